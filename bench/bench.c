@@ -5,7 +5,7 @@
  */
 #include "bench/bench_options.h"
 #include "cli/core/args.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <signal.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include "bench/bench_runs.h"
 #include "cli/core/args.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <string.h>
 

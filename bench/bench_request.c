@@ -3,7 +3,7 @@
 #include "bench/bench_options.h"
 #include "bench/bench_runs.h"
 #include "cli/core/args.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 #include "kernel/kernel.h"
 #include "text/number_parse.h"
 

@@ -1,7 +1,7 @@
 #include "bench/bench_runs.h"
 
 #include "bench/harness/result_block.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <stdlib.h>
 

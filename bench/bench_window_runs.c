@@ -1,6 +1,6 @@
 /* The cases of windows, run and written. */
 #include "bench/bench_runs.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 window_settings bench_window_settings(const bench_settings *settings, const window_settings *window)
 {

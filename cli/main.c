@@ -3,7 +3,7 @@
  * public headers only, and brings the options it takes as data.
  */
 #include "cli/core/command.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <bloomery/base.h>
 #include <signal.h>

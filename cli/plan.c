@@ -1,9 +1,9 @@
 /* bloomery plan: bytes and errors by job and engine, before anything is created. */
 #include "cli/core/args.h"
 #include "cli/core/command.h"
-#include "cli/core/json_write.h"
-#include "cli/core/output.h"
-#include "cli/core/text_table.h"
+#include "cli/core/json/json_write.h"
+#include "cli/core/output/output.h"
+#include "cli/core/output/text_table.h"
 #include "cli/plan_jobs.h"
 #include "text/number_format.h"
 

@@ -10,8 +10,8 @@
 #include "bench/cases/index/index_candidates.h"
 #include "bench/cases/map/map_candidates.h"
 #include "bench/cases/map/maplet_candidates.h"
-#include "bench/cases/map/remote_candidates.h"
-#include "cli/core/json_write.h"
+#include "bench/cases/map/memcached_candidates.h"
+#include "cli/core/json/json_write.h"
 
 typedef struct bench_settings {
     uint64_t items; /* keys added, keys looked up that are there, keys looked up that are not */

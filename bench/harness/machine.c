@@ -1,6 +1,6 @@
 #include "bench/harness/machine.h"
 
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_BENCH_MACHINE_H
 #define BLOOMERY_BENCH_MACHINE_H
 
-#include "cli/core/json_write.h"
+#include "cli/core/json/json_write.h"
 
 typedef struct bench_machine {
     char cpu[128]; /* the model as the system names it */

@@ -1,6 +1,6 @@
 #include "bench/harness/measure.h"
 
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <math.h>
 #include <stdlib.h>

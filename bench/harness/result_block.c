@@ -1,6 +1,6 @@
 #include "bench/harness/result_block.h"
 
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 #include "frame/file.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "bench/peers/peer_memcached.h"
 
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "cli/core/args.h"
 
 #include "cli/core/command.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 #include "text/number_parse.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "cli/core/command.h"
 
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <stdio.h>
 #include <string.h>

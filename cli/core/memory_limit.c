@@ -1,6 +1,6 @@
 #include "cli/core/memory_limit.h"
 
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* bloomery index add and del: changes of an index, all of them or none. */
-#include "cli/core/saved_file.h"
+#include "cli/core/files/saved_file.h"
 #include "cli/index/index_command.h"
 #include "cli/index/index_fill.h"
 #include "cli/index/index_paths.h"

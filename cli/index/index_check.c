@@ -1,6 +1,6 @@
 /* bloomery index check: reads all files again, and asks the index for every line of them. */
-#include "cli/core/json_write.h"
-#include "cli/core/progress.h"
+#include "cli/core/json/json_write.h"
+#include "cli/core/output/progress.h"
 #include "cli/index/index_command.h"
 #include "cli/index/index_elements.h"
 #include "cli/index/index_file.h"

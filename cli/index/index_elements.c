@@ -1,8 +1,8 @@
 #include "cli/index/index_elements.h"
 
-#include "cli/core/output.h"
-#include "cli/core/saved_file.h"
-#include "cli/core/words.h"
+#include "cli/core/files/saved_file.h"
+#include "cli/core/input/words.h"
+#include "cli/core/output/output.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #ifndef BLOOMERY_CLI_INDEX_ELEMENTS_H
 #define BLOOMERY_CLI_INDEX_ELEMENTS_H
 
-#include "cli/core/lines.h"
+#include "cli/core/input/lines.h"
 #include "cli/index/index_names.h"
 
 #include <bloomery/hash.h>

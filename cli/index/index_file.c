@@ -1,8 +1,8 @@
 #include "cli/index/index_file.h"
 
+#include "cli/core/files/note_bytes.h"
+#include "cli/core/files/saved_file.h"
 #include "cli/core/limits.h"
-#include "cli/core/note_bytes.h"
-#include "cli/core/saved_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

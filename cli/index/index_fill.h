@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_CLI_INDEX_FILL_H
 #define BLOOMERY_CLI_INDEX_FILL_H
 
-#include "cli/core/progress.h"
+#include "cli/core/output/progress.h"
 #include "cli/index/index_elements.h"
 #include "cli/index/index_file.h"
 

@@ -1,6 +1,6 @@
 /* bloomery index info: what an index is like, for people or for programs. */
-#include "cli/core/json_line.h"
-#include "cli/core/json_write.h"
+#include "cli/core/json/json_line.h"
+#include "cli/core/json/json_write.h"
 #include "cli/index/index_command.h"
 #include "cli/index/index_file.h"
 

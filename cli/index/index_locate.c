@@ -1,7 +1,7 @@
 /* bloomery index locate: the files that may hold a line, from the arguments or standard input. */
-#include "cli/core/json_line.h"
-#include "cli/core/saved_file.h"
-#include "cli/core/words.h"
+#include "cli/core/files/saved_file.h"
+#include "cli/core/input/words.h"
+#include "cli/core/json/json_line.h"
 #include "cli/index/index_command.h"
 #include "cli/index/index_confirm.h"
 

@@ -1,6 +1,6 @@
 #include "cli/index/index_names.h"
 
-#include "cli/core/note_bytes.h"
+#include "cli/core/files/note_bytes.h"
 
 #include <bloomery/hash.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef BLOOMERY_CLI_INDEX_NAMES_H
 #define BLOOMERY_CLI_INDEX_NAMES_H
 
-#include "cli/core/fields.h"
+#include "cli/core/input/fields.h"
 
 #include <bloomery/base.h>
 

@@ -1,9 +1,9 @@
 #include "cli/index/index_paths.h"
 
 #include "cli/core/args.h"
-#include "cli/core/lines.h"
-#include "cli/core/output.h"
-#include "cli/core/saved_file.h"
+#include "cli/core/files/saved_file.h"
+#include "cli/core/input/lines.h"
+#include "cli/core/output/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

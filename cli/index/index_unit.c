@@ -2,7 +2,7 @@
  * bloomery index unit and install: the units of a file, built apart and shipped to an index. What
  * is shipped is an index of that one file.
  */
-#include "cli/core/saved_file.h"
+#include "cli/core/files/saved_file.h"
 #include "cli/index/index_command.h"
 #include "cli/index/index_fill.h"
 #include "cli/index/index_shape.h"

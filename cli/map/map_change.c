@@ -1,5 +1,5 @@
 /* bloomery map put and map del: changes of a map in a file, all of them or none. */
-#include "cli/core/saved_file.h"
+#include "cli/core/files/saved_file.h"
 #include "cli/map/map_command.h"
 #include "cli/map/map_pairs.h"
 

@@ -1,6 +1,6 @@
 #include "cli/map/map_file.h"
 
-#include "cli/core/saved_file.h"
+#include "cli/core/files/saved_file.h"
 
 int cli_map_load(const char *path, cli_memory *memory, bry_map **map, bry_buffer *note)
 {

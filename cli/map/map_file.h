@@ -3,9 +3,9 @@
 #define BLOOMERY_CLI_MAP_FILE_H
 
 #include "cli/core/args.h"
+#include "cli/core/files/target_file.h"
 #include "cli/core/memory_limit.h"
-#include "cli/core/output.h"
-#include "cli/core/target_file.h"
+#include "cli/core/output/output.h"
 
 #include <bloomery/map.h>
 

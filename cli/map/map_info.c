@@ -1,6 +1,6 @@
 /* bloomery map info: what a map is like, for people or for programs. */
-#include "cli/core/json_write.h"
-#include "cli/core/text_table.h"
+#include "cli/core/json/json_write.h"
+#include "cli/core/output/text_table.h"
 #include "cli/map/map_command.h"
 #include "cli/map/map_file.h"
 

@@ -1,8 +1,8 @@
 #include "cli/map/map_pairs.h"
 
-#include "cli/core/base64.h"
-#include "cli/core/fields.h"
-#include "cli/core/json_line.h"
+#include "cli/core/input/fields.h"
+#include "cli/core/json/base64.h"
+#include "cli/core/json/json_line.h"
 
 #include <errno.h>
 #include <inttypes.h>

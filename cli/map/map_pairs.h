@@ -6,8 +6,8 @@
 #ifndef BLOOMERY_CLI_MAP_PAIRS_H
 #define BLOOMERY_CLI_MAP_PAIRS_H
 
-#include "cli/core/lines.h"
-#include "cli/core/progress.h"
+#include "cli/core/input/lines.h"
+#include "cli/core/output/progress.h"
 #include "cli/map/map_file.h"
 
 typedef struct cli_pair {

@@ -1,7 +1,7 @@
 /* bloomery seen: lines that were not there in the last T. */
 #include "cli/core/args.h"
 #include "cli/core/command.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 #include "cli/seen/seen_options.h"
 #include "cli/seen/seen_report.h"
 #include "cli/seen/seen_state.h"

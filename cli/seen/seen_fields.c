@@ -1,8 +1,8 @@
 #include "cli/seen/seen_fields.h"
 
 #include "cli/core/args.h"
-#include "cli/core/json_find.h"
-#include "cli/core/output.h"
+#include "cli/core/json/json_find.h"
+#include "cli/core/output/output.h"
 
 #include <stdarg.h>
 #include <stdio.h>

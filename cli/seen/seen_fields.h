@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_CLI_SEEN_FIELDS_H
 #define BLOOMERY_CLI_SEEN_FIELDS_H
 
-#include "cli/core/fields.h"
+#include "cli/core/input/fields.h"
 #include "text/time_parse.h"
 
 enum { SEEN_MOST_NAME = 255 };

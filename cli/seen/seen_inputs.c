@@ -1,9 +1,9 @@
 #include "cli/seen/seen_inputs.h"
 
 #include "cli/core/args.h"
-#include "cli/core/output.h"
-#include "cli/core/progress.h"
-#include "cli/core/saved_file.h"
+#include "cli/core/files/saved_file.h"
+#include "cli/core/output/output.h"
+#include "cli/core/output/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_CLI_SEEN_INPUTS_H
 #define BLOOMERY_CLI_SEEN_INPUTS_H
 
-#include "cli/core/lines.h"
+#include "cli/core/input/lines.h"
 
 typedef struct seen_inputs {
     char **paths; /* none: standard input */

@@ -1,7 +1,7 @@
 #include "cli/seen/seen_options.h"
 
 #include "cli/core/args.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <string.h>
 

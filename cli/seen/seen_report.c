@@ -1,6 +1,6 @@
 #include "cli/seen/seen_report.h"
 
-#include "cli/core/json_write.h"
+#include "cli/core/json/json_write.h"
 
 #include <inttypes.h>
 #include <stdio.h>

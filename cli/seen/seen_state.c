@@ -1,10 +1,10 @@
 #include "cli/seen/seen_state.h"
 
 #include "cli/core/args.h"
-#include "cli/core/note_bytes.h"
-#include "cli/core/output.h"
-#include "cli/core/saved_file.h"
-#include "cli/core/target_file.h"
+#include "cli/core/files/note_bytes.h"
+#include "cli/core/files/saved_file.h"
+#include "cli/core/files/target_file.h"
+#include "cli/core/output/output.h"
 
 #include <stdio.h>
 #include <string.h>

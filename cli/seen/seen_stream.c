@@ -16,7 +16,7 @@
 #include "cli/seen/seen_stream.h"
 
 #include "cli/core/args.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 #include "cli/seen/seen_clock.h"
 #include "cli/seen/seen_output.h"
 

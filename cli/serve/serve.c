@@ -9,7 +9,7 @@
 #include "cli/core/args.h"
 #include "cli/core/command.h"
 #include "cli/core/memory_limit.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 #include "cli/serve/serve_child.h"
 #include "cli/serve/serve_folder.h"
 #include "cli/serve/serve_places.h"

@@ -16,7 +16,7 @@
 #include "cli/serve/serve_folder.h"
 
 #include "cli/core/args.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "cli/serve/serve_places.h"
 
 #include "cli/core/args.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "cli/serve/serve_report.h"
 
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "cli/serve/serve_settings.h"
 
 #include "cli/core/args.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 #include "text/number_parse.h"
 
 #include <ctype.h>

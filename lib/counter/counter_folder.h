@@ -1,4 +1,4 @@
-/* The folder of a table of counters, for counter_log.c, which explains it, and counter_open.c. */
+/* The folder of a table of counters, for counter_folder.c, which explains it, and counter_open.c. */
 #ifndef BRY_COUNTER_FOLDER_H
 #define BRY_COUNTER_FOLDER_H
 

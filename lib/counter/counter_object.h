@@ -8,7 +8,7 @@
 #include "counter/counter_meter.h"
 #include "counter/counter_names.h"
 
-typedef struct bry__counter_folder bry__counter_folder; /* counter_log.c */
+typedef struct bry__counter_folder bry__counter_folder; /* counter_folder.c */
 struct bry__io;
 
 enum { BRY__COUNTER_SMALL = 8 }; /* operations for which nothing is allocated */
@@ -62,7 +62,7 @@ void bry__counter_error_reset(bry_counter *counters);
  */
 double bry__counter_error(bry_counter *counters);
 
-/* ---- counter_log.c ------------------------------------------------------------------------- */
+/* ---- counter_folder.c ------------------------------------------------------------------------- */
 
 /* As bry_counter_open(), on any file system. */
 bry_status bry__counter_open(const struct bry__io *io, const char *path,

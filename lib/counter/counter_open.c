@@ -1,4 +1,4 @@
-/* Opens the folder of a table of counters, in whatever state it was left: see counter_log.c. */
+/* Opens the folder of a table of counters, in whatever state it was left: see counter_folder.c. */
 #include "common/allocator.h"
 #include "common/random.h"
 #include "common/struct_size.h"

@@ -15,7 +15,7 @@
  * from the folder, its clone, or the one that was saved, each writes what differs from what is
  * there.
  */
-#include "index/index_keep.h"
+#include "index/index_save.h"
 
 #include "frame/file.h"
 #include "index/index_parts.h"

@@ -2,7 +2,7 @@
  * An index as frames: its options and counters, the records of its units, and the engine's frames;
  * and one unit of it, to be installed in another index.
  */
-#include "index/index_keep.h"
+#include "index/index_save.h"
 
 #include "common/endian.h"
 #include "frame/object_file.h"

@@ -19,7 +19,7 @@
  *  4. Add `&window_family` to the list in module.c and the files to CMakeLists.txt. Settings of the
  *     family are registered by window_family.configure (settings.h).
  *
- * The tests of a family start from tests/module/server_runner.py; keep_cases.py has the cases of
+ * The tests of a family start from tests/module/server_runner.py; persist_cases.py has the cases of
  * persistence and replication. module_fuzz_test.py finds the commands by itself.
  */
 #ifndef BLOOMERY_MODULE_COMMAND_FAMILY_H

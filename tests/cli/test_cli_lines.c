@@ -1,7 +1,7 @@
 /* Pieces that read and write lines: the line reader, JSON lines, base64. */
-#include "cli/core/base64.h"
-#include "cli/core/json_line.h"
-#include "cli/core/lines.h"
+#include "cli/core/input/lines.h"
+#include "cli/core/json/base64.h"
+#include "cli/core/json/json_line.h"
 #include "support/cmocka_all.h"
 
 #include <stdlib.h>

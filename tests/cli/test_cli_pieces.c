@@ -1,7 +1,7 @@
 /* Pieces of the program: JSON, tables, quoting. */
-#include "cli/core/json_write.h"
-#include "cli/core/output.h"
-#include "cli/core/text_table.h"
+#include "cli/core/json/json_write.h"
+#include "cli/core/output/output.h"
+#include "cli/core/output/text_table.h"
 #include "support/cmocka_all.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /*
  * Streams of every job and engine, changed frame by frame with checksums that are right
- * (model/keep/forge.h): loads them and uses what loads (model/keep/forged.h). An input is
+ * (model/save/forge.h): loads them and uses what loads (model/save/forged.h). An input is
  *
  *   byte 0       the job, by its number in kept_jobs; from 128 on, a unit for an index
  *   bytes 1–8    the seed of the operations
@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "common/endian.h"
-#include "model/keep/forge.h"
-#include "model/keep/forged.h"
+#include "model/save/forge.h"
+#include "model/save/forged.h"
 
 enum { HEAD = 9 };
 

@@ -1,4 +1,4 @@
-"""ONCE: a command at most once per id. Replies, refusals and permissions; module_once_keep_test.py
+"""ONCE: a command at most once per id. Replies, refusals and permissions; module_once_persist_test.py
 tests persistence and replication, module_once_cluster_test.py clusters."""
 
 import os

@@ -1,7 +1,7 @@
 /* What windows are compared with: RBF, a ring of plain filters, an exact one; and Fig. 6.9. */
+#include "bench/peers/exact_window.h"
+#include "bench/peers/filter_ring.h"
 #include "common/sizing.h"
-#include "papers/exact_window.h"
-#include "papers/filter_ring.h"
 #include "papers/rbf.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"

@@ -1,7 +1,7 @@
 #include "bench/cases/bench_cases.h"
 
 #include "bench/peers/peer_libbloom.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <math.h>
 #include <stdlib.h>

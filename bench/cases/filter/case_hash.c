@@ -1,7 +1,7 @@
 #include "bench/cases/bench_cases.h"
 
-#include "cli/core/output.h"
-#include "cli/core/text_table.h"
+#include "cli/core/output/output.h"
+#include "cli/core/output/text_table.h"
 
 #include <stdlib.h>
 #include <string.h>

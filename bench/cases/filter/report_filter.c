@@ -1,7 +1,7 @@
 /* The filters' report in its three forms. */
 #include "bench/cases/bench_cases.h"
 #include "bench/peers/peer_libbloom.h"
-#include "cli/core/text_table.h"
+#include "cli/core/output/text_table.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "bench/cases/bench_cases.h"
 
 #include "cli/core/args.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "bench/cases/bench_cases.h"
 
 #include "bench/cases/index/index_growth.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 static const uint32_t groups[INDEXES_GROUPS] = {1, 8, 64, 256, 512};
 

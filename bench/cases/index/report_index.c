@@ -1,6 +1,6 @@
 /* The reports of indexes in their forms. */
 #include "bench/cases/bench_cases.h"
-#include "cli/core/text_table.h"
+#include "cli/core/output/text_table.h"
 
 #include <math.h>
 

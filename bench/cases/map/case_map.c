@@ -1,7 +1,7 @@
 /* One map, all operations: what the answers are is counted, and held against the promise. */
 #include "bench/cases/bench_cases.h"
 
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  */
 #include "bench/cases/bench_cases.h"
 
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 #include "hash/derive.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The report of one map, in JSON and as text. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/bench_cases.h"
-#include "cli/core/text_table.h"
+#include "cli/core/output/text_table.h"
 
 #include <math.h>
 

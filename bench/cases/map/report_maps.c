@@ -1,6 +1,6 @@
 /* The engines' report in its three forms. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/bench_cases.h"
-#include "cli/core/text_table.h"
+#include "cli/core/output/text_table.h"
 
 static const char *const row_names[MAPS_ROWS] = {"compact", "kbf, tuned shape", "kbf, paper shape"};
 static const char *const values_names[MAPS_VALUES_ROWS] = {

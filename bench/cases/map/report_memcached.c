@@ -1,6 +1,6 @@
 /* The report beside memcached in its three forms. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/bench_cases.h"
-#include "cli/core/text_table.h"
+#include "cli/core/output/text_table.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "bench/cases/window/window_cases.h"
 
 #include "bench/peers/line_programs.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* One window, or several in turn: what they hold and err, and then how fast they are. */
 #include "bench/cases/window/window_cases.h"
 
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "bench/cases/window/window_cases.h"
 
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <math.h>
 

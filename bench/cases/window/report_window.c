@@ -1,6 +1,6 @@
 /* The report of one window, in JSON and as text. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/window/window_cases.h"
-#include "cli/core/text_table.h"
+#include "cli/core/output/text_table.h"
 
 #include <math.h>
 

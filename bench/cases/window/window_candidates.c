@@ -1,8 +1,8 @@
 #include "bench/cases/window/window_candidates.h"
 
+#include "bench/peers/exact_window.h"
+#include "bench/peers/filter_ring.h"
 #include "common/sizing.h"
-#include "papers/exact_window.h"
-#include "papers/filter_ring.h"
 #include "papers/rbf.h"
 
 #include <math.h>

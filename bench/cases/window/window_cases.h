@@ -3,7 +3,7 @@
 #define BLOOMERY_BENCH_WINDOW_CASES_H
 
 #include "bench/cases/window/window_trial.h"
-#include "cli/core/json_write.h"
+#include "cli/core/json/json_write.h"
 
 #define WINDOW_ELEMENTS 1000000u
 #define WINDOW_ERROR 0.001

@@ -6,7 +6,7 @@
  */
 #include "bench/cases/window/window_trial.h"
 
-#include "papers/filter_ring.h"
+#include "bench/peers/filter_ring.h"
 #include "papers/rbf.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "bench/cases/window/window_settings.h"
 
 #include "cli/core/args.h"
-#include "cli/core/output.h"
+#include "cli/core/output/output.h"
 
 #include <string.h>
 

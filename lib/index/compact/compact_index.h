@@ -1,4 +1,4 @@
-/* Internals of the engine compact, shared by compact_index.c (operations), compact_index_keep.c and
+/* Internals of the engine compact, shared by compact_index.c (operations), compact_index_save.c and
  * compact_index_unit.c (frames). */
 #ifndef BRY_INDEX_COMPACT_INDEX_H
 #define BRY_INDEX_COMPACT_INDEX_H
@@ -35,7 +35,7 @@ uint64_t bry__compact_index_use_bytes(const bry__compact_index *index, uint32_t 
 bry_status bry__compact_index_open(void *self, uint32_t number, uint32_t *slot, uint64_t *capacity);
 void bry__compact_index_drop(void *self, uint32_t slot, uint64_t elements);
 
-/* ---- compact_index_keep.c -------------------------------------------------------------------- */
+/* ---- compact_index_save.c -------------------------------------------------------------------- */
 
 void bry__compact_index_write(const void *self, struct bry__frame_writer *writer);
 bry_status bry__compact_index_read(const bry_index_options *options, const bry__index_slots *slots,

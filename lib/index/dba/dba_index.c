@@ -28,7 +28,7 @@
  *    again. This begins before more units are opened, when those planned for are nearly full; if a
  *    unit is opened beyond them nevertheless, the error is tightened too.
  *
- * Work (dba_work.c) is done in steps. A unit is rebuilt in another column, and look-ups use
+ * Work (dba_cleanup.c) is done in steps. A unit is rebuilt in another column, and look-ups use
  * the old one until it is complete; additions go into both. The same holds for groups
  * that are merged, segments that are added and columns that move. Columns of dropped and of
  * rebuilt units are masked out at once, cleared later, and used again; a group without units is

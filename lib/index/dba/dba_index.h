@@ -177,7 +177,7 @@ void bry__dba_has_n(const void *self, const bry_hash *hashes, size_t n, uint8_t 
 void bry__dba_locate(const void *self, bry_hash hash, bry__index_found *found);
 void bry__dba_locate_n(const void *self, const bry_hash *hashes, size_t n, bry__index_found *found);
 
-/* ---- dba_work.c: what needs no elements ---------------------------------------------------- */
+/* ---- dba_cleanup.c: what needs no elements ---------------------------------------------------- */
 
 /* Continues work for a budget of about `budget` elements; *used is what it cost, 0: nothing to do.
  * NOMEM. */

@@ -1,6 +1,6 @@
 /*
  * The engine kbf of the map: a chain of tables (kbf_cells.h). kbf_map.c creates, looks up and
- * counts, kbf_change.c changes single keys and batches, kbf_whole.c merges and folds, kbf_save.c
+ * counts, kbf_change.c changes single keys and batches, kbf_merge.c merges and folds, kbf_save.c
  * saves.
  */
 #ifndef BRY_MAP_KBF_MAP_H
@@ -78,7 +78,7 @@ bry_status bry__kbf_map_update(void *self, bry_hash hash, uint32_t code, uint64_
                                bry_answer *was);
 bry_answer bry__kbf_map_del_pair(void *self, bry_hash hash, uint32_t code, uint64_t codes);
 
-/* kbf_whole.c */
+/* kbf_merge.c */
 bry_status bry__kbf_map_merge(void *self, const void *other, const uint32_t *recode,
                               uint64_t codes);
 bry_status bry__kbf_map_compress(void *self, double max_error, uint64_t codes);

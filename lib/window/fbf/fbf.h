@@ -214,7 +214,7 @@ size_t bry__fbf_generations(const void *self, uint64_t now, bry_window_generatio
                             size_t generation_size, size_t room);
 void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats);
 
-/* ---- fbf.c, fbf_whole.c, fbf_save.c -------------------------------------------------------- */
+/* ---- fbf.c, fbf_merge.c, fbf_save.c -------------------------------------------------------- */
 
 /* An empty instance at time 0; NULL: out of memory. */
 bry__fbf *bry__fbf_make(const bry__fbf_setting *setting, const bry_allocator *allocator);

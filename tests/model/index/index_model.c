@@ -1,7 +1,7 @@
 #include "model/index/index_model_pair.h"
 #include "support/like.h"
 
-#include "index/index_keep.h"
+#include "index/index_save.h"
 #include "support/index_parts_count.h"
 
 #include <stdlib.h>

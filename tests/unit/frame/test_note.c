@@ -5,7 +5,7 @@
 
 #include "common/endian.h"
 #include "frame/frame.h"
-#include "index/index_keep.h"
+#include "index/index_save.h"
 #include "support/cmocka_all.h"
 #include "support/folder_helpers.h"
 #include "support/generator.h"

@@ -2,7 +2,7 @@
  * folder. And what it would never save is refused. */
 #include "common/endian.h"
 #include "index/dba/dba_index.h"
-#include "index/index_keep.h"
+#include "index/index_save.h"
 #include "support/dba_count.h"
 #include "support/index_helpers.h"
 #include "support/recording_io.h"

@@ -1,6 +1,6 @@
 /* Indexes in folders: only what changed is written, and whatever a crash or a failure leaves loads
  * as the old index or as the new one. */
-#include "index/index_keep.h"
+#include "index/index_save.h"
 #include "support/crash_states.h"
 #include "support/folder_helpers.h"
 #include "support/index_helpers.h"

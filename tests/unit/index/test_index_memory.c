@@ -1,6 +1,6 @@
 /* The index's memory: plan, stats and allocator agree to the byte, folders are loaded or not when an
  * allocation fails, and what needs no memory works without. On every engine. */
-#include "index/index_keep.h"
+#include "index/index_save.h"
 #include "support/index_helpers.h"
 #include "support/recording_io.h"
 

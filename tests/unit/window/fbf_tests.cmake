@@ -20,5 +20,5 @@ bloomery_program(test_fbf_rates stat/test_fbf_rates.c)
 bloomery_statistics(test_fbf_rates ${queries})
 
 bloomery_program(test_window_baselines papers/test_window_baselines.c)
-target_link_libraries(test_window_baselines PRIVATE bloomery_papers)
+target_link_libraries(test_window_baselines PRIVATE bloomery_bench_parts)
 add_test(NAME test_window_baselines COMMAND test_window_baselines)

@@ -13,7 +13,7 @@ add_test(NAME model_window_soak COMMAND window_programs 20000000 2000 2000000)
 set_tests_properties(model_window_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 bloomery_unit_test(test_window)
-bloomery_unit_test(test_window_whole)
+bloomery_unit_test(test_window_merge)
 bloomery_unit_test(test_window_memory)
 bloomery_unit_test(test_window_save)
 foreach(golden compact fbf fbf_paper)

@@ -1,0 +1,80 @@
+#include "cli/core/files/saved_file.h"
+
+#include "cli/core/args.h"
+#include "cli/core/output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+bool cli_is_stream(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+int cli_check_stream(const char *command, const char *path, const char *what)
+{
+    if (!cli_is_stream(path))
+        return CLI_GO_ON;
+    return cli_misuse(command, "standard input cannot be both \"-\" and the %s", what);
+}
+
+int cli_open_regular(const char *path, struct stat *facts, const char **problem)
+{
+    struct stat own;
+    facts = facts ? facts : &own;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return -1;
+    bool known = fstat(fd, facts) == 0;
+    if (known && S_ISREG(facts->st_mode))
+        return fd;
+    int kept = known ? 0 : errno;
+    if (known)
+        *problem = S_ISDIR(facts->st_mode) ? strerror(EISDIR) : "it is not a regular file";
+    close(fd);
+    errno = kept;
+    return -1;
+}
+
+static bry_status read_some(void *opaque, void *bytes, size_t len, size_t *got)
+{
+    cli_input *input = opaque;
+    *got = fread(bytes, 1, len, input->file);
+    input->given += *got;
+    return *got == 0 && ferror(input->file) ? BRY_E_IO : BRY_OK;
+}
+
+bool cli_input_open(cli_input *input, const char *path, bry_load *load)
+{
+    *input = (cli_input){.file = stdin};
+    errno = 0;
+    if (cli_is_stream(path))
+        return true;
+    int fd = cli_open_regular(path, NULL, &load->problem);
+    input->file = fd < 0 ? NULL : fdopen(fd, "rb");
+    return input->file != NULL;
+}
+
+bry_source cli_input_source(cli_input *input)
+{
+    return (bry_source){read_some, input};
+}
+
+bry_status cli_input_end(cli_input *input, bry_load *load)
+{
+    if (fgetc(input->file) == EOF)
+        return BRY_OK;
+    load->offset = input->given;
+    load->problem = "bytes follow the end";
+    return BRY_E_BADDATA;
+}
+
+void cli_input_close(cli_input *input)
+{
+    int kept = errno;
+    if (input->file && input->file != stdin)
+        fclose(input->file);
+    errno = kept;
+}

@@ -1,0 +1,108 @@
+#include "cli/core/files/target_file.h"
+
+#include "cli/core/args.h"
+#include "cli/core/files/saved_file.h"
+#include "cli/core/output/output.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int check_file(const char *path, bool replace)
+{
+    cli_quoted name = cli_quote(path);
+    struct stat facts;
+    if (!replace && lstat(path, &facts) == 0)
+        return cli_fail(BRY_E_IO, "%s: %s", name.text, CLI_EXISTS);
+    if (stat(path, &facts) == 0) {
+        if (!S_ISREG(facts.st_mode))
+            return cli_fail(BRY_E_IO, "%s: %s", name.text,
+                            S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "it is not a regular file");
+    } else if (errno != ENOENT) {
+        return cli_fail(BRY_E_IO, "%s: %s", name.text, strerror(errno));
+    } else if (lstat(path, &facts) == 0) {
+        return cli_fail(BRY_E_IO, "%s: it is a dangling symbolic link", name.text);
+    }
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    if (!folder)
+        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    errno = 0;
+    int problem = !*path ? ENOENT : access(folder, W_OK | X_OK) == 0 ? 0 : errno;
+    free(folder);
+    return problem == 0 ? CLI_GO_ON : cli_fail(BRY_E_IO, "%s: %s", name.text, strerror(problem));
+}
+
+int cli_target_check(const char *path, bool replace, cli_lock_how how)
+{
+    if (cli_is_stream(path))
+        return isatty(STDOUT_FILENO) == 1
+                   ? cli_fail(BRY_E_IO,
+                              "standard output is a terminal: send it to a file or a pipe")
+                   : CLI_GO_ON;
+    int code = check_file(path, replace);
+    return code == CLI_GO_ON ? cli_lock(path, how) : code;
+}
+
+static bry_status write_some(void *file, const void *bytes, size_t len)
+{
+    return fwrite(bytes, 1, len, file) == len ? BRY_OK : BRY_E_IO;
+}
+
+/* Main() says that standard output failed. */
+static int save_to_stdout(const cli_saver *saver, const void *object, const bry_save *save)
+{
+    bry_sink sink = {write_some, stdout};
+    bry_status status = saver->to_sink(object, &sink, save);
+    return status == BRY_OK || ferror(stdout) ? CLI_YES
+                                              : cli_fail(status, "%s", bry_status_text(status));
+}
+
+static int replace_target(const char *path, const cli_saver *saver, const void *object,
+                          const bry_save *save)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    enum { ENDS = sizeof ends / sizeof ends[0] };
+    sigset_t wait, before;
+    sigemptyset(&wait);
+    for (int i = 0; i < ENDS; i++)
+        sigaddset(&wait, ends[i]);
+    sigprocmask(SIG_BLOCK, &wait, &before);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a failed write like any other */
+    errno = 0;
+    bry_status status = saver->to_file(object, path, save);
+    int problem = errno;
+    for (int i = 0; i < ENDS && status == BRY_OK; i++)
+        signal(ends[i], SIG_IGN);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (status == BRY_OK)
+        return CLI_YES;
+    bool known = status == BRY_E_IO && problem;
+    return cli_fail(status, "%s: %s", cli_quote(path).text,
+                    known ? strerror(problem) : bry_status_text(status));
+}
+
+int cli_target_save(const char *path, const char *taken, const cli_saver *saver, const void *object,
+                    const bry_buffer *note)
+{
+    bry_save save = BRY_SAVE;
+    save.note = note->bytes;
+    save.note_len = note->len;
+    struct stat facts;
+    if (cli_is_stream(path))
+        return save_to_stdout(saver, object, &save);
+    if (!taken) { /* the file may be there by now, and be changed by others */
+        int code = cli_lock(path, CLI_LOCK_WAIT);
+        return code == CLI_GO_ON ? replace_target(path, saver, object, &save) : code;
+    }
+    int folder = cli_lock_folder(path);
+    int code = lstat(path, &facts) == 0 ? cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, taken)
+                                        : replace_target(path, saver, object, &save);
+    if (folder >= 0)
+        close(folder);
+    return code;
+}

@@ -1,0 +1,260 @@
+#include "cli/core/json/json_line.h"
+
+#include "cli/core/json/base64.h"
+#include "cli/core/json/utf8.h"
+
+#include <string.h>
+
+static const char cut_short[] = "the line ends too early";
+static const char not_escape[] = "this is no escape of JSON";
+static const char not_value[] = "a string or a whole number is expected";
+
+/* What is left of the line. Strings are decoded over their own text, which is never shorter. */
+typedef struct cursor {
+    char *start, *at, *end;
+    const char *problem; /* the first one; `at` stays there */
+} cursor;
+
+static bool fail_line(cursor *c, char *at, const char *problem)
+{
+    if (!c->problem) {
+        c->problem = problem;
+        c->at = at;
+    }
+    return false;
+}
+
+static void skip_line_space(cursor *c)
+{
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\r' || *c->at == '\n'))
+        c->at++;
+}
+
+/* The character `wanted`, which `problem` asks for. */
+static bool take_line_byte(cursor *c, char wanted, const char *problem)
+{
+    skip_line_space(c);
+    if (c->at == c->end)
+        return fail_line(c, c->at, cut_short);
+    if (*c->at != wanted)
+        return fail_line(c, c->at, problem);
+    c->at++;
+    return true;
+}
+
+/* The four digits of a \u escape that begins at `escape`. */
+static bool read_unit(cursor *c, const char *digits, char *escape, uint32_t *unit)
+{
+    *unit = 0;
+    for (int i = 0; i < 4; i++) {
+        if (digits + i >= c->end)
+            return fail_line(c, c->end, cut_short);
+        char d = digits[i];
+        int value = d >= '0' && d <= '9'   ? d - '0'
+                    : d >= 'a' && d <= 'f' ? d - 'a' + 10
+                    : d >= 'A' && d <= 'F' ? d - 'A' + 10
+                                           : -1;
+        if (value < 0)
+            return fail_line(c, escape, not_escape);
+        *unit = *unit << 4 | (uint32_t)value;
+    }
+    return true;
+}
+
+static char *put_character(char *out, uint32_t point)
+{
+    if (point < 0x80) {
+        *out++ = (char)point;
+    } else if (point < 0x800) {
+        *out++ = (char)(0xc0 | point >> 6);
+        *out++ = (char)(0x80 | (point & 0x3f));
+    } else if (point < 0x10000) {
+        *out++ = (char)(0xe0 | point >> 12);
+        *out++ = (char)(0x80 | (point >> 6 & 0x3f));
+        *out++ = (char)(0x80 | (point & 0x3f));
+    } else {
+        *out++ = (char)(0xf0 | point >> 18);
+        *out++ = (char)(0x80 | (point >> 12 & 0x3f));
+        *out++ = (char)(0x80 | (point >> 6 & 0x3f));
+        *out++ = (char)(0x80 | (point & 0x3f));
+    }
+    return out;
+}
+
+/* \uXXXX, or two of them that are a surrogate pair. */
+static char *read_point(cursor *c, char *out)
+{
+    static const char lone[] = "half of a surrogate pair is no character";
+    char *escape = c->at;
+    uint32_t point, low;
+    if (!read_unit(c, c->at + 2, escape, &point))
+        return NULL;
+    c->at += 6;
+    if (point >= 0xdc00 && point <= 0xdfff) {
+        fail_line(c, escape, lone);
+        return NULL;
+    }
+    if (point >= 0xd800 && point <= 0xdbff) {
+        if (c->end - c->at < 2 || c->at[0] != '\\' || c->at[1] != 'u') {
+            fail_line(c, escape, lone);
+            return NULL;
+        }
+        if (!read_unit(c, c->at + 2, c->at, &low))
+            return NULL;
+        if (low < 0xdc00 || low > 0xdfff) {
+            fail_line(c, escape, lone);
+            return NULL;
+        }
+        c->at += 6;
+        point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
+    }
+    return put_character(out, point);
+}
+
+static char *read_escape(cursor *c, char *out)
+{
+    static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    if (c->end - c->at < 2) {
+        fail_line(c, c->end, cut_short);
+        return NULL;
+    }
+    if (c->at[1] == 'u')
+        return read_point(c, out);
+    const char *letter = c->at[1] ? strchr(letters, c->at[1]) : NULL;
+    if (!letter) {
+        fail_line(c, c->at, not_escape);
+        return NULL;
+    }
+    c->at += 2;
+    *out = meanings[letter - letters];
+    return out + 1;
+}
+
+/* A string whose opening quote is at c->at. */
+static bool read_string(cursor *c, cli_text *text)
+{
+    char *out = ++c->at;
+    text->bytes = out;
+    while (c->at < c->end && *c->at != '"') {
+        if (*c->at == '\\') {
+            out = read_escape(c, out);
+            if (!out)
+                return false;
+            continue;
+        }
+        if ((unsigned char)*c->at < 0x20)
+            return fail_line(c, c->at, "a control character must be escaped");
+        size_t len = cli_utf8_character((unsigned char *)c->at, (size_t)(c->end - c->at));
+        if (len == 0)
+            return fail_line(c, c->at, "this is not UTF-8");
+        memmove(out, c->at, len);
+        out += len;
+        c->at += len;
+    }
+    if (c->at == c->end)
+        return fail_line(c, c->at, cut_short);
+    c->at++;
+    text->len = (size_t)(out - text->bytes);
+    return true;
+}
+
+/* Digits, and neither sign nor fraction nor exponent. */
+static bool read_whole_number(cursor *c, uint64_t *number)
+{
+    char *start = c->at;
+    *number = 0;
+    for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+        if (__builtin_mul_overflow(*number, 10, number) ||
+            __builtin_add_overflow(*number, (uint64_t)(*c->at - '0'), number))
+            return fail_line(c, start, "the number is too large");
+    bool longer = c->at < c->end && (*c->at == '.' || *c->at == 'e' || *c->at == 'E');
+    if (c->at == start || longer)
+        return fail_line(c, start, not_value);
+    if (*start == '0' && c->at - start > 1)
+        return fail_line(c, start, "a number does not begin with 0");
+    return true;
+}
+
+static bool read_json_member(cursor *c, cli_json_member *members, size_t count)
+{
+    skip_line_space(c);
+    char *name_at = c->at;
+    cli_text name;
+    if (c->at == c->end)
+        return fail_line(c, c->at, cut_short);
+    if (*c->at != '"')
+        return fail_line(c, c->at, "the name of a member is expected, in quotes");
+    if (!read_string(c, &name))
+        return false;
+    cli_json_member *member = NULL;
+    for (size_t i = 0; i < count && !member; i++)
+        if (strlen(members[i].name) == name.len &&
+            memcmp(members[i].name, name.bytes, name.len) == 0)
+            member = &members[i];
+    if (!member)
+        return fail_line(c, name_at, "no member of this name is known");
+    if (member->type != CLI_JSON_MISSING)
+        return fail_line(c, name_at, "this member is there twice");
+    if (!take_line_byte(c, ':', "a colon is expected"))
+        return false;
+    skip_line_space(c);
+    if (c->at == c->end)
+        return fail_line(c, c->at, cut_short);
+    member->column = (size_t)(c->at - c->start) + 1;
+    bool is_string = *c->at == '"';
+    member->type = is_string ? CLI_JSON_STRING : CLI_JSON_WHOLE;
+    return is_string ? read_string(c, &member->text) : read_whole_number(c, &member->number);
+}
+
+static bool read_object(cursor *c, cli_json_member *members, size_t count)
+{
+    if (!take_line_byte(c, '{', "an object is expected, in braces"))
+        return false;
+    skip_line_space(c);
+    bool empty = c->at < c->end && *c->at == '}';
+    while (!empty) {
+        if (!read_json_member(c, members, count))
+            return false;
+        skip_line_space(c);
+        if (c->at == c->end || *c->at != ',')
+            break;
+        c->at++;
+    }
+    if (!take_line_byte(c, '}', "a comma or a closing brace is expected"))
+        return false;
+    skip_line_space(c);
+    return c->at == c->end || fail_line(c, c->at, "something follows the object");
+}
+
+const char *cli_json_line_read(cli_text line, cli_json_member *members, size_t count,
+                               size_t *column)
+{
+    cursor c = {line.bytes, line.bytes, line.bytes + line.len, NULL};
+    for (size_t i = 0; i < count; i++)
+        members[i].type = CLI_JSON_MISSING;
+    if (read_object(&c, members, count))
+        return NULL;
+    *column = (size_t)(c.at - c.start) + 1;
+    return c.problem;
+}
+
+void cli_json_line_member(FILE *out, const char *name, const void *bytes, size_t len)
+{
+    if (!cli_utf8_is_valid(bytes, len)) {
+        fprintf(out, "\"%s_base64\":\"", name);
+        cli_base64_write(out, bytes, len);
+        fputc('"', out);
+        return;
+    }
+    fprintf(out, "\"%s\":\"", name);
+    const unsigned char *s = bytes;
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] == '"' || s[i] == '\\')
+            fprintf(out, "\\%c", s[i]);
+        else if (s[i] < 0x20 || s[i] == 0x7f)
+            fprintf(out, "\\u%04x", s[i]);
+        else
+            fputc(s[i], out);
+    }
+    fputc('"', out);
+}

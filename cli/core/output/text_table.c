@@ -1,0 +1,104 @@
+#include "cli/core/output/text_table.h"
+
+#include "cli/core/output/output.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_COLUMNS 24u
+
+void cli_table_add(cli_table *table, const char *format, ...)
+{
+    if (table->count == table->capacity) {
+        size_t capacity = table->capacity ? table->capacity * 2 : 64;
+        char **grown = realloc(table->cells, capacity * sizeof *grown);
+        if (!grown) {
+            table->failed = true;
+            return;
+        }
+        table->cells = grown;
+        table->capacity = capacity;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    char *cell;
+    if (vasprintf(&cell, format, arguments) < 0)
+        table->failed = true;
+    else
+        table->cells[table->count++] = cell;
+    va_end(arguments);
+}
+
+/* Characters, not bytes. */
+static size_t width_of(const char *cell)
+{
+    size_t width = 0;
+    for (; *cell; cell++)
+        width += ((unsigned char)*cell & 0xc0) != 0x80;
+    return width;
+}
+
+static void print_cell(const char *cell, size_t width, bool right, bool last, FILE *out)
+{
+    int pad = (int)(width - width_of(cell));
+    if (right)
+        fprintf(out, "%*s%s", pad, "", cell);
+    else
+        fprintf(out, "%s%*s", cell, last ? 0 : pad, "");
+}
+
+static bool print_cells(const cli_table *table, bool markdown, FILE *out)
+{
+    size_t columns = strlen(table->align), widths[MOST_COLUMNS] = {0};
+    if (table->failed || columns > MOST_COLUMNS)
+        return false;
+    for (size_t i = 0; i < table->count; i++) {
+        size_t width = width_of(table->cells[i]);
+        if (width > widths[i % columns])
+            widths[i % columns] = width;
+    }
+    cli_colours use = cli_colours_of(out);
+    bool coloured = !markdown && *use.strong;
+    for (size_t i = 0; i < table->count; i++) {
+        size_t column = i % columns;
+        if (coloured && i == 0)
+            fputs(use.strong, out);
+        bool last = column + 1 == columns;
+        if (markdown)
+            fputs(column == 0 ? "| " : " | ", out);
+        else if (column > 0)
+            fputs("  ", out);
+        print_cell(table->cells[i], widths[column], table->align[column] == 'r', last && !markdown,
+                   out);
+        if (!last)
+            continue;
+        if (coloured && i + 1 == columns)
+            fputs(use.off, out);
+        fputs(markdown ? " |\n" : "\n", out);
+        if (markdown && i + 1 == columns) {
+            for (size_t c = 0; c < columns; c++)
+                fputs(table->align[c] == 'r' ? "|---:" : "|---", out);
+            fputs("|\n", out);
+        }
+    }
+    return true;
+}
+
+bool cli_table_print(const cli_table *table, FILE *out)
+{
+    return print_cells(table, false, out);
+}
+
+bool cli_table_print_markdown(const cli_table *table, FILE *out)
+{
+    return print_cells(table, true, out);
+}
+
+void cli_table_free(cli_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        free(table->cells[i]);
+    free(table->cells);
+    *table = (cli_table){.align = table->align};
+}

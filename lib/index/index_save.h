@@ -1,0 +1,34 @@
+/* Shared by the ways of saving an index: options and units as frames (index_save.c). */
+#ifndef BRY_INDEX_INDEX_SAVE_H
+#define BRY_INDEX_INDEX_SAVE_H
+
+#include "frame/frame.h"
+#include "frame/io.h"
+#include "index/index_object.h"
+
+#define BRY__INDEX_RECORD 56u /* bytes of a unit's record in a file */
+
+/* The frame NUMS: options, and counters of units. */
+void bry__index_write_numbers(const bry_index *index, bry__frame_writer *writer);
+/* Reads an index that has only its options and counters, without engine instance and units;
+ * bry_index_destroy() accepts it. */
+bry_status bry__index_read_numbers(bry__frame_reader *reader, const bry_allocator *allocator,
+                                   bry_index **index, uint64_t *units);
+
+/* The records of all units, and of one. */
+void bry__index_write_units(const bry_index *index, bry__frame_writer *writer);
+bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, uint64_t units);
+void bry__index_store_record(unsigned char to[BRY__INDEX_RECORD], uint32_t slot,
+                             const bry__index_slot *record);
+/* NULL, or why it cannot be the record of a unit of this index. */
+const char *bry__index_load_record(const bry_index *index,
+                                   const unsigned char from[BRY__INDEX_RECORD], uint32_t *slot,
+                                   bry__index_slot *record);
+
+/* As the public functions, with any file operations (index_folder.c). */
+bry_status bry__index_save_folder(const bry__io *io, const bry_index *index, const char *path,
+                                  const bry_save *how);
+bry_status bry__index_load_folder(const bry__io *io, const char *path, bry_load *load,
+                                  bry_index **index);
+
+#endif

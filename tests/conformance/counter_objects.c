@@ -1,0 +1,244 @@
+/* Tables of counters with both engines of the window, as object_kind.h wants them. */
+#include "conformance/object_kind.h"
+
+#include "support/like.h"
+
+#include <stdio.h>
+
+enum { WINDOW = 1000, NOW = 5000, ASKED = 700, NAMES = 601, NAME_ROOM = 16, BATCH = 60 };
+
+static bry_hash id_of(uint64_t i)
+{
+    return bry_hash_key(1, &i, sizeof i);
+}
+
+static size_t name_of(uint64_t i, char name[NAME_ROOM])
+{
+    return (size_t)snprintf(name, NAME_ROOM, "%ju", (uintmax_t)i);
+}
+
+static bry_status create(const kept_kind *kind, const bry_allocator *allocator, void **object)
+{
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    options.engine = kind->engine;
+    options.window = WINDOW;
+    options.capacity = kind->size;
+    options.error = 1e-6;
+    options.seed = 1;
+    options.allocator = allocator;
+    bry_counter *made = NULL;
+    bry_status status = bry_counter_create(&options, &made);
+    *object = made;
+    return status;
+}
+
+static bry_status apply(bry_counter *counters, uint64_t id, uint64_t name, int64_t delta,
+                        uint64_t now, bry_buffer *answers)
+{
+    char text[NAME_ROOM];
+    size_t len = name_of(name, text);
+    bry_counter_outcome outcome = (bry_counter_outcome)7;
+    int64_t value = 77;
+    bry_status status =
+        bry_counter_apply(counters, id_of(id), text, len, delta, now, &outcome, &value);
+    if (answers) {
+        kept_note(answers, (uint64_t)status);
+        kept_note(answers, outcome);
+        kept_note(answers, (uint64_t)value);
+    }
+    return status;
+}
+
+/* Past the capacity, with repeats, ids that have expired, and sums of many. */
+static void work(bry_counter *counters, uint64_t from, uint64_t to, bry_buffer *answers)
+{
+    for (uint64_t i = from; i < to; i++) {
+        uint64_t now = bry_counter_time(counters) + (i % 4 == 0), name = i * 7 % NAMES;
+        apply(counters, i, name, (int64_t)(i * i), now, answers);
+        if (i % 9 == 0)
+            apply(counters, i / 2, name, 1, now, answers);
+    }
+}
+
+static void fill(const kept_kind *kind, void *object)
+{
+    assert_int_equal(bry_counter_advance(object, NOW), BRY_OK);
+    work(object, 0, 5 * kind->size, NULL);
+    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_get_stats(object, &stats);
+    assert_true(stats.applied >= 5 * kind->size - kind->size / 10);
+    assert_true(stats.repeats > 0 || kind->size < 10);
+}
+
+static void use(void *object, bry_buffer *answers)
+{
+    work(object, 100000, 100300, answers);
+    char name[NAME_ROOM];
+    for (uint64_t i = 0; i < 20; i++) {
+        bry_answer was = BRY_UNSURE;
+        size_t len = name_of(i, name);
+        kept_note(answers, (uint64_t)bry_counter_del(object, name, len, &was));
+        kept_note(answers, was);
+    }
+}
+
+/* ---- looks --------------------------------------------------------------------------------- */
+
+static void look_stats(const void *object, bry_buffer *answers)
+{
+    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_get_stats(object, &stats);
+    kept_note(answers, stats.time);
+    kept_note(answers, stats.window);
+    kept_note(answers, stats.ids);
+    kept_note(answers, stats.applied);
+    kept_note(answers, stats.repeats);
+    kept_note(answers, stats.counters);
+    kept_note(answers, stats.seed);
+    kept_note_real(answers, stats.estimated_error);
+    kept_note(answers, bry_counter_time(object));
+    kept_note(answers, bry_counter_seed(object));
+}
+
+static void look_options(const void *object, bry_buffer *answers)
+{
+    bry_counter_options options = counter_like(object);
+    kept_note(answers, options.engine);
+    kept_note(answers, options.window);
+    kept_note(answers, options.capacity);
+    kept_note_real(answers, options.error);
+    kept_note(answers, options.max_bytes);
+    kept_note(answers, options.max_skew);
+}
+
+static void look_one_by_one(const void *object, bry_buffer *answers)
+{
+    char name[NAME_ROOM];
+    for (uint64_t i = 0; i < ASKED; i++) {
+        int64_t value = -1;
+        size_t len = name_of(i, name);
+        kept_note(answers, bry_counter_get(object, name, len, &value));
+        kept_note(answers, (uint64_t)value);
+    }
+}
+
+static void look_in_a_batch(const void *object, bry_buffer *answers)
+{
+    char text[ASKED][NAME_ROOM];
+    const void *names[ASKED];
+    size_t lens[ASKED];
+    int64_t values[ASKED];
+    uint8_t found[ASKED];
+    for (uint64_t i = 0; i < ASKED; i++) {
+        names[i] = text[i];
+        lens[i] = name_of(i, text[i]);
+    }
+    bry_counter_get_n(object, names, lens, ASKED, values, found);
+    kept_note_bytes(answers, found, sizeof found);
+    kept_note_bytes(answers, values, sizeof values);
+}
+
+static void look_for_ids(const void *object, bry_buffer *answers)
+{
+    for (uint64_t i = 0; i < 3 * ASKED; i++)
+        kept_note(answers, bry_counter_has(object, id_of(i), bry_counter_time(object)));
+}
+
+/* In an order that may differ between two tables with the same counters. */
+static void look_at_all(const void *object, bry_buffer *answers)
+{
+    uint64_t cursor = 0, listed = 0, sum = 0;
+    do {
+        bry_counter_entry entries[7];
+        size_t n = bry_counter_scan(object, &cursor, entries, sizeof *entries, 7);
+        for (size_t i = 0; i < n; i++)
+            sum += (uint64_t)entries[i].value;
+        listed += n;
+    } while (cursor != 0);
+    kept_note(answers, listed);
+    kept_note(answers, sum);
+}
+
+static kept_look *const looks[] = {
+    look_stats, look_options, look_one_by_one, look_in_a_batch, look_for_ids, look_at_all, NULL};
+
+/* ---- operations ---------------------------------------------------------------------------- */
+
+static bry_status run_apply(void *object, uint64_t round)
+{
+    return apply(object, 200000 + round, 1000 + round, 1, bry_counter_time(object) + 1, NULL);
+}
+
+static bry_status apply_n(bry_counter *counters, bry_counter_op *ops, size_t n)
+{
+    return bry_counter_apply_n(counters, ops, sizeof *ops, n, bry_counter_time(counters) + 1);
+}
+
+/* Repeats among them, of ids and of names. */
+static bry_status run_apply_n(void *object, uint64_t round)
+{
+    bry_counter_op ops[BATCH];
+    char text[BATCH][NAME_ROOM];
+    for (uint64_t i = 0; i < BATCH; i++) {
+        size_t len = name_of(1000 + round * 3 + i % 40, text[i]);
+        ops[i] = (bry_counter_op){.id = id_of(300000 + round * 100 + i % 50),
+                                  .name = text[i],
+                                  .name_len = len,
+                                  .delta = 1};
+    }
+    return apply_n(object, ops, BATCH);
+}
+
+/* Sums that fit in their order alone, so that a copy of the window is asked. */
+static bry_status run_apply_n_at_the_edge(void *object, uint64_t round)
+{
+    bry_counter_op ops[12];
+    for (uint64_t i = 0; i < 12; i++)
+        ops[i] = (bry_counter_op){.id = id_of(400000 + round * 100 + i),
+                                  .name = i >= 10 ? "edge and new" : "edge",
+                                  .name_len = i >= 10 ? 12 : 4,
+                                  .delta = i % 2 ? INT64_MIN + 1 : INT64_MAX};
+    return apply_n(object, ops, 12);
+}
+
+static bry_status run_repeat(void *object, uint64_t round)
+{
+    (void)round;
+    return apply(object, 1, 1, 1, bry_counter_time(object) + 7, NULL);
+}
+
+static bry_status run_advance(void *object, uint64_t round)
+{
+    (void)round;
+    return bry_counter_advance(object, bry_counter_time(object) + 7);
+}
+
+static const kept_operation compact_operations[] = {
+    {.name = "apply", .run = run_apply, .rounds = 300},
+    {.name = "apply_n", .run = run_apply_n, .rounds = 20},
+    {.name = "apply_n at the edge", .run = run_apply_n_at_the_edge, .rounds = 4},
+    {.name = NULL},
+};
+static const kept_operation fbf_operations[] = {
+    {.name = "apply", .run = run_apply, .rounds = 300},
+    {.name = "apply_n", .run = run_apply_n, .rounds = 20},
+    {.name = "apply_n at the edge", .run = run_apply_n_at_the_edge, .rounds = 4},
+    {.name = "repeat", .run = run_repeat, .rounds = 200},
+    {.name = "advance", .run = run_advance, .rounds = 200},
+    {.name = NULL},
+};
+static const kept_operation none[] = {{.name = NULL}};
+
+#define COUNTER .calls = &counter_calls, .create = create, .fill = fill, .use = use, .looks = looks
+#define COMPACT COUNTER, .engine = BRY_ENGINE_COMPACT
+#define FBF COUNTER, .engine = BRY_ENGINE_FBF
+
+static const kept_kind kinds[] = {
+    {COMPACT, .name = "counter compact, 8", .size = 8, .operations = none},
+    {COMPACT, .name = "counter compact, 60", .size = 60, .operations = compact_operations},
+    {COMPACT, .name = "counter compact, 800", .size = 800, .operations = none},
+    {FBF, .name = "counter fbf, 8", .size = 8, .operations = none},
+    {FBF, .name = "counter fbf, 60", .size = 60, .operations = fbf_operations},
+    {FBF, .name = "counter fbf, 800", .size = 800, .operations = none},
+};
+KEPT_KINDS(kept_counters, "counter", kinds);

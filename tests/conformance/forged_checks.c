@@ -1,0 +1,169 @@
+/* Streams that were cut short, damaged or forged. Sampled where a stream is long: test_golden does
+ * the same to every bit of small files. */
+#include "conformance/object_kind.h"
+
+#include "common/endian.h"
+#include "frame/frame_header.h"
+#include "support/generator.h"
+#include "support/repair.h"
+
+#include <stdlib.h>
+
+/* The numbers that describe an object are at the front: each byte of it, then so many more. */
+static size_t next_place(size_t at, size_t len)
+{
+    enum { FRONT = 500, MORE = 400 };
+    return at + (at < FRONT ? 1 : 1 + len / MORE);
+}
+
+/* A load that must fail: with a problem, without an object, and without a leak. On a block of
+ * exactly that size, for the address sanitizer. */
+static bry_status refused(const kept_kind *kind, const unsigned char *bytes, size_t len)
+{
+    unsigned char *copy = malloc(len + !len);
+    assert_non_null(copy);
+    memcpy(copy, bytes, len);
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry_load how = BRY_LOAD;
+    how.allocator = &memory.allocator;
+    void *loaded;
+    bry_status status = job_load_bytes(kind->calls, copy, len, &how, &loaded);
+    assert_null(loaded);
+    assert_non_null(how.problem);
+    assert_true(how.offset <= len);
+    assert_int_equal(memory.blocks, 0);
+    free(copy);
+    return status;
+}
+
+static bry_buffer saved_filled(const kept_kind *kind)
+{
+    void *object = kept_make(kind, NULL);
+    bry_buffer saved = kept_saved(kind, object);
+    kind->calls->destroy(object);
+    return saved;
+}
+
+void kept_check_truncated(const kept_kind *kind)
+{
+    if (kind->large)
+        return;
+    bry_buffer saved = saved_filled(kind);
+    for (size_t len = 0; len < saved.len; len = next_place(len, saved.len))
+        assert_int_equal(refused(kind, saved.bytes, len), BRY_E_BADDATA);
+    bry_buffer_free(&saved);
+}
+
+void kept_check_flipped(const kept_kind *kind)
+{
+    if (kind->large)
+        return;
+    bry_buffer saved = saved_filled(kind);
+    for (size_t at = 0; at < saved.len; at = next_place(at, saved.len)) {
+        unsigned char bit = (unsigned char)(1u << at % 8);
+        saved.bytes[at] ^= bit;
+        assert_int_equal(refused(kind, saved.bytes, saved.len), BRY_E_BADDATA);
+        saved.bytes[at] ^= bit;
+    }
+    bry_buffer_free(&saved);
+}
+
+/* Another kind, version, format or hash scheme in a header whose checksum is right. */
+void kept_check_other_header(const kept_kind *kind)
+{
+    enum { FORMAT = 8, SCHEME = 10, KIND = 12, VERSION = 16 };
+    bry_buffer saved = saved_filled(kind);
+    static const struct {
+        unsigned at;
+        bry_status status;
+    } fields[] = {{FORMAT, BRY_E_VERSION},
+                  {SCHEME, BRY_E_VERSION},
+                  {KIND, BRY_E_BADDATA},
+                  {VERSION, BRY_E_VERSION}};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        unsigned char *field = saved.bytes + fields[i].at;
+        field[0]++;
+        repair_stream(saved.bytes, saved.len);
+        assert_int_equal(refused(kind, saved.bytes, saved.len), fields[i].status);
+        field[0]--;
+    }
+    repair_stream(saved.bytes, saved.len);
+    for (size_t i = 0; i < JOB_CALLS; i++) {
+        void *loaded;
+        bry_load how = BRY_LOAD;
+        bool own = all_job_calls[i] == kind->calls;
+        assert_int_equal(job_load_bytes(all_job_calls[i], saved.bytes, saved.len, &how, &loaded),
+                         own ? BRY_OK : BRY_E_BADDATA);
+        all_job_calls[i]->destroy(loaded);
+    }
+    bry_buffer_free(&saved);
+}
+
+/* What has got in can be used, in the memory that there is, and be saved and loaded. */
+static void use_forged(const kept_kind *kind, void *object)
+{
+    bry_buffer answers = BRY_BUFFER;
+    kind->use(object, &answers);
+    kind->looks[0](object, &answers);
+    bry_buffer_free(&answers);
+    bry_buffer saved = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&saved);
+    bry_status status = kind->calls->save(object, &sink, NULL);
+    void *again = NULL;
+    if (status == BRY_OK)
+        status = job_load_bytes(kind->calls, saved.bytes, saved.len, NULL, &again);
+    assert_true(status == BRY_OK || status == BRY_E_NOMEM);
+    kind->calls->destroy(again);
+    bry_buffer_free(&saved);
+}
+
+/* The byte at `at`, and up to two others, mostly near the front. */
+static void forge_bytes(unsigned char *bytes, size_t len, size_t at, unsigned others,
+                        generator *numbers)
+{
+    bytes[at] ^= (unsigned char)(1 + generator_below(numbers, 255));
+    for (unsigned i = 0; i < others; i++) {
+        uint64_t range = len - BRY__HEADER_BYTES;
+        at = BRY__HEADER_BYTES + (size_t)generator_below(numbers, i || range < 400 ? range : 400);
+        bytes[at] = (unsigned char)generator_next(numbers);
+    }
+}
+
+/* Bytes changed to anything, with right checksums: it loads or it does not, within the ceiling. */
+void kept_check_forged(const kept_kind *kind)
+{
+    enum { CEILING = 1 << 20 };
+    if (kind->large)
+        return;
+    bry_buffer saved = saved_filled(kind);
+    unsigned char *forged = malloc(saved.len);
+    assert_non_null(forged);
+    generator numbers = {11};
+    unsigned taken = 0, tried = 0;
+    for (size_t at = BRY__HEADER_BYTES; at < saved.len; at = next_place(at, saved.len)) {
+        memcpy(forged, saved.bytes, saved.len);
+        forge_bytes(forged, saved.len, at, tried % 4 ? 0 : 1 + tried / 4 % 2, &numbers);
+        repair_stream(forged, saved.len);
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        memory.limit = KEPT_LIMIT;
+        bry_load how = BRY_LOAD;
+        how.allocator = &memory.allocator;
+        how.max_bytes = CEILING;
+        void *loaded;
+        bry_status status = job_load_bytes(kind->calls, forged, saved.len, &how, &loaded);
+        tried++;
+        taken += status == BRY_OK;
+        assert_true(memory.peak <= kept_most(kind, CEILING));
+        if (status == BRY_OK)
+            use_forged(kind, loaded);
+        else
+            assert_true(how.problem && (status == BRY_E_BADDATA || status == BRY_E_LIMIT));
+        kind->calls->destroy(loaded);
+        assert_int_equal(memory.blocks, 0);
+    }
+    assert_true(taken > 0 && taken < tried); /* most bytes are fingerprints or bits */
+    free(forged);
+    bry_buffer_free(&saved);
+}

@@ -1,0 +1,206 @@
+/* Failing allocations: each call then says so, changes nothing and leaks nothing. */
+#include "conformance/object_kind.h"
+
+void kept_check_failing_create(const kept_kind *kind)
+{
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    void *object = NULL;
+    for (memory.fail_at = 1; !object; memory.fail_at++) {
+        failing_allocator_restart(&memory);
+        bry_status status = kind->create(kind, &memory.allocator, &object);
+        assert_int_equal(status, object ? BRY_OK : BRY_E_NOMEM);
+        assert_true(object || memory.blocks == 0);
+    }
+    assert_true(memory.fail_at > 3); /* there is an object and something in it */
+    assert_int_equal(kind->calls->bytes(object), memory.now);
+    kind->calls->destroy(object);
+    assert_int_equal(memory.blocks, 0);
+}
+
+/* A clone has no memory of the other's, and asks the other's allocator for nothing. */
+void kept_check_failing_clone(const kept_kind *kind)
+{
+    failing_allocator here, there;
+    failing_allocator_init(&here);
+    failing_allocator_init(&there);
+    void *object = kept_make(kind, &here.allocator), *copy = NULL;
+    bry_buffer saved = kept_saved(kind, object);
+    uint64_t before = here.now, calls = here.calls, failed = 0;
+    for (uint64_t at = 1;; at++) {
+        failing_allocator_restart(&there);
+        there.fail_at = at;
+        bry_status status = kind->calls->clone(object, &there.allocator, &copy);
+        if (status == BRY_OK && there.calls < at)
+            break;
+        if (status == BRY_OK) { /* it did with less */
+            kind->calls->destroy(copy);
+            copy = NULL;
+        } else {
+            assert_int_equal(status, BRY_E_NOMEM);
+            failed++;
+        }
+        assert_null(copy);
+        assert_int_equal(there.blocks, 0);
+    }
+    there.fail_at = 0;
+    assert_true(failed > 0);
+    assert_int_equal(here.now, before);
+    assert_int_equal(here.calls, calls);
+    assert_int_equal(kind->calls->bytes(copy), there.now);
+    assert_int_equal(kind->calls->items(copy), kind->calls->items(object));
+    kept_assert_saves_as(kind, copy, &saved);
+
+    void *second = NULL; /* NULL: where the first has its memory */
+    assert_int_equal(kind->calls->clone(object, NULL, &second), BRY_OK);
+    assert_true(here.now > before);
+    kind->calls->destroy(second);
+    kind->calls->destroy(object);
+    assert_int_equal(here.blocks, 0);
+    bry_buffer answers = BRY_BUFFER;
+    kind->use(copy, &answers);
+    bry_buffer_free(&answers);
+    kind->calls->destroy(copy);
+    assert_int_equal(there.blocks, 0);
+    bry_buffer_free(&saved);
+}
+
+/* Saving may need memory for a while, and gives it back. */
+void kept_check_failing_save(const kept_kind *kind)
+{
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    void *object = kept_make(kind, &memory.allocator);
+    bry_buffer expected = kept_saved(kind, object);
+    bry_status status = BRY_E_NOMEM;
+    for (uint64_t at = 1; status != BRY_OK; at++) {
+        bry_buffer saved = BRY_BUFFER;
+        bry_sink sink = bry_buffer_sink(&saved);
+        failing_allocator_restart(&memory);
+        memory.fail_at = at;
+        status = kind->calls->save(object, &sink, NULL);
+        memory.fail_at = 0;
+        if (status == BRY_OK)
+            kept_assert_same_bytes(&saved, &expected);
+        else
+            assert_int_equal(status, BRY_E_NOMEM);
+        bry_buffer_free(&saved);
+        assert_int_equal(kind->calls->bytes(object), memory.now);
+    }
+    bry_buffer_free(&expected);
+    kind->calls->destroy(object);
+    assert_int_equal(memory.blocks, 0);
+}
+
+void kept_check_failing_load(const kept_kind *kind)
+{
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    void *object = kept_make(kind, NULL), *loaded;
+    bry_buffer saved = kept_saved(kind, object);
+    kind->calls->destroy(object);
+    uint64_t failed = 0, at = 0;
+    do {
+        failing_allocator_restart(&memory);
+        memory.fail_at = ++at;
+        bry_load how = BRY_LOAD;
+        how.allocator = &memory.allocator;
+        bry_status status = job_load_bytes(kind->calls, saved.bytes, saved.len, &how, &loaded);
+        assert_int_equal(status, loaded ? BRY_OK : BRY_E_NOMEM);
+        assert_true(loaded || how.problem);
+        failed += !loaded;
+        memory.fail_at = 0;
+        if (loaded)
+            kept_assert_saves_as(kind, loaded, &saved);
+        kind->calls->destroy(loaded);
+        assert_int_equal(memory.blocks, 0);
+    } while (memory.calls >= at);
+    assert_true(failed > 0);
+    bry_buffer_free(&saved);
+}
+
+/* ---- operations ---------------------------------------------------------------------------- */
+
+typedef struct trial {
+    const kept_kind *kind;
+    const kept_operation *operation;
+    failing_allocator memory, aside;
+    void *object, *before; /* before: a clone, with memory of its own */
+    uint64_t failed;
+} trial;
+
+static void restore(trial *it)
+{
+    it->kind->calls->destroy(it->object);
+    it->object = NULL;
+    assert_int_equal(it->kind->calls->clone(it->before, &it->memory.allocator, &it->object),
+                     BRY_OK);
+}
+
+/* Runs the operation with allocation number `at` failing; returns whether there was one. */
+static bool fail_one(trial *it, uint64_t round, uint64_t at, bool keep_failing,
+                     const bry_buffer *saved)
+{
+    const kept_kind *kind = it->kind;
+    failing_allocator_restart(&it->memory);
+    it->memory.fail_at = at;
+    it->memory.keep_failing = keep_failing;
+    bry_status status = it->operation->run(it->object, round);
+    bool met = it->memory.calls >= at;
+    it->memory.fail_at = 0;
+    it->memory.keep_failing = false;
+    assert_int_equal(kind->calls->bytes(it->object), it->memory.now);
+    if (status == BRY_OK) {
+        if (met) /* it did without */
+            restore(it);
+        return met;
+    }
+    if (status != BRY_E_NOMEM || !met)
+        fail_msg("%s: %s", it->operation->name, bry_status_word(status));
+    it->failed++;
+    if (it->operation->in_steps) {
+        assert_int_equal(it->operation->run(it->object, round), BRY_OK);
+        restore(it);
+    } else {
+        kept_assert_saves_as(kind, it->object, saved);
+    }
+    return true;
+}
+
+/* Every allocation fails, by itself and with all that follow; in the end the operation has the
+ * outcome that it has where there is enough memory. */
+static void fail_each(trial *it, uint64_t round)
+{
+    const kept_kind *kind = it->kind;
+    bry_buffer saved = kept_saved(kind, it->object);
+    it->before = NULL;
+    assert_int_equal(kind->calls->clone(it->object, &it->aside.allocator, &it->before), BRY_OK);
+    for (uint64_t at = 1; fail_one(it, round, at, true, &saved); at++)
+        ;
+    restore(it);
+    for (uint64_t at = 1; fail_one(it, round, at, false, &saved); at++)
+        ;
+    assert_int_equal(it->operation->run(it->before, round), BRY_OK);
+    bry_buffer_free(&saved);
+    saved = kept_saved(kind, it->before);
+    kept_assert_saves_as(kind, it->object, &saved);
+    bry_buffer_free(&saved);
+    kind->calls->destroy(it->before);
+    assert_int_equal(it->aside.blocks, 0);
+}
+
+void kept_check_failing_operations(const kept_kind *kind)
+{
+    for (const kept_operation *operation = kind->operations; operation->name; operation++) {
+        print_message("    %s\n", operation->name);
+        trial it = {.kind = kind, .operation = operation};
+        failing_allocator_init(&it.memory);
+        failing_allocator_init(&it.aside);
+        it.object = kept_make(kind, &it.memory.allocator);
+        for (uint64_t round = 0; round < operation->rounds + !operation->rounds; round++)
+            fail_each(&it, round);
+        assert_true(it.failed > 0 || operation->may_need_none);
+        kind->calls->destroy(it.object);
+        assert_int_equal(it.memory.blocks, 0);
+    }
+}

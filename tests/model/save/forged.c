@@ -1,0 +1,339 @@
+#include "model/save/forged.h"
+
+#include "support/failing_allocator.h"
+#include "support/like.h"
+
+#include <bloomery/index.h>
+#include <bloomery/window.h>
+
+#include <string.h>
+#include <time.h>
+
+enum {
+    LOAD_CEILING = 1 << 22, /* what a load may claim, */
+    LOAD_SLACK = 1 << 16, /* and what it may need besides while it runs */
+    USE_CEILING = 1 << 26, /* allocations past this fail */
+    HONEST = 1 << 21, /* what any object may take */
+    OPERATIONS = 8,
+    SECONDS = 12, /* of processor time for one stream; normal is a thousandth */
+};
+
+FILE *forged_listener;
+static forged_counts counted;
+
+forged_counts forged_counted(void)
+{
+    return counted;
+}
+
+static model_reader reader_of(const uint8_t *bytes, size_t len, model_failure *failure)
+{
+    return (model_reader){
+        .bytes = bytes, .len = len, .failure = failure, .listener = forged_listener};
+}
+
+/* ---- using it ---- */
+
+/* The peak of memory. */
+static uint64_t use(const kept_job *job, void *object, failing_allocator *memory,
+                    model_reader *reader)
+{
+    static kept_notes notes;
+    failing_allocator_restart(memory);
+    for (int i = 0; i < OPERATIONS; i++) {
+        notes.count = 0;
+        job->use(object, reader, &notes);
+    }
+    notes.count = 0;
+    job->look(object, &notes);
+    counted.operations += OPERATIONS;
+    return memory->peak;
+}
+
+static bool is_index(const kept_job *job)
+{
+    return strncmp(job->name, "index", 5) == 0;
+}
+
+static size_t units_of(const kept_job *job, const void *object)
+{
+    return is_index(job) ? bry_index_units(object, NULL, 0) : 0;
+}
+
+/* Error control by tighter filters leaves a shape that was given for one that is planned, which may
+ * be far larger. How soon depends on how many elements the units are said to have, and any number
+ * is possible. */
+static uint64_t planned_index_bytes(const bry_index *index)
+{
+    bry_index_options options = index_like(index);
+    if (options.dba.unit_bits == 0 || options.dba.control != BRY_INDEX_TIGHTER)
+        return 0;
+    options.dba.unit_bits = 0;
+    options.dba.hashes = 0;
+    bry_index_shape shape = BRY_INDEX_SHAPE;
+    return bry_index_plan(&options, &shape) == BRY_OK ? shape.bytes : 0;
+}
+
+/* Options may give filters of any size, and which parts of them are reached depends on when elements
+ * come. */
+static uint64_t planned_window_bytes(const bry_window *window)
+{
+    bry_window_options options = window_like(window);
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bool given = options.fbf.bits && bry_window_plan(&options, &shape) == BRY_OK;
+    return given ? shape.bytes : 0;
+}
+
+static uint64_t planned_bytes(const kept_job *job, const void *object)
+{
+    if (is_index(job))
+        return planned_index_bytes(object);
+    return strncmp(job->name, "window", 6) == 0 ? planned_window_bytes(object) : 0;
+}
+
+/* By larger units it raises their capacity, up to sixteen times, whenever all that are open are
+ * full. How far that has come is part of the state, and an honest index without elements is nothing
+ * to compare with. */
+static bool grows_units(const bry_index *index)
+{
+    return index_like(index).dba.control == BRY_INDEX_LARGER;
+}
+
+/* What an honest object of these options takes for the same; 0 where there can be none. An index
+ * begins with as many units as the forged one did: units take memory, and the shape of a new one
+ * follows from their number. */
+static uint64_t honest_peak(const kept_job *job, const void *object, size_t units,
+                            const uint8_t *bytes, size_t len)
+{
+    failing_allocator memory;
+    model_failure ignored;
+    failing_allocator_init(&memory);
+    memory.limit = USE_CEILING;
+    if (is_index(job) && grows_units(object))
+        return 0;
+    void *honest = job->like(object, &memory.allocator);
+    if (!honest)
+        return 0;
+    uint32_t number;
+    for (size_t i = 0; i < units; i++)
+        (void)bry_index_open(honest, 0, &number);
+    FILE *listener = forged_listener;
+    forged_listener = NULL;
+    model_reader reader = reader_of(bytes, len, &ignored);
+    uint64_t peak = use(job, honest, &memory, &reader);
+    forged_listener = listener;
+    job->destroy(honest);
+    return memory.over_limit ? 0 : peak;
+}
+
+/* The note of the stream that was loaded last. */
+static bry_buffer note = BRY_BUFFER;
+
+static bry_status save(const kept_job *job, const void *object, const bry_sink *sink)
+{
+    bry_save with = {sizeof with, note.bytes, note.len};
+    return job->save(object, sink, &with);
+}
+
+static bry_status load(const kept_job *job, const bry_buffer *stream, failing_allocator *memory,
+                       uint64_t ceiling, bry_load *how, void **object)
+{
+    bry_view view = {stream->bytes, stream->len, 0};
+    bry_source source = bry_view_source(&view);
+    *how = (bry_load)BRY_LOAD;
+    how->max_bytes = ceiling;
+    how->allocator = &memory->allocator;
+    how->note = &note;
+    return job->load(&source, how, object);
+}
+
+/* Saves, loads, and compares looks and bytes. */
+static void keep(const kept_job *job, const void *object, failing_allocator *memory,
+                 model_reader *reader)
+{
+    static kept_notes notes[2];
+    bry_buffer first = BRY_BUFFER, second = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&first), again = bry_buffer_sink(&second);
+    bry_load how;
+    void *loaded = NULL;
+    memory->over_limit = 0;
+    model_expect(reader, save(job, object, &sink) == BRY_OK);
+    bry_status status = load(job, &first, memory, 0, &how, &loaded);
+    if (status == BRY_OK) {
+        notes[0].count = notes[1].count = 0;
+        job->look(object, &notes[0]);
+        job->look(loaded, &notes[1]);
+        kept_compare(&notes[0], &notes[1], reader);
+        model_expect(reader, save(job, loaded, &again) == BRY_OK);
+        if (first.len != second.len || memcmp(first.bytes, second.bytes, first.len) != 0)
+            model_fail(reader, "what was loaded saves to other bytes");
+        job->destroy(loaded);
+    } else if (status != BRY_E_NOMEM || !memory->over_limit) {
+        model_fail(reader, "what was saved does not load: %s, %s", bry_status_word(status),
+                   how.problem ? how.problem : "no problem told");
+    }
+    bry_buffer_free(&first);
+    bry_buffer_free(&second);
+}
+
+static bool is_of_data(bry_status status)
+{
+    return status == BRY_E_BADDATA || status == BRY_E_VERSION || status == BRY_E_LIMIT;
+}
+
+static double processor_seconds(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
+
+static void expect_quick(model_reader *reader, double begin)
+{
+    double took = processor_seconds() - begin;
+    if (took > SECONDS)
+        model_fail(reader, "%.1f seconds of processor time", took);
+}
+
+bool forged_stream(const kept_job *job, const bry_buffer *stream, generator *operations,
+                   model_failure *failure)
+{
+    uint8_t bytes[256];
+    generator_fill(operations, bytes, sizeof bytes);
+    model_reader reader = reader_of(bytes, sizeof bytes, failure);
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    memory.limit = USE_CEILING;
+    double begin = processor_seconds();
+    bry_load how;
+    void *object = NULL;
+    bry_status status = load(job, stream, &memory, LOAD_CEILING, &how, &object);
+    counted.streams++;
+    if (memory.peak > LOAD_CEILING + LOAD_SLACK)
+        model_fail(&reader, "loading took %ju bytes", (uintmax_t)memory.peak);
+    model_expect(&reader, note.len <= stream->len);
+    if (status != BRY_OK) {
+        model_expect(&reader, is_of_data(status) && how.problem && !object);
+    } else {
+        counted.loaded++;
+        keep(job, object, &memory, &reader);
+        size_t units = units_of(job, object);
+        uint64_t peak = use(job, object, &memory, &reader);
+        uint64_t planned = planned_bytes(job, object);
+        uint64_t honest = honest_peak(job, object, units, bytes, sizeof bytes);
+        counted.compared_memory += honest > 0;
+        /* What a filter of engine fbf takes when all of it is reached is claimed by its loading:
+         * after a burst filters are large, and few elements may be left in them. */
+        uint64_t claimed = job->engine == BRY_ENGINE_FBF ? LOAD_CEILING : 0;
+        if (honest && peak > 8 * (honest + planned + stream->len) + HONEST + claimed)
+            model_fail(&reader, "took %ju bytes, an honest one %ju", (uintmax_t)peak,
+                       (uintmax_t)honest);
+        if (!reader.failed)
+            keep(job, object, &memory, &reader);
+        job->destroy(object);
+    }
+    model_expect(&reader, memory.now == 0);
+    expect_quick(&reader, begin);
+    return !reader.failed;
+}
+
+/* ---- honest ones ---- */
+
+static void *make(const kept_job *job, generator *numbers, failing_allocator *memory,
+                  unsigned operations)
+{
+    static kept_notes notes;
+    uint8_t bytes[256];
+    model_failure failure;
+    generator_fill(numbers, bytes, sizeof bytes);
+    model_reader reader = {.bytes = bytes, .len = sizeof bytes, .failure = &failure};
+    void *object = job->create(&reader, &memory->allocator, job->engine);
+    for (unsigned i = 0; object && i < operations; i++) {
+        notes.count = 0;
+        job->use(object, &reader, &notes);
+    }
+    return object;
+}
+
+bool forged_honest(const kept_job *job, generator *numbers, bool unit, bry_buffer *out)
+{
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    memory.limit = LOAD_CEILING;
+    void *object = make(job, numbers, &memory, (unsigned)generator_below(numbers, 8));
+    bry_sink sink = bry_buffer_sink(out);
+    uint32_t number;
+    bool good = object != NULL;
+    unsigned char bytes[100];
+    generator aside = *numbers;
+    bry_save with = {sizeof with, bytes, (size_t)generator_below(&aside, 3 * sizeof bytes)};
+    with.note_len = with.note_len < sizeof bytes ? with.note_len : 0;
+    generator_fill(&aside, bytes, sizeof bytes);
+    if (good && unit)
+        good = is_index(job) && bry_index_units(object, &number, 1) > 0 &&
+               bry_index_save_unit(object, number, &sink, &with) == BRY_OK;
+    else if (good)
+        good = job->save(object, &sink, &with) == BRY_OK;
+    job->destroy(object);
+    return good && out->len <= 1 << 18;
+}
+
+/* ---- units ---- */
+
+static bry_buffer image(const kept_job *job, const void *object)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    (void)job->save(object, &sink, NULL);
+    return buffer;
+}
+
+/* An install that is refused leaves the index as it was. */
+static void install(const kept_job *job, bry_index *index, const bry_buffer *stream,
+                    failing_allocator *memory, model_reader *reader)
+{
+    bry_buffer before = image(job, index);
+    bry_view view = {stream->bytes, stream->len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_load how = BRY_LOAD;
+    how.max_bytes = LOAD_CEILING;
+    uint32_t number;
+    bry_status status = bry_index_install_unit(index, &source, &how, &number);
+    counted.streams++;
+    counted.loaded += status == BRY_OK;
+    if (status != BRY_OK) {
+        bry_buffer after = image(job, index);
+        model_expect(reader, is_of_data(status) || status == BRY_E_MISMATCH ||
+                                 status == BRY_E_FULL || memory->over_limit);
+        if (before.len != after.len || memcmp(before.bytes, after.bytes, before.len) != 0)
+            model_fail(reader, "a refused unit (%s) changed the index", bry_status_word(status));
+        bry_buffer_free(&after);
+    }
+    bry_buffer_free(&before);
+}
+
+bool forged_unit(const kept_job *job, const bry_buffer *stream, generator *operations,
+                 model_failure *failure)
+{
+    uint8_t bytes[256];
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    memory.limit = LOAD_CEILING; /* a larger one takes long to save by itself */
+    /* The seed of the stream's own generator makes an index of the same options. */
+    generator same = *operations;
+    void *index = make(job, &same, &memory, 2);
+    memory.limit = USE_CEILING;
+    generator_fill(operations, bytes, sizeof bytes);
+    model_reader reader = reader_of(bytes, sizeof bytes, failure);
+    double begin = processor_seconds();
+    if (index) {
+        install(job, index, stream, &memory, &reader);
+        if (!reader.failed)
+            keep(job, index, &memory, &reader);
+        use(job, index, &memory, &reader);
+        if (!reader.failed)
+            keep(job, index, &memory, &reader);
+    }
+    job->destroy(index);
+    model_expect(&reader, memory.now == 0);
+    expect_quick(&reader, begin);
+    return !reader.failed;
+}

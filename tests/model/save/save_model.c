@@ -1,0 +1,174 @@
+#include "model/save/save_model.h"
+
+#include "model/model_steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The objects of a program take no more than this; what asks for more is out of memory. */
+enum { CEILING = 1 << 22, HIGH_CEILING = 1 << 26 };
+
+typedef struct pair {
+    failing_allocator memory;
+    void *object, *loaded; /* loaded: NULL before the first save */
+    bool parted, parted_for_good; /* no longer compared, until one is loaded again; or never */
+    kept_notes notes[2];
+} pair;
+
+static const kept_job *job = &kept_filter_bloom;
+static keep_counts counted;
+
+void keep_model_choose(const kept_job *chosen)
+{
+    job = chosen;
+}
+
+keep_counts keep_model_counted(void)
+{
+    return counted;
+}
+
+static void *create(model_reader *reader)
+{
+    pair *both = calloc(1, sizeof *both);
+    if (!both) {
+        model_fail(reader, "no memory for the test itself");
+        return NULL;
+    }
+    failing_allocator_init(&both->memory);
+    both->memory.limit = kept_chance(reader, 32) ? HIGH_CEILING : CEILING;
+    both->object = job->create(reader, &both->memory.allocator, job->engine);
+    if (!both->object)
+        reader->at = reader->len;
+    counted.objects += both->object != NULL;
+    return both;
+}
+
+/* ---- keeping ---- */
+
+static void compare_looks(pair *both, model_reader *reader, const void *other)
+{
+    both->notes[0].count = both->notes[1].count = 0;
+    job->look(both->object, &both->notes[0]);
+    job->look(other, &both->notes[1]);
+    kept_compare(&both->notes[0], &both->notes[1], reader);
+}
+
+static void expect_bytes(model_reader *reader, const void *object, const bry_save *with,
+                         const bry_buffer *bytes, const char *whose)
+{
+    bry_buffer again = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&again);
+    model_expect(reader, job->save(object, &sink, with) == BRY_OK);
+    size_t same = 0;
+    while (same < again.len && same < bytes->len && again.bytes[same] == bytes->bytes[same])
+        same++;
+    if (same < again.len || same < bytes->len)
+        model_fail(reader, "%s saves to other bytes from %zu on, %zu instead of %zu", whose, same,
+                   again.len, bytes->len);
+    bry_buffer_free(&again);
+}
+
+static bool is_loaded(pair *both, model_reader *reader, bry_status status, const bry_load *load)
+{
+    if (status == BRY_OK || (status == BRY_E_NOMEM && both->memory.over_limit))
+        return status == BRY_OK;
+    model_fail(reader, "what was saved does not load: %s, %s", bry_status_word(status),
+               load->problem ? load->problem : "no problem told");
+    return false;
+}
+
+static void save_and_load(pair *both, model_reader *reader)
+{
+    bry_buffer bytes = BRY_BUFFER, note = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&bytes);
+    /* One program in four has a note: the bytes that it has read so far. */
+    bry_save with = {sizeof with, reader->bytes, reader->bytes[0] % 4 ? 0 : reader->at};
+    model_expect(reader, job->save(both->object, &sink, &with) == BRY_OK);
+    bry_view view = {bytes.bytes, bytes.len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_load load = BRY_LOAD;
+    load.allocator = &both->memory.allocator;
+    load.note = &note;
+    void *fresh = NULL;
+    if (is_loaded(both, reader, job->load(&source, &load, &fresh), &load)) {
+        counted.loads++;
+        model_expect(reader, view.at == bytes.len && note.len == with.note_len);
+        model_expect(reader, !note.len || memcmp(note.bytes, with.note, note.len) == 0);
+        expect_bytes(reader, fresh, &with, &bytes, "what was loaded");
+        if (both->loaded && !both->parted && !reader->failed)
+            expect_bytes(reader, both->loaded, &with, &bytes, "what was loaded before");
+        compare_looks(both, reader, fresh);
+        job->destroy(both->loaded);
+        both->loaded = fresh;
+        both->parted = both->parted_for_good;
+    }
+    if (job->elsewhere && !reader->failed) {
+        bry_status status = job->elsewhere(both->object, &load, &fresh);
+        if (status != BRY_E_UNSUPPORTED && is_loaded(both, reader, status, &load)) {
+            expect_bytes(reader, fresh, &with, &bytes, "what was loaded from elsewhere");
+            job->destroy(fresh);
+        }
+    }
+    bry_buffer_free(&bytes);
+    bry_buffer_free(&note);
+}
+
+/* ---- programs ---- */
+
+static void step(void *state, model_reader *reader)
+{
+    pair *both = state;
+    if (!both->object)
+        return;
+    if (model_below(reader, 8) == 7) {
+        model_say(reader, "save and load");
+        save_and_load(both, reader);
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        both->notes[i].count = 0;
+        both->notes[i].parted = false;
+    }
+    size_t begin = reader->at;
+    job->use(both->object, reader, &both->notes[0]);
+    counted.operations++;
+    both->parted_for_good |= both->notes[0].parted_for_good;
+    both->parted |= both->parted_for_good;
+    if (!both->loaded || both->parted)
+        return;
+    size_t end = reader->at;
+    FILE *listener = reader->listener;
+    reader->at = begin;
+    reader->listener = NULL;
+    job->use(both->loaded, reader, &both->notes[1]);
+    reader->listener = listener;
+    both->parted = both->notes[0].parted || both->notes[1].parted;
+    if (both->parted) {
+        reader->at = end;
+        return;
+    }
+    model_expect(reader, reader->at == end);
+    kept_compare(&both->notes[0], &both->notes[1], reader);
+}
+
+/* Every program ends with a save. */
+static void check(void *state, model_reader *reader)
+{
+    pair *both = state;
+    if (both->object && reader->at >= reader->len)
+        save_and_load(both, reader);
+}
+
+static void destroy(void *state, model_reader *reader)
+{
+    pair *both = state;
+    if (!both)
+        return;
+    job->destroy(both->object);
+    job->destroy(both->loaded);
+    model_expect(reader, both->memory.now == 0 && both->memory.blocks == 0);
+    free(both);
+}
+
+const model keep_model = {"keep", create, step, check, destroy};

@@ -1,0 +1,51 @@
+/*
+ * Runs keep_model on programs from a generator until that many objects were made, saved and loaded.
+ *
+ *     save_programs OBJECTS LENGTH SEED [JOB …]    programs of at most LENGTH bytes; no job: all
+ *
+ * A program that fails is shrunk and printed, with the seed that made it.
+ */
+#include "model/programs.h"
+#include "model/save/save_model.h"
+
+static uint64_t before;
+
+static uint64_t objects(void)
+{
+    return keep_model_counted().objects - before;
+}
+
+static bool run(const kept_job *job, programs these)
+{
+    char name[64];
+    keep_counts start = keep_model_counted();
+    before = start.objects;
+    keep_model_choose(job);
+    snprintf(name, sizeof name, "save_programs (%s)", job->name);
+    uint64_t count = programs_run(&these, name, &keep_model, objects);
+    keep_counts end = keep_model_counted();
+    printf("%s: %ju programs, %ju objects, %ju operations, %ju loads\n", job->name,
+           (uintmax_t)count, (uintmax_t)(end.objects - start.objects),
+           (uintmax_t)(end.operations - start.operations), (uintmax_t)(end.loads - start.loads));
+    return count > 0;
+}
+
+int main(int argc, char **argv)
+{
+    programs these;
+    if (!programs_read(&these, "save_programs", argc < 4 ? argc : 4, argv))
+        return 2;
+    bool good = true;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    for (int i = 4; i < argc; i++) {
+        const kept_job *job = kept_find(argv[i]);
+        if (!job) {
+            fprintf(stderr, "save_programs: there is no job %s\n", argv[i]);
+            return 2;
+        }
+        good &= run(job, these);
+    }
+    for (int i = 0; i < KEPT_JOBS && argc <= 4; i++)
+        good &= run(kept_jobs[i], these);
+    return !good;
+}

@@ -1,0 +1,192 @@
+"""Tables of counters survive restarts, replication and copies, with equal digests, and no operation
+is lost or counted twice."""
+
+import random
+import sys
+
+import server_runner
+from persist_cases import Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
+from payloads import contents, payload_of, resealed
+from server_runner import Case, Error, Server, pairs
+
+KEYS = ("plain", "short", "full", "empty", "many")
+
+
+def operations(names, ids):
+    return [x for i in ids for x in (f"c{i % names}", i % 19 - 9, f"id {i}")]
+
+
+def fill(client):
+    """Tables with a history: repeats, refusals, deletions, expired ids."""
+    client("COUNTER.CREATE", "plain", "WINDOW", "1h")  # with a random seed
+    client("COUNTER.MINCRBY", "plain", *operations(100, range(3000)))
+    client("COUNTER.MINCRBY", "plain", *operations(100, range(2500, 3500)))
+    client("COUNTER.DEL", "plain", *(f"c{i}" for i in range(0, 100, 7)), "none")
+    client("COUNTER.INCRBY", "plain", "top", 2**63 - 1, "i")
+    client.ask("COUNTER.INCRBY", "plain", "top", 1, "j")
+    client("COUNTER.CREATE", "short", "WINDOW", 7, "ERROR", 0.001, "CAPACITY", 50, "SEED", 2)
+    for start in range(0, 3000, 10):
+        client("COUNTER.MINCRBY", "short", *operations(10, range(start, start + 10)))
+    client("COUNTER.CREATE", "full", "WINDOW", "1h", "ERROR", "1e-6", "MAXMEM", "20kb")
+    client.pipeline(["COUNTER.INCRBY", "full", f"c{i % 9}", 1, i] for i in range(4000))
+    client("COUNTER.CREATE", "empty", "WINDOW", 1)
+    client("COUNTER.CREATE", "many", "WINDOW", "1d")
+    client("COUNTER.MINCRBY", "many", *operations(20000, range(20000)))
+    client("COUNTER.DEL", "many", *(f"c{i}" for i in range(0, 20000, 2)))
+    client("EXPIRE", "many", 10000)
+
+
+def go_on(client):
+    """Later changes must give the same bytes wherever they are applied."""
+    source = random.Random(3)
+    for _ in range(200):
+        key = source.choice(KEYS)
+        start = source.randrange(6000)
+        client.ask("COUNTER.MINCRBY", key, *operations(source.choice((3, 500)),
+                                                       range(start, start + source.randrange(1, 40))))
+        client("COUNTER.DEL", key, f"c{source.randrange(500)}")
+
+
+def answers(client):
+    """All query results and the dump of each table; not the memory, which depends on the
+    history."""
+    parts = []
+    for key in KEYS:
+        info = pairs(client("COUNTER.INFO", key))
+        for name in (b"bytes", b"bytes_ids", b"bytes_counters"):
+            info.pop(name)
+        parts += [info, client("COUNTER.SCAN", key, 0, "COUNT", 100000)]
+    return parts + [client("DEBUG", "DIGEST-VALUE", *KEYS)]
+
+
+class Counters(Family):
+    family, load = "counter", "COUNTER.LOAD"
+    keys, lasting = KEYS, "many"
+    fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
+    by_clock = True
+    new = (["COUNTER.CREATE", "k", "WINDOW", "1h"], ["COUNTER.INCRBY", "k", "c", 1, "i"])
+    asked, absent = ["COUNTER.GET", "k", "c"], None
+    others = {"bloomery.counter-capacity": "77"}
+
+    def change(self, key):
+        self.client.ask("COUNTER.INCRBY", key, "c", 1, "only here")  # FULL for one of them
+        self.client("COUNTER.DEL", key, "c1", "c2")
+        self.client("COUNTER.SCAN", key, 0)
+
+    def large(self):
+        self.client("COUNTER.CREATE", "large", "WINDOW", "1h")
+        self.client("COUNTER.MINCRBY", "large", *operations(5000, range(50000)))
+        return ["large"]
+
+
+class Keep(MovedAndReloaded, Replicated, Counters, Case):
+    def assertHistory(self, client):
+        """The tables are as fill() should make them."""
+        full, plain, short = (pairs(client("COUNTER.INFO", key)) for key in
+                              ("full", "plain", "short"))
+        self.assertGreater(full[b"refused_full"], 100)
+        self.assertEqual((plain[b"repeats"], plain[b"refused_overflow"]), (500, 1))
+        self.assertLess(short[b"ids"], 3000)
+
+    def same_after(self, action):
+        def on_what_is_meant():
+            self.assertHistory(self.client)
+            action()
+        super().same_after(on_what_is_meant)
+        # The ids are known, with the counters' names hashed in as before.
+        value = self.client("COUNTER.GET", "plain", "c99")
+        self.assertEqual(self.client("COUNTER.INCRBY", "plain", "c99", 5, "id 199"), [value, 0])
+
+
+class Damaged(Damaging, Case):
+    notes = True
+    kind = "a counter"
+
+    def small(self, _):
+        self.client("COUNTER.CREATE", "c", "WINDOW", "1h", "SEED", 8)
+        self.client("COUNTER.MINCRBY", "c", *operations(20, range(200)))
+        return self.client("DUMP", "c")
+
+    def uses(self, key):
+        return (["COUNTER.SCAN", key, 0], ["COUNTER.INCRBY", key, "c1", 1, "i"],
+                ["COUNTER.DEL", key, "c2"], ["COUNTER.INFO", key])
+
+    def test_forged_notes(self):
+        """Forged MAXMEM and count of refusals, with valid checksums."""
+        dump = self.small(None)
+        for note, taken in ((b"", False), (bytes(8), False), (bytes(24), False), (bytes(16), True),
+                            (b"\xff" * 16, True)):
+            forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
+                                               [(b"NOTE", note)] * bool(note) + frames[1:]))
+            self.assertEqual(self.try_restore(forged), taken, note)
+        self.assertIn("the note with the table's MAXMEM is missing", self.server.log)
+        self.assertIn("the note is longer than the limit", self.server.log)
+
+
+class Log(Logged, Keep):
+    pass
+
+
+class Replica(Followed, Counters, Case):
+    def test_it_knows_the_ids(self):
+        """And continues with them as a master."""
+        fill(self.client)
+        with Server() as other:
+            self.follow(other)
+            go_on(self.client)
+            self.same_on(other)
+            other.client("REPLICAOF", "NO", "ONE")
+            value = self.client("COUNTER.GET", "plain", "c98")
+            self.assertEqual(other.client("COUNTER.INCRBY", "plain", "c98", 5, "id 98"), [value, 0])
+
+    def test_ceiling_while_memory_differs(self):
+        """One node has reclaimed expired ids and the other has not: the master decides."""
+        self.client("COUNTER.CREATE", "t", "WINDOW", 60, "MAXMEM", "16kb", "SEED", 1)
+        with Server() as other:
+            count = refused = 0
+            for part in range(6):
+                # More than fits at once, however slow the machine; then what may fit.
+                many = [word for i in range(4000) for word in ("c0", 1, f"{part} {i}")]
+                refused += isinstance(self.client.ask("COUNTER.MINCRBY", "t", *many), Error)
+                for _ in range(1500):
+                    reply = self.client.ask("COUNTER.INCRBY", "t", f"c{count % 60}", 1, count)
+                    refused += isinstance(reply, Error)
+                    count += 1
+                if part % 2:
+                    other.client("REPLICAOF", "NO", "ONE")  # and load it again
+                self.follow(other)
+                self.caught_up()
+                self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+            self.assertTrue(0 < refused < count + 6)
+
+    def test_a_repeat_reaches_the_replicas(self):
+        """So that WAIT after a repeat waits for the first try."""
+        self.client("COUNTER.CREATE", "t", "WINDOW", "1h")
+        with Server() as other:
+            self.follow(other)
+            self.client("COUNTER.INCRBY", "t", "c", 1, "i")
+            self.caught_up()
+            offset = self.client.info("replication")["master_repl_offset"]
+            self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, "i"), [1, 0])
+            self.assertGreater(self.client.info("replication")["master_repl_offset"], offset + 30)
+            self.caught_up()
+            self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+
+    def test_transactions_and_scripts(self):
+        with Server() as other:
+            self.follow(other)
+            self.client("COUNTER.CREATE", "t", "WINDOW", "1h")
+            self.client("MULTI")
+            self.client("COUNTER.INCRBY", "t", "c", 1, "i")
+            self.client("COUNTER.INCRBY", "t", "c", 1, "i")
+            self.assertEqual(self.client("EXEC"), [[1, 1], [1, 0]])
+            script = "return redis.call('COUNTER.INCRBY', KEYS[1], 'c', 2, ARGV[1])"
+            self.assertEqual(self.client("EVAL", script, 1, "t", "j"), [3, 1])
+            self.assertEqual(self.client("EVAL", script, 1, "t", "j"), [3, 0])
+            self.caught_up()
+            self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()

@@ -1,0 +1,480 @@
+"""What an index survives: saving, the append-only file and its rewrites, replicas, copies, moves,
+and bad payloads."""
+
+import pathlib
+import random
+import struct
+import sys
+
+import server_runner
+import xxhash
+from persist_cases import (ChangedAtRandom, Damaging, Family, Followed, Logged, MovedAndReloaded,
+                        Replicated, frames_in)
+from payloads import payload_of
+from server_runner import Case, Error, Server, pairs
+
+ENGINES = ("compact", "dba")
+
+
+def fill(client):
+    """Indexes of every kind, with a history: grown, deleted from, sealed, dropped, installed."""
+    client("INDEX.CREATE", "grown", "UNITS", 4, "CAPACITY", 200, "SEED", 1)
+    for unit in range(12):
+        client("INDEX.ADD", "grown", unit * 5, "shared", *(f"{unit} {j}" for j in range(150)))
+    client("INDEX.DEL", "grown", 5, *(f"1 {j}" for j in range(0, 99, 7)))
+    client("INDEX.SEAL", "grown", 10)
+    client("INDEX.DROP", "grown", 20)
+    client("INDEX.DROP", "grown", 5)
+    client("INDEX.ADD", "grown", 5, *range(50))
+    client("INDEX.CREATE", "gone", "UNITS", 20, "CAPACITY", 90, "SEED", 9)
+    for unit in range(20):
+        client("INDEX.ADD", "gone", unit, *(f"{unit} {j}" for j in range(90)))
+    client("INDEX.DROP", "gone", 7)  # no longer a candidate, but its items are still stored
+    client("INDEX.CREATE", "dba", "ENGINE", "dba", "UNITS", 40, "CAPACITY", 100, "ERROR", "1%")
+    for unit in range(40):
+        client("INDEX.ADD", "dba", unit + 2**40, "shared", *(f"{unit} {j}" for j in range(99)))
+    client.ask("INDEX.ADD", "dba", 1, "one too many")
+    for unit in range(0, 30, 3):
+        client("INDEX.DROP", "dba", unit + 2**40)
+    client("INDEX.CREATE", "groups", "GROUP", 8, "UNITS", 20, "CAPACITY", 50, "SEED", 3)
+    for unit in range(9):
+        client("INDEX.ADD", "groups", unit, *(f"{unit} {j}" for j in range(40)))
+    client("INDEX.CREATE", "fixed", "NOGROW", "UNITS", 2, "CAPACITY", 10)
+    for unit in range(3):
+        client.ask("INDEX.ADD", "fixed", unit, *range(10))
+    client("INDEX.CREATE", "like", "LIKE", "dba")
+    client("INDEX.ADD", "like", 7, "only")
+    client("INDEX.INSTALL", "dba", 8, client("INDEX.EXPORT", "like", 7))
+    client("INDEX.CREATE", "part", "LIKE", "grown")
+    client("INDEX.ADD", "part", 1, *(f"part {j}" for j in range(120)))
+    client("INDEX.INSTALL", "grown", 77, client("INDEX.EXPORT", "part", 1))
+    client("INDEX.CREATE", "made")  # with this server's defaults and a random seed
+    client("INDEX.ADD", "made", 1, "a")
+    client("INDEX.CREATE", "empty")
+    client("EXPIRE", "made", 10000)
+    client("EVAL", "redis.call('INDEX.ADD', KEYS[1], 3, 'a'); redis.call('INDEX.DROP', KEYS[2], 0)",
+           2, "made", "grown")
+    client("MULTI")
+    client("INDEX.ADD", "made", 4, "a")
+    client("INDEX.ADD", "made", 5, "a", "b")
+    client("EXEC")
+
+
+KEYS = ("grown", "gone", "dba", "groups", "fixed", "like", "part", "made", "empty")
+# Engine dba chooses the layout of its columns again when it is loaded, which changes its memory;
+# compact then has nothing of dropped units; sums of errors are added in another order.
+MAY_DIFFER = (b"bytes", b"fill", b"groups", b"widest_group", b"estimated_error", b"dropped_items")
+
+
+def answers(client):
+    """All query results, and the dump of each index."""
+    said = []
+    for key in KEYS:
+        said.append(client("INDEX.LOCATE", key, "shared", "only", "a", *range(60),
+                           *(f"part {j}" for j in range(50)),
+                           *(f"{unit} {j}" for unit in range(12) for j in range(0, 150, 3))))
+        said.append({name: value for name, value in pairs(client("INDEX.INFO", key)).items()
+                     if name not in MAY_DIFFER})
+    return said + [client("DEBUG", "DIGEST-VALUE", *KEYS)]
+
+
+def go_on(client):
+    """Later changes must give the same bytes wherever they are applied."""
+    for key in ("grown", "gone", "made"):
+        for unit in range(10):
+            client("INDEX.ADD", key, 100 + unit, *(f"later {unit} {j}" for j in range(80)))
+        client("INDEX.DEL", key, 103, *(f"later 3 {j}" for j in range(0, 80, 3)))
+        for unit in (101, 104, 105, 109):
+            client("INDEX.DROP", key, unit)
+        client("INDEX.ADD", key, 101, "again")
+    for unit in range(100, 104):
+        client("INDEX.ADD", "dba", unit, *range(unit, unit + 50))
+    client("INDEX.ADD", "groups", 30, *range(50))
+    client.ask("INDEX.ADD", "fixed", 9, "x")
+    for key in ("grown", "gone", "made"):
+        for unit in range(100, 110):
+            client("INDEX.DROP", key, unit)
+    for unit in range(100, 104):
+        client("INDEX.DROP", "dba", unit)
+    client("INDEX.DROP", "groups", 30)
+
+
+class Indexes(Family):
+    family, load = "index", "INDEX.LOAD"
+    keys, lasting = KEYS, "made"
+    fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
+    new = (["INDEX.CREATE", "k"], ["INDEX.ADD", "k", 1, "a"])
+    asked, absent = ["INDEX.LOCATE", "k", "a"], [[]]
+    others = {"bloomery.index-error": "10%", "bloomery.index-engine": "dba"}
+
+    def change(self, key):
+        self.client.ask("INDEX.ADD", key, 5, "a")
+
+    def large(self):
+        for engine in ENGINES:
+            self.client("INDEX.CREATE", f"large {engine}", "ENGINE", engine, "ERROR", "1e-9")
+            self.client("INDEX.ADD", f"large {engine}", 1, *range(50000))
+            self.client("INDEX.INSTALL", f"large {engine}", 2,
+                        self.client("INDEX.EXPORT", f"large {engine}", 1))
+        return [f"large {engine}" for engine in ENGINES]
+
+
+class Keep(MovedAndReloaded, Replicated, Indexes, Case):
+    def test_what_fill_makes(self):
+        fill(self.client)
+        self.assertGreater(pairs(self.client("INDEX.INFO", "gone"))[b"dropped_items"], 0)
+
+
+class Damaged(Damaging, Case):
+    kind, engines = "an index", ENGINES
+
+    def small(self, engine):
+        self.client("INDEX.CREATE", "i", "SEED", 8, "UNITS", 20, "CAPACITY", 30, "ENGINE", engine)
+        for unit in range(12):
+            self.client("INDEX.ADD", "i", unit, *(f"{unit} {j}" for j in range(20)))
+        self.client("INDEX.DROP", "i", 3)
+        return self.client("DUMP", "i")
+
+    def uses(self, key):
+        return (["INDEX.LOCATE", key, *range(70)], ["INDEX.ADD", key, 1, "n"],
+                ["INDEX.ADD", key, 50, "n"], ["INDEX.DEL", key, 1, "1 5"], ["INDEX.DROP", key, 2],
+                ["INDEX.EXPORT", key, 1], ["INDEX.INFO", key])
+
+
+def frames_of(stream):
+    """Splits a stream: its header, and kind and payload of every frame except the end frame."""
+    at, frames = 64, []
+    while stream[at:at + 4] != b"END ":
+        kind, length = struct.unpack_from("<4sI", stream, at)
+        frames.append((kind, stream[at + 16:at + 16 + length]))
+        at += 24 + length
+    return stream[:64], frames
+
+
+def stream_of(header, frames):
+    """The reverse, with valid checksums (doc/format.md)."""
+    def xxh3(data, seed=0):
+        return xxhash.xxh3_64_intdigest(data, seed=seed)
+
+    chain = xxh3(header[:56])
+    stream = header[:56] + struct.pack("<Q", chain)
+    end = struct.pack("<QQ", len(frames), sum(len(payload) for _, payload in frames))
+    for kind, payload in [*frames, (b"END ", end)]:
+        head = struct.pack("<4sI", kind, len(payload))
+        check = xxh3(head, chain)
+        chain = xxh3(payload, check)
+        stream += head + struct.pack("<Q", check) + payload + struct.pack("<Q", chain)
+    return stream
+
+
+class Crafted(Case):
+    """Indexes and units with valid checksums and invalid contents."""
+
+    def index(self, engine):
+        self.client("FLUSHALL")
+        self.client("INDEX.CREATE", "i", "SEED", 8, "UNITS", 20, "CAPACITY", 30, "ENGINE", engine)
+        for unit in range(12):
+            self.client("INDEX.ADD", "i", unit, "shared", *(f"{unit} {j}" for j in range(20)))
+        self.client("INDEX.DROP", "i", 3)
+        self.dump = self.client("DUMP", "i")
+        return frames_in(self.dump)
+
+    def setUp(self):
+        super().setUp()
+        self.client("CONFIG", "SET", "rdbcompression", "no")
+        self.addCleanup(self.client, "CONFIG", "SET", "rdbcompression", "yes")
+
+    def test_units_with_a_note(self):
+        for engine in ENGINES:
+            self.index(engine)
+            header, frames = frames_of(self.client("INDEX.EXPORT", "i", 5))
+            unit = stream_of(header, [(b"NOTE", b"of somebody else"), *frames])
+            reply = self.client.ask("INDEX.INSTALL", "i", 60, unit)
+            self.assertIn("BADDATA the frame is refused: the unit has a note", str(reply))
+            self.assertEqual(self.client("DUMP", "i"), self.dump)
+            self.assertEqual(self.client("INDEX.INSTALL", "i", 60, stream_of(header, frames)), 21)
+
+    def load(self, stream):
+        self.client("DEL", "t")
+        return self.client.ask("RESTORE", "t", 0, payload_of(self.dump, stream))
+
+    def test_numbers_of_units(self):
+        at_tag, size = 16, 56  # in a record of the frame UNIT
+        for engine in ENGINES:
+            header, frames = frames_of(self.index(engine))
+            place = [kind for kind, _ in frames].index(b"UNIT")
+            self.assertEqual(self.load(stream_of(header, frames)), b"OK")
+            for tags, taken in (((5, 5), False), ((2**63, 5), False), ((2**63 - 1, 5), True),
+                                ((2**64 - 1, 5), False)):
+                records = bytearray(frames[place][1])
+                for number, tag in enumerate(tags):
+                    struct.pack_into("<Q", records, size * number + at_tag, tag)
+                for number in range(2, len(records) // size):
+                    struct.pack_into("<Q", records, size * number + at_tag, 100 + number)
+                changed = list(frames)
+                changed[place] = (b"UNIT", bytes(records))
+                reply = self.load(stream_of(header, changed))
+                if not taken:
+                    self.assertIn("Bad data format", str(reply), tags)
+                    self.assertIn("the number of a unit is out of range or a duplicate",
+                                  self.server.log)
+                    self.assertEqual(self.client("EXISTS", "t"), 0)
+                else:
+                    self.assertEqual(reply, b"OK", tags)
+                    self.assertEqual(len(self.client("INDEX.LOCATE", "t", "shared")[0]),
+                                     len(records) // size)
+
+    def mutated(self, source, stream):
+        header, frames = frames_of(stream)
+        for _ in range(source.choice((1, 1, 2, 5))):
+            place = source.randrange(len(frames))
+            kind, payload = frames[place]
+            payload = bytearray(payload)
+            what = source.random()
+            if what < 0.1 and payload:
+                payload = payload[:source.randrange(len(payload))]
+            elif what < 0.15:
+                frames.pop(place)
+                if not frames:
+                    return stream_of(header, frames)
+                continue
+            elif what < 0.2:
+                frames.insert(place, source.choice(frames))
+                continue
+            elif what < 0.6 and payload:
+                payload[source.randrange(len(payload))] ^= 1 << source.randrange(8)
+            elif len(payload) >= 8:
+                value = source.choice((0, 1, 2**20, 2**32 - 1, 2**63, 2**64 - 1))
+                struct.pack_into("<Q", payload, source.randrange(len(payload) - 7), value)
+            frames[place] = (kind, bytes(payload))
+        return stream_of(header, frames)
+
+    def use(self, key):
+        """Commands of every kind, on an index that may be strange but must not be dangerous."""
+        for command in (["LOCATE", key, "shared", *range(50)], ["EXISTS", key, "shared"],
+                        ["ADD", key, 1, "n"], ["ADD", key, 50, *range(25)], ["DEL", key, 1, "1 5"],
+                        ["SEAL", key, 4], ["DROP", key, 2], ["DROP", key, 50], ["DROP", key, 0],
+                        ["EXPORT", key, 1], ["INFO", key], ["INFO", key, 1]):
+            self.client.ask(f"INDEX.{command[0]}", *command[1:])
+
+    def test_whole_indexes(self):
+        source = random.Random(9)
+        for engine in ENGINES:
+            stream = self.index(engine)
+            loaded = 0
+            for _ in range(400):
+                reply = self.load(self.mutated(source, stream))
+                if isinstance(reply, Error):
+                    self.assertEqual(self.client("EXISTS", "t"), 0)
+                    continue
+                loaded += 1
+                self.use("t")
+            self.assertTrue(0 < loaded < 400, loaded)
+
+    def test_units(self):
+        source = random.Random(10)
+        for engine in ENGINES:
+            self.index(engine)
+            unit = self.client("INDEX.EXPORT", "i", 5)
+            installed = 0
+            for _ in range(400):
+                before = self.client("DEBUG", "DIGEST")
+                reply = self.client.ask("INDEX.INSTALL", "i", 60, self.mutated(source, unit))
+                if isinstance(reply, Error):
+                    self.assertIn(reply.word, ("BADDATA", "VERSION", "LIMIT", "MISMATCH", "FULL"))
+                    self.assertEqual(self.client("DEBUG", "DIGEST"), before, str(reply))
+                    continue
+                installed += 1
+                self.client.ask("INDEX.LOCATE", "i", "shared", *range(50))
+                self.client.ask("INDEX.ADD", "i", 60, "n")
+                self.client.ask("INDEX.DEL", "i", 60, "5 5")
+                self.assertEqual(self.client("INDEX.DROP", "i", 60), 1)
+            self.assertTrue(0 < installed < 400, installed)
+
+    def test_what_the_library_wrote(self):
+        """Frames written by a program with the library, created with the options that INFO
+        shows."""
+        golden = pathlib.Path(__file__).resolve().parent.parent / "golden"
+        unit = (golden / "index_unit.bry").read_bytes()
+        for name in ("empty", "compact", "dba"):
+            self.index("compact")
+            self.assertEqual(self.load((golden / f"index_{name}.bry").read_bytes()), b"OK")
+            reply = self.client.ask("INDEX.INSTALL", "t", 7, unit)
+            self.assertEqual(reply.word if name == "dba" else reply,
+                             "MISMATCH" if name == "dba" else 8)
+        info = pairs(self.client("INDEX.INFO", "t"))
+        # More units than planned, without a supplier of their items.
+        self.assertEqual((info[b"supplier"], info[b"units"], info[b"planned_units"]),
+                         (b"none", 11, 6))
+        self.assertGreater(float(info[b"full_error"]), float(info[b"promised_error"]))
+
+
+class Log(Logged, Keep):
+    def test_creation_is_logged_with_all_parameters(self):
+        self.client("INDEX.CREATE", "i")
+        self.client("INDEX.CREATE", "d", "GROUP", 32)
+        before = [pairs(self.client("INDEX.INFO", key)) for key in "id"]
+        digest = self.client("DEBUG", "DIGEST")
+        settings = {"bloomery.index-error": "10%", "bloomery.index-units": "5",
+                    "bloomery.index-capacity": "77", "bloomery.index-engine": "dba"}
+        self.server.settings |= settings
+        self.server.restart()
+        after = [pairs(self.client("INDEX.INFO", key)) for key in "id"]
+        self.assertEqual((after, self.client("DEBUG", "DIGEST")), (before, digest))
+        for name in settings:
+            self.server.settings.pop(name)
+        self.server.restart()
+
+
+class Replica(Followed, Indexes, Case):
+    pass
+
+
+class Sweeping(Case):
+    """While the items of dropped units are being cleared in steps: a server that received the key
+    in the middle continues as one that had it from the start."""
+
+    SETTINGS = {"appendonly": "yes", "appendfsync": "no"}
+    UNITS, ITEMS = 40, 500
+    ROUNDS = 15
+
+    def both(self, never, *command):
+        self.assertEqual(self.client(*command), never.client(*command))
+
+    def dropped_items(self, key):
+        return pairs(self.client("INDEX.INFO", key))[b"dropped_items"]
+
+    def same(self, servers):
+        for key in self.KEYS:
+            digest = self.client("DEBUG", "DIGEST-VALUE", key)
+            for server in servers:
+                self.assertEqual(server.client("DEBUG", "DIGEST-VALUE", key), digest, key)
+
+    KEYS = ("grows", "fixed", "past its plan")
+
+    def fill(self, never):
+        for key, *words in ((self.KEYS[0], "UNITS", self.UNITS), (self.KEYS[2], "UNITS", 5),
+                            (self.KEYS[1], "NOGROW", "UNITS", self.UNITS)):
+            self.both(never, "INDEX.CREATE", key, "CAPACITY", self.ITEMS, "SEED", 5, *words)
+            for unit in range(self.UNITS):
+                self.both(never, "INDEX.ADD", key, unit, "shared",
+                          *(f"{unit} {j}" for j in range(self.ITEMS - 1)))
+
+    def attach(self):
+        """A further replica, with a full synchronisation in the middle of the sweep."""
+        server = Server()
+        server.start()
+        self.addCleanup(server.folder.cleanup)
+        self.addCleanup(server.stop)
+        self.follow(server)
+        return server
+
+    def interrupt(self, number, replicas):
+        """Saves and loads the key, in one of several ways."""
+        kind = number % 5
+        if kind == 0:
+            self.client("DEBUG", "RELOAD")
+        elif kind == 1:
+            self.client("CONFIG", "SET", "aof-use-rdb-preamble", "no" if number % 2 else "yes")
+            self.rewrite()
+            self.server.restart()
+        elif kind == 2:
+            self.server.restart()
+        elif kind == 3 and len(replicas) < 3:
+            replicas.append(self.attach())
+        else:
+            for key in self.KEYS:
+                self.client("COPY", key, "copy")
+                self.client("RENAME", "copy", key)
+        for server in replicas:  # a restarted server has another port
+            server.client("REPLICAOF", "127.0.0.1", self.server.port)
+
+    def test_in_the_middle(self):
+        replicas, midway = [], 0
+        source = random.Random(5)
+        with Server() as never:
+            self.fill(never)
+            units = list(range(self.UNITS))
+            for number in range(self.ROUNDS):
+                gone = units.pop(source.randrange(len(units)))
+                for key in self.KEYS:
+                    self.both(never, "INDEX.DROP", key, gone)
+                midway += all(self.dropped_items(key) > 0 for key in self.KEYS)
+                self.interrupt(number, replicas)
+                self.same([never])
+                for key in self.KEYS:
+                    for begin in range(0, self.ITEMS, 61):
+                        self.both(never, "INDEX.ADD", key, self.UNITS + number,
+                                  *(f"{number} new {j}" for j in
+                                    range(begin, min(begin + 61, self.ITEMS))))
+                    self.both(never, "INDEX.DEL", key, self.UNITS + number, f"{number} new 7")
+                units.append(self.UNITS + number)
+                for server in replicas:
+                    self.wait_linked(server)
+                self.caught_up(len(replicas))
+                self.same([never, *replicas])
+            self.assertGreater(midway, self.ROUNDS // 2)
+            for unit in units:  # without additions in between, until done
+                for key in self.KEYS:
+                    self.both(never, "INDEX.DROP", key, unit)
+                self.same([never])
+            self.assertEqual(len(replicas), 3)
+            self.caught_up(3)
+            self.same([never, *replicas])
+            for server in (self.server, never, *replicas):
+                self.assertEqual(server.complaints(), "")
+
+    def test_drops_alone(self):
+        """Units of one item: their items are cleared too, some with every 32nd unit."""
+        self.client("INDEX.CREATE", "i", "UNITS", 2000, "CAPACITY", 1)
+        for unit in range(2000):
+            self.client("INDEX.ADD", "i", unit, f"item {unit}")
+        most = 0
+        for unit in range(2000):
+            self.assertEqual(self.client("INDEX.DROP", "i", unit), 1)
+            most = max(most, self.dropped_items("i"))
+        self.assertTrue(0 < most < 1000, most)
+        self.assertLess(self.dropped_items("i"), 100)
+
+
+class Anything(ChangedAtRandom, Case):
+    COMMANDS = 3000
+    OUTCOMES = (("INDEX.ADD", "done"), ("INDEX.ADD", "FULL"), ("INDEX.ADD", "RANGE"),
+                ("INDEX.DEL", "done"), ("INDEX.SEAL", "done"), ("INDEX.DROP", "done"),
+                ("INDEX.INSTALL", "done"), ("INDEX.INSTALL", "FULL"),
+                ("INDEX.INSTALL", "MISMATCH"), ("INDEX.INSTALL", "BADDATA"))
+    KINDS = (["ENGINE", "compact"], ["ENGINE", "compact"], ["NOGROW"], ["ENGINE", "dba"],
+             ["GROUP", 8])
+
+    def command(self, source, there):
+        key = f"i{source.randrange(6)}"
+        kind = source.random()
+        if key not in there:
+            there[key] = True
+            like = f"i{source.randrange(6)}"
+            if kind < 0.6 and like in there and like != key:
+                return ["INDEX.CREATE", key, "LIKE", like]
+            return ["INDEX.CREATE", key, "UNITS", source.choice((2, 10)), "CAPACITY",
+                    source.choice((20, 300)), "SEED", source.randrange(1, 99), "ERROR",
+                    source.choice(("10%", "1e-6")), *source.choice(self.KINDS)]
+        unit = source.randrange(16)
+        item = source.randrange(3000)
+        if kind < 0.01:
+            del there[key]
+            return ["DEL", key]
+        if kind < 0.55:
+            n = source.choice((1, 2, 19, 64, 65, 290))
+            return ["INDEX.ADD", key, unit, *range(item, item + n)]
+        if kind < 0.65:
+            return ["INDEX.DEL", key, unit, *range(item, item + source.choice((1, 20, 200)))]
+        if kind < 0.7:
+            return ["INDEX.SEAL", key, unit]
+        if kind < 0.8:
+            return ["INDEX.DROP", key, unit]
+        frame = self.client.ask("INDEX.EXPORT", f"i{source.randrange(6)}", source.randrange(16))
+        return ["INDEX.INSTALL", key, unit, frame or b"none"]
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()

@@ -1,0 +1,123 @@
+"""Maps survive restarts, replication and copies, with equal digests."""
+
+import sys
+
+import server_runner
+from persist_cases import Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated, frames_in
+from server_runner import Case, Server, pairs
+
+
+def fill(client, scale=1):
+    """Maps of every kind, with a history: grown, updated, deleted from, refused, compressed."""
+    client("MAP.CREATE", "grown", "CAPACITY", 200, "SEED", 1)
+    client("MAP.SET", "grown", *(x for i in range(3000 * scale) for x in (f"k{i}", f"v{i % 77}")))
+    client("MAP.DEL", "grown", *(f"k{i}" for i in range(0, 900, 7)))
+    client("MAP.UPDATE", "grown", *(x for i in range(1, 900, 7) for x in (f"k{i}", f"u{i}")))
+    client("MAP.CREATE", "raw", "RAW", 20, "CAPACITY", 5000, "ERROR", 1e-6)
+    client("MAP.SET", "raw", *(x for i in range(5000) for x in (i, i * 200)))
+    client("MAP.CREATE", "kbf", "ENGINE", "kbf", "CAPACITY", 400, "ERROR", 0.05, "SEED", 3)
+    for start in range(0, 1000, 50):
+        client("MAP.SET", "kbf", *(x for i in range(start, start + 50) for x in (i, i % 30)))
+    client("MAP.DEL", "kbf", *range(100, 160))
+    client("MAP.CREATE", "fixed", "NOGROW", "CAPACITY", 10)
+    for i in range(14):
+        client.ask("MAP.SET", "fixed", f"f{i}", f"x{i}")
+    client("MAP.SET", "made", "a", "1")  # with this server's defaults and a random seed
+    client("MAP.CREATE", "like", "LIKE", "kbf")
+    client("MAP.SET", "like", "only", "5")
+    client("MAP.CREATE", "empty")
+    client("MAP.JOIN", "joined", "grown", "none")
+    client("MAP.COMPRESS", "joined")
+    client("EXPIRE", "joined", 10000)
+    client("EVAL", "redis.call('MAP.SET', KEYS[1], 'a', '1'); redis.call('MAP.DEL', KEYS[2], 'k3')",
+           2, "script", "grown")
+    client("MULTI")
+    client("MAP.SET", "queued", "a", "1")
+    client("MAP.SET", "queued", "a", "2", "b", "3")
+    client("EXEC")
+
+
+KEYS = ("grown", "raw", "kbf", "fixed", "made", "like", "empty", "joined", "script",
+        "queued")
+
+
+def answers(client):
+    """All query results, and the dump of each map; not the allocated bytes, which depend on the
+    history."""
+    infos = [pairs(client("MAP.INFO", key)) for key in KEYS]
+    for info in infos:
+        for name in (b"bytes", b"bytes_keys", b"bytes_values"):
+            info.pop(name)
+    return ([client("MAP.GET", key, *(f"k{i}" for i in range(300)), *range(300),
+                    *(f"f{i}" for i in range(20)), "a", "only") for key in KEYS]
+            + infos + [client("DEBUG", "DIGEST-VALUE", *KEYS)])
+
+
+def go_on(client):
+    """Later changes must give the same bytes wherever they are applied."""
+    for key in ("grown", "kbf", "joined"):
+        for start in range(0, 3000, 100):
+            client("MAP.SET", key, *(x for i in range(start, start + 100)
+                                     for x in (f"later {i}", f"v{i % 200}")))
+    client("MAP.DEL", "grown", *(f"later {i}" for i in range(0, 3000, 2)))
+    client.ask("MAP.SET", "fixed", "one", "more")
+    client("MAP.COMPRESS", "grown")
+
+
+class Maps(Family):
+    family, load = "map", "MAP.LOAD"
+    keys, lasting = KEYS, "joined"
+    fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
+    new = (["MAP.SET", "k", "a", "1"],)
+    asked, absent = ["MAP.GET", "k", "a"], [None]
+    others = {"bloomery.map-error": "10%"}
+
+    def change(self, key):
+        self.client("MAP.DEL", key, 1, "k1")
+        self.client("MAP.UPDATE", key, "a", "5")
+
+    def large(self):
+        self.client("MAP.SET", "of the master's settings", "a", "1")
+        self.client("MAP.SET", "large", *(x for i in range(30000) for x in (i, i)))
+        return ["large"]
+
+
+class Keep(MovedAndReloaded, Replicated, Maps, Case):
+    pass
+
+
+class Damaged(Damaging, Case):
+    kind, engines = "a map", ("compact", "kbf")
+
+    def small(self, engine):
+        self.client("MAP.CREATE", "m", "SEED", 8, "CAPACITY", 60, "ENGINE", engine)
+        self.client("MAP.SET", "m", *(x for i in range(60) for x in (i, f"v{i % 9}")))
+        return self.client("DUMP", "m")
+
+    def uses(self, key):
+        return (["MAP.GET", key, *range(70)], ["MAP.SET", key, "n", "v1"], ["MAP.DEL", key, 5],
+                ["MAP.INFO", key])
+
+
+class Log(Logged, Keep):
+    def test_creation_is_logged_with_its_seed(self):
+        self.client("MAP.SET", "m", "a", "1")
+        seed = pairs(self.client("MAP.INFO", "m"))[b"seed"]
+        self.client("CONFIG", "SET", "bloomery.map-error", "5%", "bloomery.map-capacity", 77)
+        before = self.client("DEBUG", "DIGEST")
+        self.server.settings["bloomery.map-error"] = "10%"
+        self.addCleanup(self.server.settings.pop, "bloomery.map-error")
+        self.server.restart()
+        info = pairs(self.client("MAP.INFO", "m"))
+        self.assertEqual((info[b"seed"], float(info[b"error"]), info[b"capacity"]),
+                         (seed, 0.001, 1000))
+        self.assertEqual(self.client("DEBUG", "DIGEST"), before)
+
+
+class Replica(Followed, Maps, Case):
+    pass
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    server_runner.main()

@@ -1,0 +1,438 @@
+"""What keys of every family must survive, for the *_persist_test.py files. Each of these has a class
+that describes its family, which is mixed with the test classes here and with Case."""
+
+import os
+import random
+import re
+import struct
+
+import server_runner
+from payloads import contents, payload_of, resealed
+from server_runner import Error, Server
+
+
+class Family:
+    """What the class of a family defines; attributes with a value here are optional.
+
+    family      its name in INFO bloomery
+    load        the restore command in its append-only file
+    keys        the names of the keys that fill() makes
+    lasting     the one of them that has a time to live
+    fill        function of a client: makes keys of all kinds, with a history
+    go_on       function of a client: changes them further
+    answers     function of a client: queries everything that must be the same elsewhere
+    change(key) changes any key, or does nothing
+    new         commands that make the key "k"
+    asked       a command that queries this key, and
+    absent      its reply if the key does not exist
+    others      settings of a replica that must have no effect there
+    large()     makes keys larger than 128 kilobytes; returns their names
+    """
+
+    counted = ("keys", "items")  # what INFO bloomery counts and must not change
+    by_clock = False  # whether the effect of a change depends on the clock
+
+
+class MovedAndReloaded:
+    def totals(self):
+        now = self.client.info("bloomery")
+        return [now[f"bloomery_{self.family}_{name}"] for name in self.counted]
+
+    def wait_freed(self):
+        """In another thread, if the server's DEL is UNLINK."""
+        self.wait_until(lambda: self.client.info("bloomery")[f"bloomery_{self.family}_bytes"] == 0,
+                        "all is freed")
+
+    def same_after(self, action):
+        """Fills the server, runs the action and compares."""
+        self.wait_freed()
+        self.fill(self.client)
+        before, digest = self.answers(self.client), self.client("DEBUG", "DIGEST")
+        totals = self.totals()
+        self.assertEqual(totals[0], len(self.keys))
+        action()
+        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+        self.assertEqual(self.answers(self.client), before)
+        self.assertEqual(self.totals(), totals)
+        self.assertGreater(self.client("TTL", self.lasting), 9000)
+
+    def test_copy(self):
+        """A copy has the same bytes and its own memory, and behaves like the original."""
+        self.fill(self.client)
+        for key in self.keys:
+            self.client("COPY", key, "copy")
+            digest, copied = self.client("DEBUG", "DIGEST-VALUE", key, "copy")
+            self.assertEqual(copied, digest, key)
+            usage = self.client("MEMORY", "USAGE", key)
+            self.assertLess(abs(self.client("MEMORY", "USAGE", "copy") - usage),
+                            8192 + usage // 4, key)
+            self.change("copy")
+            self.assertEqual(self.client("DEBUG", "DIGEST-VALUE", key), [digest], key)
+            self.change(key)
+            if not self.by_clock:
+                self.assertEqual(*self.client("DEBUG", "DIGEST-VALUE", key, "copy"), key)
+            self.client("DEL", key)
+            self.change("copy")
+            self.client("DEL", "copy")
+        self.wait_freed()
+
+    def test_expire(self):
+        def make():
+            return [self.client(*command) for command in self.new]
+        replies = make()
+        self.client("PEXPIRE", "k", 1)
+        self.wait_until(lambda: self.client(*self.asked) == self.absent, "it is gone")
+        self.assertEqual(make(), replies)
+        self.assertNotEqual(self.client(*self.asked), self.absent)
+
+    def test_freed_aside(self):
+        for how in (["FLUSHALL", "ASYNC"], ["UNLINK", *self.keys], ["FLUSHDB", "ASYNC"]):
+            self.fill(self.client)
+            self.client(*how)
+            self.wait_freed()
+            info = self.client.info("bloomery")
+            for name in ("keys", "items"):
+                self.assertEqual(info[f"bloomery_{self.family}_{name}"], 0, how)
+
+    def test_save_and_restart(self):
+        def action():
+            self.save()
+            self.server.restart()
+        self.same_after(action)
+        self.client("FLUSHALL")
+        self.save()
+
+    def test_debug_reload(self):
+        self.same_after(lambda: self.client("DEBUG", "RELOAD"))
+
+    def test_swapdb_move_rename(self):
+        def action():
+            self.client("SWAPDB", 0, 1)
+            self.client("SELECT", 1)
+            for key in self.keys:
+                self.client("MOVE", key, 0)
+            self.client("SELECT", 0)
+            for key in self.keys:
+                self.client("RENAME", key, "elsewhere")
+                self.client("RENAME", "elsewhere", key)
+        self.same_after(action)
+
+    def test_dump_restore(self):
+        def action():
+            for key in self.keys:
+                dump, ttl = self.client("DUMP", key), max(0, self.client("PTTL", key))
+                self.client("DEL", key)
+                self.client("RESTORE", key, ttl, dump)
+        self.same_after(action)
+
+    def test_migrate(self):
+        """To another server and back; only one of them has the keys at a time."""
+        wait = server_runner.PATIENCE * 1000
+
+        def action():
+            digest = self.client("DEBUG", "DIGEST")
+            with Server() as other:
+                self.client("MIGRATE", "127.0.0.1", other.port, "", 0, wait, "KEYS", *self.keys)
+                self.assertEqual(self.client("DBSIZE"), 0)
+                self.assertEqual(other.client("DEBUG", "DIGEST"), digest)
+                other.client("SET", "none", "of ours")
+                reply = self.client.ask("MIGRATE", "127.0.0.1", other.port, "none", 0, wait)
+                self.assertEqual(reply, b"NOKEY")
+                other.client("DEL", "none")
+                other.client("MIGRATE", "127.0.0.1", self.server.port, "", 0, wait, "KEYS",
+                             *self.keys)
+                self.assertEqual(other.client("DBSIZE"), 0)
+                self.assertEqual(other.complaints(), "")
+        self.same_after(action)
+
+    # ---- servers with an older module --------------------------------------------------------
+    # A server that cannot load its data exits with 1, or with 0 if its own check of the file, which
+    # ignores modules, finds no error.
+
+    def older(self, **settings):
+        if not os.path.exists(server_runner.OLDER_MODULE):
+            self.skipTest("bloomery_older is not built")
+        return Server(loadmodule=server_runner.OLDER_MODULE, **settings)
+
+    def refused_by_older(self, log, at_least=1):
+        lines = re.findall(r"has encoding \d+, but this module reads only up to \d+: load a newer "
+                           "module", log)
+        self.assertGreaterEqual(len(lines), at_least, log[-3000:])
+
+    def test_restore_on_an_older_module(self):
+        """RESTORE returns an error and logs why; no key is created, and an existing one is
+        unchanged."""
+        def action():
+            with self.older() as other:
+                for key in self.keys:
+                    payload = self.client("DUMP", key)
+                    for there in (False, True):
+                        if there:
+                            other.client("SET", key, "of theirs")
+                        reply = other.client.ask("RESTORE", key, 0, payload, "REPLACE")
+                        self.assertIsInstance(reply, Error)
+                        self.assertIn("Bad data format", str(reply))
+                        self.assertEqual(other.client("GET", key), b"of theirs" if there else None)
+                self.refused_by_older(other.log, 2 * len(self.keys))
+                # MIGRATE does not delete a key that the target refuses.
+                for key in self.keys:
+                    reply = self.client.ask("MIGRATE", "127.0.0.1", other.port, key, 0,
+                                            server_runner.PATIENCE * 1000, "REPLACE")
+                    self.assertIsInstance(reply, Error)
+                self.assertEqual(other.complaints(), "")
+        self.same_after(action)
+
+    def test_an_older_module_as_a_replica(self):
+        """It does not load a part: the server exits and logs why."""
+        def action():
+            with self.older() as other:
+                other.client("REPLICAOF", "127.0.0.1", self.server.port)
+                code = other.process.wait(server_runner.PATIENCE)
+                self.assertGreaterEqual(code, 0, "it ended by a signal")
+                self.refused_by_older(other.log)
+                self.assertEqual(other.complaints(), "")
+        self.same_after(action)
+
+    def test_an_older_module_on_our_snapshot(self):
+        """The server does not start and does not change the file."""
+        def action():
+            self.save()
+            snapshot = (self.server.path / "dump.rdb").read_bytes()
+            other = self.older()
+            (other.path / "dump.rdb").write_bytes(snapshot)
+            try:
+                self.assertIn(other.refuses(), (0, 1))
+                self.refused_by_older(other.log)
+                self.assertEqual(other.complaints(), "")
+                self.assertEqual((other.path / "dump.rdb").read_bytes(), snapshot)
+            finally:
+                other.stop()
+                other.folder.cleanup()
+        self.same_after(action)
+        self.client("FLUSHALL")
+        self.save()
+
+
+class Logged(MovedAndReloaded):
+    """The same on a server with an append-only file, which a restart loads."""
+
+    SETTINGS = {"appendonly": "yes", "appendfsync": "no"}
+
+    def test_save_and_restart(self):
+        self.same_after(self.server.restart)
+
+    def log(self):
+        return b"".join(path.read_bytes() for path in
+                        sorted((self.server.path / "appendonlydir").glob("*.aof")))
+
+    def test_rewrite_and_restart(self):
+        def action():
+            self.rewrite()
+            self.server.restart()
+        for preamble in ("yes", "no"):
+            self.client("FLUSHALL")
+            self.client("CONFIG", "SET", "aof-use-rdb-preamble", preamble)
+            self.same_after(action)
+            if preamble == "no":
+                self.assertIn(self.load.encode(), self.log())
+            # Loaded keys behave like others: this is replayed on loaded keys, and then on keys made
+            # in another way.
+            for kill in (False, True):
+                self.go_on(self.client)
+                digest = self.client("DEBUG", "DIGEST")
+                self.server.restart(kill=kill)
+                self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+
+
+class Compared:
+    def same_on(self, *replicas):
+        self.caught_up(len(replicas))
+        for other in replicas:
+            self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+            self.assertEqual(self.answers(other.client), self.answers(self.client))
+            self.assertNotIn("sending an error", other.log)
+            self.assertEqual(other.complaints(), "")
+
+
+class Replicated(Compared):
+    def test_partial_resync(self):
+        """A broken link resumes where it stopped, however much was written meanwhile."""
+        self.client("CONFIG", "SET", "repl-backlog-size", "64mb")
+        self.fill(self.client)
+        with Server() as other:
+            self.follow(other)
+            self.caught_up()
+            before = self.client.info("stats")
+            for _ in range(2):
+                self.client("CLIENT", "KILL", "TYPE", "REPLICA")
+                self.go_on(self.client)
+                self.wait_linked(other)
+            self.caught_up()
+            now = self.client.info("stats")
+            self.assertGreaterEqual(now["sync_partial_ok"], before["sync_partial_ok"] + 2)
+            self.assertEqual(now["sync_full"], before["sync_full"])
+            self.same_on(other)
+
+
+class Followed(Compared):
+    def test_every_way(self):
+        """Full synchronisation, every command from the creation on, and a broken link."""
+        self.fill(self.client)
+        with Server(**self.others, **{"bloomery.max-key-bytes": "64kb"}) as other:
+            self.follow(other)
+            self.same_on(other)
+            self.go_on(self.client)
+            self.same_on(other)
+            self.client("DEL", *self.keys)
+            self.fill(self.client)
+            self.same_on(other)
+            for key in self.large():  # larger than this replica allows its own clients
+                self.assertGreater(self.client("MEMORY", "USAGE", key), 2 * 65536)
+                self.client("RESTORE", f"{key} again", 0, self.client("DUMP", key))
+            self.same_on(other)
+            self.client("CLIENT", "KILL", "TYPE", "REPLICA")
+            self.go_on(self.client)
+            self.wait_linked(other)
+            self.same_on(other)
+
+
+class Damaging:
+    """Damaged payloads. The server's own checksum is switched off for these.
+
+    A class with these tests has `kind`, the log's name of a key ("a map"); small(engine), the
+    payload of a small key made with one of the `engines`; and uses(key), commands that query and
+    change the key made from such a payload. Of 400 flipped bits, fewer than `unnoticed` may be
+    accepted. `notes` says whether such keys have a note.
+    """
+
+    engines = ("compact",)
+    unnoticed = 5
+    notes = False  # whether keys of this type are saved with a note of the module's
+
+    def setUp(self):
+        super().setUp()
+        self.client("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
+        self.addCleanup(self.client, "DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 0)
+        self.client("CONFIG", "SET", "rdbcompression", "no")
+        self.addCleanup(self.client, "CONFIG", "SET", "rdbcompression", "yes")
+
+    def payloads(self):
+        for engine in self.engines:
+            self.client("FLUSHALL")
+            yield self.small(engine)
+
+    def try_restore(self, payload):
+        """The payload is refused, or gives a key that can be queried and changed."""
+        reply = self.client.ask("RESTORE", "t", 0, payload)
+        if isinstance(reply, Error):
+            self.assertEqual(self.client("EXISTS", "t"), 0)
+            return False
+        for command in self.uses("t"):
+            self.client.ask(*command)
+        self.client("DEL", "t")
+        return True
+
+    def test_intact(self):
+        for dump in self.payloads():
+            self.assertTrue(self.try_restore(dump))
+
+    def test_foreign_notes(self):
+        """A note that the key would lose, with valid checksums."""
+        for dump in self.payloads() if not self.notes else ():
+            for note in (b"x", bytes(64), bytes(1000), bytes(100000)):
+                forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
+                                                   [(b"NOTE", note), *frames]))
+                self.assertFalse(self.try_restore(forged), note)
+            self.assertIn("keys of this type have no note", self.server.log)
+
+    def test_small_keys_under_the_lowest_limit(self):
+        """Loading needs larger buffers, which do not count as memory of the key."""
+        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+        for dump in self.payloads():
+            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
+            self.assertTrue(self.try_restore(dump))
+            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
+
+    def test_truncated(self):
+        for dump in self.payloads():
+            for end in (*range(0, 100), *range(100, len(dump) - 10, 53)):
+                self.assertFalse(self.try_restore(dump[:end] + dump[-10:]), end)
+                self.assertFalse(self.try_restore(dump[:end]), end)
+        self.assertIn(f"{self.kind} is refused", self.server.log)
+
+    def test_flipped(self):
+        """A checksum covers every byte of a frame."""
+        source = random.Random(7)
+        for dump in self.payloads():
+            taken = 0
+            for _ in range(400):
+                at = source.randrange(10, len(dump) - 10)  # after the type's name
+                changed = bytearray(dump)
+                changed[at] ^= 1 << source.randrange(8)
+                taken += self.try_restore(bytes(changed))
+            self.assertLess(taken, self.unnoticed)
+        self.assertRegex(self.server.log, self.kind + r" is refused: .* at byte \d+ \(BADDATA\)")
+
+    def test_newer_encoding(self):
+        dump = bytearray(next(self.payloads()))
+        # Type 7, then a 64-bit number with the encoding in its low ten bits.
+        self.assertEqual((dump[0], dump[1]), (7, 0x81))
+        module = struct.unpack(">Q", dump[2:10])[0]
+        self.assertEqual(module & 1023, 1)
+        dump[2:10] = struct.pack(">Q", module + 1)
+        self.assertFalse(self.try_restore(bytes(dump)))
+        self.assertIn("has encoding 2, but this module reads only up to 1", self.server.log)
+
+
+def frames_in(dump):
+    """The frames in the payload of a small key, written without compression."""
+    start = dump.index(b"\x8bBRY\r\n\x1a\n")  # frames begin with a magic number
+    # A 14-bit string length precedes the frames; after them come 0, the end of the module's value,
+    # and ten bytes of the server.
+    size = struct.unpack(">H", dump[start - 2:start])[0] & 0x3fff
+    return dump[start:start + size]
+
+
+class ChangedAtRandom:
+    """Random changes on keys small enough to reach every limit: the append-only file, a replica
+    from the start and a later one have the same bytes as the master.
+
+    A class with these tests has COMMANDS, their number; command(source, there), the next one, where
+    `there` is a dictionary of the existing keys; and OUTCOMES, pairs of a command and the first
+    word of its reply ("done", or an error code) that must occur.
+    """
+
+    SETTINGS = {"appendonly": "yes", "appendfsync": "no", "bloomery.max-key-bytes": "64kb"}
+
+    def test_random_changes(self):
+        source, there, said = random.Random(4), {}, {}
+        with Server() as first, Server() as second:
+            replicas = [first]
+            self.follow(first)
+            for number in range(self.COMMANDS):
+                name, *words = self.command(source, there)
+                reply = self.client.ask(name, *words)
+                word = reply.word if isinstance(reply, Error) else "done"
+                said[name, word] = said.get((name, word), 0) + 1
+                if name.endswith(".CREATE") and word == "RANGE":
+                    del there[words[0]]
+                if number == self.COMMANDS // 2:
+                    self.follow(second)
+                    replicas.append(second)
+                if number % 50 == 0 or word == "FULL":
+                    self.check(replicas)
+            self.check(replicas)
+            for server in (self.server, first, second):
+                self.assertEqual(server.complaints(), "")
+        for outcome in self.OUTCOMES:
+            self.assertGreater(said.get(outcome, 0), 0, f"{outcome} in {said}")
+        digest = self.client("DEBUG", "DIGEST")
+        self.server.restart()
+        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+
+    def check(self, replicas):
+        for server in replicas:
+            self.wait_linked(server)
+        self.caught_up(len(replicas))
+        for server in replicas:
+            self.assertEqual(server.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
