@@ -43,18 +43,12 @@ static server_command_arg create_args[] = {
 };
 static server_command_arg unit_items_args[] = {INDEX, UNIT, ITEMS, {0}};
 static server_command_arg items_args[] = {INDEX, ITEMS, {0}};
-#define NOFOLD                                                                                     \
-    WORD("nofold", "NOFOLD", SERVER_ARG_OPTIONAL,                                                  \
-         "For replication only: does not fold tables that are no longer needed into others, "      \
-         "because the primary had no memory to do so.")
 static server_command_arg unit_args[] = {INDEX, UNIT, {0}};
-static server_command_arg drop_args[] = {INDEX, UNIT, NOFOLD, {0}};
 static server_command_arg install_args[] = {
     INDEX,
     UNIT,
     ARG("frame", SERVER_ARG_STRING, NULL, 0,
         "The unit, as returned by INDEX.EXPORT or bry_index_save_unit()."),
-    NOFOLD,
     {0},
 };
 static server_command_arg info_args[] = {
@@ -171,7 +165,7 @@ const module_command index_commands[] = {
         .categories = "write bloomery",
         .arity = -3,
         .key_specs = del_keys,
-        .args = drop_args,
+        .args = unit_args,
         .summary = "Drops a unit with its items. Returns 1, or 0 if it does not exist. "
                    "The number may be used again.",
         .complexity = "O(1): memory is freed in steps, by this and later changes",

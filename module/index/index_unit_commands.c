@@ -50,7 +50,7 @@ int index_command_seal(server_context *context, server_string **argv, int argc)
 /*
  * Dropping and installing units also fold tables that are no longer needed. That changes the saved
  * bytes, so replicas and the log must do the same: if this node has no memory for it, the command
- * is replicated with NOFOLD.
+ * is replicated with NOFOLD. The word is not for clients, so the table of commands omits it.
  */
 static void index_replicate(server_context *context, const char *command, server_string **argv,
                             int argc, bool swept)
@@ -68,7 +68,7 @@ static bool index_read_nofold(server_context *context, server_string **argv, int
     *sweep = argc <= at;
     if (*sweep || is_word(argv[at], "NOFOLD"))
         return true;
-    reply_error(context, "ERR", "syntax error: only NOFOLD may follow");
+    reply_error(context, "ERR", "syntax error");
     return false;
 }
 
