@@ -66,7 +66,7 @@ unsigned char *bry__counter_log_room(bry_counter *counters)
     return counters->folder->record;
 }
 
-static void counter_log_note_written(bry_counter *counters)
+static void counter_folder_note_written(bry_counter *counters)
 {
     bry__counter_folder *folder = counters->folder;
     folder->next++;
@@ -75,7 +75,7 @@ static void counter_log_note_written(bry_counter *counters)
 }
 
 /* The log failed, or its state is unknown: the table accepts no more changes. */
-static bry_status counter_log_break(bry_counter *counters, bry_status status)
+static bry_status counter_folder_break(bry_counter *counters, bry_status status)
 {
     if (status == BRY_OK)
         return status;
@@ -85,9 +85,9 @@ static bry_status counter_log_break(bry_counter *counters, bry_status status)
     return BRY_E_IO;
 }
 
-static bry_status counter_log_sync(bry_counter *counters)
+static bry_status counter_folder_sync(bry_counter *counters)
 {
-    bry_status status = counter_log_break(counters, bry__log_sync(&counters->folder->log));
+    bry_status status = counter_folder_break(counters, bry__log_sync(&counters->folder->log));
     if (status == BRY_OK)
         counters->folder->unsynced = 0;
     return status;
@@ -99,12 +99,12 @@ bry_status bry__counter_log_write(bry_counter *counters, size_t len, size_t oper
     if (!folder)
         return BRY_OK;
     bry_status status =
-        counter_log_break(counters, bry__log_append(&folder->log, folder->record, len));
+        counter_folder_break(counters, bry__log_append(&folder->log, folder->record, len));
     if (status == BRY_OK) {
-        counter_log_note_written(counters);
+        counter_folder_note_written(counters);
         folder->unsynced += operations;
         if (counters->options.sync == BRY_COUNTER_SYNC_ALWAYS)
-            status = counter_log_sync(counters);
+            status = counter_folder_sync(counters);
     }
     if (folder->room > KEPT_ROOM) {
         bry__free(&counters->meter.allocator, folder->record, folder->room);
@@ -115,7 +115,7 @@ bry_status bry__counter_log_write(bry_counter *counters, size_t len, size_t oper
 }
 
 /* Logs the time and repeats that no record has yet. */
-static bry_status counter_log_write_time(bry_counter *counters)
+static bry_status counter_folder_write_time(bry_counter *counters)
 {
     bry__counter_folder *folder = counters->folder;
     unsigned char record[BRY__COUNTER_HEAD];
@@ -123,9 +123,9 @@ static bry_status counter_log_write_time(bry_counter *counters)
         counters->repeats == folder->logged_repeats)
         return BRY_OK;
     size_t len = bry__counter_record_plain(counters, BRY__COUNTER_TIME, NULL, 0, record);
-    bry_status status = counter_log_break(counters, bry__log_append(&folder->log, record, len));
+    bry_status status = counter_folder_break(counters, bry__log_append(&folder->log, record, len));
     if (status == BRY_OK)
-        counter_log_note_written(counters);
+        counter_folder_note_written(counters);
     return status;
 }
 
@@ -135,13 +135,13 @@ bry_status bry_counter_sync(bry_counter *counters)
         return BRY_OK;
     if (counters->broken)
         return bry__counter_refuse_broken();
-    bry_status status = counter_log_write_time(counters);
-    return status == BRY_OK ? counter_log_sync(counters) : status;
+    bry_status status = counter_folder_write_time(counters);
+    return status == BRY_OK ? counter_folder_sync(counters) : status;
 }
 
 /* ---- a new log ----------------------------------------------------------------------------- */
 
-static bry_status counter_log_no_record(void *context, const void *payload, size_t len)
+static bry_status counter_folder_no_record(void *context, const void *payload, size_t len)
 {
     (void)context;
     (void)payload;
@@ -150,7 +150,7 @@ static bry_status counter_log_no_record(void *context, const void *payload, size
 }
 
 /* Creates an empty log named log.new, completely on disk. */
-static bry_status counter_log_make(bry_counter *counters, const char *fresh, bry__log *log)
+static bry_status counter_folder_make(bry_counter *counters, const char *fresh, bry__log *log)
 {
     bry__counter_folder *folder = counters->folder;
     const bry__io *io = folder->io;
@@ -165,7 +165,7 @@ static bry_status counter_log_make(bry_counter *counters, const char *fresh, bry
                                 .temporary = temporary};
     bry_load load = BRY_LOAD;
     load.allocator = &counters->meter.allocator;
-    status = bry__log_open(log, io, fresh, &options, counter_log_no_record, NULL, &load);
+    status = bry__log_open(log, io, fresh, &options, counter_folder_no_record, NULL, &load);
     if (status != BRY_OK)
         return status;
     unsigned char record[BRY__COUNTER_BASE_SIZE];
@@ -189,7 +189,7 @@ bry_status bry__counter_replace_log(bry_counter *counters)
     if (status == BRY_OK)
         status = bry__counter_name_in(folder, "log", name);
     if (status == BRY_OK)
-        status = counter_log_make(counters, fresh, &log);
+        status = counter_folder_make(counters, fresh, &log);
     if (status != BRY_OK)
         return status;
     if (io->rename(io->opaque, fresh, name) < 0) {
@@ -204,31 +204,31 @@ bry_status bry__counter_replace_log(bry_counter *counters)
     folder->snapshot_at = log.end + counters->options.log_bytes;
     folder->logged_time = bry_window_time(counters->window);
     folder->logged_repeats = counters->repeats;
-    return counter_log_break(counters, bry__io_sync_parent(io, name));
+    return counter_folder_break(counters, bry__io_sync_parent(io, name));
 }
 
 /* ---- snapshots ----------------------------------------------------------------------------- */
 
-static bry_status counter_log_write_snapshot(void *context, const bry_sink *sink)
+static bry_status counter_folder_write_snapshot(void *context, const bry_sink *sink)
 {
     const bry_counter *counters = context;
     bry__counter_place place = {counters->folder->table, counters->folder->next};
     return bry__counter_write(counters, &place, sink, NULL);
 }
 
-static bry_status counter_log_snapshot(bry_counter *counters)
+static bry_status counter_folder_snapshot(bry_counter *counters)
 {
     bry__counter_folder *folder = counters->folder;
     char name[PATH_MAX], temporary[PATH_MAX];
     folder->snapshot_at = folder->log.end + counters->options.log_bytes; /* if this fails */
-    bry_status status = counter_log_sync(counters);
+    bry_status status = counter_folder_sync(counters);
     if (status == BRY_OK)
         status = bry__counter_name_in(folder, "snapshot", name);
     if (status == BRY_OK)
         status = bry__counter_name_in(folder, "snapshot.tmp", temporary);
     if (status == BRY_OK)
-        status =
-            bry__file_save_via(folder->io, name, temporary, counter_log_write_snapshot, counters);
+        status = bry__file_save_via(folder->io, name, temporary, counter_folder_write_snapshot,
+                                    counters);
     return status == BRY_OK ? bry__counter_replace_log(counters) : status;
 }
 
@@ -236,7 +236,7 @@ bry_status bry_counter_snapshot(bry_counter *counters)
 {
     if (!counters->folder)
         return BRY_E_UNSUPPORTED;
-    return counters->broken ? bry__counter_refuse_broken() : counter_log_snapshot(counters);
+    return counters->broken ? bry__counter_refuse_broken() : counter_folder_snapshot(counters);
 }
 
 void bry__counter_log_settle(bry_counter *counters)
@@ -245,7 +245,7 @@ void bry__counter_log_settle(bry_counter *counters)
     if (!folder || folder->log.end < folder->snapshot_at)
         return;
     int kept = errno;
-    counter_log_snapshot(counters);
+    counter_folder_snapshot(counters);
     errno = kept;
 }
 
@@ -266,7 +266,7 @@ void bry__counter_folder_close(bry_counter *counters)
     if (!folder)
         return;
     const bry_allocator *allocator = &counters->meter.allocator;
-    if (folder->open && !counters->broken && counter_log_write_time(counters) == BRY_OK)
+    if (folder->open && !counters->broken && counter_folder_write_time(counters) == BRY_OK)
         bry__log_close(&folder->log);
     else if (folder->open)
         bry__io_drop(folder->io, folder->log.fd);

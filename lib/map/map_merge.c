@@ -1,6 +1,5 @@
-/* Whole maps: merging two, compressing one, rebuilding one, and statistics. */
+/* Operations on whole maps: merging two, compressing one, rebuilding one from its keys. */
 #include "common/allocator.h"
-#include "common/struct_size.h"
 #include "map/map_object.h"
 
 #include <string.h>
@@ -148,44 +147,4 @@ bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier)
     }
     bry_map_destroy(made);
     return status;
-}
-
-/* ---- statistics ---------------------------------------------------------------------------- */
-
-uint64_t bry_map_items(const bry_map *map)
-{
-    return map->engine->items(map->keys);
-}
-
-uint64_t bry_map_bytes(const bry_map *map)
-{
-    uint64_t bytes = sizeof *map + map->engine->bytes(map->keys);
-    if (bry__map_has_dictionary(map))
-        bytes += bry__dictionary_bytes_secondary(&map->dictionary) +
-                 bry__dictionary_bytes(&map->dictionary);
-    return bytes;
-}
-
-bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats)
-{
-    const bry__dictionary *dictionary = &map->dictionary;
-    bry_map_stats now = {
-        .engine = map->options.engine,
-        .seed = map->options.seed,
-        .capacity = bry__map_like(map).capacity,
-        .promised = map->promised,
-        .bytes = bry_map_bytes(map),
-        .bytes_main = map->engine->bytes(map->keys),
-        .refused_unsure = map->refused_unsure,
-        .refused_full = map->refused_full,
-    };
-    map->engine->stats(map->keys, bry__map_codes(map), &now);
-    now.ghosts = map->ghosts < now.items ? map->ghosts : now.items;
-    if (bry__map_has_dictionary(map)) {
-        now.values = bry__dictionary_count(dictionary);
-        now.values_left = dictionary->most - now.values;
-        now.bytes_secondary = bry__dictionary_bytes_secondary(dictionary);
-        now.bytes_dictionary = bry__dictionary_bytes(dictionary);
-    }
-    return bry__struct_write(stats, &now, sizeof now);
 }

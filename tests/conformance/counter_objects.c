@@ -17,7 +17,7 @@ static size_t name_of(uint64_t i, char name[NAME_ROOM])
     return (size_t)snprintf(name, NAME_ROOM, "%ju", (uintmax_t)i);
 }
 
-static bry_status create(const kept_kind *kind, const bry_allocator *allocator, void **object)
+static bry_status create(const object_kind *kind, const bry_allocator *allocator, void **object)
 {
     bry_counter_options options = BRY_COUNTER_OPTIONS;
     options.engine = kind->engine;
@@ -42,9 +42,9 @@ static bry_status apply(bry_counter *counters, uint64_t id, uint64_t name, int64
     bry_status status =
         bry_counter_apply(counters, id_of(id), text, len, delta, now, &outcome, &value);
     if (answers) {
-        kept_note(answers, (uint64_t)status);
-        kept_note(answers, outcome);
-        kept_note(answers, (uint64_t)value);
+        note_number(answers, (uint64_t)status);
+        note_number(answers, outcome);
+        note_number(answers, (uint64_t)value);
     }
     return status;
 }
@@ -60,7 +60,7 @@ static void work(bry_counter *counters, uint64_t from, uint64_t to, bry_buffer *
     }
 }
 
-static void fill(const kept_kind *kind, void *object)
+static void fill(const object_kind *kind, void *object)
 {
     assert_int_equal(bry_counter_advance(object, NOW), BRY_OK);
     work(object, 0, 5 * kind->size, NULL);
@@ -77,8 +77,8 @@ static void use(void *object, bry_buffer *answers)
     for (uint64_t i = 0; i < 20; i++) {
         bry_answer was = BRY_UNSURE;
         size_t len = name_of(i, name);
-        kept_note(answers, (uint64_t)bry_counter_del(object, name, len, &was));
-        kept_note(answers, was);
+        note_number(answers, (uint64_t)bry_counter_del(object, name, len, &was));
+        note_number(answers, was);
     }
 }
 
@@ -88,27 +88,27 @@ static void look_stats(const void *object, bry_buffer *answers)
 {
     bry_counter_stats stats = BRY_COUNTER_STATS;
     bry_counter_get_stats(object, &stats);
-    kept_note(answers, stats.time);
-    kept_note(answers, stats.window);
-    kept_note(answers, stats.ids);
-    kept_note(answers, stats.applied);
-    kept_note(answers, stats.repeats);
-    kept_note(answers, stats.counters);
-    kept_note(answers, stats.seed);
-    kept_note_real(answers, stats.estimated_error);
-    kept_note(answers, bry_counter_time(object));
-    kept_note(answers, bry_counter_seed(object));
+    note_number(answers, stats.time);
+    note_number(answers, stats.window);
+    note_number(answers, stats.ids);
+    note_number(answers, stats.applied);
+    note_number(answers, stats.repeats);
+    note_number(answers, stats.counters);
+    note_number(answers, stats.seed);
+    note_real(answers, stats.estimated_error);
+    note_number(answers, bry_counter_time(object));
+    note_number(answers, bry_counter_seed(object));
 }
 
 static void look_options(const void *object, bry_buffer *answers)
 {
     bry_counter_options options = counter_like(object);
-    kept_note(answers, options.engine);
-    kept_note(answers, options.window);
-    kept_note(answers, options.capacity);
-    kept_note_real(answers, options.error);
-    kept_note(answers, options.max_bytes);
-    kept_note(answers, options.max_skew);
+    note_number(answers, options.engine);
+    note_number(answers, options.window);
+    note_number(answers, options.capacity);
+    note_real(answers, options.error);
+    note_number(answers, options.max_bytes);
+    note_number(answers, options.max_skew);
 }
 
 static void look_one_by_one(const void *object, bry_buffer *answers)
@@ -117,8 +117,8 @@ static void look_one_by_one(const void *object, bry_buffer *answers)
     for (uint64_t i = 0; i < ASKED; i++) {
         int64_t value = -1;
         size_t len = name_of(i, name);
-        kept_note(answers, bry_counter_get(object, name, len, &value));
-        kept_note(answers, (uint64_t)value);
+        note_number(answers, bry_counter_get(object, name, len, &value));
+        note_number(answers, (uint64_t)value);
     }
 }
 
@@ -134,14 +134,14 @@ static void look_in_a_batch(const void *object, bry_buffer *answers)
         lens[i] = name_of(i, text[i]);
     }
     bry_counter_get_n(object, names, lens, ASKED, values, found);
-    kept_note_bytes(answers, found, sizeof found);
-    kept_note_bytes(answers, values, sizeof values);
+    note_bytes(answers, found, sizeof found);
+    note_bytes(answers, values, sizeof values);
 }
 
 static void look_for_ids(const void *object, bry_buffer *answers)
 {
     for (uint64_t i = 0; i < 3 * ASKED; i++)
-        kept_note(answers, bry_counter_has(object, id_of(i), bry_counter_time(object)));
+        note_number(answers, bry_counter_has(object, id_of(i), bry_counter_time(object)));
 }
 
 /* In an order that may differ between two tables with the same counters. */
@@ -155,11 +155,11 @@ static void look_at_all(const void *object, bry_buffer *answers)
             sum += (uint64_t)entries[i].value;
         listed += n;
     } while (cursor != 0);
-    kept_note(answers, listed);
-    kept_note(answers, sum);
+    note_number(answers, listed);
+    note_number(answers, sum);
 }
 
-static kept_look *const looks[] = {
+static object_look *const looks[] = {
     look_stats, look_options, look_one_by_one, look_in_a_batch, look_for_ids, look_at_all, NULL};
 
 /* ---- operations ---------------------------------------------------------------------------- */
@@ -213,13 +213,13 @@ static bry_status run_advance(void *object, uint64_t round)
     return bry_counter_advance(object, bry_counter_time(object) + 7);
 }
 
-static const kept_operation compact_operations[] = {
+static const object_operation compact_operations[] = {
     {.name = "apply", .run = run_apply, .rounds = 300},
     {.name = "apply_n", .run = run_apply_n, .rounds = 20},
     {.name = "apply_n at the edge", .run = run_apply_n_at_the_edge, .rounds = 4},
     {.name = NULL},
 };
-static const kept_operation fbf_operations[] = {
+static const object_operation fbf_operations[] = {
     {.name = "apply", .run = run_apply, .rounds = 300},
     {.name = "apply_n", .run = run_apply_n, .rounds = 20},
     {.name = "apply_n at the edge", .run = run_apply_n_at_the_edge, .rounds = 4},
@@ -227,13 +227,13 @@ static const kept_operation fbf_operations[] = {
     {.name = "advance", .run = run_advance, .rounds = 200},
     {.name = NULL},
 };
-static const kept_operation none[] = {{.name = NULL}};
+static const object_operation none[] = {{.name = NULL}};
 
 #define COUNTER .calls = &counter_calls, .create = create, .fill = fill, .use = use, .looks = looks
 #define COMPACT COUNTER, .engine = BRY_ENGINE_COMPACT
 #define FBF COUNTER, .engine = BRY_ENGINE_FBF
 
-static const kept_kind kinds[] = {
+static const object_kind kinds[] = {
     {COMPACT, .name = "counter compact, 8", .size = 8, .operations = none},
     {COMPACT, .name = "counter compact, 60", .size = 60, .operations = compact_operations},
     {COMPACT, .name = "counter compact, 800", .size = 800, .operations = none},
@@ -241,4 +241,4 @@ static const kept_kind kinds[] = {
     {FBF, .name = "counter fbf, 60", .size = 60, .operations = fbf_operations},
     {FBF, .name = "counter fbf, 800", .size = 800, .operations = none},
 };
-KEPT_KINDS(kept_counters, "counter", kinds);
+OBJECT_KINDS(counter_objects, "counter", kinds);

@@ -14,7 +14,7 @@ static bry_hash key(uint64_t i)
     return bry_hash_key(1, &i, sizeof i);
 }
 
-static bry_status create(const kept_kind *kind, const bry_allocator *allocator, void **object)
+static bry_status create(const object_kind *kind, const bry_allocator *allocator, void **object)
 {
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.engine = kind->engine;
@@ -34,7 +34,7 @@ static bry_status create(const kept_kind *kind, const bry_allocator *allocator, 
 }
 
 /* In part; compact also beyond its capacity where it may grow, and with deletions. */
-static void fill(const kept_kind *kind, void *object)
+static void fill(const object_kind *kind, void *object)
 {
     bool compact = kind->engine == BRY_ENGINE_COMPACT;
     uint64_t n = !compact                 ? kind->size / 2
@@ -46,7 +46,7 @@ static void fill(const kept_kind *kind, void *object)
         assert_int_equal(bry_filter_del(object, key(i), NULL), BRY_OK);
 }
 
-static void fill_first_piece(const kept_kind *kind, void *object)
+static void fill_first_piece(const object_kind *kind, void *object)
 {
     (void)kind;
     for (uint64_t i = 0; i < 30; i++)
@@ -57,11 +57,11 @@ static void use(void *object, bry_buffer *answers)
 {
     for (uint64_t i = 0; i < 150; i++) {
         bry_answer was = BRY_UNSURE;
-        kept_note(answers, (uint64_t)bry_filter_add(object, key(200 + 5 * i), &was));
-        kept_note(answers, was);
+        note_number(answers, (uint64_t)bry_filter_add(object, key(200 + 5 * i), &was));
+        note_number(answers, was);
         was = BRY_UNSURE;
-        kept_note(answers, (uint64_t)bry_filter_del(object, key(3 * i), &was));
-        kept_note(answers, was);
+        note_number(answers, (uint64_t)bry_filter_del(object, key(3 * i), &was));
+        note_number(answers, was);
     }
 }
 
@@ -72,26 +72,26 @@ static void look_stats(const void *object, bry_buffer *answers)
     bry_filter_stats stats = BRY_FILTER_STATS;
     bry_filter_get_stats(object, &stats);
     bry_filter_options options = filter_like(object);
-    kept_note(answers, stats.engine);
-    kept_note(answers, stats.seed);
-    kept_note(answers, stats.capacity);
-    kept_note(answers, stats.items);
-    kept_note(answers, stats.hashes);
-    kept_note(answers, stats.tables);
-    kept_note_real(answers, stats.promised_error);
-    kept_note_real(answers, stats.estimated_error);
-    kept_note(answers, bry_filter_seed(object));
-    kept_note(answers, options.capacity);
-    kept_note_real(answers, options.error);
-    kept_note(answers, options.fixed);
-    kept_note(answers, options.bloom.bits);
-    kept_note(answers, options.bloom.hashes);
+    note_number(answers, stats.engine);
+    note_number(answers, stats.seed);
+    note_number(answers, stats.capacity);
+    note_number(answers, stats.items);
+    note_number(answers, stats.hashes);
+    note_number(answers, stats.tables);
+    note_real(answers, stats.promised_error);
+    note_real(answers, stats.estimated_error);
+    note_number(answers, bry_filter_seed(object));
+    note_number(answers, options.capacity);
+    note_real(answers, options.error);
+    note_number(answers, options.fixed);
+    note_number(answers, options.bloom.bits);
+    note_number(answers, options.bloom.hashes);
 }
 
 static void look_one_by_one(const void *object, bry_buffer *answers)
 {
     for (uint64_t i = 0; i < ASKED; i++)
-        kept_note(answers, bry_filter_has(object, key(i)));
+        note_number(answers, bry_filter_has(object, key(i)));
 }
 
 static void look_in_a_batch(const void *object, bry_buffer *answers)
@@ -101,7 +101,7 @@ static void look_in_a_batch(const void *object, bry_buffer *answers)
     for (uint64_t i = 0; i < ASKED; i++)
         hashes[i] = key(i);
     bry_filter_has_n(object, hashes, ASKED, has);
-    kept_note_bytes(answers, has, sizeof has);
+    note_bytes(answers, has, sizeof has);
 }
 
 /* As the source of a merge into one that was made like it. */
@@ -109,19 +109,19 @@ static void look_by_merging(const void *object, bry_buffer *answers)
 {
     failing_allocator memory;
     failing_allocator_init(&memory);
-    memory.limit = KEPT_LIMIT;
+    memory.limit = OBJECT_LIMIT;
     bry_filter_options options = filter_like(object);
     options.allocator = &memory.allocator;
     bry_filter *made = NULL;
     if (bry_filter_create(&options, &made) != BRY_OK)
         return;
-    kept_note(answers, (uint64_t)bry_filter_merge(made, object));
+    note_number(answers, (uint64_t)bry_filter_merge(made, object));
     look_one_by_one(made, answers);
     bry_filter_destroy(made);
 }
 
-static kept_look *const looks[] = {look_stats, look_one_by_one, look_in_a_batch, look_by_merging,
-                                   NULL};
+static object_look *const looks[] = {look_stats, look_one_by_one, look_in_a_batch, look_by_merging,
+                                     NULL};
 
 /* ---- operations ---------------------------------------------------------------------------- */
 
@@ -184,25 +184,25 @@ static bry_status run_merge(void *object, uint64_t round)
     return status;
 }
 
-static const kept_operation bloom_operations[] = {
+static const object_operation bloom_operations[] = {
     {.name = "add", .run = run_add, .may_need_none = true},
     {.name = "add_n", .run = run_add_n, .may_need_none = true},
     {.name = NULL},
 };
-static const kept_operation piece_operations[] = {
+static const object_operation piece_operations[] = {
     {.name = "add to another piece", .run = run_add_to_piece},
     {.name = "add_n to all pieces", .run = run_add_n_to_pieces},
     {.name = "merge", .run = run_merge},
     {.name = NULL},
 };
-static const kept_operation compact_operations[] = {
+static const object_operation compact_operations[] = {
     {.name = "add", .run = run_add, .rounds = 40},
     {.name = "add_n", .run = run_add_n, .rounds = 3},
     {.name = "merge", .run = run_merge},
     {.name = NULL},
 };
 
-static const kept_operation fixed_operations[] = {
+static const object_operation fixed_operations[] = {
     {.name = "add", .run = run_add, .rounds = 40},
     {.name = "add_n", .run = run_add_n},
     {.name = NULL},
@@ -210,7 +210,7 @@ static const kept_operation fixed_operations[] = {
 
 #define FILTER .calls = &filter_calls, .create = create, .use = use, .looks = looks
 
-static const kept_kind kinds[] = {
+static const object_kind kinds[] = {
     {FILTER, .name = "filter bloom", .engine = BRY_ENGINE_BLOOM, .size = 200, .fill = fill,
      .operations = bloom_operations, .exact_ceiling = true},
     {FILTER, .name = "filter bloom, pieces", .engine = BRY_ENGINE_BLOOM, .variant = IN_PIECES,
@@ -221,4 +221,4 @@ static const kept_kind kinds[] = {
     {FILTER, .name = "filter compact, fixed", .engine = BRY_ENGINE_COMPACT, .exact_ceiling = true,
      .variant = FIXED, .size = 400, .fill = fill, .operations = fixed_operations},
 };
-KEPT_KINDS(kept_filters, "filter", kinds);
+OBJECT_KINDS(filter_objects, "filter", kinds);

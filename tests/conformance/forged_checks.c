@@ -18,7 +18,7 @@ static size_t next_place(size_t at, size_t len)
 
 /* A load that must fail: with a problem, without an object, and without a leak. On a block of
  * exactly that size, for the address sanitizer. */
-static bry_status refused(const kept_kind *kind, const unsigned char *bytes, size_t len)
+static bry_status refused(const object_kind *kind, const unsigned char *bytes, size_t len)
 {
     unsigned char *copy = malloc(len + !len);
     assert_non_null(copy);
@@ -37,15 +37,15 @@ static bry_status refused(const kept_kind *kind, const unsigned char *bytes, siz
     return status;
 }
 
-static bry_buffer saved_filled(const kept_kind *kind)
+static bry_buffer saved_filled(const object_kind *kind)
 {
-    void *object = kept_make(kind, NULL);
-    bry_buffer saved = kept_saved(kind, object);
+    void *object = object_make(kind, NULL);
+    bry_buffer saved = object_saved(kind, object);
     kind->calls->destroy(object);
     return saved;
 }
 
-void kept_check_truncated(const kept_kind *kind)
+void check_truncated(const object_kind *kind)
 {
     if (kind->large)
         return;
@@ -55,7 +55,7 @@ void kept_check_truncated(const kept_kind *kind)
     bry_buffer_free(&saved);
 }
 
-void kept_check_flipped(const kept_kind *kind)
+void check_flipped(const object_kind *kind)
 {
     if (kind->large)
         return;
@@ -70,7 +70,7 @@ void kept_check_flipped(const kept_kind *kind)
 }
 
 /* Another kind, version, format or hash scheme in a header whose checksum is right. */
-void kept_check_other_header(const kept_kind *kind)
+void check_other_header(const object_kind *kind)
 {
     enum { FORMAT = 8, SCHEME = 10, KIND = 12, VERSION = 16 };
     bry_buffer saved = saved_filled(kind);
@@ -101,7 +101,7 @@ void kept_check_other_header(const kept_kind *kind)
 }
 
 /* What has got in can be used, in the memory that there is, and be saved and loaded. */
-static void use_forged(const kept_kind *kind, void *object)
+static void use_forged(const object_kind *kind, void *object)
 {
     bry_buffer answers = BRY_BUFFER;
     kind->use(object, &answers);
@@ -131,7 +131,7 @@ static void forge_bytes(unsigned char *bytes, size_t len, size_t at, unsigned ot
 }
 
 /* Bytes changed to anything, with right checksums: it loads or it does not, within the ceiling. */
-void kept_check_forged(const kept_kind *kind)
+void check_forged(const object_kind *kind)
 {
     enum { CEILING = 1 << 20 };
     if (kind->large)
@@ -147,7 +147,7 @@ void kept_check_forged(const kept_kind *kind)
         repair_stream(forged, saved.len);
         failing_allocator memory;
         failing_allocator_init(&memory);
-        memory.limit = KEPT_LIMIT;
+        memory.limit = OBJECT_LIMIT;
         bry_load how = BRY_LOAD;
         how.allocator = &memory.allocator;
         how.max_bytes = CEILING;
@@ -155,7 +155,7 @@ void kept_check_forged(const kept_kind *kind)
         bry_status status = job_load_bytes(kind->calls, forged, saved.len, &how, &loaded);
         tried++;
         taken += status == BRY_OK;
-        assert_true(memory.peak <= kept_most(kind, CEILING));
+        assert_true(memory.peak <= most_while_loading(kind, CEILING));
         if (status == BRY_OK)
             use_forged(kind, loaded);
         else

@@ -13,7 +13,7 @@ static bry_hash element(uint64_t i)
 /* ---- grown indexes ------------------------------------------------------------------------- */
 
 /* The variant of dba: how wide a group is, doubled, and one more for segmented units. */
-static bry_status create(const kept_kind *kind, const bry_allocator *allocator, void **object)
+static bry_status create(const object_kind *kind, const bry_allocator *allocator, void **object)
 {
     bry_index_options options = BRY_INDEX_OPTIONS;
     options.engine = kind->engine;
@@ -43,9 +43,9 @@ static uint32_t open_unit(bry_index *index, uint64_t tag)
     return unit;
 }
 
-/* All that a file can hold: grown, an element that is in many units, units that were dropped and are
- * not swept yet, one that is sealed, stale elements. */
-static void fill(const kept_kind *kind, void *object)
+/* All that a file can hold: grown, an element that is in many units, units that were dropped and
+ * are not swept yet, one that is sealed, stale elements. */
+static void fill(const object_kind *kind, void *object)
 {
     (void)kind;
     add_many(object, 0, 300, BRY_INDEX_NEWEST);
@@ -74,7 +74,7 @@ static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t fro
 }
 
 /* dba in the midst of growing: units of two levels, one of which was dropped, columns to clear. */
-static void fill_in_part(const kept_kind *kind, void *object)
+static void fill_in_part(const object_kind *kind, void *object)
 {
     (void)kind;
     uint64_t left;
@@ -92,21 +92,21 @@ static void use(void *object, bry_buffer *answers)
         bry_answer was = BRY_UNSURE;
         uint32_t went = UINT32_MAX;
         if (i % 50 == 0)
-            kept_note(answers, (uint64_t)bry_index_open(object, i, &unit));
-        kept_note(answers,
-                  (uint64_t)bry_index_add(object, element(400 + i), BRY_INDEX_NEWEST, &went, &was));
-        kept_note(answers, went);
-        kept_note(answers, was);
+            note_number(answers, (uint64_t)bry_index_open(object, i, &unit));
+        note_number(answers, (uint64_t)bry_index_add(object, element(400 + i), BRY_INDEX_NEWEST,
+                                                     &went, &was));
+        note_number(answers, went);
+        note_number(answers, was);
         was = BRY_UNSURE;
-        kept_note(answers, (uint64_t)bry_index_del(object, element(399 + i), unit, &was));
-        kept_note(answers, was);
-        kept_note(answers, bry_index_has(object, element(3 * i)));
+        note_number(answers, (uint64_t)bry_index_del(object, element(399 + i), unit, &was));
+        note_number(answers, was);
+        note_number(answers, bry_index_has(object, element(3 * i)));
     }
     uint64_t left = 1;
     for (int i = 0; i < 1000 && left > 0; i++)
         if (bry_index_step(object, NULL, 1000, &left) != BRY_OK)
             break;
-    kept_note(answers, left);
+    note_number(answers, left);
 }
 
 /* ---- looks --------------------------------------------------------------------------------- */
@@ -115,39 +115,39 @@ static void look_units(const void *object, bry_buffer *answers)
 {
     uint32_t units[ROOM];
     size_t n = bry_index_units(object, units, ROOM);
-    kept_note(answers, n);
+    note_number(answers, n);
     for (size_t i = 0; i < n && i < ROOM; i++) {
         bry_index_unit info = BRY_INDEX_UNIT;
-        kept_note(answers, units[i]);
-        kept_note(answers, (uint64_t)bry_index_get_unit(object, units[i], &info));
-        kept_note(answers, info.tag);
-        kept_note(answers, info.sealed);
-        kept_note(answers, info.capacity);
-        kept_note(answers, info.elements);
-        kept_note(answers, info.stale);
+        note_number(answers, units[i]);
+        note_number(answers, (uint64_t)bry_index_get_unit(object, units[i], &info));
+        note_number(answers, info.tag);
+        note_number(answers, info.sealed);
+        note_number(answers, info.capacity);
+        note_number(answers, info.elements);
+        note_number(answers, info.stale);
     }
     bry_index_stats stats = BRY_INDEX_STATS;
     bry_index_get_stats(object, &stats);
-    kept_note(answers, stats.units);
-    kept_note(answers, stats.elements);
+    note_number(answers, stats.units);
+    note_number(answers, stats.elements);
 }
 
 static void look_options(const void *object, bry_buffer *answers)
 {
     bry_index_options options = index_like(object);
-    kept_note(answers, options.engine);
-    kept_note(answers, options.fixed);
-    kept_note(answers, options.units);
-    kept_note(answers, options.unit_capacity);
-    kept_note_real(answers, options.error);
-    kept_note(answers, options.stale);
-    kept_note(answers, options.seed);
-    kept_note(answers, options.dba.group);
-    kept_note(answers, options.dba.segmented);
-    kept_note(answers, options.dba.control);
-    kept_note(answers, options.dba.factor);
-    kept_note(answers, options.dba.unit_bits);
-    kept_note(answers, options.dba.hashes);
+    note_number(answers, options.engine);
+    note_number(answers, options.fixed);
+    note_number(answers, options.units);
+    note_number(answers, options.unit_capacity);
+    note_real(answers, options.error);
+    note_number(answers, options.stale);
+    note_number(answers, options.seed);
+    note_number(answers, options.dba.group);
+    note_number(answers, options.dba.segmented);
+    note_number(answers, options.dba.control);
+    note_number(answers, options.dba.factor);
+    note_number(answers, options.dba.unit_bits);
+    note_number(answers, options.dba.hashes);
 }
 
 static void look_one_by_one(const void *object, bry_buffer *answers)
@@ -155,9 +155,9 @@ static void look_one_by_one(const void *object, bry_buffer *answers)
     for (uint64_t i = 0; i < ASKED; i++) {
         uint32_t units[ROOM];
         size_t n = bry_index_locate(object, element(i), units, ROOM);
-        kept_note(answers, n);
-        kept_note_bytes(answers, units, (n < ROOM ? n : ROOM) * sizeof *units);
-        kept_note(answers, bry_index_has(object, element(i)));
+        note_number(answers, n);
+        note_bytes(answers, units, (n < ROOM ? n : ROOM) * sizeof *units);
+        note_number(answers, bry_index_has(object, element(i)));
     }
 }
 
@@ -173,13 +173,13 @@ static void look_in_a_batch(const void *object, bry_buffer *answers)
     memset(units, 0xee, sizeof units);
     bry_index_has_n(object, hashes, ASKED, has);
     bry_index_locate_n(object, hashes, ASKED, units, EACH, total);
-    kept_note_bytes(answers, has, sizeof has);
-    kept_note_bytes(answers, total, sizeof total);
-    kept_note_bytes(answers, units, sizeof units);
+    note_bytes(answers, has, sizeof has);
+    note_bytes(answers, total, sizeof total);
+    note_bytes(answers, units, sizeof units);
 }
 
-static kept_look *const looks[] = {look_units, look_options, look_one_by_one, look_in_a_batch,
-                                   NULL};
+static object_look *const looks[] = {look_units, look_options, look_one_by_one, look_in_a_batch,
+                                     NULL};
 
 /* ---- operations ---------------------------------------------------------------------------- */
 
@@ -257,7 +257,7 @@ static bry_status run_step(void *object, uint64_t round)
     return bry_index_step(object, NULL, 1000000, NULL);
 }
 
-static const kept_operation compact_operations[] = {
+static const object_operation compact_operations[] = {
     {.name = "open", .run = run_open, .in_steps = true},
     {.name = "add", .run = run_add, .in_steps = true},
     {.name = "add_n", .run = run_add_n},
@@ -267,7 +267,7 @@ static const kept_operation compact_operations[] = {
     {.name = "step", .run = run_step, .in_steps = true, .may_need_none = true},
     {.name = NULL},
 };
-static const kept_operation dba_operations[] = {
+static const object_operation dba_operations[] = {
     {.name = "open", .run = run_open, .in_steps = true, .may_need_none = true},
     {.name = "add", .run = run_add, .in_steps = true, .may_need_none = true},
     {.name = "add_n", .run = run_add_n, .may_need_none = true},
@@ -277,7 +277,7 @@ static const kept_operation dba_operations[] = {
     {.name = "step", .run = run_step, .in_steps = true, .may_need_none = true},
     {.name = NULL},
 };
-static const kept_operation none[] = {{.name = NULL}};
+static const object_operation none[] = {{.name = NULL}};
 
 #define INDEX .calls = &index_calls, .create = create, .use = use, .looks = looks
 #define GROWN INDEX, .size = 70, .fill = fill
@@ -286,7 +286,7 @@ static const kept_operation none[] = {{.name = NULL}};
            .exact_ceiling = true
 #define GROUPS(width, segmented) .variant = 2 * (width) + (segmented)
 
-static const kept_kind kinds[] = {
+static const object_kind kinds[] = {
     {GROWN, .name = "index compact", .engine = BRY_ENGINE_COMPACT, .operations = compact_operations,
      .exact_ceiling = true},
     {GROWN, .name = "index dba", .engine = BRY_ENGINE_DBA, .operations = dba_operations},
@@ -299,4 +299,4 @@ static const kept_kind kinds[] = {
     {IN_PART, .name = "index dba, in part, groups of 64", GROUPS(64, 0)},
     {IN_PART, .name = "index dba, in part, groups of 512", GROUPS(512, 1)},
 };
-KEPT_KINDS(kept_indexes, "index", kinds);
+OBJECT_KINDS(index_objects, "index", kinds);

@@ -28,7 +28,7 @@ static bry_map_value value_of(const bry_map *map, uint64_t i, char room[VALUE_RO
     return bry_map_value_bytes(room, (size_t)len);
 }
 
-static bry_status create(const kept_kind *kind, const bry_allocator *allocator, void **object)
+static bry_status create(const object_kind *kind, const bry_allocator *allocator, void **object)
 {
     bry_map_options options = BRY_MAP_OPTIONS;
     options.engine = kind->engine;
@@ -51,7 +51,7 @@ static void set(bry_map *map, uint64_t i, uint64_t number)
 }
 
 /* All that a file can hold: grown, with codes that are free, with refusals. */
-static void fill(const kept_kind *kind, void *object)
+static void fill(const object_kind *kind, void *object)
 {
     bry_map *map = object;
     for (uint64_t i = 0; i < 500; i++)
@@ -66,7 +66,7 @@ static void fill(const kept_kind *kind, void *object)
 }
 
 /* Grown, and so many values that one more needs memory. */
-static void fill_all_values(const kept_kind *kind, void *object)
+static void fill_all_values(const object_kind *kind, void *object)
 {
     (void)kind;
     for (uint64_t i = 0; i < 500; i++)
@@ -74,7 +74,7 @@ static void fill_all_values(const kept_kind *kind, void *object)
 }
 
 /* Several frames of values, and several pieces of memory for them. */
-static void fill_large_values(const kept_kind *kind, void *object)
+static void fill_large_values(const object_kind *kind, void *object)
 {
     (void)kind;
     static unsigned char bytes[BRY_MAP_VALUE_MAX];
@@ -91,57 +91,57 @@ static void use(void *object, bry_buffer *answers)
     for (uint64_t i = 0; i < 200; i++) {
         bry_answer was = BRY_UNSURE;
         bry_map_value value = value_of(object, i % 99, room);
-        kept_note(answers, (uint64_t)bry_map_set(object, key(400 + i), value, &was));
-        kept_note(answers, was);
+        note_number(answers, (uint64_t)bry_map_set(object, key(400 + i), value, &was));
+        note_number(answers, was);
         was = BRY_UNSURE;
-        kept_note(answers, (uint64_t)bry_map_del(object, key(2 * i), &was));
-        kept_note(answers, was);
+        note_number(answers, (uint64_t)bry_map_del(object, key(2 * i), &was));
+        note_number(answers, was);
     }
-    kept_note(answers, (uint64_t)bry_map_compress(object, 0));
+    note_number(answers, (uint64_t)bry_map_compress(object, 0));
 }
 
 /* ---- looks --------------------------------------------------------------------------------- */
 
 static void note_value(bry_buffer *answers, bry_answer answer, bry_map_value value)
 {
-    kept_note(answers, answer);
+    note_number(answers, answer);
     if (answer != BRY_PRESENT)
         return;
-    kept_note(answers, value.number);
-    kept_note(answers, value.len);
-    kept_note_bytes(answers, value.bytes, value.len);
+    note_number(answers, value.number);
+    note_number(answers, value.len);
+    note_bytes(answers, value.bytes, value.len);
 }
 
 static void look_stats(const void *object, bry_buffer *answers)
 {
     bry_map_stats stats = BRY_MAP_STATS;
     bry_map_get_stats(object, &stats);
-    kept_note(answers, stats.engine);
-    kept_note(answers, stats.items);
-    kept_note(answers, stats.tables);
-    kept_note(answers, stats.values);
-    kept_note(answers, stats.values_left);
-    kept_note(answers, stats.refused_full);
-    kept_note(answers, stats.refused_unsure);
-    kept_note_real(answers, stats.load);
-    kept_note_real(answers, stats.estimated.false_positive);
-    kept_note_real(answers, stats.estimated.false_negative);
-    kept_note_bytes(answers, stats.cells, sizeof stats.cells);
+    note_number(answers, stats.engine);
+    note_number(answers, stats.items);
+    note_number(answers, stats.tables);
+    note_number(answers, stats.values);
+    note_number(answers, stats.values_left);
+    note_number(answers, stats.refused_full);
+    note_number(answers, stats.refused_unsure);
+    note_real(answers, stats.load);
+    note_real(answers, stats.estimated.false_positive);
+    note_real(answers, stats.estimated.false_negative);
+    note_bytes(answers, stats.cells, sizeof stats.cells);
 }
 
 static void look_options(const void *object, bry_buffer *answers)
 {
     bry_map_options options = map_like(object);
-    kept_note(answers, options.fixed);
-    kept_note(answers, options.capacity);
-    kept_note_real(answers, options.error);
-    kept_note(answers, options.value_bits);
-    kept_note(answers, options.values);
-    kept_note(answers, options.seed);
-    kept_note(answers, options.kbf.layout);
-    kept_note(answers, options.kbf.cells);
-    kept_note(answers, options.kbf.hashes);
-    kept_note(answers, bry_map_seed(object));
+    note_number(answers, options.fixed);
+    note_number(answers, options.capacity);
+    note_real(answers, options.error);
+    note_number(answers, options.value_bits);
+    note_number(answers, options.values);
+    note_number(answers, options.seed);
+    note_number(answers, options.kbf.layout);
+    note_number(answers, options.kbf.cells);
+    note_number(answers, options.kbf.hashes);
+    note_number(answers, bry_map_seed(object));
 }
 
 static void look_one_by_one(const void *object, bry_buffer *answers)
@@ -170,17 +170,17 @@ static void look_by_merging(const void *object, bry_buffer *answers)
 {
     failing_allocator memory;
     failing_allocator_init(&memory);
-    memory.limit = KEPT_LIMIT;
+    memory.limit = OBJECT_LIMIT;
     bry_map *made = NULL;
     if (bry_map_create_like(object, &memory.allocator, &made) != BRY_OK)
         return;
-    kept_note(answers, (uint64_t)bry_map_merge(made, object));
+    note_number(answers, (uint64_t)bry_map_merge(made, object));
     look_one_by_one(made, answers);
     bry_map_destroy(made);
 }
 
-static kept_look *const looks[] = {look_stats,      look_options,    look_one_by_one,
-                                   look_in_a_batch, look_by_merging, NULL};
+static object_look *const looks[] = {look_stats,      look_options,    look_one_by_one,
+                                     look_in_a_batch, look_by_merging, NULL};
 
 /* ---- operations ---------------------------------------------------------------------------- */
 
@@ -282,8 +282,8 @@ static bry_status run_compress(void *object, uint64_t round)
     return bry_map_compress(object, 0);
 }
 
-static const kept_operation none[] = {{.name = NULL}};
-static const kept_operation compact_operations[] = {
+static const object_operation none[] = {{.name = NULL}};
+static const object_operation compact_operations[] = {
     {.name = "set", .run = run_set},
     {.name = "update", .run = run_update},
     {.name = "add", .run = run_add},
@@ -293,7 +293,7 @@ static const kept_operation compact_operations[] = {
     {.name = "create_like", .run = run_create_like},
     {.name = NULL},
 };
-static const kept_operation kbf_operations[] = {
+static const object_operation kbf_operations[] = {
     {.name = "set", .run = run_set},
     {.name = "update", .run = run_update},
     {.name = "add", .run = run_add},
@@ -311,7 +311,7 @@ static const kept_operation kbf_operations[] = {
 #define COMPACT MAP, .engine = BRY_ENGINE_COMPACT, .exact_ceiling = true
 #define KBF MAP, .engine = BRY_ENGINE_KBF
 
-static const kept_kind kinds[] = {
+static const object_kind kinds[] = {
     {COMPACT, .name = "map compact", .size = 200, .fill = fill, .operations = none},
     {COMPACT, .name = "map compact, numbers", .variant = NUMBERS, .size = 200, .fill = fill,
      .operations = none},
@@ -327,4 +327,4 @@ static const kept_kind kinds[] = {
     {KBF, .name = "map kbf, large values", .variant = LARGE_VALUES, .size = 200,
      .fill = fill_large_values, .operations = none, .frame_bytes = 1 << 21, .large = true},
 };
-KEPT_KINDS(kept_maps, "map", kinds);
+OBJECT_KINDS(map_objects, "map", kinds);

@@ -1,7 +1,7 @@
 /* Failing allocations: each call then says so, changes nothing and leaks nothing. */
 #include "conformance/object_kind.h"
 
-void kept_check_failing_create(const kept_kind *kind)
+void check_failing_create(const object_kind *kind)
 {
     failing_allocator memory;
     failing_allocator_init(&memory);
@@ -19,13 +19,13 @@ void kept_check_failing_create(const kept_kind *kind)
 }
 
 /* A clone has no memory of the other's, and asks the other's allocator for nothing. */
-void kept_check_failing_clone(const kept_kind *kind)
+void check_failing_clone(const object_kind *kind)
 {
     failing_allocator here, there;
     failing_allocator_init(&here);
     failing_allocator_init(&there);
-    void *object = kept_make(kind, &here.allocator), *copy = NULL;
-    bry_buffer saved = kept_saved(kind, object);
+    void *object = object_make(kind, &here.allocator), *copy = NULL;
+    bry_buffer saved = object_saved(kind, object);
     uint64_t before = here.now, calls = here.calls, failed = 0;
     for (uint64_t at = 1;; at++) {
         failing_allocator_restart(&there);
@@ -49,7 +49,7 @@ void kept_check_failing_clone(const kept_kind *kind)
     assert_int_equal(here.calls, calls);
     assert_int_equal(kind->calls->bytes(copy), there.now);
     assert_int_equal(kind->calls->items(copy), kind->calls->items(object));
-    kept_assert_saves_as(kind, copy, &saved);
+    assert_saves_as(kind, copy, &saved);
 
     void *second = NULL; /* NULL: where the first has its memory */
     assert_int_equal(kind->calls->clone(object, NULL, &second), BRY_OK);
@@ -66,12 +66,12 @@ void kept_check_failing_clone(const kept_kind *kind)
 }
 
 /* Saving may need memory for a while, and gives it back. */
-void kept_check_failing_save(const kept_kind *kind)
+void check_failing_save(const object_kind *kind)
 {
     failing_allocator memory;
     failing_allocator_init(&memory);
-    void *object = kept_make(kind, &memory.allocator);
-    bry_buffer expected = kept_saved(kind, object);
+    void *object = object_make(kind, &memory.allocator);
+    bry_buffer expected = object_saved(kind, object);
     bry_status status = BRY_E_NOMEM;
     for (uint64_t at = 1; status != BRY_OK; at++) {
         bry_buffer saved = BRY_BUFFER;
@@ -81,7 +81,7 @@ void kept_check_failing_save(const kept_kind *kind)
         status = kind->calls->save(object, &sink, NULL);
         memory.fail_at = 0;
         if (status == BRY_OK)
-            kept_assert_same_bytes(&saved, &expected);
+            assert_same_bytes(&saved, &expected);
         else
             assert_int_equal(status, BRY_E_NOMEM);
         bry_buffer_free(&saved);
@@ -92,12 +92,12 @@ void kept_check_failing_save(const kept_kind *kind)
     assert_int_equal(memory.blocks, 0);
 }
 
-void kept_check_failing_load(const kept_kind *kind)
+void check_failing_load(const object_kind *kind)
 {
     failing_allocator memory;
     failing_allocator_init(&memory);
-    void *object = kept_make(kind, NULL), *loaded;
-    bry_buffer saved = kept_saved(kind, object);
+    void *object = object_make(kind, NULL), *loaded;
+    bry_buffer saved = object_saved(kind, object);
     kind->calls->destroy(object);
     uint64_t failed = 0, at = 0;
     do {
@@ -111,7 +111,7 @@ void kept_check_failing_load(const kept_kind *kind)
         failed += !loaded;
         memory.fail_at = 0;
         if (loaded)
-            kept_assert_saves_as(kind, loaded, &saved);
+            assert_saves_as(kind, loaded, &saved);
         kind->calls->destroy(loaded);
         assert_int_equal(memory.blocks, 0);
     } while (memory.calls >= at);
@@ -122,8 +122,8 @@ void kept_check_failing_load(const kept_kind *kind)
 /* ---- operations ---------------------------------------------------------------------------- */
 
 typedef struct trial {
-    const kept_kind *kind;
-    const kept_operation *operation;
+    const object_kind *kind;
+    const object_operation *operation;
     failing_allocator memory, aside;
     void *object, *before; /* before: a clone, with memory of its own */
     uint64_t failed;
@@ -141,7 +141,7 @@ static void restore(trial *it)
 static bool fail_one(trial *it, uint64_t round, uint64_t at, bool keep_failing,
                      const bry_buffer *saved)
 {
-    const kept_kind *kind = it->kind;
+    const object_kind *kind = it->kind;
     failing_allocator_restart(&it->memory);
     it->memory.fail_at = at;
     it->memory.keep_failing = keep_failing;
@@ -162,7 +162,7 @@ static bool fail_one(trial *it, uint64_t round, uint64_t at, bool keep_failing,
         assert_int_equal(it->operation->run(it->object, round), BRY_OK);
         restore(it);
     } else {
-        kept_assert_saves_as(kind, it->object, saved);
+        assert_saves_as(kind, it->object, saved);
     }
     return true;
 }
@@ -171,8 +171,8 @@ static bool fail_one(trial *it, uint64_t round, uint64_t at, bool keep_failing,
  * outcome that it has where there is enough memory. */
 static void fail_each(trial *it, uint64_t round)
 {
-    const kept_kind *kind = it->kind;
-    bry_buffer saved = kept_saved(kind, it->object);
+    const object_kind *kind = it->kind;
+    bry_buffer saved = object_saved(kind, it->object);
     it->before = NULL;
     assert_int_equal(kind->calls->clone(it->object, &it->aside.allocator, &it->before), BRY_OK);
     for (uint64_t at = 1; fail_one(it, round, at, true, &saved); at++)
@@ -182,21 +182,21 @@ static void fail_each(trial *it, uint64_t round)
         ;
     assert_int_equal(it->operation->run(it->before, round), BRY_OK);
     bry_buffer_free(&saved);
-    saved = kept_saved(kind, it->before);
-    kept_assert_saves_as(kind, it->object, &saved);
+    saved = object_saved(kind, it->before);
+    assert_saves_as(kind, it->object, &saved);
     bry_buffer_free(&saved);
     kind->calls->destroy(it->before);
     assert_int_equal(it->aside.blocks, 0);
 }
 
-void kept_check_failing_operations(const kept_kind *kind)
+void check_failing_operations(const object_kind *kind)
 {
-    for (const kept_operation *operation = kind->operations; operation->name; operation++) {
+    for (const object_operation *operation = kind->operations; operation->name; operation++) {
         print_message("    %s\n", operation->name);
         trial it = {.kind = kind, .operation = operation};
         failing_allocator_init(&it.memory);
         failing_allocator_init(&it.aside);
-        it.object = kept_make(kind, &it.memory.allocator);
+        it.object = object_make(kind, &it.memory.allocator);
         for (uint64_t round = 0; round < operation->rounds + !operation->rounds; round++)
             fail_each(&it, round);
         assert_true(it.failed > 0 || operation->may_need_none);

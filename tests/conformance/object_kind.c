@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-void *kept_make(const kept_kind *kind, const bry_allocator *allocator)
+void *object_make(const object_kind *kind, const bry_allocator *allocator)
 {
     void *object = NULL;
     assert_int_equal(kind->create(kind, allocator, &object), BRY_OK);
@@ -10,7 +10,7 @@ void *kept_make(const kept_kind *kind, const bry_allocator *allocator)
     return object;
 }
 
-bry_buffer kept_saved(const kept_kind *kind, const void *object)
+bry_buffer object_saved(const object_kind *kind, const void *object)
 {
     bry_buffer saved = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&saved);
@@ -18,40 +18,40 @@ bry_buffer kept_saved(const kept_kind *kind, const void *object)
     return saved;
 }
 
-void kept_assert_same_bytes(const bry_buffer *a, const bry_buffer *b)
+void assert_same_bytes(const bry_buffer *a, const bry_buffer *b)
 {
     assert_int_equal(a->len, b->len);
     assert_memory_equal(a->bytes, b->bytes, a->len);
 }
 
-void kept_assert_saves_as(const kept_kind *kind, const void *object, const bry_buffer *saved)
+void assert_saves_as(const object_kind *kind, const void *object, const bry_buffer *saved)
 {
-    bry_buffer now = kept_saved(kind, object);
-    kept_assert_same_bytes(&now, saved);
+    bry_buffer now = object_saved(kind, object);
+    assert_same_bytes(&now, saved);
     bry_buffer_free(&now);
 }
 
-bry_buffer kept_seen(const kept_kind *kind, const void *object)
+bry_buffer object_answers(const object_kind *kind, const void *object)
 {
     bry_buffer answers = BRY_BUFFER;
-    for (kept_look *const *look = kind->looks; *look; look++)
+    for (object_look *const *look = kind->looks; *look; look++)
         (*look)(object, &answers);
     return answers;
 }
 
-uint64_t kept_most(const kept_kind *kind, uint64_t ceiling)
+uint64_t most_while_loading(const object_kind *kind, uint64_t ceiling)
 {
     return ceiling + (kind->frame_bytes ? kind->frame_bytes : 1 << 19);
 }
 
-void kept_note_bytes(bry_buffer *answers, const void *bytes, size_t len)
+void note_bytes(bry_buffer *answers, const void *bytes, size_t len)
 {
     bry_sink sink = bry_buffer_sink(answers);
     if (sink.write(sink.opaque, bytes, len) != BRY_OK)
         abort();
 }
 
-void kept_note(bry_buffer *answers, uint64_t number)
+void note_number(bry_buffer *answers, uint64_t number)
 {
-    kept_note_bytes(answers, &number, sizeof number);
+    note_bytes(answers, &number, sizeof number);
 }

@@ -20,33 +20,33 @@
 
 #include <string.h>
 
-typedef struct kept_kind kept_kind;
+typedef struct object_kind object_kind;
 
 /* Asks an object something and appends the answers. Threads call it at the same time: it asserts
  * nothing. */
-typedef void kept_look(const void *object, bry_buffer *answers);
+typedef void object_look(const void *object, bry_buffer *answers);
 
 /* Something that can be done to an object that fill() has filled. */
-typedef struct kept_operation {
+typedef struct object_operation {
     const char *name;
     bry_status (*run)(void *object, uint64_t round);
     unsigned rounds; /* how often it is run, one after the other; 0: once */
     bool
         in_steps; /* consists of several calls: those before the one that failed have done theirs */
     bool may_need_none; /* may need no memory */
-} kept_operation;
+} object_operation;
 
-struct kept_kind {
+struct object_kind {
     const char *name;
     const job_calls *calls;
-    bry_status (*create)(const kept_kind *kind, const bry_allocator *allocator, void **object);
+    bry_status (*create)(const object_kind *kind, const bry_allocator *allocator, void **object);
     /* Gives a new object all that a file can hold. */
-    void (*fill)(const kept_kind *kind, void *object);
+    void (*fill)(const object_kind *kind, void *object);
     /* Changes the object and notes the answers. Also called for forged objects, on which any call
      * may fail. */
     void (*use)(void *object, bry_buffer *answers);
-    kept_look *const *looks; /* NULL ends them */
-    const kept_operation *operations; /* one without a name ends them */
+    object_look *const *looks; /* NULL ends them */
+    const object_operation *operations; /* one without a name ends them */
     bool exact_ceiling; /* a load needs the object's bytes() and not one more */
     uint64_t frame_bytes; /* a load may take them for a while, besides the object; 0: 512 KiB */
     bool large; /* streams too long to be read over and over */
@@ -56,55 +56,56 @@ struct kept_kind {
 };
 
 /* What a forged object, or one that is made like it, may allocate. */
-enum { KEPT_LIMIT = 1 << 26 };
+enum { OBJECT_LIMIT = 1 << 26 };
 
-typedef struct kept_kinds {
+typedef struct object_kinds {
     const char *job;
-    const kept_kind *kind;
+    const object_kind *kind;
     size_t count;
-} kept_kinds;
+} object_kinds;
 
-extern const kept_kinds kept_filters, kept_maps, kept_windows, kept_counters, kept_indexes;
+extern const object_kinds filter_objects, map_objects, window_objects, counter_objects,
+    index_objects;
 
-#define KEPT_KINDS(kept, job, kinds)                                                               \
-    const kept_kinds kept = {job, kinds, sizeof(kinds) / sizeof(kinds)[0]}
+#define OBJECT_KINDS(kept, job, kinds)                                                             \
+    const object_kinds kept = {job, kinds, sizeof(kinds) / sizeof(kinds)[0]}
 
 /* Created and filled. */
-void *kept_make(const kept_kind *kind, const bry_allocator *allocator);
+void *object_make(const object_kind *kind, const bry_allocator *allocator);
 
 /* Saved, the caller's to free. */
-bry_buffer kept_saved(const kept_kind *kind, const void *object);
-void kept_assert_saves_as(const kept_kind *kind, const void *object, const bry_buffer *saved);
-void kept_assert_same_bytes(const bry_buffer *a, const bry_buffer *b);
+bry_buffer object_saved(const object_kind *kind, const void *object);
+void assert_saves_as(const object_kind *kind, const void *object, const bry_buffer *saved);
+void assert_same_bytes(const bry_buffer *a, const bry_buffer *b);
 
 /* The answers of all looks, the caller's to free. */
-bry_buffer kept_seen(const kept_kind *kind, const void *object);
+bry_buffer object_answers(const object_kind *kind, const void *object);
 
 /* The most that a load below this ceiling may allocate. */
-uint64_t kept_most(const kept_kind *kind, uint64_t ceiling);
+uint64_t most_while_loading(const object_kind *kind, uint64_t ceiling);
 
 /* For looks and uses: appends to the answers. */
-void kept_note(bry_buffer *answers, uint64_t number);
-void kept_note_bytes(bry_buffer *answers, const void *bytes, size_t len);
-#define kept_note_real(answers, real) kept_note_bytes((answers), &(double){real}, sizeof(double))
+void note_number(bry_buffer *answers, uint64_t number);
+void note_bytes(bry_buffer *answers, const void *bytes, size_t len);
+#define note_real(answers, real) note_bytes((answers), &(double){real}, sizeof(double))
 
 /* ---- checks ------------------------------------------------------------------------------- */
 
-void kept_check_round_trip(const kept_kind *kind);
-void kept_check_empty(const kept_kind *kind);
-void kept_check_files(const kept_kind *kind);
-void kept_check_ceiling(const kept_kind *kind);
-void kept_check_sink_refuses(const kept_kind *kind);
+void check_round_trip(const object_kind *kind);
+void check_empty(const object_kind *kind);
+void check_files(const object_kind *kind);
+void check_ceiling(const object_kind *kind);
+void check_sink_refuses(const object_kind *kind);
 
-void kept_check_truncated(const kept_kind *kind);
-void kept_check_flipped(const kept_kind *kind);
-void kept_check_other_header(const kept_kind *kind);
-void kept_check_forged(const kept_kind *kind);
+void check_truncated(const object_kind *kind);
+void check_flipped(const object_kind *kind);
+void check_other_header(const object_kind *kind);
+void check_forged(const object_kind *kind);
 
-void kept_check_failing_create(const kept_kind *kind);
-void kept_check_failing_clone(const kept_kind *kind);
-void kept_check_failing_save(const kept_kind *kind);
-void kept_check_failing_load(const kept_kind *kind);
-void kept_check_failing_operations(const kept_kind *kind);
+void check_failing_create(const object_kind *kind);
+void check_failing_clone(const object_kind *kind);
+void check_failing_save(const object_kind *kind);
+void check_failing_load(const object_kind *kind);
+void check_failing_operations(const object_kind *kind);
 
 #endif

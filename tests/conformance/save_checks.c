@@ -5,43 +5,43 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void assert_same_seen(const kept_kind *kind, const void *a, const void *b)
+static void assert_same_seen(const object_kind *kind, const void *a, const void *b)
 {
-    bry_buffer x = kept_seen(kind, a), y = kept_seen(kind, b);
-    kept_assert_same_bytes(&x, &y);
+    bry_buffer x = object_answers(kind, a), y = object_answers(kind, b);
+    assert_same_bytes(&x, &y);
     bry_buffer_free(&x);
     bry_buffer_free(&y);
 }
 
 /* Two objects that are used alike answer alike, and end as the same bytes. */
-static void assert_go_on_alike(const kept_kind *kind, void *a, void *b)
+static void assert_go_on_alike(const object_kind *kind, void *a, void *b)
 {
     bry_buffer x = BRY_BUFFER, y = BRY_BUFFER;
     kind->use(a, &x);
     kind->use(b, &y);
     assert_true(x.len > 0);
-    kept_assert_same_bytes(&x, &y);
+    assert_same_bytes(&x, &y);
     bry_buffer_free(&x);
     bry_buffer_free(&y);
-    x = kept_saved(kind, a);
-    kept_assert_saves_as(kind, b, &x);
+    x = object_saved(kind, a);
+    assert_saves_as(kind, b, &x);
     bry_buffer_free(&x);
 }
 
 /* Saved and loaded: it looks the same, is saved as the same bytes, accounts for its memory, and
  * goes on as the first one does. */
-static void check_round_trip(const kept_kind *kind, void *object)
+static void assert_round_trip(const object_kind *kind, void *object)
 {
     failing_allocator memory;
     failing_allocator_init(&memory);
     bry_load how = BRY_LOAD;
     how.allocator = &memory.allocator;
-    bry_buffer saved = kept_saved(kind, object);
+    bry_buffer saved = object_saved(kind, object);
     void *loaded;
     assert_int_equal(job_load_bytes(kind->calls, saved.bytes, saved.len, &how, &loaded), BRY_OK);
     assert_int_equal(kind->calls->bytes(loaded), memory.now);
     assert_same_seen(kind, object, loaded);
-    kept_assert_saves_as(kind, loaded, &saved);
+    assert_saves_as(kind, loaded, &saved);
     assert_go_on_alike(kind, object, loaded);
     assert_same_seen(kind, object, loaded);
     kind->calls->destroy(loaded);
@@ -49,32 +49,32 @@ static void check_round_trip(const kept_kind *kind, void *object)
     bry_buffer_free(&saved);
 }
 
-void kept_check_round_trip(const kept_kind *kind)
+void check_round_trip(const object_kind *kind)
 {
-    void *object = kept_make(kind, NULL);
-    check_round_trip(kind, object);
+    void *object = object_make(kind, NULL);
+    assert_round_trip(kind, object);
     kind->calls->destroy(object);
 }
 
-void kept_check_empty(const kept_kind *kind)
+void check_empty(const object_kind *kind)
 {
     void *object = NULL;
     assert_int_equal(kind->create(kind, NULL, &object), BRY_OK);
-    check_round_trip(kind, object);
+    assert_round_trip(kind, object);
     kind->calls->destroy(object);
 }
 
-void kept_check_files(const kept_kind *kind)
+void check_files(const object_kind *kind)
 {
-    char path[] = "kept_XXXXXX";
+    char path[] = "saved_XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
-    void *object = kept_make(kind, NULL), *loaded = NULL;
-    bry_buffer saved = kept_saved(kind, object);
+    void *object = object_make(kind, NULL), *loaded = NULL;
+    bry_buffer saved = object_saved(kind, object);
     assert_int_equal(kind->calls->save_file(object, path, NULL), BRY_OK);
     assert_int_equal(kind->calls->load_file(path, NULL, &loaded), BRY_OK);
-    kept_assert_saves_as(kind, loaded, &saved);
+    assert_saves_as(kind, loaded, &saved);
     kind->calls->destroy(loaded);
     kind->calls->destroy(object);
     bry_buffer_free(&saved);
@@ -95,10 +95,10 @@ void kept_check_files(const kept_kind *kind)
 }
 
 /* BRY_E_LIMIT below a ceiling that is near the object's size, BRY_OK from there on. */
-void kept_check_ceiling(const kept_kind *kind)
+void check_ceiling(const object_kind *kind)
 {
-    void *object = kept_make(kind, NULL), *loaded = NULL;
-    bry_buffer saved = kept_saved(kind, object);
+    void *object = object_make(kind, NULL), *loaded = NULL;
+    bry_buffer saved = object_saved(kind, object);
     kind->calls->destroy(object);
     assert_int_equal(job_load_bytes(kind->calls, saved.bytes, saved.len, NULL, &loaded), BRY_OK);
     uint64_t bytes = kind->calls->bytes(loaded), least = 0;
@@ -116,7 +116,7 @@ void kept_check_ceiling(const kept_kind *kind)
         if (loaded && least == 0)
             least = how.max_bytes;
         assert_true(!loaded || kind->calls->bytes(loaded) <= how.max_bytes);
-        assert_true(memory.peak <= kept_most(kind, how.max_bytes));
+        assert_true(memory.peak <= most_while_loading(kind, how.max_bytes));
         kind->calls->destroy(loaded);
         assert_int_equal(memory.blocks, 0);
     }
@@ -140,10 +140,10 @@ static bry_status refuse_at_last(void *opaque, const void *bytes, size_t len)
 }
 
 /* A sink that refuses any one write ends the save. */
-void kept_check_sink_refuses(const kept_kind *kind)
+void check_sink_refuses(const object_kind *kind)
 {
-    void *object = kept_make(kind, NULL);
-    bry_buffer saved = kept_saved(kind, object);
+    void *object = object_make(kind, NULL);
+    bry_buffer saved = object_saved(kind, object);
     uint64_t left = UINT64_MAX;
     bry_sink sink = {refuse_at_last, &left};
     assert_int_equal(kind->calls->save(object, &sink, NULL), BRY_OK);
@@ -152,7 +152,7 @@ void kept_check_sink_refuses(const kept_kind *kind)
         left = at;
         assert_int_equal(kind->calls->save(object, &sink, NULL), BRY_E_STOPPED);
     }
-    kept_assert_saves_as(kind, object, &saved);
+    assert_saves_as(kind, object, &saved);
     bry_buffer_free(&saved);
     kind->calls->destroy(object);
 }

@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 
-static const kept_kinds *const jobs[] = {&kept_filters, &kept_maps, &kept_windows, &kept_counters,
-                                         &kept_indexes};
+static const object_kinds *const jobs[] = {&filter_objects, &map_objects, &window_objects,
+                                           &counter_objects, &index_objects};
 static const char *chosen; /* NULL: all */
 
-static void run(void (*check)(const kept_kind *kind))
+static void run(void (*check)(const object_kind *kind))
 {
     for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++)
         for (size_t i = 0; i < jobs[j]->count; i++)
@@ -17,27 +17,27 @@ static void run(void (*check)(const kept_kind *kind))
             }
 }
 
-#define KEPT_TEST(name)                                                                            \
+#define CHECK(name)                                                                                \
     static void name(void **state)                                                                 \
     {                                                                                              \
         (void)state;                                                                               \
-        run(kept_check_##name);                                                                    \
+        run(check_##name);                                                                         \
     }
 
-KEPT_TEST(round_trip)
-KEPT_TEST(empty)
-KEPT_TEST(files)
-KEPT_TEST(ceiling)
-KEPT_TEST(sink_refuses)
-KEPT_TEST(truncated)
-KEPT_TEST(flipped)
-KEPT_TEST(other_header)
-KEPT_TEST(forged)
-KEPT_TEST(failing_create)
-KEPT_TEST(failing_clone)
-KEPT_TEST(failing_save)
-KEPT_TEST(failing_load)
-KEPT_TEST(failing_operations)
+CHECK(round_trip)
+CHECK(empty)
+CHECK(files)
+CHECK(ceiling)
+CHECK(sink_refuses)
+CHECK(truncated)
+CHECK(flipped)
+CHECK(other_header)
+CHECK(forged)
+CHECK(failing_create)
+CHECK(failing_clone)
+CHECK(failing_save)
+CHECK(failing_load)
+CHECK(failing_operations)
 
 int main(int argc, char **argv)
 {

@@ -5,8 +5,8 @@
 #include "conformance/object_kind.h"
 #include "support/crew.h"
 
-static const kept_kinds *const jobs[] = {&kept_filters, &kept_maps, &kept_windows, &kept_counters,
-                                         &kept_indexes};
+static const object_kinds *const jobs[] = {&filter_objects, &map_objects, &window_objects,
+                                           &counter_objects, &index_objects};
 
 /* ---- the kernels --------------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ enum { LOOKS = 12 };
 
 typedef struct shared {
     crew crew;
-    const kept_kind *kind;
+    const object_kind *kind;
     const void *object;
     bry_buffer saved;
     size_t looks;
@@ -52,7 +52,7 @@ static bool same(bry_buffer now, const bry_buffer *expected)
     return equal;
 }
 
-static bool saves_as(const kept_kind *kind, const void *object, const bry_buffer *expected)
+static bool saves_as(const object_kind *kind, const void *object, const bry_buffer *expected)
 {
     bry_buffer now = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&now);
@@ -90,11 +90,11 @@ static void *ask_everything(void *opaque)
     return NULL;
 }
 
-static void check_threads(const kept_kind *kind)
+static void check_threads(const object_kind *kind)
 {
     static shared all;
-    void *object = kept_make(kind, NULL);
-    all = (shared){.kind = kind, .object = object, .saved = kept_saved(kind, object)};
+    void *object = object_make(kind, NULL);
+    all = (shared){.kind = kind, .object = object, .saved = object_saved(kind, object)};
     for (; kind->looks[all.looks]; all.looks++) {
         assert_true(all.looks < LOOKS);
         kind->looks[all.looks](object, &all.seen[all.looks]);

@@ -12,7 +12,7 @@ static bry_hash key(uint64_t i)
     return bry_hash_key(1, &i, sizeof i);
 }
 
-static bry_status create(const kept_kind *kind, const bry_allocator *allocator, void **object)
+static bry_status create(const object_kind *kind, const bry_allocator *allocator, void **object)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = kind->engine;
@@ -32,7 +32,7 @@ static bry_status create(const kept_kind *kind, const bry_allocator *allocator, 
 }
 
 /* Grown past its capacity, with elements that have expired. */
-static void fill(const kept_kind *kind, void *object)
+static void fill(const object_kind *kind, void *object)
 {
     uint64_t n = 4 * kind->size;
     for (uint64_t i = 0; i < n; i++)
@@ -47,13 +47,13 @@ static void fill_row(bry_window *window, uint64_t first)
         assert_int_equal(bry_window_add(window, key(i), NOW - 900 + i * 3 / 2, NULL), BRY_OK);
 }
 
-static void fill_long(const kept_kind *kind, void *object)
+static void fill_long(const object_kind *kind, void *object)
 {
     (void)kind;
     fill_row(object, 0);
 }
 
-static void fill_short(const kept_kind *kind, void *object)
+static void fill_short(const object_kind *kind, void *object)
 {
     (void)kind;
     fill_row(object, 500);
@@ -65,12 +65,12 @@ static void use(void *object, bry_buffer *answers)
     for (uint64_t i = 0; i < 150; i++) {
         uint64_t now = bry_window_time(object) + (i % 10 == 0 ? WINDOW / 7 : 1);
         bry_answer was = BRY_UNSURE;
-        kept_note(answers, (uint64_t)bry_window_add(object, key(i * 7 % 190), now, &was));
-        kept_note(answers, was);
-        kept_note(answers, bry_window_has(object, key(2 * i), now));
+        note_number(answers, (uint64_t)bry_window_add(object, key(i * 7 % 190), now, &was));
+        note_number(answers, was);
+        note_number(answers, bry_window_has(object, key(2 * i), now));
         was = BRY_UNSURE;
-        kept_note(answers, (uint64_t)bry_window_del(object, key(3 * i), now, &was));
-        kept_note(answers, was);
+        note_number(answers, (uint64_t)bry_window_del(object, key(3 * i), now, &was));
+        note_number(answers, was);
     }
 }
 
@@ -80,32 +80,32 @@ static void look_stats(const void *object, bry_buffer *answers)
 {
     bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(object, &stats);
-    kept_note(answers, stats.time);
-    kept_note(answers, bry_window_time(object));
-    kept_note(answers, stats.items);
-    kept_note(answers, stats.covered);
-    kept_note(answers, stats.generations);
-    kept_note_real(answers, stats.estimated_error);
+    note_number(answers, stats.time);
+    note_number(answers, bry_window_time(object));
+    note_number(answers, stats.items);
+    note_number(answers, stats.covered);
+    note_number(answers, stats.generations);
+    note_real(answers, stats.estimated_error);
 }
 
 static void look_options(const void *object, bry_buffer *answers)
 {
     bry_window_options options = window_like(object);
-    kept_note(answers, options.engine);
-    kept_note(answers, options.fbf.mode);
-    kept_note(answers, options.window);
-    kept_note(answers, options.capacity);
-    kept_note_real(answers, options.error);
-    kept_note(answers, options.generations);
-    kept_note(answers, options.max_bytes);
-    kept_note(answers, options.refuse);
-    kept_note(answers, options.fixed);
-    kept_note(answers, options.refresh);
-    kept_note(answers, options.max_skew);
-    kept_note(answers, options.start);
-    kept_note(answers, options.fbf.bits);
-    kept_note(answers, options.fbf.hashes);
-    kept_note(answers, options.seed);
+    note_number(answers, options.engine);
+    note_number(answers, options.fbf.mode);
+    note_number(answers, options.window);
+    note_number(answers, options.capacity);
+    note_real(answers, options.error);
+    note_number(answers, options.generations);
+    note_number(answers, options.max_bytes);
+    note_number(answers, options.refuse);
+    note_number(answers, options.fixed);
+    note_number(answers, options.refresh);
+    note_number(answers, options.max_skew);
+    note_number(answers, options.start);
+    note_number(answers, options.fbf.bits);
+    note_number(answers, options.fbf.hashes);
+    note_number(answers, options.seed);
 }
 
 /* Now, and while they expire. */
@@ -114,7 +114,7 @@ static void look_one_by_one(const void *object, bry_buffer *answers)
     uint64_t now = bry_window_time(object);
     for (uint64_t i = 0; i < ASKED; i++)
         for (unsigned later = 0; later < 5 * WINDOW / 4; later += WINDOW / 4)
-            kept_note(answers, bry_window_has(object, key(i), now + later));
+            note_number(answers, bry_window_has(object, key(i), now + later));
 }
 
 static void look_in_a_batch(const void *object, bry_buffer *answers)
@@ -124,17 +124,17 @@ static void look_in_a_batch(const void *object, bry_buffer *answers)
     for (uint64_t i = 0; i < ASKED; i++)
         hashes[i] = key(i);
     bry_window_has_n(object, hashes, ASKED, bry_window_time(object) + WINDOW / 2, has);
-    kept_note_bytes(answers, has, sizeof has);
+    note_bytes(answers, has, sizeof has);
 }
 
 static void look_at_generations(const void *object, bry_buffer *answers)
 {
     bry_window_generation generations[32];
     size_t n = bry_window_generations(object, generations, sizeof *generations, 32);
-    kept_note(answers, n);
+    note_number(answers, n);
     for (size_t i = 0; i < n && i < 32; i++) {
-        kept_note(answers, generations[i].begin);
-        kept_note(answers, generations[i].end);
+        note_number(answers, generations[i].begin);
+        note_number(answers, generations[i].end);
     }
 }
 
@@ -143,19 +143,19 @@ static void look_by_merging(const void *object, bry_buffer *answers)
 {
     failing_allocator memory;
     failing_allocator_init(&memory);
-    memory.limit = KEPT_LIMIT;
+    memory.limit = OBJECT_LIMIT;
     bry_window_options options = window_like(object);
     options.start = 0;
     options.allocator = &memory.allocator;
     bry_window *made = NULL;
     if (bry_window_create(&options, &made) != BRY_OK)
         return;
-    kept_note(answers, (uint64_t)bry_window_merge(made, object));
+    note_number(answers, (uint64_t)bry_window_merge(made, object));
     look_one_by_one(made, answers);
     bry_window_destroy(made);
 }
 
-static kept_look *const looks[] = {
+static object_look *const looks[] = {
     look_stats,          look_options, look_one_by_one, look_in_a_batch, look_by_merging,
     look_at_generations, NULL};
 
@@ -274,7 +274,7 @@ static bry_status run_merge_into_new(void *object, uint64_t round)
     return status;
 }
 
-static const kept_operation compact_operations[] = {
+static const object_operation compact_operations[] = {
     {.name = "add", .run = run_add, .rounds = 100},
     {.name = "add later", .run = run_add_later, .rounds = 100},
     {.name = "add much later", .run = run_add_much_later, .rounds = 20},
@@ -285,7 +285,7 @@ static const kept_operation compact_operations[] = {
     {.name = "merge", .run = run_merge},
     {.name = NULL},
 };
-static const kept_operation fbf_operations[] = {
+static const object_operation fbf_operations[] = {
     {.name = "add", .run = run_add, .may_need_none = true},
     {.name = "add later", .run = run_add_later},
     {.name = "add much later", .run = run_add_much_later},
@@ -294,16 +294,16 @@ static const kept_operation fbf_operations[] = {
     {.name = "advance", .run = run_advance},
     {.name = NULL},
 };
-static const kept_operation merge_long[] = {
+static const object_operation merge_long[] = {
     {.name = "merge with a longer row", .run = run_merge_long},
     {.name = NULL},
 };
-static const kept_operation merge_short[] = {
+static const object_operation merge_short[] = {
     {.name = "merge with a shorter row", .run = run_merge_short},
     {.name = "merge into a new one", .run = run_merge_into_new},
     {.name = NULL},
 };
-static const kept_operation none[] = {{.name = NULL}};
+static const object_operation none[] = {{.name = NULL}};
 
 #define ANY .calls = &window_calls, .create = create, .use = use, .looks = looks
 #define COMPACT ANY, .engine = BRY_ENGINE_COMPACT, .exact_ceiling = true
@@ -315,7 +315,7 @@ static const kept_operation none[] = {{.name = NULL}};
 #define LONG FBF, .size = 800, .fill = fill_long, .operations = merge_short, .large = true
 #define SHORT FBF, .size = 800, .fill = fill_short, .operations = merge_long, .large = true
 
-static const kept_kind kinds[] = {
+static const object_kind kinds[] = {
     {COMPACT, .name = "window compact, 1", .size = 1, .fill = fill, .operations = none},
     {COMPACT, .name = "window compact, 200", .size = 200, .fill = fill,
      .operations = compact_operations},
@@ -335,4 +335,4 @@ static const kept_kind kinds[] = {
     {LONG, .name = "window fbf, simple, long", .variant = BRY_WINDOW_PAPER_SIMPLE | FIXED},
     {SHORT, .name = "window fbf, simple, short", .variant = BRY_WINDOW_PAPER_SIMPLE | FIXED},
 };
-KEPT_KINDS(kept_windows, "window", kinds);
+OBJECT_KINDS(window_objects, "window", kinds);

@@ -2,7 +2,7 @@
  * Streams of every job and engine, changed frame by frame with checksums that are right
  * (model/save/forge.h): loads them and uses what loads (model/save/forged.h). An input is
  *
- *   byte 0       the job, by its number in kept_jobs; from 128 on, a unit for an index
+ *   byte 0       the job, by its number in saved_jobs; from 128 on, a unit for an index
  *   bytes 1–8    the seed of the operations
  *   then         the stream
  *
@@ -26,11 +26,11 @@ static bool is_unit(const uint8_t *data)
     return data[0] >= 128;
 }
 
-static const kept_job *job_of(const uint8_t *data)
+static const saved_job *job_of(const uint8_t *data)
 {
     if (is_unit(data))
-        return data[0] % 2 ? &kept_index_dba : &kept_index_compact;
-    return kept_jobs[data[0] % KEPT_JOBS];
+        return data[0] % 2 ? &saved_index_dba : &saved_index_compact;
+    return saved_jobs[data[0] % SAVED_JOBS];
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

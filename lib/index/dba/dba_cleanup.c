@@ -11,12 +11,12 @@
 #define ROWS_WORTH UINT64_C(32) /* rows of one column moved for that cost */
 #define GROUPS_WORTH 16u /* groups examined for that cost */
 
-static bool dba_work_extending(const bry__dba_group *group)
+static bool dba_cleanup_extending(const bry__dba_group *group)
 {
     return bry__dba_positions(group) > group->shape.hashes;
 }
 
-static uint64_t dba_work_rows_of(const bry__dba_group *group)
+static uint64_t dba_cleanup_rows_of(const bry__dba_group *group)
 {
     return group->tables * group->shape.range;
 }
@@ -26,13 +26,13 @@ static uint64_t rows_worth(const bry__dba_group *group, uint64_t rows)
     return rows * group->width / 8 / BYTES_WORTH + 1;
 }
 
-static uint64_t dba_work_rows_for(const bry__dba_group *group, uint64_t budget)
+static uint64_t dba_cleanup_rows_for(const bry__dba_group *group, uint64_t budget)
 {
     uint64_t most = UINT64_MAX / (8 * BYTES_WORTH);
     return (budget < most ? budget : most) * 8 * BYTES_WORTH / group->width + 1;
 }
 
-static uint64_t dba_work_rows_left(const bry__dba_group *group, uint32_t table, uint64_t row)
+static uint64_t dba_cleanup_rows_left(const bry__dba_group *group, uint32_t table, uint64_t row)
 {
     return (group->tables - table) * group->shape.range - row;
 }
@@ -130,11 +130,11 @@ static uint64_t go_on_clearing(bry__dba *self, uint64_t budget)
 {
     bry__dba_clear *clear = &self->clear;
     bry__dba_group *group = clear->group;
-    uint64_t before = dba_work_rows_left(group, clear->table, clear->row), after = 0;
+    uint64_t before = dba_cleanup_rows_left(group, clear->table, clear->row), after = 0;
     bry__dba_rows_clear(group, clear->keep, &clear->table, &clear->row,
-                        dba_work_rows_for(group, budget));
+                        dba_cleanup_rows_for(group, budget));
     if (clear->table < group->tables) {
-        after = dba_work_rows_left(group, clear->table, clear->row);
+        after = dba_cleanup_rows_left(group, clear->table, clear->row);
     } else {
         for (uint32_t c = 0; c < group->width; c++)
             if (!(clear->keep[c / 8] >> c % 8 & 1))
@@ -146,10 +146,10 @@ static uint64_t go_on_clearing(bry__dba *self, uint64_t budget)
 
 /* ---- merging groups ------------------------------------------------------------------------ */
 
-static bool dba_work_may_merge(const bry__dba *self, const bry__dba_group *group)
+static bool dba_cleanup_may_merge(const bry__dba *self, const bry__dba_group *group)
 {
     return group->width < bry__dba_width_wanted(&self->options, self->units) && !group->into &&
-           !dba_work_extending(group) && group != self->rebuild.group &&
+           !dba_cleanup_extending(group) && group != self->rebuild.group &&
            group != self->move.group && group != self->clear.group && group != self->emptying;
 }
 
@@ -166,7 +166,7 @@ static unsigned find_merge(const bry__dba *self, uint32_t first, bry__dba_group 
     for (uint32_t g = first; g < self->groups && n < merge_count(like); g++) {
         bry__dba_group *group = self->group[g];
         if (group->level == like->level && group->width == like->width &&
-            dba_work_may_merge(self, group))
+            dba_cleanup_may_merge(self, group))
             from[n++] = group;
     }
     return n;
@@ -178,7 +178,7 @@ static bry_status start_merge(bry__dba *self, bool *started)
     for (uint32_t g = 0; g < self->groups; g++) {
         bry__dba_group *from[8];
         unsigned n = merge_count(self->group[g]);
-        if (!dba_work_may_merge(self, self->group[g]) || find_merge(self, g, from) < n)
+        if (!dba_cleanup_may_merge(self, self->group[g]) || find_merge(self, g, from) < n)
             continue;
         bry__dba_group *into =
             bry__dba_group_make(&from[0]->shape, n * from[0]->width, &self->allocator);
@@ -237,9 +237,9 @@ static void finish_merge(bry__dba *self)
 static uint64_t go_on_merging(bry__dba *self, uint64_t budget)
 {
     bry__dba_group *into = self->merge.into;
-    uint64_t before = dba_work_rows_left(into, into->copied_table, into->copied_row);
-    bry__dba_rows_merge(into, self->merge.from, self->merge.n, dba_work_rows_for(into, budget));
-    uint64_t after = dba_work_rows_left(into, into->copied_table, into->copied_row);
+    uint64_t before = dba_cleanup_rows_left(into, into->copied_table, into->copied_row);
+    bry__dba_rows_merge(into, self->merge.from, self->merge.n, dba_cleanup_rows_for(into, budget));
+    uint64_t after = dba_cleanup_rows_left(into, into->copied_table, into->copied_row);
     uint64_t used = rows_worth(into, before - after);
     if (after == 0)
         finish_merge(self);
@@ -249,7 +249,7 @@ static uint64_t go_on_merging(bry__dba *self, uint64_t budget)
 /* ---- moving out ---------------------------------------------------------------------------- */
 
 /* Much wider than a new group would be now, and nearly empty. */
-static bool dba_work_too_wide(const bry__dba *self, const bry__dba_group *group)
+static bool dba_cleanup_too_wide(const bry__dba *self, const bry__dba_group *group)
 {
     return group->width > bry__dba_width(&self->options, self->units) &&
            group->units <= group->width / 4 && !self->options.dba.group;
@@ -257,7 +257,7 @@ static bool dba_work_too_wide(const bry__dba *self, const bry__dba_group *group)
 
 static bool may_move_out(const bry__dba *self, const bry__dba_group *group)
 {
-    return group->units > 0 && !group->into && !dba_work_extending(group) &&
+    return group->units > 0 && !group->into && !dba_cleanup_extending(group) &&
            group != self->rebuild.group && group != self->emptying && group != self->clear.group;
 }
 
@@ -265,19 +265,19 @@ static bool takes_moved(const bry__dba *self, const bry__dba_group *group,
                         const bry__dba_group *from)
 {
     return group != from && bry__dba_takes_units(self, group, from->level) &&
-           !dba_work_too_wide(self, group) &&
-           (group->width >= from->width || dba_work_too_wide(self, from));
+           !dba_cleanup_too_wide(self, group) &&
+           (group->width >= from->width || dba_cleanup_too_wide(self, from));
 }
 
 /* Whether units of other groups that are not wider may move into it. */
-static bool dba_work_takes_any(const bry__dba *self, const bry__dba_group *group)
+static bool dba_cleanup_takes_any(const bry__dba *self, const bry__dba_group *group)
 {
-    return bry__dba_takes_units(self, group, group->level) && !dba_work_too_wide(self, group);
+    return bry__dba_takes_units(self, group, group->level) && !dba_cleanup_too_wide(self, group);
 }
 
 /* A group whose units have room elsewhere, with some to spare, so that a unit that comes and goes
  * does not move back and forth; or one that is too wide. The one with the fewest units, or NULL. */
-static bry__dba_group *dba_work_find_move(const bry__dba *self)
+static bry__dba_group *dba_cleanup_find_move(const bry__dba *self)
 {
     enum { WIDTHS = 10 }; /* 2^0 … BRY__DBA_MAX_WIDTH */
     bry__dba_group *best = NULL;
@@ -286,15 +286,16 @@ static bry__dba_group *dba_work_find_move(const bry__dba *self)
     for (uint32_t g = 0; g < self->groups; g++) {
         const bry__dba_group *group = self->group[g];
         any |= group->free > 1;
-        for (unsigned w = 0; w <= group->shift && dba_work_takes_any(self, group); w++)
+        for (unsigned w = 0; w <= group->shift && dba_cleanup_takes_any(self, group); w++)
             room[group->level][w] += group->free;
     }
     for (uint32_t g = 0; any && g < self->groups; g++) {
         bry__dba_group *group = self->group[g];
         if (!may_move_out(self, group) || (best && best->units <= group->units))
             continue;
-        uint64_t own = dba_work_takes_any(self, group) ? group->free : 0;
-        if (dba_work_too_wide(self, group) || room[group->level][group->shift] - own > group->units)
+        uint64_t own = dba_cleanup_takes_any(self, group) ? group->free : 0;
+        if (dba_cleanup_too_wide(self, group) ||
+            room[group->level][group->shift] - own > group->units)
             best = group;
     }
     return best;
@@ -302,7 +303,7 @@ static bry__dba_group *dba_work_find_move(const bry__dba *self)
 
 static bry_status start_move(bry__dba *self, bool *started)
 {
-    bry__dba_group *from = dba_work_find_move(self), *to = NULL;
+    bry__dba_group *from = dba_cleanup_find_move(self), *to = NULL;
     *started = from != NULL;
     if (!from)
         return BRY_OK;
@@ -392,20 +393,21 @@ uint64_t bry__dba_tidy_waiting(const bry__dba *self)
     uint64_t sum = 0;
     const bry__dba_group *into = self->merge.into;
     if (into)
-        sum += rows_worth(into, dba_work_rows_left(into, into->copied_table, into->copied_row));
+        sum += rows_worth(into, dba_cleanup_rows_left(into, into->copied_table, into->copied_row));
     for (uint32_t g = 0; g < self->groups; g++) {
         const bry__dba_group *group = self->group[g];
         bry__dba_group *from[8];
         if (wants_clear(self, group))
-            sum += rows_worth(group, dba_work_rows_of(group));
-        if (dba_work_may_merge(self, group) && find_merge(self, g, from) == merge_count(group))
-            sum += rows_worth(group, dba_work_rows_of(group));
+            sum += rows_worth(group, dba_cleanup_rows_of(group));
+        if (dba_cleanup_may_merge(self, group) && find_merge(self, g, from) == merge_count(group))
+            sum += rows_worth(group, dba_cleanup_rows_of(group));
     }
-    const bry__dba_group *moves = dba_work_find_move(self);
+    const bry__dba_group *moves = dba_cleanup_find_move(self);
     if (self->move.group)
         sum +=
-            dba_work_rows_left(self->move.group, self->move.table, self->move.row) / ROWS_WORTH + 1;
+            dba_cleanup_rows_left(self->move.group, self->move.table, self->move.row) / ROWS_WORTH +
+            1;
     if (moves)
-        sum += moves->units * (dba_work_rows_of(moves) / ROWS_WORTH + 1);
+        sum += moves->units * (dba_cleanup_rows_of(moves) / ROWS_WORTH + 1);
     return sum;
 }

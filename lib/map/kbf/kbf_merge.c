@@ -1,6 +1,6 @@
 /*
- * Whole maps: merge, fold, and merging tables within a map. All three add one table to another with
- * as many cells or 2^j times fewer (bry__kbf_merge).
+ * Merges maps, folds a map into fewer cells, and merges tables within a map. Each of these adds one
+ * table to another with as many cells or 2^j times fewer (bry__kbf_merge).
  */
 #include "map/kbf/kbf_map.h"
 
@@ -12,7 +12,7 @@
  * wait for bry_map_compress(). */
 #define MOST_MERGED ((uint64_t)1 << 20)
 
-static bool kbf_whole_is_small(const bry__kbf *kbf)
+static bool kbf_small_enough_to_merge(const bry__kbf *kbf)
 {
     return kbf->segment <= MOST_MERGED / kbf->hashes;
 }
@@ -33,7 +33,7 @@ static bool settle_pair(bry__kbf_map *map)
             bry__kbf *small = &map->table[i], *large = &map->table[j];
             int shift = bry__kbf_map_shift(large, small);
             if (i == j || !nearly_empty(small, large) ||
-                (large->items > 0 && (shift < 0 || !kbf_whole_is_small(large))))
+                (large->items > 0 && (shift < 0 || !kbf_small_enough_to_merge(large))))
                 continue;
             if (large->items > 0 &&
                 bry__kbf_merge(small, large, (unsigned)shift, &map->allocator) != BRY_OK)
@@ -71,8 +71,8 @@ static bool same_shape(const bry__kbf_map *a, const bry__kbf_map *b)
 
 /* The table of `map` that can take `from` cell by cell, where `items` is what each table will hold;
  * or the number of tables if none has room. */
-static unsigned kbf_whole_partner_of(const bry__kbf_map *map, const bry__kbf *from,
-                                     const uint64_t *items)
+static unsigned kbf_merge_partner(const bry__kbf_map *map, const bry__kbf *from,
+                                  const uint64_t *items)
 {
     for (unsigned i = 0; i < map->tables; i++)
         if (map->table[i].segment == from->segment && items[i] <= map->table[i].capacity &&
@@ -82,7 +82,7 @@ static unsigned kbf_whole_partner_of(const bry__kbf_map *map, const bry__kbf *fr
 }
 
 /* A copy of `from` for `map`, planned for at least the error that `map` plans for. */
-static bry_status kbf_whole_copy_table(const bry__kbf_map *map, const bry__kbf *from,
+static bry_status kbf_merge_copy_table(const bry__kbf_map *map, const bry__kbf *from,
                                        bry__kbf *copy)
 {
     bry__kbf like = *from;
@@ -116,14 +116,14 @@ bry_status bry__kbf_map_merge(void *self, const void *other, const uint32_t *rec
     bry_status status = BRY_OK;
     for (unsigned i = 0; i < tables && status == BRY_OK; i++) {
         const bry__kbf *table = &from->table[i];
-        to[i] = kbf_whole_partner_of(into, table, items);
+        to[i] = kbf_merge_partner(into, table, items);
         if (to[i] < into->tables) {
             items[to[i]] += table->items;
             status = bry__kbf_reach_for(&into->table[to[i]], table, 0, &into->allocator);
         } else if (into->fixed || into->tables + copies == BRY__KBF_TABLES) {
             status = BRY_E_FULL;
         } else if (table->items > 0) {
-            status = kbf_whole_copy_table(into, table, &copy[copies]);
+            status = kbf_merge_copy_table(into, table, &copy[copies]);
             copies += status == BRY_OK;
         }
     }
@@ -142,7 +142,7 @@ bry_status bry__kbf_map_merge(void *self, const void *other, const uint32_t *rec
 
 /* ---- compress ------------------------------------------------------------------------------ */
 
-static double kbf_whole_error_now(const bry__kbf_map *map, const bry__kbf *table, uint64_t codes)
+static double kbf_merged_error(const bry__kbf_map *map, const bry__kbf *table, uint64_t codes)
 {
     bry__kbf_setting setting = map->setting;
     if (codes < setting.codes)
@@ -155,8 +155,8 @@ static double kbf_whole_error_now(const bry__kbf_map *map, const bry__kbf *table
  * Folds `count` tables into one with `segment` cells per segment. Its capacity is what the bound
  * allows, and at least what it holds.
  */
-static bry_status kbf_whole_fold(const bry__kbf_map *map, const bry__kbf *const *tables,
-                                 unsigned count, uint64_t segment, double bound, bry__kbf *folded)
+static bry_status kbf_fold_tables(const bry__kbf_map *map, const bry__kbf *const *tables,
+                                  unsigned count, uint64_t segment, double bound, bry__kbf *folded)
 {
     bry__kbf like = *tables[0];
     like.segment = segment;
@@ -186,7 +186,7 @@ static bry_status kbf_whole_fold(const bry__kbf_map *map, const bry__kbf *const 
 }
 
 /* Whether every one of the tables can be halved to `segment`. */
-static bool kbf_whole_foldable(const bry__kbf *const *tables, unsigned count, uint64_t segment)
+static bool kbf_can_fold(const bry__kbf *const *tables, unsigned count, uint64_t segment)
 {
     bry__kbf small = {.segment = segment};
     for (unsigned i = 0; i < count; i++)
@@ -200,9 +200,9 @@ static bool kbf_whole_foldable(const bry__kbf *const *tables, unsigned count, ui
  * `bound`; *found: whether there is one that is smaller than they are. The formulae give a starting
  * point and the folded counters decide.
  */
-static bry_status kbf_whole_smallest(const bry__kbf_map *map, const bry__kbf *const *tables,
-                                     unsigned count, double bound, uint64_t codes, bry__kbf *folded,
-                                     bool *found)
+static bry_status kbf_fold_to_smallest(const bry__kbf_map *map, const bry__kbf *const *tables,
+                                       unsigned count, double bound, uint64_t codes,
+                                       bry__kbf *folded, bool *found)
 {
     uint64_t items = 0, least = tables[0]->segment, cells = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -225,12 +225,12 @@ static bry_status kbf_whole_smallest(const bry__kbf_map *map, const bry__kbf *co
     }
     *found = false;
     for (; segment <= least && segment < cells; segment *= 2) {
-        if (!kbf_whole_foldable(tables, count, segment))
+        if (!kbf_can_fold(tables, count, segment))
             continue;
-        bry_status status = kbf_whole_fold(map, tables, count, segment, bound, folded);
+        bry_status status = kbf_fold_tables(map, tables, count, segment, bound, folded);
         if (status != BRY_OK)
             return status;
-        if (kbf_whole_error_now(map, folded, codes) <= bound) {
+        if (kbf_merged_error(map, folded, codes) <= bound) {
             *found = true;
             return BRY_OK;
         }
@@ -252,7 +252,7 @@ bry_status bry__kbf_map_compress(void *self, double max_error, uint64_t codes)
     bry__kbf folded[BRY__KBF_TABLES];
     bool found[BRY__KBF_TABLES];
     bry_status status =
-        kbf_whole_smallest(map, tables, map->tables, bound, codes, &folded[0], &found[0]);
+        kbf_fold_to_smallest(map, tables, map->tables, bound, codes, &folded[0], &found[0]);
     if (status != BRY_OK)
         return status;
     if (found[0]) {
@@ -269,7 +269,7 @@ bry_status bry__kbf_map_compress(void *self, double max_error, uint64_t codes)
         bound /= 2;
         found[done] = false;
         status =
-            kbf_whole_smallest(map, &tables[done], 1, bound, codes, &folded[done], &found[done]);
+            kbf_fold_to_smallest(map, &tables[done], 1, bound, codes, &folded[done], &found[done]);
     }
     for (unsigned i = 0; i < done; i++) {
         if (!found[i])

@@ -35,10 +35,10 @@ static model_reader reader_of(const uint8_t *bytes, size_t len, model_failure *f
 /* ---- using it ---- */
 
 /* The peak of memory. */
-static uint64_t use(const kept_job *job, void *object, failing_allocator *memory,
+static uint64_t use(const saved_job *job, void *object, failing_allocator *memory,
                     model_reader *reader)
 {
-    static kept_notes notes;
+    static answer_notes notes;
     failing_allocator_restart(memory);
     for (int i = 0; i < OPERATIONS; i++) {
         notes.count = 0;
@@ -50,12 +50,12 @@ static uint64_t use(const kept_job *job, void *object, failing_allocator *memory
     return memory->peak;
 }
 
-static bool is_index(const kept_job *job)
+static bool is_index(const saved_job *job)
 {
     return strncmp(job->name, "index", 5) == 0;
 }
 
-static size_t units_of(const kept_job *job, const void *object)
+static size_t units_of(const saved_job *job, const void *object)
 {
     return is_index(job) ? bry_index_units(object, NULL, 0) : 0;
 }
@@ -74,8 +74,8 @@ static uint64_t planned_index_bytes(const bry_index *index)
     return bry_index_plan(&options, &shape) == BRY_OK ? shape.bytes : 0;
 }
 
-/* Options may give filters of any size, and which parts of them are reached depends on when elements
- * come. */
+/* Options may give filters of any size, and which parts of them are reached depends on when
+ * elements come. */
 static uint64_t planned_window_bytes(const bry_window *window)
 {
     bry_window_options options = window_like(window);
@@ -84,7 +84,7 @@ static uint64_t planned_window_bytes(const bry_window *window)
     return given ? shape.bytes : 0;
 }
 
-static uint64_t planned_bytes(const kept_job *job, const void *object)
+static uint64_t planned_bytes(const saved_job *job, const void *object)
 {
     if (is_index(job))
         return planned_index_bytes(object);
@@ -102,7 +102,7 @@ static bool grows_units(const bry_index *index)
 /* What an honest object of these options takes for the same; 0 where there can be none. An index
  * begins with as many units as the forged one did: units take memory, and the shape of a new one
  * follows from their number. */
-static uint64_t honest_peak(const kept_job *job, const void *object, size_t units,
+static uint64_t honest_peak(const saved_job *job, const void *object, size_t units,
                             const uint8_t *bytes, size_t len)
 {
     failing_allocator memory;
@@ -129,13 +129,13 @@ static uint64_t honest_peak(const kept_job *job, const void *object, size_t unit
 /* The note of the stream that was loaded last. */
 static bry_buffer note = BRY_BUFFER;
 
-static bry_status save(const kept_job *job, const void *object, const bry_sink *sink)
+static bry_status save(const saved_job *job, const void *object, const bry_sink *sink)
 {
     bry_save with = {sizeof with, note.bytes, note.len};
     return job->save(object, sink, &with);
 }
 
-static bry_status load(const kept_job *job, const bry_buffer *stream, failing_allocator *memory,
+static bry_status load(const saved_job *job, const bry_buffer *stream, failing_allocator *memory,
                        uint64_t ceiling, bry_load *how, void **object)
 {
     bry_view view = {stream->bytes, stream->len, 0};
@@ -148,10 +148,10 @@ static bry_status load(const kept_job *job, const bry_buffer *stream, failing_al
 }
 
 /* Saves, loads, and compares looks and bytes. */
-static void keep(const kept_job *job, const void *object, failing_allocator *memory,
+static void keep(const saved_job *job, const void *object, failing_allocator *memory,
                  model_reader *reader)
 {
-    static kept_notes notes[2];
+    static answer_notes notes[2];
     bry_buffer first = BRY_BUFFER, second = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&first), again = bry_buffer_sink(&second);
     bry_load how;
@@ -163,7 +163,7 @@ static void keep(const kept_job *job, const void *object, failing_allocator *mem
         notes[0].count = notes[1].count = 0;
         job->look(object, &notes[0]);
         job->look(loaded, &notes[1]);
-        kept_compare(&notes[0], &notes[1], reader);
+        compare_notes(&notes[0], &notes[1], reader);
         model_expect(reader, save(job, loaded, &again) == BRY_OK);
         if (first.len != second.len || memcmp(first.bytes, second.bytes, first.len) != 0)
             model_fail(reader, "what was loaded saves to other bytes");
@@ -193,7 +193,7 @@ static void expect_quick(model_reader *reader, double begin)
         model_fail(reader, "%.1f seconds of processor time", took);
 }
 
-bool forged_stream(const kept_job *job, const bry_buffer *stream, generator *operations,
+bool forged_stream(const saved_job *job, const bry_buffer *stream, generator *operations,
                    model_failure *failure)
 {
     uint8_t bytes[256];
@@ -237,10 +237,10 @@ bool forged_stream(const kept_job *job, const bry_buffer *stream, generator *ope
 
 /* ---- honest ones ---- */
 
-static void *make(const kept_job *job, generator *numbers, failing_allocator *memory,
+static void *make(const saved_job *job, generator *numbers, failing_allocator *memory,
                   unsigned operations)
 {
-    static kept_notes notes;
+    static answer_notes notes;
     uint8_t bytes[256];
     model_failure failure;
     generator_fill(numbers, bytes, sizeof bytes);
@@ -253,7 +253,7 @@ static void *make(const kept_job *job, generator *numbers, failing_allocator *me
     return object;
 }
 
-bool forged_honest(const kept_job *job, generator *numbers, bool unit, bry_buffer *out)
+bool forged_honest(const saved_job *job, generator *numbers, bool unit, bry_buffer *out)
 {
     failing_allocator memory;
     failing_allocator_init(&memory);
@@ -278,7 +278,7 @@ bool forged_honest(const kept_job *job, generator *numbers, bool unit, bry_buffe
 
 /* ---- units ---- */
 
-static bry_buffer image(const kept_job *job, const void *object)
+static bry_buffer image(const saved_job *job, const void *object)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
@@ -287,7 +287,7 @@ static bry_buffer image(const kept_job *job, const void *object)
 }
 
 /* An install that is refused leaves the index as it was. */
-static void install(const kept_job *job, bry_index *index, const bry_buffer *stream,
+static void install(const saved_job *job, bry_index *index, const bry_buffer *stream,
                     failing_allocator *memory, model_reader *reader)
 {
     bry_buffer before = image(job, index);
@@ -310,7 +310,7 @@ static void install(const kept_job *job, bry_index *index, const bry_buffer *str
     bry_buffer_free(&before);
 }
 
-bool forged_unit(const kept_job *job, const bry_buffer *stream, generator *operations,
+bool forged_unit(const saved_job *job, const bry_buffer *stream, generator *operations,
                  model_failure *failure)
 {
     uint8_t bytes[256];

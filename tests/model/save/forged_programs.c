@@ -31,7 +31,7 @@ static void give_up(int signal)
 }
 
 /* After this many seconds of processor time. */
-static void give_up_later(const kept_job *job, uint64_t seed)
+static void give_up_later(const saved_job *job, uint64_t seed)
 {
     struct itimerval after = {{0, 0}, {PATIENCE, 0}};
     snprintf(running, sizeof running, "forged_programs 1 %ju %s\n", (uintmax_t)seed, job->name);
@@ -41,7 +41,7 @@ static void give_up_later(const kept_job *job, uint64_t seed)
 
 /* ---- streams ---- */
 
-static void tell(const kept_job *job, const bry_buffer *stream, const model_failure *failure)
+static void tell(const saved_job *job, const bry_buffer *stream, const model_failure *failure)
 {
     char name[64];
     snprintf(name, sizeof name, "forged-%s.bry", job->name);
@@ -53,10 +53,10 @@ static void tell(const kept_job *job, const bry_buffer *stream, const model_fail
     fprintf(stderr, "%s, %zu bytes: %s\nagain: %s", job->name, stream->len, failure->text, running);
 }
 
-typedef bool try_one(const kept_job *, const bry_buffer *, generator *, model_failure *);
+typedef bool try_one(const saved_job *, const bry_buffer *, generator *, model_failure *);
 
 /* An honest stream, forged some times, each time from the one before or from the honest one. */
-static bool run_seed(const kept_job *job, uint64_t seed)
+static bool run_seed(const saved_job *job, uint64_t seed)
 {
     generator numbers = {seed};
     generator options = {seed ^ UINT64_C(0x5851f42d4c957f2d)}, same = options;
@@ -84,7 +84,7 @@ static bool run_seed(const kept_job *job, uint64_t seed)
     return good;
 }
 
-static bool run(const kept_job *job, uint64_t streams, uint64_t seed)
+static bool run(const saved_job *job, uint64_t streams, uint64_t seed)
 {
     forged_counts start = forged_counted(), end = start;
     bool good = true;
@@ -107,10 +107,10 @@ int main(int argc, char **argv)
     bool good = true;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int i = 3; i < argc; i++) {
-        const kept_job *job = kept_find(argv[i]);
+        const saved_job *job = saved_job_find(argv[i]);
         good &= job && run(job, streams, seed);
     }
-    for (int i = 0; i < KEPT_JOBS && argc == 3; i++)
-        good &= run(kept_jobs[i], streams, seed);
+    for (int i = 0; i < SAVED_JOBS && argc == 3; i++)
+        good &= run(saved_jobs[i], streams, seed);
     return !good;
 }

@@ -12,18 +12,18 @@ typedef struct pair {
     failing_allocator memory;
     void *object, *loaded; /* loaded: NULL before the first save */
     bool parted, parted_for_good; /* no longer compared, until one is loaded again; or never */
-    kept_notes notes[2];
+    answer_notes notes[2];
 } pair;
 
-static const kept_job *job = &kept_filter_bloom;
-static keep_counts counted;
+static const saved_job *job = &saved_filter_bloom;
+static save_counts counted;
 
-void keep_model_choose(const kept_job *chosen)
+void save_model_choose(const saved_job *chosen)
 {
     job = chosen;
 }
 
-keep_counts keep_model_counted(void)
+save_counts save_model_counted(void)
 {
     return counted;
 }
@@ -36,7 +36,7 @@ static void *create(model_reader *reader)
         return NULL;
     }
     failing_allocator_init(&both->memory);
-    both->memory.limit = kept_chance(reader, 32) ? HIGH_CEILING : CEILING;
+    both->memory.limit = read_chance(reader, 32) ? HIGH_CEILING : CEILING;
     both->object = job->create(reader, &both->memory.allocator, job->engine);
     if (!both->object)
         reader->at = reader->len;
@@ -51,7 +51,7 @@ static void compare_looks(pair *both, model_reader *reader, const void *other)
     both->notes[0].count = both->notes[1].count = 0;
     job->look(both->object, &both->notes[0]);
     job->look(other, &both->notes[1]);
-    kept_compare(&both->notes[0], &both->notes[1], reader);
+    compare_notes(&both->notes[0], &both->notes[1], reader);
 }
 
 static void expect_bytes(model_reader *reader, const void *object, const bry_save *with,
@@ -149,7 +149,7 @@ static void step(void *state, model_reader *reader)
         return;
     }
     model_expect(reader, reader->at == end);
-    kept_compare(&both->notes[0], &both->notes[1], reader);
+    compare_notes(&both->notes[0], &both->notes[1], reader);
 }
 
 /* Every program ends with a save. */
@@ -171,4 +171,4 @@ static void destroy(void *state, model_reader *reader)
     free(both);
 }
 
-const model keep_model = {"keep", create, step, check, destroy};
+const model save_model = {"keep", create, step, check, destroy};

@@ -1,5 +1,5 @@
 /*
- * Runs keep_model on programs from a generator until that many objects were made, saved and loaded.
+ * Runs save_model on programs from a generator until that many objects were made, saved and loaded.
  *
  *     save_programs OBJECTS LENGTH SEED [JOB …]    programs of at most LENGTH bytes; no job: all
  *
@@ -12,18 +12,18 @@ static uint64_t before;
 
 static uint64_t objects(void)
 {
-    return keep_model_counted().objects - before;
+    return save_model_counted().objects - before;
 }
 
-static bool run(const kept_job *job, programs these)
+static bool run(const saved_job *job, programs these)
 {
     char name[64];
-    keep_counts start = keep_model_counted();
+    save_counts start = save_model_counted();
     before = start.objects;
-    keep_model_choose(job);
+    save_model_choose(job);
     snprintf(name, sizeof name, "save_programs (%s)", job->name);
-    uint64_t count = programs_run(&these, name, &keep_model, objects);
-    keep_counts end = keep_model_counted();
+    uint64_t count = programs_run(&these, name, &save_model, objects);
+    save_counts end = save_model_counted();
     printf("%s: %ju programs, %ju objects, %ju operations, %ju loads\n", job->name,
            (uintmax_t)count, (uintmax_t)(end.objects - start.objects),
            (uintmax_t)(end.operations - start.operations), (uintmax_t)(end.loads - start.loads));
@@ -38,14 +38,14 @@ int main(int argc, char **argv)
     bool good = true;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (int i = 4; i < argc; i++) {
-        const kept_job *job = kept_find(argv[i]);
+        const saved_job *job = saved_job_find(argv[i]);
         if (!job) {
             fprintf(stderr, "save_programs: there is no job %s\n", argv[i]);
             return 2;
         }
         good &= run(job, these);
     }
-    for (int i = 0; i < KEPT_JOBS && argc <= 4; i++)
-        good &= run(kept_jobs[i], these);
+    for (int i = 0; i < SAVED_JOBS && argc <= 4; i++)
+        good &= run(saved_jobs[i], these);
     return !good;
 }

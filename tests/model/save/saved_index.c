@@ -16,13 +16,13 @@ static void read_dba(model_reader *reader, bry_index_options *options)
 {
     static const uint32_t groups[] = {0, 1, 8, 16, 32, 64, 128, 256, 512};
     options->dba.group = groups[model_below(reader, 9)];
-    options->dba.segmented = kept_chance(reader, 2);
+    options->dba.segmented = read_chance(reader, 2);
     options->dba.control = (bry_index_control)model_below(reader, 3);
-    options->dba.factor = kept_chance(reader, 2) ? 2 + model_below(reader, 15) : 0;
-    if (kept_chance(reader, 3)) {
+    options->dba.factor = read_chance(reader, 2) ? 2 + model_below(reader, 15) : 0;
+    if (read_chance(reader, 3)) {
         options->dba.hashes = 1 + model_below(reader, 64);
-        options->dba.unit_bits = kept_scaled(reader, 1, (uint64_t)1 << 48);
-        if (options->dba.segmented && kept_chance(reader, 2))
+        options->dba.unit_bits = read_scaled(reader, 1, (uint64_t)1 << 48);
+        if (options->dba.segmented && read_chance(reader, 2))
             options->dba.unit_bits -= options->dba.unit_bits % options->dba.hashes;
     }
 }
@@ -32,11 +32,11 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     bry_index_options options = BRY_INDEX_OPTIONS;
     bry_index_shape shape = BRY_INDEX_SHAPE;
     options.engine = engine;
-    options.fixed = kept_chance(reader, 3);
-    options.units = (uint32_t)kept_scaled(reader, 1, 1 << 20);
-    options.unit_capacity = kept_scaled(reader, 1, (uint64_t)1 << 40);
-    options.error = kept_rate(reader, 1e-9, 0.5);
-    options.stale = kept_rate(reader, 1e-6, 1);
+    options.fixed = read_chance(reader, 3);
+    options.units = (uint32_t)read_scaled(reader, 1, 1 << 20);
+    options.unit_capacity = read_scaled(reader, 1, (uint64_t)1 << 40);
+    options.error = read_rate(reader, 1e-9, 0.5);
+    options.stale = read_rate(reader, 1e-6, 1);
     options.seed = 1 + model_byte(reader);
     if (engine == BRY_ENGINE_DBA)
         read_dba(reader, &options);
@@ -50,13 +50,13 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
         options.dba.segmented ? ", segmented" : "", (int)options.dba.control, options.dba.factor,
         (uintmax_t)options.dba.unit_bits, options.dba.hashes, bry_status_word(planned));
     if (planned == BRY_OK &&
-        !kept_fits(reader, shape.bytes / options.units * (options.units < 32 ? options.units : 32),
+        !plan_fits(reader, shape.bytes / options.units * (options.units < 32 ? options.units : 32),
                    shape.bytes_empty))
         return NULL;
     options.allocator = allocator;
     bry_index *index = NULL;
     bry_status made = bry_index_create(&options, &index);
-    return kept_made(reader, planned, made, index);
+    return check_planned(reader, planned, made, index);
 }
 
 /* One that exists, more often than not; or the newest. */
@@ -82,7 +82,7 @@ static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t fro
     (void)tag;
     *got = 0;
     for (uint64_t i = from; i < these->count && *got < room; i++)
-        hashes[(*got)++] = kept_key(these->first + unit + i);
+        hashes[(*got)++] = key_number(these->first + unit + i);
     return BRY_OK;
 }
 
@@ -90,38 +90,38 @@ static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t fro
  * dba saves neither how its units are grouped, by which it chooses what to rebuild first, nor a
  * rebuild under way. So two of them part in a step with a supplier, and for good if it is not done.
  */
-static void step(bry_index *index, model_reader *reader, kept_notes *notes)
+static void step(bry_index *index, model_reader *reader, answer_notes *notes)
 {
     bool dba = index_like(index).engine == BRY_ENGINE_DBA;
     supplied these = {model_pair(reader) % 512, model_byte(reader)};
     bry_index_supplier supplier = {supply, &these};
-    const bry_index_supplier *given = kept_chance(reader, 4) ? NULL : &supplier;
-    uint64_t left = 1, budget = kept_scaled(reader, 1, 1 << 20);
-    bool to_the_end = !kept_chance(reader, 8);
+    const bry_index_supplier *given = read_chance(reader, 4) ? NULL : &supplier;
+    uint64_t left = 1, budget = read_scaled(reader, 1, 1 << 20);
+    bool to_the_end = !read_chance(reader, 8);
     model_say(reader, "  of %ju%s, %s, %u supplied from %u", (uintmax_t)budget,
               to_the_end ? ", to the end" : "", given ? "supplier" : "no supplier", these.count,
               these.first);
     bry_status status = BRY_OK;
     for (int i = 0; status == BRY_OK && left && i < (to_the_end ? 5000 : 1); i++)
         status = bry_index_step(index, given, budget, &left);
-    kept_status(notes, "step", status);
+    note_status(notes, "step", status);
     notes->parted |= dba && given;
     notes->parted_for_good |= dba && left > 0;
     if (!dba && to_the_end) /* else it says how far memory has been reclaimed */
-        kept_number(notes, "left", left);
+        note_number(notes, "left", left);
 }
 
 /* Ships a unit to the index itself. */
-static void ship(bry_index *index, uint32_t unit, kept_notes *notes)
+static void ship(bry_index *index, uint32_t unit, answer_notes *notes)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     uint32_t number = 77;
-    if (kept_status(notes, "save_unit", bry_index_save_unit(index, unit, &sink, NULL)) == BRY_OK) {
+    if (note_status(notes, "save_unit", bry_index_save_unit(index, unit, &sink, NULL)) == BRY_OK) {
         bry_view view = {buffer.bytes, buffer.len, 0};
         bry_source source = bry_view_source(&view);
-        kept_status(notes, "install_unit", bry_index_install_unit(index, &source, NULL, &number));
-        kept_number(notes, "unit", number);
+        note_status(notes, "install_unit", bry_index_install_unit(index, &source, NULL, &number));
+        note_number(notes, "unit", number);
     }
     bry_buffer_free(&buffer);
 }
@@ -132,57 +132,58 @@ static const char *const names[] = {"open",    "open many", "add",   "add_n", "d
                                     "seal",    "drop",      "merge", "step",  "ship",
                                     "set_tag", "unopen",    "clear"};
 
-static void use_units(bry_index *index, unsigned which, model_reader *reader, kept_notes *notes)
+static void use_units(bry_index *index, unsigned which, model_reader *reader, answer_notes *notes)
 {
     uint32_t unit = 77;
     if (which <= OPEN_MANY) {
         unsigned count = which == OPEN ? 1 : model_below(reader, 32);
         for (unsigned i = 0; i < count && bry_index_units(index, NULL, 0) < MOST_UNITS; i++) {
-            kept_status(notes, "open", bry_index_open(index, i, &unit));
-            kept_number(notes, "unit", unit);
+            note_status(notes, "open", bry_index_open(index, i, &unit));
+            note_number(notes, "unit", unit);
         }
         return;
     }
     unit = read_unit(reader, index);
     if (which == SEAL)
-        kept_status(notes, "seal", bry_index_seal(index, unit));
+        note_status(notes, "seal", bry_index_seal(index, unit));
     else if (which == DROP)
-        kept_status(notes, "drop", bry_index_drop(index, unit));
+        note_status(notes, "drop", bry_index_drop(index, unit));
     else if (which == MERGE)
-        kept_status(notes, "merge", bry_index_merge_units(index, unit, read_unit(reader, index)));
+        note_status(notes, "merge", bry_index_merge_units(index, unit, read_unit(reader, index)));
     else if (which == TAG)
-        kept_status(notes, "set_tag", bry_index_set_tag(index, unit, model_byte(reader)));
+        note_status(notes, "set_tag", bry_index_set_tag(index, unit, model_byte(reader)));
     else if (which == UNOPEN)
-        kept_status(notes, "unopen", bry_index_unopen(index, unit));
+        note_status(notes, "unopen", bry_index_unopen(index, unit));
     else if (which == SHIP && bry_index_units(index, NULL, 0) < MOST_UNITS)
         ship(index, unit, notes);
 }
 
-static void use_elements(bry_index *index, unsigned which, model_reader *reader, kept_notes *notes)
+static void use_elements(bry_index *index, unsigned which, model_reader *reader,
+                         answer_notes *notes)
 {
-    bry_hash hashes[KEPT_BATCH];
-    uint32_t went[KEPT_BATCH], unit = read_unit(reader, index);
-    if (which != DEL && kept_chance(reader, 4))
+    bry_hash hashes[MOST_BATCH];
+    uint32_t went[MOST_BATCH], unit = read_unit(reader, index);
+    if (which != DEL && read_chance(reader, 4))
         unit = BRY_INDEX_NEWEST;
-    size_t n = kept_batch(reader, hashes);
+    size_t n = read_batch(reader, hashes);
     if (which == ADD_N) {
-        if (kept_status(notes, "add_n", bry_index_add_n(index, hashes, n, unit, went, NULL)) ==
+        if (note_status(notes, "add_n", bry_index_add_n(index, hashes, n, unit, went, NULL)) ==
             BRY_OK)
-            kept_bytes(notes, "add_n went", went, n * sizeof went[0]);
+            note_bytes(notes, "add_n went", went, n * sizeof went[0]);
         return;
     }
     for (size_t i = 0; i < n; i++) {
         bry_answer was = BRY_UNSURE;
         uint32_t to = 77;
-        kept_status(notes, names[which],
+        note_status(notes, names[which],
                     which == DEL ? bry_index_del(index, hashes[i], unit, &was)
                                  : bry_index_add(index, hashes[i], unit, &to, &was));
-        kept_number(notes, "was", was);
-        kept_number(notes, "went", to);
+        note_number(notes, "was", was);
+        note_number(notes, "went", to);
     }
 }
 
-static void use(void *object, model_reader *reader, kept_notes *notes)
+static void use(void *object, model_reader *reader, answer_notes *notes)
 {
     static const uint8_t whiches[32] = {
         OPEN,  OPEN,  OPEN_MANY, OPEN_MANY, ADD,   ADD,  ADD,  ADD, ADD,    ADD_N, ADD_N,
@@ -194,51 +195,51 @@ static void use(void *object, model_reader *reader, kept_notes *notes)
         step(object, reader, notes);
     else if (which == ADD || which == ADD_N || which == DEL)
         use_elements(object, which, reader, notes);
-    else if (which == CLEAR && kept_chance(reader, 4))
+    else if (which == CLEAR && read_chance(reader, 4))
         bry_index_clear(object);
     else if (which != CLEAR)
         use_units(object, which, reader, notes);
 }
 
-static void look(const void *object, kept_notes *notes)
+static void look(const void *object, answer_notes *notes)
 {
     bry_index_stats stats = BRY_INDEX_STATS;
     bry_index_get_stats(object, &stats);
-    kept_number(notes, "engine", stats.engine);
-    kept_number(notes, "seed", stats.seed);
-    kept_number(notes, "units", stats.units);
-    kept_number(notes, "planned_units", stats.planned_units);
-    kept_number(notes, "unit_capacity", stats.unit_capacity);
-    kept_number(notes, "elements", stats.elements);
-    kept_number(notes, "stale", stats.stale);
-    kept_real(notes, "fill", stats.fill);
-    kept_real(notes, "promised_error", stats.promised_error);
-    kept_real(notes, "estimated_error", stats.estimated_error);
-    kept_real(notes, "full_error", stats.full_error);
-    kept_number(notes, "rebuilds", stats.rebuilds);
+    note_number(notes, "engine", stats.engine);
+    note_number(notes, "seed", stats.seed);
+    note_number(notes, "units", stats.units);
+    note_number(notes, "planned_units", stats.planned_units);
+    note_number(notes, "unit_capacity", stats.unit_capacity);
+    note_number(notes, "elements", stats.elements);
+    note_number(notes, "stale", stats.stale);
+    note_real(notes, "fill", stats.fill);
+    note_real(notes, "promised_error", stats.promised_error);
+    note_real(notes, "estimated_error", stats.estimated_error);
+    note_real(notes, "full_error", stats.full_error);
+    note_number(notes, "rebuilds", stats.rebuilds);
     uint32_t units[MOST_UNITS];
     size_t count = bry_index_units(object, units, MOST_UNITS);
-    kept_bytes(notes, "units", units, (count < MOST_UNITS ? count : MOST_UNITS) * sizeof units[0]);
+    note_bytes(notes, "units", units, (count < MOST_UNITS ? count : MOST_UNITS) * sizeof units[0]);
     for (size_t i = 0; i < count && i < MOST_UNITS; i++) {
         bry_index_unit info = BRY_INDEX_UNIT;
-        kept_status(notes, "get_unit", bry_index_get_unit(object, units[i], &info));
+        note_status(notes, "get_unit", bry_index_get_unit(object, units[i], &info));
         /* Not wants_refresh: of dba that also tells of work under way, which is not saved. */
-        kept_number(notes, "sealed", info.sealed);
-        kept_number(notes, "tag", info.tag);
-        kept_number(notes, "capacity of a unit", info.capacity);
-        kept_number(notes, "elements of a unit", info.elements);
-        kept_number(notes, "stale of a unit", info.stale);
-        kept_real(notes, "error of a unit", info.error);
+        note_number(notes, "sealed", info.sealed);
+        note_number(notes, "tag", info.tag);
+        note_number(notes, "capacity of a unit", info.capacity);
+        note_number(notes, "elements of a unit", info.elements);
+        note_number(notes, "stale of a unit", info.stale);
+        note_real(notes, "error of a unit", info.error);
     }
     for (unsigned i = 0; i < 64; i++) {
-        count = bry_index_locate(object, kept_key(i), units, MOST_UNITS);
-        kept_bytes(notes, "locate", units,
+        count = bry_index_locate(object, key_number(i), units, MOST_UNITS);
+        note_bytes(notes, "locate", units,
                    (count < MOST_UNITS ? count : MOST_UNITS) * sizeof units[0]);
     }
 }
 
-#define KEPT_OPTIONS(object) (object)->options
-KEPT_CALLS(bry_index)
+#define SAVED_JOB_OPTIONS(object) (object)->options
+SAVED_JOB_CALLS(bry_index)
 
 /* To a folder and from there; the file system in memory has room for so many files. */
 static bry_status by_folder(const void *object, bry_load *how, void **loaded)
@@ -256,5 +257,5 @@ static bry_status by_folder(const void *object, bry_load *how, void **loaded)
     return status;
 }
 
-const kept_job kept_index_compact = KEPT_JOB("index-compact", BRY_ENGINE_COMPACT, by_folder);
-const kept_job kept_index_dba = KEPT_JOB("index-dba", BRY_ENGINE_DBA, by_folder);
+const saved_job saved_index_compact = SAVED_JOB("index-compact", BRY_ENGINE_COMPACT, by_folder);
+const saved_job saved_index_dba = SAVED_JOB("index-dba", BRY_ENGINE_DBA, by_folder);

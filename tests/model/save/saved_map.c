@@ -14,20 +14,20 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     bry_map_options options = BRY_MAP_OPTIONS;
     bry_map_shape shape = BRY_MAP_SHAPE;
     options.engine = engine;
-    options.fixed = kept_chance(reader, 2);
+    options.fixed = read_chance(reader, 2);
     /* Large ones of kbf take long to plan, and are mostly too large for a test. */
-    bool small = kbf && !kept_chance(reader, 16);
-    options.capacity = kept_scaled(reader, 1, (uint64_t)1 << (small ? 10 : 40));
-    options.error = kept_rate(reader, 1e-9, 0.5);
-    if (kept_chance(reader, 2))
+    bool small = kbf && !read_chance(reader, 16);
+    options.capacity = read_scaled(reader, 1, (uint64_t)1 << (small ? 10 : 40));
+    options.error = read_rate(reader, 1e-9, 0.5);
+    if (read_chance(reader, 2))
         options.value_bits = 1 + model_below(reader, kbf ? 13 : 32);
-    options.values = kept_scaled(reader, 1, kbf ? 16383 : UINT32_MAX);
+    options.values = read_scaled(reader, 1, kbf ? 16383 : UINT32_MAX);
     options.seed = 1 + model_byte(reader);
     if (kbf) {
-        options.kbf.layout = kept_chance(reader, 2) ? BRY_MAP_PAPER : BRY_MAP_TUNED;
-        if (kept_chance(reader, 3)) {
+        options.kbf.layout = read_chance(reader, 2) ? BRY_MAP_PAPER : BRY_MAP_TUNED;
+        if (read_chance(reader, 3)) {
             options.kbf.hashes = 1 + model_below(reader, 32);
-            options.kbf.cells = options.kbf.hashes * kept_scaled(reader, 1, (uint64_t)1 << 40);
+            options.kbf.cells = options.kbf.hashes * read_scaled(reader, 1, (uint64_t)1 << 40);
         }
     }
     bry_status planned = bry_map_plan(&options, &shape);
@@ -38,12 +38,12 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
         bry_engine_name(engine), options.fixed ? ", fixed" : "", (uintmax_t)options.capacity,
         options.error, options.value_bits, (uintmax_t)options.values, (int)options.kbf.layout,
         (uintmax_t)options.kbf.cells, options.kbf.hashes, bry_status_word(planned));
-    if (planned == BRY_OK && !kept_fits(reader, shape.bytes, shape.bytes_empty))
+    if (planned == BRY_OK && !plan_fits(reader, shape.bytes, shape.bytes_empty))
         return NULL;
     options.allocator = allocator;
     bry_map *map = NULL;
     bry_status made = bry_map_create(&options, &map);
-    return kept_made(reader, planned, made, map);
+    return check_planned(reader, planned, made, map);
 }
 
 /* A value of either kind; now and then one that is refused. */
@@ -56,67 +56,67 @@ static bry_map_value read_value(model_reader *reader, const bry_map *map)
     bry_map_value value = {letters + kind % STARTS, kind / 16, 0};
     value.number = kind % 32 == 31 ? UINT64_MAX : bits < 8 ? kind % (1u << bits) : kind;
     if (kind % 64 == 63)
-        value.len = kept_scaled(reader, 0, BRY_MAP_VALUE_MAX + 1);
+        value.len = read_scaled(reader, 0, BRY_MAP_VALUE_MAX + 1);
     return value;
 }
 
-static void note_value(kept_notes *notes, const bry_map *map, bry_hash hash)
+static void note_value(answer_notes *notes, const bry_map *map, bry_hash hash)
 {
     bry_map_value value = {NULL, 0, 0};
     bry_answer answer = bry_map_get(map, hash, &value);
-    kept_number(notes, "get", answer);
+    note_number(notes, "get", answer);
     if (answer == BRY_PRESENT) {
-        kept_number(notes, "number", value.number);
-        kept_bytes(notes, "value", value.bytes, value.len);
+        note_number(notes, "number", value.number);
+        note_bytes(notes, "value", value.bytes, value.len);
     }
 }
 
 /* Merges one that was made like it, with a few keys. */
 static void merge(bry_map *map, const bry_hash *hashes, const bry_map_value *values, size_t n,
-                  bool same_codes, kept_notes *notes)
+                  bool same_codes, answer_notes *notes)
 {
     bry_map *other = NULL;
     failing_allocator memory;
     bry_map_options options = map_like(map);
-    options.allocator = kept_memory(&memory);
+    options.allocator = bounded_memory(&memory);
     bry_status made =
         same_codes ? bry_map_create_like(map, NULL, &other) : bry_map_create(&options, &other);
-    if (kept_status(notes, "create like", made) != BRY_OK)
+    if (note_status(notes, "create like", made) != BRY_OK)
         return;
-    kept_status(notes, "insert into the other", bry_map_add_n(other, hashes, values, n));
-    kept_status(notes, "merge", bry_map_merge(map, other));
+    note_status(notes, "insert into the other", bry_map_add_n(other, hashes, values, n));
+    note_status(notes, "merge", bry_map_merge(map, other));
     bry_map_destroy(other);
 }
 
 static void one_key(bry_map *map, unsigned which, bry_hash hash, bry_map_value value,
-                    kept_notes *notes)
+                    answer_notes *notes)
 {
     bry_answer was = BRY_UNSURE;
     switch (which) {
     case 0:
-        kept_status(notes, "set", bry_map_set(map, hash, value, &was));
+        note_status(notes, "set", bry_map_set(map, hash, value, &was));
         break;
     case 1:
-        kept_status(notes, "update", bry_map_update(map, hash, value, &was));
+        note_status(notes, "update", bry_map_update(map, hash, value, &was));
         break;
     case 2:
-        kept_status(notes, "insert", bry_map_add(map, hash, value));
+        note_status(notes, "insert", bry_map_add(map, hash, value));
         break;
     case 3:
-        kept_status(notes, "del", bry_map_del(map, hash, &was));
+        note_status(notes, "del", bry_map_del(map, hash, &was));
         break;
     default:
-        kept_status(notes, "remove", bry_map_del_pair(map, hash, value, &was));
+        note_status(notes, "remove", bry_map_del_pair(map, hash, value, &was));
     }
-    kept_number(notes, "was", was);
+    note_number(notes, "was", was);
 }
 
-static void use(void *object, model_reader *reader, kept_notes *notes)
+static void use(void *object, model_reader *reader, answer_notes *notes)
 {
     bry_map *map = object;
-    bry_hash hashes[KEPT_BATCH];
-    bry_map_value values[KEPT_BATCH];
-    uint8_t was[KEPT_BATCH];
+    bry_hash hashes[MOST_BATCH];
+    bry_map_value values[MOST_BATCH];
+    uint8_t was[MOST_BATCH];
     unsigned kind = model_below(reader, 32);
     static const char *const names[] = {"set",   "update", "insert", "del",      "remove", "set_n",
                                         "add_n", "del_n",  "merge",  "compress", "clear"};
@@ -124,7 +124,7 @@ static void use(void *object, model_reader *reader, kept_notes *notes)
                                         5, 5, 5, 6, 6, 7, 7, 7, 8, 8, 8, 9, 9, 9, 3, 10};
     unsigned which = whiches[kind];
     model_say(reader, "%s", names[which]);
-    size_t n = kept_batch(reader, hashes);
+    size_t n = read_batch(reader, hashes);
     bry_map_value base = read_value(reader, map);
     for (size_t i = 0; i < n; i++) {
         values[i] = base;
@@ -137,47 +137,47 @@ static void use(void *object, model_reader *reader, kept_notes *notes)
         for (size_t i = 0; i < n; i++)
             one_key(map, which, hashes[i], values[i], notes);
     else if (which == 5)
-        kept_status(notes, "set_n", bry_map_set_n(map, hashes, values, n, was));
+        note_status(notes, "set_n", bry_map_set_n(map, hashes, values, n, was));
     else if (which == 6)
-        kept_status(notes, "add_n", bry_map_add_n(map, hashes, values, n));
+        note_status(notes, "add_n", bry_map_add_n(map, hashes, values, n));
     else if (which == 7)
-        kept_status(notes, "del_n", bry_map_del_n(map, hashes, n, was));
+        note_status(notes, "del_n", bry_map_del_n(map, hashes, n, was));
     else if (which == 8)
-        merge(map, hashes, values, n, kept_chance(reader, 2), notes);
+        merge(map, hashes, values, n, read_chance(reader, 2), notes);
     else if (which == 9)
-        kept_status(notes, "compress", bry_map_compress(map, model_below(reader, 4) / 4.0));
-    else if (kept_chance(reader, 4))
+        note_status(notes, "compress", bry_map_compress(map, model_below(reader, 4) / 4.0));
+    else if (read_chance(reader, 4))
         bry_map_clear(map);
 }
 
-static void look(const void *object, kept_notes *notes)
+static void look(const void *object, answer_notes *notes)
 {
     bry_map_stats stats = BRY_MAP_STATS;
     bry_map_get_stats(object, &stats);
-    kept_number(notes, "engine", stats.engine);
-    kept_number(notes, "seed", stats.seed);
-    kept_number(notes, "capacity", stats.capacity);
-    kept_number(notes, "items", stats.items);
-    kept_number(notes, "tables", stats.tables);
-    kept_real(notes, "load", stats.load);
-    kept_number(notes, "values", stats.values);
-    kept_number(notes, "values_left", stats.values_left);
-    kept_real(notes, "promised", stats.promised.false_positive);
-    kept_real(notes, "promised", stats.promised.false_negative);
-    kept_real(notes, "promised", stats.promised.incorrect);
-    kept_real(notes, "estimated", stats.estimated.false_positive);
-    kept_real(notes, "estimated", stats.estimated.false_negative);
-    kept_real(notes, "estimated", stats.estimated.incorrect);
-    kept_number(notes, "refused_unsure", stats.refused_unsure);
-    kept_number(notes, "refused_full", stats.refused_full);
+    note_number(notes, "engine", stats.engine);
+    note_number(notes, "seed", stats.seed);
+    note_number(notes, "capacity", stats.capacity);
+    note_number(notes, "items", stats.items);
+    note_number(notes, "tables", stats.tables);
+    note_real(notes, "load", stats.load);
+    note_number(notes, "values", stats.values);
+    note_number(notes, "values_left", stats.values_left);
+    note_real(notes, "promised", stats.promised.false_positive);
+    note_real(notes, "promised", stats.promised.false_negative);
+    note_real(notes, "promised", stats.promised.incorrect);
+    note_real(notes, "estimated", stats.estimated.false_positive);
+    note_real(notes, "estimated", stats.estimated.false_negative);
+    note_real(notes, "estimated", stats.estimated.incorrect);
+    note_number(notes, "refused_unsure", stats.refused_unsure);
+    note_number(notes, "refused_full", stats.refused_full);
     for (int i = 0; i < 8; i++)
-        kept_number(notes, "cells", stats.cells[i]);
+        note_number(notes, "cells", stats.cells[i]);
     for (unsigned i = 0; i < 128; i++)
-        note_value(notes, object, kept_key(i));
+        note_value(notes, object, key_number(i));
 }
 
-#define KEPT_OPTIONS(object) (object)->options
-KEPT_CALLS(bry_map)
+#define SAVED_JOB_OPTIONS(object) (object)->options
+SAVED_JOB_CALLS(bry_map)
 
-const kept_job kept_map_compact = KEPT_JOB("map-compact", BRY_ENGINE_COMPACT, NULL);
-const kept_job kept_map_kbf = KEPT_JOB("map-kbf", BRY_ENGINE_KBF, NULL);
+const saved_job saved_map_compact = SAVED_JOB("map-compact", BRY_ENGINE_COMPACT, NULL);
+const saved_job saved_map_kbf = SAVED_JOB("map-kbf", BRY_ENGINE_KBF, NULL);
