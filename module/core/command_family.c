@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* For a test with a module that is older than its data. */
 #ifndef BLOOMERY_ENCODINGS_BACK
@@ -85,12 +86,14 @@ int family_add_commands(server_context *context, const module_command *commands,
     return SERVER_OK;
 }
 
-bool family_is_internal(const server_string *name)
+bool family_is_internal(const char *name, size_t len)
 {
     for (size_t i = 0; i < table_count; i++)
-        for (size_t j = 0; j < tables[i].count; j++)
-            if (is_word(name, tables[i].commands[j].name))
-                return !tables[i].commands[j].args;
+        for (size_t j = 0; j < tables[i].count; j++) {
+            const module_command *command = &tables[i].commands[j];
+            if (strlen(command->name) == len && strncasecmp(command->name, name, len) == 0)
+                return !command->args;
+        }
     return false;
 }
 

@@ -88,7 +88,7 @@ int family_register(server_context *context, command_family *self);
 int family_add_commands(server_context *context, const module_command *commands, size_t count);
 
 /* True if this is an internal command of the module, for logs and replicas. */
-bool family_is_internal(const server_string *name);
+bool family_is_internal(const char *name, size_t len);
 
 /* Replies that the key does not exist and which command creates it. */
 int family_reply_missing(server_context *context, const command_family *self);

@@ -21,14 +21,28 @@ static const char *const refused_names[] = {"once", "migrate", "restore", "resto
 
 /* ---- what the server says about a command ---------------------------------------------------- */
 
-enum { IS_KNOWN = 1, IS_WRITE = 2, IS_BLOCKING = 4, IS_NOT_FOR_SCRIPTS = 8, HAS_PARTS = 16 };
+enum {
+    IS_KNOWN = 1,
+    IS_WRITE = 2,
+    IS_BLOCKING = 4,
+    IS_NOT_FOR_SCRIPTS = 8,
+    IS_REFUSED = 16,
+    HAS_PARTS = 32,
+    HAS_MOVABLE_KEYS = 64 /* only the server can say which arguments are keys */
+};
 
 enum { NAME_SIZE = 96, SLOTS = 128 };
+
+typedef struct command_traits {
+    unsigned flags;
+    int arity; /* of the command with its name; negative: at least -arity */
+    int first_key, last_key, key_step; /* last_key < 0: counted from the end */
+} command_traits;
 
 typedef struct known_command {
     size_t len;
     char name[NAME_SIZE]; /* in lower case */
-    unsigned traits;
+    command_traits traits;
 } known_command;
 
 /* A hash table with one slot per name; the last name replaces the one before. */
@@ -57,31 +71,61 @@ static bool reply_is_flag(server_reply *reply, const char *flag)
     return text && len == strlen(flag) && memcmp(text, flag, len) == 0;
 }
 
-/* One command in the reply of COMMAND INFO: name, arity, flags, and six more fields before its
- * subcommands, such as XGROUP CREATE. */
-static unsigned command_parse_traits(server_reply *about)
+static int reply_number_at(server_reply *reply, size_t at)
 {
-    enum { AT_FLAGS = 2, AT_PARTS = 9 };
+    server_reply *number = api.CallReplyArrayElement(reply, at);
+    return number ? (int)api.CallReplyInteger(number) : 0;
+}
+
+static unsigned command_parse_flags(server_reply *flags)
+{
+    static const struct {
+        const char *name;
+        unsigned flag;
+    } names[] = {{"write", IS_WRITE},
+                 {"blocking", IS_BLOCKING},
+                 {"noscript", IS_NOT_FOR_SCRIPTS},
+                 {"movablekeys", HAS_MOVABLE_KEYS}};
+    unsigned found = IS_KNOWN;
+    for (size_t i = 0; i < api.CallReplyLength(flags); i++)
+        for (size_t j = 0; j < sizeof names / sizeof names[0]; j++)
+            if (reply_is_flag(api.CallReplyArrayElement(flags, i), names[j].name))
+                found |= names[j].flag;
+    return found;
+}
+
+/* One command in the reply of COMMAND INFO: name, arity, flags, the range of its keys, and three
+ * more fields before its subcommands, such as XGROUP CREATE. */
+static command_traits command_parse_traits(server_reply *about)
+{
+    enum { AT_ARITY = 1, AT_FLAGS, AT_FIRST_KEY, AT_LAST_KEY, AT_KEY_STEP, AT_PARTS = 9 };
+    command_traits traits = {0};
     server_reply *flags = about ? api.CallReplyArrayElement(about, AT_FLAGS) : NULL;
     if (!flags)
-        return 0;
-    unsigned traits = IS_KNOWN;
-    for (size_t i = 0; i < api.CallReplyLength(flags); i++) {
-        server_reply *flag = api.CallReplyArrayElement(flags, i);
-        traits |= reply_is_flag(flag, "write") ? IS_WRITE : 0;
-        traits |= reply_is_flag(flag, "blocking") ? IS_BLOCKING : 0;
-        traits |= reply_is_flag(flag, "noscript") ? IS_NOT_FOR_SCRIPTS : 0;
-    }
+        return traits;
+    traits.flags = command_parse_flags(flags);
+    traits.arity = reply_number_at(about, AT_ARITY);
+    traits.first_key = reply_number_at(about, AT_FIRST_KEY);
+    traits.last_key = reply_number_at(about, AT_LAST_KEY);
+    traits.key_step = reply_number_at(about, AT_KEY_STEP);
     server_reply *parts = api.CallReplyArrayElement(about, AT_PARTS);
     if (parts && api.CallReplyLength(parts) > 0)
-        traits |= HAS_PARTS;
+        traits.flags |= HAS_PARTS;
     return traits;
 }
 
-static unsigned command_ask_server(server_context *context, const char *name, size_t len)
+static bool once_refuses_name(const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof refused_names / sizeof refused_names[0]; i++)
+        if (len == strlen(refused_names[i]) && memcmp(name, refused_names[i], len) == 0)
+            return true;
+    return family_is_internal(name, len);
+}
+
+static command_traits command_ask_server(server_context *context, const char *name, size_t len)
 {
     server_reply *reply = api.Call(context, "COMMAND", "cb", "INFO", name, len);
-    unsigned traits = 0;
+    command_traits traits = {0};
     if (reply && api.CallReplyType(reply) == SERVER_REPLY_ARRAY) {
         server_reply *about = api.CallReplyArrayElement(reply, 0);
         if (about && api.CallReplyType(about) == SERVER_REPLY_ARRAY)
@@ -89,17 +133,19 @@ static unsigned command_ask_server(server_context *context, const char *name, si
     }
     if (reply)
         api.FreeCallReply(reply);
+    if (traits.flags && once_refuses_name(name, len))
+        traits.flags |= IS_REFUSED;
     return traits;
 }
 
-/* 0: unknown command. Only known commands are cached. */
-static unsigned command_look_up(server_context *context, const char *name, size_t len)
+/* Flags are 0 for an unknown command. Only known commands are cached. */
+static command_traits command_look_up(server_context *context, const char *name, size_t len)
 {
     known_command *place = &known[bry_hash_key(0, name, len).lo % SLOTS];
     if (place->len == len && memcmp(place->name, name, len) == 0)
         return place->traits;
-    unsigned traits = command_ask_server(context, name, len);
-    if (traits) {
+    command_traits traits = command_ask_server(context, name, len);
+    if (traits.flags) {
         place->len = len;
         place->traits = traits;
         memcpy(place->name, name, len);
@@ -123,48 +169,44 @@ static bool command_name_append(char name[NAME_SIZE], size_t *end, const server_
 
 /* The traits of the command or, if the second word names one, of its subcommand. Without IS_KNOWN
  * if it does not exist. */
-static unsigned command_traits(server_context *context, const once_request *request)
+static command_traits request_traits(server_context *context, const once_request *request)
 {
     char name[NAME_SIZE];
     size_t len = 0;
-    if (!command_name_append(name, &len, request->words[0]))
-        return 0;
-    unsigned found = command_look_up(context, name, len);
-    if (!(found & HAS_PARTS) || request->n < 2 || len == NAME_SIZE)
+    command_traits none = {0};
+    if (!command_name_append(name, &len, request->words[0]) || memchr(name, '|', len))
+        return none; /* xgroup|create is a name only for COMMAND INFO */
+    command_traits found = command_look_up(context, name, len);
+    if (!(found.flags & HAS_PARTS) || request->n < 2 || len == NAME_SIZE)
         return found;
     name[len++] = '|';
-    unsigned part = command_name_append(name, &len, request->words[1])
-                        ? command_look_up(context, name, len)
-                        : 0;
-    return part ? part : HAS_PARTS;
+    command_traits part = command_name_append(name, &len, request->words[1])
+                              ? command_look_up(context, name, len)
+                              : none;
+    if (!part.flags)
+        part.flags = HAS_PARTS;
+    return part;
 }
 
 /* ---- what ONCE accepts ---------------------------------------------------------------------- */
 
-static bool once_refuses_name(const server_string *name)
+static bool once_check_flags(server_context *context, const once_request *request, unsigned flags)
 {
-    for (size_t i = 0; i < sizeof refused_names / sizeof refused_names[0]; i++)
-        if (is_word(name, refused_names[i]))
-            return true;
-    return family_is_internal(name);
-}
-
-static bool once_check_traits(server_context *context, const once_request *request)
-{
+    const unsigned wanted = IS_KNOWN | IS_WRITE;
+    const unsigned unwanted = IS_BLOCKING | IS_NOT_FOR_SCRIPTS | IS_REFUSED;
     char text[QUOTED_SIZE];
-    unsigned found = command_traits(context, request);
+    if ((flags & (wanted | unwanted)) == wanted)
+        return true;
     const char *name = quoted(request->words[0], text);
-    if (!(found & IS_KNOWN))
-        reply_error(context, "ERR", "unknown %s %s", found ? "subcommand of" : "command", name);
-    else if (!(found & IS_WRITE))
+    if (!(flags & IS_KNOWN))
+        reply_error(context, "ERR", "unknown %s %s", flags ? "subcommand of" : "command", name);
+    else if (!(flags & IS_WRITE))
         reply_error(context, "ERR", "ONCE runs write commands only; %s does not write", name);
-    else if (found & (IS_BLOCKING | IS_NOT_FOR_SCRIPTS))
+    else if (flags & (IS_BLOCKING | IS_NOT_FOR_SCRIPTS))
         reply_error(context, "ERR",
                     "ONCE cannot call %s: it may block, or is not allowed in scripts", name);
-    else if (once_refuses_name(request->words[0]))
-        reply_error(context, "ERR", "ONCE does not call %s", name);
     else
-        return true;
+        reply_error(context, "ERR", "ONCE does not call %s", name);
     return false;
 }
 
@@ -175,33 +217,68 @@ static bool strings_equal(const server_string *a, const server_string *b)
     return a_len == b_len && memcmp(a_bytes, b_bytes, a_len) == 0;
 }
 
-static bool once_check_keys(server_context *context, const once_request *request)
+/* What is known of the keys of a request. */
+typedef struct request_keys {
+    bool none, wrong_arity, unknown, guard; /* guard: the guard is one of them */
+} request_keys;
+
+static request_keys request_range_keys(const once_request *request, const command_traits *traits)
 {
-    char text[QUOTED_SIZE];
-    const char *name = quoted(request->words[0], text);
+    request_keys keys = {0};
+    int n = request->n, arity = traits->arity;
+    int last = traits->last_key < 0 ? n + traits->last_key : traits->last_key;
+    keys.wrong_arity = arity < 0 ? n < -arity : n != arity;
+    keys.none = traits->first_key < 1;
+    if (keys.wrong_arity || keys.none)
+        return keys;
+    for (int i = traits->first_key; i <= last && i < n; i += traits->key_step)
+        keys.guard = keys.guard || strings_equal(request->words[i], request->guard);
+    return keys;
+}
+
+static request_keys request_movable_keys(server_context *context, const once_request *request)
+{
+    request_keys keys = {0};
     int n = 0;
     errno = 0;
     int *places = api.GetCommandKeysWithFlags(context, request->words, request->n, &n, NULL);
-    bool names_guard = false;
     for (int i = 0; places && i < n; i++)
-        names_guard = names_guard || strings_equal(request->words[places[i]], request->guard);
-    if (!places && errno == ENOENT)
-        reply_error(context, "ERR", "unknown command %s", name);
-    else if (!places && errno == EINVAL)
-        reply_error(context, "ERR", "wrong number of arguments for %s", name);
-    else if (!places)
-        reply_error(context, "ERR", "ONCE runs commands with keys only; %s has none here", name);
-    else if (names_guard)
-        reply_error(context, "ERR", "%s must not use the guard as one of its own keys", name);
-    bool may = places && !names_guard;
-    if (places)
+        keys.guard = keys.guard || strings_equal(request->words[places[i]], request->guard);
+    if (places) {
         api.Free(places);
-    return may;
+        return keys;
+    }
+    keys.unknown = errno == ENOENT;
+    keys.wrong_arity = errno == EINVAL;
+    keys.none = !keys.unknown && !keys.wrong_arity;
+    return keys;
+}
+
+static bool once_check_keys(server_context *context, const once_request *request,
+                            const command_traits *traits)
+{
+    char text[QUOTED_SIZE];
+    request_keys keys = (traits->flags & HAS_MOVABLE_KEYS) ? request_movable_keys(context, request)
+                                                           : request_range_keys(request, traits);
+    if (!keys.none && !keys.wrong_arity && !keys.unknown && !keys.guard)
+        return true;
+    const char *name = quoted(request->words[0], text);
+    if (keys.unknown)
+        reply_error(context, "ERR", "unknown command %s", name);
+    else if (keys.wrong_arity)
+        reply_error(context, "ERR", "wrong number of arguments for %s", name);
+    else if (keys.none)
+        reply_error(context, "ERR", "ONCE runs commands with keys only; %s has none here", name);
+    else
+        reply_error(context, "ERR", "%s must not use the guard as one of its own keys", name);
+    return false;
 }
 
 bool once_may_call(server_context *context, const once_request *request)
 {
-    return once_check_traits(context, request) && once_check_keys(context, request);
+    command_traits traits = request_traits(context, request);
+    return once_check_flags(context, request, traits.flags) &&
+           once_check_keys(context, request, &traits);
 }
 
 /*

@@ -37,9 +37,14 @@ bry_window_options once_options_default(void)
 
 /* A guard is an ordinary window, and is saved as one. INFO counts it as a guard after this server
  * has created it with ONCE.CREATE or used it in ONCE. */
+bool once_is_marked(const held_object *object)
+{
+    return object->totals == &once_family.totals;
+}
+
 void once_mark_guard(held_object *object)
 {
-    if (object->totals != &once_family.totals)
+    if (!once_is_marked(object))
         object_count_among(object, &once_family.totals);
 }
 

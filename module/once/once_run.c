@@ -39,20 +39,24 @@ int once_reply_no_guard(server_context *context)
     return reply_error(context, "NOGUARD", "no such guard: create it with ONCE.CREATE");
 }
 
-/* Opens the key, which must be a guard. False, with nothing open, after an error reply. */
-static bool once_open_guard(once_check *self, int mode, opened_key *opened)
+/* Opens the key, which must be a guard, for reading: a repeat does not change it, so transactions
+ * that WATCH it are not aborted. False, with nothing open, after an error reply. */
+static bool once_open_guard(once_check *self, opened_key *opened)
 {
-    if (!object_open(self->context, &window_family, self->guard, mode, opened))
+    if (!object_open(self->context, &window_family, self->guard, SERVER_READ, opened))
         return false;
-    if (!opened->object) {
+    self->object = opened->object;
+    if (!self->object) {
         once_reply_no_guard(self->context);
+    } else if (once_is_marked(self->object)) {
+        return true; /* its options were checked before, and do not change */
     } else {
-        bry_window_options options = BRY_WINDOW_OPTIONS;
-        bry_window_options_like(window_of(opened->object), &options);
+        bry_window_options options = window_like(window_of(self->object));
         const char *why = once_guard_problem(&options);
-        self->object = opened->object;
-        if (!why)
+        if (!why) {
+            once_mark_guard(self->object);
             return true;
+        }
         reply_error(self->context, "UNSUPPORTED", "this window cannot be a guard: %s", why);
     }
     object_close(opened);
@@ -78,12 +82,11 @@ static void once_replicate_time(const once_check *self, uint64_t time)
  * dropped. */
 static bool once_may_remember(const once_check *self)
 {
-    bry_window *window = window_of(self->object);
-    bry_window_options options = BRY_WINDOW_OPTIONS;
-    bry_window_options_like(window, &options);
-    uint64_t time = bry_window_time(window);
     if (object_may_grow(self->context, self->object, sizeof(bry_hash)))
         return true;
+    bry_window *window = window_of(self->object);
+    bry_window_options options = window_like(window);
+    uint64_t time = bry_window_time(window);
     if (self->now <= time || window_same_generation(&options, time, self->now) ||
         bry_window_advance(window, self->now) != BRY_OK)
         return false;
@@ -92,9 +95,10 @@ static bool once_may_remember(const once_check *self)
     return object_may_grow(self->context, self->object, sizeof(bry_hash));
 }
 
-/* Remembers the id; the guard is open for writing. */
-static bool once_remember_id(const once_check *self)
+/* Remembers the id. False after an error reply. */
+static bool once_remember(const once_check *self)
 {
+    api.SignalModifiedKey(self->context, self->guard);
     if (!once_may_remember(self)) {
         object_too_large(self->context, &window_family);
         return false;
@@ -112,17 +116,6 @@ static bool once_remember_id(const once_check *self)
         once_replicate_id(self);
     object_refused_here(self->context, &window_family, status);
     return false;
-}
-
-/* Remembers the id. False after an error reply. */
-static bool once_remember(once_check *self)
-{
-    opened_key opened;
-    if (!once_open_guard(self, SERVER_READ | SERVER_WRITE, &opened))
-        return false;
-    bool remembered = once_remember_id(self);
-    object_close(&opened);
-    return remembered;
 }
 
 /* The command failed: forgets the id. The key is opened again, because listeners to the server's
@@ -195,23 +188,21 @@ static int once_call(once_check *self, const once_request *request)
     return SERVER_OK;
 }
 
-/* The guard is opened for reading first: a repeat does not change it, so transactions that WATCH it
- * are not aborted. */
 static void once_run(once_check *self, const once_request *request)
 {
     opened_key opened;
     bool is_repeat = false, remembered = false;
-    if (once_open_guard(self, SERVER_READ, &opened)) {
+    if (once_open_guard(self, &opened)) {
         const bry_window *window = window_of(self->object);
         self->hash = string_hash(bry_window_seed(window), self->id);
-        once_mark_guard(self->object);
         window_count(self->object, 1);
         is_repeat = bry_window_has(window, self->hash, self->now) == BRY_PRESENT;
         self->error = self->object->estimated;
         if (is_repeat)
             once_reply_repeat(self);
+        else
+            remembered = once_remember(self);
         object_close(&opened);
-        remembered = !is_repeat && once_remember(self);
     }
     if (remembered)
         once_call(self, request);

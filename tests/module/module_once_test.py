@@ -470,7 +470,7 @@ class Once(Case):
                     continue
                 about = self.client("COMMAND", "INFO", name)[0]
                 parts = len(about) > 9 and about[9]
-                reply = self.client.ask("ONCE", "g", "id", name)
+                reply = self.client.ask("ONCE", "g", "id", *name.split("|"))
                 self.assertIsInstance(reply, Error, name)  # none writes without arguments
                 if not parts and b"write" not in about[2]:
                     self.assertIn("write commands only", str(reply), name)
