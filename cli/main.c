@@ -72,7 +72,7 @@ static int run_command(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* A reader that went away is a failed write like any other: reported, and exit code 3. */
+    /* A closed pipe is a failed write like any other: it is reported, with exit code 3. */
     signal(SIGPIPE, SIG_IGN);
     return cli_finish(run_command(argc - 1, argv + 1));
 }

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* bloomery.max-key-bytes of a server, where nobody sets it. */
+/* The server's default for bloomery.max-key-bytes. */
 #define SERVER_KEY_BYTES ((uint64_t)256 << 20)
 
 static void write_row(cli_json *json, const char *key, const plan_job *of, const char *engine,
@@ -67,7 +67,7 @@ static void print_plan_json(const plan_inputs *in, const plan_costs *cost, const
     cli_json_close(&json, '}');
 }
 
-/* As a key of a server. Candidates for comparison are not server keys. */
+/* Whether it exceeds the limit of a server's key. Rows for comparison are not server keys. */
 static bool plan_too_large(const plan_costs *cost)
 {
     return cost->bytes_empty && cost->bytes > SERVER_KEY_BYTES;
@@ -141,7 +141,7 @@ static int pick_plans(const char *job, const char *name, bool *wanted)
     return any ? CLI_GO_ON : cli_misuse("plan", "--engine: job %s has no engine %s", job, name);
 }
 
-/* Unmarks the rows that cannot be had with these plan_inputs; a message when that is all of them.
+/* Unmarks the rows that are not possible with these inputs; prints a message if none is left.
  */
 static int plan_all(const plan_inputs *in, plan_costs *cost, bool *wanted)
 {
@@ -163,7 +163,7 @@ static int plan_all(const plan_inputs *in, plan_costs *cost, bool *wanted)
                             bry_engine_name(refused->engine), refused->limits);
 }
 
-/* As many as come within a window. */
+/* The number of keys within a window. */
 static int items_of_rate(uint64_t rate, plan_inputs *in)
 {
     uint64_t product;
@@ -173,7 +173,7 @@ static int items_of_rate(uint64_t rate, plan_inputs *in)
     return CLI_GO_ON;
 }
 
-/* Sets the items by the rate, and looks for what is missing. */
+/* Computes the items from the rate, and checks that nothing is missing. */
 static int check_plan_inputs(uint64_t rate, plan_inputs *in)
 {
     if (rate && in->items)

@@ -51,7 +51,7 @@ static cli_option *find_option(const cli_syntax *syntax, const char *name, size_
     return NULL;
 }
 
-/* What is wrong with the text as a value of this option, or NULL. */
+/* NULL, or why the text is not a valid value of this option. */
 static const char *store_option_value(const cli_option *option, const char *text)
 {
     const char *problem;
@@ -80,7 +80,7 @@ static const char *store_option_value(const cli_option *option, const char *text
     return NULL;
 }
 
-/* Reads the option in argv[at]; *at moves on where the value is the next argument. */
+/* Reads the option in argv[*at]; advances *at if the value is the next argument. */
 static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
 {
     bool letter = argv[*at][1] != '-';

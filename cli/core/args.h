@@ -31,16 +31,16 @@ typedef struct cli_option {
 } cli_option;
 
 typedef struct cli_syntax {
-    const char *command; /* the subcommand's name; NULL: the program has none */
-    const char *usage; /* what follows in the help's first line */
+    const char *command; /* the subcommand's name; NULL: the program has no subcommands */
+    const char *usage; /* the rest of the usage line */
     const char *about; /* a paragraph, with its line breaks */
     cli_option *options;
     size_t option_count;
-    const char *more; /* what the help says after the options; may be NULL */
-    const char *examples; /* the end of the help: command lines, two spaces before each */
-    size_t most_words; /* arguments that are not options: at most this many, */
-    size_t least_words; /* at least this many, */
-    const char *missing; /* and the message if there are fewer */
+    const char *more; /* printed after the options; may be NULL */
+    const char *examples; /* printed last: command lines, each indented by two spaces */
+    size_t most_words; /* most arguments that are not options */
+    size_t least_words; /* fewest of them */
+    const char *missing; /* message if there are fewer */
 } cli_syntax;
 
 /* Moves the words to the front of argv, stores their number and returns CLI_GO_ON; or prints the

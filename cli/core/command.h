@@ -1,7 +1,7 @@
 /*
- * A subcommand of `bloomery`: the program is the table of these in main.c. `run` gets the words
- * after the subcommand's name and returns an exit code (exit_codes.h); main() flushes what it wrote
- * to stdout and turns a failure of that into CLI_FAILED.
+ * A subcommand of `bloomery`: main.c has the table of them. `run` gets the words after the
+ * subcommand's name and returns an exit code (exit_codes.h); main() flushes stdout afterwards and
+ * returns CLI_FAILED if that fails.
  */
 #ifndef BLOOMERY_CLI_COMMAND_H
 #define BLOOMERY_CLI_COMMAND_H
@@ -19,11 +19,11 @@ typedef struct cli_command {
 /* Commands under one name, and the help of that name. */
 typedef struct cli_group {
     const char *name; /* NULL: the program itself */
-    const char *usage; /* what follows the program in the help's first line */
+    const char *usage; /* the usage line after the program's name */
     const char *about; /* a paragraph, with its line breaks */
     const cli_command *commands;
     size_t count;
-    const char *options; /* lines of the help, as the three below */
+    const char *options; /* lines of the help, such as the three below */
     const char *more;
     const char *examples;
 } cli_group;
@@ -31,7 +31,7 @@ typedef struct cli_group {
 /* Runs the command that argv[0] names, or prints the help for -h and --help. */
 int cli_run_group(const cli_group *group, int argc, char **argv);
 
-/* The end of every help. */
+/* Printed at the end of every help text. */
 void cli_print_examples(const char *examples);
 
 int cli_plan(int argc, char **argv);

@@ -1,4 +1,4 @@
-/* The limits of the library as the program's texts spell them. */
+/* The library's limits, as text for help and messages. */
 #ifndef BLOOMERY_CLI_LIMITS_H
 #define BLOOMERY_CLI_LIMITS_H
 
@@ -7,7 +7,7 @@
 #define CLI_TEXT_OF(number) #number
 #define CLI_TEXT(number) CLI_TEXT_OF(number) /* for macros that are one plain number */
 
-/* "1e-9 to 0.5", of the least error that the job takes. */
+/* "1e-9 to 0.5": the range of errors of a job. */
 #define CLI_ERRORS(least) CLI_TEXT(least) " to " CLI_TEXT(BRY_ERROR_MAX)
 
 #define CLI_CAPACITY_MOST "2^40"

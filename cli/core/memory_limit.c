@@ -43,7 +43,7 @@ bry_load cli_memory_load(const cli_memory *memory)
     load.allocator = &memory->allocator;
     load.max_bytes = memory->most - memory->used;
     if (load.max_bytes == 0)
-        load.max_bytes = 1; /* 0 would be no ceiling */
+        load.max_bytes = 1; /* 0 would mean no limit */
     return load;
 }
 

@@ -16,7 +16,7 @@ typedef struct request {
     cli_index_shape shape;
 } request;
 
-/* How many elements each file has, as far as it can be told. */
+/* Estimates the number of elements of each file. */
 static int count_all(const request *asked, uint64_t *counts)
 {
     for (size_t i = 0; i < asked->files.count; i++) {
@@ -34,7 +34,7 @@ static int count_all(const request *asked, uint64_t *counts)
     return CLI_GO_ON;
 }
 
-/* Without --units or --unit-capacity: what the files need. */
+/* Without --units or --unit-capacity, the shape follows from the files. */
 static int fit_index_shape(request *asked)
 {
     const bry_index_options *options = &asked->shape.options;
@@ -62,8 +62,8 @@ static int build_index(request *asked)
                             asked->shape.elements);
     if (code == CLI_GO_ON)
         code = cli_index_put_all(&index, asked->files.path, asked->files.count, asked->how.skip);
-    if (code == CLI_GO_ON && index.names.live == 0) /* and so would be the index that it replaces */
-        code = cli_fail(BRY_E_IO, asked->files.count ? "all files were skipped, nothing is built"
+    if (code == CLI_GO_ON && index.names.live == 0) /* it must not replace an existing index */
+        code = cli_fail(BRY_E_IO, asked->files.count ? "all files were skipped, so nothing is built"
                                                      : "there are no files to index");
     if (code == CLI_GO_ON)
         code = cli_index_settle(&index);

@@ -1,4 +1,4 @@
-/* bloomery index add and del: changes of an index, all of them or none. */
+/* bloomery index add and del: change an index; either all changes are made or none. */
 #include "cli/core/files/saved_file.h"
 #include "cli/index/index_command.h"
 #include "cli/index/index_fill.h"
@@ -72,7 +72,7 @@ static void del_file(cli_file_index *index, const char *name, tally *count)
     count->gone++;
 }
 
-/* The element is in one of the file's units, or in none. */
+/* The element is in at most one of the file's units. */
 static bry_status del_element(cli_file_index *index, size_t file, cli_text key, tally *count)
 {
     cli_named_file *from = &index->names.files[file];
@@ -85,7 +85,7 @@ static bry_status del_element(cli_file_index *index, size_t file, cli_text key, 
             return status;
         any |= was == BRY_PRESENT;
     }
-    if (any && !cli_index_has_stale(index, file)) /* else the index itself knows of it */
+    if (any && !cli_index_has_stale(index, file)) /* dba records that itself */
         from->facts.changed = CLI_LINES_DELETED;
     count->gone += any;
     count->absent += !any;

@@ -1,4 +1,4 @@
-/* bloomery index check: reads all files again, and asks the index for every line of them. */
+/* bloomery index check: reads all files again and looks up every line. */
 #include "cli/core/json/json_write.h"
 #include "cli/core/output/progress.h"
 #include "cli/index/index_command.h"
@@ -15,11 +15,11 @@
 #define ROOM 8u
 
 typedef enum state {
-    OK, /* as it was when it was read, and every line is located */
-    CHANGED, /* not as it was, but every line is located */
-    STALE, /* some lines are not located */
-    GONE, /* not there, or no file, or not readable */
-    APART, /* installed, and not the file that is here: not read */
+    OK, /* unchanged, and every line is found */
+    CHANGED, /* changed, but every line is found */
+    STALE, /* some lines are not found */
+    GONE, /* missing, not a regular file, or not readable */
+    APART, /* installed, and the file here differs: not read */
     STATES
 } state;
 static const char *const state_names[STATES] = {"ok", "changed", "stale", "gone", "apart"};
@@ -37,7 +37,7 @@ static bool is_among(const cli_file_index *index, size_t file, const uint32_t *u
     return false;
 }
 
-/* For elements with more candidates than a batch has room for. */
+/* For elements with more candidates than fit in a batch. */
 static bool is_located(const cli_file_index *index, size_t file, bry_hash hash, size_t total)
 {
     uint32_t *units = malloc(total * sizeof *units);

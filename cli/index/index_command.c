@@ -1,6 +1,6 @@
 /*
- * bloomery index: indexes of files. Each subcommand loads an index, does one thing, and where that
- * changed the index replaces its file whole.
+ * bloomery index: indexes of files. Each subcommand loads an index, does one thing, and replaces
+ * the file if that changed the index.
  */
 #include "cli/index/index_command.h"
 

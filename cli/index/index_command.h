@@ -1,4 +1,4 @@
-/* The subcommands of `bloomery index`: the table of these is in index_command.c. */
+/* The subcommands of `bloomery index`: index_command.c has the table of them. */
 #ifndef BLOOMERY_CLI_INDEX_COMMAND_H
 #define BLOOMERY_CLI_INDEX_COMMAND_H
 

@@ -9,7 +9,7 @@
 typedef struct wanted {
     const cli_text *keys;
     const bry_hash *hashes;
-    cli_candidate **slots; /* NULL where free */
+    cli_candidate **slots; /* NULL: free */
     size_t mask;
     size_t left; /* not yet confirmed */
 } wanted;
@@ -23,7 +23,7 @@ static void want_candidate(wanted *w, cli_candidate *candidate)
     w->left++;
 }
 
-/* A key may have been asked for twice. */
+/* The same key may be looked up twice. */
 static void confirm_candidates(wanted *w, const cli_element *element)
 {
     for (size_t slot = (size_t)element->hash.lo & w->mask; w->slots[slot];
@@ -53,7 +53,7 @@ static bry_status scan_file(cli_element_reader *reader, wanted *w)
     return BRY_OK;
 }
 
-/* `group` are the candidates in one piece. */
+/* `group` holds the candidates in one piece. */
 static int scan_piece(const cli_file_index *index, wanted *w, cli_candidate **group, size_t count)
 {
     cli_owner owner = group[0]->owner;
@@ -79,7 +79,7 @@ static int scan_piece(const cli_file_index *index, wanted *w, cli_candidate **gr
 
 /* ---- whole files --------------------------------------------------------------------------- */
 
-/* Both are there, regular, and readable: their hashes were taken. */
+/* Both files are regular and readable, because they were hashed. */
 static bool same_content(FILE *a, FILE *b)
 {
     static char one[65536], other[65536];
@@ -97,7 +97,7 @@ static int compare_files(const cli_file_index *index, const cli_text *keys,
 {
     const char *name = index->names.files[candidate->owner.file].name;
     const char *key = keys[candidate->key].bytes;
-    cli_element_reader check; /* refuses what is no file */
+    cli_element_reader check; /* refuses anything but regular files */
     bry_status status = cli_elements_open(&check, name, index->names.elements, 0);
     if (status != BRY_OK)
         return cli_elements_failed(&check, status, name);

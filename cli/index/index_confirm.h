@@ -1,4 +1,4 @@
-/* Candidates of an index, compared with what the files hold. */
+/* Compares the candidates of an index with the files. */
 #ifndef BLOOMERY_CLI_INDEX_CONFIRM_H
 #define BLOOMERY_CLI_INDEX_CONFIRM_H
 
@@ -12,10 +12,11 @@ typedef struct cli_candidate {
 } cli_candidate;
 
 /*
- * Sets what is confirmed: the file holds the key, byte by byte, in the piece that is named or, when
- * it has changed since it was read, anywhere. Each file is read once. In an index of whole files
- * the keys are names of files, and those confirmed have the same content. CLI_GO_ON; or CLI_FAILED
- * when some files could not be read, which was said, and the others are done.
+ * Marks a candidate as confirmed if the file contains the key, byte by byte: in the candidate's
+ * piece or, if the file has changed since it was read, anywhere. Each file is read once. In an
+ * index of whole files the keys are file names, and confirmed candidates have the same content.
+ * CLI_GO_ON; or CLI_FAILED after a message if some files could not be read, and then the others are
+ * done.
  */
 int cli_confirm(const cli_file_index *index, const cli_text *keys, const bry_hash *hashes,
                 cli_candidate *candidates, size_t count);

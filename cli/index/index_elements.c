@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK = 1 << 20 }; /* of a whole file that is hashed */
+enum { BLOCK = 1 << 20 }; /* block in which a whole file is hashed */
 
 static char end_of(cli_elements elements)
 {
@@ -42,7 +42,7 @@ bry_status cli_elements_open(cli_element_reader *reader, const char *path, cli_e
 void cli_elements_stream(cli_element_reader *reader, cli_elements elements, uint64_t seed)
 {
     *reader = (cli_element_reader){.elements = elements, .seed = seed, .to = UINT64_MAX};
-    reader->facts.size = UINT64_MAX; /* until it was read */
+    reader->facts.size = UINT64_MAX; /* until it is read */
     reader->lines = (cli_lines)CLI_LINES(STDIN_FILENO, end_of(elements));
 }
 
@@ -62,8 +62,9 @@ uint64_t cli_path_bytes(const char *path)
 }
 
 /*
- * Words repeat, and an index holds each once. How many differ follows from how many bits of a map
- * they leave at 0: n = -m ln(zeros / m), by a tenth of a percent up to many times m.
+ * Words repeat, and an index holds each of them once. The number of distinct words is estimated
+ * from the bits of a bitmap that stay 0 (linear counting): n = -m ln(zeros / m), accurate to a
+ * tenth of a percent up to many times m.
  */
 static bry_status count_words(cli_element_reader *reader, uint64_t *count)
 {
@@ -99,7 +100,7 @@ bry_status cli_elements_count(cli_element_reader *reader, uint64_t *count)
                : cli_lines_count(&reader->lines, count, &exact);
 }
 
-/* The hash of a file in blocks: of each block together with the hash of all before it. */
+/* Hashes a file in blocks; each hash is seeded with that of the blocks before it. */
 static bry_status hash_whole(cli_element_reader *reader, cli_element *element)
 {
     unsigned char *block = malloc(sizeof(bry_hash) + BLOCK);
@@ -134,7 +135,7 @@ static bry_status hash_whole(cli_element_reader *reader, cli_element *element)
     return status;
 }
 
-/* The next line; reader->at is behind it. */
+/* Reads the next line and advances reader->at past it. */
 static bry_status next_line(cli_element_reader *reader, cli_text *line, bool *more)
 {
     bry_status status = cli_lines_next(&reader->lines, line);
@@ -146,7 +147,7 @@ static bry_status next_line(cli_element_reader *reader, cli_text *line, bool *mo
     return BRY_OK;
 }
 
-/* Its end is right behind it, so that a piece may begin with the rest of a line. */
+/* The end is directly after the word, so that a piece may begin within a line. */
 static bry_status next_word(cli_element_reader *reader, cli_element *element, bool *more)
 {
     cli_text word;

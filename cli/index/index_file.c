@@ -94,7 +94,7 @@ static int by_tag(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* All units with their tags, by tag; NULL when memory does not suffice. */
+/* All units, sorted by tag; NULL if memory runs out. */
 static tagged *units_by_tag(const bry_index *index, size_t *count)
 {
     *count = bry_index_units(index, NULL, 0);
@@ -116,7 +116,7 @@ static tagged *units_by_tag(const bry_index *index, size_t *count)
     return all;
 }
 
-/* Finds the unit of each piece. BRY_E_BADDATA: there is not exactly one for each. */
+/* Finds the unit of each piece. BRY_E_BADDATA: pieces and units do not match one to one. */
 static bry_status bind_names(cli_file_index *index)
 {
     size_t count, bound = 0;
@@ -224,7 +224,7 @@ int cli_index_refused(bry_status status, const cli_file_index *index, const char
         return cli_fail(BRY_E_LIMIT, "%s: the index needs more than --max-bytes allows, %llu",
                         where, (unsigned long long)index->memory.most);
     if (status == BRY_E_FULL && index->index && cli_index_options(index->index).fixed)
-        return cli_fail(status, "%s: the index is fixed at %u units, which it has", where,
+        return cli_fail(status, "%s: the index is fixed at %u units and is full", where,
                         cli_index_options(index->index).units);
     if (status == BRY_E_FULL && bry_index_units(index->index, NULL, 0) >= BRY_INDEX_UNITS_MAX)
         return cli_fail(status,

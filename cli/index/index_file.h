@@ -1,4 +1,4 @@
-/* An index of files, in a file: the names of the files it covers and the index itself. */
+/* An index of files in a file: the index, with the names of the files it covers. */
 #ifndef BLOOMERY_CLI_INDEX_FILE_H
 #define BLOOMERY_CLI_INDEX_FILE_H
 
@@ -14,7 +14,7 @@ typedef struct cli_owner {
     uint32_t file, piece;
 } cli_owner;
 
-/* It has to stay where it is: the index refers to the memory. */
+/* Must not be moved: the index refers to the memory. */
 typedef struct cli_file_index {
     cli_memory memory;
     bry_index *index;
@@ -26,23 +26,22 @@ typedef struct cli_file_index {
 #define CLI_INDEX_MAX_BYTES(value) CLI_MAX_BYTES("the index", value)
 #define CLI_INDEX_FIRST_WORD .least_words = 1, .missing = "the name of the index is needed"
 
-/* These return CLI_GO_ON, or have said what went wrong and return an exit code.
- * cli_index_close() is due in both cases. */
+/* These return CLI_GO_ON, or an exit code after a message. Call cli_index_close() in both cases. */
 
 /* An index without files. */
 int cli_index_create(cli_file_index *index, uint64_t max_bytes, const bry_index_options *options,
                      cli_elements elements);
 
-/* The index in that file. Names and units agree: each unit is one piece of one file. */
+/* Loads the index from a file, and checks that each unit is one piece of one file. */
 int cli_index_open(cli_file_index *index, uint64_t max_bytes, const char *path);
 
 /* The same, after the file was locked for replacing it. */
 int cli_index_open_to_change(cli_file_index *index, uint64_t max_bytes, const char *path);
 
-/* Options that make an index like this one. */
+/* Options for creating an index like this one. */
 bry_index_options cli_index_options(const bry_index *index);
 
-/* What makes an index whose units can be installed in the one in that file. */
+/* Reads the options of the index in a file, for creating units that can be installed in it. */
 int cli_index_like(const char *path, uint64_t max_bytes, bry_index_options *options,
                    cli_elements *elements);
 
@@ -51,19 +50,19 @@ void cli_index_close(cli_file_index *index);
 /* As cli_target_save(). */
 int cli_index_save(const cli_file_index *index, const char *path, const char *taken);
 
-/* The file that a unit belongs to. */
+/* The number of the file that a unit belongs to. */
 static inline uint32_t cli_index_file_of(const cli_file_index *index, uint32_t unit)
 {
     return index->owners[unit].file;
 }
 
-/* Gives the file, by number, a further piece: that unit. */
+/* Adds a unit to a file as its next piece. */
 bry_status cli_index_own(cli_file_index *index, size_t file, cli_piece piece);
 
 /* Drops a file and its units. */
 void cli_index_drop(cli_file_index *index, size_t file);
 
-/* Whether the index has counted elements of the file as deleted that it still answers for. */
+/* Whether the index still finds deleted elements of the file. */
 bool cli_index_has_stale(const cli_file_index *index, size_t file);
 
 /* Reports that the index refused something; `where` names it. Returns CLI_FAILED. */

@@ -5,16 +5,17 @@
 #include <string.h>
 
 #define BATCH 256u
-#define BUDGET 262144u /* elements that the index works on at once */
+#define BUDGET 262144u /* elements per batch */
 
 /* ---- one file ------------------------------------------------------------------------------ */
 
-/* What is being put in. Its name is there twice until all is read: the old one's goes last. */
+/* The file that is being added. Until it is read completely its name exists twice: the old entry is
+ * removed last. */
 typedef struct filling {
     cli_file_index *index;
     cli_element_reader reader;
     cli_named_file file; /* its pieces */
-    cli_piece piece; /* the one that takes elements */
+    cli_piece piece; /* the piece that takes elements */
     size_t n;
     bry_hash hashes[BATCH];
     uint64_t ends[BATCH];
@@ -33,13 +34,13 @@ static bry_status open_piece(filling *f, uint64_t from)
 
 static bry_status close_piece(filling *f)
 {
-    if (f->piece.to > f->reader.facts.size) /* the last line had no end mark */
+    if (f->piece.to > f->reader.facts.size) /* the last line has no end mark */
         f->piece.to = f->reader.facts.size > f->piece.from ? f->reader.facts.size : f->piece.from;
     bry_index_seal(f->index->index, f->piece.unit);
     return cli_names_add_piece(&f->file, f->piece);
 }
 
-/* One by one, into the next piece where one is full. */
+/* Adds elements one by one; when a piece is full, begins the next one. */
 static bry_status add_singly(filling *f)
 {
     bry_status status = BRY_OK;
@@ -72,7 +73,7 @@ static bry_status add_batch(filling *f)
     return status;
 }
 
-/* All elements. *read tells whether it was the file that failed. */
+/* Adds all elements. *read: the failure was reading the file. */
 static bry_status add_all(filling *f, cli_progress *progress, bool *read)
 {
     bool more = true;
@@ -98,13 +99,13 @@ static bry_status add_all(filling *f, cli_progress *progress, bool *read)
     return BRY_OK;
 }
 
-/* Gives the pieces to the name, in place of what it had. */
+/* Replaces the pieces of the name by the new ones. */
 static bry_status adopt_names(filling *f, const char *name)
 {
     size_t file = cli_names_find(&f->index->names, name);
     if (file != CLI_NO_FILE)
         cli_index_drop(f->index, file);
-    if (f->reader.facts.size == UINT64_MAX) /* a stream, of which no more is known */
+    if (f->reader.facts.size == UINT64_MAX) /* a stream has no size and time */
         f->reader.facts.size = f->reader.at;
     bry_status status = cli_names_add(&f->index->names, name, f->reader.facts, &file);
     for (uint32_t i = 0; i < f->file.piece_count && status == BRY_OK; i++)
@@ -116,7 +117,7 @@ static void undo_filling(filling *f)
 {
     for (uint32_t i = 0; i < f->file.piece_count; i++)
         bry_index_drop(f->index->index, f->file.pieces[i].unit);
-    bry_index_drop(f->index->index, f->piece.unit); /* where it is one of them, again: no harm */
+    bry_index_drop(f->index->index, f->piece.unit); /* doing this twice is harmless */
 }
 
 int cli_index_put(cli_file_index *index, const char *path, const char *name, cli_fill *fill)
@@ -156,7 +157,7 @@ int cli_index_put(cli_file_index *index, const char *path, const char *name, cli
             code = CLI_GO_ON;
         }
     }
-    if (failed) /* now that it was said why: how many units there are is part of that */
+    if (failed) /* after the message, which contains the number of units */
         undo_filling(&f);
     cli_elements_close(&f.reader);
     cli_pieces_free(&f.file);
@@ -173,7 +174,7 @@ int cli_index_put_all(cli_file_index *index, char **paths, size_t count, bool sk
     int code = CLI_GO_ON;
     for (size_t i = 0; i < count && code == CLI_GO_ON; i++) {
         size_t file = cli_names_find(&index->names, paths[i]);
-        /* Of what is named twice the first is enough. */
+        /* A file that is named twice is read once. */
         if (file == CLI_NO_FILE || index->names.files[file].pieces[0].tag < first)
             code = cli_index_put(index, paths[i], paths[i], &fill);
     }
@@ -183,14 +184,14 @@ int cli_index_put_all(cli_file_index *index, char **paths, size_t count, bool sk
 
 /* ---- work that was put off ------------------------------------------------------------------- */
 
-/* One file is open, and has been read up to element `next` of a unit. */
+/* One file is open and read up to element `next` of a unit. */
 typedef struct supply {
     cli_file_index *index;
     cli_element_reader reader;
     bool open;
     uint32_t unit;
     uint64_t next;
-    const char *changed; /* the name of a file that is not what it was */
+    const char *changed; /* the name of a file that has changed */
 } supply;
 
 static void close_supply(supply *s)
@@ -270,9 +271,9 @@ int cli_index_settle(cli_file_index *index)
     bry_index_stats stats = BRY_INDEX_STATS;
     bry_index_get_stats(index->index, &stats);
     if (status == BRY_E_STOPPED && changed &&
-        stats.full_error > stats.promised_error * (1 + 1e-6)) /* and not by rounding alone */
-        cli_note("%s is not what it was when it was read, so the index could not be rebuilt from "
-                 "it; its error is %.3g where %.3g was promised",
+        stats.full_error > stats.promised_error * (1 + 1e-6)) /* by more than rounding */
+        cli_note("%s has changed since it was read, so the index could not be rebuilt from "
+                 "it; its error is %.3g instead of the promised %.3g",
                  cli_quote(changed).text, stats.full_error, stats.promised_error);
     return CLI_GO_ON;
 }

@@ -1,4 +1,4 @@
-/* bloomery index info: what an index is like, for people or for programs. */
+/* bloomery index info: size, files and errors of an index, as text or JSON. */
 #include "cli/core/json/json_line.h"
 #include "cli/core/json/json_write.h"
 #include "cli/index/index_command.h"
@@ -14,11 +14,11 @@ typedef struct facts {
     bry_index_options options;
     bry_index_stats stats;
     bool list;
-    bool is_file; /* and not a pipe, which has no size */
+    bool is_file; /* a pipe has no size */
     uint64_t file_bytes;
 } facts;
 
-/* Elements, stale ones included, of a file's units. */
+/* Elements of a file's units, including stale ones. */
 static void count_file_elements(const cli_file_index *index, const cli_named_file *file,
                                 uint64_t *elements, uint64_t *stale)
 {
@@ -77,7 +77,7 @@ static void print_index_json(const facts *f)
     cli_json_count(&json, "elements", s->elements);
     cli_json_count(&json, "stale", s->stale);
     cli_json_number(&json, "error", f->options.error);
-    cli_json_text(&json, "seed", seed); /* more digits than programs take for a number */
+    cli_json_text(&json, "seed", seed); /* too many digits for a JSON number */
     if (is_dba) {
         cli_json_count(&json, "groups", s->groups);
         cli_json_count(&json, "group", s->group);

@@ -1,4 +1,5 @@
-/* bloomery index locate: the files that may hold a line, from the arguments or standard input. */
+/* bloomery index locate: the files that may contain the keys given as arguments or on standard
+ * input. */
 #include "cli/core/files/saved_file.h"
 #include "cli/core/input/words.h"
 #include "cli/core/json/json_line.h"
@@ -15,9 +16,9 @@
 static const char command[] = "index locate";
 
 #define BATCH 8192u
-#define ROOM 4u /* candidates of a key that are fetched with the batch */
+#define ROOM 4u /* candidates per key that a batch fetches */
 
-/* How answers are written. */
+/* The output format. */
 typedef struct style {
     bool json, confirm;
     bool file_alone;
@@ -29,7 +30,7 @@ typedef struct asking {
     style how;
     uint64_t found, missing;
     bool failed; /* a file could not be read */
-    uint32_t *seen; /* by file: the key that it was printed for last, plus 1 */
+    uint32_t *seen; /* for each file, the last key that it was printed for, plus 1 */
     cli_text *keys;
     bry_hash *hashes;
     uint32_t *units;
@@ -76,7 +77,7 @@ static bool add_candidates(asking *a, size_t key, const uint32_t *units, size_t 
     return true;
 }
 
-/* For a key that has more of them than were fetched. */
+/* For a key with more candidates than were fetched. */
 static bool add_many(asking *a, size_t key, size_t total)
 {
     uint32_t *units = malloc(total * sizeof *units);
@@ -89,7 +90,7 @@ static bool add_many(asking *a, size_t key, size_t total)
     return good;
 }
 
-/* What the key hashes to; false, after a message, when it names a file that cannot be read. */
+/* The hash of the key; false after a message if the key names a file that cannot be read. */
 static bool hash_key(asking *a, size_t i)
 {
     uint64_t seed = bry_index_seed(a->index->index);
@@ -159,7 +160,7 @@ static void print_file(const asking *a, cli_text key, const char *name, bool fir
     putchar(a->how.end);
 }
 
-/* Those of one key, each file once; *at moves behind them. */
+/* Prints the answers for one key, each file once; advances *at past them. */
 static void print_candidates(asking *a, size_t key, size_t *at)
 {
     bool first = true;
@@ -183,7 +184,7 @@ static void print_candidates(asking *a, size_t key, size_t *at)
     a->missing += first;
 }
 
-/* The first n keys. CLI_GO_ON, or an exit code after a message. */
+/* Answers the first n keys. CLI_GO_ON, or an exit code after a message. */
 static int locate_batch(asking *a, size_t n)
 {
     if (n == 0)
@@ -214,7 +215,7 @@ static int locate_words(asking *a, char **words, size_t count)
     return code;
 }
 
-/* A name of a file, for an index of whole files, has to end with a NUL. */
+/* For an index of whole files the key is a file name, which must be NUL-terminated. */
 static bool end_key(const asking *a, cli_text *key)
 {
     if (a->index->names.elements.kind != CLI_ELEMENT_WHOLE)
@@ -225,7 +226,8 @@ static bool end_key(const asking *a, cli_text *key)
     return true;
 }
 
-/* Answers go out whenever no further key has come yet, so that a program may ask and wait. */
+/* Flushes before waiting for the next key, so that a program can send a key and wait for the
+ * answer. */
 static int locate_lines(asking *a)
 {
     cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);

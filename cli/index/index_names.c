@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MOST_FILES ((size_t)1 << 31)
-#define MOST_NAME 65535u /* longer than any system takes */
+#define MOST_NAME 65535u /* longer than any system allows */
 
 const char *cli_elements_name(cli_elements elements)
 {
@@ -45,7 +45,7 @@ size_t cli_names_find(const cli_names *names, const char *name)
     return found ? found - 1 : CLI_NO_FILE;
 }
 
-/* Room for one more file, and a table that is at most half full with it. */
+/* Makes room for one more file, and keeps the hash table at most half full. */
 static bry_status reserve_named_file(cli_names *names)
 {
     if (names->count == MOST_FILES)
@@ -91,7 +91,7 @@ bry_status cli_names_add(cli_names *names, const char *name, cli_file_facts fact
 bry_status cli_names_add_piece(cli_named_file *file, cli_piece piece)
 {
     uint32_t n = file->piece_count;
-    if ((n & (n - 1)) == 0) { /* room doubles at every power of two */
+    if ((n & (n - 1)) == 0) { /* the capacity doubles at every power of two */
         cli_piece *pieces = realloc(file->pieces, (n ? (size_t)n * 2 : 1) * sizeof *pieces);
         if (!pieces)
             return BRY_E_NOMEM;
@@ -108,7 +108,8 @@ void cli_pieces_free(cli_named_file *file)
     file->piece_count = 0;
 }
 
-/* The slot still leads to it, so that those behind stay reachable; it matches no name. */
+/* The slot still refers to it, so that later ones in the probe sequence stay reachable; it matches
+ * no name. */
 void cli_names_del(cli_names *names, size_t file)
 {
     free(names->files[file].name);
@@ -165,7 +166,7 @@ static void write_file(const bry_sink *sink, const cli_named_file *file)
     cli_put(record + AT_PIECES, file->piece_count, 4);
     cli_put(record + AT_FLAGS, file->apart ? APART : 0, 8);
     sink->write(sink->opaque, record,
-                sizeof record); /* to memory: what fails is found at the end */
+                sizeof record); /* to memory; failures are detected at the end */
     sink->write(sink->opaque, file->name, len);
     for (uint32_t i = 0; i < file->piece_count; i++) {
         cli_put(bytes + AT_TAG, file->pieces[i].tag, 8);
@@ -211,13 +212,13 @@ static bry_status check_head(const bry_buffer *note, bry_load *load)
     if (note->len < HEAD || memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
         return cli_note_fail(load, BRY_E_BADDATA, 0, "this is not an index of files");
     if (cli_get(head + AT_VERSION, 4) != VERSION)
-        return cli_note_fail(load, BRY_E_VERSION, AT_VERSION, "its names are of another version");
+        return cli_note_fail(load, BRY_E_VERSION, AT_VERSION, "its names are from another version");
     if (head[AT_ELEMENTS] > CLI_ELEMENT_FIELDS || cli_get(head + AT_DELIMITER + 1, 2) != 0)
-        return cli_note_fail(load, BRY_E_BADDATA, AT_ELEMENTS, "its elements are of no known kind");
+        return cli_note_fail(load, BRY_E_BADDATA, AT_ELEMENTS, "unknown kind of elements");
     return BRY_OK;
 }
 
-/* One record; *at moves behind it. */
+/* Reads one record and advances *at past it. */
 static bry_status read_file(cli_names *names, const unsigned char *bytes, uint64_t end,
                             uint64_t *at, bry_load *load)
 {
@@ -268,7 +269,7 @@ static bry_status read_all(cli_names *names, const bry_buffer *note, bry_load *l
                        .fields = cli_get_fields(head + AT_FIELDS, (char)head[AT_DELIMITER])};
     if ((names->elements.kind == CLI_ELEMENT_FIELDS) != (names->elements.fields.count > 0) ||
         (names->elements.fields.delimiter && !names->elements.fields.count))
-        return cli_note_fail(load, BRY_E_BADDATA, AT_FIELDS, "its fields are of no known kind");
+        return cli_note_fail(load, BRY_E_BADDATA, AT_FIELDS, "its fields are invalid");
     names->next_tag = cli_get(head + AT_NEXT_TAG, 8);
     uint64_t at = HEAD;
     while (at < note->len && status == BRY_OK)

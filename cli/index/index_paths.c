@@ -74,7 +74,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
     return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* One entry of a folder, or the word itself. */
+/* One entry of a folder, or an argument. */
 static int visit_entry(cli_paths *paths, const cli_paths_how *how, const FTSENT *entry,
                        const struct stat *except)
 {
@@ -91,7 +91,7 @@ static int visit_entry(cli_paths *paths, const cli_paths_how *how, const FTSENT 
                             strerror(entry->fts_errno));
         return how->skip ? CLI_GO_ON : code;
     }
-    default: /* folders are gone through; links in them, pipes and devices are passed over */
+    default: /* folders are searched; links in them, pipes and devices are skipped */
         return CLI_GO_ON;
     }
 }

@@ -1,5 +1,5 @@
-/* Names of files: the words of a command, what is in folders, and the names in a list that NULs
- * end (--files0-from). */
+/* Names of files: arguments, contents of folders, and NUL-terminated names in a list
+ * (--files0-from). */
 #ifndef BLOOMERY_CLI_INDEX_PATHS_H
 #define BLOOMERY_CLI_INDEX_PATHS_H
 
@@ -14,9 +14,9 @@ typedef struct cli_paths {
 typedef struct cli_paths_how {
     const char *command;
     const char *list; /* --files0-from, or NULL */
-    bool recursive; /* folders are gone through, and their files taken, by name */
-    bool skip; /* go on where a folder cannot be read */
-    const char *except; /* the index, which may lie in one of them */
+    bool recursive; /* search folders, in order of names */
+    bool skip; /* skip folders that cannot be read */
+    const char *except; /* the index, which may be in one of the folders */
 } cli_paths_how;
 
 /* Rows for a table of options. */
@@ -28,8 +28,8 @@ typedef struct cli_paths_how {
             "also the files named in LIST, each ended by a NUL; - is stdin", &(value)->list, 0     \
     }
 
-/* All of them; at least one. CLI_GO_ON, or an exit code after a message. cli_paths_free() is due in
- * both cases. */
+/* Finds all of them; at least one. CLI_GO_ON, or an exit code after a message. Call
+ * cli_paths_free() in both cases. */
 int cli_paths_read(cli_paths *paths, const cli_paths_how *how, char **words, size_t count);
 void cli_paths_free(cli_paths *paths);
 

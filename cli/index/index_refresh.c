@@ -1,10 +1,10 @@
 /*
- * bloomery index refresh: makes an index agree with its files again, as a whole or not at all.
+ * bloomery index refresh: updates an index from its files; either completely or not at all.
  *
- * A file that is gone is taken out. But a program that runs in the wrong folder, or beside a disk
- * that is not mounted, sees no files either, and an index that took that for the truth would be
- * empty. So all files are looked at before the first is touched, and where all of them are gone, or
- * a whole folder is, nothing is done unless --drop-gone says that it is meant.
+ * Missing files are removed from the index. But if the program runs in the wrong folder, or if a
+ * disk is not mounted, all files seem to be missing, and the index would become empty. So all files
+ * are checked before anything is changed, and if all of them or a whole folder are missing, nothing
+ * is done without --drop-gone.
  */
 #include "cli/index/index_command.h"
 #include "cli/index/index_fill.h"
@@ -34,8 +34,8 @@ static bool is_gone(const cli_named_file *file, cli_elements elements)
     return status == BRY_E_IO && errno == ENOENT && !reader.problem;
 }
 
-/* Whether there is nothing where the file was: no folder, or an empty one, as the place of a disk
- * is that is not mounted. */
+/* Whether the folder of the file is missing or empty, such as the mount point of a disk that is not
+ * mounted. */
 static bool folder_is_gone(char *name)
 {
     char *slash = strrchr(name, '/');
@@ -88,7 +88,7 @@ static int survey_files(const cli_file_index *index, request *asked)
 
 /* ---- one file ------------------------------------------------------------------------------ */
 
-/* Whether it is as it was when it was read, and so is what the index has of it. */
+/* Whether the file is unchanged and the index has all of its elements. */
 static bool is_fresh(const cli_file_index *index, size_t i)
 {
     const cli_named_file *file = &index->names.files[i];
@@ -105,18 +105,18 @@ static int refresh_file(cli_file_index *index, size_t i, request *asked)
     bool gone = asked->gone[i];
     if (gone && !asked->fill.skip) {
         cli_progress_end(&asked->fill.progress);
-        cli_note("%s is gone, and removed", cli_quote(file->name).text);
+        cli_note("%s is gone and was removed", cli_quote(file->name).text);
         cli_index_drop(index, i);
         asked->changes++;
         return CLI_GO_ON;
     }
     if (!gone && !asked->all && is_fresh(index, i))
         return CLI_GO_ON;
-    char *name = strdup(file->name); /* the name there goes while the file is put in */
+    char *name = strdup(file->name); /* the stored name is freed when the file is added */
     if (!name)
         return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
     uint64_t skipped = asked->fill.skipped;
-    int code = cli_index_put(index, name, name, &asked->fill); /* says what is wrong with it */
+    int code = cli_index_put(index, name, name, &asked->fill); /* reports the error */
     asked->changes += asked->fill.skipped == skipped;
     free(name);
     return code;
@@ -136,7 +136,7 @@ static uint64_t bytes_to_read(const cli_file_index *index, const request *asked)
 static int refresh_files(cli_file_index *index, request *asked)
 {
     int code = survey_files(index, asked);
-    size_t count = index->names.count; /* those put in anew come behind */
+    size_t count = index->names.count; /* files that are read again are appended */
     asked->fill.progress = cli_progress_start(bytes_to_read(index, asked), false);
     for (size_t i = 0; i < count && code == CLI_GO_ON; i++)
         if (index->names.files[i].name && !index->names.files[i].apart)

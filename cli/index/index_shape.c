@@ -75,7 +75,7 @@ int cli_index_shape_read(cli_index_shape *asked, const char *command, const cli_
     return cli_index_like(asked->like, asked->max_bytes, &asked->options, &asked->elements);
 }
 
-/* Units that files take when each is cut into so many elements. */
+/* The number of units if files are cut into units of `capacity` elements. */
 static uint64_t units_for(const uint64_t *counts, size_t n, uint64_t capacity)
 {
     uint64_t units = 0;
@@ -105,21 +105,21 @@ void cli_index_shape_fit(cli_index_shape *asked, const uint64_t *counts, size_t 
         most = counts[i] > most ? counts[i] : most;
     bry_index_options tried = *options;
     uint64_t best = UINT64_MAX;
-    /* Words of one piece of a file are in the next one too, so such files are not cut. */
+    /* The pieces of a file have many words in common, so files are not cut by words. */
     uint64_t least = asked->elements.kind == CLI_ELEMENT_WORDS ? most : LEAST_CAPACITY;
     for (uint64_t capacity = most; capacity >= least; capacity -= capacity / 2) {
         uint64_t units = units_for(counts, n, capacity);
         tried.units = asked->units ? (uint32_t)asked->units : with_spare(units);
         tried.unit_capacity = capacity;
         bry_index_shape shape = BRY_INDEX_SHAPE;
-        /* More units are more work: they have to be worth it. */
+        /* More units are more work, so they must save enough memory. */
         if (bry_index_plan(&tried, &shape) == BRY_OK && shape.bytes < best / 20 * 19 &&
             (units <= tried.units || best == UINT64_MAX)) {
             best = shape.bytes;
             *options = tried;
         }
     }
-    if (best == UINT64_MAX) { /* creating it will say why */
+    if (best == UINT64_MAX) { /* create reports the error */
         options->unit_capacity = most;
         options->units = tried.units;
     }

@@ -1,4 +1,4 @@
-/* What an index of files shall be: the options of `index build` and `index unit`. */
+/* The shape of an index of files: options of `index build` and `index unit`. */
 #ifndef BLOOMERY_CLI_INDEX_SHAPE_H
 #define BLOOMERY_CLI_INDEX_SHAPE_H
 
@@ -13,7 +13,8 @@ typedef struct cli_index_shape {
     cli_elements elements;
 } cli_index_shape;
 
-/* Rows of a table of options; of these CLI_INDEX_SHAPING at its beginning go not with --like. */
+/* Rows of a table of options; the first CLI_INDEX_SHAPING of them cannot be combined with --like.
+ */
 #define CLI_INDEX_SHAPING 14
 #define CLI_INDEX_SHAPE_ROWS(asked)                                                                  \
     {"error",                                                                                        \
@@ -62,14 +63,14 @@ typedef struct cli_index_shape {
          &(asked)->like, 0},                                                                         \
         CLI_INDEX_MAX_BYTES(&(asked)->max_bytes)
 
-/* Reads the words, refuses what does not go together, and opens --like. The options' table is the
- * one that the rows are in. CLI_GO_ON, or an exit code after a message. */
+/* Reads the options, refuses invalid combinations, and opens --like. `options` is the table that
+ * contains the rows. CLI_GO_ON, or an exit code after a message. */
 int cli_index_shape_read(cli_index_shape *asked, const char *command, const cli_option *options);
 
 /*
- * Units and capacity, where they were not given, for files with so many elements: those that take
- * the least memory, when a file that is larger than a unit is cut up, and with a quarter of the
- * units to spare.
+ * Chooses units and capacity, unless given, for files with these numbers of elements: the
+ * combination that takes the least memory, given that files larger than a unit are cut, plus a
+ * quarter more units.
  */
 void cli_index_shape_fit(cli_index_shape *asked, const uint64_t *counts, size_t n);
 

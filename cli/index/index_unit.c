@@ -1,6 +1,6 @@
 /*
- * bloomery index unit and install: the units of a file, built apart and shipped to an index. What
- * is shipped is an index of that one file.
+ * bloomery index unit and install: the units of a file are built separately and installed in an
+ * index later. The units are saved as an index of that one file.
  */
 #include "cli/core/files/saved_file.h"
 #include "cli/index/index_command.h"
@@ -81,7 +81,7 @@ static bry_status install_unit(cli_file_index *index, const bry_index *from, cli
     return status;
 }
 
-/* A shipped file with its units, in place of what the index has under its name. */
+/* Installs a file with its units, replacing a file of the same name. */
 static bry_status install_file(cli_file_index *index, const cli_file_index *shipped,
                                const cli_named_file *file)
 {

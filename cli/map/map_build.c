@@ -8,8 +8,9 @@
 
 static const char command[] = "map build";
 
-/* A pipe that is longer than what is looked at in advance is planned for so many times the lines of
- * that. Planning for twice the keys costs compact one bit a key, and kbf twice the memory. */
+/* For a pipe that is longer than what is read in advance, the map is planned for this many times
+ * the lines read. Planning for twice the keys costs compact one bit per key, and kbf twice the
+ * memory. */
 #define PIPE_COMPACT 16u
 #define PIPE_KBF 4u
 #define LEAST_CAPACITY 1000u
@@ -26,7 +27,7 @@ typedef struct request {
     bry_map_options map;
 } request;
 
-/* The words of --engine and --layout, and what does not go together. */
+/* Checks --engine, --layout and combinations of options. */
 static int check_map_options(request *asked)
 {
     bry_map_options *map = &asked->map;
@@ -62,7 +63,7 @@ static int check_map_options(request *asked)
     return CLI_GO_ON;
 }
 
-/* Without --items: what the input says. */
+/* Without --items, the number of keys follows from the input. */
 static int choose_capacity(request *asked, cli_lines *lines)
 {
     uint64_t count;
@@ -101,7 +102,8 @@ static int create_map(request *asked, cli_memory *memory, cli_lines *lines, bry_
             return code;
         bry_map_options options = asked->map;
         options.allocator = &memory->allocator;
-        /* kbf takes what is planned as soon as a few keys are in; compact only what keys need. */
+        /* kbf soon takes the planned memory, even for few keys; compact takes only what the keys
+         * need. */
         bry_map_shape shape = BRY_MAP_SHAPE;
         if (options.engine == BRY_ENGINE_KBF && bry_map_plan(&options, &shape) == BRY_OK &&
             shape.bytes > memory->most)
@@ -154,7 +156,7 @@ int cli_map_build(int argc, char **argv)
         {"seed", CLI_COUNT, "S", "seed for hashing keys (default: random)", &asked.map.seed, 0},
         {"fixed", CLI_FLAG, NULL, "refuse keys beyond --items instead of growing", &asked.map.fixed,
          0},
-        /* Those above make the shape; the ones below go with --like too. */
+        /* The rows above define the shape; those below can be combined with --like. */
         {"like", CLI_TEXT, "OTHER",
          "copy shape, seed and codes of that map, to merge the two later", &asked.like, 0},
         CLI_PAIR_DELIMITERS(&asked.delimiter),

@@ -1,4 +1,4 @@
-/* bloomery map put and map del: changes of a map in a file, all of them or none. */
+/* bloomery map put and map del: change a map in a file; either all changes are made or none. */
 #include "cli/core/files/saved_file.h"
 #include "cli/map/map_command.h"
 #include "cli/map/map_pairs.h"

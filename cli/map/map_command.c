@@ -1,6 +1,6 @@
 /*
- * bloomery map: maps in files. Each subcommand loads a file, does one thing, and where that changed
- * the map replaces the file whole.
+ * bloomery map: maps in files. Each subcommand loads a file, does one thing, and replaces the file
+ * if that changed the map.
  */
 #include "cli/map/map_command.h"
 

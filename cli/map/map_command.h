@@ -1,4 +1,4 @@
-/* The subcommands of `bloomery map`: the table of these is in map_command.c. */
+/* The subcommands of `bloomery map`: map_command.c has the table of them. */
 #ifndef BLOOMERY_CLI_MAP_COMMAND_H
 #define BLOOMERY_CLI_MAP_COMMAND_H
 

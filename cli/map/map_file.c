@@ -57,16 +57,15 @@ int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *mem
         bry_map_options_like(map, &options);
         bool at_capacity = options.fixed && stats.items >= stats.capacity;
         if (options.value_bits == 0 && stats.values_left == 0 && !at_capacity)
-            return cli_fail(status,
-                            "%s: no code is left for a new value; the map knows %llu values", where,
-                            (unsigned long long)stats.values);
+            return cli_fail(status, "%s: the map has %llu values, and no code is left for another",
+                            where, (unsigned long long)stats.values);
         if (!options.fixed)
             return cli_fail(status,
-                            "%s: the keys would be more than the map's error allows; merged maps "
+                            "%s: more keys would exceed the map's error; merged maps "
                             "cannot be given longer fingerprints",
                             where);
-        return cli_fail(status, "%s: the map has a fixed capacity of %llu keys, which it holds",
-                        where, (unsigned long long)stats.capacity);
+        return cli_fail(status, "%s: the map has a fixed capacity of %llu keys and is full", where,
+                        (unsigned long long)stats.capacity);
     }
     if (status == BRY_E_NOMEM && memory->refused)
         return cli_fail(BRY_E_LIMIT, "%s: the map needs more than --max-bytes allows, %llu", where,

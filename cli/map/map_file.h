@@ -1,4 +1,4 @@
-/* Maps in files: loading, saving, and what is said when a change is refused. */
+/* Maps in files: loading, saving, and the messages for refused changes. */
 #ifndef BLOOMERY_CLI_MAP_FILE_H
 #define BLOOMERY_CLI_MAP_FILE_H
 
@@ -12,15 +12,16 @@
 /* The row of --max-bytes. */
 #define CLI_MAP_MAX_BYTES(value) CLI_MAX_BYTES("maps", value)
 
-/* For the syntax of a command whose first word is a map's file. */
+/* For commands whose first argument is the file of a map. */
 #define CLI_MAP_FIRST_WORD .least_words = 1, .missing = "the name of the file is needed"
 
-/* These return CLI_GO_ON, or have said what went wrong and return an exit code. */
+/* These return CLI_GO_ON, or an exit code after a message. */
 
-/* The note, which the map may have from another program, goes to the buffer; NULL drops it. */
+/* The map's note, which another program may have written, is stored in the buffer; NULL discards
+ * it. */
 int cli_map_load(const char *path, cli_memory *memory, bry_map **map, bry_buffer *note);
 
-/* The memory, max_bytes as --max-bytes gave it, and the map in it. */
+/* Initialises the memory with `max_bytes` from --max-bytes, and loads the map into it. */
 int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
                  bry_buffer *note);
 
@@ -28,7 +29,7 @@ int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_m
 int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
                            bry_buffer *note);
 
-/* Options that make a map like this one. */
+/* Options for creating a map like this one. */
 bry_map_options cli_map_options(const bry_map *map);
 
 /* As cli_target_save(). */

@@ -13,7 +13,7 @@ static const char command[] = "map get";
 
 #define BATCH 256u
 
-/* How answers are written. */
+/* The output format. */
 typedef struct style {
     bool json, all;
     bool value_alone;
@@ -75,7 +75,7 @@ static void print_answer(const style *how, cli_text key, bry_answer answer,
 static void look_up_keys(const bry_map *map, const style *how, const cli_text *keys, size_t n,
                          tally *count)
 {
-    bry_hash hashes[BATCH] = {{0}}; /* gcc does not see that the first n are set */
+    bry_hash hashes[BATCH] = {{0}}; /* gcc does not see that the first n are initialised */
     bry_map_value values[BATCH];
     uint8_t answers[BATCH];
     if (n == 0)
@@ -100,7 +100,8 @@ static void look_up_words(const bry_map *map, const style *how, char **words, si
     }
 }
 
-/* Answers go out whenever no further key has come yet, so that a program may ask and wait. */
+/* Flushes before waiting for the next key, so that a program can send a key and wait for the
+ * answer. */
 static int look_up_lines(const bry_map *map, const style *how, tally *count)
 {
     cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);

@@ -1,4 +1,4 @@
-/* bloomery map info: what a map is like, for people or for programs. */
+/* bloomery map info: size, load and errors of a map, as text or JSON. */
 #include "cli/core/json/json_write.h"
 #include "cli/core/output/text_table.h"
 #include "cli/map/map_command.h"
@@ -11,7 +11,7 @@
 typedef struct facts {
     bry_map_options options;
     bry_map_stats stats;
-    bool is_file; /* and not a pipe, which has no size */
+    bool is_file; /* a pipe has no size */
     uint64_t file_bytes;
 } facts;
 
@@ -44,7 +44,7 @@ static void print_map_json(const facts *f)
     cli_json_count(&json, "capacity", s->capacity);
     cli_json_bool(&json, "fixed", f->options.fixed);
     cli_json_number(&json, "error", f->options.error);
-    cli_json_text(&json, "seed", seed); /* more digits than programs take for a number */
+    cli_json_text(&json, "seed", seed); /* too many digits for a JSON number */
     cli_json_count(&json, "value_bits", f->options.value_bits);
     cli_json_count(&json, "values", s->values);
     cli_json_count(&json, "values_left", s->values_left);

@@ -7,7 +7,7 @@
 
 /* ---- merge ---------------------------------------------------------------------------------- */
 
-/* A map that is added twice, or to itself, would leave no key of kbf readable. */
+/* If a kbf map is added twice, or to itself, all its keys become unsure. */
 static int check_distinct(char **paths, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -16,7 +16,7 @@ static int check_distinct(char **paths, size_t n)
             if (cli_is_stream(paths[i]) && cli_is_stream(paths[j]))
                 return cli_misuse("map merge", "\"-\" can be given once");
         if (stat(paths[i], &one) != 0)
-            continue; /* loading it will say why */
+            continue; /* loading it reports the error */
         for (size_t j = 0; j < i; j++)
             if (stat(paths[j], &other) == 0 && one.st_dev == other.st_dev &&
                 one.st_ino == other.st_ino)

@@ -36,12 +36,12 @@ const char *cli_pair_value(uint32_t value_bits, const char *text, size_t len, br
     bool fits = true;
     for (size_t i = 0; i < len; i++) {
         if (text[i] < '0' || text[i] > '9')
-            return "the value is not a whole number, as this map takes them";
+            return "the value is not a whole number, and the values of this map are integers";
         fits = fits && !__builtin_mul_overflow(number, 10, &number) &&
                !__builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number);
     }
     if (len == 0)
-        return "the value is not a whole number, as this map takes them";
+        return "the value is not a whole number, and the values of this map are integers";
     return number_value(value_bits, fits ? number : UINT64_MAX, value);
 }
 
@@ -66,7 +66,7 @@ static const char *read_delimited_pair(const cli_pairs *pairs, cli_text line, cl
 
 enum { KEY, KEY_BASE64, VALUE, VALUE_BASE64, MEMBERS };
 
-/* The string of a member, or of its twin in base64. */
+/* The string of a member, or of its base64 variant. */
 static const char *read_bytes(cli_json_member *plain, cli_json_member *base64, cli_text *text,
                               size_t *column)
 {
@@ -76,11 +76,11 @@ static const char *read_bytes(cli_json_member *plain, cli_json_member *base64, c
         return "a string is expected here";
     *text = member->text;
     if (member == base64 && !cli_base64_read(text->bytes, &text->len))
-        return "this is not base64";
+        return "invalid base64";
     return NULL;
 }
 
-/* Both forms of a member, or neither. */
+/* Whether both forms of a member are given, or neither. */
 static bool is_twofold(const cli_json_member *plain, const cli_json_member *base64)
 {
     return (plain->type == CLI_JSON_MISSING) == (base64->type == CLI_JSON_MISSING);
@@ -93,11 +93,11 @@ static const char *read_json(const cli_pairs *pairs, cli_text line, cli_pair *pa
     const char *problem = cli_json_line_read(line, members, MEMBERS, column);
     if (problem)
         return problem;
-    *column = 0; /* what follows may be about the line as a whole */
+    *column = 0; /* the checks below concern the whole line */
     if (is_twofold(&members[KEY], &members[KEY_BASE64]))
-        return "it takes one of \"key\" and \"key_base64\"";
+        return "give either \"key\" or \"key_base64\"";
     if (is_twofold(&members[VALUE], &members[VALUE_BASE64]))
-        return "it takes one of \"value\" and \"value_base64\"";
+        return "give either \"value\" or \"value_base64\"";
     problem = read_bytes(&members[KEY], &members[KEY_BASE64], &pair->key, column);
     if (problem)
         return problem;
@@ -106,7 +106,7 @@ static const char *read_json(const cli_pairs *pairs, cli_text line, cli_pair *pa
         *column = value->type == CLI_JSON_MISSING ? members[VALUE_BASE64].column : value->column;
         return value->type == CLI_JSON_WHOLE
                    ? number_value(pairs->value_bits, value->number, &pair->value)
-                   : "the value is not a whole number, as this map takes them";
+                   : "the value is not a whole number, and the values of this map are integers";
     }
     cli_text text;
     problem = read_bytes(&members[VALUE], &members[VALUE_BASE64], &text, column);
@@ -148,9 +148,9 @@ bry_status cli_map_put(bry_map *map, cli_map_how how, bry_hash hash, bry_map_val
 }
 
 /*
- * Pairs that are put at once: a map takes many keys several times as fast as one by one, the more
- * so the more they are beside those that it holds. Values are copied, since reading on moves the
- * lines.
+ * Pairs are stored in batches, which is several times as fast as one by one; the larger the batch
+ * relative to the map, the faster. Values are copied, because reading further lines moves the
+ * current ones.
  */
 typedef struct batch {
     uint64_t first_line;
@@ -176,7 +176,7 @@ static void free_batch(batch *b)
     free(b->text);
 }
 
-/* Makes room for that many more bytes. */
+/* Makes room for `more` bytes. */
 static bool reserve_text(batch *b, size_t len)
 {
     size_t most = 2 * b->bytes_most + len;
@@ -224,10 +224,11 @@ static int fill_pair_batch(cli_pairs *pairs, uint64_t seed, size_t most, batch *
     return CLI_GO_ON;
 }
 
-/* Puts a batch; one that fails changed nothing: then each on its own, to find out which it is. */
+/* Stores a batch. A batch that fails changes nothing; then the pairs are stored one by one, to find
+ * the one that fails. */
 static int put_batch(bry_map *map, const cli_memory *memory, cli_map_how how, const batch *b)
 {
-    /* kbf decides key by key; compact never is unsure, and is faster in a batch. */
+    /* kbf decides for each key; compact is never unsure, and faster in a batch. */
     if (cli_map_options(map).engine == BRY_ENGINE_COMPACT &&
         bry_map_set_n(map, b->hashes, b->values, b->n, NULL) == BRY_OK)
         return CLI_GO_ON;

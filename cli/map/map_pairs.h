@@ -1,7 +1,6 @@
 /*
- * Pairs of key and value from an input: lines "key<TAB>value", with
- * another byte for the tab where --delimiter has it, or JSON lines
- * {"key": …, "value": …}. In a map of integers the value is a whole number.
+ * Pairs of key and value from an input: lines "key<TAB>value" (--delimiter replaces the tab), or
+ * JSON lines {"key": …, "value": …}. In a map of integers the value is a whole number.
  */
 #ifndef BLOOMERY_CLI_MAP_PAIRS_H
 #define BLOOMERY_CLI_MAP_PAIRS_H
@@ -19,10 +18,10 @@ typedef struct cli_pairs {
     cli_lines lines;
     bool json;
     char delimiter; /* of lines that are not JSON */
-    uint32_t value_bits; /* of the map they are for; 0: its values are byte strings */
+    uint32_t value_bits; /* bits of the map's integers; 0: values are byte strings */
 } cli_pairs;
 
-/* What value a text stands for: NULL, or what is wrong with it. */
+/* Parses the text of a value. NULL, or what is wrong with it. */
 const char *cli_pair_value(uint32_t value_bits, const char *text, size_t len, bry_map_value *value);
 
 /* Rows for a table of options. */
@@ -32,23 +31,24 @@ const char *cli_pair_value(uint32_t value_bits, const char *text, size_t len, br
         "delimiter", CLI_TEXT, "C", "the same", (value), 0                                         \
     }
 
-/* What they say; NULL is a tab. CLI_GO_ON, or an exit code after a message. */
+/* Reads them; a delimiter of NULL is a tab. CLI_GO_ON, or an exit code after a message. */
 int cli_pair_delimiter(const char *command, const char *text, bool json, char *delimiter);
 
 /* The next pair; *more is false at the end. CLI_GO_ON, or an exit code after a message that names
  * the line. */
 int cli_pairs_next(cli_pairs *pairs, cli_pair *pair, bool *more);
 
-/* How a pair is put into a map. */
+/* How a pair is stored. */
 typedef enum cli_map_how {
-    CLI_MAP_SET, /* a key that cannot be told is refused */
+    CLI_MAP_SET, /* refuses keys whose value is unsure */
     CLI_MAP_NEW, /* the keys are known to be new */
-    CLI_MAP_FILL, /* set; but a key that cannot be told is taken for a new one */
+    CLI_MAP_FILL, /* like set, but treats unsure keys as new */
 } cli_map_how;
 
 bry_status cli_map_put(bry_map *map, cli_map_how how, bry_hash hash, bry_map_value value);
 
-/* Puts all pairs in. CLI_GO_ON, or an exit code after a message; the map holds a part then. */
+/* Stores all pairs. CLI_GO_ON; or an exit code after a message, and then some pairs may be stored.
+ */
 int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli_pairs *pairs);
 
 #endif

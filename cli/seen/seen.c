@@ -1,4 +1,4 @@
-/* bloomery seen: lines that were not there in the last T. */
+/* bloomery seen: drops lines that were seen within the last T. */
 #include "cli/core/args.h"
 #include "cli/core/command.h"
 #include "cli/core/output/output.h"
@@ -18,7 +18,7 @@ static int end_by(int number)
     return CLI_FAILED;
 }
 
-/* Whoever stopped the program is told so, when all is done. */
+/* Ends with the signal that stopped the program, so that its caller sees it. */
 static int end_as(const seen_tally *tally, int code)
 {
     return tally->signal && (code = cli_finish(code)) == CLI_YES ? end_by(tally->signal) : code;
@@ -31,7 +31,7 @@ static int print_count(seen_tally *tally)
     if (fflush(stdout) == 0)
         return CLI_YES;
     tally->unread = errno == EPIPE;
-    clearerr(stdout); /* it is reported here */
+    clearerr(stdout); /* reported here */
     return tally->unread ? CLI_FAILED : cli_fail(BRY_E_IO, "standard output: %s", strerror(errno));
 }
 
@@ -39,7 +39,7 @@ static int report_seen(const seen_options *asked, const seen_kept *kept, const s
                        int code)
 {
     (asked->json ? seen_report_json : seen_report_text)(kept, tally);
-    return ferror(stderr) ? CLI_FAILED : code; /* there is nowhere left to say so */
+    return ferror(stderr) ? CLI_FAILED : code; /* a failure cannot be reported any more */
 }
 
 static int run_seen(seen_options *asked, char **files)
@@ -68,7 +68,8 @@ static int run_seen(seen_options *asked, char **files)
     if (asked->stats && !tally.unread)
         code = report_seen(asked, &kept, &tally, code);
     bry_window_destroy(kept.window);
-    /* As other tools end in a pipeline, and without a word: it is how `| head` says enough. */
+    /* Ends silently, like other tools in a pipeline: `| head` closes the pipe when it has enough.
+     */
     return tally.unread ? end_by(SIGPIPE) : end_as(&tally, code);
 }
 

@@ -1,12 +1,12 @@
-/* The clock of a stream whose lines do not tell their time, in milliseconds since 1970. */
+/* The clock for streams without times in their lines, in milliseconds since 1970. */
 #ifndef BLOOMERY_CLI_SEEN_CLOCK_H
 #define BLOOMERY_CLI_SEEN_CLOCK_H
 
 #include <stdint.h>
 
 /*
- * The time of day as it was when the clock was started, and from then on a clock that nobody sets:
- * what a window is promised does not hang on corrections of the time of day.
+ * Starts at the time of day and then follows the monotonic clock, so that a correction of the
+ * system's time does not change how long a window remembers.
  */
 typedef struct seen_clock {
     uint64_t start, steady_start;

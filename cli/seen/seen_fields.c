@@ -17,7 +17,7 @@ static int read_names(seen_fields *fields, const char *command, const char *text
         size_t len = strcspn(at, ",");
         const char *problem = fields->name_count == CLI_MOST_FIELDS ? "has more than 8 names"
                               : len == 0                            ? "has an empty name"
-                              : len > SEEN_MOST_NAME                ? "has too long a name"
+                              : len > SEEN_MOST_NAME                ? "has a name that is too long"
                                                                     : NULL;
         if (problem)
             return cli_misuse(command, "--key: %s %s", cli_quote(text).text, problem);
@@ -79,7 +79,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(seen_problem *problem, co
     return false;
 }
 
-/* What of a line was asked for: the parts of its key, then its time. */
+/* The requested parts of a line: those of its key, then its time. */
 typedef struct found {
     cli_text part[CLI_MOST_FIELDS + 1];
     cli_text *time;
@@ -134,7 +134,7 @@ bool seen_fields_of(const seen_fields *fields, cli_text line, cli_scratch *scrat
         return true;
     if (!(fields->json ? read_members : read_delimited_fields)(fields, line, &f, problem))
         return false;
-    /* Values in JSON end where they end, so that any byte will do between them. */
+    /* JSON values are self-delimiting, so any separator is unambiguous. */
     char between = fields->json ? ',' : fields->key.delimiter;
     if (parts > 0 && !cli_join(scratch, f.part, parts, between, key))
         return fail(problem, "%s", bry_status_text(BRY_E_NOMEM));

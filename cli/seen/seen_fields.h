@@ -1,4 +1,4 @@
-/* Which part of a line is its key, and which tells its time. */
+/* Which parts of a line are its key and its time. */
 #ifndef BLOOMERY_CLI_SEEN_FIELDS_H
 #define BLOOMERY_CLI_SEEN_FIELDS_H
 
@@ -8,26 +8,26 @@
 enum { SEEN_MOST_NAME = 255 };
 
 typedef struct seen_fields {
-    bool json; /* fields are members of an object, */
-    const char *key_name; /* of these names, with commas between them; NULL: the whole line */
+    bool json; /* fields are members of a JSON object */
+    const char *key_name; /* their names, separated by commas; NULL: the whole line */
     const char *time_name; /* NULL: none */
-    char names[CLI_MOST_FIELDS][SEEN_MOST_NAME + 1]; /* those of key_name, */
+    char names[CLI_MOST_FIELDS][SEEN_MOST_NAME + 1]; /* the names in key_name */
     unsigned name_count;
-    cli_fields key; /* else they are counted */
+    cli_fields key; /* fields by number, without JSON */
     uint16_t time; /* 0: none */
-    uint16_t wanted[CLI_MOST_FIELDS + 1]; /* those of the key and that of the time */
+    uint16_t wanted[CLI_MOST_FIELDS + 1]; /* of key and time */
     size_t wanted_count;
     text_time_unit unit;
 } seen_fields;
 
-/* What is wrong with a line, and at which of its bytes, from 1; 0: with the line as a whole. */
+/* What is wrong with a line, and the byte, from 1; 0: the whole line. */
 typedef struct seen_problem {
     size_t column;
     char text[256];
 } seen_problem;
 
-/* The words of --key, --time, --delimiter and --time-unit; NULL where one was not given. CLI_GO_ON,
- * or an exit code after a message. */
+/* Reads --key, --time, --delimiter and --time-unit; NULL: not given. CLI_GO_ON, or an exit code
+ * after a message. */
 int seen_fields_read(seen_fields *fields, const char *command, const char *key, const char *time,
                      const char *delimiter, const char *unit);
 
@@ -36,13 +36,13 @@ static inline bool seen_fields_have_time(const seen_fields *fields)
     return fields->time || fields->time_name;
 }
 
-/* Whether keys are put together from several fields, and so lie in the scratch. */
+/* Whether keys are joined from several fields and so are in the scratch buffer. */
 static inline bool seen_fields_are_several(const seen_fields *fields)
 {
     return fields->key.count > 1 || fields->name_count > 1;
 }
 
-/* The key, and the time where fields have one. False: the problem says why not. */
+/* Finds the key and, if there is a time field, the time. False: *problem says why. */
 bool seen_fields_of(const seen_fields *fields, cli_text line, cli_scratch *scratch, cli_text *key,
                     uint64_t *time, seen_problem *problem);
 

@@ -18,7 +18,7 @@ static int fail_input(const char *path, int problem)
     return cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(problem));
 }
 
-/* Lines by the length of the first ones; 0: they cannot be told. */
+/* Estimates the number of lines from the length of the first ones; 0: unknown. */
 static double lines_per_byte(int fd)
 {
     char *look = malloc(LOOK);
@@ -31,7 +31,7 @@ static double lines_per_byte(int fd)
     return got > 0 ? (double)lines / (double)got : 0;
 }
 
-/* A pipe may not be opened twice, so only what is regular is looked into. */
+/* A pipe cannot be opened twice, so only regular files are examined. */
 static int look_at(seen_inputs *inputs, const char *path, double *density, bool *known)
 {
     struct stat facts;
@@ -78,7 +78,7 @@ int seen_inputs_look(seen_inputs *inputs, char **paths, size_t count)
     return CLI_GO_ON;
 }
 
-/* Does not wait for the writer of a FIFO: what reads waits, and signals end that. */
+/* Does not wait for the writer of a FIFO: the reads wait, and signals interrupt them. */
 static int open_input(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -98,7 +98,7 @@ int seen_inputs_next(seen_inputs *inputs, cli_lines *lines, bool *more)
     const char *path = inputs->paths[inputs->next++];
     int fd = cli_is_stream(path) ? STDIN_FILENO : open_input(path);
     if (fd < 0) {
-        inputs->next = 0; /* there is nothing to close */
+        inputs->next = 0; /* nothing to close */
         return fail_input(path, errno);
     }
     lines->fd = fd;

@@ -5,16 +5,16 @@
 #include "cli/core/input/lines.h"
 
 typedef struct seen_inputs {
-    char **paths; /* none: standard input */
+    char **paths; /* 0: standard input */
     size_t count, next;
-    uint64_t bytes; /* of all; 0: not known */
-    uint64_t lines; /* about so many, and a quarter more; 0: not known */
+    uint64_t bytes; /* of all; 0: unknown */
+    uint64_t lines; /* estimate plus a quarter; 0: unknown */
 } seen_inputs;
 
-/* Looks at all of them before the first is read. CLI_GO_ON, or an exit code after a message. */
+/* Examines all files before the first is read. CLI_GO_ON, or an exit code after a message. */
 int seen_inputs_look(seen_inputs *inputs, char **paths, size_t count);
 
-/* Gives `lines` the next one to read; the one before is closed. *more is false after the last.
+/* Closes the current input and opens the next one in `lines`. *more is false after the last.
  * CLI_GO_ON, or an exit code after a message. */
 int seen_inputs_next(seen_inputs *inputs, cli_lines *lines, bool *more);
 

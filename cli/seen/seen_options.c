@@ -7,12 +7,12 @@
 
 const char seen_command[] = "seen";
 
-/* Options as they were typed; NULL where one was not given. */
+/* Options as typed; NULL: not given. */
 typedef struct words {
     const char *key, *time, *delimiter, *unit, *engine, *bad, *full;
 } words;
 
-/* The place of a word among three; -1 after a message. */
+/* The index of a word among three; -1 after a message. */
 static int choose_word(const char *option, const char *word, const char *const choices[3])
 {
     for (int i = 0; i < 3; i++)

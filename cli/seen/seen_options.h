@@ -8,12 +8,12 @@ typedef struct seen_options {
     seen_request window;
     seen_how how;
     bool count, stats, json;
-    size_t files; /* words that name them, at the front of argv */
+    size_t files; /* their names, at the front of argv */
 } seen_options;
 
 extern const char seen_command[];
 
-/* CLI_GO_ON, or the help or an error was printed: the exit code. */
+/* CLI_GO_ON, or an exit code after printing the help or an error. */
 int seen_options_read(seen_options *asked, int argc, char **argv);
 
 #endif

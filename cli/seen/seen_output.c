@@ -27,7 +27,7 @@ static void write_all(seen_output *output, const char *bytes, size_t len)
         if (done >= 0) {
             bytes += done;
             len -= (size_t)done;
-        } else if (errno == EAGAIN) { /* someone has made the pipe one that does not wait */
+        } else if (errno == EAGAIN) { /* another process made the pipe non-blocking */
             struct pollfd wait = {.fd = output->fd, .events = POLLOUT};
             poll(&wait, 1, -1);
         } else if (errno != EINTR) {

@@ -1,6 +1,5 @@
 /*
- * Lines on their way out: gathered, and written when there are many or when someone waits for them.
- * Not through stdout, which forgets why a write failed.
+ * Buffered output of lines. stdio is not used because it loses the errno of a failed write.
  */
 #ifndef BLOOMERY_CLI_SEEN_OUTPUT_H
 #define BLOOMERY_CLI_SEEN_OUTPUT_H
@@ -10,12 +9,12 @@
 
 typedef struct seen_output {
     int fd;
-    int problem; /* errno of the write that failed: nothing more is written; else 0 */
+    int problem; /* errno of the first failed write, after which nothing is written; else 0 */
     char *buffer;
     size_t held;
 } seen_output;
 
-/* False when memory does not suffice. */
+/* False if memory runs out. */
 bool seen_output_init(seen_output *output, int fd);
 void seen_output_free(seen_output *output);
 

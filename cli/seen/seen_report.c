@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A window counts what it would remember from before its first line, too. */
+/* A window's count also includes the time before its first line. */
 static uint64_t time_covered(const bry_window_stats *stats, uint64_t since)
 {
     uint64_t lasted = since < stats->time ? stats->time - since : 0;
@@ -43,7 +43,7 @@ void seen_report_json(const seen_kept *kept, const seen_tally *tally)
     cli_json_close(&json, '}');
 }
 
-/* A time as people say it: the largest unit that leaves a whole number. */
+/* A time in the largest unit that gives a whole number. */
 static void print_span(uint64_t ms)
 {
     static const struct {
@@ -71,7 +71,7 @@ void seen_report_text(const seen_kept *kept, const seen_tally *tally)
     if (tally->late)
         fprintf(stderr, "; %" PRIu64 " late", tally->late);
     if (tally->unremembered)
-        fprintf(stderr, "; %" PRIu64 " not remembered, for want of memory", tally->unremembered);
+        fprintf(stderr, "; %" PRIu64 " not remembered: out of memory", tally->unremembered);
     fprintf(stderr, "\nwindow      %s, ", bry_engine_name(s.engine));
     if (s.window == SEEN_FOREVER)
         fputs("forever", stderr);

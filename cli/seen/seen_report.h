@@ -1,4 +1,4 @@
-/* What a run of `bloomery seen` says at its end, on standard error. */
+/* The statistics that `bloomery seen` prints on standard error at its end. */
 #ifndef BLOOMERY_CLI_SEEN_REPORT_H
 #define BLOOMERY_CLI_SEEN_REPORT_H
 

@@ -13,12 +13,12 @@
 
 typedef enum key_kind { KEY_LINE = 0, KEY_FIELD = 1, KEY_MEMBER = 2 } key_kind;
 
-/* What lines and times were; the name lies in the note that was read. */
+/* How keys and times were read; the name points into the note. */
 typedef struct meaning {
-    bool times; /* in the lines; else the clock's */
+    bool times; /* times are in the lines; false: from the clock */
     key_kind kind;
-    cli_fields fields; /* else all 0 */
-    const char *name; /* of members, which no NUL ends */
+    cli_fields fields; /* all 0 without fields */
+    const char *name; /* of members; not NUL-terminated */
     size_t name_len;
     uint64_t since;
 } meaning;
@@ -55,8 +55,8 @@ static int is_without(const char *path, const char *option)
     return cli_fail(BRY_E_MISMATCH, "%s: it was created without %s", cli_quote(path).text, option);
 }
 
-/* What was not asked for is what the window has, but for its time and what a repeat does, which
- * would otherwise be other than the command says without a word. */
+/* Options that were not given are taken from the window, except for --window and --refresh: if
+ * these differed, the command would silently do something else than it says. */
 static int check_window(const seen_request *asked, const bry_window *window)
 {
     const bry_window_options *wants = &asked->window;
@@ -116,7 +116,7 @@ static int check_meaning(const seen_request *asked, const meaning *has)
 
 static const char magic[8] = {'B', 'R', 'Y', 'S', 'T', 'A', 'T', 'E'};
 #define VERSION 3u
-#define MOST_NAME (1u << 20) /* more than a command line takes */
+#define MOST_NAME (1u << 20) /* longer than a command line */
 
 enum {
     AT_MAGIC = 0,
@@ -146,12 +146,12 @@ static bry_status write_meaning(const meaning *m, bry_buffer *note)
 
 static bry_status read_meaning(meaning *m, const bry_buffer *note, bry_load *load)
 {
-    static const char unknown[] = "its key is of no known kind";
+    static const char unknown[] = "unknown kind of key";
     const unsigned char *head = note->bytes;
     if (note->len < HEAD || memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
-        return cli_note_fail(load, BRY_E_BADDATA, 0, "this is no state of \"bloomery seen\"");
+        return cli_note_fail(load, BRY_E_BADDATA, 0, "this is not a state of \"bloomery seen\"");
     if (cli_get(head + AT_VERSION, 4) != VERSION)
-        return cli_note_fail(load, BRY_E_VERSION, AT_VERSION, "it is of another version");
+        return cli_note_fail(load, BRY_E_VERSION, AT_VERSION, "it is from another version");
     *m = (meaning){.times = head[AT_TIMES],
                    .kind = (key_kind)head[AT_KIND],
                    .fields = cli_get_fields(head + AT_FIELDS, (char)head[AT_DELIMITER]),

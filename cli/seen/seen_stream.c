@@ -4,14 +4,14 @@
  *   read a large piece ─► lines in place ─► keys, hashes ─► one add_n a batch ─► runs of lines
  *                                                                                that go out
  *
- * Lines are neither copied nor moved until they are written: what goes out of a batch are runs of
- * bytes of the piece that was read. Before a read that would wait, whatever is to go out goes out,
- * so that a line is never held back by one that has not come.
+ * Lines are neither copied nor moved until they are written: the output of a batch consists of runs
+ * of bytes of the piece that was read. Output is flushed before a read that would block, so that a
+ * line never waits for the next one.
  *
- * SIGINT, SIGTERM and SIGHUP end the input; the batch under way goes its way, and a state is kept:
- * what it holds was written, and nothing else was. The program looks for them after each batch,
- * which may take long in a large window, and before it waits for input, where none can slip in
- * between looking and waiting. A second one ends the program.
+ * SIGINT, SIGTERM and SIGHUP end the input; the current batch is finished and the state is saved,
+ * so the state contains exactly the lines that were written. The program checks for signals after
+ * each batch and before it waits for input; none can arrive unnoticed between check and wait. A
+ * second signal ends the program.
  */
 #include "cli/seen/seen_stream.h"
 
@@ -31,24 +31,23 @@
 
 enum { BATCH = 512 };
 
-/* The error is looked at after so many lines at first, and then each time that there are an eighth
- * more. */
+/* The error is estimated first after this many lines, then whenever their number has grown by an
+ * eighth. */
 #define FIRST_LOOK 4096u
 
-typedef enum fate { FIRST, REPEAT, PASSED, DROPPED } fate; /* the last two: without being asked */
+typedef enum fate { FIRST, REPEAT, PASSED, DROPPED } fate; /* the last two: without the option */
 
-/* Lines and, of those that have them, keys and times. */
+/* Lines, with the keys and times of those that have them. */
 typedef struct batch {
     size_t lines, keys;
     uint64_t number; /* of the first line */
     cli_text line[BATCH];
     uint8_t fate[BATCH];
-    uint16_t place[BATCH]; /* of a key: the number of its line */
+    uint16_t place[BATCH]; /* the line of each key */
     const void *key[BATCH];
     size_t len[BATCH];
     uint64_t time[BATCH];
-    bry_hash
-        hash[BATCH]; /* of keys that are put together, when they are: the next takes their room */
+    bry_hash hash[BATCH]; /* for joined keys: the next one overwrites it */
     uint8_t was[BATCH];
 } batch;
 
@@ -63,10 +62,10 @@ typedef struct stream {
     cli_progress progress;
     seen_output output;
     seen_clock clock;
-    bool started; /* there is a latest time */
+    bool started; /* `latest` is set */
     uint64_t latest;
     uint64_t next_look; /* in lines; */
-    double error; /* what was estimated then */
+    double error; /* the estimate then */
     uint64_t first_then;
     batch now;
 } stream;
@@ -110,7 +109,7 @@ static bool is_readable(int fd)
     return select(fd + 1, &set, NULL, NULL, &none) != 0;
 }
 
-/* Before each read: false when a signal came, or nobody takes what is written. */
+/* Called before each read: false after a signal, or if the reader of the output is gone. */
 static bool may_read(void *context)
 {
     stream *s = context;
@@ -131,7 +130,7 @@ static bool may_read(void *context)
         FD_SET(fd, &set);
         ready = pselect(fd + 1, &set, NULL, NULL, NULL, &open);
         if (ready < 0 && errno != EINTR)
-            break; /* the read will say why */
+            break; /* the read reports the error */
     }
     sigprocmask(SIG_SETMASK, &open, NULL);
     return !stopped_by;
@@ -147,7 +146,7 @@ static int bad_line(const stream *s, bry_status status, const seen_problem *prob
     return cli_fail(status, "%s: %s", place.text, problem->text);
 }
 
-/* The line's time is the latest, if it is not itself later. */
+/* The time of a line: its own, but not before the latest. */
 static bool settle_time(stream *s, uint64_t *time, seen_problem *problem)
 {
     if (s->started && *time < s->latest) {
@@ -156,8 +155,8 @@ static bool settle_time(stream *s, uint64_t *time, seen_problem *problem)
     } else if (s->started && s->how->skew && *time - s->latest > s->how->skew) {
         problem->column = 0;
         snprintf(problem->text, sizeof problem->text,
-                 "its time lies %" PRIu64 " ms ahead, and --skew allows %" PRIu64,
-                 *time - s->latest, s->how->skew);
+                 "its time is %" PRIu64 " ms ahead, and --skew allows %" PRIu64, *time - s->latest,
+                 s->how->skew);
         return false;
     }
     if (s->tally->since == SEEN_NEVER)
@@ -167,7 +166,8 @@ static bool settle_time(stream *s, uint64_t *time, seen_problem *problem)
     return true;
 }
 
-/* CLI_GO_ON; or, after a message, what the command returns when the lines before are through. */
+/* CLI_GO_ON; or, after a message, the exit code for when the lines before this one are processed.
+ */
 static int take_stream_line(stream *s, cli_text line, uint64_t now)
 {
     batch *b = &s->now;
@@ -198,7 +198,7 @@ static int take_stream_line(stream *s, cli_text line, uint64_t now)
     return bad_line(s, status, &problem);
 }
 
-/* As many lines as are there without reading on, since that would move the ones before. */
+/* Takes the lines that are in memory: reading more would move them. */
 static int fill_stream_batch(stream *s)
 {
     int code = CLI_GO_ON;
@@ -233,7 +233,7 @@ static int report_refused(const stream *s, bry_status status, size_t at)
     return cli_fail(status, "%s: %s", place.text, bry_status_text(status));
 }
 
-/* Keys from..to, which have one time. On failure the batch is cut there. */
+/* Adds the keys from..to, which have the same time. On failure the batch ends there. */
 static int add_each(stream *s, size_t from, size_t to)
 {
     batch *b = &s->now;
@@ -262,7 +262,8 @@ static int add_stream_batch(stream *s)
     for (size_t from = 0, to; from < b->keys && code == CLI_GO_ON; from = to) {
         for (to = from + 1; to < b->keys && b->time[to] == b->time[from];)
             to++;
-        /* One that fails changed nothing: then each on its own, to find out which it is. */
+        /* A batch that fails changes nothing; then keys are added one by one, to find the one that
+         * fails. */
         if (bry_window_add_n(s->window, b->hash + from, to - from, b->time[from], b->was + from) !=
             BRY_OK)
             code = add_each(s, from, to);
@@ -272,8 +273,8 @@ static int add_stream_batch(stream *s)
     return code;
 }
 
-/* First occurrences that are denied: of those since the last look, as many as the error in between
- * makes of them. */
+/* Expected number of first occurrences that were dropped: those since the last estimate, times the
+ * error in between. */
 static void estimate_false_drops(stream *s)
 {
     bry_window_stats stats = BRY_WINDOW_STATS;
@@ -287,7 +288,7 @@ static void estimate_false_drops(stream *s)
 
 /* ---- a batch on its way out ---------------------------------------------------------------- */
 
-/* The end mark stands behind a line, but for the last of an input that has none there. */
+/* A line is followed by its end mark, except for the last line of an input that has none. */
 static bool has_end(const stream *s, cli_text line)
 {
     return line.bytes + line.len < s->lines.buffer + s->lines.held;
@@ -296,7 +297,7 @@ static bool has_end(const stream *s, cli_text line)
 static void put_out(stream *s)
 {
     const batch *b = &s->now;
-    const char *run = s->lines.buffer, *stop = run; /* what is to go out */
+    const char *run = s->lines.buffer, *stop = run; /* the output */
     bool ended = true;
     s->tally->lines += b->lines;
     for (size_t i = 0; i < b->lines; i++) {
@@ -321,7 +322,8 @@ static void put_out(stream *s)
         seen_output_add(&s->output, &s->how->end, 1);
 }
 
-/* One batch, from the next input where one has ended. *more: there may be another. */
+/* Processes one batch, from the next input if the current one has ended. *more: there may be
+ * another. */
 static int step_stream(stream *s, bool *more)
 {
     int code = fill_stream_batch(s);

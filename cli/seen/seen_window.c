@@ -10,17 +10,17 @@
 #include <sys/stat.h>
 
 /*
- * Lines to plan for where nothing is said. Engine compact takes memory for what it holds alone, and
- * log2(planned / held) bits a line more than one that was planned for as many; so it is planned for
- * plenty. fbf takes what it is planned for.
+ * Lines to plan for by default. Engine compact takes memory only for what it holds, and
+ * log2(planned / held) bits per line more than with an exact plan, so its plan is generous. fbf
+ * takes the memory it is planned for.
  */
 #define COMPACT_LINES UINT64_C(16000000)
 #define FBF_LINES UINT64_C(1000000)
 
 #define DEFAULT_ERROR 1e-6
 
-/* Engine fbf soon takes what it is planned for, however few lines come, or, under a ceiling, holds
- * fewer than it was to; compact takes memory for those that come. */
+/* Engine fbf soon takes the planned memory, even for few lines, and below a memory limit holds
+ * fewer than planned; compact takes memory as lines arrive. */
 static int check_plan(const seen_request *asked, const char *command,
                       const bry_window_options *options, const cli_memory *memory)
 {
@@ -52,7 +52,7 @@ static int create_window(const seen_request *asked, const char *command, cli_mem
     bool fbf = options.engine == BRY_ENGINE_FBF;
     if (options.window == 0) {
         options.window = SEEN_FOREVER;
-        options.generations = 1; /* nothing is ever forgotten, so nothing is kept apart for it */
+        options.generations = 1; /* nothing expires, so no generations are needed */
     }
     if (options.capacity == 0) {
         uint64_t lines = fbf ? 0 : asked->lines, least = fbf ? FBF_LINES : COMPACT_LINES;
@@ -103,7 +103,7 @@ int seen_window_open(const seen_request *asked, const char *command, cli_memory 
     int code = cli_target_check(asked->state, true, CLI_LOCK_REFUSE);
     if (code != CLI_GO_ON)
         return code;
-    if (stat(asked->state, &facts) != 0) /* the check has said why, unless it is not there */
+    if (stat(asked->state, &facts) != 0) /* the check has reported other errors */
         return create_window(asked, command, memory, &kept->window);
     return seen_state_load(asked, memory, kept);
 }

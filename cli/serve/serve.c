@@ -1,10 +1,10 @@
 /*
- * bloomery serve: a Redis or Valkey server with the module, in the foreground, on this machine
- * alone, with settings under which nothing that was acknowledged is lost.
+ * bloomery serve: runs a Redis or Valkey server with the module in the foreground, for this machine
+ * only, with settings under which no acknowledged change is lost.
  *
- * The server is the one that is installed, as it is; all that this adds is a command line
- * (--dry-run prints it), checks beforehand whose messages name what to do, and a few lines to begin
- * with. What --config says comes after our defaults and before what the other options say.
+ * It runs the installed server unchanged. It adds a command line (--dry-run prints it), checks with
+ * helpful messages beforehand, and a greeting. Settings from --config replace our defaults; the
+ * other options replace both.
  */
 #include "cli/core/args.h"
 #include "cli/core/command.h"
@@ -31,23 +31,23 @@ static const char command[] = "serve";
 typedef struct request {
     uint64_t port, max_memory;
     const char *folder, *log, *server, *module, *config;
-    const char *appendonly; /* always, everysec or no; NULL: not said */
+    const char *appendonly; /* always, everysec or no; NULL: not given */
     bool dry_run;
 } request;
 
-/* The server's command line, and the texts that it points to. */
+/* The server's command line, and the strings in it. */
 typedef struct command_line {
     char *args[64];
     size_t count;
     char port[8], memory[24];
     serve_path server, module, folder, log, config;
-    serve_settings settings; /* what it all comes to */
+    serve_settings settings; /* the resulting settings */
     int lock; /* of the folder */
 } command_line;
 
 static void add_setting(command_line *line, const char *name, const char *value)
 {
-    line->args[line->count++] = (char *)(uintptr_t)name; /* execv() changes nothing of it */
+    line->args[line->count++] = (char *)(uintptr_t)name; /* execv() does not change them */
     line->args[line->count++] = (char *)(uintptr_t)value;
     line->args[line->count] = NULL;
 }
@@ -59,7 +59,7 @@ static void add_persistence(command_line *line, const char *mode)
     if (strcmp(mode, "no") != 0) {
         add_setting(line, "--appendonly", "yes");
         add_setting(line, "--appendfsync", mode);
-        add_setting(line, "--save", ""); /* the log is enough */
+        add_setting(line, "--save", ""); /* no snapshots: the log suffices */
     } else {
         add_setting(line, "--appendonly", "no");
         add_setting(line, "--save", "3600 1 300 100 60 10000");
@@ -79,7 +79,7 @@ static void make_line(command_line *line, const request *asked)
     snprintf(line->port, sizeof line->port, "%" PRIu64, asked->port);
 
     line->args[line->count++] = line->server.text;
-    /* defaults, which a configuration file may change */
+    /* defaults, which a configuration file can change */
     add_persistence(line, asked->appendonly ? asked->appendonly : "always");
     add_setting(line, "--maxmemory", line->memory);
     add_setting(line, "--maxmemory-policy", "noeviction");
@@ -87,7 +87,7 @@ static void make_line(command_line *line, const request *asked)
     add_setting(line, "--enable-module-command", "no");
     if (asked->config)
         add_setting(line, "--include", line->config.text);
-    /* what was asked for, and what this program relies on */
+    /* the options, and what this program relies on */
     if (asked->config && asked->appendonly)
         add_persistence(line, asked->appendonly);
     if (asked->config && asked->max_memory)
@@ -100,7 +100,7 @@ static void make_line(command_line *line, const request *asked)
     add_setting(line, "--loadmodule", line->module.text);
 }
 
-/* What the server makes of that line; the order is the same. */
+/* The settings that result from that command line, in the same order. */
 static int find_settings(const request *asked, command_line *line)
 {
     serve_settings *settings = &line->settings;
@@ -117,7 +117,7 @@ static int find_settings(const request *asked, command_line *line)
     return code;
 }
 
-/* As a shell would read it. */
+/* Quotes an argument for a shell. */
 static void print_line(const command_line *line)
 {
     for (size_t i = 0; i < line->count; i++) {
@@ -175,7 +175,7 @@ static int run_server(const request *asked, const command_line *line)
     return code;
 }
 
-/* Nothing is made and no port is tried for a dry run. */
+/* A dry run creates nothing and does not try the port. */
 static int find_folder(const request *asked, command_line *line)
 {
     const char *folder = asked->folder ? asked->folder : DEFAULT_FOLDER;
@@ -234,7 +234,7 @@ static const char examples_text[] = "  bloomery serve --dir /var/lib/bloomery\n"
 
 int cli_serve(int argc, char **argv)
 {
-    static command_line line; /* paths are too large for comfort on the stack */
+    static command_line line; /* static, because paths are large */
     request asked = {.port = DEFAULT_PORT};
     cli_option options[] = {
         {"port", CLI_COUNT, "N", "port on 127.0.0.1 (default 6379)", &asked.port, 0},

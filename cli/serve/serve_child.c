@@ -1,12 +1,12 @@
 /*
- * Who gets Ctrl-C. A terminal sends it to every process of the foreground's group, and a server
- * that gets it twice ends without its leave-taking. So the server is in a group of its own and
- * hears only what is passed on to it: SIGINT and SIGTERM as they are, SIGHUP (the terminal went
- * away), which servers ignore, as SIGTERM. A second signal is passed on too: whoever insists, is
- * obeyed. Should this program be killed, the kernel sends the server a SIGTERM.
+ * Signals. A terminal sends Ctrl-C to every process of the foreground group, and a server that gets
+ * it twice exits without a clean shutdown. So the server has a process group of its own and gets
+ * only what this program forwards: SIGINT and SIGTERM unchanged, and SIGHUP (the terminal was
+ * closed), which servers ignore, as SIGTERM. A second signal is forwarded too, which forces the
+ * server to end. If this program is killed, the kernel sends the server a SIGTERM.
  *
- * All these signals are blocked and taken with sigtimedwait(), so there is no handler and nothing
- * can be missed between a look and a wait.
+ * These signals are blocked and received with sigtimedwait(), so no handler is needed and no signal
+ * is lost between a check and a wait.
  */
 #include "cli/serve/serve_child.h"
 
@@ -32,7 +32,7 @@
 
 /* ---- start --------------------------------------------------------------------------------- */
 
-/* What the caller of this program ignores (nohup) stays ignored. */
+/* Signals that the caller of this program ignores (nohup) stay ignored. */
 static void await_unless_ignored(sigset_t *set, int number)
 {
     struct sigaction now;
@@ -40,7 +40,7 @@ static void await_unless_ignored(sigset_t *set, int number)
         sigaddset(set, number);
 }
 
-/* In the child. Through the pipe goes errno, should the server not even begin. */
+/* In the child. If the server cannot be started, errno is sent through the pipe. */
 static void become_server(const serve_child *child, char *const *args, const sigset_t *mask,
                           pid_t parent, int lock, int report)
 {
@@ -48,7 +48,7 @@ static void become_server(const serve_child *child, char *const *args, const sig
     signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) /* it died before the line above */
+    if (getppid() != parent) /* the parent died before prctl() */
         _exit(1);
     if (serve_folder_hand_on(lock) && (child->said < 0 || (dup2(child->said, STDOUT_FILENO) >= 0 &&
                                                            dup2(child->said, STDERR_FILENO) >= 0)))
@@ -58,7 +58,7 @@ static void become_server(const serve_child *child, char *const *args, const sig
     _exit(written > 0 ? 127 : 126);
 }
 
-/* Where there is no such file to be had, the streams are left as they are. */
+/* If no such file can be created, the streams stay as they are. */
 bool serve_child_start(serve_child *child, char *const *args, uint16_t port, int lock, bool aside)
 {
     sigset_t before;
@@ -66,7 +66,7 @@ bool serve_child_start(serve_child *child, char *const *args, uint16_t port, int
     *child = (serve_child){.port = port, .said = -1};
     if (aside)
         child->said = memfd_create("said", MFD_CLOEXEC);
-    signal(SIGCHLD, SIG_DFL); /* who starts us may ignore it, and then no end would be told */
+    signal(SIGCHLD, SIG_DFL); /* if the caller ignores it, no end would be noticed */
     sigemptyset(&child->awaited);
     sigaddset(&child->awaited, SIGCHLD);
     await_unless_ignored(&child->awaited, SIGINT);
@@ -127,7 +127,7 @@ static int connect_to_port(uint16_t port)
     return -1;
 }
 
-/* The replies to all three, or what came of them within the time. */
+/* The replies to all three commands, or what arrived in time. */
 static void converse_with_server(int line, char *text, size_t size)
 {
     static const char questions[] = "PING\r\nINFO server\r\nQUIT\r\n";
@@ -148,7 +148,7 @@ static const char *info_field(const char *text, const char *name)
     return at ? at + strlen(name) : NULL;
 }
 
-/* A server with a password or with rights of its own does not tell everybody who it is. */
+/* A server with a password or ACL refuses INFO from clients that have not logged in. */
 static bool is_refusal(const char *text)
 {
     if (strncmp(text, "+PONG\r\n", 7) == 0)
@@ -157,8 +157,8 @@ static bool is_refusal(const char *text)
            strncmp(text, "-ERR unknown", 12) == 0;
 }
 
-/* The process number tells whether it is our server that answers, and not one that took the port a
- * moment before. One that does not tell is believed. */
+/* The process id shows whether our server answers, and not another one that took the port a moment
+ * before. A server that does not report it is assumed to be ours. */
 static state ask_server(serve_child *child)
 {
     char text[16384];

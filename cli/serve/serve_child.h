@@ -1,6 +1,6 @@
 /*
- * A server as a child of this program: started, waited for until it answers, told the signals that
- * this program gets, and waited for until it ends.
+ * A server as a child of this program: starts it, waits until it answers, forwards signals, and
+ * waits until it ends.
  */
 #ifndef BLOOMERY_CLI_SERVE_CHILD_H
 #define BLOOMERY_CLI_SERVE_CHILD_H
@@ -13,20 +13,20 @@
 typedef struct serve_child {
     pid_t pid;
     uint16_t port;
-    sigset_t awaited; /* SIGCHLD, and the signals that are passed on */
-    bool told; /* one was passed on */
+    sigset_t awaited; /* SIGCHLD, and the signals that are forwarded */
+    bool told; /* a signal was forwarded */
     bool ended;
-    int how; /* then, as waitpid() tells */
-    char version[64]; /* such as "redis-server 7.0.15", as far as it tells */
-    int said; /* what it has written to its standard streams; -1: they are ours */
+    int how; /* valid then, from waitpid() */
+    char version[64]; /* such as "redis-server 7.0.15", if known */
+    int said; /* what it wrote to its standard streams; -1: they are ours */
 } serve_child;
 
-/* Starts args[0] with these arguments; it holds the folder of `lock` (serve_folder.h). `aside`:
- * what it writes to its standard streams is put aside. False, with errno, where that fails. */
+/* Starts args[0] with these arguments; it takes over the folder of `lock` (serve_folder.h).
+ * `aside`: its standard streams go to a temporary file. False, with errno, on failure. */
 bool serve_child_start(serve_child *child, char *const *args, uint16_t port, int lock, bool aside);
 
-/* Waits until it answers on its port (true) or has ended (false). `loading` is called once should
- * it take its time to read its data. */
+/* Waits until it answers on its port (true) or has ended (false). `loading` is called once if it
+ * takes long to read its data. */
 bool serve_child_ready(serve_child *child, void (*loading)(void));
 
 /* Waits until it has ended. */

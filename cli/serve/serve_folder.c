@@ -1,17 +1,17 @@
 /*
- * The lock. Two servers on one folder write one log, and what each acknowledges the other destroys.
- * A file in the folder has two bytes to lock: byte 0 for this program, byte 1 for its server, each
- * by the process itself. Such locks belong to a process and outlast execv(); the kernel frees them
- * when the process ends, however it does, and tells who has them. So a server whose starter was
- * killed keeps its folder until it has ended; what a dead process has left bars nobody; and neither
- * do the children that a server forks for its snapshots, which have no part in the lock. Only who
- * has byte 0 starts a server.
+ * The lock. Two servers on one folder would write the same log, and each would destroy what the
+ * other has acknowledged. A file in the folder has two bytes to lock: byte 0 for this program, byte
+ * 1 for its server, each locked by the process itself. Such locks belong to a process and survive
+ * execv(); the kernel frees them when the process ends, in whatever way, and reports who holds
+ * them. So a server keeps its folder even if this program is killed, a dead process blocks nobody,
+ * and neither do the children that a server forks for snapshots, because they do not inherit the
+ * lock. Only the holder of byte 0 may start a server.
  *
- * A process that closes any descriptor of the file loses its locks on it. Hence there is one
- * descriptor, which is passed on through execv() and never closed.
+ * A process that closes any descriptor of the file loses its locks on it. So there is one
+ * descriptor, which stays open across execv() and is never closed.
  *
- * The file also has the port, for people. It is never removed: a second process could have opened
- * it already, and then hold the lock of a file without a name.
+ * The file also contains the port, for messages. It is never removed: another process could have
+ * opened it already and would then lock a file without a name.
  */
 #include "cli/serve/serve_folder.h"
 
@@ -54,7 +54,8 @@ static int lock_byte(int lock, int byte, int command, struct flock *about)
     return fcntl(lock, command, about);
 }
 
-/* Where the lock itself does not tell the process, it is of another container or machine. */
+/* If the lock does not report a process, the holder is in another container or on another machine.
+ */
 static int say_taken(const serve_path *folder, int lock, const char *who, const struct flock *about)
 {
     char port[8] = "", process[32] = "", place[32] = "";
@@ -69,7 +70,7 @@ static int say_taken(const serve_path *folder, int lock, const char *who, const 
                     cli_quote(folder->text).text, who, process, place);
 }
 
-/* Below 3 it would be what a server takes for its standard streams. */
+/* Descriptors below 3 would become the server's standard streams. */
 static int open_lock(const serve_path *folder)
 {
     serve_path path;
@@ -105,7 +106,7 @@ int serve_take_folder(const serve_path *folder, uint16_t port, int *lock)
         return say_taken(folder, *lock, "a server", &about);
     int len = snprintf(line, sizeof line, "%u\n", port);
     bool told = ftruncate(*lock, 0) == 0 && pwrite(*lock, line, (size_t)len, 0) == len;
-    (void)told; /* on a full disk the port is not told */
+    (void)told; /* on a full disk the port is missing */
     return CLI_GO_ON;
 }
 
@@ -117,13 +118,14 @@ bool serve_folder_hand_on(int lock)
 
 /* ---- what it holds ------------------------------------------------------------------------- */
 
-/* A server with a log reads the log of its name alone, one without it the snapshot of its name:
- * each would begin empty beside other data, and later overwrite it. */
+/* A server with a log reads only the log of the configured name, one without a log only the
+ * snapshot of the configured name. Beside other data either would start empty, and later overwrite
+ * that data. */
 typedef struct holding {
     const serve_path *folder;
     const serve_settings *settings;
-    bool log, snapshot; /* those that it would read */
-    serve_name other_log, other_snapshot; /* "": there is none */
+    bool log, snapshot; /* the ones it would read */
+    serve_name other_log, other_snapshot; /* "": none */
 } holding;
 
 static bool ends_with(const char *name, const char *end)
@@ -132,8 +134,7 @@ static bool ends_with(const char *name, const char *end)
     return len > end_len && strcmp(name + len - end_len, end) == 0;
 }
 
-/* A log is a folder with a list of its parts; whatever else is in there without one, servers do not
- * look at either. */
+/* A log is a folder with a manifest; servers ignore folders without one. */
 static void look_into(holding *held, const serve_path *path, const char *name)
 {
     DIR *parts = opendir(path->text);
@@ -167,8 +168,8 @@ static bool is_snapshot(const serve_path *path, const char *name)
            (memcmp(head, "REDIS0", 6) == 0 || memcmp(head, "VALKEY", 6) == 0);
 }
 
-/* In the folder itself lie snapshots, and logs in one file, as servers wrote them before there were
- * folders for them, and still read them. */
+/* The folder itself contains snapshots, and single-file logs, which older servers wrote and newer
+ * ones still read. */
 static void look_at_file(holding *held, const serve_path *path, const char *name)
 {
     const serve_settings *settings = held->settings;
@@ -182,7 +183,7 @@ static void look_at_file(holding *held, const serve_path *path, const char *name
         snprintf(held->other_snapshot.text, sizeof held->other_snapshot.text, "%s", name);
 }
 
-/* What a crash has left half-written begins with "temp-". */
+/* Names of incomplete files left by a crash begin with "temp-". */
 static int look_for_data(holding *held)
 {
     DIR *folder = opendir(held->folder->text);
@@ -207,7 +208,7 @@ static int look_for_data(holding *held)
     return code;
 }
 
-/* What is wrong with what is held for a server with a log, and without. */
+/* What is wrong with the data for a server with a log, and for one without. */
 static int check_with_log(const holding *held, const char *name)
 {
     const serve_settings *settings = held->settings;
@@ -215,8 +216,8 @@ static int check_with_log(const holding *held, const char *name)
         return CLI_GO_ON;
     if (*held->other_log.text)
         return cli_fail(BRY_E_IO,
-                        "%s has a log, %s, which this server would not read: by appenddirname and "
-                        "appendfilename it looks for %s/%s",
+                        "%s has a log, %s, which this server would not read: appenddirname and "
+                        "appendfilename name %s/%s",
                         name, cli_quote(held->other_log.text).text, settings->log_folder.text,
                         settings->log_name.text);
     if (held->snapshot || *held->other_snapshot.text)
@@ -234,8 +235,8 @@ static int check_without_log(const holding *held, const char *name)
                         name);
     if (!held->snapshot && *held->other_snapshot.text)
         return cli_fail(BRY_E_IO,
-                        "%s has a snapshot, %s, which this server would not read: by dbfilename it "
-                        "looks for %s",
+                        "%s has a snapshot, %s, which this server would not read: dbfilename is "
+                        "%s",
                         name, cli_quote(held->other_snapshot.text).text,
                         held->settings->snapshot_name.text);
     return CLI_GO_ON;

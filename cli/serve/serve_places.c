@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* From the folder of the installed program to the installed module; CMake knows. */
+/* The path from the installed program's folder to the installed module, set by CMake. */
 #ifndef BLOOMERY_MODULE_FROM_BIN
 #define BLOOMERY_MODULE_FROM_BIN "../lib/bloomery/bloomery.so"
 #endif
@@ -57,7 +57,7 @@ int serve_absolute(const char *option, const char *named, serve_path *found)
 
 /* ---- the server ---------------------------------------------------------------------------- */
 
-/* An empty part of PATH is the working folder, as for the shell. */
+/* As in the shell, an empty part of PATH is the working folder. */
 static bool in_path(const char *name, serve_path *found)
 {
     const char *at = getenv("PATH");
@@ -104,7 +104,7 @@ int serve_find_file(const char *option, const char *named, serve_path *found)
     return CLI_GO_ON;
 }
 
-/* Servers load no module that is not marked as executable, and say so in their log alone. */
+/* Servers refuse modules that are not executable, and report that only in their log. */
 static int check_module(const char *path)
 {
     if (access(path, X_OK) == 0)
@@ -137,8 +137,8 @@ int serve_find_module(const char *named, serve_path *found)
 
 /* ---- the port ------------------------------------------------------------------------------ */
 
-/* Tried with the option that the server sets too, so that a port whose last connections still fade
- * away is not called busy. */
+/* Sets SO_REUSEADDR as the server does, so that a port with connections in TIME_WAIT does not count
+ * as in use. */
 int serve_check_port(uint16_t port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};

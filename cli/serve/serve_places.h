@@ -1,7 +1,7 @@
 /*
- * What `bloomery serve` needs to find before it starts anything: a server, the module, a port that
- * is free (and a folder: serve_folder.h). Each function has reported what is wrong when it returns
- * an exit code; CLI_GO_ON (args.h) where all is well.
+ * What `bloomery serve` needs before it starts anything: a server, the module, a free port (and a
+ * folder: serve_folder.h). The functions return CLI_GO_ON (args.h), or an exit code after a
+ * message.
  */
 #ifndef BLOOMERY_CLI_SERVE_PLACES_H
 #define BLOOMERY_CLI_SERVE_PLACES_H
@@ -14,7 +14,7 @@ typedef struct serve_path {
     char text[PATH_MAX];
 } serve_path;
 
-/* The same place by a name that does not depend on the working folder; it need not exist. */
+/* The absolute path of a file that need not exist. */
 int serve_absolute(const char *option, const char *named, serve_path *found);
 
 int serve_join(const serve_path *folder, const char *name, serve_path *found);
@@ -26,10 +26,10 @@ int serve_find_server(const char *named, serve_path *found);
 /* bloomery.so next to this program, then where it is installed; or the file `named`. */
 int serve_find_module(const char *named, serve_path *found);
 
-/* A file that has to be there. */
+/* A file that must exist. */
 int serve_find_file(const char *option, const char *named, serve_path *found);
 
-/* Whether 127.0.0.1 has this port to give. */
+/* Checks that this port of 127.0.0.1 is free. */
 int serve_check_port(uint16_t port);
 
 #endif

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_SAID 4096 /* bytes of what it wrote to its standard streams; the end counts */
-#define LAST_LINES 5 /* of a log without warnings */
+#define MOST_SAID 4096 /* the last bytes that it wrote to its standard streams */
+#define LAST_LINES 5 /* printed from a log without warnings */
 
 /* ---- it answers ---------------------------------------------------------------------------- */
 
@@ -20,7 +20,7 @@ static const char *durability_text(const serve_settings *settings)
     if (!settings->log)
         return settings->snapshots
                    ? "snapshots only, no log: changes after the last snapshot can be lost"
-                   : "neither log nor snapshots: all is lost when the server ends";
+                   : "neither log nor snapshots: all data is lost when the server ends";
     if (strcasecmp(settings->sync.text, "everysec") == 0)
         return "log synced every second: a crash can lose the last two seconds";
     if (strcasecmp(settings->sync.text, "no") == 0)
@@ -79,8 +79,8 @@ void serve_say_ready(const serve_child *child, const serve_settings *settings, c
 
 /* ---- it does not --------------------------------------------------------------------------- */
 
-/* One line of the server's, indented, with nothing that a terminal obeys. Blank ones are left out,
- * as if they were not there. */
+/* Prints one line of the server's output, indented and without control characters. Blank lines are
+ * omitted. */
 static bool show_log_line(const char *line, FILE *to)
 {
     size_t len = strcspn(line, "\r\n");
@@ -106,7 +106,7 @@ static bool show_said(int said, FILE *to)
     return any;
 }
 
-/* Servers greet at the same level at which they warn. */
+/* Servers print their greeting at warning level. */
 static bool is_greeting(const char *text)
 {
     static const char *const greetings[] = {"oO0OoO0", "version=", "Configuration loaded",
@@ -117,8 +117,8 @@ static bool is_greeting(const char *text)
     return false;
 }
 
-/* The warnings of the log since `from`; they are few when a server does not start. Where there are
- * none, its last lines. */
+/* Prints the warnings of the log since `from`, which are few if a server does not start, or the
+ * last lines if there are none. */
 static bool show_log(const char *path, long from, FILE *to)
 {
     char text[1024], last[LAST_LINES][1024];
@@ -155,7 +155,7 @@ static ending how_it_ended(const serve_child *child)
     return how;
 }
 
-/* What it says is put together first: the sentence before it has to know whether there is any. */
+/* The output is collected first, because the message before it depends on whether there is any. */
 int serve_report_no_start(const serve_child *child, const char *server, const char *log,
                           long logged)
 {

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define MOST_WORDS 8 /* of a line that matters here */
-#define MOST_WAITING 64 /* files that are begun or still to be read */
-#define MOST_FILES 1000 /* in all; beyond, a file includes itself */
+#define MOST_WORDS 8 /* words of a line that are relevant here */
+#define MOST_WAITING 64 /* files that are open or still to be read */
+#define MOST_FILES 1000 /* in total; more means that a file includes itself */
 
 static void set_name(serve_name *name, const char *text)
 {
@@ -44,7 +44,7 @@ static int hex_of(char c)
     return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
 }
 
-/* One character behind a backslash within "", with which *at moves on. */
+/* One character after a backslash within quotes; advances *at. */
 static char read_escaped(const char **at)
 {
     static const char letters[] = "nrtba", meant[] = "\n\r\t\b\a";
@@ -58,7 +58,7 @@ static char read_escaped(const char **at)
     return found ? meant[found - letters] : *from;
 }
 
-/* Splits the line where it is, with quotes and escapes undone. Returns the number of words, at most
+/* Splits the line in place and resolves quotes and escapes. Returns the number of words, at most
  * `most`; 0 for a line that servers refuse. */
 static size_t split_words(char *line, char **words, size_t most)
 {
@@ -90,7 +90,7 @@ static size_t split_words(char *line, char **words, size_t most)
                 *to++ = *at++;
             }
         }
-        at += *at != '\0'; /* the end of the word goes where a space was */
+        at += *at != '\0'; /* the NUL replaces the space */
         *to++ = '\0';
     }
 }
@@ -129,7 +129,7 @@ static bool is_module(const char *path, const char *module)
 
 typedef struct source {
     char *path;
-    FILE *file; /* NULL: not begun */
+    FILE *file; /* NULL: not opened yet */
     unsigned long line;
 } source;
 
@@ -138,7 +138,7 @@ typedef struct reading {
     const char *module;
     source waiting[MOST_WAITING]; /* the last one is read first */
     size_t count, files;
-    bool moved; /* a line `dir` has changed what relative names mean */
+    bool moved; /* a line `dir` has changed the working folder */
 } reading;
 
 static bool push_source(reading *at, const char *path)
@@ -161,13 +161,14 @@ static void pop_source(reading *at)
     free(last->path);
 }
 
-/* Servers take names with wildcards, and then all files that match, in order. */
+/* Servers accept wildcards and include all matching files, in order. */
 static int include_file(reading *at, const source *here, const char *path)
 {
     glob_t found = {0};
     bool fits = true;
     if (*path != '/' && at->moved)
-        return cli_fail(BRY_E_IO, "%s, line %lu: include: %s needs a whole path after a line dir",
+        return cli_fail(BRY_E_IO,
+                        "%s, line %lu: include: %s must be an absolute path after a line dir",
                         cli_quote(here->path).text, here->line, cli_quote(path).text);
     cli_quoted file = cli_quote(here->path);
     unsigned long line = here->line;
@@ -192,8 +193,8 @@ static int take_setting_line(reading *at, const source *here, char *line)
         return include_file(at, here, words[1]);
     if (strcasecmp(words[0], "loadmodule") == 0 && is_module(words[1], at->module))
         return cli_fail(BRY_E_IO,
-                        "%s, line %lu: the module is loaded already, and once is enough: leave "
-                        "out this line; settings are lines such as bloomery.max-key-bytes 512mb",
+                        "%s, line %lu: bloomery serve loads the module itself: remove "
+                        "this line; settings are lines such as bloomery.max-key-bytes 512mb",
                         cli_quote(here->path).text, here->line);
     if (strcasecmp(words[0], "dir") == 0)
         at->moved = true;
@@ -201,7 +202,7 @@ static int take_setting_line(reading *at, const source *here, char *line)
     return CLI_GO_ON;
 }
 
-/* A file that cannot be opened ends the server too, with a word about it. */
+/* If a file cannot be opened, the server itself reports that and ends. */
 int serve_settings_read(serve_settings *settings, const char *path, const char *module)
 {
     reading at = {.settings = settings, .module = module};

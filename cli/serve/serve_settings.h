@@ -1,7 +1,7 @@
 /*
- * What a server's settings come to that `bloomery serve` has to know beforehand: where it looks for
- * its data, and what is said of it at the start. A configuration file is read as servers read it:
- * line by line, files that it includes in their place, and the last one that sets a thing wins.
+ * The server's settings that `bloomery serve` needs to know: where its data is, and what the first
+ * message says. A configuration file is read as servers read it: line by line, with included files
+ * in their place, and the last line for a setting wins.
  */
 #ifndef BLOOMERY_CLI_SERVE_SETTINGS_H
 #define BLOOMERY_CLI_SERVE_SETTINGS_H
@@ -23,15 +23,15 @@ typedef struct serve_settings {
     uint64_t memory; /* maxmemory; 0: no limit */
 } serve_settings;
 
-/* Those of a server without any, but for memory. */
+/* The server's defaults, except for the memory limit. */
 void serve_settings_init(serve_settings *settings);
 
-/* `when` is always, everysec or no, as --appendonly has it. */
+/* `when` is the value of --appendonly: always, everysec or no. */
 void serve_settings_persist(serve_settings *settings, const char *when);
 
-/* Adds those of the file at `path`. What a server would not understand is left to it. Returns
- * CLI_GO_ON, or has reported what is wrong and returns an exit code: where it loads the module at
- * `module` once more, or includes what cannot be followed. */
+/* Adds the settings of the file at `path`. Invalid lines are left to the server. CLI_GO_ON; or an
+ * exit code after a message, if the file loads the module at `module` again or its includes cannot
+ * be followed. */
 int serve_settings_read(serve_settings *settings, const char *path, const char *module);
 
 #endif

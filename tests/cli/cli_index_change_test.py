@@ -84,8 +84,8 @@ class Change(IndexCase):
         done = self.run_index("add", "x", "g")
         self.assertEqual((done.returncode, done.stdout), (0, b""))
         self.assertRegex(done.stderr.decode(),
-                         r'^bloomery: "f\d" is not what it was when it was read, so the index could '
-                         r'not be rebuilt from it; its error is \S+ where 1e-06 was promised\n$')
+                         r'^bloomery: "f\d" has changed since it was read, so the index could '
+                         r'not be rebuilt from it; its error is \S+ instead of the promised 1e-06\n$')
         self.assertGreater(self.json("info", "x", "--json")["waiting_for_files"], 0)
         self.assert_located("x", self.all_keys())  # as they were is what the index knows
         self.expect(["refresh", "x"], 0)
@@ -104,7 +104,7 @@ class Change(IndexCase):
                        "--fixed")
             self.write("g", numbered(0, 9))
             self.expect(["add", engine, "g"], 3, err=b'bloomery: FULL: "g": the index is fixed at '
-                                                     b'3 units, which it has\n')
+                                                     b'3 units and is full\n')
             self.expect(["del", engine, "f1"], 0)
             self.expect(["add", engine, "g"], 0)
             self.expect(["locate", engine, "line 3"], 0, b"g\nf0\n")
@@ -176,7 +176,7 @@ class Change(IndexCase):
             self.put("b", numbered(500, 600))
             os.unlink(self.path("c"))
             self.model.pop("c")
-            self.expect(["refresh", engine], 0, err=b'bloomery: "c" is gone, and removed\n')
+            self.expect(["refresh", engine], 0, err=b'bloomery: "c" is gone and was removed\n')
             self.assert_located(engine, self.all_keys() + [b"b in a line", b"c in a line"])
             # Changed without a trace: only reading everything again finds that.
             facts = os.stat(self.path("a"))
@@ -291,7 +291,7 @@ class Gone(IndexCase):
     def test_some(self):
         os.unlink(self.path("one/f1"))
         self.model.pop("one/f1")
-        self.expect(["refresh", "x"], 0, err=b'bloomery: "one/f1" is gone, and removed\n')
+        self.expect(["refresh", "x"], 0, err=b'bloomery: "one/f1" is gone and was removed\n')
         self.assert_located("x", self.all_keys())
 
     def test_all(self):
@@ -304,7 +304,7 @@ class Gone(IndexCase):
         self.write("two/other", [])
         self.assert_refused(none)
         self.expect(["refresh", "x", "--drop-gone"], 0, err=b"".join(
-            b'bloomery: "%b" is gone, and removed\n' % name.encode() for name in self.model))
+            b'bloomery: "%b" is gone and was removed\n' % name.encode() for name in self.model))
         self.assertEqual(self.json("info", "x", "--json")["files"], 0)
         self.expect(["refresh", "x"], 0)
 
@@ -322,7 +322,7 @@ class Gone(IndexCase):
             b'bloomery: IO: "two/f%d": No such file or directory\n' % i for i in range(3)))
         self.assert_located("x", self.all_keys())
         self.expect(["refresh", "x", "--drop-gone"], 0, err=b"".join(
-            b'bloomery: "two/f%d" is gone, and removed\n' % i for i in range(3)))
+            b'bloomery: "two/f%d" is gone and was removed\n' % i for i in range(3)))
         keys = self.all_keys()
         self.model = {name: lines for name, lines in self.model.items() if "one" in name}
         self.assert_located("x", keys)
@@ -330,7 +330,7 @@ class Gone(IndexCase):
     def test_nothing_is_built_of_nothing(self):
         self.expect(["build", "x", "none", "--skip", "--force"], 3,
                     err=b'bloomery: IO: "none": No such file or directory\n'
-                        b'bloomery: IO: all files were skipped, nothing is built\n')
+                        b'bloomery: IO: all files were skipped, so nothing is built\n')
         self.write("list", [])
         self.expect(["build", "x", "--files0-from", "list", "--force"], 3,
                     err=b"bloomery: IO: there are no files to index\n")
@@ -537,9 +537,9 @@ class Bytes(IndexCase):
                 (with_note(b""), b"this is not an index of files"),
                 (with_note(note[:47]), b"this is not an index of files"),
                 (with_note(b"another program's"), b"this is not an index of files"),
-                (changed(12, "B", 9), b"its elements are of no known kind"),
-                (changed(13, "B", 9), b"its fields are of no known kind"),
-                (changed(14, "B", 9), b"its elements are of no known kind"),
+                (changed(12, "B", 9), b"unknown kind of elements"),
+                (changed(13, "B", 9), b"its fields are invalid"),
+                (changed(14, "B", 9), b"unknown kind of elements"),
                 (changed(16, "<Q", 2), b"the number of files is wrong"),
                 (changed(24, "<Q", 0), b"a piece of a file is out of order"),
                 (changed(48 + 16, "<I", 2**32 - 1), b"the names do not fill their length"),

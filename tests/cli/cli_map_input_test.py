@@ -10,7 +10,7 @@ from cli_runner import PROGRAM, main
 from map_runner import ENGINES, MapCase, keys, numbered
 
 NO_TAB = "there is no tab between key and value"
-WHOLE = "the value is not a whole number, as this map takes them"
+WHOLE = "the value is not a whole number, and the values of this map are integers"
 WIDE = "the value has more bits than the values of this map"
 
 
@@ -121,29 +121,29 @@ class JsonLines(MapCase):
                 (b"", "column 1: the line ends too early"),
                 (b"a\t1", "column 1: an object is expected, in braces"),
                 (b'{"key":"a","value":"1"', "column 23: the line ends too early"),
-                (b'{"key":"a","value":"\\u12"}', "column 21: this is no escape of JSON"),
+                (b'{"key":"a","value":"\\u12"}', "column 21: invalid escape sequence"),
                 (b'{"key":"\\ud83c","value":"1"}',
-                 "column 9: half of a surrogate pair is no character"),
-                (b'{"key":"\xff","value":"1"}', "column 9: this is not UTF-8"),
+                 "column 9: unpaired surrogate"),
+                (b'{"key":"\xff","value":"1"}', "column 9: invalid UTF-8"),
                 (b'{"key":"a","value":"1","other":"x"}',
-                 "column 24: no member of this name is known"),
-                (b'{"key":"a","key":"b","value":"1"}', "column 12: this member is there twice"),
+                 "column 24: unknown member"),
+                (b'{"key":"a","key":"b","value":"1"}', "column 12: duplicate member"),
                 (b'{"key":"a","value":null}', "column 20: a string or a whole number is expected"),
                 (b'{"key":"a","value":1}', "column 20: a string is expected here"),
                 (b'{"key":5,"value":"1"}', "column 8: a string is expected here"),
-                (b'{"key":"a","value_base64":"A"}', "column 27: this is not base64"),
+                (b'{"key":"a","value_base64":"A"}', "column 27: invalid base64"),
                 (b'{"key":"a","value_base64":5}', "column 27: a string is expected here")):
             for before in (0, 3):
                 stdin = b'{"key":"a","value":"1"}\n' * before + line + b"\n"
                 self.expect(["build", "m", "--json-lines"], 3, stdin=stdin,
                             err=f"bloomery: BADDATA: line {before + 1}, {problem}\n".encode())
-        for line, problem in ((b"{}", 'it takes one of "key" and "key_base64"'),
-                              (b'{"value":"1"}', 'it takes one of "key" and "key_base64"'),
+        for line, problem in ((b"{}", 'give either "key" or "key_base64"'),
+                              (b'{"value":"1"}', 'give either "key" or "key_base64"'),
                               (b'{"key":"a","key_base64":"","value":"1"}',
-                               'it takes one of "key" and "key_base64"'),
-                              (b'{"key":"a"}', 'it takes one of "value" and "value_base64"'),
+                               'give either "key" or "key_base64"'),
+                              (b'{"key":"a"}', 'give either "value" or "value_base64"'),
                               (b'{"key":"a","value":"1","value_base64":""}',
-                               'it takes one of "value" and "value_base64"')):
+                               'give either "value" or "value_base64"')):
             self.expect(["build", "m", "--json-lines"], 3, stdin=line,
                         err=f"bloomery: BADDATA: line 1: {problem}\n".encode())
         for value, problem in ((b'"7"', WHOLE), (b"16", WIDE),

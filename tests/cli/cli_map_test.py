@@ -266,7 +266,7 @@ class Change(MapCase):
         for engine in ENGINES:
             self.build(engine, b"a\t1\nb\t2\n", "--fixed", "--items", "2", "--engine", engine)
             before = self.content(engine)
-            full = "the map has a fixed capacity of 2 keys, which it holds\n"
+            full = "the map has a fixed capacity of 2 keys and is full\n"
             self.expect(["put", engine, "c", "1"], 3,
                         err=f'bloomery: FULL: "c": {full}'.encode())
             self.expect(["put", engine], 3, err=f"bloomery: FULL: line 2: {full}".encode(),
@@ -277,14 +277,14 @@ class Change(MapCase):
 
     def test_no_code_is_left(self):
         self.expect(["build", "m", "--engine", "kbf", "--values", "255"], 3,
-                    err=b"bloomery: FULL: line 256: no code is left for a new value; the map knows "
-                        b"255 values\n", stdin=numbered(0, 300))
+                    err=b"bloomery: FULL: line 256: the map has "
+                        b"255 values, and no code is left for another\n", stdin=numbered(0, 300))
         self.assert_files()
         self.build("m", numbered(0, 255), "--engine", "kbf", "--values", "200")
         before = self.content("m")
         self.expect(["put", "m", "key1", "one more"], 3,
-                    err=b'bloomery: FULL: "key1": no code is left for a new value; the map knows '
-                        b"255 values\n")
+                    err=b'bloomery: FULL: "key1": the map has '
+                        b"255 values, and no code is left for another\n")
         self.assertEqual(self.content("m"), before)
         self.expect(["put", "m", "key1", "value7"], 0)
 
@@ -309,7 +309,7 @@ class Change(MapCase):
             self.expect(["get", engine, "b", "--json"], 0,
                         b'{"key":"b","answer":"present","value":255}\n')
             before = self.content(engine)
-            whole = "the value is not a whole number, as this map takes them"
+            whole = "the value is not a whole number, and the values of this map are integers"
             wide = "the value has more bits than the values of this map"
             for text in ("", "x", "-1", "+1", "1.0", " 1", "1 ", "0x1", "1e1"):
                 self.expect_misuse(["put", engine, "--", "a", text], f'"{text}": {whole}')

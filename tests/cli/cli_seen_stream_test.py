@@ -353,17 +353,17 @@ class State(SeenCase):
         self.expect(["--state", "kept"], b"a\n", b"a\n")
         content, note = self.content(), note_of(self.content())[0]
         for new, problem in (
-                (b"", rb'BADDATA: "kept": this is no state of "bloomery seen"'),
-                (note[:39], rb'BADDATA: "kept": this is no state'),
-                (b"x" * 50, rb'BADDATA: "kept": this is no state'),
-                (note[:8] + b"\x04" + note[9:], rb'VERSION: "kept": it is of another version'),
-                (note[:12] + b"\x02" + note[13:], rb'BADDATA: "kept": its key is of no known kind'),
-                (note[:13] + b"\x03" + note[14:], rb'BADDATA: "kept": its key is of no known kind'),
-                (note[:13] + b"\x01" + note[14:], rb'BADDATA: "kept": its key is of no known kind'),
-                (note[:15] + b"\x01" + note[16:], rb'BADDATA: "kept": its key is of no known kind'),
-                (note + b"name", rb'BADDATA: "kept": its key is of no known kind'),
+                (b"", rb'BADDATA: "kept": this is not a state of "bloomery seen"'),
+                (note[:39], rb'BADDATA: "kept": this is not a state'),
+                (b"x" * 50, rb'BADDATA: "kept": this is not a state'),
+                (note[:8] + b"\x04" + note[9:], rb'VERSION: "kept": it is from another version'),
+                (note[:12] + b"\x02" + note[13:], rb'BADDATA: "kept": unknown kind of key'),
+                (note[:13] + b"\x03" + note[14:], rb'BADDATA: "kept": unknown kind of key'),
+                (note[:13] + b"\x01" + note[14:], rb'BADDATA: "kept": unknown kind of key'),
+                (note[:15] + b"\x01" + note[16:], rb'BADDATA: "kept": unknown kind of key'),
+                (note + b"name", rb'BADDATA: "kept": unknown kind of key'),
                 (note[:13] + b"\x02" + note[14:] + b"a\0b",
-                 rb'BADDATA: "kept": its key is of no known kind'),
+                 rb'BADDATA: "kept": unknown kind of key'),
                 (note + bytes(2**20 + 1), rb'LIMIT: "kept"')):
             pieces = [(b"NOTE", new[at:at + 65536]) for at in range(0, len(new), 65536)]
             with open(self.path("kept"), "wb") as file:

@@ -240,7 +240,7 @@ class EventTime(SeenCase):
         lines = b"100\ta\n170\tb\n9999999\tc\n231\td\n99\ta\n"
         arguments = ["--time", "1", "--key", "2", "--window", "10m", "--skew", "70s"]
         self.expect(arguments, lines, b"100\ta\n170\tb\n", 3,
-                    b"bloomery: RANGE: line 3: its time lies 9999829000 ms ahead, and --skew allows "
+                    b"bloomery: RANGE: line 3: its time is 9999829000 ms ahead, and --skew allows "
                     b"70000\n")
         # One that is bad does not move the time.
         self.expect([*arguments, "--on-bad", "drop"], lines, b"100\ta\n170\tb\n231\td\n")

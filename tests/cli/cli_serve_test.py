@@ -231,7 +231,7 @@ class Runs(Serve):
     def test_what_is_said_is_what_the_settings_come_to(self):
         for number, (lines, words) in enumerate((
                 ("appendonly no\n",
-                 ["neither log nor snapshots: all is lost when the server ends"]),
+                 ["neither log nor snapshots: all data is lost when the server ends"]),
                 ('appendonly no\nsave 60 1\nmaxmemory 0\nmaxmemory-policy allkeys-lru\n',
                  ["snapshots only, no log", "memory  no limit"]),
                 ("appendfsync no\nmaxmemory 70MB\nMaxMemory-Policy 'allkeys-lru'\n",
@@ -442,8 +442,8 @@ class Refuses(Serve):
                  'has a log, "appendonlydir", which .*appendonlydir/x.aof'),
                 ("snapshot", "", "has a snapshot and no log"),
                 ("snapshot", "appendonly no",
-                 'has a snapshot, "of-today", which .* looks for dump.rdb'),
-                ("snapshot", "appendonly no\ndbfilename x.rdb", "looks for x.rdb")):
+                 'has a snapshot, "of-today", which .* dbfilename is dump.rdb'),
+                ("snapshot", "appendonly no\ndbfilename x.rdb", "dbfilename is x.rdb")):
             with self.subTest(lines=lines):
                 (self.folder / "more.conf").write_text(lines + "\n")
                 self.fails(["--dir", folder, "--config", "more.conf", "--port", str(free_port())],
@@ -463,14 +463,14 @@ class Refuses(Serve):
         self.fails(["--config", "more.conf", *port], 'more.conf", line 1: include: too many files')
         (self.folder / "more.conf").write_text("dir /\ninclude other.conf\n")
         self.fails(["--config", "more.conf", *port],
-                   'line 2: include: "other.conf" needs a whole path')
+                   'line 2: include: "other.conf" must be an absolute path')
 
     def test_the_module_a_second_time(self):
         (self.folder / "linked.so").symlink_to(os.path.realpath(MODULE))
         for path in (MODULE, "linked.so", "/none/bloomery.so"):
             (self.folder / "more.conf").write_text(f"# first\nloadmodule {path} bf no\n")
             self.fails(["--config", "more.conf", "--port", str(free_port())],
-                       'more.conf", line 2: the module is loaded already, and once is enough')
+                       'more.conf", line 2: bloomery serve loads the module itself')
 
     def test_damaged_data(self):
         process, port = self.start()

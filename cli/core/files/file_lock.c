@@ -15,8 +15,8 @@
 
 enum { TRIES = 50, BETWEEN = 20000000 /* ns */ };
 
-/* The process of a line such as "1: FLOCK  ADVISORY  WRITE 4711 fe:00:123456 0 EOF" where it is
- * about this file, else 0. Lines of those that wait have "->" for the second word. */
+/* The process id in a line such as "1: FLOCK ADVISORY WRITE 4711 fe:00:123456 0 EOF", or 0 if the
+ * line is about another file. In the line of a waiting process the second word is "->". */
 static long read_holder(char *line, const struct stat *facts)
 {
     enum { KIND = 1, PROCESS = 4, INODE = 5, WORDS };
@@ -31,7 +31,7 @@ static long read_holder(char *line, const struct stat *facts)
                : 0;
 }
 
-/* The process that holds the lock, or 0 where that is not to be known. */
+/* The process that holds the lock, or 0 if that is unknown. */
 static long find_holder(const struct stat *facts)
 {
     FILE *locks = fopen("/proc/locks", "re");
@@ -83,7 +83,7 @@ static int wait_for(int fd, const char *path, const struct stat *facts, cli_lock
     }
 }
 
-/* Where standard input is closed, the lock must not become it. */
+/* If standard input is closed, the lock must not get descriptor 0. */
 static int above_streams(int fd)
 {
     if (fd < 0 || fd > STDERR_FILENO)

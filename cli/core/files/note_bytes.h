@@ -23,13 +23,13 @@ static inline uint64_t cli_get(const unsigned char *from, int bytes)
     return value;
 }
 
-/* Fields of a key: eight numbers of two bytes, zeros where there are fewer. Their delimiter is kept
- * elsewhere. */
+/* Fields of a key: eight numbers of two bytes, padded with zeros. The delimiter is stored
+ * separately. */
 enum { CLI_FIELDS_BYTES = 2 * CLI_MOST_FIELDS };
 void cli_put_fields(unsigned char *to, const cli_fields *fields);
 cli_fields cli_get_fields(const unsigned char *from, char delimiter);
 
-/* Says what is wrong with byte `at` of a note; returns the status. */
+/* Sets problem and offset of the load to `problem` at byte `at` of the note; returns the status. */
 bry_status cli_note_fail(bry_load *load, bry_status status, uint64_t at, const char *problem);
 
 #endif

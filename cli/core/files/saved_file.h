@@ -15,8 +15,8 @@
 /* Whether the name means standard input or output. */
 bool cli_is_stream(const char *path);
 
-/* What is expected in a stream that a command cannot have twice: CLI_GO_ON, or CLI_USAGE after a
- * message where `path` is standard input too. `what` is what is read from there. */
+/* For a command that reads `what` from standard input: CLI_GO_ON, or CLI_USAGE after a message if
+ * `path` is standard input too. */
 int cli_check_stream(const char *command, const char *path, const char *what);
 
 /* Opens a regular file for reading and stores its stat if wanted. -1 with errno, or with errno 0
@@ -29,7 +29,7 @@ typedef struct cli_input {
     uint64_t given;
 } cli_input;
 
-/* Opens what was saved; false as cli_open_regular() with load->problem. */
+/* Opens a saved file. False with errno or load->problem, as cli_open_regular(). */
 bool cli_input_open(cli_input *input, const char *path, bry_load *load);
 bry_source cli_input_source(cli_input *input);
 /* Whether nothing follows; else BRY_E_BADDATA. */

@@ -53,7 +53,7 @@ static bry_status write_some(void *file, const void *bytes, size_t len)
     return fwrite(bytes, 1, len, file) == len ? BRY_OK : BRY_E_IO;
 }
 
-/* Main() says that standard output failed. */
+/* main() reports a failure of standard output. */
 static int save_to_stdout(const cli_saver *saver, const void *object, const bry_save *save)
 {
     bry_sink sink = {write_some, stdout};
@@ -72,7 +72,7 @@ static int replace_target(const char *path, const cli_saver *saver, const void *
     for (int i = 0; i < ENDS; i++)
         sigaddset(&wait, ends[i]);
     sigprocmask(SIG_BLOCK, &wait, &before);
-    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a failed write like any other */
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit fails like any other */
     errno = 0;
     bry_status status = saver->to_file(object, path, save);
     int problem = errno;
@@ -95,7 +95,7 @@ int cli_target_save(const char *path, const char *taken, const cli_saver *saver,
     struct stat facts;
     if (cli_is_stream(path))
         return save_to_stdout(saver, object, &save);
-    if (!taken) { /* the file may be there by now, and be changed by others */
+    if (!taken) { /* the file may exist by now, and others may change it */
         int code = cli_lock(path, CLI_LOCK_WAIT);
         return code == CLI_GO_ON ? replace_target(path, saver, object, &save) : code;
     }

@@ -11,7 +11,7 @@
  * message. */
 int cli_target_check(const char *path, bool replace, cli_lock_how how);
 
-/* How an object is saved: by the calls of its job. */
+/* Saves an object by the call of its job. */
 typedef struct cli_saver {
     bry_status (*to_sink)(const void *object, const bry_sink *sink, const bry_save *save);
     bry_status (*to_file)(const void *object, const char *path, const bry_save *save);
@@ -31,10 +31,10 @@ typedef struct cli_saver {
 
 /*
  * Replaces the file by the object and its note; "-" is standard output. If `taken` is not NULL, and
- * another process has created the file meanwhile, that is the error message. Signals that end the
- * program are blocked meanwhile, so that no temporary file is left, and ignored after the file was
- * replaced: if the program is interrupted, the old file is there. Returns CLI_YES, or an exit code
- * after a message.
+ * another process has created the file meanwhile, that is the error message. Meanwhile, signals
+ * that end the program are blocked, so that no temporary file is left; after the file was replaced
+ * they are ignored. So if a signal ends the program, the file is the old one. Returns CLI_YES, or
+ * an exit code after a message.
  */
 int cli_target_save(const char *path, const char *taken, const cli_saver *saver, const void *object,
                     const bry_buffer *note);

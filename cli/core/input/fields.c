@@ -10,7 +10,7 @@
 
 static const char not_fields[] = "is not a field from 1 to 65535, or several such as 1,3";
 
-/* One number, which ends at a comma or the end; NULL, or what is wrong with it. */
+/* Reads one number, up to a comma or the end. NULL, or what is wrong with it. */
 static const char *read_field_number(const char *text, size_t len, uint16_t *number)
 {
     uint64_t read = 0;

@@ -1,6 +1,6 @@
 /*
- * Fields of a line, counted from 1, with one byte between them. Several together are one key: their
- * texts with that byte between them, which none of them can have inside.
+ * Fields of a line, counted from 1 and separated by one byte. Several fields make one key: their
+ * texts joined with that byte, which no field can contain.
  */
 #ifndef BLOOMERY_CLI_FIELDS_H
 #define BLOOMERY_CLI_FIELDS_H
@@ -21,7 +21,7 @@ int cli_fields_read(cli_fields *fields, const char *command, const char *option,
 /* Reads one byte, or "\t"; NULL is a tab. */
 int cli_delimiter_read(const char *command, const char *text, char *delimiter);
 
-/* The fields as an option has them, such as "1,3". */
+/* Writes the fields as an option takes them, such as "1,3". */
 typedef struct cli_fields_name {
     char text[CLI_MOST_FIELDS * 6];
 } cli_fields_name;

@@ -10,7 +10,7 @@
 
 enum { PIECE = 256 * 1024, AHEAD = 4 << 20, COLUMNS = 64 };
 
-/* Reads up to `room` bytes behind what is held, making the buffer larger where it must be. */
+/* Appends up to `room` bytes from the input to the buffer, and enlarges it if necessary. */
 static bry_status read_more(cli_lines *lines, size_t room)
 {
     if (lines->may_read && !lines->may_read(lines->context)) {
@@ -80,7 +80,7 @@ bry_status cli_lines_next(cli_lines *lines, cli_text *line)
     return BRY_OK;
 }
 
-/* Sums of at most 255 in single bytes, which compilers turn into vector instructions. */
+/* Sums up to 255 in single bytes, which compilers vectorize. */
 static uint64_t count_ends(const char *bytes, size_t len, char end)
 {
     const size_t most = (size_t)255 * COLUMNS;
@@ -99,7 +99,7 @@ static uint64_t count_ends(const char *bytes, size_t len, char end)
     return count;
 }
 
-/* From where the file is now to its end; it stays where it is. */
+/* Counts from the file's current offset to its end, without moving the offset. */
 static bry_status count_lines_of_file(const cli_lines *lines, off_t at, uint64_t *count)
 {
     char *piece = malloc(PIECE);
@@ -150,7 +150,7 @@ cli_quoted cli_quote_text(cli_text text)
     char word[sizeof((cli_quoted *)0)->text];
     size_t len = text.len < sizeof word - 1 ? text.len : sizeof word - 1;
     for (size_t i = 0; i < len; i++)
-        word[i] = text.bytes[i] ? text.bytes[i] : '\x01'; /* a NUL would end it */
+        word[i] = text.bytes[i] ? text.bytes[i] : '\x01'; /* NUL-terminated below */
     word[len] = '\0';
     return cli_quote(word);
 }

@@ -30,8 +30,8 @@ typedef struct cli_lines {
     char *buffer;
     size_t at, held, capacity;
     bool ended; /* nothing is left to read */
-    /* Asked before each read, which may wait: false ends the input there, without what has come of
-     * a line. NULL: reads as it likes. */
+    /* Called before each read, which may block; false ends the input and discards an incomplete
+     * line. NULL: always read. */
     bool (*may_read)(void *context);
     void *context;
     cli_progress *progress; /* updated when data is read; may be NULL */
@@ -54,15 +54,15 @@ bool cli_lines_ready(const cli_lines *lines);
 
 /*
  * The number of lines to come, before the first is read. For a file, and for input that ends within
- * the first megabytes, they are counted: *exact. Of a longer pipe, those megabytes are counted and
- * kept for reading. BRY_E_IO, BRY_E_NOMEM.
+ * the first megabytes, they are counted: *exact. Of a longer pipe only those megabytes are counted;
+ * they stay in memory until they are read. BRY_E_IO, BRY_E_NOMEM.
  */
 bry_status cli_lines_count(cli_lines *lines, uint64_t *count, bool *exact);
 
 /* As cli_quote(). */
 cli_quoted cli_quote_text(cli_text text);
 
-/* Where a line is, for a message: "line 5" or "\"name\", line 5". */
+/* The position of a line, for a message: "line 5" or "\"name\", line 5". */
 typedef struct cli_place {
     char text[128];
 } cli_place;

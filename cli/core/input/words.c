@@ -21,7 +21,7 @@ bool cli_next_word(cli_text *rest, cli_text *word)
         return false;
     while (from < rest->len && !is_letter(rest->bytes[from]))
         from++;
-    size_t to = from, end = from; /* behind the last letter, and what may belong to it */
+    size_t to = from, end = from; /* after the last character that belongs to the word */
     for (; end < rest->len && (is_letter(rest->bytes[end]) || is_joint(rest->bytes[end])); end++)
         if (is_letter(rest->bytes[end]))
             to = end + 1;

@@ -18,7 +18,7 @@ void cli_base64_write(FILE *out, const void *bytes, size_t len)
     }
 }
 
-/* -1: no letter of the alphabet. */
+/* -1: not in the alphabet. */
 static int base64_digit(char c)
 {
     return c >= 'A' && c <= 'Z'   ? c - 'A'

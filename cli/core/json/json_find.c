@@ -31,7 +31,7 @@ static bool take_find_byte(cursor *c, char wanted, const char *otherwise)
     return true;
 }
 
-/* From one quote past the other. */
+/* Skips a string, from its opening quote past its closing one. */
 static bool skip_string(cursor *c)
 {
     for (c->at++; c->at < c->end; c->at++) {
@@ -45,7 +45,7 @@ static bool skip_string(cursor *c)
     return fail_find(c, incomplete);
 }
 
-/* An object or an array, whatever is in it. */
+/* Skips an object or an array. */
 static bool skip_nested(cursor *c)
 {
     size_t depth = 0;
@@ -77,7 +77,7 @@ static bool skip_value(cursor *c)
     return c->at > start || fail_find(c, "a value is expected here");
 }
 
-/* Up to the member; *found false: there is none. */
+/* Advances to the member; *found is false if there is none. */
 static bool find_member(cursor *c, const char *name, size_t name_len, cli_text *value, bool *found)
 {
     if (!take_find_byte(c, '{', "an object is expected, in braces"))

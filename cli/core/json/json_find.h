@@ -8,8 +8,8 @@
 
 #include "cli/core/input/lines.h"
 
-/* NULL, or what is wrong with the line and, in *column, at which of its bytes, from 1; 0 for the
- * line as a whole. A name that is written with escapes is not found. */
+/* NULL, or what is wrong with the line; *column is the byte, from 1, or 0 for the whole line. A
+ * name that is written with escapes is not found. */
 const char *cli_json_find(cli_text line, const char *name, cli_text *value, size_t *column);
 
 #endif

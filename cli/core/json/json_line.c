@@ -6,13 +6,13 @@
 #include <string.h>
 
 static const char cut_short[] = "the line ends too early";
-static const char not_escape[] = "this is no escape of JSON";
+static const char not_escape[] = "invalid escape sequence";
 static const char not_value[] = "a string or a whole number is expected";
 
-/* What is left of the line. Strings are decoded over their own text, which is never shorter. */
+/* The rest of the line. Strings are decoded in place: decoding never makes them longer. */
 typedef struct cursor {
     char *start, *at, *end;
-    const char *problem; /* the first one; `at` stays there */
+    const char *problem; /* the first problem; `at` stays there */
 } cursor;
 
 static bool fail_line(cursor *c, char *at, const char *problem)
@@ -30,7 +30,7 @@ static void skip_line_space(cursor *c)
         c->at++;
 }
 
-/* The character `wanted`, which `problem` asks for. */
+/* Skips the character `wanted`, or fails with `problem`. */
 static bool take_line_byte(cursor *c, char wanted, const char *problem)
 {
     skip_line_space(c);
@@ -84,7 +84,7 @@ static char *put_character(char *out, uint32_t point)
 /* \uXXXX, or two of them that are a surrogate pair. */
 static char *read_point(cursor *c, char *out)
 {
-    static const char lone[] = "half of a surrogate pair is no character";
+    static const char lone[] = "unpaired surrogate";
     char *escape = c->at;
     uint32_t point, low;
     if (!read_unit(c, c->at + 2, escape, &point))
@@ -143,10 +143,10 @@ static bool read_string(cursor *c, cli_text *text)
             continue;
         }
         if ((unsigned char)*c->at < 0x20)
-            return fail_line(c, c->at, "a control character must be escaped");
+            return fail_line(c, c->at, "control characters must be escaped");
         size_t len = cli_utf8_character((unsigned char *)c->at, (size_t)(c->end - c->at));
         if (len == 0)
-            return fail_line(c, c->at, "this is not UTF-8");
+            return fail_line(c, c->at, "invalid UTF-8");
         memmove(out, c->at, len);
         out += len;
         c->at += len;
@@ -158,7 +158,7 @@ static bool read_string(cursor *c, cli_text *text)
     return true;
 }
 
-/* Digits, and neither sign nor fraction nor exponent. */
+/* Digits only: no sign, fraction or exponent. */
 static bool read_whole_number(cursor *c, uint64_t *number)
 {
     char *start = c->at;
@@ -171,7 +171,7 @@ static bool read_whole_number(cursor *c, uint64_t *number)
     if (c->at == start || longer)
         return fail_line(c, start, not_value);
     if (*start == '0' && c->at - start > 1)
-        return fail_line(c, start, "a number does not begin with 0");
+        return fail_line(c, start, "a number must not begin with 0");
     return true;
 }
 
@@ -192,9 +192,9 @@ static bool read_json_member(cursor *c, cli_json_member *members, size_t count)
             memcmp(members[i].name, name.bytes, name.len) == 0)
             member = &members[i];
     if (!member)
-        return fail_line(c, name_at, "no member of this name is known");
+        return fail_line(c, name_at, "unknown member");
     if (member->type != CLI_JSON_MISSING)
-        return fail_line(c, name_at, "this member is there twice");
+        return fail_line(c, name_at, "duplicate member");
     if (!take_line_byte(c, ':', "a colon is expected"))
         return false;
     skip_line_space(c);

@@ -24,13 +24,13 @@ typedef struct cli_json_member {
     size_t column; /* where the value begins */
 } cli_json_member;
 
-/* NULL, or what is wrong with the line, and at which of its bytes, from 1, in *column. */
+/* NULL, or what is wrong with the line; *column is the byte, from 1. */
 const char *cli_json_line_read(cli_text line, cli_json_member *members, size_t count,
                                size_t *column);
 
 /*
  * "name":"…" of any bytes, without comma and braces. Bytes that are not UTF-8 become
- * "name_base64":"…", so that every string of bytes has one form and comes back as it was.
+ * "name_base64":"…", so that any bytes can be written and read back exactly.
  */
 void cli_json_line_member(FILE *out, const char *name, const void *bytes, size_t len);
 

@@ -26,7 +26,7 @@ static void write_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* All that comes before a value: comma, line, indentation, key. */
+/* Writes what precedes a value: comma, newline, indentation, key. */
 static void begin_json_value(cli_json *json, const char *key)
 {
     if (json->depth > 0)
@@ -52,7 +52,7 @@ void cli_json_close(cli_json *json, char bracket)
     if (json->any)
         fprintf(json->out, "\n%*s", (int)json->depth * 2, "");
     fputc(bracket, json->out);
-    json->any = true; /* what was closed is a member of what is around it */
+    json->any = true; /* the closed value is a member of the enclosing one */
     if (json->depth == 0)
         fputc('\n', json->out);
 }

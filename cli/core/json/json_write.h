@@ -13,7 +13,7 @@
 typedef struct cli_json {
     FILE *out;
     unsigned depth;
-    bool any; /* the innermost object or array has a member already */
+    bool any; /* the innermost object or array is not empty */
 } cli_json;
 
 #define CLI_JSON_TO(file)                                                                          \

@@ -13,7 +13,7 @@ const char *cli_compiler(void)
 #elif defined(__GNUC__)
     return "gcc " __VERSION__;
 #else
-    return "an unknown compiler";
+    return "unknown compiler";
 #endif
 }
 

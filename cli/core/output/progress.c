@@ -21,7 +21,7 @@ cli_progress cli_progress_start(uint64_t total, bool prints)
     return progress;
 }
 
-/* The rest takes as long for each byte as what was read. */
+/* Assumes that the rest takes the same time per byte. */
 static void print_left(const cli_progress *progress, double seconds)
 {
     double share = (double)progress->read / (double)progress->total;
@@ -45,7 +45,7 @@ static void show_progress(cli_progress *progress)
             (double)progress->done / seconds);
     if (progress->total && progress->read)
         print_left(progress, seconds);
-    /* The cursor goes back, so that whatever is said next takes the line's place. */
+    /* Moves the cursor back, so that the next output overwrites the line. */
     fputs("\033[K\r", stderr);
     fflush(stderr);
     progress->shown_at = at;

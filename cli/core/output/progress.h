@@ -13,7 +13,7 @@ typedef struct cli_progress {
     uint64_t done; /* keys */
     uint64_t read, total; /* bytes; total 0: not known */
     uint64_t started_at, shown_at; /* in milliseconds */
-    bool shown; /* the line is there */
+    bool shown; /* a line is displayed */
 } cli_progress;
 
 /* `prints`: the command writes lines meanwhile. If both go to a terminal they would mix, so there
@@ -23,7 +23,7 @@ void cli_progress_add(cli_progress *progress, uint64_t keys);
 void cli_progress_read(cli_progress *progress, uint64_t bytes);
 void cli_progress_end(cli_progress *progress); /* removes the line */
 
-/* Bytes from where a regular file is now to its end; 0 for anything else. */
+/* Bytes from a regular file's current offset to its end; 0 for anything else. */
 uint64_t cli_bytes_left(int fd);
 
 #endif
