@@ -2,12 +2,12 @@
 #include "bench/peers/exact_window.h"
 #include "bench/peers/filter_ring.h"
 #include "common/sizing.h"
+#include "papers/paper_fbf.h"
 #include "papers/rbf.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
 
-#include <bloomery/window.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,19 +153,19 @@ typedef struct counted {
 static counted count_with_retries(unsigned percent, uint64_t seed)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry_window_options options = BRY_WINDOW_OPTIONS;
-    options.engine = BRY_ENGINE_FBF;
-    options.fbf.mode = BRY_WINDOW_PAPER;
-    options.generations = 2;
-    options.window = 10000;
-    options.fbf.bits = 500;
-    options.fbf.hashes = 3;
-    options.fixed = true;
-    options.seed = 1;
-    bry_window *fbf = NULL;
+    const bry__paper_fbf_options options = {
+        .window = 10000,
+        .capacity = 1000,
+        .error = 0.001,
+        .generations = 2,
+        .bits = 500,
+        .hashes = 3,
+        .fixed = true,
+    };
+    bry__paper_fbf fbf;
     bry__rbf rbf;
     bry__filter_ring ring;
-    assert_int_equal(bry_window_create(&options, &fbf), BRY_OK);
+    assert_int_equal(bry__paper_fbf_init(&fbf, &options, &allocator), BRY_OK);
     assert_int_equal(bry__rbf_init(&rbf, 1500, 3, 0.01, &allocator), BRY_OK);
     assert_int_equal(bry__filter_ring_init(&ring, 3, 5000, 500, 3, &allocator), BRY_OK);
 
@@ -183,7 +183,7 @@ static counted count_with_retries(unsigned percent, uint64_t seed)
             bry_hash hash = key(seed << 32 | ids[j]);
             assert_int_equal(bry__rbf_add(&rbf, hash, &was, &allocator), BRY_OK);
             in_rbf += was == BRY_ABSENT;
-            assert_int_equal(bry_window_add(fbf, hash, now, &was), BRY_OK);
+            assert_int_equal(bry__paper_fbf_add(&fbf, hash, now, &was, &allocator), BRY_OK);
             in_fbf += was == BRY_ABSENT;
             assert_int_equal(bry__filter_ring_add(&ring, hash, now, &was, &allocator), BRY_OK);
             in_ring += was == BRY_ABSENT;
@@ -194,7 +194,7 @@ static counted count_with_retries(unsigned percent, uint64_t seed)
                 due[later % AHEAD] = ids[0];
         }
     }
-    bry_window_destroy(fbf);
+    bry__paper_fbf_free(&fbf, &allocator);
     bry__rbf_free(&rbf, &allocator);
     bry__filter_ring_free(&ring, &allocator);
     return (counted){

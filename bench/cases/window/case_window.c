@@ -12,7 +12,7 @@ static bool check_window_report(const window_report *report, const bench_result 
 {
     const window_facts *facts = &report->facts;
     double error = report->work.settings.error, asked = (double)facts->absent;
-    if (report->work.kind != WINDOW_LIBRARY)
+    if (report->work.kind != WINDOW_LIBRARY && report->work.kind != WINDOW_PAPER)
         return true; /* whatever it gives */
     if (facts->forgotten_early) {
         cli_fail(BRY_E_BADDATA, "%s: %llu elements were forgotten early", report->name,
@@ -92,7 +92,7 @@ bool window_reports_measure(window_report *reports, size_t count)
 bool bench_window(const window_settings *settings, window_report *report)
 {
     *report = (window_report){.name = "window"};
-    bry_status status = window_work_plan(&report->work, WINDOW_LIBRARY, settings);
+    bry_status status = window_work_plan(&report->work, window_kind_of(settings), settings);
     if (status != BRY_OK) {
         cli_fail(status, "no such window can be made at this size and error");
         return false;

@@ -19,14 +19,14 @@ static const struct {
     const char *name;
     window_kind kind;
     bry_engine engine;
-    bry_window_mode mode;
+    window_mode mode;
 } candidates[WINDOWS_ROWS] = {
-    [WINDOWS_COMPACT] = {"compact", WINDOW_LIBRARY, BRY_ENGINE_COMPACT, BRY_WINDOW_IMPROVED},
-    [WINDOWS_FBF] = {"fbf", WINDOW_LIBRARY, BRY_ENGINE_FBF, BRY_WINDOW_IMPROVED},
-    [WINDOWS_PAPER] = {"fbf, as published", WINDOW_LIBRARY, BRY_ENGINE_FBF, BRY_WINDOW_PAPER},
-    [WINDOWS_RING] = {"ring of Bloom filters", WINDOW_RING, BRY_ENGINE_AUTO, BRY_WINDOW_IMPROVED},
-    [WINDOWS_RBF] = {"RBF", WINDOW_RBF, BRY_ENGINE_AUTO, BRY_WINDOW_IMPROVED},
-    [WINDOWS_EXACT] = {"exact", WINDOW_EXACT, BRY_ENGINE_AUTO, BRY_WINDOW_IMPROVED},
+    [WINDOWS_COMPACT] = {"compact", WINDOW_LIBRARY, BRY_ENGINE_COMPACT, WINDOW_MODE_IMPROVED},
+    [WINDOWS_FBF] = {"fbf", WINDOW_LIBRARY, BRY_ENGINE_FBF, WINDOW_MODE_IMPROVED},
+    [WINDOWS_PAPER] = {"fbf, as published", WINDOW_PAPER, BRY_ENGINE_FBF, WINDOW_MODE_PAPER},
+    [WINDOWS_RING] = {"ring of Bloom filters", WINDOW_RING, BRY_ENGINE_AUTO, WINDOW_MODE_IMPROVED},
+    [WINDOWS_RBF] = {"RBF", WINDOW_RBF, BRY_ENGINE_AUTO, WINDOW_MODE_IMPROVED},
+    [WINDOWS_EXACT] = {"exact", WINDOW_EXACT, BRY_ENGINE_AUTO, WINDOW_MODE_IMPROVED},
 };
 
 static window_settings settings_of(const window_settings *settings, unsigned row)

@@ -17,16 +17,12 @@ static const char *engine_of(const window_report *report)
     static const char *const others[] = {
         [WINDOW_RBF] = "rbf", [WINDOW_RING] = "ring", [WINDOW_EXACT] = "exact"};
     const window_work *work = &report->work;
-    return work->kind == WINDOW_LIBRARY ? bry_engine_name(work->settings.engine)
-                                        : others[work->kind];
+    return others[work->kind] ? others[work->kind] : bry_engine_name(work->settings.engine);
 }
 
 static const char *mode_of(const window_report *report)
 {
-    const window_work *work = &report->work;
-    return work->kind == WINDOW_LIBRARY
-               ? window_mode_name(work->settings.engine, work->settings.mode)
-               : NULL;
+    return window_mode_name(report->work.settings.engine, report->work.settings.mode);
 }
 
 void window_row_json(cli_json *json, const window_report *report)

@@ -21,6 +21,40 @@ static void plan_window_filter(window_work *work, double elements, double error)
         work->bits += work->bits / 256 + 1;
 }
 
+static bry_status plan_library(window_work *work)
+{
+    const window_settings *its = &work->settings;
+    work->options = (bry_window_options)BRY_WINDOW_OPTIONS;
+    work->options.engine = its->engine;
+    work->options.window = work->window;
+    work->options.capacity = its->elements;
+    work->options.error = its->error;
+    work->options.generations = its->generations;
+    work->options.seed = WINDOW_SEED;
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    return bry_window_plan(&work->options, &shape);
+}
+
+static bry_status plan_paper_fbf(window_work *work)
+{
+    const window_settings *its = &work->settings;
+    work->paper = (bry__paper_fbf_options){
+        .check = its->mode == WINDOW_MODE_SIMPLE ? BRY__PAPER_SIMPLE : BRY__PAPER_OPTIMIZED,
+        .window = work->window,
+        .capacity = its->elements,
+        .error = its->error,
+        .generations = its->generations,
+        .fixed = true, /* at the planned load Algorithm 3 has nothing to adapt to */
+    };
+    bry__paper_fbf_plan plan;
+    return bry__paper_fbf_plan_row(&work->paper, &plan);
+}
+
+window_kind window_kind_of(const window_settings *settings)
+{
+    return settings->mode == WINDOW_MODE_IMPROVED ? WINDOW_LIBRARY : WINDOW_PAPER;
+}
+
 bry_status window_work_plan(window_work *work, window_kind kind, const window_settings *settings)
 {
     *work = (window_work){.kind = kind, .settings = *settings};
@@ -41,22 +75,12 @@ bry_status window_work_plan(window_work *work, window_kind kind, const window_se
         return BRY_OK;
     case WINDOW_EXACT:
         return BRY_OK;
+    case WINDOW_PAPER:
+        return plan_paper_fbf(work);
     default:
         break;
     }
-    work->options = (bry_window_options)BRY_WINDOW_OPTIONS;
-    bry_window_options *options = &work->options;
-    options->engine = its->engine;
-    options->fbf.mode = its->mode;
-    options->window = work->window;
-    options->capacity = its->elements;
-    options->error = its->error;
-    options->generations = its->generations;
-    /* The published row at the load it is planned for; Algorithm 3 has nothing to adapt to. */
-    options->fixed = its->mode != BRY_WINDOW_IMPROVED;
-    options->seed = WINDOW_SEED;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
-    return bry_window_plan(options, &shape);
+    return plan_library(work);
 }
 
 uint64_t window_time(const window_work *work, uint64_t i)
@@ -113,6 +137,69 @@ static double library_predicted(const window_work *work, const void *state)
     bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(state, &stats);
     return stats.predicted_error;
+}
+
+static window_counts library_counts(const void *state)
+{
+    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_get_stats(state, &stats);
+    return (window_counts){stats.items, stats.ended_early, stats.resizes};
+}
+
+/* ---- fbf as published ---------------------------------------------------------------------- */
+
+static void *make_paper_fbf(const window_work *work)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry__paper_fbf *fbf = malloc(sizeof *fbf);
+    if (fbf && bry__paper_fbf_init(fbf, &work->paper, &allocator) == BRY_OK)
+        return fbf;
+    free(fbf);
+    return NULL;
+}
+
+static void drop_paper_fbf(void *state)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry__paper_fbf_free(state, &allocator);
+    free(state);
+}
+
+WINDOW_INLINE bry_answer paper_fbf_add(void *state, bry_hash hash, uint64_t now)
+{
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry_answer was;
+    return bry__paper_fbf_add(state, hash, now, &was, &allocator) == BRY_OK ? was : BRY_UNSURE;
+}
+
+WINDOW_INLINE bry_answer paper_fbf_has(const void *state, bry_hash hash, uint64_t now)
+{
+    (void)now;
+    return bry__paper_fbf_has(state, hash) ? BRY_PRESENT : BRY_ABSENT;
+}
+
+static void paper_fbf_has_n(const void *state, const bry_hash *hashes, size_t n, uint64_t now,
+                            uint8_t *answers)
+{
+    for (size_t i = 0; i < n; i++)
+        answers[i] = (uint8_t)paper_fbf_has(state, hashes[i], now);
+}
+
+static uint64_t paper_fbf_bytes(const void *state)
+{
+    return bry__paper_fbf_bytes(state);
+}
+
+static double paper_fbf_predicted(const window_work *work, const void *state)
+{
+    (void)work;
+    return bry__paper_fbf_predicted(state);
+}
+
+static window_counts paper_fbf_counts(const void *state)
+{
+    const bry__paper_fbf *fbf = state;
+    return (window_counts){.items = fbf->items, .resizes = fbf->resizes};
 }
 
 /* ---- RBF ----------------------------------------------------------------------------------- */
@@ -254,21 +341,23 @@ static double exact_predicted(const window_work *work, const void *state)
 
 /* ---- phases -------------------------------------------------------------------------------- */
 
-static const window_calls library_calls = {library_make,     library_drop,  library_add,
-                                           library_has,      library_has_n, library_bytes,
-                                           library_predicted};
-static const window_calls rbf_calls = {rbf_make, rbf_drop,  rbf_add,      rbf_has,
-                                       NULL,     rbf_bytes, rbf_predicted};
-static const window_calls ring_calls = {ring_make, ring_drop,  ring_add,      ring_has,
-                                        NULL,      ring_bytes, ring_predicted};
+static const window_calls library_calls = {library_make,      library_drop,  library_add,
+                                           library_has,       library_has_n, library_bytes,
+                                           library_predicted, library_counts};
+static const window_calls paper_calls = {make_paper_fbf,      drop_paper_fbf,  paper_fbf_add,
+                                         paper_fbf_has,       paper_fbf_has_n, paper_fbf_bytes,
+                                         paper_fbf_predicted, paper_fbf_counts};
+static const window_calls rbf_calls = {rbf_make, rbf_drop,  rbf_add,       rbf_has,
+                                       NULL,     rbf_bytes, rbf_predicted, NULL};
+static const window_calls ring_calls = {ring_make, ring_drop,  ring_add,       ring_has,
+                                        NULL,      ring_bytes, ring_predicted, NULL};
 static const window_calls exact_calls = {
-    make_exact_window, drop_exact_window, exact_add, exact_has, NULL, exact_bytes, exact_predicted};
+    make_exact_window, drop_exact_window, exact_add, exact_has, NULL,
+    exact_bytes,       exact_predicted,   NULL};
 
 static const window_calls *const all_calls[] = {
-    [WINDOW_LIBRARY] = &library_calls,
-    [WINDOW_RBF] = &rbf_calls,
-    [WINDOW_RING] = &ring_calls,
-    [WINDOW_EXACT] = &exact_calls,
+    [WINDOW_LIBRARY] = &library_calls, [WINDOW_PAPER] = &paper_calls, [WINDOW_RBF] = &rbf_calls,
+    [WINDOW_RING] = &ring_calls,       [WINDOW_EXACT] = &exact_calls,
 };
 
 const window_calls *window_calls_of(window_kind kind)
@@ -344,6 +433,12 @@ static bool run_library(const void *work, void *state, unsigned phase, bench_wat
     return run(work, state, library_calls, phase, watch, found);
 }
 
+static bool run_paper_fbf(const void *work, void *state, unsigned phase, bench_watch *watch,
+                          uint64_t *found)
+{
+    return run(work, state, paper_calls, phase, watch, found);
+}
+
 static bool run_rbf(const void *work, void *state, unsigned phase, bench_watch *watch,
                     uint64_t *found)
 {
@@ -366,6 +461,9 @@ bench_candidate window_candidate(window_kind kind)
 {
     const unsigned no_batch = 1u << WINDOW_HIT_BATCH | 1u << WINDOW_MISS_BATCH;
     switch (kind) {
+    case WINDOW_PAPER:
+        return (bench_candidate){"fbf, as published", make_window_state, drop_paper_fbf,
+                                 run_paper_fbf, 0};
     case WINDOW_RBF:
         return (bench_candidate){"RBF", make_window_state, rbf_drop, run_rbf, no_batch};
     case WINDOW_RING:

@@ -1,7 +1,8 @@
 /*
  * Windows as candidates: the library's engines through the public functions, and what they are
- * compared with (papers/): RBF, a ring of plain filters, an exact window. All get the same elements
- * at the same times: as many in each window as they are planned for, evenly spread.
+ * compared with: fbf as published and RBF (papers/), a ring of plain filters, an exact window. All
+ * get the same elements at the same times: as many in each window as they are planned for, evenly
+ * spread.
  *
  *   warm-up: two windows of elements          the window that is looked at        end: just before
  *   ├──────────────────┼──────────────────┼──────────────────────────────────┤    a generation goes
@@ -12,6 +13,7 @@
 #include "bench/cases/window/window_settings.h"
 #include "bench/harness/keys.h"
 #include "bench/harness/measure.h"
+#include "papers/paper_fbf.h"
 
 #define WINDOW_SEED UINT64_C(0x4642462d77696e64)
 #define WINDOW_PERIOD 10000u /* ms of a generation */
@@ -26,19 +28,29 @@ enum window_phase {
     WINDOW_PHASES
 };
 
-typedef enum window_kind { WINDOW_LIBRARY, WINDOW_RBF, WINDOW_RING, WINDOW_EXACT } window_kind;
+typedef enum window_kind {
+    WINDOW_LIBRARY,
+    WINDOW_PAPER,
+    WINDOW_RBF,
+    WINDOW_RING,
+    WINDOW_EXACT
+} window_kind;
 
 typedef struct window_work {
     window_kind kind;
-    window_settings settings; /* engine and mode: of the library's; generations are set */
+    window_settings settings; /* generations are set */
     uint64_t window, start; /* ms */
     double step; /* ms from one element to the next */
-    bry_window_options options; /* the library's; what follows is the others' */
+    bry_window_options options; /* the library's */
+    bry__paper_fbf_options paper; /* of fbf as published; what follows is the others' */
     uint64_t bits; /* of one filter */
     unsigned hashes;
     const bench_keys *keys; /* of the last window; NULL where no times are measured */
     uint8_t *answers; /* room for a batch */
 } window_work;
+
+/* Where fbf of these settings comes from: the library or papers/. */
+window_kind window_kind_of(const window_settings *settings);
 
 /* BRY_E_RANGE: there is no such window. The keys and the room are not set. */
 bry_status window_work_plan(window_work *work, window_kind kind, const window_settings *settings);
@@ -48,7 +60,13 @@ uint64_t window_time(const window_work *work, uint64_t i);
 /* Some element; no two numbers below 2^62 have the same, and none is in bench_keys. */
 bry_hash window_element(uint64_t number);
 
-/* One instance of any kind. The answer of an add is BRY_UNSURE when it failed. */
+/* What a window says of itself. */
+typedef struct window_counts {
+    uint64_t items, ended_early, resizes;
+} window_counts;
+
+/* One instance of any kind. Questions are asked at the time of the last add. The answer of an add
+ * is BRY_UNSURE when it failed. */
 typedef struct window_calls {
     void *(*make)(const window_work *work);
     void (*drop)(void *state);
@@ -58,6 +76,7 @@ typedef struct window_calls {
                   uint8_t *answers); /* NULL: it has no batches */
     uint64_t (*bytes)(const void *state);
     double (*predicted)(const window_work *work, const void *state);
+    window_counts (*counts)(const void *state); /* NULL: it has none */
 } window_calls;
 
 const window_calls *window_calls_of(window_kind kind);

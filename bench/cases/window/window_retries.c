@@ -27,26 +27,10 @@ enum { STEPS = 121 }; /* of 0.8, from 0.5 down to 1e-12 */
 typedef struct rows {
     bry__rbf rbf;
     bry__filter_ring ring;
-    bry_window *window[RETRY_ROWS]; /* of the last three */
+    bry__paper_fbf paper;
+    bry_window *window[RETRY_ROWS]; /* of the last two */
     uint64_t counted[RETRY_ROWS];
 } rows;
-
-static bry_window_options window_options(bry_engine engine, bry_window_mode mode)
-{
-    bry_window_options options = BRY_WINDOW_OPTIONS;
-    options.engine = engine;
-    options.fbf.mode = mode;
-    options.window = WINDOW_MS;
-    options.capacity = AHEAD;
-    options.seed = WINDOW_SEED;
-    if (mode == BRY_WINDOW_PAPER) {
-        options.generations = 2;
-        options.fbf.bits = BITS;
-        options.fbf.hashes = HASHES;
-        options.fixed = true;
-    }
-    return options;
-}
 
 /* The best error that these bytes buy. */
 static bry_status fit_window(bry_window_options *options, uint64_t bytes)
@@ -67,30 +51,43 @@ static bry_status fit_window(bry_window_options *options, uint64_t bytes)
 static void drop_retry_rows(rows *all)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
-    for (int i = RETRY_PAPER; i < RETRY_ROWS; i++)
+    for (int i = RETRY_IMPROVED; i < RETRY_ROWS; i++)
         bry_window_destroy(all->window[i]);
+    bry__paper_fbf_free(&all->paper, &allocator);
     bry__filter_ring_free(&all->ring, &allocator);
     bry__rbf_free(&all->rbf, &allocator);
 }
 
-static bry_status make_retry_rows(rows *all, uint64_t bytes)
+/* Those of the papers. */
+static bry_status make_published_rows(rows *all)
 {
+    const bry__paper_fbf_options options = {
+        .window = WINDOW_MS,
+        .capacity = AHEAD,
+        .error = RBF_TARGET,
+        .generations = 2,
+        .bits = BITS,
+        .hashes = HASHES,
+        .fixed = true,
+    };
     bry_allocator allocator = bry__allocator_or_default(NULL);
     bry_status status =
         bry__rbf_init(&all->rbf, UINT64_C(3) * BITS, HASHES, RBF_TARGET, &allocator);
-    if (status != BRY_OK)
-        return status;
-    status = bry__filter_ring_init(&all->ring, 3, PART, BITS, HASHES, &allocator);
-    if (status != BRY_OK) {
-        bry__rbf_free(&all->rbf, &allocator);
-        return status;
-    }
-    for (int i = RETRY_PAPER; i < RETRY_ROWS && status == BRY_OK; i++) {
-        bry_window_options options =
-            window_options(i == RETRY_COMPACT ? BRY_ENGINE_COMPACT : BRY_ENGINE_FBF,
-                           i == RETRY_PAPER ? BRY_WINDOW_PAPER : BRY_WINDOW_IMPROVED);
-        if (i != RETRY_PAPER)
-            status = fit_window(&options, bytes);
+    if (status == BRY_OK)
+        status = bry__filter_ring_init(&all->ring, 3, PART, BITS, HASHES, &allocator);
+    return status == BRY_OK ? bry__paper_fbf_init(&all->paper, &options, &allocator) : status;
+}
+
+static bry_status make_retry_rows(rows *all, uint64_t bytes)
+{
+    bry_status status = make_published_rows(all);
+    for (int i = RETRY_IMPROVED; i < RETRY_ROWS && status == BRY_OK; i++) {
+        bry_window_options options = BRY_WINDOW_OPTIONS;
+        options.engine = i == RETRY_COMPACT ? BRY_ENGINE_COMPACT : BRY_ENGINE_FBF;
+        options.window = WINDOW_MS;
+        options.capacity = AHEAD;
+        options.seed = WINDOW_SEED;
+        status = fit_window(&options, bytes);
         if (status == BRY_OK)
             status = bry_window_create(&options, &all->window[i]);
     }
@@ -110,7 +107,10 @@ static bry_status apply_operation(rows *all, uint64_t id, uint64_t now)
     all->counted[RETRY_RBF] += was == BRY_ABSENT;
     status = bry__filter_ring_add(&all->ring, hash, now, &was, &allocator);
     all->counted[RETRY_RING] += was == BRY_ABSENT;
-    for (int i = RETRY_PAPER; i < RETRY_ROWS && status == BRY_OK; i++) {
+    if (status == BRY_OK)
+        status = bry__paper_fbf_add(&all->paper, hash, now, &was, &allocator);
+    all->counted[RETRY_PAPER] += was == BRY_ABSENT;
+    for (int i = RETRY_IMPROVED; i < RETRY_ROWS && status == BRY_OK; i++) {
         status = bry_window_add(all->window[i], hash, now, &was);
         all->counted[i] += was == BRY_ABSENT;
     }

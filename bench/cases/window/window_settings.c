@@ -6,13 +6,13 @@
 #include <string.h>
 
 static const char *const modes[] = {
-    [BRY_WINDOW_IMPROVED] = "improved",
-    [BRY_WINDOW_PAPER] = "paper",
-    [BRY_WINDOW_PAPER_SIMPLE] = "simple",
+    [WINDOW_MODE_IMPROVED] = "improved",
+    [WINDOW_MODE_PAPER] = "paper",
+    [WINDOW_MODE_SIMPLE] = "simple",
 };
 enum { MODES = sizeof modes / sizeof modes[0] };
 
-const char *window_mode_name(bry_engine engine, bry_window_mode mode)
+const char *window_mode_name(bry_engine engine, window_mode mode)
 {
     return engine == BRY_ENGINE_FBF ? modes[mode] : NULL;
 }
@@ -20,7 +20,7 @@ const char *window_mode_name(bry_engine engine, bry_window_mode mode)
 int window_settings_read(const char *engine, const char *mode, window_settings *settings)
 {
     settings->engine = BRY_ENGINE_COMPACT;
-    settings->mode = BRY_WINDOW_IMPROVED;
+    settings->mode = WINDOW_MODE_IMPROVED;
     if (engine && bry_engine_parse(engine, &settings->engine) != BRY_OK)
         return cli_misuse(NULL, "--engine: there is no engine %s", cli_quote(engine).text);
     if (settings->engine == BRY_ENGINE_AUTO)
@@ -33,7 +33,7 @@ int window_settings_read(const char *engine, const char *mode, window_settings *
         return cli_misuse(NULL, "--mode: engine compact does not have it");
     for (int i = 0; i < MODES; i++)
         if (strcmp(mode, modes[i]) == 0) {
-            settings->mode = (bry_window_mode)i;
+            settings->mode = (window_mode)i;
             return CLI_GO_ON;
         }
     return cli_misuse(NULL, "--mode: there is no mode %s", cli_quote(mode).text);

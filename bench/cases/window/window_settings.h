@@ -4,9 +4,16 @@
 
 #include <bloomery/window.h>
 
+/* What fbf is measured: the library's, or the published one (papers/paper_fbf.h). */
+typedef enum window_mode {
+    WINDOW_MODE_IMPROVED,
+    WINDOW_MODE_PAPER, /* with the optimized check */
+    WINDOW_MODE_SIMPLE, /* with the simple check */
+} window_mode;
+
 typedef struct window_settings {
     bry_engine engine;
-    bry_window_mode mode; /* of fbf */
+    window_mode mode; /* of fbf */
     uint64_t elements; /* new ones in each window */
     uint32_t generations; /* 0: the engine's default */
     double error;
@@ -19,6 +26,6 @@ typedef struct window_settings {
 int window_settings_read(const char *engine, const char *mode, window_settings *settings);
 
 /* "improved", "paper" or "simple" for fbf; NULL for any other engine. */
-const char *window_mode_name(bry_engine engine, bry_window_mode mode);
+const char *window_mode_name(bry_engine engine, window_mode mode);
 
 #endif
