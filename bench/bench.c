@@ -1,7 +1,7 @@
 /*
- * bloomery-bench(1): measures the library on this machine. The command line is bench_options.c, the
- * cases are cases/, what the library is compared with is peers/ and papers/, and how it is measured
- * is harness/measure.h.
+ * bloomery-bench(1): measures the library on this machine. bench_options.c reads the command line,
+ * cases/ has the cases, peers/ and papers/ have what the library is compared with, and
+ * harness/measure.h explains how it is measured.
  */
 #include "bench/bench_options.h"
 #include "cli/core/args.h"
@@ -26,7 +26,7 @@ static int measure_case(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* A reader that went away is a failed write like any other: reported, and exit code 3. */
+    /* A closed pipe is a failed write like any other: it is reported, with exit code 3. */
     signal(SIGPIPE, SIG_IGN);
     return cli_finish(measure_case(argc - 1, argv + 1));
 }

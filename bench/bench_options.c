@@ -158,7 +158,7 @@ static void fill_options(bench_given *given, cli_option options[BENCH_OPTIONS])
     memcpy(options, rows, sizeof rows);
 }
 
-/* The case, and whether it uses the options that are there. */
+/* Finds the case and checks that it uses the given options. */
 static int choose_case(const char *name, const cli_option options[BENCH_OPTIONS],
                        bench_given *given)
 {

@@ -4,7 +4,7 @@
 
 #include "bench/bench_request.h"
 
-/* Options, by their place in the table of them. */
+/* Options, by their index in the table. */
 enum bench_option {
     BENCH_ENGINE,
     BENCH_ITEMS,
@@ -40,12 +40,12 @@ enum bench_option {
 typedef struct bench_case {
     const char *name;
     int (*run)(const bench_request *asked);
-    uint64_t uses; /* options, by BENCH_USES() */
-    uint64_t items; /* the default, as the next */
+    uint64_t uses; /* the options it uses, by BENCH_USES() */
+    uint64_t items; /* default, like the next */
     double error;
 } bench_case;
 
-/* What the command line says; 0 and NULL where it says nothing and a case has its own default. */
+/* The command line; 0 and NULL: not given, each case has its own default. */
 typedef struct bench_given {
     const bench_case *chosen;
     uint64_t items, batch, rounds;
@@ -54,14 +54,14 @@ typedef struct bench_given {
     double error;
     bool grow, compare, segmented, as_json;
     const char *value_bits, *mode, *isa, *markdown;
-    map_settings map; /* what is not a word: values, raw, unmasked, top */
-    map_words words; /* the engine is that of any case */
+    map_settings map; /* of these only values, raw, unmasked and top */
+    map_words words; /* as typed; `engine` is that of every case */
 } bench_given;
 
 /* CLI_GO_ON, or the exit code after the help or a message. */
 int bench_options_read(int argc, char **argv, bench_given *given);
 
-/* Checks what was given and fills *asked. CLI_GO_ON, or the exit code after a message. */
+/* Checks the options and fills *asked. CLI_GO_ON, or the exit code after a message. */
 int bench_request_read(const bench_given *given, bench_request *asked); /* bench_request.c */
 
 #endif

@@ -10,7 +10,7 @@
 #include <bloomery/filter.h>
 #include <string.h>
 
-#define LEAST_ITEMS 1000u /* with fewer, no error can be measured */
+#define LEAST_ITEMS 1000u /* an error cannot be measured with fewer */
 #define MOST_ITEMS ((uint64_t)1 << 32)
 
 /* CLI_GO_ON, or the exit code after a message. */
@@ -52,7 +52,7 @@ static int check_error(double error)
                       BRY_ERROR_MAX);
 }
 
-/* Units and their capacity, of which there may be as many elements as items elsewhere. */
+/* Checks units and capacity: their product has the same limits as the items of other cases. */
 static int check_index_elements(uint64_t units, uint64_t capacity)
 {
     int code = check_range("units", units, 1, BRY_INDEX_UNITS_MAX);
@@ -94,7 +94,7 @@ static int read_window(const bench_given *given, window_settings *window)
                              : code;
 }
 
-/* Here 0 is a number like others, which it is not among CLI_COUNTs. */
+/* Here 0 is valid, unlike for a CLI_COUNT. */
 static int read_value_bits(const char *text, unsigned *value_bits)
 {
     uint64_t bits;
@@ -115,7 +115,7 @@ static int read_map(const bench_given *given, map_settings *map)
     return check_range("values", map->values, 1, BRY_MAP_KBF_VALUES_MAX);
 }
 
-/* What belongs to no job. */
+/* Options that belong to no job. */
 static int read_common(const bench_given *given, bench_settings *settings)
 {
     int code = check_error(settings->error);
@@ -161,6 +161,6 @@ int bench_request_read(const bench_given *given, bench_request *asked)
         code = read_window(given, &asked->window);
     if (code == CLI_GO_ON && given->isa)
         code = force_isa(given->isa);
-    asked->machine = bench_machine_here(); /* with the instruction set that is forced */
+    asked->machine = bench_machine_here(); /* after the instruction set is selected */
     return code;
 }

@@ -1,4 +1,4 @@
-/* What bloomery-bench is asked to do. */
+/* The request: what bloomery-bench shall do. */
 #ifndef BLOOMERY_BENCH_BENCH_REQUEST_H
 #define BLOOMERY_BENCH_BENCH_REQUEST_H
 
@@ -8,9 +8,9 @@
 
 typedef struct bench_request {
     bench_settings settings;
-    window_settings window; /* of windows: engine, mode, elements, generations */
+    window_settings window; /* engine, mode, elements and generations of windows */
     bool as_json;
-    const char *markdown; /* the file whose block is regenerated, or NULL */
+    const char *markdown; /* the file whose results are replaced, or NULL */
     bench_machine machine;
 } bench_request;
 

@@ -351,7 +351,7 @@ static int rewrite_block(const bench_request *asked, const all_report *report)
 int bench_run_all(const bench_request *asked)
 {
     all_report report;
-    /* Found out before the minutes of measuring, not after. */
+    /* Checked before measuring, which takes minutes. */
     if (asked->markdown && !bench_block_check(asked->markdown))
         return CLI_FAILED;
     if (!measure_all(&asked->settings, &report))

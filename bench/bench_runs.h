@@ -1,10 +1,10 @@
-/* Runs one case and writes what it found; each returns the exit code. */
+/* Each function runs one case, writes its report and returns the exit code. */
 #ifndef BLOOMERY_BENCH_BENCH_RUNS_H
 #define BLOOMERY_BENCH_BENCH_RUNS_H
 
 #include "bench/bench_request.h"
 
-/* Where nothing else is asked for. */
+/* Defaults. */
 #define MAPLET_ERROR 0.001
 #define MAPLET_VALUE_BITS 12u
 #define MAP_ERROR 0.001
@@ -13,7 +13,7 @@
 #define INDEX_ERROR 0.001
 #define INDEX_UNITS 64u
 #define INDEX_CAPACITY 65536u
-#define INDEXES_ERROR 0x1p-14 /* with this many units, the paper's */
+#define INDEXES_ERROR 0x1p-14 /* for this many units, as in the paper */
 #define INDEXES_UNITS 160u
 
 int bench_run_hash(const bench_request *asked);
@@ -30,12 +30,12 @@ int bench_run_windows(const bench_request *asked);
 int bench_run_seen(const bench_request *asked);
 int bench_run_all(const bench_request *asked);
 
-/* The beginning of what a case writes, and its exit code: memory may run out while it is written. */
+/* Begin and end of a report. The end returns the exit code: memory may run out while writing. */
 void bench_open_json(cli_json *json, const bench_request *asked, const char *name);
 void bench_open_text(const bench_request *asked);
 int bench_printed(bool good);
 
-/* What was asked for, with what the settings of all cases say. */
+/* The settings that all cases share, from the request. */
 window_settings bench_window_settings(const bench_settings *settings,
                                       const window_settings *window);
 

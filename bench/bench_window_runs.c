@@ -1,4 +1,4 @@
-/* The cases of windows, run and written. */
+/* Runs the cases of windows and writes their reports. */
 #include "bench/bench_runs.h"
 #include "cli/core/output/output.h"
 

@@ -141,8 +141,7 @@ static int pick_plans(const char *job, const char *name, bool *wanted)
     return any ? CLI_GO_ON : cli_misuse("plan", "--engine: job %s has no engine %s", job, name);
 }
 
-/* Unmarks the rows that are not possible with these inputs; prints a message if none is left.
- */
+/* Unmarks the rows that are not possible with these inputs; prints a message if none is left. */
 static int plan_all(const plan_inputs *in, plan_costs *cost, bool *wanted)
 {
     const plan_job *refused = NULL;

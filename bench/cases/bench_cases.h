@@ -1,7 +1,6 @@
 /*
- * What can be measured. A case measures first and fills a report; the report is then written as
- * JSON, as a table, or as a table of doc/benchmarks.md, so that writing cannot disturb the
- * measuring.
+ * The cases. A case first measures and fills a report; afterwards the report is written as JSON, as
+ * a table, or as a table of doc/benchmarks.md, so that writing does not disturb the measurement.
  */
 #ifndef BLOOMERY_BENCH_BENCH_CASES_H
 #define BLOOMERY_BENCH_BENCH_CASES_H
@@ -14,12 +13,12 @@
 #include "cli/core/json/json_write.h"
 
 typedef struct bench_settings {
-    uint64_t items; /* keys added, keys looked up that are there, keys looked up that are not */
+    uint64_t items; /* keys added, present keys looked up, absent keys looked up */
     double error;
     size_t batch;
     unsigned rounds;
-    unsigned value_bits; /* of maplet, as what follows */
-    bool grow; /* may grow, instead of having all it will ever hold planned */
+    unsigned value_bits; /* of maplet, like the following */
+    bool grow; /* may grow; else it is planned for all keys */
     bool compare; /* with an exact hash table */
     map_settings map;
     index_settings index;
@@ -48,7 +47,7 @@ enum { MOST_FILTERS = 7 };
 
 typedef struct filter_report {
     bench_settings settings;
-    bool compared; /* all that there is, or the library's filter alone */
+    bool compared; /* all candidates, or only the library's filter */
     size_t count;
     struct {
         const filter_candidate *who;
@@ -58,11 +57,11 @@ typedef struct filter_report {
     } filters[MOST_FILTERS];
 } filter_report;
 
-/* False, with a message on stderr, when memory ran out or an answer was wrong: a key that was added
- * is denied, or the error is more than five standard deviations from the predicted one. */
+/* False, with a message on stderr, if memory ran out or an answer was wrong: an added key is
+ * reported absent, or the error is more than five standard deviations from the predicted one. */
 bool bench_filters(const bench_settings *settings, bool compare, filter_report *report);
 void bench_filter_json(cli_json *json, const filter_report *report); /* one engine, flat */
-void bench_filters_json(cli_json *json, const filter_report *report); /* one object a filter */
+void bench_filters_json(cli_json *json, const filter_report *report); /* one object per filter */
 bool bench_filters_text(FILE *out, const filter_report *report);
 bool bench_filters_markdown(FILE *out, const filter_report *report);
 
@@ -70,19 +69,18 @@ bool bench_filters_markdown(FILE *out, const filter_report *report);
 
 typedef struct maplet_report {
     bench_settings settings;
-    uint64_t bytes; /* with all entries in it, as all that follows */
+    uint64_t bytes; /* with all entries, like the following */
     double bits_per_entry;
-    double
-        load; /* share of the allocated bits that hold entries; the rest leads to them or is free */
+    double load; /* share of the allocated bits that hold entries; the rest is directory or free */
     double predicted_error;
-    double false_positive; /* measured: share of the absent keys that find something */
-    double collided; /* measured: share of the entries whose fingerprint another key has too */
+    double false_positive; /* measured: share of absent keys that are found */
+    double collided; /* measured: share of entries whose fingerprint belongs to several keys */
     double moved_per_insert; /* entries */
-    unsigned max_step; /* the most entries that one insertion has moved */
-    double bits_per_entry_mean, bits_per_entry_max; /* on the way from half of the entries to all */
-    double relative_max; /* the most bytes on the way, against a table made for what it held then */
+    unsigned max_step; /* most entries moved by one insertion */
+    double bits_per_entry_mean, bits_per_entry_max; /* while growing from half to all */
+    double relative_max; /* most bytes meanwhile, relative to a table made for them */
     bench_time time[MAPLET_PHASES];
-    uint64_t exact_bytes; /* 0 when not compared */
+    uint64_t exact_bytes; /* 0: not compared */
     bench_time exact_time[MAPLET_PHASES];
 } maplet_report;
 
@@ -101,23 +99,23 @@ typedef struct map_report {
     bench_time time[MAP_PHASES];
 } map_report;
 
-/* False, with a message on stderr, when memory ran out or an answer was not as promised. */
+/* False, with a message on stderr, if memory ran out or an answer broke the promise. */
 bool bench_map(const bench_settings *settings, map_report *report);
 void bench_map_json(cli_json *json, const map_report *report);
 bool bench_map_text(FILE *out, const map_report *report);
 
-/* What a record says of errors; false positives as a share of the absent keys, the others of the
+/* Errors from a record: false positives as a share of the absent keys, the others as a share of the
  * present ones. */
 bry_map_errors map_errors_seen(const map_record *record, uint64_t items);
 
-/* One of several maps: without what changes did. */
+/* One of several maps, without the results of changes. */
 void map_row_json(cli_json *json, const map_report *report);
 
-/* Pairs as the settings want them. False after a message; then there is nothing to free. */
+/* Makes pairs for the settings. False after a message; then there is nothing to free. */
 bool map_data_for(map_data *data, const bench_settings *settings);
 
-/* Measures maps in turn, each on its pairs and by the settings in its report; all have the same
- * number of keys. False after a message. */
+/* Measures maps in interleaved rounds, each on its pairs and with the settings in its report; all
+ * have the same number of keys. False after a message. */
 bool map_reports_measure(const map_data *const *data, map_report *reports, size_t count,
                          unsigned skips);
 
@@ -150,15 +148,15 @@ enum { REMOTE_ROWS = 3 }; /* memcached, kbf, compact */
 
 typedef struct remote_report {
     bench_settings settings;
-    bool there; /* else memcached is not installed, and nothing was measured */
+    bool there; /* false: memcached is not installed, and nothing was measured */
     char version[32];
     kbf_workload_facts facts;
     uint64_t asked; /* keys of each phase but the first */
     struct {
         const char *name;
-        double bytes_per_pair; /* by its own count */
-        double resident_per_pair; /* growth of the server's memory; of memcached alone */
-        double wrong; /* share of answers about present keys that are not their value */
+        double bytes_per_pair; /* by their own count */
+        double resident_per_pair; /* growth of the server's memory; only memcached */
+        double wrong; /* share of present keys answered with a wrong value or none */
         double false_positive;
         bench_time time[REMOTE_PHASES];
     } row[REMOTE_ROWS];
@@ -181,8 +179,8 @@ typedef struct index_report {
 
 enum { INDEX_MOST_ROWS = 8 };
 
-/* Fills *settings, in which all but the engine is set. CLI_GO_ON, or the exit code after a message.
- */
+/* Fills *settings, in which all but the engine is set. CLI_GO_ON, or the exit code after a
+ * message. */
 int index_settings_read(const char *engine, index_settings *settings);
 
 /* False, with a message on stderr, when memory ran out or an answer was wrong. */
@@ -190,19 +188,20 @@ bool bench_index(const bench_settings *settings, index_report *report);
 void bench_index_json(cli_json *json, const index_report *report);
 bool bench_index_text(FILE *out, const index_report *report);
 
-/* The shape in the report. Elements for the settings. False after a message. */
+/* Sets the shape in the report and makes elements for the settings. False after a message. */
 bool index_plan_for(index_report *report);
 bool index_data_for(index_data *data, const index_settings *settings);
 
-/* Measures indexes in turn, each on its elements and by the settings in its report. */
+/* Measures indexes in interleaved rounds, each on its elements and with the settings in its
+ * report. */
 bool index_reports_measure(const index_data *const *data, index_report *reports, size_t count,
                            bool reinsert);
 
 /* One of several indexes. */
 void index_row_json(cli_json *json, const index_report *report);
 
-/* ---- indexes: groups side by side, and errors under control -----------------------------------
- */
+/* ---- indexes: groups side by side, and errors under control
+ * ----------------------------------- */
 
 enum { INDEXES_GROUPS = 5, INDEXES_ROWS = INDEXES_GROUPS + 1 }; /* the last one is compact */
 enum indexes_many { INDEXES_MANY_DBA, INDEXES_MANY_COMPACT, INDEXES_MANY_ROWS };
@@ -214,18 +213,18 @@ enum indexes_control {
     INDEXES_CONTROLS
 };
 
-/* What became of an index that was planned for fewer units than it got. */
+/* The result for an index with more units than planned. */
 typedef struct control_report {
     uint32_t units;
     uint64_t bytes, rebuilds, reinserted;
     double full_error, estimated_error, observed;
-    double ns_reinsert; /* of one element; NAN where none was */
+    double ns_reinsert; /* of one element; NAN if there was none */
 } control_report;
 
 typedef struct indexes_report {
     bench_settings settings;
     index_report row[INDEXES_ROWS];
-    bool complete; /* with what follows */
+    bool complete; /* valid, with the following */
     index_report many[INDEXES_MANY_ROWS];
     uint32_t planned, grown; /* units */
     control_report control[INDEXES_CONTROLS];

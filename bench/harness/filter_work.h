@@ -1,4 +1,4 @@
-/* What a filter is asked to do, and what a candidate has to be: the library's and other ones. */
+/* The work of a filter candidate, and the interface of candidates: the library's and others. */
 #ifndef BLOOMERY_BENCH_FILTER_WORK_H
 #define BLOOMERY_BENCH_FILTER_WORK_H
 
@@ -13,7 +13,7 @@ enum filter_phase {
     PHASE_ADD,
     PHASE_HIT,
     PHASE_MISS,
-    PHASE_HIT_READY, /* as PHASE_HIT, from hashes made before */
+    PHASE_HIT_READY, /* like PHASE_HIT, with precomputed hashes */
     PHASE_MISS_READY,
     FILTER_PHASES
 };
@@ -30,10 +30,10 @@ typedef struct filter_work {
 typedef struct filter_facts {
     uint64_t bytes;
     double bits_per_item;
-    double predicted_error; /* NAN when nothing better than what was asked for is known */
+    double predicted_error; /* NAN: only the requested error is known */
 } filter_facts;
 
-/* Size and error by plan. False when it cannot be made at this size. */
+/* Planned size and error. False if it is not possible at this size. */
 typedef bool filter_facts_of(const filter_work *work, filter_facts *facts);
 
 typedef struct filter_candidate {

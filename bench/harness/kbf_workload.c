@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits of a number that make a text distinct, and its least length. */
+/* The digits needed to make texts distinct, which is also their minimum length. */
 #define KEY_DIGITS 8u
 #define VALUE_DIGITS 4u
 
@@ -26,7 +26,7 @@ double kbf_value_size(double u)
     return theta + sigma / k * (pow(1 - u, -k) - 1);
 }
 
-/* Random numbers of several kinds; none is like another. */
+/* Independent random numbers for several purposes. */
 enum kind { KEY_SIZE, KEY_TEXT, VALUE_SIZE, VALUE_TEXT, FIRST_VALUE, LATER_VALUE, ORDER };
 
 static uint64_t random_of(enum kind kind, uint64_t i)
@@ -43,7 +43,7 @@ static size_t text_size_for(enum kind kind, uint64_t i)
                         key ? KBF_KEY_MOST : KBF_VALUE_MOST);
 }
 
-/* Number i in as many digits as make it distinct, then digits at random. */
+/* Number i in the digits needed to be distinct, then random digits. */
 static void write_text(char *text, size_t len, enum kind kind, uint64_t i)
 {
     unsigned fixed = kind == KEY_TEXT ? KEY_DIGITS : VALUE_DIGITS;
@@ -54,7 +54,7 @@ static void write_text(char *text, size_t len, enum kind kind, uint64_t i)
         text[d] = digits[random % BASE];
 }
 
-/* `count` texts, at least one, one after the other. */
+/* Creates `count` texts, at least one, in one buffer. */
 static bool make_texts(uint64_t count, bool keys, kbf_text **texts, char **bytes)
 {
     enum kind size = keys ? KEY_SIZE : VALUE_SIZE, text = keys ? KEY_TEXT : VALUE_TEXT;

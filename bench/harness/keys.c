@@ -7,11 +7,11 @@
 
 uint64_t bench_random(uint64_t i)
 {
-    /* Both steps can be undone, so no two i give the same number. */
+    /* Both steps are invertible, so the numbers are distinct. */
     return bry__mix64(i * UINT64_C(0x9e3779b97f4a7c15) + UINT64_C(0x2545f4914f6cdd1d));
 }
 
-/* Key number i: the first half alone makes it distinct. */
+/* Key number i: the first half alone is distinct. */
 static void write_key(unsigned char *key, uint64_t i)
 {
     uint64_t halves[2] = {bench_random(i), bench_random(~i)};

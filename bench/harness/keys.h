@@ -1,6 +1,6 @@
 /*
- * Keys to measure with: 16 bytes each that look random, all distinct, the same in every run. Those
- * to look up are in another order than those that were added, and absent ones are apart.
+ * Keys for measurements: 16 pseudo-random bytes each, distinct, the same in every run. Look-ups use
+ * another order than insertions; absent keys are a separate set.
  */
 #ifndef BLOOMERY_BENCH_KEYS_H
 #define BLOOMERY_BENCH_KEYS_H
@@ -15,11 +15,11 @@ typedef struct bench_keys {
     unsigned char *added, *hits, *misses;
 } bench_keys;
 
-/* False when memory does not suffice; then there is nothing to free. */
+/* False if memory runs out; then there is nothing to free. */
 bool bench_keys_make(bench_keys *keys, uint64_t count);
 void bench_keys_free(bench_keys *keys);
 
-/* Number i of a sequence that looks random and never repeats a number. */
+/* Number i of a pseudo-random sequence without repetition. */
 uint64_t bench_random(uint64_t i);
 
 #endif

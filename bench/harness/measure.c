@@ -23,7 +23,7 @@ static double *times_of(double *times, const bench_plan *plan, size_t candidate,
     return times + (candidate * plan->phases + phase) * plan->rounds;
 }
 
-/* One candidate through all phases. Round 0 is the warm-up: it sets what must be found. */
+/* Runs one candidate through all phases. Round 0 is the warm-up; it sets the expected counts. */
 static bool run_round(const bench_plan *plan, const void *work, size_t candidate, unsigned round,
                       double *times, bench_result *result)
 {

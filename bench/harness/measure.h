@@ -1,14 +1,14 @@
 /*
  * How everything here is measured. Candidates do the same work in different ways, in phases (add,
  * look up, …). A round gives each candidate a fresh state and runs it through all phases; rounds
- * repeat, with the candidates in turn and a different one first each time, so that a machine which
- * slows down or speeds up meanwhile does so for all of them. One round goes ahead to warm up and is
- * not counted. Reported are the median of the rounds, and the fastest. The clock is the processor's
- * time of this thread, so that other programs on the machine disturb less; here nothing waits, so
- * on an idle machine it is the time on the wall.
+ * are interleaved, beginning with a different candidate each time, so that a change in the
+ * machine's speed affects all candidates alike. A warm-up round is not counted. The report has the
+ * median of the rounds and the fastest. The clock measures the processor time of this thread, so
+ * that other programs disturb less; nothing here waits, so on an idle machine this equals
+ * wall-clock time.
  *
- * A phase also counts what it found. That count must be the same in every round, and what it must
- * be is checked by the case: speed is only reported for right answers.
+ * A phase also counts what it found. The count must be the same in every round, and the case checks
+ * that it is correct: speed is only reported for correct answers.
  */
 #ifndef BLOOMERY_BENCH_MEASURE_H
 #define BLOOMERY_BENCH_MEASURE_H
@@ -21,7 +21,7 @@
 #define BENCH_MOST_ROUNDS 99u
 #define BENCH_MOST_PHASES 8u
 
-/* Counts the time between start and stop. */
+/* Measures the time between start and stop. */
 typedef struct bench_watch {
     uint64_t started, spent; /* ns */
 } bench_watch;
@@ -45,17 +45,17 @@ static inline void bench_stop(bench_watch *watch)
 
 typedef struct bench_candidate {
     const char *name;
-    /* A fresh state for one round; NULL when it cannot be made. */
+    /* Creates a fresh state for one round; NULL on failure. */
     void *(*make)(const void *work);
     void (*drop)(void *state);
-    /* Runs a phase with the watch running where it counts, and stores what it found. False when the
-     * candidate failed at it. */
+    /* Runs a phase, with the watch running during the measured part, and stores what it found.
+     * False on failure. */
     bool (*run)(const void *work, void *state, unsigned phase, bench_watch *watch, uint64_t *found);
-    unsigned skips; /* bit p: there is no phase p */
+    unsigned skips; /* bit p: the candidate has no phase p */
 } bench_candidate;
 
 typedef struct bench_time {
-    double median, min; /* ns per operation; NAN where a phase was skipped */
+    double median, min; /* ns per operation; NAN: the phase was skipped */
 } bench_time;
 
 typedef struct bench_result {
@@ -65,19 +65,18 @@ typedef struct bench_result {
 
 typedef struct bench_plan {
     const bench_candidate *candidates;
-    const void *const *works; /* one for each candidate, in place of the work they share; or NULL */
+    const void *const *works; /* NULL, or one for each candidate instead of the shared work */
     size_t count;
     unsigned phases;
     uint64_t operations; /* in each phase */
-    unsigned rounds; /* counted ones, 1 to BENCH_MOST_ROUNDS */
+    unsigned rounds; /* without the warm-up, 1 to BENCH_MOST_ROUNDS */
 } bench_plan;
 
-/* One result for each candidate. False, with a message on stderr, when one failed or answered
- * differently from one round to the next. */
+/* One result for each candidate. False, with a message on stderr, if one failed or gave different
+ * answers in different rounds. */
 bool bench_measure(const bench_plan *plan, const void *work, bench_result *results);
 
-/* The middle one of `count` values, which are sorted in place; the mean of two for an even count.
- */
+/* The median of `count` values, which are sorted in place. */
 double bench_median(double *values, size_t count);
 
 #endif

@@ -11,8 +11,8 @@
 static const char begin_mark[] = "<!-- bench:begin -->\n";
 static const char end_mark[] = "<!-- bench:end -->";
 
-/* The whole file as a string to free, or NULL and a message. A NUL inside would cut it short, so
- * such a file is refused. */
+/* The file as a string to free, or NULL after a message. A file that contains a NUL is refused,
+ * because it would be truncated. */
 static char *read_page(const char *path)
 {
     FILE *file = fopen(path, "re");
@@ -40,7 +40,7 @@ static char *read_page(const char *path)
     return NULL;
 }
 
-/* Where the block's inside begins and ends. */
+/* Finds the begin and end of the block's content. */
 static bool find_block(const char *path, const char *text, const char **inside, const char **end)
 {
     const char *mark = strstr(text, begin_mark);

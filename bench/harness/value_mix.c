@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* How often value i is drawn, up to a common factor in all but the first where that is given. */
+/* The weight of value i. If the share of the first is given, the others are relative to each
+ * other. */
 static double value_weight(uint32_t i, double skew, double top)
 {
     return i == 0 && top > 0 ? 0 : pow((double)i + (top > 0 ? 0 : 1), -skew);
@@ -23,7 +24,7 @@ bool value_mix_make(value_mix *mix, uint32_t count, double skew, double top)
         mix->same += share * share;
         mix->below[i] = before < 1 ? (uint64_t)(before * 0x1p64) : UINT64_MAX;
     }
-    mix->below[count - 1] = UINT64_MAX; /* the last takes what rounding leaves */
+    mix->below[count - 1] = UINT64_MAX; /* the last one absorbs rounding errors */
     if (count == 1)
         mix->same = 1;
     return true;

@@ -1,6 +1,6 @@
 /*
- * Which value a key has: values 0 to count - 1, drawn uniformly, by Zipf's law (value i as often as
- * 1/(i + 1)^skew), or with one of them, value 0, holding a given share and the law for the others.
+ * The distribution of values: 0 to count - 1, drawn uniformly or by Zipf's law (value i with weight
+ * 1/(i + 1)^skew); optionally value 0 has a given share, and the law applies to the others.
  */
 #ifndef BLOOMERY_BENCH_VALUE_MIX_H
 #define BLOOMERY_BENCH_VALUE_MIX_H
@@ -11,10 +11,10 @@
 typedef struct value_mix {
     uint32_t count;
     double same; /* the probability that two keys have the same value */
-    uint64_t *below; /* value i is drawn by numbers under below[i], and not under below[i - 1] */
+    uint64_t *below; /* value i is drawn by random numbers from below[i - 1] to below[i] - 1 */
 } value_mix;
 
-/* top 0: nobody's share is given. False when memory does not suffice; then nothing is to free. */
+/* top 0: no share is given. False if memory runs out; then there is nothing to free. */
 bool value_mix_make(value_mix *mix, uint32_t count, double skew, double top);
 void value_mix_free(value_mix *mix);
 

@@ -26,7 +26,7 @@ static uint64_t next_of(const exact_table *table, uint64_t i)
     return i + 1 == table->size ? 0 : i + 1;
 }
 
-/* The slot of the key, or the empty one where it would go; the key is not 0. */
+/* The slot of the key, or the empty slot where it belongs; the key is not 0. */
 static uint64_t table_find_slot(const exact_table *table, uint64_t key)
 {
     uint64_t i = table_home_of(table, key);
@@ -130,7 +130,7 @@ bool exact_table_remove(exact_table *table, uint64_t key)
     uint64_t hole = table_find_slot(table, key);
     if (key_of(&table->slots[hole]) != key)
         return false;
-    /* What follows moves up where a look-up, coming from its home, passes the hole. */
+    /* Later entries move up if their probe sequence passes the hole. */
     for (uint64_t i = next_of(table, hole); key_of(&table->slots[i]) != 0; i = next_of(table, i)) {
         uint64_t home = table_home_of(table, key_of(&table->slots[i]));
         bool passes = hole <= i ? home <= hole || home > i : home <= hole && home > i;

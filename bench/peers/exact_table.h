@@ -1,7 +1,7 @@
 /*
- * What the maplet is compared with: an ordinary hash table that never errs. Open addressing with
- * linear probing, the full 64-bit key and a 32-bit value in a slot of 12 bytes, at most 7 of 10
- * slots in use. Plain on purpose, but not slow: no tombstones, and batches are prefetched.
+ * An ordinary, exact hash table to compare the maplet with. Open addressing with linear probing, a
+ * full 64-bit key and a 32-bit value in a slot of 12 bytes, at most 7 of 10 slots in use. Simple,
+ * but not slow: no tombstones, and batches are prefetched.
  */
 #ifndef BLOOMERY_BENCH_EXACT_TABLE_H
 #define BLOOMERY_BENCH_EXACT_TABLE_H
@@ -18,23 +18,23 @@ typedef struct exact_slot {
 typedef struct exact_table {
     exact_slot *slots;
     uint64_t count, size; /* keys in slots; slots */
-    bool has_zero; /* the key 0, which no slot can hold */
+    bool has_zero; /* the key 0, which cannot be in a slot */
     uint32_t zero_value;
 } exact_table;
 
-/* Room for that many keys at once; it doubles when more come. False when memory does not suffice,
- * as everywhere here; then nothing has changed. */
+/* Makes room for this many keys; the table doubles when more are added. All functions return false
+ * if memory runs out; then nothing has changed. */
 bool exact_table_init(exact_table *table, uint64_t keys);
 void exact_table_free(exact_table *table);
 uint64_t exact_table_bytes(const exact_table *table);
 
-/* Keys are taken as hashes: they must look random. *was says whether the key was there. */
+/* Keys are used as hashes, so they must be random. *was: the key was present. */
 bool exact_table_put(exact_table *table, uint64_t key, uint32_t value, bool *was);
 bool exact_table_get(const exact_table *table, uint64_t key, uint32_t *value);
-/* Whether it was there. */
+/* Whether it was present. */
 bool exact_table_remove(exact_table *table, uint64_t key);
 
-/* Fetches the slot that a look-up of the key begins with. */
+/* Prefetches the first slot of a look-up. */
 void exact_table_prefetch(const exact_table *table, uint64_t key);
 
 #endif

@@ -22,7 +22,7 @@ static uint64_t exact_next_slot(const bry__exact_window *exact, uint64_t slot)
     return (slot + 1) & (exact_slots_of(exact) - 1);
 }
 
-/* The slot of the element, or the empty one where it would go. */
+/* The slot of the element, or the empty slot where it belongs. */
 static uint64_t exact_find(const bry__exact_window *exact, bry_hash hash)
 {
     uint64_t slot = exact_home_of(exact, hash);

@@ -32,8 +32,8 @@ void bry__exact_window_advance(bry__exact_window *exact, uint64_t now);
 
 bool bry__exact_window_has(const bry__exact_window *exact, bry_hash hash);
 
-/* Advances time, which must not go back, and adds the element if it is absent; *was says whether it
- * was there. BRY_E_NOMEM. */
+/* Advances time, which must not go back, and adds the element if it is absent; *was: it was
+ * present. BRY_E_NOMEM. */
 bry_status bry__exact_window_add(bry__exact_window *exact, bry_hash hash, uint64_t now,
                                  bry_answer *was, const bry_allocator *allocator);
 

@@ -27,8 +27,7 @@ void bry__filter_ring_advance(bry__filter_ring *ring, uint64_t now, const bry_al
 
 bool bry__filter_ring_has(const bry__filter_ring *ring, bry_hash hash);
 
-/* Advances time and adds the element if it is absent; *was says whether it was there. BRY_E_NOMEM.
- */
+/* Advances time and adds the element if it is absent; *was: it was present. BRY_E_NOMEM. */
 bry_status bry__filter_ring_add(bry__filter_ring *ring, bry_hash hash, uint64_t now,
                                 bry_answer *was, const bry_allocator *allocator);
 

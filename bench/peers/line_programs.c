@@ -87,8 +87,8 @@ line_run line_program_run(const char *const *arguments, int file, line_reader *r
     if (lseek(file, 0, SEEK_SET) != 0 || (reader && pipe2(pipe_ends, O_CLOEXEC) != 0))
         return run;
     double started = wall_seconds();
-    /* fork(), not one of its faster relatives: what a program's memory was at most would else begin
-     * with what ours was at most. */
+    /* fork(), not vfork() or posix_spawn(): with those the peak memory of the child would include
+     * ours. */
     pid_t child = fork();
     if (child == 0) {
         int out = reader ? pipe_ends[1] : open("/dev/null", O_WRONLY);
@@ -120,7 +120,7 @@ line_run line_program_run(const char *const *arguments, int file, line_reader *r
 
 /* ---- what they print ----------------------------------------------------------------------- */
 
-/* The next first occurrence from i on. */
+/* The next line from i on that is a first occurrence. */
 static uint64_t next_first(uint64_t i)
 {
     return line_is_repeat(i) ? i + 1 : i;
@@ -138,7 +138,7 @@ void line_check_read(void *context, int fd)
         check->printed++;
         if (!check->in_order)
             continue;
-        for (;;) { /* those in between were left out */
+        for (;;) { /* those in between are missing */
             at = next_first(at);
             if (at >= check->lines) {
                 check->wrong = true;

@@ -1,6 +1,6 @@
 /*
- * Programs that read lines and leave out those that came before, run as a user would run them: on
- * the same file of lines, which are made here and whose right answer is known without a table.
+ * Programs that read lines and drop repeats, run as a user would run them, on the same file. The
+ * lines are generated here such that the correct answer is known without a table.
  */
 #ifndef BLOOMERY_BENCH_LINE_PROGRAMS_H
 #define BLOOMERY_BENCH_LINE_PROGRAMS_H
@@ -17,29 +17,29 @@ static inline bool line_is_repeat(uint64_t i)
 enum { LINE_BYTES = 17 }; /* 16 hexadecimal digits and a newline */
 void line_write(uint64_t i, char to[LINE_BYTES + 1]);
 
-/* An open temporary file of so many lines, without a name; -1 with errno. */
+/* An open, unnamed temporary file with this many lines; -1 with errno. */
 int line_file(uint64_t lines);
 
 typedef struct line_run {
-    bool there; /* else: there is no such program */
+    bool there; /* false: there is no such program */
     bool done; /* it ended with exit code 0 */
     double seconds, processor;
     uint64_t peak_bytes;
 } line_run;
 
-/* How a program's output is looked at, while it runs. */
+/* Reads a program's output while it runs. */
 typedef void line_reader(void *context, int fd);
 
-/* Runs the program on the file, its output thrown away, or read where there is a reader. */
+/* Runs the program on the file; without a reader its output is discarded. */
 line_run line_program_run(const char *const *arguments, int file, line_reader *reader,
                           void *context);
 
-/* What was printed, line by line. */
+/* Checks the output line by line. */
 typedef struct line_check {
     uint64_t lines; /* of the input; set before */
-    bool in_order; /* lines come in the order of the input, else only their number is looked at */
-    uint64_t printed, missing; /* first occurrences that were left out */
-    bool wrong; /* something else is there, or in another place */
+    bool in_order; /* the output has the order of the input; else only lines are counted */
+    uint64_t printed, missing; /* first occurrences that are missing */
+    bool wrong; /* an unexpected line, or one in the wrong place */
 } line_check;
 line_reader line_check_read;
 

@@ -1,5 +1,5 @@
-/* Jyri J. Virkki's libbloom, as Debian ships it: a standard Bloom filter with MurmurHash2 inside.
- */
+/* Jyri J. Virkki's libbloom, as Debian ships it: a standard Bloom filter with MurmurHash2
+ * inside. */
 #include "bench/peers/peer_libbloom.h"
 
 #ifndef BENCH_HAVE_LIBBLOOM
@@ -68,7 +68,7 @@ static bool libbloom_run(const void *opaque, void *state, unsigned phase, bench_
 static bool libbloom_facts(const filter_work *work, filter_facts *facts)
 {
     struct bloom bloom;
-    /* Its sizes are ints, and it takes 1000 keys at least. */
+    /* Its sizes are ints, and it requires at least 1000 keys. */
     double bits = (double)work->keys.count * -log(work->error) / (M_LN2 * M_LN2);
     if (bits > INT_MAX || !libbloom_init(work, &bloom))
         return false;

@@ -1,4 +1,4 @@
-/* libbloom's filter as a candidate, and the version it is measured in; NULL when not built in. */
+/* libbloom's filter as a candidate, and its version; NULL: not built in. */
 #ifndef BLOOMERY_BENCH_PEER_LIBBLOOM_H
 #define BLOOMERY_BENCH_PEER_LIBBLOOM_H
 

@@ -19,8 +19,8 @@
 
 #define OUT_BYTES ((size_t)1 << 17) /* more than the longest command with a value */
 #define IN_BYTES ((size_t)1 << 17) /* grows */
-#define TRIES 5 /* other ports, should one be taken meanwhile */
-#define WAITS 500 /* of 10 ms, for the server to listen */
+#define TRIES 5 /* attempts with other ports, if one was taken meanwhile */
+#define WAITS 500 /* of 10 ms each, until the server listens */
 #define PATIENCE 60 /* seconds; a server that takes longer to answer has failed */
 
 struct memcached {
@@ -32,7 +32,7 @@ struct memcached {
 
 /* ---- the process --------------------------------------------------------------------------- */
 
-/* The program's path in `path`, or false. */
+/* Finds the program's path, or returns false. */
 static bool find_program(char *path, size_t size)
 {
     const char *folders = getenv("PATH");
@@ -58,7 +58,7 @@ static struct sockaddr_in loopback_address(int port)
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
-/* A port that nobody has at this moment, or -1. */
+/* A port that is currently free, or -1. */
 static int free_port(void)
 {
     struct sockaddr_in address = loopback_address(0);
@@ -72,8 +72,8 @@ static int free_port(void)
     return port;
 }
 
-/* In the child. As nobody instead of root; the user is changed before the signal is asked for,
- * since changing it later would take that back. */
+/* In the child. Runs as nobody instead of root; the user is changed before prctl(), because
+ * changing it afterwards would cancel the signal. */
 static _Noreturn void become_memcached(const char *path, pid_t parent, int port, uint64_t megabytes)
 {
     char port_text[16], memory_text[24];
@@ -103,7 +103,7 @@ static void end_process(memcached *server)
     server->pid = 0;
 }
 
-/* Waits until it listens, and is connected then. */
+/* Waits until the server listens, and connects. */
 static bool connect_to_memcached(memcached *server)
 {
     const struct timespec moment = {.tv_nsec = 10000000};
@@ -112,7 +112,7 @@ static bool connect_to_memcached(memcached *server)
     int one = 1;
     for (int i = 0; i < WAITS; i++) {
         if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
-            server->pid = 0; /* it has ended by itself: the port was taken, or it cannot run */
+            server->pid = 0; /* it has ended: the port was taken, or it cannot run */
             return false;
         }
         server->connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -130,7 +130,7 @@ static bool connect_to_memcached(memcached *server)
     return false;
 }
 
-/* Who listens there is the process that was started, and not another one. */
+/* Checks that the process that listens there is the one that was started. */
 static bool is_ours(memcached *server)
 {
     uint64_t pid;
@@ -218,7 +218,7 @@ static bool flush_commands(memcached *server)
     return true;
 }
 
-/* Nothing that is added at once is longer than the room. */
+/* No single addition is larger than the buffer. */
 static bool add_to_commands(memcached *server, const void *bytes, size_t len)
 {
     if (len > OUT_BYTES - server->out_len && !flush_commands(server))
@@ -254,7 +254,7 @@ static bool receive_reply(memcached *server)
     return true;
 }
 
-/* The next line of the answer, which begins at *start, has *len bytes, and ends with \r\n. */
+/* Reads the next line of the answer: *len bytes from *start, without the \r\n. */
 static bool read_line(memcached *server, size_t *start, size_t *len)
 {
     size_t from = server->in_at;
@@ -275,7 +275,7 @@ static bool read_line(memcached *server, size_t *start, size_t *len)
     }
 }
 
-/* That many bytes, and \r\n. */
+/* Reads this many bytes and \r\n. */
 static bool read_block(memcached *server, size_t len, size_t *start)
 {
     while (server->in_len - server->in_at < len + 2)
@@ -354,8 +354,8 @@ bool memcached_get(memcached *server, const kbf_text *const *keys, size_t n, kbf
                add_to_commands(server, keys[i]->bytes, keys[i]->len);
     if (!good || !add_text(server, "\r\n") || !flush_commands(server))
         return false;
-    /* Those that are there come in the order in which they were asked for. While the answer comes
-     * in the buffer may move, so places are kept until it has ended. */
+    /* Present keys are returned in the order of the request. The buffer may move while the answer
+     * arrives, so offsets are stored until the end. */
     size_t starts[MEMCACHED_MOST_KEYS], start, len, value_len = 0, asked = 0;
     for (;;) {
         if (!read_line(server, &start, &len))

@@ -48,8 +48,8 @@ bry_status cli_elements_next(cli_element_reader *reader, cli_element *element, b
 uint64_t cli_path_bytes(const char *path);
 
 /* Estimates the number of elements, for planning: lines are counted; for words, the number of
- * distinct ones is estimated. To be called before anything is read; nothing can be read afterwards.
- */
+ * distinct ones is estimated. To be called before anything is read; nothing can be read
+ * afterwards. */
 bry_status cli_elements_count(cli_element_reader *reader, uint64_t *count);
 
 void cli_elements_close(cli_element_reader *reader);

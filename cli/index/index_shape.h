@@ -13,8 +13,8 @@ typedef struct cli_index_shape {
     cli_elements elements;
 } cli_index_shape;
 
-/* Rows of a table of options; the first CLI_INDEX_SHAPING of them cannot be combined with --like.
- */
+/* Rows of a table of options; the first CLI_INDEX_SHAPING of them cannot be combined with
+ * --like. */
 #define CLI_INDEX_SHAPING 14
 #define CLI_INDEX_SHAPE_ROWS(asked)                                                                  \
     {"error",                                                                                        \

@@ -47,8 +47,8 @@ typedef enum cli_map_how {
 
 bry_status cli_map_put(bry_map *map, cli_map_how how, bry_hash hash, bry_map_value value);
 
-/* Stores all pairs. CLI_GO_ON; or an exit code after a message, and then some pairs may be stored.
- */
+/* Stores all pairs. CLI_GO_ON; or an exit code after a message, and then some pairs may be
+ * stored. */
 int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli_pairs *pairs);
 
 #endif

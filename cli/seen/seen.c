@@ -68,8 +68,8 @@ static int run_seen(seen_options *asked, char **files)
     if (asked->stats && !tally.unread)
         code = report_seen(asked, &kept, &tally, code);
     bry_window_destroy(kept.window);
-    /* Ends silently, like other tools in a pipeline: `| head` closes the pipe when it has enough.
-     */
+    /* Ends silently, like other tools in a pipeline: `| head` closes the pipe when it has
+     * enough. */
     return tally.unread ? end_by(SIGPIPE) : end_as(&tally, code);
 }
 

@@ -1,8 +1,8 @@
 /*
  * The stream of `bloomery seen`.
  *
- *   read a large piece ─► lines in place ─► keys, hashes ─► one add_n a batch ─► runs of lines
- *                                                                                that go out
+ *   read a large piece ─► lines in place ─► keys, hashes ─► one add_n per batch ─► runs of lines
+ *                                                                                  that are written
  *
  * Lines are neither copied nor moved until they are written: the output of a batch consists of runs
  * of bytes of the piece that was read. Output is flushed before a read that would block, so that a
@@ -166,8 +166,8 @@ static bool settle_time(stream *s, uint64_t *time, seen_problem *problem)
     return true;
 }
 
-/* CLI_GO_ON; or, after a message, the exit code for when the lines before this one are processed.
- */
+/* CLI_GO_ON; or, after a message, the exit code for when the lines before this one are
+ * processed. */
 static int take_stream_line(stream *s, cli_text line, uint64_t now)
 {
     batch *b = &s->now;

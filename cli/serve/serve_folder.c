@@ -54,8 +54,8 @@ static int lock_byte(int lock, int byte, int command, struct flock *about)
     return fcntl(lock, command, about);
 }
 
-/* If the lock does not report a process, the holder is in another container or on another machine.
- */
+/* If the lock does not report a process, the holder is in another container or on another
+ * machine. */
 static int say_taken(const serve_path *folder, int lock, const char *who, const struct flock *about)
 {
     char port[8] = "", process[32] = "", place[32] = "";

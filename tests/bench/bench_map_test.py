@@ -158,7 +158,7 @@ class Map(Case):
         self.assertEqual(lines[2], "map: engine kbf, 20000 keys, 3000 values, one at 50 %, Zipf 1, "
                                    "error 0.1 %, batches of 1024")
         self.assertTrue(lines[3].startswith("paper shape, 1 times its size: "), lines[3])
-        self.assertTrue(lines[3].endswith(" cells, 10 a key; decoding level 2, algebraic encoder, "
+        self.assertTrue(lines[3].endswith(" cells, 10 per key; decoding level 2, algebraic encoder, "
                                           "unmasked; the papers' own code"), lines[3])
         self.assertEqual([line.split()[0] for line in lines[12:18]],
                          ["operation", "insert", "update", "delete", "hit", "miss"])

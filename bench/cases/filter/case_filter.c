@@ -28,7 +28,7 @@ static void free_filter_work(filter_work *work)
     free(work->answers);
 }
 
-/* The candidates that can be made at this size. False when one of ours cannot. */
+/* Selects the candidates that are possible at this size. False if one of the library's is not. */
 static bool choose_filters(const filter_work *work, filter_report *report)
 {
     bool compact = report->settings.filter_engine == BRY_ENGINE_COMPACT;
@@ -57,28 +57,27 @@ static bool choose_filters(const filter_work *work, filter_report *report)
     return true;
 }
 
-/* No key that was added is denied; ours err as often as predicted; and the same with the hash
- * ready.
- */
+/* Checks that no added key is reported absent, that the library's error is as predicted, and that
+ * precomputed hashes give the same answers. */
 static bool check_filter(const filter_report *report, size_t i)
 {
     const filter_candidate *who = report->filters[i].who;
     const uint64_t *found = report->filters[i].result.found;
     uint64_t items = report->settings.items;
     if (found[PHASE_HIT] != items) {
-        cli_fail(BRY_E_BADDATA, "%s denies %llu of the keys that were added", who->candidate.name,
-                 (unsigned long long)(items - found[PHASE_HIT]));
+        cli_fail(BRY_E_BADDATA, "%s: %llu keys that were added are reported absent",
+                 who->candidate.name, (unsigned long long)(items - found[PHASE_HIT]));
         return false;
     }
     if (!(who->candidate.skips & BENCH_NO_READY) &&
         (found[PHASE_HIT_READY] != items || found[PHASE_MISS_READY] != found[PHASE_MISS])) {
-        cli_fail(BRY_E_BADDATA, "%s answers differently to hashes made before",
+        cli_fail(BRY_E_BADDATA, "%s: precomputed hashes give different answers",
                  who->candidate.name);
         return false;
     }
     if (who->peer)
         return true;
-    /* One more than the band: where less than one is expected, chance may still give one. */
+    /* One more than the band: even if less than one is expected, one may occur. */
     double p = report->filters[i].facts.predicted_error, expected = (double)items * p;
     double away = fabs((double)found[PHASE_MISS] - expected);
     if (away <= 5 * sqrt(expected * (1 - p)) + 1)
@@ -113,7 +112,7 @@ static bool measure_filters(const filter_work *work, filter_report *report)
     for (size_t i = 1; i < report->count; i++)
         if (report->filters[i].who->batched &&
             results[i].found[PHASE_MISS] != results[i - 1].found[PHASE_MISS]) {
-            cli_fail(BRY_E_BADDATA, "a batch is answered differently from single look-ups");
+            cli_fail(BRY_E_BADDATA, "batches and single look-ups give different answers");
             return false;
         }
     return true;

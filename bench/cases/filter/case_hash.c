@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEYS 512u /* at 256 bytes they still fit the second-level cache: this measures hashing */
+#define KEYS 512u /* at 256 bytes each they fit in the second-level cache */
 #define REPEATS 2000u
 
 static const unsigned lengths[HASH_LENGTHS] = {8, 16, 32, 64, 256};
@@ -31,7 +31,7 @@ static void *make_hash_state(const void *work)
     return state;
 }
 
-/* What the hashes of a phase add up to, each in its place; both ways of hashing must agree. */
+/* A checksum over the hashes of a phase, in order; single and batch hashing must agree. */
 static uint64_t fold_hashes(const bry_hash *hashes)
 {
     uint64_t sum = 0;
@@ -96,7 +96,7 @@ bool bench_hash(const bench_settings *settings, hash_report *report)
     report->rounds = settings->rounds;
     for (unsigned i = 0; i < HASH_LENGTHS; i++) {
         if (results[0].found[i] != results[1].found[i]) {
-            cli_fail(BRY_E_BADDATA, "a batch of %u-byte keys is hashed differently", lengths[i]);
+            cli_fail(BRY_E_BADDATA, "%u-byte keys are hashed differently in a batch", lengths[i]);
             return false;
         }
         report->lengths[i].bytes = lengths[i];

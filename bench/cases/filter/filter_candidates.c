@@ -21,7 +21,7 @@ static bry_hash hash_of_filter_key(const unsigned char *keys, uint64_t i)
     return bry_hash_key(BENCH_SEED, keys + i * BENCH_KEY_BYTES, BENCH_KEY_BYTES);
 }
 
-/* The hashes of the keys from number `done` on, at most so many; how many there are. */
+/* Hashes the next keys, from number `done` on; returns how many. */
 ALWAYS_INLINE size_t hash_next(const filter_work *work, const unsigned char *keys, uint64_t done,
                                size_t most)
 {
@@ -32,8 +32,8 @@ ALWAYS_INLINE size_t hash_next(const filter_work *work, const unsigned char *key
     return here;
 }
 
-/* The loops below are written once and compiled for each filter: the functions that they get are
- * known where they are inlined. */
+/* The loops below are written once and compiled for each filter: their function arguments are
+ * constants after inlining. */
 typedef bool add_one(void *state, bry_hash hash);
 typedef bool add_many(void *state, const bry_hash *hashes, size_t n);
 typedef bool has_one(const void *state, bry_hash hash);
@@ -153,7 +153,7 @@ static bry_filter_options own_options(const filter_work *work, bry_engine engine
     options.capacity = work->keys.count;
     options.error = work->error;
     options.seed = BENCH_SEED;
-    options.fixed = true; /* all that it will hold is planned */
+    options.fixed = true; /* planned for all keys */
     return options;
 }
 
@@ -236,7 +236,7 @@ static bool blocked_facts(const filter_work *work, filter_facts *facts)
     return own_facts(work, BRY_ENGINE_BLOOM, facts);
 }
 
-/* The plan counts fingerprints by the keys that have them; two keys may share one. */
+/* The plan counts keys; two keys may share a fingerprint. */
 static bool compact_facts(const filter_work *work, filter_facts *facts)
 {
     bool good = own_facts(work, BRY_ENGINE_COMPACT, facts);

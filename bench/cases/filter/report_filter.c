@@ -1,4 +1,4 @@
-/* The filters' report in its three forms. */
+/* The report of filters, in three formats. */
 #include "bench/cases/bench_cases.h"
 #include "bench/peers/peer_libbloom.h"
 #include "cli/core/output/text_table.h"

@@ -1,4 +1,4 @@
-/* bench index: one index, all it can be asked. */
+/* bench index: one index, all operations. */
 #include "bench/cases/bench_cases.h"
 
 #include "cli/core/args.h"
@@ -45,11 +45,11 @@ static bool check_index_report(const index_report *report, const bench_result *r
     const index_record *record = &report->record;
     uint64_t asked = report->asked;
     if (result->found[INDEX_HIT] != asked || result->found[INDEX_HIT_BATCH] != asked) {
-        cli_fail(BRY_E_BADDATA, "the index does not name the unit of %llu elements",
+        cli_fail(BRY_E_BADDATA, "the units of %llu elements were not found",
                  (unsigned long long)(asked - result->found[INDEX_HIT]));
         return false;
     }
-    /* One more than the band: where less than one is expected, chance may still give one. */
+    /* One more than the band: even if less than one is expected, one may occur. */
     double p = record->estimated_error, expected = (double)asked * p;
     if ((double)record->found <= expected + 5 * sqrt(expected) + 1)
         return true;

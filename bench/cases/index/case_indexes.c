@@ -1,5 +1,5 @@
-/* bench indexes: the widths of groups and engine compact side by side; the two engines at an error
- * that most users ask for; and the error of an index that gets more units than planned. */
+/* bench indexes: the widths of groups and engine compact side by side; the two engines at a typical
+ * error; and the error of an index that gets more units than planned. */
 #include "bench/cases/bench_cases.h"
 
 #include "bench/cases/index/index_growth.h"
@@ -9,7 +9,7 @@ static const uint32_t groups[INDEXES_GROUPS] = {1, 8, 64, 256, 512};
 
 #define MANY_UNITS 64u
 #define MANY_ERROR 0.001
-#define GROWN 160u /* units, where PLANNED were planned, as in the paper */
+#define GROWN 160u /* units in an index planned for PLANNED, as in the paper */
 #define PLANNED 64u
 #define CONTROL_FACTOR 3u /* reaches it in one rebuild */
 #define CONTROL_GROUP 32u

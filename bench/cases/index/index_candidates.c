@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#define MOST_ASKED 1000000u /* enough to see an error of 10⁻⁵ */
-#define ROOM 4u /* candidates of one element that are looked at */
+#define MOST_ASKED 1000000u /* enough to measure an error of 10⁻⁵ */
+#define ROOM 4u /* candidates fetched per element */
 #define BUDGET 65536u
 
 /* ---- elements ------------------------------------------------------------------------------ */
@@ -108,7 +108,8 @@ static void drop_index(void *state)
     bry_index_destroy(state);
 }
 
-/* Phases count the same number of operations: what was done `done` times is brought to that. */
+/* The harness divides by the same number of operations in all phases: scales the time of `done`
+ * operations to that. */
 static void scale_watch(bench_watch *watch, uint64_t asked, uint64_t done)
 {
     watch->spent = done ? (uint64_t)((double)watch->spent * (double)asked / (double)done) : 0;
@@ -125,7 +126,7 @@ static bool fill_index(const index_work *work, bry_index *index, bench_watch *wa
         for (uint64_t end = i + data->unit_capacity; i < end && good; i++)
             good = bry_index_add(index, data->added[i], unit, NULL, NULL) == BRY_OK;
     }
-    /* Groups are put side by side before anyone asks. */
+    /* Finishes pending work, so that groups are merged before look-ups. */
     uint64_t left = 1;
     while (good && left > 0)
         good = bry_index_step(index, NULL, BUDGET, &left) == BRY_OK;
@@ -142,8 +143,8 @@ static bool fill_index(const index_work *work, bry_index *index, bench_watch *wa
     return good && seen->bytes == stats.bytes;
 }
 
-/* Present elements: 1 when the right unit is among the candidates. More than there is room for are
- * looked at one by one, outside of what is usual. */
+/* Present elements: 1 if the right unit is among the candidates. If there are more candidates than
+ * fit, which is rare, units are tested one by one. */
 static uint64_t is_right(const bry_index *index, bry_hash hash, const uint32_t *units, size_t total,
                          uint32_t right, uint64_t *exact)
 {
@@ -210,7 +211,7 @@ static bry_status supply_unit(void *opaque, uint32_t unit, uint64_t tag, uint64_
     supply *s = opaque;
     uint64_t first = unit * s->data->unit_capacity, all = s->data->unit_capacity;
     (void)tag;
-    if (first >= s->data->count) /* the one too many, which is empty */
+    if (first >= s->data->count) /* the additional unit, which is empty */
         all = 0;
     *got = from >= all ? 0 : all - from < room ? (size_t)(all - from) : room;
     for (size_t i = 0; i < *got; i++)
@@ -233,7 +234,7 @@ static bool reinsert_unit(const index_work *work, bry_index *index, bench_watch 
     bench_stop(watch);
     scale_watch(watch, work->data->asked, from.given);
     work->record->reinserted = from.given;
-    /* All are still there. */
+    /* All elements are still found. */
     bench_watch unused = {0};
     uint64_t exact = 0;
     good = good && look_n(work, index, true, &unused, &exact) == work->data->asked;

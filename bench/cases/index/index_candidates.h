@@ -1,7 +1,7 @@
 /*
- * Indexes as candidates, through the public functions: the same elements in the same units, hashes
- * made before. Look-ups are bry_index_locate(), so that absent elements are denied by all units and
- * present ones are named theirs; every answer is compared with the exact one while it is measured.
+ * Indexes as candidates, through the public functions: the same elements in the same units, with
+ * precomputed hashes. Look-ups call bry_index_locate(), which tests all units. Every answer is
+ * compared with the exact one while it is measured.
  */
 #ifndef BLOOMERY_BENCH_INDEX_CANDIDATES_H
 #define BLOOMERY_BENCH_INDEX_CANDIDATES_H
@@ -18,16 +18,16 @@ enum index_phase {
     INDEX_MISS,
     INDEX_HIT_BATCH,
     INDEX_MISS_BATCH,
-    INDEX_REINSERT, /* of dba: a unit too many, and the index rebuilt from its elements */
+    INDEX_REINSERT, /* dba only: one more unit than planned, with a rebuild */
     INDEX_PHASES
 };
 
-/* What one index shall be. */
+/* The settings of one index. */
 typedef struct index_settings {
     bry_engine engine;
     uint32_t units;
     uint64_t unit_capacity;
-    uint32_t group; /* of dba, as the next; 0: follows the units */
+    uint32_t group; /* of dba, like the next; 0: by the number of units */
     bool segmented;
 } index_settings;
 
@@ -36,7 +36,7 @@ typedef struct index_data {
     uint64_t unit_capacity;
     uint64_t count, asked;
     bry_hash *added;
-    bry_hash *hits, *misses; /* asked of each */
+    bry_hash *hits, *misses; /* looked up of each kind */
     uint32_t *hit_unit;
 } index_data;
 
@@ -47,12 +47,12 @@ void index_data_free(index_data *data);
 /* Absent element number i. */
 bry_hash index_absent(uint64_t i);
 
-/* What the phases counted besides time; the same in each round. */
+/* Counts of the phases; the same in each round. */
 typedef struct index_record {
-    uint64_t bytes; /* with all elements, as what follows */
+    uint64_t bytes; /* with all elements, like the following */
     uint32_t group;
     double estimated_error;
-    uint64_t exact; /* hits with one candidate, the right one */
+    uint64_t exact; /* hits with the right unit as the only candidate */
     uint64_t found; /* misses with any candidate */
     uint64_t reinserted;
 } index_record;
@@ -66,10 +66,10 @@ typedef struct index_work {
     index_record *record;
 } index_work;
 
-/* compact may have all that it will ever hold planned; dba always may grow. */
+/* compact may be planned for all elements; dba can always grow. */
 bry_index_options index_options_for(const index_settings *settings, double error, bool grow);
 
-/* Rooms for batches. False when memory does not suffice; index_work_free() is due anyway. */
+/* Allocates buffers for batches. False if memory runs out; call index_work_free() in any case. */
 bool index_work_make(index_work *work, const index_data *data, const bry_index_options *options,
                      size_t batch, index_record *record);
 void index_work_free(index_work *work);

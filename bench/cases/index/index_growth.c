@@ -1,5 +1,4 @@
-/* Indexes of engine dba that get more units than they were planned for: what their error becomes,
- * and what keeping it costs. */
+/* Indexes of engine dba with more units than planned: their error, and the cost of keeping it. */
 #include "bench/cases/index/index_growth.h"
 
 #include <math.h>
@@ -9,13 +8,13 @@
 #define BUDGET 65536u
 #define NOTHING UINT32_MAX
 
-/* Which elements each unit has: a list of their numbers, in the order they came. */
+/* The elements of each unit: a linked list of their numbers, in the order of arrival. */
 typedef struct subsets {
     const index_data *data;
-    uint32_t *next; /* of each element: the one after it in its unit */
+    uint32_t *next; /* for each element, the next one in its unit */
     uint32_t *first, *last; /* of each unit */
-    uint32_t unit, at; /* where the last supply ended, */
-    uint64_t number; /* and how many elements are before that */
+    uint32_t unit, at; /* the last element supplied */
+    uint64_t number; /* and its position */
     uint64_t given;
 } subsets;
 
@@ -46,10 +45,10 @@ static void keep_element(subsets *all, uint32_t element, uint32_t unit)
     else
         all->next[all->last[unit]] = element;
     all->last[unit] = element;
-    all->unit = NOTHING; /* a list that has become longer is begun anew */
+    all->unit = NOTHING; /* a list that has grown is read from its beginning */
 }
 
-/* Adds all elements to the newest units, and has the index keep its error meanwhile. */
+/* Adds all elements to the newest units, and lets the index rebuild meanwhile. */
 static bool grow_index(bry_index *index, subsets *all, bool controlled, bench_watch *watch)
 {
     bry_index_supplier supplier = {supply_elements, all};
@@ -68,7 +67,7 @@ static bool grow_index(bry_index *index, subsets *all, bool controlled, bench_wa
             if (bry_index_step(index, controlled ? &supplier : NULL, BUDGET, &left) != BRY_OK)
                 return false;
         bench_stop(&steps);
-        if (all->given > given) /* else there was nothing to keep the error by */
+        if (all->given > given) /* only steps that rebuilt something */
             watch->spent += steps.spent;
     }
     return true;

@@ -1,4 +1,4 @@
-/* The reports of indexes in their forms. */
+/* The reports of indexes, in three formats. */
 #include "bench/cases/bench_cases.h"
 #include "cli/core/output/text_table.h"
 

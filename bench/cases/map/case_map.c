@@ -1,4 +1,4 @@
-/* One map, all operations: what the answers are is counted, and held against the promise. */
+/* One map, all operations: the answers are counted and compared with the promised error. */
 #include "bench/cases/bench_cases.h"
 
 #include "cli/core/output/output.h"
@@ -16,11 +16,11 @@ bry_map_errors map_errors_seen(const map_record *record, uint64_t items)
     };
 }
 
-/* The times of one candidate, by what its phases really did. */
+/* The times of one candidate, by the actual number of operations. */
 static void take_map_times(const map_data *data, const bench_result *result, bench_time *times)
 {
     for (unsigned phase = 0; phase < MAP_PHASES; phase++) {
-        /* The harness divides by all keys; fewer are deleted. */
+        /* The harness divides by the number of all keys, but fewer are deleted. */
         double scale = phase == MAP_DELETE ? (double)data->count / (double)data->churn : 1;
         times[phase].median = result->time[phase].median * scale;
         times[phase].min = result->time[phase].min * scale;
@@ -35,8 +35,8 @@ static bool same_tally(const map_tally *a, const map_tally *b)
            a->unsure == b->unsure;
 }
 
-/* At most what is expected, and what chance adds: keys err in pairs, so their number spreads as
- * twice the number of pairs; and where less than one is expected, there may be a pair. */
+/* At most the expected number plus a band: errors occur in pairs of keys, so their number varies
+ * like twice the number of pairs; and even if less than one is expected, a pair may occur. */
 static bool check_most(const char *what, double seen, double expected)
 {
     if (seen <= expected + 5 * sqrt(2 * expected) + 2)
@@ -52,7 +52,7 @@ static bool check_compact(const map_report *report, double n, double same_value)
     bry_map_errors seen = map_errors_seen(record, report->settings.items);
     double p = record->estimated.false_positive;
     if (hit->absent || hit->unsure || record->updated.absent || record->updated.unsure) {
-        cli_fail(BRY_E_BADDATA, "map: engine compact denies keys that are there");
+        cli_fail(BRY_E_BADDATA, "map: engine compact reports present keys as absent");
         return false;
     }
     if (fabs(seen.false_positive - p) * n > 5 * sqrt(n * p) + 2) {
@@ -63,7 +63,7 @@ static bool check_compact(const map_report *report, double n, double same_value)
     return check_most("wrong values", seen.incorrect * n, p * n * (1 - same_value));
 }
 
-/* As the formulae have it. */
+/* As the formulae predict. */
 static bool check_kbf(const map_report *report, double n)
 {
     const map_record *record = &report->record;
@@ -73,7 +73,7 @@ static bool check_kbf(const map_report *report, double n)
     uint64_t refused = record->said[MAP_UPDATE].absent + record->said[MAP_UPDATE].unsure;
     if (record->said[MAP_HIT].wrong || record->updated.wrong > refused ||
         record->kept.wrong > refused) {
-        cli_fail(BRY_E_BADDATA, "map: engine kbf answers with values of other keys");
+        cli_fail(BRY_E_BADDATA, "map: engine kbf returns values of other keys");
         return false;
     }
     return check_most("false negatives", seen.false_negative * n, expected->false_negative * n) &&
@@ -86,11 +86,11 @@ static bool check_map_report(const map_report *report, double same_value, bool b
     double n = (double)report->settings.items;
     if (batched && (!same_tally(&record->said[MAP_HIT], &record->said[MAP_HIT_BATCH]) ||
                     !same_tally(&record->said[MAP_MISS], &record->said[MAP_MISS_BATCH]))) {
-        cli_fail(BRY_E_BADDATA, "map: a batch is answered differently from single look-ups");
+        cli_fail(BRY_E_BADDATA, "map: batches and single look-ups give different answers");
         return false;
     }
     if (report->settings.map.unmasked)
-        return true; /* as in the papers, whatever it gives */
+        return true; /* the papers' version is only reported */
     return report->settings.map.engine == BRY_ENGINE_KBF ? check_kbf(report, n)
                                                          : check_compact(report, n, same_value);
 }

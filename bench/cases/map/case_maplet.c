@@ -1,5 +1,5 @@
 /*
- * First what does not depend on time, in one pass: fingerprints that keys share, size, entries
+ * First, in one pass, the figures that do not depend on time: shared fingerprints, size, entries
  * moved, growth. Then the rounds.
  */
 #include "bench/cases/bench_cases.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CHURN 20u /* one key of so many is deleted and put back */
+#define CHURN 20u /* one in this many keys is deleted and added again */
 
 static bool maplet_out_of_memory(const bench_settings *settings)
 {
@@ -38,7 +38,7 @@ static uint64_t *sorted_fingerprints(const bry_hash *keys, uint64_t count, uint6
     return sorted;
 }
 
-/* How many entries have a fingerprint of the keys that are going to be deleted. */
+/* The number of entries with a fingerprint of the keys that will be deleted. */
 static bool count_removed(maplet_work *work)
 {
     uint64_t *leaving = sorted_fingerprints(work->hits, work->churn, work->range);
@@ -75,7 +75,7 @@ static bool prepare_maplet_work(const bench_settings *settings, maplet_work *wor
     work->values = malloc(settings->batch * sizeof *work->values);
     work->answers = malloc(settings->batch);
     work->fingerprints = sorted_fingerprints(work->added, count, work->range);
-    /* Many times what is expected; more are a failure anyway. */
+    /* Many times the expected number; more would be a failure anyway. */
     double room = fmin((double)count, 8 * (double)count * settings->error + 1000);
     *notes = (maplet_notes){.room = (uint64_t)room};
     notes->place = malloc((size_t)notes->room * sizeof *notes->place);
@@ -137,8 +137,8 @@ static bool insert_range(const maplet_work *work, bry__maplet *maplet, uint64_t 
     return good;
 }
 
-/* Bytes of the maplet against one that is made for just what it holds now, filled in another order,
- * with fingerprints from the same range. */
+/* Bytes of the maplet relative to a fresh one made for its current entries, filled in another
+ * order, with fingerprints from the same range. */
 static bool compare_with_fresh(const maplet_work *work, const bry__maplet *maplet, double *relative)
 {
     uint64_t n = bry__maplet_count(maplet);
@@ -155,7 +155,7 @@ static bool compare_with_fresh(const maplet_work *work, const bry__maplet *maple
     return good;
 }
 
-/* Puts all in and looks at the size at several counts. */
+/* Adds all keys and samples the size at several counts. */
 static bool watch_growth(const maplet_work *work, bry__maplet *maplet, maplet_report *report)
 {
     enum { EARLY = 2, SAMPLES = 32, LEAST = 100000 };
@@ -175,7 +175,7 @@ static bool watch_growth(const maplet_work *work, bry__maplet *maplet, maplet_re
             sum += bits;
             report->bits_per_entry_max = fmax(report->bits_per_entry_max, bits);
         }
-        /* A fresh one takes time, so only for a few of the samples. */
+        /* A fresh one takes time, so it is made only for a few samples. */
         if (n >= LEAST && (i < EARLY || sample % 16 == 0 || n == work->count)) {
             if (!compare_with_fresh(work, maplet, &relative))
                 return false;
@@ -212,7 +212,7 @@ static bool observe_maplet(const maplet_work *work, maplet_report *report)
 
 /* ---- the rounds ---------------------------------------------------------------------------- */
 
-/* Two more than the band: where less than one is expected, chance may still give a pair. */
+/* Two more than the band: even if less than one is expected, a pair may occur. */
 static bool check_band(const char *what, double seen, double expected, double sigma)
 {
     if (fabs(seen - expected) <= 5 * sigma + 2)
@@ -224,9 +224,9 @@ static bool check_band(const char *what, double seen, double expected, double si
 static bool check_errors(const maplet_work *work, const maplet_report *report)
 {
     double n = (double)work->count;
-    /* One of n keys, or of n - 1 others, has a given fingerprint. */
+    /* The probability that one of n keys, or of n - 1 others, has a given fingerprint. */
     double p = -expm1(-n / (double)work->range), sigma = sqrt(n * p * (1 - p));
-    /* Entries collide in pairs, mostly, so their number spreads as twice the number of pairs. */
+    /* Entries collide mostly in pairs, so their number varies like twice the number of pairs. */
     return check_band("false positives", report->false_positive * n, n * p, sigma) &&
            check_band("entries with a shared fingerprint", report->collided * n, n * p,
                       sqrt(2) * sigma);
@@ -258,7 +258,7 @@ static bool check_counts(const maplet_work *work, const bench_candidate *who, co
     return true;
 }
 
-/* The harness divides by the operations of a whole phase; these have fewer. */
+/* The harness divides by the number of all keys; these phases have fewer operations. */
 static void take_maplet_times(const maplet_work *work, const bench_result *result,
                               bench_time *times)
 {

@@ -1,6 +1,6 @@
 /*
- * The engines side by side on the same pairs, in turn; and then the same look-ups in maps of few
- * and of many distinct values, which shall take the same time.
+ * The engines on the same pairs, in interleaved rounds; then the same look-ups in maps with few and
+ * with many distinct values, which should take the same time.
  */
 #include "bench/cases/bench_cases.h"
 

@@ -25,8 +25,8 @@ static bool ask_version(remote_report *report)
     return good;
 }
 
-/* The wrong answers in one phase are no more than the error allows, and memcached gives none.
- * Updates that were refused show up later as wrong answers. */
+/* Checks that the wrong answers of a phase are within the error, and that memcached gives none.
+ * Refused updates appear as wrong answers later. */
 static bool check_remote_record(const remote_report *report, const char *name,
                                 const remote_record *record, double error)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CHURN 20u /* one key of so many is deleted */
+#define CHURN 20u /* one in this many keys is deleted */
 
 /* ---- pairs --------------------------------------------------------------------------------- */
 
@@ -27,7 +27,8 @@ bool map_data_make(map_data *data, uint64_t count, uint32_t values, double skew,
     data->added = (const bry_hash *)(const void *)data->keys.added;
     data->hits = (const bry_hash *)(const void *)data->keys.hits;
     data->misses = (const bry_hash *)(const void *)data->keys.misses;
-    /* The values depend on the keys alone, not on their place, and in no way that engines use. */
+    /* The values depend only on the keys, not on their order, and in a way that no engine
+     * exploits. */
     for (uint64_t i = 0; i < count; i++) {
         uint64_t added = data->added[i].lo ^ data->added[i].hi;
         uint64_t hit = data->hits[i].lo ^ data->hits[i].hi;
@@ -135,7 +136,7 @@ MAP_INLINE bry_map_value value_of(const map_work *work, uint32_t number)
                               : bry_map_value_bytes(work->data->bytes[number], MAP_VALUE_BYTES);
 }
 
-/* The bytes are read, as whoever asks for a value would. */
+/* Reads the bytes, as a user of the value would. */
 MAP_INLINE uint32_t number_of(const map_work *work, const bry_map_value *value)
 {
     uint64_t words[MAP_VALUE_BYTES / 8];

@@ -1,4 +1,4 @@
-/* kBF as its papers have it, or nearly. It has no batches, and no values but numbers. */
+/* kBF almost as published. It has no batches, and its values are numbers. */
 #include "bench/cases/map/map_phases.h"
 
 #include "map/kbf/field.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define INDEX_ERROR 1e-4 /* of the filters that the greedy encoder keeps of encodings and pairs */
+#define INDEX_ERROR 1e-4 /* of the greedy encoder's filters of encodings and pairs */
 
 typedef struct paper_map {
     bry_allocator allocator;

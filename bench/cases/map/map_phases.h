@@ -8,7 +8,7 @@
 
 #define MAP_INLINE static inline __attribute__((always_inline))
 
-/* Values are numbers here. An answer's number is UINT32_MAX when its bytes are no value's. */
+/* Values are numbers here. UINT32_MAX: the bytes are not a known value. */
 typedef struct map_calls {
     bool (*insert)(const map_work *work, void *state, bry_hash hash, uint32_t number);
     bry_answer (*update)(const map_work *work, void *state, bry_hash hash, uint32_t number);
@@ -27,7 +27,7 @@ MAP_INLINE void map_count(map_tally *tally, bry_answer answer, bool right)
     tally->unsure += answer == BRY_UNSURE;
 }
 
-/* numbers NULL: none of the keys is there. */
+/* numbers NULL: all keys are absent. */
 MAP_INLINE map_tally map_look(const map_work *work, const void *state, map_calls calls,
                               const bry_hash *keys, const uint32_t *numbers, uint64_t count,
                               bench_watch *watch)
@@ -74,7 +74,7 @@ MAP_INLINE bool map_fill(const map_work *work, void *state, map_calls calls, ben
     return good;
 }
 
-/* Keys that are not told, or denied, keep their value. */
+/* Unsure keys, and those reported absent, keep their value. */
 MAP_INLINE void map_change(const map_work *work, void *state, map_calls calls, bench_watch *watch,
                            map_record *now)
 {
@@ -102,7 +102,7 @@ MAP_INLINE void map_take_out(const map_work *work, void *state, map_calls calls,
                          data->new_value + data->churn, data->count - data->churn, &unused);
 }
 
-/* What a round counts must be what the first one has counted. */
+/* All rounds must count the same. */
 MAP_INLINE bool map_same(map_tally *seen, const map_tally *now)
 {
     static const map_tally nothing;

@@ -26,7 +26,7 @@ static int read_map_number(const char *name, const char *text, double least, dou
     return CLI_GO_ON;
 }
 
-/* The place of the word among these, or -1 after a message. */
+/* The index of the word, or -1 after a message. */
 static int read_choice(const char *name, const char *text, const char *const *choices, int count)
 {
     for (int i = 0; i < count; i++)

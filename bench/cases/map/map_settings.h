@@ -1,4 +1,4 @@
-/* What `bench map` and its relatives are asked for. */
+/* The settings of `bench map` and similar cases. */
 #ifndef BLOOMERY_BENCH_MAP_SETTINGS_H
 #define BLOOMERY_BENCH_MAP_SETTINGS_H
 
@@ -6,28 +6,28 @@
 
 typedef struct map_settings {
     bry_engine engine;
-    bry_map_layout layout; /* this and what follows to `greedy`: of kbf alone */
+    bry_map_layout layout; /* from here to `greedy`: kbf only */
     unsigned decode; /* 1 to 4 */
     bool unmasked;
     bool greedy; /* encodings by search, as in the papers */
-    double size; /* so many times the planned cells */
+    double size; /* factor for the planned number of cells */
     uint64_t values;
     bool raw; /* values are small integers, not byte strings */
     double skew, top; /* value_mix.h */
 } map_settings;
 
-/* Options as they were typed; NULL where one was not given. */
+/* Options as typed; NULL: not given. */
 typedef struct map_words {
     const char *engine, *shape, *decode, *encoder, *skew, *size;
 } map_words;
 
 /*
- * Fills *settings, in which the flags, the values and the top share are set already. Returns
- * CLI_GO_ON, or the exit code after a message.
+ * Fills *settings, in which flags, values and top share are already set. CLI_GO_ON, or the exit
+ * code after a message.
  */
 int map_settings_read(const map_words *words, map_settings *settings);
 
-/* Whether code of papers/ is measured instead of the library, which has none of these. */
+/* Whether the code in papers/ is measured, because the library does not have these variants. */
 static inline bool map_settings_papers(const map_settings *settings)
 {
     return settings->engine == BRY_ENGINE_KBF &&

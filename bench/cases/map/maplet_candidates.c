@@ -8,8 +8,8 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Fingerprints are taken from the upper half of a hash, so values from the lower one tell nothing
- * about them. */
+/* Fingerprints come from the upper half of a hash, so values from the lower half are independent of
+ * them. */
 static uint32_t mask_of(const maplet_work *work)
 {
     return (uint32_t)(((uint64_t)1 << work->options.value_bits) - 1);
@@ -25,7 +25,7 @@ uint32_t maplet_second_value(const maplet_work *work, bry_hash hash)
     return (uint32_t)(hash.lo >> 32) & mask_of(work);
 }
 
-/* The place of the first fingerprint that is not below. */
+/* The index of the first fingerprint that is not less. */
 static uint64_t lower_bound(const maplet_work *work, uint64_t fingerprint)
 {
     uint64_t low = 0, high = work->count;
@@ -58,7 +58,7 @@ typedef struct table_calls {
                   uint8_t *answers);
 } table_calls;
 
-/* What look-ups are expected to find. */
+/* The expected results of look-ups. */
 enum expected { NOTHING, FIRST_VALUE, SECOND_VALUE };
 
 ALWAYS_INLINE void judge(const maplet_work *work, enum expected expected, uint64_t i, bry_hash hash,
@@ -124,7 +124,8 @@ ALWAYS_INLINE bool put_in(const maplet_work *work, void *state, table_calls call
     return good;
 }
 
-/* Afterwards none of them may be found: who shared a fingerprint with them went with them. */
+/* Afterwards none of them may be found: entries with the same fingerprint were deleted with
+ * them. */
 ALWAYS_INLINE bool take_out(const maplet_work *work, void *state, table_calls calls,
                             bench_watch *watch, uint64_t *removed)
 {
@@ -136,7 +137,7 @@ ALWAYS_INLINE bool take_out(const maplet_work *work, void *state, table_calls ca
     return look_singly(work, state, calls, work->hits, work->churn, NOTHING, &unused) == 0;
 }
 
-/* Afterwards all are looked up, outside the time, and must have their new values. */
+/* Afterwards, outside the measured time, all must have their new values. */
 ALWAYS_INLINE bool put_anew(const maplet_work *work, void *state, table_calls calls,
                             bench_watch *watch, uint64_t *replaced)
 {
@@ -231,8 +232,8 @@ static void maplet_get_n(const void *state, const bry_hash *hashes, size_t n, ui
     bry__maplet_get_n(state, hashes, n, values, answers);
 }
 
-/* Every noted answer has its reason: a key that was added shares the fingerprint with another one,
- * a key that was not shares it with any. */
+/* Every unexpected answer must be explained by a collision: an added key shares its fingerprint
+ * with another one, an absent key with any. */
 static bool all_excused(const maplet_work *work, unsigned phase)
 {
     bool missing = phase == MAPLET_MISS || phase == MAPLET_MISS_BATCH;
@@ -259,7 +260,8 @@ static bool maplet_run(const void *work, void *state, unsigned phase, bench_watc
 
 const bench_candidate candidate_maplet = {"maplet", maplet_make, maplet_drop, maplet_run, 0};
 
-/* ---- the exact table: keys are the halves that fingerprints are taken from ------------------ */
+/* ---- the exact table: keys are the halves of the hash that fingerprints come from
+ * ------------------ */
 
 static void *make_exact_table(const void *opaque)
 {
@@ -302,7 +304,7 @@ static bool exact_get(const void *state, bry_hash hash, uint32_t *value)
 static void exact_get_n(const void *state, const bry_hash *hashes, size_t n, uint32_t *values,
                         uint8_t *answers)
 {
-    enum { AHEAD = 64 }; /* more at once than the processor fetches, and few enough to stay */
+    enum { AHEAD = 64 }; /* more than are fetched at once, few enough for the cache */
     for (size_t done = 0; done < n; done += AHEAD) {
         size_t end = n - done < AHEAD ? n : done + AHEAD;
         for (size_t i = done; i < end; i++)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What both kinds of map can do; false when one fails at it. */
+/* The operations of both kinds of map; false on failure. */
 typedef struct store_calls {
     bool (*fill)(const kbf_workload *load, void *state);
     bool (*set)(void *state, const kbf_text *key, const kbf_text *value);
@@ -36,7 +36,7 @@ static bool same_text(const kbf_text *a, const kbf_text *b)
     return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
 }
 
-/* Keys that are there, or others, `at_once` of them in a call. */
+/* Looks up present or absent keys, `at_once` of them per call. */
 static bool look_up(const kbf_workload *load, void *state, const store_calls *calls, bool there,
                     size_t at_once, bench_watch *watch, uint64_t *wrong)
 {

@@ -1,7 +1,7 @@
 /*
- * A map in the process and one behind a socket, as candidates: the same keys and values as text,
- * hashed or sent inside the measured time, which here is the time on the wall, since asking a
- * server is waiting. Each value that comes back is compared with the one that was stored.
+ * An in-process map and memcached behind a socket, as candidates. Both get the same keys and values
+ * as text, and hash or send them within the measured time. This is wall-clock time, because a
+ * client waits for a server. Each value returned is compared with the stored one.
  */
 #ifndef BLOOMERY_BENCH_MEMCACHED_CANDIDATES_H
 #define BLOOMERY_BENCH_MEMCACHED_CANDIDATES_H
@@ -12,10 +12,10 @@
 #include <bloomery/map.h>
 
 enum remote_phase {
-    REMOTE_FILL, /* all pairs; memcached does not answer to these */
+    REMOTE_FILL, /* all pairs; memcached does not reply to these */
     REMOTE_HIT, /* from here on: `asked` keys, one by one … */
     REMOTE_MISS,
-    REMOTE_HIT_BATCH, /* … or REMOTE_BATCH of them at once */
+    REMOTE_HIT_BATCH, /* … or REMOTE_BATCH per call */
     REMOTE_MISS_BATCH,
     REMOTE_UPDATE,
     REMOTE_DELETE,
@@ -25,13 +25,13 @@ enum remote_phase {
 
 typedef struct remote_record {
     uint64_t bytes, resident;
-    uint64_t wrong[REMOTE_PHASES]; /* answers that are not what was stored; deletions of nothing */
+    uint64_t wrong[REMOTE_PHASES]; /* wrong answers; deletions of absent keys */
 } remote_record;
 
 typedef struct remote_work {
     const kbf_workload *load;
-    bry_map_options options; /* of the maps in the process */
-    uint64_t megabytes; /* that the server may use */
+    bry_map_options options; /* of the in-process maps */
+    uint64_t megabytes; /* memory limit of the server */
     remote_record *record;
 } remote_work;
 

@@ -14,7 +14,7 @@ static const char *const phase_names[MAP_PHASES] = {
     [MAP_MISS_BATCH] = "miss_batch",
 };
 
-/* In the order in which people ask. */
+/* In the order of importance. */
 static const unsigned shown[MAP_PHASES] = {MAP_INSERT, MAP_UPDATE,    MAP_DELETE,    MAP_HIT,
                                            MAP_MISS,   MAP_HIT_BATCH, MAP_MISS_BATCH};
 
@@ -71,7 +71,7 @@ static void map_facts_json(cli_json *json, const map_report *report)
     cli_json_number(json, "unsure_absent", share_of(record->said[MAP_MISS].unsure, items));
 }
 
-/* Shares of the keys that were changed, and of those that a deletion left. */
+/* Shares of the changed keys, and of the keys that remain after deletions. */
 static void changes_json(cli_json *json, const map_report *report)
 {
     const map_record *record = &report->record;
@@ -132,7 +132,7 @@ static void describe_map(FILE *out, const map_report *report)
     if (map->engine != BRY_ENGINE_KBF)
         return;
     fprintf(out,
-            "%s shape, %g times its size: %llu cells, %u a key; decoding level %u, %s "
+            "%s shape, %g times its size: %llu cells, %u per key; decoding level %u, %s "
             "encoder, %s%s\n",
             map->layout == BRY_MAP_PAPER ? "paper" : "tuned", map->size,
             (unsigned long long)report->record.cells, report->shape.hashes, map->decode,

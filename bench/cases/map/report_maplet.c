@@ -1,4 +1,4 @@
-/* The maplet's report in its three forms. doc/bloomery-bench.1 explains the fields. */
+/* The report of the maplet, in three formats. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/bench_cases.h"
 #include "cli/core/output/text_table.h"
 
@@ -15,7 +15,7 @@ static const char *const phase_names[MAPLET_PHASES] = {
     [MAPLET_UPSERT] = "upsert",
 };
 
-/* In the order in which people ask. */
+/* In the order of importance. */
 static const unsigned shown[MAPLET_PHASES] = {
     MAPLET_INSERT, MAPLET_INSERT_FULL, MAPLET_UPSERT,    MAPLET_DELETE,
     MAPLET_HIT,    MAPLET_MISS,        MAPLET_HIT_BATCH, MAPLET_MISS_BATCH,

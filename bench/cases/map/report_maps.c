@@ -1,4 +1,4 @@
-/* The engines' report in its three forms. doc/bloomery-bench.1 explains the fields. */
+/* The report of all engines, in three formats. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/bench_cases.h"
 #include "cli/core/output/text_table.h"
 
@@ -11,7 +11,7 @@ static double per_key(const map_report *row)
     return (double)row->record.bytes_main / (double)row->settings.items;
 }
 
-/* How many times as long `slow` takes. */
+/* The ratio of the two times. */
 static double map_times_as(const map_report *slow, const map_report *fast, unsigned phase)
 {
     return slow->time[phase].median / fast->time[phase].median;
@@ -58,7 +58,8 @@ void bench_maps_json(cli_json *json, const maps_report *report)
 static const unsigned columns[] = {MAP_INSERT, MAP_HIT, MAP_MISS, MAP_HIT_BATCH, MAP_MISS_BATCH};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-/* Present keys that are not answered with their value, and absent ones that are with one. */
+/* Present keys that are not answered with their value, and absent keys that are answered with
+ * one. */
 static void errors_row(cli_table *table, const map_report *row)
 {
     bry_map_errors seen = map_errors_seen(&row->record, row->settings.items);
@@ -107,8 +108,9 @@ bool bench_maps_text(FILE *out, const maps_report *report)
             (unsigned long long)values[MAPS_COMPACT_MANY].settings.map.values);
     printed = write_map_table(out, values_names, values, MAPS_VALUES_ROWS) && printed;
     fprintf(out,
-            "\nmisread: present keys denied, unsure or with another value. Times: ns of processor "
-            "time per key,\nwithout hashing; median of %u rounds (fastest). *: in batches.\n",
+            "\nmisread: present keys reported absent, unsure or with another value. Times: ns "
+            "of processor\ntime per key, without hashing; median of %u rounds (fastest). *: in "
+            "batches.\n",
             settings->rounds);
     return printed;
 }

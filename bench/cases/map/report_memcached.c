@@ -1,4 +1,5 @@
-/* The report beside memcached in its three forms. doc/bloomery-bench.1 explains the fields. */
+/* The report of the comparison with memcached, in three formats. doc/bloomery-bench.1 explains the
+ * fields. */
 #include "bench/cases/bench_cases.h"
 #include "cli/core/output/text_table.h"
 
@@ -104,7 +105,7 @@ bool bench_remote_text(FILE *out, const remote_report *report)
     bool printed = cli_table_print(&table, out);
     cli_table_free(&table);
     fprintf(out,
-            "\nBytes by each one's own count; memcached's process grew by %.0f a pair. Times: ns "
+            "\nBytes by each one's own count; memcached's process grew by %.0f per pair. Times: ns "
             "on the wall,\nhashing or sending included; median of %u rounds. *: memcached need not "
             "answer. **: %u keys at once.\n",
             report->row[0].resident_per_pair, settings->rounds, REMOTE_BATCH);

@@ -9,8 +9,8 @@
 
 #include "cli/core/input/lines.h"
 
-/* Finds the next word in the rest of a line and advances the rest past it. False if there is none.
- */
+/* Finds the next word in the rest of a line and advances the rest past it. False if there is
+ * none. */
 bool cli_next_word(cli_text *rest, cli_text *word);
 
 /* Whether the text is one word, and nothing else. */

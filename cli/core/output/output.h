@@ -23,9 +23,8 @@ cli_colours cli_colours_of(FILE *out);
 /* Prints "PROGRAM: WORD: text" on stderr and returns CLI_FAILED. */
 __attribute__((format(printf, 2, 3))) int cli_fail(bry_status status, const char *format, ...);
 
-/* The same for invalid arguments, with the word USAGE and a hint to the help;
- * returns CLI_USAGE. `command` is the subcommand's name, or NULL for the program's own arguments.
- */
+/* The same for invalid arguments, with the word USAGE and a hint to the help; returns CLI_USAGE.
+ * `command` is the subcommand's name, or NULL for the program's own arguments. */
 __attribute__((format(printf, 2, 3))) int cli_misuse(const char *command, const char *format, ...);
 
 /* Prints "PROGRAM: text" on stderr: a note, not a failure. */
