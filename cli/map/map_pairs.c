@@ -16,7 +16,7 @@
 /* ---- values -------------------------------------------------------------------------------- */
 
 static const char too_long[] = "the value is longer than 65535 bytes";
-_Static_assert(BRY_MAP_VALUE_MAX == 65535, "the text above says so");
+_Static_assert(BRY_MAP_VALUE_MAX == 65535, "the text above must match");
 
 static const char *number_value(uint32_t value_bits, uint64_t number, bry_map_value *value)
 {

@@ -26,18 +26,18 @@ static int check_plan(const seen_request *asked, const char *command,
 {
     bry_window_options free_of = *options;
     bry_window_shape shape = BRY_WINDOW_SHAPE;
-    uint64_t ceiling = options->max_bytes;
+    uint64_t limit = options->max_bytes;
     free_of.max_bytes = 0;
     free_of.refuse = false;
     if (options->engine != BRY_ENGINE_FBF || bry_window_plan(&free_of, &shape) != BRY_OK)
         return CLI_GO_ON;
     unsigned long long bytes = shape.bytes, lines = shape.capacity;
-    if (ceiling && bytes > ceiling && asked->window.capacity && !asked->bends)
+    if (limit && bytes > limit && asked->window.capacity && !asked->bends)
         return cli_misuse(command,
                           "--max-bytes: engine fbf takes %llu for --capacity %llu; a smaller "
                           "--capacity helps",
                           bytes, lines);
-    if (bytes > memory->most && (!ceiling || ceiling > memory->most))
+    if (bytes > memory->most && (!limit || limit > memory->most))
         return cli_fail(BRY_E_LIMIT,
                         "engine fbf takes %llu bytes for --capacity %llu, and three quarters of "
                         "the machine's memory are %llu",

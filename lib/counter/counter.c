@@ -21,8 +21,8 @@
  * equals one that advances at once, so the next record, which has the time, brings it to the
  * same state. Replaying the log after the snapshot therefore gives exactly the same window.
  *
- * The ceiling max_bytes is one for window and names together. The window is created without one of
- * its own, and both get their memory through a meter that knows the ceiling (counter_meter.h). A
+ * The limit max_bytes is one for window and names together. The window is created without one of
+ * its own, and both get their memory through a meter that knows the limit (counter_meter.h). A
  * new id or name that would need more than is left is refused with BRY_E_FULL, but the
  * time advances, so that expired ids are dropped. Advancing the time is never refused: else a
  * full table could never get room again.
@@ -46,7 +46,7 @@ enum { DEFAULT_WINDOW = 60000, DEFAULT_CAPACITY = 1000, PLANNED_NAME = 16 };
 #define DEFAULT_ERROR 1e-9
 #define DEFAULT_LOG_BYTES ((uint64_t)64 << 20)
 
-/* ---- options ------------------------------------------------------------------------------- */
+/* ---- options -------------------------------------------------------------------------------- */
 
 bry_window_options bry__counter_window_options(const bry_counter_options *options)
 {
@@ -55,7 +55,7 @@ bry_window_options bry__counter_window_options(const bry_counter_options *option
     window.window = options->window;
     window.capacity = options->capacity;
     window.error = options->error;
-    window.refuse = true; /* it has no ceiling; with one, it must refuse rather than err */
+    window.refuse = true; /* it has no limit; with one, it must refuse rather than err */
     window.seed = options->seed;
     return window;
 }
@@ -110,7 +110,7 @@ bry_status bry_counter_plan(const bry_counter_options *given, bry_counter_shape 
     return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
 }
 
-/* ---- making -------------------------------------------------------------------------------- */
+/* ---- making --------------------------------------------------------------------------------- */
 
 bry_status bry__counter_make(const bry_counter_options *options, const bry_allocator *under,
                              bry_counter **counters)
@@ -241,7 +241,7 @@ bry_status bry__counter_refuse_broken(void)
     return BRY_E_IO;
 }
 
-/* ---- asking -------------------------------------------------------------------------------- */
+/* ---- asking --------------------------------------------------------------------------------- */
 
 bry_answer bry_counter_get(const bry_counter *counters, const void *name, size_t name_len,
                            int64_t *value)
@@ -273,7 +273,7 @@ size_t bry_counter_scan(const bry_counter *counters, uint64_t *cursor, bry_count
     return bry__counter_names_scan(&counters->names, cursor, entries, entry_size, room);
 }
 
-/* ---- stats --------------------------------------------------------------------------------- */
+/* ---- stats ---------------------------------------------------------------------------------- */
 
 enum {
     ASK_AFTER = 1024, /* operations, */

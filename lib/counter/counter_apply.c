@@ -48,7 +48,7 @@ static bry_counter_op *counter_batch_op(const batch *b, size_t i)
     return bry__element(b->ops, b->op_size, i);
 }
 
-/* ---- preparing ----------------------------------------------------------------------------- */
+/* ---- preparing ------------------------------------------------------------------------------ */
 
 static bry_status counter_batch_check(bry_counter *counters, batch *b)
 {
@@ -143,7 +143,7 @@ static void counter_batch_drop_names(bry_counter *counters, const batch *b)
             bry__counter_names_del(&counters->names, b->names[i]);
 }
 
-/* ---- do the sums fit? ---------------------------------------------------------------------- */
+/* ---- do the sums fit? ----------------------------------------------------------------------- */
 
 /* Subtracts what operations before `end` added: those that look new and have that sign; 0: both. */
 static void counter_batch_take_back(const batch *b, size_t end, int sign)
@@ -174,14 +174,14 @@ static bool counter_batch_fits_alone(const batch *b, int sign)
 static bry_status counter_batch_remember_exactly(bry_counter *counters, batch *b)
 {
     bry__counter_meter *meter = &counters->meter;
-    uint64_t ceiling = meter->ceiling, before = meter->bytes;
-    meter->ceiling = 0;
+    uint64_t limit = meter->limit, before = meter->bytes;
+    meter->limit = 0;
     bry_window *copy;
     bry_status status = bry_window_clone(counters->window, NULL, &copy);
     if (status != BRY_OK)
         return status;
-    if (ceiling)
-        meter->ceiling = ceiling + (meter->bytes - before);
+    if (limit)
+        meter->limit = limit + (meter->bytes - before);
 
     size_t done = 0;
     for (; done < b->n && status == BRY_OK; done++) {
@@ -210,7 +210,7 @@ static bry_status counter_batch_remember_exactly(bry_counter *counters, batch *b
     return status;
 }
 
-/* ---- one attempt --------------------------------------------------------------------------- */
+/* ---- one attempt ---------------------------------------------------------------------------- */
 
 static bry_status counter_advance(bry_counter *counters, uint64_t now)
 {
@@ -223,7 +223,7 @@ static bry_status counter_batch_remember(bry_counter *counters, batch *b)
     for (size_t i = 0; i < b->n; i++)
         any |= b->was[i] == BRY_ABSENT;
     if (!any) {
-        counters->meter.ceiling = 0;
+        counters->meter.limit = 0;
         return counter_advance(counters, b->now);
     }
     bool fits = counter_batch_fits_alone(b, 1) && counter_batch_fits_alone(b, -1);
@@ -245,11 +245,11 @@ static bry_status counter_batch_attempt(bry_counter *counters, batch *b)
     size_t n = b->n;
     counter_batch_ask(counters, b);
     meter->denied = false;
-    meter->ceiling = counters->options.max_bytes;
+    meter->limit = counters->options.max_bytes;
     bry_status status = counter_batch_add_names(counters, b);
     if (status == BRY_OK)
         status = counter_batch_remember(counters, b);
-    meter->ceiling = 0;
+    meter->limit = 0;
     if (status != BRY_OK)
         counter_batch_drop_names(counters, b);
     b->n = n;
@@ -269,7 +269,7 @@ static bry_status counter_batch_decide(bry_counter *counters, batch *b)
     return status;
 }
 
-/* ---- done ---------------------------------------------------------------------------------- */
+/* ---- done ----------------------------------------------------------------------------------- */
 
 /* The log failed: the window remembers ids that the table must not count. */
 static void counter_batch_abandon(bry_counter *counters, batch *b)
@@ -372,7 +372,7 @@ bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *ops, size_
     return n == 0 ? BRY_OK : counter_apply(counters, ops, op_size, n, now);
 }
 
-/* ---- the other changes --------------------------------------------------------------------- */
+/* ---- the other changes ---------------------------------------------------------------------- */
 
 /* Logs a record that is empty or has only a name, for changes that cannot fail any more. */
 static bry_status counter_log_plain(bry_counter *counters, uint32_t type, const void *name,

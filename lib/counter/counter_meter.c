@@ -3,9 +3,9 @@
 static void *meter_alloc(void *opaque, size_t size)
 {
     bry__counter_meter *meter = opaque;
-    if (meter->ceiling) {
+    if (meter->limit) {
         uint64_t bytes = meter->bytes;
-        if (bytes >= meter->ceiling || size > meter->ceiling - bytes) {
+        if (bytes >= meter->limit || size > meter->limit - bytes) {
             meter->denied = true;
             return NULL;
         }

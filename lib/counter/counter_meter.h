@@ -1,10 +1,10 @@
 /*
- * An allocator that counts the bytes it has given out and, if there is a ceiling, refuses to exceed
+ * An allocator that counts the bytes it has given out and, if there is a limit, refuses to exceed
  * it. A table of counters passes it to its window and its names: so window and names share one
- * ceiling, and the remaining bytes are known at any time.
+ * limit, and the remaining bytes are known at any time.
  *
  * Saving and copying a const table also allocate temporarily, possibly in several threads at once;
- * so the count is atomic. A ceiling is set only during changes, which have the table for
+ * so the count is atomic. A limit is set only during changes, which have the table for
  * themselves.
  */
 #ifndef BRY_COUNTER_METER_H
@@ -17,8 +17,8 @@ typedef struct bry__counter_meter {
     bry_allocator allocator; /* pass this on; it points back here, so do not copy */
     bry_allocator under;
     _Atomic uint64_t bytes; /* allocated now */
-    uint64_t ceiling; /* 0: none */
-    bool denied; /* the ceiling refused something; the user clears it before */
+    uint64_t limit; /* 0: none */
+    bool denied; /* the limit refused something; the user clears it before */
 } bry__counter_meter;
 
 void bry__counter_meter_init(bry__counter_meter *meter, const bry_allocator *under);

@@ -33,7 +33,7 @@ static bool counter_open_suits(const bry_counter_options *given, const bry_count
            (given->seed == 0 || given->seed == has->seed);
 }
 
-/* ---- reading what is there ----------------------------------------------------------------- */
+/* ---- reading what is there ------------------------------------------------------------------ */
 
 static bry_status counter_open_refuse(opening *o, const char *problem)
 {
@@ -79,9 +79,9 @@ static bry_status counter_open_take_record(void *context, const void *payload, s
         return BRY_OK;
     bry__counter_meter *meter = &o->counters->meter;
     meter->denied = false;
-    meter->ceiling = o->load.max_bytes;
+    meter->limit = o->load.max_bytes;
     bry_status status = bry__counter_redo(o->counters, payload, len, &o->problem);
-    meter->ceiling = 0;
+    meter->limit = 0;
     if (status == BRY_E_NOMEM && meter->denied) {
         o->problem = "the table is larger than the limit";
         return BRY_E_LIMIT;
@@ -138,7 +138,7 @@ static bry_status read_files(opening *o, const char *snapshot, bool has_snapshot
                                      "the log does not start with its base record");
 }
 
-/* ---- taking the folder --------------------------------------------------------------------- */
+/* ---- taking the folder ---------------------------------------------------------------------- */
 
 static bry_status lock_folder(opening *o)
 {
@@ -247,7 +247,7 @@ static bry_status open_folder(opening *o)
     return found_table(o);
 }
 
-/* ---- the call ------------------------------------------------------------------------------ */
+/* ---- the call ------------------------------------------------------------------------------- */
 
 static bool is_of_data(bry_status status)
 {

@@ -246,9 +246,9 @@ bry_status bry__frame_reader_claim(bry__frame_reader *reader, uint64_t bytes)
 {
     if (reader->status != BRY_OK)
         return reader->status;
-    uint64_t ceiling = reader->load ? reader->load->max_bytes : 0;
+    uint64_t limit = reader->load ? reader->load->max_bytes : 0;
     if (__builtin_add_overflow(reader->claimed, bytes, &reader->claimed) ||
-        (ceiling && reader->claimed > ceiling))
+        (limit && reader->claimed > limit))
         return bry__frame_reader_fail(reader, BRY_E_LIMIT, "the object is larger than the limit");
     return BRY_OK;
 }

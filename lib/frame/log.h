@@ -57,7 +57,7 @@ typedef bry_status bry__log_record(void *context, const void *payload, size_t le
 
 /*
  * Opens the log at `path`, or creates it: completely or not at all, as bry__file_save() does. Holds
- * a lock on it until it is closed. load supplies the allocator and the ceiling (for one record) and
+ * a lock on it until it is closed. load supplies the allocator and the limit (for one record) and
  * receives the problem. BRY_E_BADDATA, BRY_E_VERSION, BRY_E_LIMIT, BRY_E_NOMEM, BRY_E_IO, or what
  * `record` returned; after a failure there is nothing to close.
  */
@@ -74,7 +74,7 @@ bry_status bry__log_sync(bry__log *log);
 /* Syncs, seals and closes. The log is closed even if this fails. */
 bry_status bry__log_close(bry__log *log);
 
-/* ---- shared by log.c and log_scan.c -------------------------------------------------------- */
+/* ---- shared by log.c and log_scan.c --------------------------------------------------------- */
 
 typedef struct bry__record_head {
     uint32_t length;

@@ -42,7 +42,7 @@
 static const char magic[8] = {'B', 'R', 'Y', 'C', 'H', 'U', 'N', 'K'};
 static const char *const bad_data = "ERR received bad data";
 
-/* ---- passes over a payload ------------------------------------------------------------------- */
+/* ---- passes over a payload ------------------------------------------------------------------ */
 
 /* A sink that hashes its input, independent of how it is split. */
 typedef struct state_sink {
@@ -99,7 +99,7 @@ static bry_status slice_sink_write(void *opaque, const void *bytes, size_t len)
     return self->len == self->room ? BRY_E_LIMIT : BRY_OK; /* stop: it is full */
 }
 
-/* ---- chunks -------------------------------------------------------------------------------- */
+/* ---- chunks --------------------------------------------------------------------------------- */
 
 typedef struct chunk_head {
     uint64_t offset, length, state, check;
@@ -130,7 +130,7 @@ static int dump_reply_chunk(server_context *context, uint64_t iterator, const ch
     return api.ReplyWithStringBuffer(context, bytes, len);
 }
 
-/* ---- BF.SCANDUMP --------------------------------------------------------------------------- */
+/* ---- BF.SCANDUMP ---------------------------------------------------------------------------- */
 
 static int dump_chunk_at(server_context *context, const held_object *object,
                          const state_sink *whole, uint64_t state, uint64_t offset)
@@ -187,7 +187,7 @@ int bf_command_scandump(server_context *context, server_string **argv, int argc)
     return SERVER_OK;
 }
 
-/* ---- BF.LOADCHUNK -------------------------------------------------------------------------- */
+/* ---- BF.LOADCHUNK --------------------------------------------------------------------------- */
 
 /* True if this is a complete chunk and belongs to this iterator. */
 static bool loadchunk_parse(const char *sent, size_t len, uint64_t iterator, chunk_head *head)
@@ -214,7 +214,7 @@ static bry_status loadchunk_finish(server_context *context, held_object *object,
         return BRY_E_BADDATA;
     bry_source source = chunks_source(&object->pieces);
     bry_load load = BRY_LOAD;
-    load.max_bytes = is_replayed(context) ? 0 : settings_load_ceiling();
+    load.max_bytes = is_replayed(context) ? 0 : settings_load_limit();
     bry_status status = object_load(object, &source, &load);
     if (status == BRY_OK && object->pieces.len > 0)
         status = BRY_E_BADDATA;

@@ -256,7 +256,7 @@ static bry_status bf_merge_one(void *into, const void *from)
     return bry_filter_merge(((bf_filter *)into)->filter, ((const bf_filter *)from)->filter);
 }
 
-_Static_assert(BF_LEAST_PLAN == 1048576, "the text below names it");
+_Static_assert(BF_LEAST_PLAN == 1048576, "the text below must match");
 
 int bf_command_merge(server_context *context, server_string **argv, int argc)
 {

@@ -21,16 +21,16 @@ static void account_uncount(account *self, size_t bytes)
 /* A command that allocates more than this also checks the server's maxmemory. */
 #define LARGE_GROWTH ((size_t)1 << 20)
 
-static bool account_exceeds_ceiling(const account *self, size_t size)
+static bool account_exceeds_limit(const account *self, size_t size)
 {
-    return self->ceiling && (self->bytes > self->ceiling || size > self->ceiling - self->bytes);
+    return self->limit && (self->bytes > self->limit || size > self->limit - self->bytes);
 }
 
 /* The server checks maxmemory before a command, not while it runs. A command that allocates
  * megabytes is refused if it would exceed maxmemory, unless the server evicts keys. */
 static bool account_exceeds_maxmemory(const account *self, size_t size)
 {
-    if (!self->asking || !self->ceiling || self->bytes + size < self->before + LARGE_GROWTH)
+    if (!self->asking || !self->limit || self->bytes + size < self->before + LARGE_GROWTH)
         return false;
     int flags = api.GetContextFlags(self->asking);
     return (flags & SERVER_OUT_OF_MEMORY) && !(flags & SERVER_EVICTS);
@@ -38,15 +38,15 @@ static bool account_exceeds_maxmemory(const account *self, size_t size)
 
 /*
  * TryAlloc(): an allocation that fails is an error of one command, not the end of the server.
- * Whether the ceiling applies to this command is checked only when it is reached, because the check
+ * Whether the limit applies to this command is checked only when it is reached, because the check
  * costs more than most commands.
  */
 void *account_alloc(void *opaque, size_t size)
 {
     account *self = opaque;
-    if (account_exceeds_ceiling(self, size) && self->asking && is_replayed(self->asking))
-        self->ceiling = 0;
-    if (account_exceeds_ceiling(self, size)) {
+    if (account_exceeds_limit(self, size) && self->asking && is_replayed(self->asking))
+        self->limit = 0;
+    if (account_exceeds_limit(self, size)) {
         self->denied = true;
         return NULL;
     }

@@ -15,10 +15,10 @@
 typedef struct account {
     size_t bytes, blocks;
     atomic_ullong *sum; /* total bytes of a family */
-    size_t ceiling; /* allocations beyond it fail; 0: no ceiling */
-    size_t before; /* bytes when the ceiling was set */
-    struct server_context *asking; /* client whose command the ceiling applies to; NULL: always */
-    bool denied; /* set when an allocation failed because of the ceiling */
+    size_t limit; /* allocations beyond it fail; 0: no limit */
+    size_t before; /* bytes when the limit was set */
+    struct server_context *asking; /* client whose command the limit applies to; NULL: always */
+    bool denied; /* set when an allocation failed because of the limit */
 } account;
 
 /* These are the functions of account_allocator(); `opaque` is the account. */

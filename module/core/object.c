@@ -120,7 +120,7 @@ bry_status object_load(held_object *self, const bry_source *source, bry_load *lo
     load->note = &note;
     load->note_max = FOREIGN_NOTE;
     if (load->max_bytes)
-        self->account.ceiling = before + load->max_bytes + LOAD_BUFFERS;
+        self->account.limit = before + load->max_bytes + LOAD_BUFFERS;
     bry_status status = self->family->load(source, load, &self->thing);
     load->allocator = NULL;
     load->note = NULL;
@@ -157,7 +157,7 @@ bry_status object_copy(const held_object *self, held_object **copy)
     return BRY_OK;
 }
 
-/* ---- keys ---------------------------------------------------------------------------------- */
+/* ---- keys ----------------------------------------------------------------------------------- */
 
 bool object_open(server_context *context, command_family *family, server_string *name, int mode,
                  opened_key *opened)
@@ -285,7 +285,7 @@ void object_limit_begin(server_context *context, held_object *object)
     account *memory = &object->account;
     uint64_t limit = settings_max_key_bytes();
     memory->before = memory->bytes;
-    memory->ceiling = (memory->bytes > limit ? memory->bytes : limit) + limit / 8;
+    memory->limit = (memory->bytes > limit ? memory->bytes : limit) + limit / 8;
     memory->asking = context;
 }
 
@@ -294,7 +294,7 @@ bry_status object_limit_end(held_object *object, bry_status status)
     account *memory = &object->account;
     bool denied = memory->denied;
     memory->denied = false;
-    memory->ceiling = 0;
+    memory->limit = 0;
     memory->asking = NULL;
     return denied && status == BRY_E_NOMEM ? BRY_E_LIMIT : status;
 }

@@ -5,7 +5,7 @@
  * contains after a rewrite) has no `thing` yet, only the bytes received so far. Only further pieces
  * can be added to it; it is saved and copied in that state.
  *
- * Replicas and the append-only file must produce the same bytes as the master. Two rules ensure
+ * Replicas and the append-only file must produce the same bytes as the primary. Two rules ensure
  * that:
  *  - The same calls of the library in the same order. A refused call counts too, because the
  *    library counts it and may have tidied up before it refused; so a refused change is replicated.
@@ -72,7 +72,7 @@ static inline bry_hash string_hash(uint64_t seed, const server_string *string)
     return bry_hash_key(seed, bytes, len);
 }
 
-/* ---- keys ---------------------------------------------------------------------------------- */
+/* ---- keys ----------------------------------------------------------------------------------- */
 
 typedef struct opened_key {
     server_key *key;
@@ -137,7 +137,7 @@ int object_too_large(server_context *context, command_family *family);
 int object_describe(server_context *context, server_string **argv, int argc, command_family *family,
                     int (*describe)(server_context *context, const held_object *object));
 
-/* ---- merging ------------------------------------------------------------------------------- */
+/* ---- merging -------------------------------------------------------------------------------- */
 
 typedef struct object_merging {
     command_family *family;
@@ -153,7 +153,7 @@ typedef struct object_merging {
 int object_merge(server_context *context, server_string **argv, int argc,
                  const object_merging *how);
 
-/* ---- the data type ------------------------------------------------------------------------- */
+/* ---- the data type -------------------------------------------------------------------------- */
 
 /* The methods of the family's type. */
 server_type_methods object_type_methods(const command_family *family);

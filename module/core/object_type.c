@@ -26,7 +26,7 @@
 
 #define PIECE_SIZE ((size_t)1 << 16)
 
-/* ---- cutting ------------------------------------------------------------------------------- */
+/* ---- cutting -------------------------------------------------------------------------------- */
 
 /* A sink that emits pieces of equal size and marks the last one. */
 typedef struct piece_cutter {
@@ -84,7 +84,7 @@ static void cutter_save_object(const held_object *object, piece_cutter *cutter)
     cutter->emit(cutter, object->thing != NULL);
 }
 
-/* ---- RDB ----------------------------------------------------------------------------------- */
+/* ---- RDB ------------------------------------------------------------------------------------ */
 
 static void rdb_emit_piece(const piece_cutter *self, bool last)
 {
@@ -150,14 +150,14 @@ static bry_status rdb_load_pieces(held_object *object, const bry_source *source,
         status = source->read(source->opaque, bytes, sizeof bytes, &got);
         if (status == BRY_OK)
             status = chunks_append(&object->pieces, bytes, got);
-        if (from_client && object->account.bytes > settings_load_ceiling())
+        if (from_client && object->account.bytes > settings_load_limit())
             status = BRY_E_LIMIT;
     } while (status == BRY_OK && got > 0);
     return status;
 }
 
 /* A client's RESTORE may not create a larger object than the client could have created otherwise.
- * What a server has written, or a master has accepted, is loaded whatever its size. */
+ * What a server has written, or a primary has accepted, is loaded whatever its size. */
 static bool rdb_is_from_client(server_io *io)
 {
     int flags = api.GetContextFlags(api.GetContextFromIO(io));
@@ -167,7 +167,7 @@ static bool rdb_is_from_client(server_io *io)
 static bry_status rdb_load_whole(held_object *object, const bry_source *source, bool from_client,
                                  bry_load *load)
 {
-    load->max_bytes = from_client ? settings_load_ceiling() : 0;
+    load->max_bytes = from_client ? settings_load_limit() : 0;
     bry_status status = object_load(object, source, load);
     char byte;
     size_t got;
@@ -215,7 +215,7 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family)
     return NULL;
 }
 
-/* ---- log ----------------------------------------------------------------------------------- */
+/* ---- log ------------------------------------------------------------------------------------ */
 
 static void aof_emit_piece(const piece_cutter *self, bool last)
 {
@@ -324,7 +324,7 @@ int object_restore(server_context *context, server_string **argv, int argc, comm
     return SERVER_OK;
 }
 
-/* ---- the other methods --------------------------------------------------------------------- */
+/* ---- the other methods ---------------------------------------------------------------------- */
 
 static void digest_emit_piece(const piece_cutter *self, bool last)
 {

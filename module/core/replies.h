@@ -5,7 +5,7 @@
  * word of a bry_status (FULL, MISMATCH, RANGE, UNSURE, BADDATA …), or with a code that every client
  * of the server knows: ERR for arguments that cannot be parsed, WRONGTYPE, BUSYKEY.
  *
- * Replicas and a server that loads its append-only file repeat what a master has done, including
+ * Replicas and a server that loads its append-only file repeat what a primary has done, including
  * refusals (see object.h), and nobody reads their replies. They reply OK instead of an error,
  * because some servers take an error there for corruption.
  */
@@ -42,8 +42,8 @@ void reply_pair_text(server_context *context, const char *name, const char *text
 /* Replies that the command is internal: only for the append-only file and replication. */
 int reply_internal(server_context *context);
 
-/* True if the command comes from a master or the append-only file. Then it is carried out as it is,
- * and the limits of this node's configuration do not apply. */
+/* True if the command comes from a primary or the append-only file. Then it is carried out as it
+ * is, and the limits of this node's configuration do not apply. */
 bool is_replayed(server_context *context);
 
 /* An argument for an error message: in quotes, unprintable bytes as \xNN, truncated. */

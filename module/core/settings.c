@@ -18,12 +18,12 @@ uint64_t settings_max_key_bytes(void)
 
 /* Half as much again: a saved object may exceed the limit a little, and grows in other steps when
  * it is loaded. */
-uint64_t settings_load_ceiling(void)
+uint64_t settings_load_limit(void)
 {
     return (uint64_t)(max_key_bytes + max_key_bytes / 2);
 }
 
-/* ---- whole numbers and choices ------------------------------------------------------------- */
+/* ---- whole numbers and choices -------------------------------------------------------------- */
 
 static long long setting_get_number(const char *name, void *data)
 {
@@ -101,7 +101,7 @@ int settings_register_choice_at_start(server_context *context, const char *name,
                                   count, setting_get_choice, setting_set_choice, NULL, setting);
 }
 
-/* ---- shares -------------------------------------------------------------------------------- */
+/* ---- shares --------------------------------------------------------------------------------- */
 
 static server_string *setting_get_share(const char *name, void *data)
 {
@@ -152,7 +152,7 @@ int settings_register_known_share(server_context *context, const char *name, con
     return settings_register_share(context, name, preset, setting);
 }
 
-/* ---- all families -------------------------------------------------------------------------- */
+/* ---- all families --------------------------------------------------------------------------- */
 
 int settings_register(server_context *context)
 {

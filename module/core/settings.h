@@ -17,9 +17,9 @@ int settings_register(server_context *context);
 uint64_t settings_max_key_bytes(void);
 
 /* The memory that the payload of a client's RESTORE may take. */
-uint64_t settings_load_ceiling(void);
+uint64_t settings_load_limit(void);
 
-/* ---- kinds of settings --------------------------------------------------------------------- */
+/* ---- kinds of settings ---------------------------------------------------------------------- */
 
 typedef struct share_setting {
     double value, least, most;

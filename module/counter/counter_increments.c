@@ -18,7 +18,7 @@ typedef struct counting {
     bry_counter_op small[SMALL];
 } counting;
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 /* False after an error reply. Ids are hashed later, when the table is known. */
 static bool counting_read(server_context *context, counting *self, int from)
@@ -79,7 +79,7 @@ static void counting_hash_ids(counting *self, const counter_table *table)
     }
 }
 
-/* ---- what is replicated -------------------------------------------------------------------- */
+/* ---- what is replicated --------------------------------------------------------------------- */
 
 /* `before`: the table's time before the command. */
 static void counter_replicate_apply(server_context *context, server_string *key,
@@ -99,23 +99,23 @@ static void counter_replicate_touch(server_context *context, server_string *key,
     api.Replicate(context, "COUNTER.TOUCH", "sll", key, (long long)now, (long long)refused);
 }
 
-/* ---- the ceiling --------------------------------------------------------------------------- */
+/* ---- the limit ------------------------------------------------------------------------------ */
 
 /* The limit on the whole key for a client's command. */
-static uint64_t counter_ceiling(const counter_table *table)
+static uint64_t counter_limit(const counter_table *table)
 {
     uint64_t limit = settings_max_key_bytes();
     return table->max_bytes && table->max_bytes < limit ? table->max_bytes : limit;
 }
 
-/* BRY_E_FULL, with nothing changed, if the ceiling was reached. */
-static bry_status counter_apply_below(counter_table *table, counting *self, uint64_t ceiling)
+/* BRY_E_FULL, with nothing changed, if the limit was reached. */
+static bry_status counter_apply_below(counter_table *table, counting *self, uint64_t limit)
 {
-    table->ceiling = ceiling;
+    table->limit = limit;
     table->denied = false;
     bry_status status =
         bry_counter_apply_n(table->counters, self->ops, sizeof *self->ops, self->n, self->now);
-    table->ceiling = 0;
+    table->limit = 0;
     return status == BRY_E_NOMEM && table->denied ? BRY_E_FULL : status;
 }
 
@@ -129,19 +129,19 @@ static bool counter_all_repeats(const counter_table *table, const counting *self
 }
 
 /*
- * The ceiling was reached. It applies neither to repeats nor to time: otherwise a full table could
+ * The limit was reached. It applies neither to repeats nor to time: otherwise a full table could
  * never have room again. So time moves, which drops expired ids, and then comes a second try. What
  * is refused even then is counted.
  */
-static bry_status counter_apply_at_ceiling(server_context *context, server_string *key,
-                                           counter_table *table, counting *self, uint64_t ceiling)
+static bry_status counter_apply_at_limit(server_context *context, server_string *key,
+                                         counter_table *table, counting *self, uint64_t limit)
 {
     if (counter_all_repeats(table, self))
         return counter_apply_below(table, self, 0);
     bry_status status = bry_counter_advance(table->counters, self->now);
     if (status != BRY_OK)
         return status;
-    status = counter_apply_below(table, self, ceiling);
+    status = counter_apply_below(table, self, limit);
     if (status == BRY_E_FULL)
         table->refused++;
     if (status != BRY_OK)
@@ -149,7 +149,7 @@ static bry_status counter_apply_at_ceiling(server_context *context, server_strin
     return status;
 }
 
-/* ---- INCRBY, MINCRBY, APPLY ---------------------------------------------------------------- */
+/* ---- INCRBY, MINCRBY, APPLY ----------------------------------------------------------------- */
 
 /* Updates the statistics, and sends a keyspace event if anything was applied. */
 static void counter_count_outcomes(server_context *context, server_string *key, held_object *object,
@@ -176,7 +176,7 @@ static int counter_reply_refused(server_context *context, const counter_table *t
                                  bry_status status)
 {
     counter_family.totals.refused++;
-    if (status == BRY_E_FULL && counter_ceiling(table) != table->max_bytes)
+    if (status == BRY_E_FULL && counter_limit(table) != table->max_bytes)
         return reply_error(context, "FULL",
                            "the key would exceed bloomery.max-key-bytes; nothing was changed");
     if (status == BRY_E_FULL)
@@ -193,11 +193,11 @@ static int counter_count_for_client(server_context *context, server_string *key,
 {
     counter_table *table = table_of(object);
     counting_hash_ids(self, table);
-    uint64_t ceiling = counter_ceiling(table), before = bry_counter_time(table->counters);
+    uint64_t limit = counter_limit(table), before = bry_counter_time(table->counters);
     self->now = (uint64_t)api.Milliseconds();
-    bry_status status = counter_apply_below(table, self, ceiling);
+    bry_status status = counter_apply_below(table, self, limit);
     if (status == BRY_E_FULL)
-        status = counter_apply_at_ceiling(context, key, table, self, ceiling);
+        status = counter_apply_at_limit(context, key, table, self, limit);
     if (status == BRY_OK || status == BRY_E_OVERFLOW) /* the table counts both */
         counter_replicate_apply(context, key, self, before);
     if (status != BRY_OK)
@@ -210,7 +210,7 @@ static int counter_count_for_client(server_context *context, server_string *key,
     return SERVER_OK;
 }
 
-/* Repeats what a master has done. If this node is out of memory where the master was not, it can
+/* Repeats what a primary has done. If this node is out of memory where the primary was not, it can
  * only log that. */
 static int counter_count_replayed(server_context *context, server_string *key, held_object *object,
                                   counting *self)
@@ -315,7 +315,7 @@ int counter_command_touch(server_context *context, server_string **argv, int arg
     return reply_ok(context);
 }
 
-/* ---- DEL ----------------------------------------------------------------------------------- */
+/* ---- DEL ------------------------------------------------------------------------------------ */
 
 int counter_command_del(server_context *context, server_string **argv, int argc)
 {

@@ -11,17 +11,16 @@
 
 enum { NOTE_SIZE = 16 };
 
-/* ---- memory -------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 /* The real size of a block is known only after it is allocated. */
 static void *counter_alloc(void *opaque, size_t size)
 {
     counter_table *self = opaque;
     void *block = NULL;
-    if (!self->ceiling || size <= self->ceiling)
+    if (!self->limit || size <= self->limit)
         block = account_alloc(self->account, size);
-    if (self->ceiling &&
-        (size > self->ceiling || (block && self->account->bytes > self->ceiling))) {
+    if (self->limit && (size > self->limit || (block && self->account->bytes > self->limit))) {
         if (block)
             account_free(self->account, block, size);
         self->denied = true;
@@ -55,7 +54,7 @@ static bry_allocator counter_allocator(counter_table *self)
     return (bry_allocator){counter_alloc, counter_free, self};
 }
 
-/* ---- settings ------------------------------------------------------------------------------ */
+/* ---- settings ------------------------------------------------------------------------------- */
 
 /* Larger than the library's default: a server's tables are large, an id beyond the plan takes one
  * byte more, and memory is allocated only as ids arrive. */
@@ -74,7 +73,7 @@ uint64_t counter_default_capacity(void)
     return (uint64_t)default_capacity;
 }
 
-/* ---- creating ------------------------------------------------------------------------------ */
+/* ---- creating ------------------------------------------------------------------------------- */
 
 bry_status counter_create(bry_counter_options *options, held_object **object)
 {
@@ -112,7 +111,7 @@ bry_hash counter_id(const counter_table *table, const void *name, size_t name_le
     return bry_hash_key(seed, bytes, len);
 }
 
-/* ---- the family ---------------------------------------------------------------------------- */
+/* ---- the family ----------------------------------------------------------------------------- */
 
 static bry_status counter_type_save(const void *thing, const bry_sink *sink)
 {
@@ -127,7 +126,7 @@ static bry_status counter_type_save(const void *thing, const bry_sink *sink)
 }
 
 /* True if the library would enforce limits. Here this module enforces them, and replicas repeat
- * what a master has accepted without checking. */
+ * what a primary has accepted without checking. */
 static bool counter_has_limits(const bry_counter *counters)
 {
     bry_counter_options options = BRY_COUNTER_OPTIONS;

@@ -1,12 +1,12 @@
 /*
  * The family COUNTER: its type and what its files share.
  *
- * Who decides. A replica and a log must end up with the frames of the master, byte by byte. What
- * the library does with an operation depends on the table's frames and the time, with one
+ * Which node decides. A replica and a log must end up with the frames of the primary, byte by byte.
+ * What the library does with an operation depends on the table's frames and the time, with one
  * exception: whether it fits under a memory limit. The memory of a table depends on how much of the
  * expired ids it has reclaimed, which the frames do not contain, so a replica might refuse what its
- * master has acknowledged. Therefore the limit is enforced here and not by the library, for
- * clients' commands only; replicas and logs are told the outcome, with its time:
+ * primary has acknowledged. Therefore the limit is enforced here and not by the library, for
+ * clients' commands only; replicas and logs get the outcome, with its time:
  *
  *  COUNTER.APPLY table time (counter delta id)…   these were tried and not refused for lack of
  *                                                 memory: applied, repeated, or overflowed
@@ -41,8 +41,8 @@ typedef struct counter_table {
     account *account;
     uint64_t max_bytes; /* MAXMEM; 0: none */
     uint64_t refused; /* commands refused with FULL */
-    uint64_t ceiling; /* limit on the whole key during a command; 0: none */
-    bool denied; /* an allocation failed because of `ceiling` */
+    uint64_t limit; /* limit on the whole key during a command; 0: none */
+    bool denied; /* an allocation failed because of `limit` */
 } counter_table;
 
 static inline counter_table *table_of(const held_object *object)

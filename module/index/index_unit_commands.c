@@ -11,7 +11,7 @@ static int index_reply_no_unit(server_context *context, uint64_t number)
     return reply_error(context, "RANGE", "there is no unit %" PRIu64, number);
 }
 
-/* ---- INDEX.SEAL ---------------------------------------------------------------------------- */
+/* ---- INDEX.SEAL ----------------------------------------------------------------------------- */
 
 static int index_seal_unit(server_context *context, server_string **argv, const held_index *held,
                            uint64_t number)
@@ -72,7 +72,7 @@ static bool index_read_nofold(server_context *context, server_string **argv, int
     return false;
 }
 
-/* ---- INDEX.DROP ---------------------------------------------------------------------------- */
+/* ---- INDEX.DROP ----------------------------------------------------------------------------- */
 
 int index_command_drop(server_context *context, server_string **argv, int argc)
 {
@@ -97,7 +97,7 @@ int index_command_drop(server_context *context, server_string **argv, int argc)
     return api.ReplyWithLongLong(context, unit != INDEX_NO_UNIT);
 }
 
-/* ---- INDEX.EXPORT -------------------------------------------------------------------------- */
+/* ---- INDEX.EXPORT --------------------------------------------------------------------------- */
 
 static int index_export_unit(server_context *context, const held_index *held, uint64_t number)
 {
@@ -132,7 +132,7 @@ int index_command_export(server_context *context, server_string **argv, int argc
     return SERVER_OK;
 }
 
-/* ---- INDEX.INSTALL ------------------------------------------------------------------------- */
+/* ---- INDEX.INSTALL -------------------------------------------------------------------------- */
 
 /* One INDEX.INSTALL. */
 typedef struct installation {
@@ -151,7 +151,7 @@ static bry_status install_read_frame(installation *self, bry_index *index, uint3
     bry_view view = {self->bytes, self->len, 0};
     bry_source source = bry_view_source(&view);
     self->load = (bry_load)BRY_LOAD;
-    self->load.max_bytes = is_replayed(self->context) ? 0 : settings_load_ceiling();
+    self->load.max_bytes = is_replayed(self->context) ? 0 : settings_load_limit();
     bry_buffer note = BRY_BUFFER;
     self->load.note = &note;
     bry_status status = bry_index_install_unit(index, &source, &self->load, unit);
@@ -169,7 +169,7 @@ static bry_status install_read_frame(installation *self, bry_index *index, uint3
 /*
  * Checks the frame by installing it in an empty index with the same options: the library validates
  * while it reads, and items that were read before an error would have to be removed from the real
- * index. Frames that a master has accepted were checked there.
+ * index. Frames that a primary has accepted were checked there.
  */
 static bry_status install_try_frame(installation *self)
 {

@@ -552,7 +552,7 @@ class Bytes(IndexCase):
                  b"a piece of a file is out of order")):
             self.assertRegex(self.forge(change), b'^bloomery: BADDATA: "z": ' + problem)
         self.assertRegex(self.forge(changed(8, "<I", 4)), b'^bloomery: VERSION: "z": its names are')
-        # A note past the ceiling takes no memory.
+        # A note past the limit takes no memory.
         with open(self.path("z"), "wb") as out:
             out.write(resealed(self.content("x"), lambda frames: [(b"NOTE", bytes(65536))] * 40 +
                                frames[1:]))

@@ -508,7 +508,7 @@ class Files(MapCase):
                     self.assertRegex(done.stderr,
                                      rb'^bloomery: (BADDATA|VERSION): "bad": .+ \(byte \d+\)\n$')
 
-    def test_ceiling(self):
+    def test_limit(self):
         for engine in ENGINES:
             self.build(engine, numbered(0, 20000), "--engine", engine, "--max-bytes", "4MiB")
             limit = "the map needs more than --max-bytes allows, 20000\n"

@@ -65,7 +65,7 @@ static void use(void *object, bry_buffer *answers)
     }
 }
 
-/* ---- looks --------------------------------------------------------------------------------- */
+/* ---- looks ---------------------------------------------------------------------------------- */
 
 static void look_stats(const void *object, bry_buffer *answers)
 {
@@ -123,7 +123,7 @@ static void look_by_merging(const void *object, bry_buffer *answers)
 static object_look *const looks[] = {look_stats, look_one_by_one, look_in_a_batch, look_by_merging,
                                      NULL};
 
-/* ---- operations ---------------------------------------------------------------------------- */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 static bry_status run_add(void *object, uint64_t round)
 {
@@ -212,13 +212,13 @@ static const object_operation fixed_operations[] = {
 
 static const object_kind kinds[] = {
     {FILTER, .name = "filter bloom", .engine = BRY_ENGINE_BLOOM, .size = 200, .fill = fill,
-     .operations = bloom_operations, .exact_ceiling = true},
+     .operations = bloom_operations, .exact_limit = true},
     {FILTER, .name = "filter bloom, pieces", .engine = BRY_ENGINE_BLOOM, .variant = IN_PIECES,
-     .size = 20000, .fill = fill_first_piece, .operations = piece_operations, .exact_ceiling = true,
+     .size = 20000, .fill = fill_first_piece, .operations = piece_operations, .exact_limit = true,
      .large = true},
-    {FILTER, .name = "filter compact", .engine = BRY_ENGINE_COMPACT, .exact_ceiling = true,
+    {FILTER, .name = "filter compact", .engine = BRY_ENGINE_COMPACT, .exact_limit = true,
      .size = 200, .fill = fill, .operations = compact_operations},
-    {FILTER, .name = "filter compact, fixed", .engine = BRY_ENGINE_COMPACT, .exact_ceiling = true,
+    {FILTER, .name = "filter compact, fixed", .engine = BRY_ENGINE_COMPACT, .exact_limit = true,
      .variant = FIXED, .size = 400, .fill = fill, .operations = fixed_operations},
 };
 OBJECT_KINDS(filter_objects, "filter", kinds);

@@ -130,10 +130,10 @@ static void forge_bytes(unsigned char *bytes, size_t len, size_t at, unsigned ot
     }
 }
 
-/* Bytes changed to anything, with right checksums: it loads or it does not, within the ceiling. */
+/* Bytes changed to anything, with right checksums: it loads or it does not, within the limit. */
 void check_forged(const object_kind *kind)
 {
-    enum { CEILING = 1 << 20 };
+    enum { LIMIT = 1 << 20 };
     if (kind->large)
         return;
     bry_buffer saved = saved_filled(kind);
@@ -150,12 +150,12 @@ void check_forged(const object_kind *kind)
         memory.limit = OBJECT_LIMIT;
         bry_load how = BRY_LOAD;
         how.allocator = &memory.allocator;
-        how.max_bytes = CEILING;
+        how.max_bytes = LIMIT;
         void *loaded;
         bry_status status = job_load_bytes(kind->calls, forged, saved.len, &how, &loaded);
         tried++;
         taken += status == BRY_OK;
-        assert_true(memory.peak <= most_while_loading(kind, CEILING));
+        assert_true(memory.peak <= most_while_loading(kind, LIMIT));
         if (status == BRY_OK)
             use_forged(kind, loaded);
         else

@@ -10,7 +10,7 @@ static bry_hash element(uint64_t i)
     return bry_hash_key(1, &i, sizeof i);
 }
 
-/* ---- grown indexes ------------------------------------------------------------------------- */
+/* ---- grown indexes -------------------------------------------------------------------------- */
 
 /* The variant of dba: how wide a group is, doubled, and one more for segmented units. */
 static bry_status create(const object_kind *kind, const bry_allocator *allocator, void **object)
@@ -109,7 +109,7 @@ static void use(void *object, bry_buffer *answers)
     note_number(answers, left);
 }
 
-/* ---- looks --------------------------------------------------------------------------------- */
+/* ---- looks ---------------------------------------------------------------------------------- */
 
 static void look_units(const void *object, bry_buffer *answers)
 {
@@ -181,7 +181,7 @@ static void look_in_a_batch(const void *object, bry_buffer *answers)
 static object_look *const looks[] = {look_units, look_options, look_one_by_one, look_in_a_batch,
                                      NULL};
 
-/* ---- operations ---------------------------------------------------------------------------- */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 static bry_status run_open(void *object, uint64_t round)
 {
@@ -283,12 +283,12 @@ static const object_operation none[] = {{.name = NULL}};
 #define GROWN INDEX, .size = 70, .fill = fill
 #define IN_PART                                                                                    \
     INDEX, .engine = BRY_ENGINE_DBA, .size = 20, .fill = fill_in_part, .operations = none,         \
-           .exact_ceiling = true
+           .exact_limit = true
 #define GROUPS(width, segmented) .variant = 2 * (width) + (segmented)
 
 static const object_kind kinds[] = {
     {GROWN, .name = "index compact", .engine = BRY_ENGINE_COMPACT, .operations = compact_operations,
-     .exact_ceiling = true},
+     .exact_limit = true},
     {GROWN, .name = "index dba", .engine = BRY_ENGINE_DBA, .operations = dba_operations},
     {GROWN, .name = "index dba, groups of 8", .engine = BRY_ENGINE_DBA, GROUPS(8, 1),
      .operations = dba_operations},

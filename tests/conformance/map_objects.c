@@ -100,7 +100,7 @@ static void use(void *object, bry_buffer *answers)
     note_number(answers, (uint64_t)bry_map_compress(object, 0));
 }
 
-/* ---- looks --------------------------------------------------------------------------------- */
+/* ---- looks ---------------------------------------------------------------------------------- */
 
 static void note_value(bry_buffer *answers, bry_answer answer, bry_map_value value)
 {
@@ -182,7 +182,7 @@ static void look_by_merging(const void *object, bry_buffer *answers)
 static object_look *const looks[] = {look_stats,      look_options,    look_one_by_one,
                                      look_in_a_batch, look_by_merging, NULL};
 
-/* ---- operations ---------------------------------------------------------------------------- */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 static const bry_map_value brand_new = {"brand new", 9, 0};
 
@@ -308,7 +308,7 @@ static const object_operation kbf_operations[] = {
 };
 
 #define MAP .calls = &map_calls, .create = create, .use = use, .looks = looks
-#define COMPACT MAP, .engine = BRY_ENGINE_COMPACT, .exact_ceiling = true
+#define COMPACT MAP, .engine = BRY_ENGINE_COMPACT, .exact_limit = true
 #define KBF MAP, .engine = BRY_ENGINE_KBF
 
 static const object_kind kinds[] = {
@@ -320,7 +320,7 @@ static const object_kind kinds[] = {
     {COMPACT, .name = "map compact, large values", .variant = LARGE_VALUES, .size = 200,
      .fill = fill_large_values, .operations = none, .frame_bytes = 1 << 21, .large = true},
     {KBF, .name = "map kbf", .size = 200, .fill = fill, .operations = none},
-    {KBF, .name = "map kbf, numbers", .exact_ceiling = true, .variant = NUMBERS, .size = 200,
+    {KBF, .name = "map kbf, numbers", .exact_limit = true, .variant = NUMBERS, .size = 200,
      .fill = fill, .operations = none},
     {KBF, .name = "map kbf, all values", .size = 300, .fill = fill_all_values,
      .operations = kbf_operations},

@@ -39,9 +39,9 @@ bry_buffer object_answers(const object_kind *kind, const void *object)
     return answers;
 }
 
-uint64_t most_while_loading(const object_kind *kind, uint64_t ceiling)
+uint64_t most_while_loading(const object_kind *kind, uint64_t limit)
 {
-    return ceiling + (kind->frame_bytes ? kind->frame_bytes : 1 << 19);
+    return limit + (kind->frame_bytes ? kind->frame_bytes : 1 << 19);
 }
 
 void note_bytes(bry_buffer *answers, const void *bytes, size_t len)

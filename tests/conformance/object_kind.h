@@ -6,7 +6,7 @@
  * A kind says how to make such an object, what can be done to it and what it can be asked. Each job
  * has a table of kinds (filter_objects.c, map_objects.c, …); the checks know no job:
  *
- *     save_checks.c     streams, files, ceilings
+ *     save_checks.c     streams, files, limits
  *     forged_checks.c   truncated, damaged and forged streams
  *     memory_checks.c   failing allocations
  *     test_conformance_threads.c   threads
@@ -47,7 +47,7 @@ struct object_kind {
     void (*use)(void *object, bry_buffer *answers);
     object_look *const *looks; /* NULL ends them */
     const object_operation *operations; /* one without a name ends them */
-    bool exact_ceiling; /* a load needs the object's bytes() and not one more */
+    bool exact_limit; /* a load needs the object's bytes() and not one more */
     uint64_t frame_bytes; /* a load may take them for a while, besides the object; 0: 512 KiB */
     bool large; /* streams too long to be read over and over */
     bry_engine engine;
@@ -81,20 +81,20 @@ void assert_same_bytes(const bry_buffer *a, const bry_buffer *b);
 /* The answers of all looks, the caller's to free. */
 bry_buffer object_answers(const object_kind *kind, const void *object);
 
-/* The most that a load below this ceiling may allocate. */
-uint64_t most_while_loading(const object_kind *kind, uint64_t ceiling);
+/* The most that a load below this limit may allocate. */
+uint64_t most_while_loading(const object_kind *kind, uint64_t limit);
 
 /* For looks and uses: appends to the answers. */
 void note_number(bry_buffer *answers, uint64_t number);
 void note_bytes(bry_buffer *answers, const void *bytes, size_t len);
 #define note_real(answers, real) note_bytes((answers), &(double){real}, sizeof(double))
 
-/* ---- checks ------------------------------------------------------------------------------- */
+/* ---- checks --------------------------------------------------------------------------------- */
 
 void check_round_trip(const object_kind *kind);
 void check_empty(const object_kind *kind);
 void check_files(const object_kind *kind);
-void check_ceiling(const object_kind *kind);
+void check_limit(const object_kind *kind);
 void check_sink_refuses(const object_kind *kind);
 
 void check_truncated(const object_kind *kind);

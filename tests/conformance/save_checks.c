@@ -94,8 +94,8 @@ void check_files(const object_kind *kind)
     (void)unlink(path);
 }
 
-/* BRY_E_LIMIT below a ceiling that is near the object's size, BRY_OK from there on. */
-void check_ceiling(const object_kind *kind)
+/* BRY_E_LIMIT below a limit that is near the object's size, BRY_OK from there on. */
+void check_limit(const object_kind *kind)
 {
     void *object = object_make(kind, NULL), *loaded = NULL;
     bry_buffer saved = object_saved(kind, object);
@@ -104,12 +104,12 @@ void check_ceiling(const object_kind *kind)
     uint64_t bytes = kind->calls->bytes(loaded), least = 0;
     uint64_t step = 1 + bytes / (kind->large ? 3 : 23);
     kind->calls->destroy(loaded);
-    for (uint64_t ceiling = 1; ceiling < 2 * bytes; ceiling += step) {
+    for (uint64_t limit = 1; limit < 2 * bytes; limit += step) {
         failing_allocator memory;
         failing_allocator_init(&memory);
         bry_load how = BRY_LOAD;
         how.allocator = &memory.allocator;
-        how.max_bytes = kind->exact_ceiling && !least && ceiling >= bytes ? bytes : ceiling;
+        how.max_bytes = kind->exact_limit && !least && limit >= bytes ? bytes : limit;
         bry_status status = job_load_bytes(kind->calls, saved.bytes, saved.len, &how, &loaded);
         assert_int_equal(status, loaded ? BRY_OK : BRY_E_LIMIT);
         assert_true(loaded || (least == 0 && how.problem)); /* once enough, always enough */
@@ -121,7 +121,7 @@ void check_ceiling(const object_kind *kind)
         assert_int_equal(memory.blocks, 0);
     }
     assert_true(least >= bytes / 2 && least < bytes * 5 / 4);
-    if (kind->exact_ceiling) {
+    if (kind->exact_limit) {
         bry_load how = BRY_LOAD;
         how.max_bytes = bytes - 1;
         assert_int_equal(least, bytes);

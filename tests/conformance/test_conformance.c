@@ -27,7 +27,7 @@ static void run(void (*check)(const object_kind *kind))
 CHECK(round_trip)
 CHECK(empty)
 CHECK(files)
-CHECK(ceiling)
+CHECK(limit)
 CHECK(sink_refuses)
 CHECK(truncated)
 CHECK(flipped)
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     chosen = argc > 1 ? argv[1] : NULL;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trip),    cmocka_unit_test(empty),
-        cmocka_unit_test(files),         cmocka_unit_test(ceiling),
+        cmocka_unit_test(files),         cmocka_unit_test(limit),
         cmocka_unit_test(sink_refuses),  cmocka_unit_test(truncated),
         cmocka_unit_test(flipped),       cmocka_unit_test(other_header),
         cmocka_unit_test(forged),        cmocka_unit_test(failing_create),

@@ -74,7 +74,7 @@ static void use(void *object, bry_buffer *answers)
     }
 }
 
-/* ---- looks --------------------------------------------------------------------------------- */
+/* ---- looks ---------------------------------------------------------------------------------- */
 
 static void look_stats(const void *object, bry_buffer *answers)
 {
@@ -159,7 +159,7 @@ static object_look *const looks[] = {
     look_stats,          look_options, look_one_by_one, look_in_a_batch, look_by_merging,
     look_at_generations, NULL};
 
-/* ---- operations ---------------------------------------------------------------------------- */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 static bry_status add_at(void *object, uint64_t number, uint64_t now)
 {
@@ -306,8 +306,8 @@ static const object_operation merge_short[] = {
 static const object_operation none[] = {{.name = NULL}};
 
 #define ANY .calls = &window_calls, .create = create, .use = use, .looks = looks
-#define COMPACT ANY, .engine = BRY_ENGINE_COMPACT, .exact_ceiling = true
-#define FBF ANY, .engine = BRY_ENGINE_FBF, .exact_ceiling = true
+#define COMPACT ANY, .engine = BRY_ENGINE_COMPACT, .exact_limit = true
+#define FBF ANY, .engine = BRY_ENGINE_FBF, .exact_limit = true
 #define PAPER FBF, .variant = BRY_WINDOW_PAPER
 #define SIMPLE FBF, .variant = BRY_WINDOW_PAPER_SIMPLE
 

@@ -32,9 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
             abort();                                                                               \
     } while (0)
 
-enum { CEILING = 1 << 22 };
+enum { LIMIT = 1 << 22 };
 
-/* ---- making it look right ------------------------------------------------------------------ */
+/* ---- making it look right ------------------------------------------------------------------- */
 
 /* The payload of the first frame of that type; NULL where there is none. */
 static unsigned char *frame_of(unsigned char *bytes, size_t len, uint32_t type, size_t *length)
@@ -87,14 +87,14 @@ static void marry(unsigned char *snapshot, size_t snapshot_len, unsigned char *l
     memcpy(base + 72, snapshot + 24, 8);
 }
 
-/* ---- using it ------------------------------------------------------------------------------ */
+/* ---- using it ------------------------------------------------------------------------------- */
 
 static bool is_of_data(bry_status status)
 {
     return status == BRY_E_BADDATA || status == BRY_E_VERSION || status == BRY_E_LIMIT;
 }
 
-/* Any answer but one of want of memory: values near the edge, or a ceiling, may be in the way. */
+/* Any answer but one of want of memory: values near the edge, or a limit, may be in the way. */
 static void use(bry_counter *counters)
 {
     uint64_t now = bry_counter_time(counters);
@@ -103,7 +103,7 @@ static void use(bry_counter *counters)
     options.max_bytes = 0;
     MUST(bry_counter_plan(&options, &shape) == BRY_OK);
     /* One that is planned for billions takes what that takes as soon as something is added. */
-    for (uint64_t i = 0; i < 4 && shape.bytes <= CEILING; i++) {
+    for (uint64_t i = 0; i < 4 && shape.bytes <= LIMIT; i++) {
         bry_status status = bry_counter_apply(counters, bry_hash_key(1, &i, sizeof i), "name", 4, 1,
                                               now + i, NULL, NULL);
         MUST(status == BRY_OK || status == BRY_E_OVERFLOW || status == BRY_E_SKEW ||
@@ -133,7 +133,7 @@ static void run_stream(unsigned char *bytes, size_t len, unsigned mode)
     bry_view view = {bytes, len, 0};
     bry_source source = bry_view_source(&view);
     bry_load load = BRY_LOAD;
-    load.max_bytes = CEILING;
+    load.max_bytes = LIMIT;
     bry_counter *counters, *again;
     bry_status status = bry_counter_load(&source, &load, &counters);
     if (status != BRY_OK) {
@@ -156,7 +156,7 @@ static void run_stream(unsigned char *bytes, size_t len, unsigned mode)
 static void run_folder(recording_io *fs)
 {
     bry_load load = BRY_LOAD;
-    load.max_bytes = CEILING;
+    load.max_bytes = LIMIT;
     bry_counter *counters;
     bry_status status = bry__counter_open(&fs->io, "t", NULL, &load, &counters);
     if (status != BRY_OK) {

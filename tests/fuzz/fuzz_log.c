@@ -4,7 +4,7 @@
  *   bit 0     make the checksums right first
  *   bit 1     make the header one that the reader wants
  *   bits 2–5  with bit 0: leave the record of that number, less one, as it is
- *   bit 6     a ceiling of 64 bytes a record
+ *   bit 6     a limit of 64 bytes a record
  *
  * A log that opens must take a record more and give all of them again; one that does not open must
  * be left as it was.

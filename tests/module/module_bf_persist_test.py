@@ -88,7 +88,7 @@ class Filters(Family):
         self.client.ask("BF.ADD", key, "after")
 
     def large(self):
-        self.client("BF.ADD", "of the master's settings", "a")
+        self.client("BF.ADD", "of the primary's settings", "a")
         self.client("BF.INSERT", "of both", "ERROR", "0.3", "ITEMS", "a")
         self.client("BF.MADD", "large", *range(120000))
         self.client("BF.LOADCHUNK", "once more", *self.client("BF.SCANDUMP", "large", 0))

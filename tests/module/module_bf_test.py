@@ -445,7 +445,7 @@ class Chunks(Case):
                     self.same_on(other, silent)
             self.client("BF.LOADCHUNK", "u", *chunks[0])
             self.same_on(other, silent)
-            # A replica returns the same chunks as its master.
+            # A replica returns the same chunks as its primary.
             self.assertEqual(other.client("BF.SCANDUMP", "k", chunks[0][0]), list(chunks[1]))
             self.assertIsInstance(silent.client.ask("BF.SCANDUMP", "k", 0), Error)
 

@@ -129,7 +129,7 @@ class Log(Logged, Keep):
 
 class Replica(Followed, Counters, Case):
     def test_it_knows_the_ids(self):
-        """And continues with them as a master."""
+        """And continues with them as a primary."""
         fill(self.client)
         with Server() as other:
             self.follow(other)
@@ -139,8 +139,8 @@ class Replica(Followed, Counters, Case):
             value = self.client("COUNTER.GET", "plain", "c98")
             self.assertEqual(other.client("COUNTER.INCRBY", "plain", "c98", 5, "id 98"), [value, 0])
 
-    def test_ceiling_while_memory_differs(self):
-        """One node has reclaimed expired ids and the other has not: the master decides."""
+    def test_limit_while_memory_differs(self):
+        """One node has reclaimed expired ids and the other has not: the primary decides."""
         self.client("COUNTER.CREATE", "t", "WINDOW", 60, "MAXMEM", "16kb", "SEED", 1)
         with Server() as other:
             count = refused = 0

@@ -77,7 +77,7 @@ class Maps(Family):
         self.client("MAP.UPDATE", key, "a", "5")
 
     def large(self):
-        self.client("MAP.SET", "of the master's settings", "a", "1")
+        self.client("MAP.SET", "of the primary's settings", "a", "1")
         self.client("MAP.SET", "large", *(x for i in range(30000) for x in (i, i)))
         return ["large"]
 

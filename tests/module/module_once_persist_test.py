@@ -184,14 +184,14 @@ class Replica(Case):
             self.same(other)
             reply = other.client.ask("ONCE", "g", "id", "INCR", "k")
             self.assertEqual(reply.word, "READONLY")
-            # As a master, it continues with what it received.
+            # As a primary, it continues with what it received.
             other.client("REPLICAOF", "NO", "ONE")
             for name, (command, _, _) in WRITES.items():
                 self.assertEqual(other.client("ONCE", "g", name, *command), [0])
             self.assertEqual(other.client("ONCE", "g", "a new one", "INCR", "fresh"), [1, 1])
 
     def test_limits_of_the_master(self):
-        """Limits that made the master refuse, or drop expired ids, do not apply elsewhere."""
+        """Limits that made the primary refuse, or drop expired ids, do not apply elsewhere."""
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         with Server() as other:
             self.follow(other)

@@ -107,7 +107,7 @@ class Pieces(Case):
         self.assertIsInstance(replies[1], Error)
         self.assertEqual(self.loaded(*log).client("MAP.GET", "k", "a"), [b"1"])
 
-    def test_clients_have_a_ceiling(self):
+    def test_clients_have_a_limit(self):
         """One and a half times max-key-bytes, in whatever way they load a key; replicas and
         append-only files have no limit."""
         large = {

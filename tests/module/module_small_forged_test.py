@@ -106,27 +106,27 @@ class SmallForged(Case):
 
     # ---- time --------------------------------------------------------------------------------
 
-    def test_window_ceiling(self):
+    def test_window_limit(self):
         """A window of a paper without room for a third filter expired nothing and advanced to the
-        present period by period. Any ceiling is refused, or the window advances at once."""
+        present period by period. Any limit is refused, or the window advances at once."""
         taken = 0
-        for mode, fixed, ceiling in itertools.product(("improved", "paper", "paper-simple"), (0, 2),
+        for mode, fixed, limit in itertools.product(("improved", "paper", "paper-simple"), (0, 2),
                                                       (1000, 2047, 2048, 3000, 4000, 10_000)):
             self.client("FLUSHALL")
-            forged = self.window(680, (WINDOW_FLAGS, 8 | fixed), (MAX_BYTES, ceiling), mode=mode)
+            forged = self.window(680, (WINDOW_FLAGS, 8 | fixed), (MAX_BYTES, limit), mode=mode)
             reply = self.cheap(forged, ["WINDOW.EXISTS", "k", "a"], ["WINDOW.ADD", "k", "b"])
             taken += not isinstance(reply, Error)
         self.assertGreater(taken, 2)
 
     def test_window_that_wants_more_filters(self):
         """A fixed window of a paper has its planned number of filters. One that needs more than its
-        ceiling allows would expire nothing and advance to the present period by period."""
+        limit allows would expire nothing and advance to the present period by period."""
         create = ["WINDOW.CREATE", "h", "WINDOW", "10s", "MODE", "paper", "ENGINE", "fbf", "CAPACITY", 1,
                   "EVENTTIME", "SKEW", 1 << 52]
-        for count, ceiling in itertools.product(range(3, 12), (3000, 4000, 6000)):
+        for count, limit in itertools.product(range(3, 12), (3000, 4000, 6000)):
             self.client("FLUSHALL")
             forged = self.forge(680, [create, ["WINDOW.ADD", "h", "a", "AT", 1000]], (MAX_SKEW, 0),
-                                (WINDOW_FLAGS, 8 | 2), (MAX_BYTES, ceiling), (ROW_COUNT, count))
+                                (WINDOW_FLAGS, 8 | 2), (MAX_BYTES, limit), (ROW_COUNT, count))
             self.cheap(forged, ["WINDOW.EXISTS", "k", "a"], ["WINDOW.ADD", "k", "b"])
 
     # ---- the log -----------------------------------------------------------------------------

@@ -395,7 +395,7 @@ def frames_in(dump):
 
 class ChangedAtRandom:
     """Random changes on keys small enough to reach every limit: the append-only file, a replica
-    from the start and a later one have the same bytes as the master.
+    from the start and a later one have the same bytes as the primary.
 
     A class with these tests has COMMANDS, their number; command(source, there), the next one, where
     `there` is a dictionary of the existing keys; and OUTCOMES, pairs of a command and the first

@@ -36,7 +36,7 @@ typedef struct pair {
     uint64_t logged_time; /* what a kill cannot take back */
 } pair;
 
-/* ---- what a program names ------------------------------------------------------------------ */
+/* ---- what a program names ------------------------------------------------------------------- */
 
 static bry_hash id_of(unsigned number)
 {
@@ -71,7 +71,7 @@ static uint64_t read_time(const pair *both, model_reader *reader)
     return byte < 250 ? base + both->options.window + byte : base + both->longest * (byte - 247);
 }
 
-/* ---- making -------------------------------------------------------------------------------- */
+/* ---- making --------------------------------------------------------------------------------- */
 
 static bry_status reach(pair *both)
 {
@@ -110,7 +110,7 @@ static void *create(model_reader *reader)
     if (kind & 16)
         both->options.max_bytes = shape.bytes_least + (uint64_t)sizes * 16;
     model_expect(reader, reach(both) == BRY_OK);
-    model_say(reader, "create %s%s%s, window %ju, capacity %ju, ceiling %ju, skew %ju",
+    model_say(reader, "create %s%s%s, window %ju, capacity %ju, limit %ju, skew %ju",
               bry_engine_name(both->options.engine), both->in_folder ? ", folder" : "",
               both->asked ? ", asked" : "", (uintmax_t)both->options.window,
               (uintmax_t)both->options.capacity, (uintmax_t)both->options.max_bytes,
@@ -131,7 +131,7 @@ static void destroy(void *state, model_reader *reader)
     free(both);
 }
 
-/* ---- the twin ------------------------------------------------------------------------------ */
+/* ---- the twin ------------------------------------------------------------------------------- */
 
 typedef enum memory_of { FORGOTTEN, REMEMBERED, EITHER } memory_of;
 
@@ -214,7 +214,7 @@ static void follow(pair *both, model_reader *reader, const planned *ops, const b
         both->logged_time = at;
 }
 
-/* ---- operations ---------------------------------------------------------------------------- */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 /* A status other than OK: may it be? Nothing has changed then, but for the time when it is full. */
 static void refused(pair *both, model_reader *reader, bry_status status, const planned *ops,

@@ -11,7 +11,7 @@
 extern const model counter_model;
 
 /* Since the start: operations that were compared, those of them that were repeats, those that the
- * ceiling refused, and how often a folder was opened again. */
+ * limit refused, and how often a folder was opened again. */
 typedef struct counter_model_counts {
     uint64_t operations, repeats, full, reopened;
 } counter_model_counts;

@@ -10,9 +10,9 @@
 #include <time.h>
 
 enum {
-    LOAD_CEILING = 1 << 22, /* what a load may claim, */
+    LOAD_LIMIT = 1 << 22, /* what a load may claim, */
     LOAD_SLACK = 1 << 16, /* and what it may need besides while it runs */
-    USE_CEILING = 1 << 26, /* allocations past this fail */
+    USE_LIMIT = 1 << 26, /* allocations past this fail */
     HONEST = 1 << 21, /* what any object may take */
     OPERATIONS = 8,
     SECONDS = 12, /* of processor time for one stream; normal is a thousandth */
@@ -108,7 +108,7 @@ static uint64_t honest_peak(const saved_job *job, const void *object, size_t uni
     failing_allocator memory;
     model_failure ignored;
     failing_allocator_init(&memory);
-    memory.limit = USE_CEILING;
+    memory.limit = USE_LIMIT;
     if (is_index(job) && grows_units(object))
         return 0;
     void *honest = job->like(object, &memory.allocator);
@@ -136,12 +136,12 @@ static bry_status save(const saved_job *job, const void *object, const bry_sink 
 }
 
 static bry_status load(const saved_job *job, const bry_buffer *stream, failing_allocator *memory,
-                       uint64_t ceiling, bry_load *how, void **object)
+                       uint64_t limit, bry_load *how, void **object)
 {
     bry_view view = {stream->bytes, stream->len, 0};
     bry_source source = bry_view_source(&view);
     *how = (bry_load)BRY_LOAD;
-    how->max_bytes = ceiling;
+    how->max_bytes = limit;
     how->allocator = &memory->allocator;
     how->note = &note;
     return job->load(&source, how, object);
@@ -201,13 +201,13 @@ bool forged_stream(const saved_job *job, const bry_buffer *stream, generator *op
     model_reader reader = reader_of(bytes, sizeof bytes, failure);
     failing_allocator memory;
     failing_allocator_init(&memory);
-    memory.limit = USE_CEILING;
+    memory.limit = USE_LIMIT;
     double begin = processor_seconds();
     bry_load how;
     void *object = NULL;
-    bry_status status = load(job, stream, &memory, LOAD_CEILING, &how, &object);
+    bry_status status = load(job, stream, &memory, LOAD_LIMIT, &how, &object);
     counted.streams++;
-    if (memory.peak > LOAD_CEILING + LOAD_SLACK)
+    if (memory.peak > LOAD_LIMIT + LOAD_SLACK)
         model_fail(&reader, "loading took %ju bytes", (uintmax_t)memory.peak);
     model_expect(&reader, note.len <= stream->len);
     if (status != BRY_OK) {
@@ -222,7 +222,7 @@ bool forged_stream(const saved_job *job, const bry_buffer *stream, generator *op
         counted.compared_memory += honest > 0;
         /* What a filter of engine fbf takes when all of it is reached is claimed by its loading:
          * after a burst filters are large, and few elements may be left in them. */
-        uint64_t claimed = job->engine == BRY_ENGINE_FBF ? LOAD_CEILING : 0;
+        uint64_t claimed = job->engine == BRY_ENGINE_FBF ? LOAD_LIMIT : 0;
         if (honest && peak > 8 * (honest + planned + stream->len) + HONEST + claimed)
             model_fail(&reader, "took %ju bytes, an honest one %ju", (uintmax_t)peak,
                        (uintmax_t)honest);
@@ -257,7 +257,7 @@ bool forged_honest(const saved_job *job, generator *numbers, bool unit, bry_buff
 {
     failing_allocator memory;
     failing_allocator_init(&memory);
-    memory.limit = LOAD_CEILING;
+    memory.limit = LOAD_LIMIT;
     void *object = make(job, numbers, &memory, (unsigned)generator_below(numbers, 8));
     bry_sink sink = bry_buffer_sink(out);
     uint32_t number;
@@ -294,7 +294,7 @@ static void install(const saved_job *job, bry_index *index, const bry_buffer *st
     bry_view view = {stream->bytes, stream->len, 0};
     bry_source source = bry_view_source(&view);
     bry_load how = BRY_LOAD;
-    how.max_bytes = LOAD_CEILING;
+    how.max_bytes = LOAD_LIMIT;
     uint32_t number;
     bry_status status = bry_index_install_unit(index, &source, &how, &number);
     counted.streams++;
@@ -316,11 +316,11 @@ bool forged_unit(const saved_job *job, const bry_buffer *stream, generator *oper
     uint8_t bytes[256];
     failing_allocator memory;
     failing_allocator_init(&memory);
-    memory.limit = LOAD_CEILING; /* a larger one takes long to save by itself */
+    memory.limit = LOAD_LIMIT; /* a larger one takes long to save by itself */
     /* The seed of the stream's own generator makes an index of the same options. */
     generator same = *operations;
     void *index = make(job, &same, &memory, 2);
-    memory.limit = USE_CEILING;
+    memory.limit = USE_LIMIT;
     generator_fill(operations, bytes, sizeof bytes);
     model_reader reader = reader_of(bytes, sizeof bytes, failure);
     double begin = processor_seconds();

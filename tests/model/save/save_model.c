@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The objects of a program take no more than this; what asks for more is out of memory. */
-enum { CEILING = 1 << 22, HIGH_CEILING = 1 << 26 };
+enum { LIMIT = 1 << 22, HIGH_LIMIT = 1 << 26 };
 
 typedef struct pair {
     failing_allocator memory;
@@ -36,7 +36,7 @@ static void *create(model_reader *reader)
         return NULL;
     }
     failing_allocator_init(&both->memory);
-    both->memory.limit = read_chance(reader, 32) ? HIGH_CEILING : CEILING;
+    both->memory.limit = read_chance(reader, 32) ? HIGH_LIMIT : LIMIT;
     both->object = job->create(reader, &both->memory.allocator, job->engine);
     if (!both->object)
         reader->at = reader->len;

@@ -24,7 +24,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
         options.max_bytes = shape.bytes_empty + read_scaled(reader, 0, 1 << 16);
         planned = bry_counter_plan(&options, &shape);
     }
-    model_say(reader, "create %s, window %ju, capacity %ju, error %g, ceiling %ju, skew %ju: %s",
+    model_say(reader, "create %s, window %ju, capacity %ju, error %g, limit %ju, skew %ju: %s",
               bry_engine_name(engine), (uintmax_t)options.window, (uintmax_t)options.capacity,
               options.error, (uintmax_t)options.max_bytes, (uintmax_t)options.max_skew,
               bry_status_word(planned));
@@ -56,7 +56,7 @@ static size_t name_of(unsigned number, char *name)
     return number == LONGEST ? BRY_COUNTER_NAME_MAX : number % 20;
 }
 
-/* The ceiling is on memory that is allocated, of which one that was loaded may have less. */
+/* The limit is on memory that is allocated, of which one that was loaded may have less. */
 static void note_applied(answer_notes *notes, const bry_counter *counters, bry_status status)
 {
     bry_counter_stats stats = BRY_COUNTER_STATS;

@@ -25,7 +25,7 @@ static bry_counter *make(const bry_counter_options *options)
     return counters;
 }
 
-/* ---- making -------------------------------------------------------------------------------- */
+/* ---- making --------------------------------------------------------------------------------- */
 
 TEST(plans)
 {
@@ -98,8 +98,8 @@ TEST(ranges)
     assert_int_equal(bry_counter_plan(&options, &shape), BRY_E_RANGE);
 }
 
-/* With the least ceiling there is, an operation is applied. */
-TEST(least_ceiling)
+/* With the least limit there is, an operation is applied. */
+TEST(least_limit)
 {
     static const uint64_t capacities[] = {1, 1000, 1000000, 100000000};
     for (int e = 0; e < ENGINES; e++)
@@ -167,7 +167,7 @@ TEST(seeds)
     bry_counter_destroy(c);
 }
 
-/* ---- counting ------------------------------------------------------------------------------ */
+/* ---- counting ------------------------------------------------------------------------------- */
 
 TEST(once)
 {
@@ -332,7 +332,7 @@ TEST(deleting)
     bry_counter_destroy(c);
 }
 
-/* ---- batches ------------------------------------------------------------------------------- */
+/* ---- batches -------------------------------------------------------------------------------- */
 
 static bry_counter_op op(uint64_t i, const char *name, int64_t delta)
 {
@@ -479,7 +479,7 @@ TEST(batches_have_a_largest_size)
     bry_counter_destroy(c);
 }
 
-/* ---- the ceiling --------------------------------------------------------------------------- */
+/* ---- the limit ------------------------------------------------------------------------------ */
 
 TEST(full)
 {
@@ -551,7 +551,7 @@ TEST(full_of_names)
     bry_counter_destroy(c);
 }
 
-/* ---- whole tables -------------------------------------------------------------------------- */
+/* ---- whole tables --------------------------------------------------------------------------- */
 
 TEST(clones)
 {
@@ -617,7 +617,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans),
         cmocka_unit_test(ranges),
-        cmocka_unit_test(least_ceiling),
+        cmocka_unit_test(least_limit),
         cmocka_unit_test(time_zero),
         cmocka_unit_test(seeds),
         cmocka_unit_test(once),

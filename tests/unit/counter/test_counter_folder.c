@@ -243,7 +243,7 @@ TEST(asked_syncs)
     recording_free(&fs);
 }
 
-/* ---- what cannot be read ------------------------------------------------------------------- */
+/* ---- what cannot be read -------------------------------------------------------------------- */
 
 TEST(damaged)
 {
@@ -343,7 +343,7 @@ TEST(damaged)
     recording_free(&fs);
 }
 
-TEST(ceilings)
+TEST(limits)
 {
     for (int snapshot = 0; snapshot < 2; snapshot++) {
         recording_io fs;
@@ -380,7 +380,7 @@ TEST(ceilings)
     }
 }
 
-/* ---- failures ------------------------------------------------------------------------------ */
+/* ---- failures ------------------------------------------------------------------------------- */
 
 /*
  * Each operation of the file system fails once, or that and all after it. What was acknowledged is
@@ -524,7 +524,7 @@ TEST(every_call_of_open_fails)
     }
 }
 
-/* ---- real files ---------------------------------------------------------------------------- */
+/* ---- real files ----------------------------------------------------------------------------- */
 
 TEST(a_real_folder)
 {
@@ -574,7 +574,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found_again),      cmocka_unit_test(one_at_a_time),
         cmocka_unit_test(keeps_its_shape),  cmocka_unit_test(asked_syncs),
-        cmocka_unit_test(damaged),          cmocka_unit_test(ceilings),
+        cmocka_unit_test(damaged),          cmocka_unit_test(limits),
         cmocka_unit_test(every_call_fails), cmocka_unit_test(every_call_of_open_fails),
         cmocka_unit_test(a_real_folder),
     };

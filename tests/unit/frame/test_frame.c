@@ -16,7 +16,7 @@
 
 enum { FIRST = BRY__HEADER_BYTES }; /* where the first frame begins */
 
-/* ---- a stream of three frames, and a reader that knows it --------------------------------- */
+/* ---- a stream of three frames, and a reader that knows it ----------------------------------- */
 
 static unsigned char payload[1000];
 
@@ -138,7 +138,7 @@ TEST(writer_is_used_wrongly)
     }
 }
 
-/* ---- damage ------------------------------------------------------------------------------- */
+/* ---- damage --------------------------------------------------------------------------------- */
 
 TEST(every_truncation)
 {
@@ -229,7 +229,7 @@ TEST(frames_keep_their_places)
     bry_buffer_free(&other);
 }
 
-/* ---- streams that are sealed right and say wrong things ----------------------------------- */
+/* ---- streams that are sealed right and say wrong things ------------------------------------- */
 
 /* Appends a frame of one's own making, its checksums right, and returns the next chain. */
 static uint64_t forge(bry_buffer *buffer, uint64_t chain, uint32_t type, uint32_t length,
@@ -337,12 +337,12 @@ TEST(unexpected_frames)
     bry_buffer_free(&buffer);
 }
 
-TEST(ceiling)
+TEST(limit)
 {
     bry_buffer buffer = BRY_BUFFER;
     make_row(&buffer, 1);
     const struct {
-        uint64_t ceiling, first, second;
+        uint64_t limit, first, second;
         bry_status status;
     } cases[] = {
         {0, UINT64_MAX, 0, BRY_OK}, {0, UINT64_MAX, 1, BRY_E_LIMIT},   {100, 60, 40, BRY_OK},
@@ -352,7 +352,7 @@ TEST(ceiling)
         bry_view view = {buffer.bytes, buffer.len, 0};
         bry_source source = bry_view_source(&view);
         bry_load load = BRY_LOAD;
-        load.max_bytes = cases[i].ceiling;
+        load.max_bytes = cases[i].limit;
         bry__frame_reader reader;
         bry__frame_reader_open(&reader, &source, &load, KIND, 1);
         assert_int_equal(bry__frame_reader_claim(&reader, cases[i].first), BRY_OK);
@@ -363,7 +363,7 @@ TEST(ceiling)
     bry_buffer_free(&buffer);
 }
 
-/* ---- versions ----------------------------------------------------------------------------- */
+/* ---- versions ------------------------------------------------------------------------------- */
 
 static bry_status decode(const bry__header *header, bool release)
 {
@@ -434,7 +434,7 @@ TEST(reserved_bytes)
     }
 }
 
-/* ---- sinks and sources that misbehave ----------------------------------------------------- */
+/* ---- sinks and sources that misbehave ------------------------------------------------------- */
 
 typedef struct dripping {
     bry_view view;
@@ -524,7 +524,7 @@ int main(void)
         cmocka_unit_test(frames_keep_their_places),
         cmocka_unit_test(hostile_streams),
         cmocka_unit_test(unexpected_frames),
-        cmocka_unit_test(ceiling),
+        cmocka_unit_test(limit),
         cmocka_unit_test(versions),
         cmocka_unit_test(this_build),
         cmocka_unit_test(reserved_bytes),

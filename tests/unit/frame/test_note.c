@@ -293,7 +293,7 @@ TEST(the_window_of_a_table_has_none)
     }
 }
 
-TEST(a_note_above_the_ceiling_is_refused)
+TEST(a_note_above_the_limit_is_refused)
 {
     bry_buffer stream = filter_with_note(LONGEST), note = BRY_BUFFER;
     bry_load load = BRY_LOAD;
@@ -337,7 +337,7 @@ int main(void)
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(forged_notes_are_refused),
         cmocka_unit_test(the_window_of_a_table_has_none),
-        cmocka_unit_test(a_note_above_the_ceiling_is_refused),
+        cmocka_unit_test(a_note_above_the_limit_is_refused),
         cmocka_unit_test(an_older_struct_is_read_no_further),
     };
     assert_non_null(mkdtemp(folder));

@@ -123,7 +123,7 @@ TEST(test_only_what_changed)
     }
 }
 
-/* ---- crashes ------------------------------------------------------------------------------- */
+/* ---- crashes -------------------------------------------------------------------------------- */
 
 typedef struct expected {
     const bry_index *old, *new;
@@ -274,7 +274,7 @@ TEST(test_failing_load)
     }
 }
 
-/* ---- what does not belong there ------------------------------------------------------------ */
+/* ---- what does not belong there ------------------------------------------------------------- */
 
 /* Damage in any file of the folder is noticed. */
 TEST(test_damage)
@@ -360,7 +360,7 @@ TEST(test_exchanged_parts)
     }
 }
 
-TEST(test_mismatch_and_ceiling)
+TEST(test_mismatch_and_limit)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
         static recording_io fs;
@@ -379,9 +379,9 @@ TEST(test_mismatch_and_ceiling)
         bry_index_destroy(found);
         found = NULL;
         uint64_t size = stats_of(index).bytes;
-        for (uint64_t ceiling = 1; ceiling < size / 2; ceiling += size / 19) {
+        for (uint64_t limit = 1; limit < size / 2; limit += size / 19) {
             bry_load how = BRY_LOAD;
-            how.max_bytes = ceiling;
+            how.max_bytes = limit;
             assert_int_equal(bry__index_load_folder(&fs.io, FOLDER, &how, &found), BRY_E_LIMIT);
             assert_non_null(how.problem);
         }
@@ -401,7 +401,7 @@ TEST(test_mismatch_and_ceiling)
     }
 }
 
-/* ---- a real folder ------------------------------------------------------------------------- */
+/* ---- a real folder -------------------------------------------------------------------------- */
 
 TEST(test_real_folder)
 {
@@ -439,7 +439,7 @@ int main(void)
         cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_only_what_changed),
         cmocka_unit_test(test_crashes),         cmocka_unit_test(test_failing_io),
         cmocka_unit_test(test_failing_load),    cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_exchanged_parts), cmocka_unit_test(test_mismatch_and_ceiling),
+        cmocka_unit_test(test_exchanged_parts), cmocka_unit_test(test_mismatch_and_limit),
         cmocka_unit_test(test_real_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,8 +139,8 @@ TEST(test_largest_value)
     bry__maplet_free(&maplet);
 }
 
-/* A ceiling is kept to: memory never passes it by more than the frame that is being read. */
-TEST(test_ceiling)
+/* A limit is kept to: memory never passes it by more than the frame that is being read. */
+TEST(test_limit)
 {
     bry__maplet maplet, loaded;
     make(&maplet, 30000, 12, 60000, 3000, NULL);
@@ -148,14 +148,14 @@ TEST(test_ceiling)
     uint64_t needed = bry__maplet_bytes(&maplet);
     failing_allocator memory;
     failing_allocator_init(&memory);
-    for (uint64_t ceiling = 1; ceiling < needed * 9 / 10; ceiling += 1 + needed / 37) {
+    for (uint64_t limit = 1; limit < needed * 9 / 10; limit += 1 + needed / 37) {
         bry_load how = BRY_LOAD;
         how.allocator = &memory.allocator;
-        how.max_bytes = ceiling;
+        how.max_bytes = limit;
         failing_allocator_restart(&memory);
         assert_int_equal(load(&loaded, saved.bytes, saved.len, &how), BRY_E_LIMIT);
         assert_int_equal(memory.now, 0);
-        assert_true(memory.peak <= ceiling + (1 << 19));
+        assert_true(memory.peak <= limit + (1 << 19));
     }
     bry_load how = BRY_LOAD;
     how.max_bytes = needed + needed / 10;
@@ -277,9 +277,12 @@ TEST(test_forged_at_random)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there_and_back),    cmocka_unit_test(test_largest_value),
-        cmocka_unit_test(test_ceiling),           cmocka_unit_test(test_every_truncation_and_flip),
-        cmocka_unit_test(test_every_forged_flip), cmocka_unit_test(test_forged_at_random),
+        cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_largest_value),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_every_truncation_and_flip),
+        cmocka_unit_test(test_every_forged_flip),
+        cmocka_unit_test(test_forged_at_random),
     };
     return cmocka_run_group_tests_name("maplet save", tests, NULL, NULL);
 }
