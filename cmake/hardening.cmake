@@ -1,4 +1,4 @@
-# Protection that costs nothing measurable. Sanitizers check more and want none of it.
+# Hardening without measurable cost. Not for sanitizers, which check more.
 include(CheckPIESupported)
 check_pie_supported()
 

@@ -1,11 +1,11 @@
-# The programs and the server module, with what belongs to them.
+# Installs the programs, the server module, and their documentation.
 install(TARGETS bloomery bloomery-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# What the configuration of a Redis or Valkey server names with loadmodule. Servers load no module
-# that lacks the execute permission, and CMake's default on Debian is none.
+# The module for loadmodule in the configuration of a Redis or Valkey server. Servers refuse modules
+# without execute permission, which CMake does not set by default on Debian.
 install(TARGETS bloomery_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bloomery
   PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
-# systemd looks into lib/, wherever libraries are.
+# systemd searches lib/, even if libraries are elsewhere.
 configure_file(service/bloomery.service.in bloomery.service @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/bloomery.service DESTINATION lib/systemd/system)
 
@@ -17,7 +17,7 @@ foreach(program bloomery bloomery-bench)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endforeach()
 
-# The pages lie as they do in the source tree, so that the links between them work.
+# The pages keep their folders, so that the links between them work.
 install(FILES doc/bloomery.1 doc/bloomery-bench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY doc DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")

@@ -1,7 +1,7 @@
-# What `make install` puts where, and how other projects find it: pkg-config and find_package().
+# What `make install` installs, and how other projects find it: pkg-config and find_package().
 include(CMakePackageConfigHelpers)
 
-# Only the jobs that exist: a header is listed here once every function in it is there.
+# Only complete jobs: a header is listed here when all its functions exist.
 set(BLOOMERY_HEADERS base.h hash.h filter.h map.h window.h counter.h index.h)
 list(TRANSFORM BLOOMERY_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/bloomery/)
 install(FILES ${BLOOMERY_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bloomery)
@@ -19,8 +19,8 @@ foreach(kind shared static)
     DESTINATION ${package_dir})
 endforeach()
 
-# Before 1.0 a minor version may change the interface. The files are not put where find_package() sees
-# them before they are installed: it also looks beside the programs in PATH.
+# Before 1.0 a minor version may change the interface. In the build tree the files are in a folder
+# where find_package() does not look (it also searches beside the programs in PATH).
 set(package ${PROJECT_BINARY_DIR}/package)
 configure_package_config_file(cmake/bloomery-config.cmake.in ${package}/bloomery-config.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
@@ -34,7 +34,7 @@ file(RELATIVE_PATH pc_to_prefix ${pc_dir} ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/bloomery.pc.in bloomery.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/bloomery.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The system's linker has to learn of the shared library. Under DESTDIR that is up to whoever puts the
-# files in their place.
+# The dynamic linker must be told about the shared library. With DESTDIR, that is the task of
+# whoever installs the files from there.
 install(CODE "set(libdir \"${CMAKE_INSTALL_LIBDIR}\")")
 install(SCRIPT cmake/ldconfig.cmake)

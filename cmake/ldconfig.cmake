@@ -1,4 +1,4 @@
-# Runs at the end of an installation: tells the dynamic linker of the new library, or the user how to.
+# Runs at the end of an installation: runs ldconfig, or tells the user to.
 if(DEFINED ENV{DESTDIR} AND NOT "$ENV{DESTDIR}" STREQUAL "")
   return()
 endif()

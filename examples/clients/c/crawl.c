@@ -55,8 +55,8 @@ static long long ask(redisContext *server, const char *command, const char *page
 /* Crawls the site at that hour; returns how many pages were fetched. */
 static int crawl(redisContext *server, int hour)
 {
-    /* The time is told, so that nobody has to wait for two days. Without EVENTTIME, AT and ADVANCE
-     * it is the server's clock. */
+    /* Passes times explicitly, so that the example need not run for two days. Without EVENTTIME, AT
+     * and ADVANCE it is the server's clock. */
     const long long now = 1800000000000 + hour * 3600000LL;
     freeReplyObject(redisCommand(server, "WINDOW.ADVANCE example:seen AT %lld", now));
     const char *queue[QUEUE] = {"/"};

@@ -14,7 +14,7 @@
 
 static const struct timeval patience = {0, 500000};
 
-/* Sends a command, which may arrive twice, until it is answered; NULL when that is in vain. */
+/* Sends a command, which may arrive twice, until it is answered; NULL if all tries fail. */
 static redisReply *until_answered(redisContext *server, int argc, const char **argv)
 {
     for (int tries = 0; tries < 100; tries++) {

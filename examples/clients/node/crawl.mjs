@@ -45,7 +45,7 @@ async function fetchPage(page) {
 
 /* Crawls the site at that hour; returns how many pages were fetched. */
 async function crawl(hour) {
-    /* The time is told, so that nobody has to wait for two days. Without EVENTTIME below, AT and
+    /* Passes times explicitly, so that the example need not run for two days. Without EVENTTIME below, AT and
      * ADVANCE here it is the server's clock. */
     const now = START + hour * HOUR;
     await command("WINDOW.ADVANCE", "example:seen", "AT", now);

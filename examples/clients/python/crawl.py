@@ -40,7 +40,7 @@ def fetch(page):
 
 def crawl(hour):
     """Crawls the site at that hour; returns how many pages were fetched."""
-    # The time is told, so that nobody has to wait for two days. Without EVENTTIME below, AT and
+    # Passes times explicitly, so that the example need not run for two days. Without EVENTTIME below, AT and
     # ADVANCE here it is the server's clock.
     now = START + hour * HOUR
     server.execute_command("WINDOW.ADVANCE", "example:seen", "AT", now)

@@ -199,86 +199,109 @@ TEST(test_decoding_with_triples)
 enum { KEYS = 3000, CODES = 200 };
 #define NONE UINT32_MAX
 
-/*
- * Random inserts, changes, deletes and look-ups. What the table says of a key is right or unsure,
- * as long as nothing was deleted that was not there; the twin sees to that.
- */
-static void random_program(const bry__gf *gf, unsigned hashes, uint64_t segment, uint64_t seed)
-{
-    bry__kbf kbf = make(gf, hashes, segment);
-    uint32_t *twin = malloc(KEYS * sizeof *twin);
-    uint64_t items = 0, unsure = 0, invented = 0, asked = 0;
-    memset(twin, 0xff, KEYS * sizeof *twin);
-    generator numbers = {seed};
-    for (int step = 0; step < 60000; step++) {
-        uint64_t i = generator_below(&numbers, KEYS);
-        uint32_t code = (uint32_t)generator_below(&numbers, CODES), got = NONE;
-        bry_answer answer = bry__kbf_get(&kbf, key(i), CODES, &got);
-        assert_int_equal(got == NONE, answer != BRY_PRESENT);
-        asked++;
-        if (twin[i] == NONE) {
-            invented += answer == BRY_PRESENT;
-            if (items < KEYS / 3) {
-                insert(&kbf, key(i), code);
-                twin[i] = code;
-                items++;
-            }
-            continue;
-        }
-        assert_int_not_equal(answer, BRY_ABSENT);
-        if (answer == BRY_PRESENT)
-            assert_int_equal(got, twin[i]);
-        unsure += answer == BRY_UNSURE;
-        assert_true(bry__kbf_may_hold(&kbf, key(i), twin[i]));
-        uint32_t found[2];
-        int n = bry__kbf_ask(&kbf, key(i), CODES, found);
-        assert_true(n == -1 || (n > 0 && found[0] == twin[i]) || (n == 2 && found[1] == twin[i]));
-        if (generator_below(&numbers, 2)) {
-            bry__kbf_replace(&kbf, key(i), twin[i], code);
-            twin[i] = code;
-        } else {
-            bry__kbf_take(&kbf, key(i), twin[i], 0);
-            twin[i] = NONE;
-            items--;
-        }
-        if (step % 1000 == 0)
-            check(&kbf);
-    }
-    assert_int_equal(kbf.items, items);
-    assert_true(unsure < asked / 10);
-    assert_true(invented < asked / 100);
+/* A table and the exact map it is compared with. */
+typedef struct kbf_twin {
+    bry__kbf kbf;
+    uint32_t code[KEYS]; /* NONE: absent */
+    uint64_t items, asked, unsure, invented;
+} kbf_twin;
 
-    /* Batches give what single calls give. */
-    bry_hash hashes_of[KEYS];
+/* Looks up a key. The answer is right or unsure as long as only present keys were deleted. */
+static void compare_key(kbf_twin *twin, uint64_t i)
+{
+    uint32_t got = NONE, found[2];
+    bry_answer answer = bry__kbf_get(&twin->kbf, key(i), CODES, &got);
+    assert_int_equal(got == NONE, answer != BRY_PRESENT);
+    twin->asked++;
+    if (twin->code[i] == NONE) {
+        twin->invented += answer == BRY_PRESENT;
+        return;
+    }
+    assert_int_not_equal(answer, BRY_ABSENT);
+    if (answer == BRY_PRESENT)
+        assert_int_equal(got, twin->code[i]);
+    twin->unsure += answer == BRY_UNSURE;
+    assert_true(bry__kbf_may_hold(&twin->kbf, key(i), twin->code[i]));
+    int n = bry__kbf_ask(&twin->kbf, key(i), CODES, found);
+    assert_true(n == -1 || (n > 0 && found[0] == twin->code[i]) ||
+                (n == 2 && found[1] == twin->code[i]));
+}
+
+/* Inserts the key if it is absent and there is room; changes or deletes it if it is present. */
+static void change_key(kbf_twin *twin, uint64_t i, uint32_t code, generator *numbers)
+{
+    if (twin->code[i] == NONE) {
+        if (twin->items == KEYS / 3)
+            return;
+        insert(&twin->kbf, key(i), code);
+        twin->code[i] = code;
+        twin->items++;
+    } else if (generator_below(numbers, 2)) {
+        bry__kbf_replace(&twin->kbf, key(i), twin->code[i], code);
+        twin->code[i] = code;
+    } else {
+        bry__kbf_take(&twin->kbf, key(i), twin->code[i], 0);
+        twin->code[i] = NONE;
+        twin->items--;
+    }
+}
+
+/* Batches give what single calls give. */
+static void compare_batch(const bry__kbf *kbf)
+{
+    bry_hash hashes[KEYS];
     uint32_t codes[KEYS];
     uint8_t answers[KEYS];
     for (uint64_t i = 0; i < KEYS; i++)
-        hashes_of[i] = key(i);
+        hashes[i] = key(i);
     memset(codes, 0xff, sizeof codes);
-    bry__kbf_get_n(&kbf, hashes_of, KEYS, CODES, codes, answers);
+    bry__kbf_get_n(kbf, hashes, KEYS, CODES, codes, answers);
     for (uint64_t i = 0; i < KEYS; i++) {
         uint32_t got = NONE;
-        assert_int_equal(bry__kbf_get(&kbf, hashes_of[i], CODES, &got), answers[i]);
+        assert_int_equal(bry__kbf_get(kbf, hashes[i], CODES, &got), answers[i]);
         if (answers[i] == BRY_PRESENT)
             assert_int_equal(got, codes[i]);
     }
+}
 
-    /* Everything taken out again leaves nothing but stuck cells. */
+/* After all keys are deleted, only stuck cells are left. */
+static void delete_all(kbf_twin *twin)
+{
+    bry__kbf *kbf = &twin->kbf;
     for (uint64_t i = 0; i < KEYS; i++)
-        if (twin[i] != NONE)
-            bry__kbf_take(&kbf, key(i), twin[i], 0);
-    assert_int_equal(kbf.items, 0);
-    uint32_t *cells = cells_of(&kbf);
+        if (twin->code[i] != NONE)
+            bry__kbf_take(kbf, key(i), twin->code[i], 0);
+    assert_int_equal(kbf->items, 0);
+    uint32_t *cells = cells_of(kbf);
     uint64_t stuck = 0;
-    for (uint64_t i = 0; i < hashes * segment; i++) {
+    for (uint64_t i = 0; i < kbf->hashes * kbf->segment; i++) {
         assert_true(cells[i] == 0 || bry__cell_count(cells[i]) == BRY__KBF_STUCK);
         assert_int_equal(bry__cell_sum(cells[i]), 0);
         stuck += cells[i] != 0;
     }
-    assert_int_equal(stuck, kbf.counts[7]);
+    assert_int_equal(stuck, kbf->counts[7]);
     free(cells);
-    free(twin);
-    bry__kbf_free(&kbf, &heap);
+}
+
+static void random_program(const bry__gf *gf, unsigned hashes, uint64_t segment, uint64_t seed)
+{
+    kbf_twin twin = {.kbf = make(gf, hashes, segment)};
+    memset(twin.code, 0xff, sizeof twin.code);
+    generator numbers = {seed};
+    for (int step = 0; step < 60000; step++) {
+        uint64_t i = generator_below(&numbers, KEYS);
+        uint32_t code = (uint32_t)generator_below(&numbers, CODES);
+        compare_key(&twin, i);
+        change_key(&twin, i, code, &numbers);
+        if (step % 1000 == 0)
+            check(&twin.kbf);
+    }
+    assert_int_equal(twin.kbf.items, twin.items);
+    assert_true(twin.unsure < twin.asked / 10);
+    assert_true(twin.invented < twin.asked / 100);
+    compare_batch(&twin.kbf);
+    delete_all(&twin);
+    bry__kbf_free(&twin.kbf, &heap);
 }
 
 TEST(test_random_programs)
