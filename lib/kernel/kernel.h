@@ -9,6 +9,7 @@
 
 #include "common/attributes.h"
 #include "common/cpu.h"
+#include "kernel/slots.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -36,6 +37,16 @@ typedef struct bry__kernel {
     void (*bits_down)(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by);
     void (*bits_up)(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by);
     uint64_t (*run_after)(const unsigned char *bytes, uint64_t at, unsigned zeros, unsigned *ones);
+
+    /* Entries of a segment that are kept (kernel/slots.h). */
+    uint64_t (*slots_kept)(const unsigned char *bytes, uint64_t end, unsigned n, unsigned bits,
+                           unsigned value_bits, const uint32_t *name);
+    void (*slots_copy)(const unsigned char *bytes, uint64_t end, unsigned n, unsigned bits,
+                       const uint64_t *kept, unsigned char *to);
+    void (*runs_copy)(const unsigned char *runs, uint64_t end, const uint64_t *kept,
+                      unsigned char *to);
+    unsigned (*runs_list)(const unsigned char *runs, uint64_t end, const uint64_t *kept,
+                          bry__run_entry *to);
 
     /*
      * Rows of bit-sliced filters (kernel/rows.h), of 1, 2, 4, 8, 16, 32 or 64 bytes: ANDs n of

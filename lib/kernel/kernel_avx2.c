@@ -157,5 +157,9 @@ const bry__kernel bry__kernel_avx2 = {
     .bits_down = avx2_bits_down,
     .bits_up = avx2_bits_up,
     .run_after = bry__run_after_words, /* with BMI2 */
+    .slots_kept = bry__slots_kept_words,
+    .slots_copy = bry__slots_copy_words,
+    .runs_copy = bry__runs_copy_words,
+    .runs_list = bry__runs_list_words,
     .rows_and = avx2_rows_and,
 };

@@ -220,6 +220,31 @@ static bool avx512_rows_and(unsigned char *mask, const unsigned char *const *row
     return any;
 }
 
+/* Eight slots at a time: gathers the words that end with them, then the names of the values. */
+static uint64_t avx512_slots_kept(const unsigned char *bytes, uint64_t end, unsigned n,
+                                  unsigned bits, unsigned value_bits, const uint32_t *name)
+{
+    const __m512i seven = _mm512_set1_epi64(7);
+    const __m128i shift = _mm_cvtsi32_si128(64 - (int)value_bits); /* 64 gives 0 */
+    __m512i step = _mm512_set1_epi64((long long)bits);
+    __m512i at =
+        _mm512_sub_epi64(_mm512_set1_epi64((long long)end),
+                         _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), step));
+    uint64_t kept = 0;
+    step = _mm512_slli_epi64(step, 3);
+    for (unsigned i = 0; i < n; i += 8, at = _mm512_sub_epi64(at, step)) {
+        __mmask8 lanes = n - i < 8 ? (__mmask8)((1u << (n - i)) - 1) : (__mmask8)0xff;
+        __m512i byte = _mm512_srli_epi64(_mm512_add_epi64(at, seven), 3);
+        __m512i word =
+            _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), lanes, byte, bytes - 8, 1);
+        __m512i behind = _mm512_and_si512(_mm512_sub_epi64(_mm512_setzero_si512(), at), seven);
+        __m512i value = _mm512_srl_epi64(_mm512_sllv_epi64(word, behind), shift);
+        __m256i named = _mm512_mask_i64gather_epi32(_mm256_set1_epi32(-1), lanes, value, name, 4);
+        kept |= (uint64_t)_mm256_cmpneq_epi32_mask(named, _mm256_set1_epi32(-1)) << i;
+    }
+    return kept;
+}
+
 const bry__kernel bry__kernel_avx512 = {
     .isa = BRY__ISA_AVX512,
     .block_has = avx512_block_has,
@@ -231,5 +256,9 @@ const bry__kernel bry__kernel_avx512 = {
     .bits_down = avx512_bits_down,
     .bits_up = avx512_bits_up,
     .run_after = bry__run_after_words, /* with BMI2 */
+    .slots_kept = avx512_slots_kept,
+    .slots_copy = bry__slots_copy_words,
+    .runs_copy = bry__runs_copy_words,
+    .runs_list = bry__runs_list_words,
     .rows_and = avx512_rows_and,
 };

@@ -82,5 +82,9 @@ const bry__kernel bry__kernel_neon = {
     .bits_down = bry__bits_down_words,
     .bits_up = bry__bits_up_words,
     .run_after = bry__run_after_words,
+    .slots_kept = bry__slots_kept_words,
+    .slots_copy = bry__slots_copy_words,
+    .runs_copy = bry__runs_copy_words,
+    .runs_list = bry__runs_list_words,
     .rows_and = neon_rows_and,
 };

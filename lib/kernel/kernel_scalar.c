@@ -46,5 +46,9 @@ const bry__kernel bry__kernel_scalar = {
     .bits_down = bry__bits_down_words,
     .bits_up = bry__bits_up_words,
     .run_after = bry__run_after_words,
+    .slots_kept = bry__slots_kept_words,
+    .slots_copy = bry__slots_copy_words,
+    .runs_copy = bry__runs_copy_words,
+    .runs_list = bry__runs_list_words,
     .rows_and = scalar_rows_and,
 };

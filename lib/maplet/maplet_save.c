@@ -48,18 +48,19 @@ static bool maplet_save_is_plain(const bry__values *values, unsigned table)
     return true;
 }
 
-/* True if the names in use ascend with their values. */
-static bool maplet_save_is_rising(const bry__values *values)
+static bry__names maplet_save_names(const bry__values *values)
 {
+    bry__names names = {.name = values->name, .rising = true, .same = true};
     uint32_t next = 0;
-    for (uint32_t i = 0; i < values->room; i++) {
-        if (values->name[i] == BRY__NO_NAME)
+    for (uint32_t i = 0; i < values->room && names.rising; i++) {
+        uint32_t name = values->name[i];
+        if (name == BRY__NO_NAME) /* which is BRY__NOT_KEPT */
             continue;
-        if (values->name[i] < next)
-            return false;
-        next = values->name[i];
+        names.rising = name >= next;
+        names.same &= names.rising && name == i;
+        next = name;
     }
-    return true;
+    return names;
 }
 
 void bry__maplet_saving_end(bry__maplet_saving *saving)
@@ -85,10 +86,8 @@ bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_savin
     bry_status status = bry__table_output_begin(&made->output);
     for (unsigned i = 0; i < made->tables && status == BRY_OK; i++) {
         bry__table_source source = {.table = maplet->table[i]};
-        if (maplet->values && !maplet_save_is_plain(maplet->values, i)) {
-            source.name = maplet->values->name; /* BRY__NO_NAME is BRY__NOT_KEPT */
-            source.rising = maplet_save_is_rising(maplet->values);
-        }
+        if (maplet->values && !maplet_save_is_plain(maplet->values, i))
+            source.names = maplet_save_names(maplet->values);
         status = bry__table_saving_begin(&made->table[i], &source, bry__maplet_live(maplet, i),
                                          made->value_bits);
     }

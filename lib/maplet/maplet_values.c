@@ -480,17 +480,9 @@ typedef struct reclaiming {
     unsigned table;
 } reclaiming;
 
-static bool is_dead(void *context, uint64_t fingerprint, uint32_t value)
+static void note_gone(void *context, uint32_t value)
 {
     const reclaiming *work = context;
-    (void)fingerprint;
-    return work->maplet->values->name[value] == BRY__NO_NAME;
-}
-
-static void note_gone(void *context, uint64_t fingerprint, uint32_t value)
-{
-    const reclaiming *work = context;
-    (void)fingerprint;
     bry__values_note_gone(work->maplet, work->table, value);
 }
 
@@ -516,8 +508,8 @@ bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
     bool done = false;
     bry_status status = BRY_OK;
     if (table->dead > 0) {
-        status =
-            bry__table_reclaim(table, is_dead, note_gone, &work, budget, &done, &maplet->allocator);
+        status = bry__table_reclaim(table, maplet->values->name, note_gone, &work, budget, &done,
+                                    &maplet->allocator);
         table->settling = table->dead == 0;
     }
     if (table->dead == 0)

@@ -25,6 +25,7 @@
 #include "maplet/table.h"
 
 #include "common/attributes.h"
+#include "maplet/table_build.h"
 
 #include <assert.h>
 #include <string.h>
@@ -292,26 +293,20 @@ static bry_status table_fold(bry__table *table, const bry_allocator *allocator)
     unsigned n = (unsigned)a->n + b->n;
     if (n > BRY__SEGMENT_MAX)
         return BRY_E_FULL;
-    uint64_t from_most = after.u_most[1];
     bry__segment_builder both;
     bry_status status = bry__segment_begin(&both, n, after.u_most[0], table->value_bits, allocator);
     if (status != BRY_OK)
         return status;
-
-    bry__segment_cursor at_a = {0}, at_b = {0};
-    bry__entry in_a, in_b;
-    bool more_a = bry__segment_next(a, from_most, &at_a, &in_a);
-    bool more_b = bry__segment_next(b, from_most, &at_b, &in_b);
-    while (more_a || more_b) {
-        /* 2u and 2u + 1: the even one comes first */
-        if (more_a && (!more_b || in_a.u <= in_b.u)) {
-            bry__segment_append(&both, (bry__entry){in_a.u << 1, in_a.value});
-            more_a = bry__segment_next(a, from_most, &at_a, &in_a);
-        } else {
-            bry__segment_append(&both, (bry__entry){in_b.u << 1 | 1, in_b.value});
-            more_b = bry__segment_next(b, from_most, &at_b, &in_b);
-        }
-    }
+    bry__entry entries[BRY__SEGMENT_MAX + 4], merged[BRY__SEGMENT_MAX];
+    bry__entry *even = entries + 1, *odd = even + a->n + 2;
+    bry__segment_read(a, after.u_most[1], even);
+    bry__segment_read(b, after.u_most[1], odd);
+    for (unsigned i = 0; i < a->n; i++)
+        even[i].u <<= 1;
+    for (unsigned i = 0; i < b->n; i++)
+        odd[i].u = odd[i].u << 1 | 1;
+    bry__merge_entries(even, a->n, odd, b->n, merged);
+    bry__segment_fill(&both, merged, n);
     table->block_bytes -= bry__segment_bytes(a) + bry__segment_bytes(b);
     uint8_t spilled = a->spilled | b->spilled;
     bry__segment_free(a, allocator);

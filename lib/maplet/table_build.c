@@ -52,6 +52,34 @@ size_t bry__pick_bits(const bry__entry *from, size_t n, unsigned shift, uint64_t
     return kept;
 }
 
+/* One of the two, without a branch, which could not be predicted. */
+static inline bry__entry pick_entry(const bry__entry *a, const bry__entry *b, bool second)
+{
+    uint64_t mask = -(uint64_t)second;
+    return (bry__entry){a->u ^ ((a->u ^ b->u) & mask),
+                        a->value ^ ((a->value ^ b->value) & (uint32_t)mask)};
+}
+
+void bry__merge_entries(bry__entry *a, size_t n_a, bry__entry *b, size_t n_b, bry__entry *to)
+{
+    bry__entry *a_last = a + n_a - 1, *b_last = b + n_b - 1, *last = to + n_a + n_b - 1;
+    a[-1].u = b[-1].u = UINT64_MAX; /* as a signed number below all others … */
+    a[n_a].u = b[n_b].u = INT64_MAX; /* … and above */
+    /* From both ends at once: neither waits for the other. */
+    for (size_t left = (n_a + n_b) / 2; left > 0; left--) {
+        bool second = (int64_t)b->u < (int64_t)a->u;
+        *to++ = pick_entry(a, b, second);
+        a += !second;
+        b += second;
+        second = (int64_t)b_last->u > (int64_t)a_last->u;
+        *last-- = pick_entry(a_last, b_last, second);
+        a_last -= !second;
+        b_last -= second;
+    }
+    if ((n_a + n_b) % 2)
+        *to = a <= a_last ? *a : *b;
+}
+
 bry_status bry__build_reserve(bry__build *to, size_t n)
 {
     if (n <= to->room)

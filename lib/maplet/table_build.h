@@ -30,6 +30,10 @@ bry_status bry__build_end(bry__build *to, bry_status status);
 size_t bry__pick_bits(const bry__entry *from, size_t n, unsigned shift, uint64_t bits,
                       bry__entry *to);
 
+/* Merges two sorted lists that have no u in common. The entries before and after each of them are
+ * overwritten. */
+void bry__merge_entries(bry__entry *a, size_t n_a, bry__entry *b, size_t n_b, bry__entry *to);
+
 /* Whether a comes before b, or is equal. */
 static inline bool bry__entry_before(bry__entry a, bry__entry b)
 {

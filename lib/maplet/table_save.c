@@ -4,6 +4,7 @@
 #include "common/endian.h"
 #include "hash/derive.h"
 #include "kernel/bits.h"
+#include "maplet/table_build.h"
 #include "maplet/table_code.h"
 
 #include <assert.h>
@@ -71,10 +72,19 @@ static bry_status push_value(bry__table_saving *saving, uint32_t value)
     return status;
 }
 
-static void free_entries(bry__table_saving *saving)
+/* Room around lists of entries, and between two, for bry__merge_entries(). */
+enum { BEFORE = 1, AROUND = 4 };
+
+static bry__entry *alloc_entries(const bry__table_saving *saving, size_t room)
 {
-    bry__free(&saving->allocator, saving->entry, saving->entry_room * sizeof *saving->entry);
-    bry__free(&saving->allocator, saving->spare, saving->entry_room * sizeof *saving->spare);
+    bry__entry *entries = bry__alloc_buffer(&saving->allocator, (room + AROUND) * sizeof *entries);
+    return entries ? entries + BEFORE : NULL;
+}
+
+static void free_entries(const bry__table_saving *saving, bry__entry *entries, size_t room)
+{
+    if (entries)
+        bry__free(&saving->allocator, entries - BEFORE, (room + AROUND) * sizeof *entries);
 }
 
 /* Room for n entries, twice. */
@@ -85,18 +95,18 @@ static bry_status reach_entries(bry__table_saving *saving, size_t n)
     size_t room = saving->entry_room ? saving->entry_room : BRY__SEGMENT_MAX;
     while (room < n)
         room *= 2;
-    bry__entry *grown[2] = {bry__alloc_buffer(&saving->allocator, room * sizeof *grown[0]),
-                            bry__alloc_buffer(&saving->allocator, room * sizeof *grown[1])};
-    if (!grown[0] || !grown[1]) {
-        bry__free(&saving->allocator, grown[0], room * sizeof *grown[0]);
-        bry__free(&saving->allocator, grown[1], room * sizeof *grown[1]);
+    bry__entry *grown = alloc_entries(saving, room), *spare = alloc_entries(saving, room);
+    if (!grown || !spare) {
+        free_entries(saving, grown, room);
+        free_entries(saving, spare, room);
         return BRY_E_NOMEM;
     }
     if (saving->entries)
-        memcpy(grown[0], saving->entry, saving->entries * sizeof *grown[0]);
-    free_entries(saving);
-    saving->entry = grown[0];
-    saving->spare = grown[1];
+        memcpy(grown, saving->entry, saving->entries * sizeof *grown);
+    free_entries(saving, saving->entry, saving->entry_room);
+    free_entries(saving, saving->spare, saving->entry_room);
+    saving->entry = grown;
+    saving->spare = spare;
     saving->entry_room = room;
     return BRY_OK;
 }
@@ -137,9 +147,9 @@ static int compare_strays(const void *a, const void *b)
 /* Whether the entry is written, and what for its value. */
 static bool is_kept(const bry__table_source *source, uint32_t *value)
 {
-    if (!source->name)
+    if (!source->names.name)
         return true; /* even if the value is BRY__NOT_KEPT */
-    *value = source->name[*value];
+    *value = source->names.name[*value];
     return *value != BRY__NOT_KEPT;
 }
 
@@ -259,7 +269,8 @@ bry_status bry__table_saving_begin(bry__table_saving *saving, const bry__table_s
 void bry__table_saving_end(bry__table_saving *saving)
 {
     bry__free(&saving->allocator, saving->stray, saving->stray_room * sizeof *saving->stray);
-    free_entries(saving);
+    free_entries(saving, saving->entry, saving->entry_room);
+    free_entries(saving, saving->spare, saving->entry_room);
     bry__free(&saving->allocator, saving->value, saving->value_room * sizeof *saving->value);
     *saving = (bry__table_saving){0};
 }
@@ -286,8 +297,8 @@ static bool has_strays(const bry__table_saving *saving, uint64_t i)
     return at < saving->strays && saving->stray[at].segment == i;
 }
 
-/* The entries that belong to segment i of the shape and are kept, of those that were read from
- * segment j of the source; how many. */
+/* The entries that belong to segment i of the shape, of those that were read from segment j of the
+ * source; how many. */
 static size_t pick_entries(const bry__table_saving *saving, const bry__table_source *source,
                            uint64_t i, uint64_t j, bry__entry *entry, size_t n)
 {
@@ -296,34 +307,22 @@ static size_t pick_entries(const bry__table_saving *saving, const bry__table_sou
     unsigned up = level > depth ? level - depth : 0, down = depth > level ? depth - level : 0;
     uint64_t low = up ? j >> depth : 0, mask = bry__low_bits(down), wanted = i >> level & mask;
     size_t kept = 0;
-    for (size_t at = 0; at < n; at++) {
+    for (size_t at = 0; at < n; at++) { /* without a branch, which could not be predicted */
         bry__entry here = entry[at];
-        bool keep = (here.u & mask) == wanted;
-        if (source->name) { /* as is_kept(), without a branch */
-            here.value = source->name[here.value];
-            keep &= here.value != BRY__NOT_KEPT;
-        }
         entry[kept] = (bry__entry){here.u >> down << up | low, here.value};
-        kept += keep;
+        kept += (here.u & mask) == wanted;
     }
     return kept;
 }
 
-/* Merges n entries in order behind those that there are into them. */
+/* Merges n entries in order, which are two behind those that there are, into them. */
 static void merge_entries(bry__table_saving *saving, size_t n)
 {
-    const bry__entry *a = saving->entry, *a_end = a + saving->entries, *b = a_end, *b_end = b + n;
-    bry__entry *to = saving->spare;
+    bry__entry *merged = saving->spare;
     if (n == 0)
         return;
-    while (a < a_end && b < b_end) { /* without a branch, which could not be predicted */
-        bool second = b->u < a->u;
-        *to++ = second ? *b : *a;
-        a += !second;
-        b += second;
-    }
-    memcpy(to, a < a_end ? a : b, (size_t)(a_end - a + (b_end - b)) * sizeof *to);
-    bry__entry *merged = saving->spare;
+    bry__merge_entries(saving->entry, saving->entries, saving->entry + saving->entries + 2, n,
+                       merged);
     saving->spare = saving->entry;
     saving->entry = merged;
     saving->entries += n;
@@ -341,12 +340,17 @@ static bry_status gather_segment(bry__table_saving *saving, const bry__table_sou
     bry_status status = reach_entries(saving, saving->entries + segment->n);
     if (status != BRY_OK)
         return status;
-    bry__entry *entry = saving->entry + saving->entries;
-    bry__segment_read(segment, bry__table_u_most(table, j), entry);
+    bool first = saving->entries == 0;
+    bry__entry *entry = saving->entry + (first ? 0 : saving->entries + 2);
+    uint64_t u_most = bry__table_u_most(table, j);
     size_t n = segment->n;
-    if (source->name || depth != level)
+    if (source->names.name)
+        n = bry__segment_read_named(segment, u_most, source->names.name, entry);
+    else
+        bry__segment_read(segment, u_most, entry);
+    if (depth != level)
         n = pick_entries(saving, source, i, j, entry, n);
-    if (saving->entries == 0)
+    if (first)
         saving->entries = n;
     else
         merge_entries(saving, n);
@@ -403,7 +407,7 @@ static bry_status gather(bry__table_saving *saving, uint64_t i)
     if (strays && status == BRY_OK)
         status = gather_strays(saving, i);
     /* They are in order but for strays, and where the values of a fingerprint got other names. */
-    bool renamed = saving->source.name && !saving->source.rising;
+    bool renamed = saving->source.names.name && !saving->source.names.rising;
     if (strays || (renamed && !is_sorted(saving->entry, saving->entries)))
         qsort(saving->entry, saving->entries, sizeof *saving->entry, compare_entries);
     if (strays)
@@ -457,9 +461,9 @@ static bool copy_segment(const bry__table_saving *saving, uint64_t i, bry__table
     unsigned value_bits = saving->shape.value_bits, n = segment->n;
     bry__segment_layout layout = bry__segment_layout_of(n, u_most, value_bits);
     unsigned char *front = output->buffer + output->filled + BRY__RECORD_SIZE;
-    if (source->name) {
-        if (!bry__segment_encode_named(segment, u_most, source->name, source->rising, value_bits,
-                                       front, &n, &layout))
+    if (source->names.name) {
+        if (!bry__segment_encode_named(segment, u_most, &source->names, value_bits, front, &n,
+                                       &layout))
             return false;
     } else {
         if (!is_ready(segment, value_bits, &layout))

@@ -19,9 +19,7 @@
 /* A table whose entries are saved. */
 typedef struct bry__table_source {
     const bry__table *table;
-    const uint32_t *name; /* saved for each value; BRY__NOT_KEPT: its entries are not saved. NULL:
-                             values are saved as they are */
-    bool rising; /* names ascend with the values */
+    bry__names names; /* saved instead of values; all zeros: values are saved as they are */
 } bry__table_source;
 
 /* Output of frames: a stream, or only a checksum of their payloads. */

@@ -48,23 +48,24 @@ static bool table_in_overflow(const bry__table *table, uint64_t fingerprint)
     return bry__overflow_next(&table->overflow, &place, &f, &v) && f == fingerprint;
 }
 
-/* The calls of a sweep: which entries to drop, and a report of each one dropped. */
+/* What a sweep drops: values without a name, or what a function says. */
 typedef struct sweeper {
+    const uint32_t *name; /* NULL: by `drop` */
     bry__drop *drop;
-    bry__gone *gone; /* may be NULL */
+    bry__tell_value *gone; /* may be NULL */
     void *context;
     const bry_allocator *allocator;
 } sweeper;
 
 static bool sweeper_drops(const sweeper *by, uint64_t fingerprint, uint32_t value)
 {
-    return by->drop(by->context, fingerprint, value);
+    return by->name ? by->name[value] == BRY__NOT_KEPT : by->drop(by->context, fingerprint, value);
 }
 
-static void sweeper_report(const sweeper *by, uint64_t fingerprint, uint32_t value)
+static void sweeper_report(const sweeper *by, uint32_t value)
 {
     if (by->gone)
-        by->gone(by->context, fingerprint, value);
+        by->gone(by->context, value);
 }
 
 /* Drops one entry whose fingerprint has more in the overflow: one of those replaces it, and must be
@@ -81,44 +82,51 @@ static bool table_sweep_crowded(bry__table *table, uint64_t i, const sweeper *by
         if (!sweeper_drops(by, fingerprint, entry.value) || !table_in_overflow(table, fingerprint))
             continue;
         bry__table_take(table, fingerprint, entry.value, by->allocator);
-        sweeper_report(by, fingerprint, entry.value);
+        sweeper_report(by, entry.value);
         return true;
     }
     return false;
 }
 
-static bry_status table_sweep_segment(bry__table *table, uint64_t i, const sweeper *by)
+/* Drops entries of a segment as the function says. */
+static bry_status table_drop_from(bry__segment *segment, uint64_t u_most, unsigned value_bits,
+                                  uint64_t i, unsigned level, const sweeper *by)
 {
     bry__entry entries[BRY__SEGMENT_MAX];
-    bry__segment *segment = bry__table_segment(table, i);
-    uint64_t u_most = bry__table_u_most(table, i);
-    unsigned n = segment->n, level = bry__table_level(table, i), kept = 0;
+    unsigned kept = 0;
     bry__segment_read(segment, u_most, entries);
-    for (unsigned at = 0; at < n; at++)
-        kept += !sweeper_drops(by, entries[at].u << level | i, entries[at].value);
-    if (kept == n)
+    for (unsigned at = 0; at < segment->n; at++)
+        if (!sweeper_drops(by, entries[at].u << level | i, entries[at].value))
+            entries[kept++] = entries[at];
+    if (kept == segment->n)
         return BRY_OK;
-
     bry__segment_builder builder;
-    bry_status status =
-        bry__segment_begin(&builder, kept, u_most, table->value_bits, by->allocator);
+    bry_status status = bry__segment_begin(&builder, kept, u_most, value_bits, by->allocator);
     if (status != BRY_OK)
         return status;
-    for (unsigned at = 0; at < n; at++) {
-        uint64_t fingerprint = entries[at].u << level | i;
-        if (sweeper_drops(by, fingerprint, entries[at].value))
-            sweeper_report(by, fingerprint, entries[at].value);
-        else
-            bry__segment_append(&builder, entries[at]);
-    }
-    table->n -= n - kept;
-    table->block_bytes -= bry__segment_bytes(segment);
-    bry__table_count_step(table, kept);
-    uint8_t spilled = segment->spilled;
+    bry__segment_fill(&builder, entries, kept);
+    builder.segment.spilled = segment->spilled;
     bry__segment_free(segment, by->allocator);
     *segment = bry__segment_end(&builder);
-    segment->spilled = spilled;
-    table->block_bytes += bry__segment_bytes(segment);
+    return BRY_OK;
+}
+
+static bry_status table_sweep_segment(bry__table *table, uint64_t i, const sweeper *by)
+{
+    bry__segment *segment = bry__table_segment(table, i);
+    uint64_t u_most = bry__table_u_most(table, i);
+    unsigned n = segment->n;
+    size_t bytes = bry__segment_bytes(segment);
+    bry_status status =
+        by->name ? bry__segment_drop_nameless(segment, u_most, by->name, table->value_bits,
+                                              by->gone, by->context, by->allocator)
+                 : table_drop_from(segment, u_most, table->value_bits, i,
+                                   bry__table_level(table, i), by);
+    if (status != BRY_OK || segment->n == n)
+        return status;
+    table->n -= n - segment->n;
+    table->block_bytes += bry__segment_bytes(segment) - bytes;
+    bry__table_count_step(table, segment->n);
     return BRY_OK;
 }
 
@@ -137,7 +145,7 @@ static bool table_sweep_overflow(bry__table *table, const sweeper *by, uint64_t 
         if (sweeper_drops(by, fingerprint, value)) {
             bry__overflow_remove(&table->overflow, place, by->allocator);
             table->n--;
-            sweeper_report(by, fingerprint, value);
+            sweeper_report(by, value);
         } else {
             table->sweep_fingerprint = fingerprint + (value == UINT32_MAX);
             table->sweep_value = value + 1;
@@ -146,10 +154,9 @@ static bool table_sweep_overflow(bry__table *table, const sweeper *by, uint64_t 
     return false;
 }
 
-bry_status bry__table_reclaim(bry__table *table, bry__drop *drop, bry__gone *gone, void *context,
-                              uint64_t budget, bool *done, const bry_allocator *allocator)
+static bry_status table_sweep_step(bry__table *table, const sweeper *by, uint64_t budget,
+                                   bool *done)
 {
-    sweeper by = {drop, gone, context, allocator};
     if (!table->sweeping) {
         table->sweeping = true;
         table->sweep = table->sweep_fingerprint = table->sweep_value = 0;
@@ -159,26 +166,26 @@ bry_status bry__table_reclaim(bry__table *table, bry__drop *drop, bry__gone *gon
     while (table->sweep < table->segments && looked < budget) {
         uint64_t i = table->sweep;
         looked += bry__table_segment(table, i)->n + 1u;
-        while (table->overflow.n > 0 && table_sweep_crowded(table, i, &by, &looked))
+        while (table->overflow.n > 0 && table_sweep_crowded(table, i, by, &looked))
             if (looked >= budget) /* a crowd may have any size: continue in the next call */
                 return BRY_OK;
-        bry_status status = table_sweep_segment(table, i, &by);
+        bry_status status = table_sweep_segment(table, i, by);
         if (status != BRY_OK)
             return status;
         table->sweep = i + 1;
-        bry__table_shrink(table, allocator);
+        bry__table_shrink(table, by->allocator);
         if (table->sweep <= i && table->overflow.n == 0) {
             /* Entries not seen yet were folded into an earlier segment. Sweep that one again now,
              * or every fold would set the sweep back. */
             looked += bry__table_segment(table, table->sweep)->n + 1u;
-            status = table_sweep_segment(table, table->sweep, &by);
+            status = table_sweep_segment(table, table->sweep, by);
             if (status != BRY_OK)
                 return status;
             table->sweep = i + 1;
         }
     }
     if (table->sweep >= table->segments && looked < budget &&
-        table_sweep_overflow(table, &by, budget - looked)) {
+        table_sweep_overflow(table, by, budget - looked)) {
         table->sweeping = false;
         *done = true;
     }
@@ -188,7 +195,16 @@ bry_status bry__table_reclaim(bry__table *table, bry__drop *drop, bry__gone *gon
 bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, uint64_t budget,
                             bool *done, const bry_allocator *allocator)
 {
-    return bry__table_reclaim(table, drop, NULL, context, budget, done, allocator);
+    sweeper by = {.drop = drop, .context = context, .allocator = allocator};
+    return table_sweep_step(table, &by, budget, done);
+}
+
+bry_status bry__table_reclaim(bry__table *table, const uint32_t *name, bry__tell_value *gone,
+                              void *context, uint64_t budget, bool *done,
+                              const bry_allocator *allocator)
+{
+    sweeper by = {.name = name, .gone = gone, .context = context, .allocator = allocator};
+    return table_sweep_step(table, &by, budget, done);
 }
 
 /* ---- changing values ----------------------------------------------------------------------- */

@@ -26,8 +26,8 @@ def fill(client):
     client("INDEX.DROP", "grown", 20)
     client("INDEX.DROP", "grown", 5)
     client("INDEX.ADD", "grown", 5, *range(50))
-    client("INDEX.CREATE", "gone", "UNITS", 20, "CAPACITY", 90, "SEED", 9)
-    for unit in range(20):
+    client("INDEX.CREATE", "gone", "UNITS", 90, "CAPACITY", 90, "SEED", 9)
+    for unit in range(90):
         client("INDEX.ADD", "gone", unit, *(f"{unit} {j}" for j in range(90)))
     client("INDEX.DROP", "gone", 7)  # no longer a candidate, but its items are still stored
     client("INDEX.CREATE", "dba", "ENGINE", "dba", "UNITS", 40, "CAPACITY", 100, "ERROR", "1%")

@@ -31,7 +31,7 @@
 
 #include <string.h>
 
-#define FOLD_COST 16u /* moving an entry costs as much as looking at this many */
+#define FOLD_COST 64u /* moving an entry costs as much as looking at this many */
 
 static unsigned compact_index_bits_for(uint64_t values)
 {

@@ -1,7 +1,9 @@
 /* Segments as they are written, beside what the builder makes of the same entries. */
+#include "kernel/kernel.h"
 #include "maplet/segment.h"
 
 #include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
 #include "support/generator.h"
 
 #include <stdlib.h>
@@ -113,6 +115,64 @@ static void give_names(generator *numbers, naming how, unsigned value_bits, unsi
             name[i] = BRY__NOT_KEPT;
 }
 
+static void count_told(void *context, uint32_t value)
+{
+    ((uint64_t *)context)[value]++;
+}
+
+/* The entries that are kept, in order; values have their names. */
+static unsigned keep(const uint32_t *name, bool named, unsigned n, bry__entry *to)
+{
+    unsigned left = 0;
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t value = entries[i].value;
+        if (name[value] != BRY__NOT_KEPT)
+            to[left++] = (bry__entry){entries[i].u, named ? name[value] : value};
+    }
+    return left;
+}
+
+static bool same_entry(bry__entry a, bry__entry b)
+{
+    return a.u == b.u && a.value == b.value;
+}
+
+/* Reading with names, and then dropping the others, gives what is kept. */
+static void compare_dropped(unsigned n, uint64_t u_most, unsigned value_bits, const uint32_t *name)
+{
+    static bry__entry expected[BRY__SEGMENT_MAX], read[BRY__SEGMENT_MAX];
+    bry__segment segment = build(entries, n, u_most, value_bits);
+    unsigned left = keep(name, true, n, expected);
+    assert_int_equal(bry__segment_read_named(&segment, u_most, name, read), left);
+    for (unsigned i = 0; i < left; i++)
+        assert_true(same_entry(read[i], expected[i]));
+
+    uint64_t told[NAMES] = {0};
+    keep(name, false, n, expected);
+    segment.spilled = n % 2;
+    assert_int_equal(
+        bry__segment_drop_nameless(&segment, u_most, name, value_bits, count_told, told, &memory),
+        BRY_OK);
+    for (unsigned i = 0; i < n; i++)
+        if (name[entries[i].value] == BRY__NOT_KEPT)
+            told[entries[i].value]--;
+    for (unsigned i = 0; i < NAMES; i++)
+        assert_int_equal(told[i], 0);
+    assert_int_equal(segment.spilled, n % 2);
+    segment.spilled = 0;
+    bry__segment made = build(expected, left, u_most, value_bits);
+    if (left < n) { /* else it stays as it is */
+        assert_int_equal(segment.n, made.n);
+        assert_int_equal(segment.steps, made.steps);
+        assert_int_equal(segment.remainder_bits, made.remainder_bits);
+        assert_int_equal(bry__segment_bytes(&segment), bry__segment_bytes(&made));
+        if (left > 0)
+            assert_memory_equal(segment.bytes, made.bytes, bry__segment_bytes(&made));
+    }
+    bry__segment_free(&made, &memory);
+    bry__segment_free(&segment, &memory);
+}
+
 /* Whether the segment could be written with names; else it is for the caller to do it. */
 static bool compare_named(unsigned n, uint64_t u_most, unsigned value_bits, naming how,
                           const uint32_t *name)
@@ -120,12 +180,11 @@ static bool compare_named(unsigned n, uint64_t u_most, unsigned value_bits, nami
     static bry__entry expected[BRY__SEGMENT_MAX];
     bry__segment segment = build(entries, n, u_most, value_bits);
     bry__segment_layout layout;
-    unsigned left = 0, written, wide = value_bits + (how == HIGHER);
-    bool done = bry__segment_encode_named(&segment, u_most, name, how != DISORDER, wide,
-                                          record + GUARD, &written, &layout);
-    for (unsigned i = 0; i < n; i++)
-        if (name[entries[i].value] != BRY__NOT_KEPT)
-            expected[left++] = (bry__entry){entries[i].u, name[entries[i].value]};
+    unsigned written, wide = value_bits + (how == HIGHER);
+    bry__names names = {.name = name, .rising = how != DISORDER, .same = how == SAME};
+    bool done = bry__segment_encode_named(&segment, u_most, &names, wide, record + GUARD, &written,
+                                          &layout);
+    unsigned left = keep(name, true, n, expected);
     if (done) {
         qsort(expected, left, sizeof *expected, order);
         assert_int_equal(written, left);
@@ -135,7 +194,7 @@ static bool compare_named(unsigned n, uint64_t u_most, unsigned value_bits, nami
     return done;
 }
 
-TEST(test_names)
+static void name_all(void)
 {
     generator numbers = {2};
     static const unsigned widths[] = {2, 5, 10}, gone[] = {0, 5, 50, 100};
@@ -152,6 +211,7 @@ TEST(test_names)
         draw(&numbers, n, u_most, value_bits);
         give_names(&numbers, kind, value_bits, share, name);
         bool one = compare_named(n, u_most, value_bits, kind, name);
+        compare_dropped(n, u_most, value_bits, name);
         /* Where nothing is left out and the order stays there is no excuse. */
         if (share == 0 && kind != DISORDER && u_most < UINT64_C(1) << 40)
             assert_true(one);
@@ -160,12 +220,43 @@ TEST(test_names)
     assert_true(done > combinations / 2);
 }
 
+TEST(test_names)
+{
+    bry__isa used = bry__kernels()->isa;
+    for (int isa = 0; isa < BRY__ISA_COUNT; isa++)
+        if (bry__kernel_force((bry__isa)isa))
+            name_all();
+    assert_true(bry__kernel_force(used));
+}
+
+/* Without memory nothing is dropped. */
+TEST(test_no_memory_to_drop)
+{
+    static uint32_t name[NAMES];
+    generator numbers = {3};
+    failing_allocator counting;
+    failing_allocator_init(&counting);
+    draw(&numbers, 500, 1 << 20, 5);
+    give_names(&numbers, SAME, 5, 50, name);
+    bry__segment segment = build(entries, 500, 1 << 20, 5), before = segment;
+    uint64_t told[NAMES] = {0};
+    counting.fail_at = 1;
+    assert_int_equal(bry__segment_drop_nameless(&segment, 1 << 20, name, 5, count_told, told,
+                                                &counting.allocator),
+                     BRY_E_NOMEM);
+    assert_memory_equal(&segment, &before, sizeof segment);
+    for (unsigned i = 0; i < NAMES; i++)
+        assert_int_equal(told[i], 0);
+    bry__segment_free(&segment, &memory);
+}
+
 int main(void)
 {
     memory = bry__allocator_or_default(NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_entries),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_no_memory_to_drop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,173 @@
+/*
+ * Entries of a segment that are kept, and the others left out (maplet/segment_names.c). Slots are
+ * fields of `bits` bits that follow one another downwards in a byte string, with a value at the top
+ * of each; the eight bytes before the last one may be read. Runs have a 1 per entry, in the same
+ * order, and 0s between. A bit string `kept` has a bit for each entry, and a word more than it
+ * needs.
+ *
+ * These are the definitions; each instruction set compiles its own copy (kernel_*.c).
+ */
+#ifndef BRY_KERNEL_SLOTS_H
+#define BRY_KERNEL_SLOTS_H
+
+#include "kernel/bits.h"
+
+/* The `bits` bits that end at bit `end`: the word that ends with their last byte, shifted. */
+static inline uint64_t bry__slot_before(const unsigned char *bytes, uint64_t end, unsigned bits)
+{
+    return bry__load64(bytes + ((end + 7) >> 3) - 8) << (-(unsigned)end & 7) >> (64 - bits);
+}
+
+/* Bits that are written downwards, towards lower places. */
+typedef struct bry__downwards {
+    unsigned char *end; /* bytes from here on are complete */
+    uint64_t bits; /* those that are not, from the highest bit on … */
+    unsigned used; /* … and how many, less than 8 */
+} bry__downwards;
+
+/* At most 56 of them; 0: the field is 0. Overwrites eight bytes before the end. */
+static inline void bry__put_bits(bry__downwards *to, uint64_t field, unsigned len)
+{
+    to->used += len;
+    to->bits |= field << (-to->used & 63);
+    bry__store64(to->end - 8, to->bits);
+    to->end -= to->used >> 3;
+    to->bits <<= to->used & ~7u;
+    to->used &= 7;
+}
+
+/* Bit i is 1 if name[value] of slot i is not UINT32_MAX. At most 64 slots of 1 to 57 bits; the
+ * first one ends at bit `end`. */
+static inline uint64_t bry__slots_kept_words(const unsigned char *bytes, uint64_t end, unsigned n,
+                                             unsigned bits, unsigned value_bits,
+                                             const uint32_t *name)
+{
+    uint64_t kept = 0, at = end - (uint64_t)n * bits;
+    unsigned shift = 63 - value_bits;
+    while (n-- > 0) {
+        at += bits;
+        uint64_t top = bry__load64(bytes + ((at + 7) >> 3) - 8) << (-(unsigned)at & 7);
+        kept += kept + (name[top >> 1 >> shift] < UINT32_MAX); /* add with carry */
+    }
+    return kept;
+}
+
+/* The bits of `kept` for the entries from number `index` on. */
+static inline uint64_t bry__kept_from(const uint64_t *kept, unsigned index)
+{
+    unsigned shift = index % 64;
+    return kept[index / 64] >> shift | kept[index / 64 + 1] << 1 << (63 - shift);
+}
+
+/* Copies those of n slots that are kept, of 1 to 56 bits. The first one ends at bit `end`, and its
+ * copy at `to`. */
+static inline void bry__slots_copy_words(const unsigned char *bytes, uint64_t end, unsigned n,
+                                         unsigned bits, const uint64_t *kept, unsigned char *to)
+{
+    bry__downwards out = {.end = to};
+#if defined(__BMI2__)
+    /* A few slots at a time, without branches: which of them are kept cannot be predicted. */
+    const unsigned char *kept_bytes = (const unsigned char *)kept;
+    unsigned most = 56 / bits, few = most < 4 ? most : 4;
+    uint64_t masks[16] = {0}, step = (uint64_t)few * bits, those = bry__low_bits(few);
+    for (unsigned which = 0; which < 1u << few; which++)
+        for (unsigned i = 0; i < few; i++)
+            masks[which] |= (which >> i & 1 ? bry__low_bits(bits) : 0) << (64 - (i + 1) * bits);
+    for (unsigned i = 0; i < n; i += few, end -= step) {
+        uint64_t mask = masks[bry__load64(kept_bytes + (i >> 3)) >> (i & 7) & those];
+        uint64_t slots = bry__load64(bytes + ((end + 7) >> 3) - 8) << (-(unsigned)end & 7);
+        bry__put_bits(&out, __builtin_ia32_pext_di(slots, mask),
+                      (unsigned)__builtin_popcountll(mask));
+    }
+#else
+    for (unsigned i = 0; i < n; i += 64, end -= 64 * (uint64_t)bits)
+        for (uint64_t left = kept[i / 64]; left; left &= left - 1) {
+            uint64_t at = end - (uint64_t)(unsigned)__builtin_ctzll(left) * bits;
+            bry__put_bits(&out, bry__slot_before(bytes, at, bits), bits);
+        }
+#endif
+}
+
+/* The 1s of the word whose bits in `kept` are 1. */
+static inline uint64_t bry__ones_kept(uint64_t word, uint64_t kept)
+{
+#if defined(__BMI2__)
+    return __builtin_ia32_pdep_di(kept, word);
+#else
+    uint64_t left = 0;
+    for (; word; word &= word - 1, kept >>= 1)
+        left |= (word & -word) & -(kept & 1);
+    return left;
+#endif
+}
+
+/* Takes the bits of `gone` out of the word: those above move down. */
+static inline uint64_t bry__bits_without(uint64_t word, uint64_t gone)
+{
+#if defined(__BMI2__)
+    return __builtin_ia32_pext_di(word, ~gone);
+#else
+    while (gone) { /* from the top, so that the others stay where they are */
+        unsigned at = 63 - (unsigned)__builtin_clzll(gone);
+        word = (word & bry__low_bits(at)) | (word >> 1 & ~bry__low_bits(at));
+        gone ^= (uint64_t)1 << at;
+    }
+    return word;
+#endif
+}
+
+/* The word of the runs at bit `at`, a multiple of 64; zeros from bit `end` on. */
+static inline uint64_t bry__runs_word(const unsigned char *runs, uint64_t at, uint64_t end)
+{
+    uint64_t word = bry__load64(runs + (at >> 3));
+    return end - at < 64 ? word & bry__low_bits((unsigned)(end - at)) : word;
+}
+
+/* Copies the runs up to bit `end` without the 1s of what is not kept, and up to eight bytes of
+ * zeros behind. */
+static inline void bry__runs_copy_words(const unsigned char *runs, uint64_t end,
+                                        const uint64_t *kept, unsigned char *to)
+{
+    uint64_t bits = 0; /* not written yet … */
+    unsigned used = 0, index = 0; /* … and how many, less than 64 */
+    for (uint64_t at = 0; at < end; at += 64) {
+        unsigned len = end - at < 64 ? (unsigned)(end - at) : 64;
+        uint64_t word = bry__runs_word(runs, at, end);
+        uint64_t gone = word ^ bry__ones_kept(word, bry__kept_from(kept, index));
+        index += (unsigned)__builtin_popcountll(word);
+        if (gone) {
+            len -= (unsigned)__builtin_popcountll(gone);
+            word = bry__bits_without(word, gone);
+        }
+        bits |= word << used;
+        bry__store64(to, bits);
+        if (used + len >= 64) {
+            to += 8;
+            bits = used ? word >> (64 - used) : 0;
+        }
+        used = (used + len) % 64;
+    }
+    bry__store64(to, bits);
+}
+
+/* Stores index and quotient of each entry that is kept; how many. */
+typedef struct bry__run_entry {
+    uint32_t index, quotient;
+} bry__run_entry;
+static inline unsigned bry__runs_list_words(const unsigned char *runs, uint64_t end,
+                                            const uint64_t *kept, bry__run_entry *to)
+{
+    const bry__run_entry *begin = to;
+    unsigned index = 0; /* of the first 1 of the word */
+    for (uint64_t at = 0; at < end; at += 64) {
+        uint64_t word = bry__runs_word(runs, at, end), of = bry__kept_from(kept, index);
+        for (uint64_t left = bry__ones_kept(word, of); left; left &= left - 1, of &= of - 1) {
+            unsigned here = index + (unsigned)__builtin_ctzll(of);
+            *to++ = (bry__run_entry){here, (uint32_t)at + (unsigned)__builtin_ctzll(left) - here};
+        }
+        index += (unsigned)__builtin_popcountll(word);
+    }
+    return (unsigned)(to - begin);
+}
+
+#endif
