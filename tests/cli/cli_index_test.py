@@ -2,12 +2,9 @@
 
 import math
 import os
-import pathlib
-import re
 import stat
-import subprocess
 
-from cli_runner import PROGRAM, load, main
+from cli_runner import load, main
 from index_runner import ENGINES, EXACT, IndexCase, numbered, words
 
 
@@ -504,23 +501,6 @@ class Check(IndexCase):
                     err=b'bloomery: BADDATA: "nothing": the data ends inside the header (byte 0)\n')
         os.mkdir(self.path("folder"))
         self.expect(["check", "folder"], 3, err=b'bloomery: IO: "folder": Is a directory\n')
-
-
-class Readme(IndexCase):
-    def test_the_example(self):
-        """Every command that the README shows prints what the README says it prints."""
-        readme = pathlib.Path(__file__).parents[2] / "README.md"
-        blocks = re.findall(r"^```console\n(.*?)^```$", readme.read_text(), flags=re.M | re.S)
-        (example,) = [block for block in blocks if "bloomery index" in block]
-        os.mkdir(self.path("bin"))
-        os.symlink(PROGRAM, self.path("bin/bloomery"))
-        environment = {**os.environ, "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
-        steps = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", example, flags=re.M)
-        self.assertEqual("".join(f"$ {command}\n{out}" for command, out in steps), example)
-        for command, out in steps:
-            done = subprocess.run(["sh", "-c", command], cwd=self.folder, env=environment,
-                                  capture_output=True, text=True, timeout=60, check=False)
-            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, out, ""), command)
 
 
 class Modes(IndexCase):
