@@ -31,7 +31,7 @@ typedef struct CMUnitTest {
 #define cmocka_run_group_tests(tests, setup, teardown)                                             \
     cmocka_run_group_tests_name(#tests, tests, setup, teardown)
 #define cmocka_run_group_tests_name(name, tests, setup, teardown)                                  \
-    cmocka_run(name, tests, sizeof(tests) / sizeof((tests)[0]), setup, teardown)
+    _cmocka_run_group_tests(name, tests, sizeof(tests) / sizeof((tests)[0]), setup, teardown)
 
 #define print_message(...) printf(__VA_ARGS__)
 #define print_error(...) fprintf(stderr, __VA_ARGS__)
@@ -85,8 +85,8 @@ static inline bool cmocka_passes(const CMUnitTest *test, void *state)
     return !test->teardown || test->teardown(&state) == 0;
 }
 
-static inline int cmocka_run(const char *group, const CMUnitTest *tests, size_t count,
-                             int (*setup)(void **), int (*teardown)(void **))
+static inline int _cmocka_run_group_tests(const char *group, const CMUnitTest *tests, size_t count,
+                                          int (*setup)(void **), int (*teardown)(void **))
 {
     int failed = 0;
     void *state = NULL;

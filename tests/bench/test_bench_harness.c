@@ -250,17 +250,3 @@ TEST(test_block)
     assert_false(bench_block_replace(path, "five\n"));
     assert_int_not_equal(access(path, F_OK), 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_skipped_phase),
-        cmocka_unit_test(test_wrong_answers_fail),
-        cmocka_unit_test(test_work_of_its_own),
-        cmocka_unit_test(test_median),
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_block),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

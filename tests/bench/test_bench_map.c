@@ -171,7 +171,7 @@ static void assert_tally(const map_tally *tally, uint64_t right, uint64_t wrong,
     assert_int_equal(tally->unsure, 0);
 }
 
-static void test_right_answers(void **state)
+TEST_WITH(test_right_answers, set_up, tear_down)
 {
     fixture *with = *state;
     bry_map *map = filled(with);
@@ -191,7 +191,7 @@ static void test_right_answers(void **state)
     candidate_map.drop(map);
 }
 
-static void test_wrong_answers_are_counted(void **state)
+TEST_WITH(test_wrong_answers_are_counted, set_up, tear_down)
 {
     fixture *with = *state;
     const map_data *data = &with->data;
@@ -215,7 +215,7 @@ static void test_wrong_answers_are_counted(void **state)
     candidate_map.drop(map);
 }
 
-static void test_rounds_that_differ_fail(void **state)
+TEST_WITH(test_rounds_that_differ_fail, set_up, tear_down)
 {
     fixture *with = *state;
     bry_map *map = filled(with);
@@ -223,17 +223,4 @@ static void test_rounds_that_differ_fail(void **state)
     assert_int_equal(bry_map_del(map, with->data.hits[0], NULL), BRY_OK);
     assert_false(run_phase(with, map, MAP_HIT));
     candidate_map.drop(map);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_value_mix),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_workload),
-        cmocka_unit_test_setup_teardown(test_right_answers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_wrong_answers_are_counted, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_rounds_that_differ_fail, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

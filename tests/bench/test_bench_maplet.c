@@ -141,7 +141,7 @@ static void *filled(const bench_candidate *who, const maplet_work *work)
     return table;
 }
 
-static void test_right_answers(void **state)
+TEST_WITH(test_right_answers, set_up, tear_down)
 {
     const maplet_work *work = &((fixture *)*state)->work;
     const bench_candidate *both[] = {&candidate_maplet, &candidate_exact};
@@ -163,7 +163,7 @@ static bry_hash key_with(const maplet_work *work, const bry_hash *keys, uint64_t
     return (bry_hash){0};
 }
 
-static void test_wrong_values_are_noticed(void **state)
+TEST_WITH(test_wrong_values_are_noticed, set_up, tear_down)
 {
     const maplet_work *work = &((fixture *)*state)->work;
     bry__maplet *maplet = filled(&candidate_maplet, work);
@@ -187,7 +187,7 @@ static void test_wrong_values_are_noticed(void **state)
     candidate_exact.drop(exact);
 }
 
-static void test_lost_keys_are_noticed(void **state)
+TEST_WITH(test_lost_keys_are_noticed, set_up, tear_down)
 {
     const maplet_work *work = &((fixture *)*state)->work;
     bry__maplet *maplet = filled(&candidate_maplet, work);
@@ -197,7 +197,7 @@ static void test_lost_keys_are_noticed(void **state)
     candidate_maplet.drop(maplet);
 }
 
-static void test_strangers_are_noticed(void **state)
+TEST_WITH(test_strangers_are_noticed, set_up, tear_down)
 {
     maplet_work *work = &((fixture *)*state)->work;
     work->options.capacity++; /* room for one that the list of fingerprints does not have */
@@ -215,7 +215,7 @@ static void test_strangers_are_noticed(void **state)
     candidate_maplet.drop(maplet);
 }
 
-static void test_a_full_table_fails(void **state)
+TEST_WITH(test_a_full_table_fails, set_up, tear_down)
 {
     const maplet_work *work = &((fixture *)*state)->work;
     void *maplet = filled(&candidate_maplet, work);
@@ -224,18 +224,4 @@ static void test_a_full_table_fails(void **state)
     void *exact = filled(&candidate_exact, work);
     assert_false(run_phase(&candidate_exact, work, exact, MAPLET_INSERT)); /* keys twice */
     candidate_exact.drop(exact);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_table),
-        cmocka_unit_test(test_exact_table_has_the_room_it_was_made_for),
-        cmocka_unit_test_setup_teardown(test_right_answers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_wrong_values_are_noticed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_lost_keys_are_noticed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_strangers_are_noticed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_full_table_fails, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -482,23 +482,3 @@ TEST(test_base64_is_strict)
             fail_msg("%s is accepted", bad[i]);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_in_pieces),
-        cmocka_unit_test(test_ready_lines_do_not_move),
-        cmocka_unit_test(test_longest_line),
-        cmocka_unit_test(test_reading_fails),
-        cmocka_unit_test(test_reading_is_stopped),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_counts_of_a_long_pipe),
-        cmocka_unit_test(test_json_is_read),
-        cmocka_unit_test(test_json_is_refused),
-        cmocka_unit_test(test_json_of_any_bytes),
-        cmocka_unit_test(test_json_is_written),
-        cmocka_unit_test(test_base64_round_trips),
-        cmocka_unit_test(test_base64_is_strict),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

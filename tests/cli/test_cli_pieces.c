@@ -132,15 +132,3 @@ TEST(test_an_early_failure_is_not_forgotten)
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), CLI_FAILED);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_numbers_round_trip),
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_quotes_fit),
-        cmocka_unit_test(test_an_early_failure_is_not_forgotten),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

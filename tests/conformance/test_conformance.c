@@ -18,9 +18,8 @@ static void run(void (*check)(const object_kind *kind))
 }
 
 #define CHECK(name)                                                                                \
-    static void name(void **state)                                                                 \
+    TEST(name)                                                                                     \
     {                                                                                              \
-        (void)state;                                                                               \
         run(check_##name);                                                                         \
     }
 
@@ -42,14 +41,5 @@ CHECK(failing_operations)
 int main(int argc, char **argv)
 {
     chosen = argc > 1 ? argv[1] : NULL;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),    cmocka_unit_test(empty),
-        cmocka_unit_test(files),         cmocka_unit_test(limit),
-        cmocka_unit_test(sink_refuses),  cmocka_unit_test(truncated),
-        cmocka_unit_test(flipped),       cmocka_unit_test(other_header),
-        cmocka_unit_test(forged),        cmocka_unit_test(failing_create),
-        cmocka_unit_test(failing_clone), cmocka_unit_test(failing_save),
-        cmocka_unit_test(failing_load),  cmocka_unit_test(failing_operations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

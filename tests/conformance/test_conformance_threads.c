@@ -116,12 +116,3 @@ TEST(test_readers_side_by_side)
             check_threads(&jobs[j]->kind[i]);
         }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_use_of_the_kernels),
-        cmocka_unit_test(test_readers_side_by_side),
-    };
-    return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
-}

@@ -240,6 +240,5 @@ int main(int argc, char **argv)
         return 2;
     }
     file_name = argv[1];
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_index_as_a_map)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

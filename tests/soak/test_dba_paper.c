@@ -251,9 +251,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         scale = strtoull(argv[1], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error_control),
-        cmocka_unit_test(test_queries),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

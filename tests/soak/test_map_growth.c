@@ -73,12 +73,3 @@ TEST(test_a_thousand_to_10_million)
 {
     grow(1000, 1e-9, 10000000);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_hundred_to_20_million),
-        cmocka_unit_test(test_a_thousand_to_10_million),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

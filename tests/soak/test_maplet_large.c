@@ -103,6 +103,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         entries = strtoull(argv[1], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(half_a_billion)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

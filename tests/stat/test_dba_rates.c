@@ -316,11 +316,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         capacity = strtoull(argv[1], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full_units),
-        cmocka_unit_test(test_small_units),
-        cmocka_unit_test(test_grown),
-        cmocka_unit_test(test_memory_against_one_filter),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

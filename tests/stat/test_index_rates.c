@@ -132,14 +132,3 @@ TEST(test_bits)
         bry_index_destroy(index);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_at_capacity),
-        cmocka_unit_test(test_grown_and_shrunk),
-        cmocka_unit_test(test_deletion),
-        cmocka_unit_test(test_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -185,7 +185,7 @@ static tally ask_paper(const bry__paper_kbf *kbf, bry__paper_level level, uint64
     return sum;
 }
 
-static void test_papers_shape_by_level(void **state)
+TEST(test_papers_shape_by_level)
 {
     bry__gf *gf = *state;
     static const bry__paper_level levels[] = {BRY__PAPER_ONES, BRY__PAPER_ONES, BRY__PAPER_PAIRS,
@@ -362,7 +362,7 @@ TEST(test_growth_from_a_few_keys)
 }
 
 /* Keys that come and go leave stuck cells; the estimate follows what that costs. */
-static void test_estimate_under_churn(void **state)
+TEST(test_estimate_under_churn)
 {
     bry__gf *gf = *state;
     enum { TURNS = 12 };
@@ -412,10 +412,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         keys = strtoul(argv[1], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_papers_shape_by_level),  cmocka_unit_test(test_tuned_at_1e3),
-        cmocka_unit_test(test_tuned_at_1e5),           cmocka_unit_test(test_small_tables),
-        cmocka_unit_test(test_growth_from_a_few_keys), cmocka_unit_test(test_estimate_under_churn),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return run_all_tests(set_up, tear_down);
 }

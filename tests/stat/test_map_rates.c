@@ -111,13 +111,3 @@ TEST(test_growth_goes_on)
         bry_map_destroy(map);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_at_capacity),
-        cmocka_unit_test(test_grown_and_joined),
-        cmocka_unit_test(test_growth_goes_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

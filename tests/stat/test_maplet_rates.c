@@ -200,14 +200,3 @@ TEST(test_collisions_when_upserting)
         bry__maplet_free(&maplet);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growing_and_shrinking),
-        cmocka_unit_test(test_merging_halves),
-        cmocka_unit_test(test_past_capacity),
-        cmocka_unit_test(test_collisions_when_upserting),
-    };
-    return cmocka_run_group_tests_name("maplet rates", tests, NULL, NULL);
-}

@@ -208,15 +208,3 @@ TEST(test_standard_filter_errs_as_the_formula_says)
             0.01);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_observed_error_is_the_planned_one),
-        cmocka_unit_test(test_error_before_capacity),
-        cmocka_unit_test(test_items_counts_new_keys),
-        cmocka_unit_test(test_merged_count),
-        cmocka_unit_test(test_standard_filter_errs_as_the_formula_says),
-    };
-    return cmocka_run_group_tests_name("rates", tests, NULL, NULL);
-}

@@ -221,18 +221,3 @@ TEST(test_numbers_are_written)
         assert_string_equal(text_rounded(cases[i].number, text), cases[i].rounded);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_are_exact),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_digits_alone),
-        cmocka_unit_test(test_shares_are_nearest),
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_sizes_are_written),
-        cmocka_unit_test(test_numbers_are_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -335,27 +335,3 @@ TEST(test_isa_names)
     assert_false(bry__cpu_has(BRY__ISA_NEON) && bry__cpu_has(BRY__ISA_AVX2));
     assert_true(!bry__cpu_has(BRY__ISA_AVX512) || bry__cpu_has(BRY__ISA_AVX2));
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statuses_are_pinned),
-        cmocka_unit_test(test_unknown_statuses),
-        cmocka_unit_test(test_answers_are_pinned),
-        cmocka_unit_test(test_engines),
-        cmocka_unit_test(test_version_is_the_headers),
-        cmocka_unit_test(test_memory_is_cleared_and_given_back),
-        cmocka_unit_test(test_lines_are_aligned_wherever_the_allocator_puts_them),
-        cmocka_unit_test(test_lines_fail_cleanly),
-        cmocka_unit_test(test_default_allocator),
-        cmocka_unit_test(test_checked_sizes),
-        cmocka_unit_test(test_bytes_are_little_endian_at_any_address),
-        cmocka_unit_test(test_doubles_are_ieee_bits),
-        cmocka_unit_test(test_buffer_takes_everything_in_order),
-        cmocka_unit_test(test_buffer_refuses_sizes_that_cannot_be),
-        cmocka_unit_test(test_view_gives_its_bytes_and_then_the_end),
-        cmocka_unit_test(test_random_seeds_differ),
-        cmocka_unit_test(test_isa_names),
-    };
-    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
-}

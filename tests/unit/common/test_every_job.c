@@ -282,14 +282,3 @@ TEST(test_updates)
         assert_int_equal(memory.blocks, 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers_and_keys),
-        cmocka_unit_test(test_deletions),
-        cmocka_unit_test(test_additions),
-        cmocka_unit_test(test_updates),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

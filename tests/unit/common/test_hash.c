@@ -231,15 +231,5 @@ TEST(test_mixing_spreads_every_bit)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hashes_are_the_vectors),
-        cmocka_unit_test(test_what_is_derived_is_the_vectors),
-        cmocka_unit_test(test_keys_at_any_address),
-        cmocka_unit_test(test_empty_key),
-        cmocka_unit_test(test_batch_is_singles),
-        cmocka_unit_test(test_digest_is_little_endian_and_unseeded),
-        cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_mixing_spreads_every_bit),
-    };
-    return cmocka_run_group_tests_name("hash", tests, read_vectors, NULL);
+    return run_all_tests(read_vectors, NULL);
 }

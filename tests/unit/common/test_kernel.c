@@ -217,14 +217,3 @@ TEST(test_whole_lines)
         compare_lines(kernel, &numbers, 64 * 5000);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_environment_decides_the_first_use),
-        cmocka_unit_test(test_force),
-        cmocka_unit_test(test_block_test),
-        cmocka_unit_test(test_whole_lines),
-    };
-    return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
-}

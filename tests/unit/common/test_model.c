@@ -184,17 +184,3 @@ TEST(test_a_step_that_reads_nothing)
     assert_true(model_run(&lazy, failing, sizeof failing, NULL));
     assert_int_equal(steps, sizeof failing - 1);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_run),
-        cmocka_unit_test(test_reader),
-        cmocka_unit_test(test_shrink_reaches_the_shortest),
-        cmocka_unit_test(test_shrink_of_long_programs),
-        cmocka_unit_test(test_shrink_leaves_what_passes),
-        cmocka_unit_test(test_show),
-        cmocka_unit_test(test_a_step_that_reads_nothing),
-    };
-    return cmocka_run_group_tests_name("model", tests, NULL, NULL);
-}

@@ -333,14 +333,5 @@ TEST(test_entries_and_operations)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_filled_for_an_old_caller),
-        cmocka_unit_test(test_filled_for_a_new_caller),
-        cmocka_unit_test(test_not_initialized),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_loads),
-        cmocka_unit_test(test_generations),
-        cmocka_unit_test(test_entries_and_operations),
-    };
-    return cmocka_run_group_tests(tests, make_objects, destroy_objects);
+    return run_all_tests(make_objects, destroy_objects);
 }

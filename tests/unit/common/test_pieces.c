@@ -84,12 +84,3 @@ TEST(test_failures_change_nothing)
     bry__pieces_free(&pieces, &memory.allocator);
     assert_int_equal(memory.now, 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_costs_what_was_told),
-        cmocka_unit_test(test_failures_change_nothing),
-    };
-    return cmocka_run_group_tests_name("pieces", tests, NULL, NULL);
-}

@@ -65,12 +65,3 @@ TEST(test_without_memory)
         assert_int_equal(memory.now, 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

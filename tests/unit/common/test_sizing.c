@@ -209,18 +209,3 @@ TEST(test_plan_at_the_ends)
     bry__blocked_shape finer = bry__blocked_plan(1000000, 0.001);
     assert_close((double)finer.blocks * 512, bry__bloom_bits(1e6, 0.001) * 1.085, 0.01);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_textbook_numbers),
-        cmocka_unit_test(test_standard_error),
-        cmocka_unit_test(test_standard_directions_agree),
-        cmocka_unit_test(test_blocked_error_is_exact_and_never_too_bold),
-        cmocka_unit_test(test_blocked_directions_agree),
-        cmocka_unit_test(test_blocked_error_against_dice),
-        cmocka_unit_test(test_plan_is_minimal),
-        cmocka_unit_test(test_plan_at_the_ends),
-    };
-    return cmocka_run_group_tests_name("sizing", tests, NULL, NULL);
-}

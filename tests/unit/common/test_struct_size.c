@@ -126,17 +126,3 @@ TEST(test_elements)
         }
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_old_caller_reads_what_it_knows),
-        cmocka_unit_test(test_a_new_caller_finds_zeros),
-        cmocka_unit_test(test_options_lose_nothing),
-        cmocka_unit_test(test_an_old_caller_gets_defaults),
-        cmocka_unit_test(test_a_new_caller_is_told),
-        cmocka_unit_test(test_sizes_that_no_struct_has),
-        cmocka_unit_test(test_elements),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

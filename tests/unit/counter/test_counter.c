@@ -611,29 +611,3 @@ TEST(expected_losses)
         bry_counter_destroy(c);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans),
-        cmocka_unit_test(ranges),
-        cmocka_unit_test(least_limit),
-        cmocka_unit_test(time_zero),
-        cmocka_unit_test(seeds),
-        cmocka_unit_test(once),
-        cmocka_unit_test(names),
-        cmocka_unit_test(overflow),
-        cmocka_unit_test(time_and_skew),
-        cmocka_unit_test(forgetting),
-        cmocka_unit_test(deleting),
-        cmocka_unit_test(batches),
-        cmocka_unit_test(batches_are_single_calls),
-        cmocka_unit_test(batches_are_all_or_none),
-        cmocka_unit_test(batches_have_a_largest_size),
-        cmocka_unit_test(full),
-        cmocka_unit_test(full_of_names),
-        cmocka_unit_test(clones),
-        cmocka_unit_test(expected_losses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

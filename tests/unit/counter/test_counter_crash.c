@@ -364,11 +364,5 @@ int main(int argc, char **argv)
     (void)argv;
     if (argc > 1)
         second_crashes = 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_nothing),         cmocka_unit_test(log_alone),
-        cmocka_unit_test(with_snapshots),       cmocka_unit_test(snapshots_due),
-        cmocka_unit_test(syncs_when_asked),     cmocka_unit_test(crash_upon_crash),
-        cmocka_unit_test(crash_after_failures), cmocka_unit_test(missing_syncs_are_caught),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

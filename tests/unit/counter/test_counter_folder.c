@@ -621,21 +621,3 @@ TEST(a_real_folder)
     assert_int_equal(rmdir(file), 0); /* nothing else was in it */
     assert_int_equal(rmdir(outer), 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(found_again),
-        cmocka_unit_test(one_at_a_time),
-        cmocka_unit_test(keeps_its_shape),
-        cmocka_unit_test(asked_syncs),
-        cmocka_unit_test(log_or_snapshot_missing),
-        cmocka_unit_test(log_or_snapshot_of_another_table),
-        cmocka_unit_test(flipped_bits),
-        cmocka_unit_test(limits),
-        cmocka_unit_test(every_call_fails),
-        cmocka_unit_test(every_call_of_open_fails),
-        cmocka_unit_test(a_real_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

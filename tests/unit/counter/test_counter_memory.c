@@ -102,11 +102,3 @@ TEST(folders)
         recording_free(&fs);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folders),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -386,17 +386,3 @@ TEST(without_memory)
     bry__counter_names_free(&names);
     assert_int_equal(memory.now, 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_a_model),
-        cmocka_unit_test(listing_under_change),
-        cmocka_unit_test(names_with_one_hash),
-        cmocka_unit_test(any_cursor),
-        cmocka_unit_test(fetching),
-        cmocka_unit_test(crowded_buckets),
-        cmocka_unit_test(without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -322,13 +322,3 @@ TEST(forged_log)
     }
     free(bytes);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forged_numbers), cmocka_unit_test(forged_names),
-        cmocka_unit_test(forged_window),  cmocka_unit_test(golden),
-        cmocka_unit_test(forged_log),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -272,11 +272,5 @@ TEST(test_standard_add_is_all_or_nothing)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocked_bits),
-        cmocka_unit_test(test_blocked_union),
-        cmocka_unit_test(test_standard_bits),
-        cmocka_unit_test(test_standard_add_is_all_or_nothing),
-    };
-    return cmocka_run_group_tests_name("bloom", tests, draw_keys, NULL);
+    return run_all_tests(draw_keys, NULL);
 }

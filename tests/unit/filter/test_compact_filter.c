@@ -462,12 +462,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         programs = strtoull(argv[1], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options),        cmocka_unit_test(test_beside_a_twin),
-        cmocka_unit_test(test_bits_and_rates), cmocka_unit_test(test_plan_is_what_create_allocates),
-        cmocka_unit_test(test_tables_close),   cmocka_unit_test(test_deleting_nothing),
-        cmocka_unit_test(test_mismatch),       cmocka_unit_test(test_lies),
-        cmocka_unit_test(test_forged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -277,18 +277,3 @@ TEST(test_full_batches_are_all_or_none)
     bry_filter_destroy(before);
     bry_filter_destroy(filter);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_bad_options_are_refused),
-        cmocka_unit_test(test_the_ends_of_the_ranges),
-        cmocka_unit_test(test_shorter_options),
-        cmocka_unit_test(test_add_and_has),
-        cmocka_unit_test(test_batches_are_singles),
-        cmocka_unit_test(test_full_refuses_new_keys_only),
-        cmocka_unit_test(test_full_batches_are_all_or_none),
-    };
-    return cmocka_run_group_tests_name("filter", tests, NULL, NULL);
-}

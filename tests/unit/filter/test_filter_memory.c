@@ -92,11 +92,3 @@ TEST(test_plan_is_what_create_allocates)
         check_shape(
             (bry_filter_options){.capacity = 100000, .bloom.bits = bits[i], .bloom.hashes = 9});
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan_is_what_create_allocates),
-    };
-    return cmocka_run_group_tests_name("filter memory", tests, NULL, NULL);
-}

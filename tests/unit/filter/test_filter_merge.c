@@ -215,19 +215,3 @@ TEST(test_a_saturated_filter_still_counts)
     bry_filter_destroy(a);
     bry_filter_destroy(b);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clone_lives_on_its_own),
-        cmocka_unit_test(test_clear_is_as_created),
-        cmocka_unit_test(test_options_like),
-        cmocka_unit_test(test_merge_is_the_union_in_either_order),
-        cmocka_unit_test(test_merge_counts_shared_keys_once),
-        cmocka_unit_test(test_merge_into_a_full_filter),
-        cmocka_unit_test(test_what_was_merged_loads),
-        cmocka_unit_test(test_merge_refuses_other_shapes),
-        cmocka_unit_test(test_a_saturated_filter_still_counts),
-    };
-    return cmocka_run_group_tests_name("filter merge", tests, NULL, NULL);
-}

@@ -378,18 +378,3 @@ TEST(missing_log_syncs_are_caught)
         recording_free(&fs);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replace_file),
-        cmocka_unit_test(first_file),
-        cmocka_unit_test(missing_syncs_are_caught),
-        cmocka_unit_test(append_to_log),
-        cmocka_unit_test(death_then_crash),
-        cmocka_unit_test(crash_upon_crash),
-        cmocka_unit_test(crash_after_failed_append),
-        cmocka_unit_test(missing_log_syncs_are_caught),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

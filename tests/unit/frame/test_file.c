@@ -103,7 +103,7 @@ static mode_t mode_of(const char *path)
     return st.st_mode;
 }
 
-TEST(save_and_load)
+TEST_WITH(save_and_load, enter_folder, leave_folder)
 {
     const bry__io *io = bry__io_posix();
     const size_t sizes[] = {0, 1, 16383, 16384, 16385, 200000};
@@ -122,7 +122,7 @@ TEST(save_and_load)
     assert_int_equal(bry__file_load(io, "file", read_filling, &more, &load), BRY_E_BADDATA);
 }
 
-TEST(modes)
+TEST_WITH(modes, enter_folder, leave_folder)
 {
     const bry__io *io = bry__io_posix();
     filling f = {1, 10, BRY_OK};
@@ -148,7 +148,7 @@ TEST(modes)
     assert_int_equal(mode_of("file") & 07777, 0600);
 }
 
-TEST(links)
+TEST_WITH(links, enter_folder, leave_folder)
 {
     const bry__io *io = bry__io_posix();
     filling old = {1, 10, BRY_OK}, new = {2, 20, BRY_OK};
@@ -165,7 +165,7 @@ TEST(links)
     assert_int_equal(count_names(), 3);
 }
 
-TEST(not_a_file)
+TEST_WITH(not_a_file, enter_folder, leave_folder)
 {
     const bry__io *io = bry__io_posix();
     filling f = {1, 10, BRY_OK};
@@ -196,7 +196,7 @@ TEST(not_a_file)
     assert_int_equal(count_names(), 1);
 }
 
-TEST(writer_fails)
+TEST_WITH(writer_fails, enter_folder, leave_folder)
 {
     const bry__io *io = bry__io_posix();
     filling old = {1, 50000, BRY_OK}, new = {2, 50000, BRY_E_NOMEM};
@@ -206,7 +206,7 @@ TEST(writer_fails)
     assert_int_equal(count_names(), 1);
 }
 
-TEST(create_only)
+TEST_WITH(create_only, enter_folder, leave_folder)
 {
     const bry__io *io = bry__io_posix();
     filling old = {1, 10, BRY_OK}, new = {2, 10, BRY_OK};
@@ -219,7 +219,7 @@ TEST(create_only)
 }
 
 /* A long name leaves room for the temporary file's. */
-TEST(long_name)
+TEST_WITH(long_name, enter_folder, leave_folder)
 {
     char name[NAME_MAX + 1];
     memset(name, 'n', NAME_MAX);
@@ -338,23 +338,4 @@ TEST(short_and_interrupted)
     assert_true(holds(&fs, "file", &f));
     assert_int_equal(bry__file_load(&fs.io, "file", read_filling, &f, NULL), BRY_OK);
     recording_free(&fs);
-}
-
-int main(void)
-{
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(save_and_load),
-        IN_FOLDER(modes),
-        IN_FOLDER(links),
-        IN_FOLDER(not_a_file),
-        IN_FOLDER(writer_fails),
-        IN_FOLDER(create_only),
-        IN_FOLDER(long_name),
-        cmocka_unit_test(every_operation_fails),
-        cmocka_unit_test(nothing_works_any_more),
-        cmocka_unit_test(every_load_operation_fails),
-        cmocka_unit_test(short_and_interrupted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -512,25 +512,3 @@ TEST(sink_that_fails)
         assert_int_equal(left, 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(largest_frame),
-        cmocka_unit_test(writer_is_used_wrongly),
-        cmocka_unit_test(every_truncation),
-        cmocka_unit_test(every_bit_flip),
-        cmocka_unit_test(frames_keep_their_places),
-        cmocka_unit_test(hostile_streams),
-        cmocka_unit_test(unexpected_frames),
-        cmocka_unit_test(limit),
-        cmocka_unit_test(versions),
-        cmocka_unit_test(this_build),
-        cmocka_unit_test(reserved_bytes),
-        cmocka_unit_test(byte_by_byte),
-        cmocka_unit_test(source_that_lies),
-        cmocka_unit_test(sink_that_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

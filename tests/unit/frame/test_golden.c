@@ -376,13 +376,3 @@ TEST(bit_flips)
         free(bytes);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(still_read),
-        cmocka_unit_test(truncations),
-        cmocka_unit_test(bit_flips),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -614,26 +614,3 @@ TEST(short_and_interrupted)
     assert_int_equal(count, 20);
     recording_free(&fs);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(on_disk),
-        cmocka_unit_test(must_exist),
-        cmocka_unit_test(random_seed),
-        cmocka_unit_test(sizes_of_records),
-        cmocka_unit_test(owner_refuses),
-        cmocka_unit_test(every_truncation),
-        cmocka_unit_test(every_bit_flip),
-        cmocka_unit_test(flips_after_the_last_sync),
-        cmocka_unit_test(records_keep_their_places),
-        cmocka_unit_test(hostile_heads),
-        cmocka_unit_test(hostile_lengths),
-        cmocka_unit_test(every_open_operation_fails),
-        cmocka_unit_test(append_fails),
-        cmocka_unit_test(broken),
-        cmocka_unit_test(short_and_interrupted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -331,17 +331,8 @@ int main(void)
 {
     generator numbers = {1};
     generator_fill(&numbers, bytes, sizeof bytes);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_job_keeps_it),
-        cmocka_unit_test(a_folder_and_a_unit_keep_it),
-        cmocka_unit_test(damage_is_refused),
-        cmocka_unit_test(forged_notes_are_refused),
-        cmocka_unit_test(the_window_of_a_table_has_none),
-        cmocka_unit_test(a_note_above_the_limit_is_refused),
-        cmocka_unit_test(an_older_struct_is_read_no_further),
-    };
     assert_non_null(mkdtemp(folder));
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_all_tests(NULL, NULL);
     remove_folder(folder);
     return failed;
 }

@@ -529,23 +529,5 @@ TEST(test_pages)
 int main(void)
 {
     heap = bry__allocator_or_default(NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_and),
-        cmocka_unit_test(test_transpose),
-        cmocka_unit_test(test_published_shapes),
-        cmocka_unit_test(test_planned_error_is_kept),
-        cmocka_unit_test(test_group_cost),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_clear_columns),
-        cmocka_unit_test(test_count_without_dirty),
-        cmocka_unit_test(test_or_columns_and_segments),
-        cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_waiting_without_supplier),
-        cmocka_unit_test(test_no_control),
-        cmocka_unit_test(test_refresh),
-        cmocka_unit_test(test_larger_opens_again),
-        cmocka_unit_test(test_segments_are_added),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

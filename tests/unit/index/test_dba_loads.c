@@ -255,14 +255,3 @@ TEST(test_forged_levels)
         bry_index_destroy(index);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_shapes),
-        cmocka_unit_test(test_uncounted_elements),
-        cmocka_unit_test(test_dropped_while_extended),
-        cmocka_unit_test(test_forged_levels),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

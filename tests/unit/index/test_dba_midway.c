@@ -193,14 +193,3 @@ TEST(test_changed_while_side_by_side)
         assert_true(located(index, element(700000 + i), 4));
     bry_index_destroy(index);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_merged_while_segments_are_added),
-        cmocka_unit_test(test_added_while_segments_are_added),
-        cmocka_unit_test(test_added_while_rebuilt),
-        cmocka_unit_test(test_changed_while_side_by_side),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -669,12 +669,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         operations = strtoull(argv[1], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tighter),
-        cmocka_unit_test(test_larger),
-        cmocka_unit_test(test_uncontrolled),
-        cmocka_unit_test(test_automatic_widths),
-        cmocka_unit_test(test_widths_and_kernels_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -444,17 +444,3 @@ TEST(test_install_without_memory)
     bry_index_destroy(index);
     assert_int_equal(memory.now, 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_save_and_load),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_refused_counts),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_stamps),
-        cmocka_unit_test(test_steps_without_memory),
-        cmocka_unit_test(test_install_without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -478,17 +478,3 @@ TEST(test_growth)
         assert_int_equal(bry_index_has(index, element(39000 + j)), BRY_PRESENT);
     bry_index_destroy(index);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options),         cmocka_unit_test(test_units),
-        cmocka_unit_test(test_numbers_run_out), cmocka_unit_test(test_newest),
-        cmocka_unit_test(test_capacity),        cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_everywhere),      cmocka_unit_test(test_delete),
-        cmocka_unit_test(test_drop_reclaims),   cmocka_unit_test(test_merge_units),
-        cmocka_unit_test(test_clone_and_like),  cmocka_unit_test(test_many_units),
-        cmocka_unit_test(test_growth),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -432,15 +432,3 @@ TEST(test_real_folder)
         assert_int_equal(rmdir(base), 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_only_what_changed),
-        cmocka_unit_test(test_crashes),         cmocka_unit_test(test_failing_io),
-        cmocka_unit_test(test_failing_load),    cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_exchanged_parts), cmocka_unit_test(test_mismatch_and_limit),
-        cmocka_unit_test(test_real_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -176,15 +176,3 @@ TEST(test_clear_and_drop_without_memory)
         assert_int_equal(memory.now, 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan_is_what_create_allocates),
-        cmocka_unit_test(test_plan_at_capacity),
-        cmocka_unit_test(test_plan_is_as_good_as_stated),
-        cmocka_unit_test(test_load_folder_failing),
-        cmocka_unit_test(test_clear_and_drop_without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -501,20 +501,3 @@ TEST(test_unopen)
         bry_index_destroy(index);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept_in_between),
-        cmocka_unit_test(test_steps_do_not_show),
-        cmocka_unit_test(test_short_of_memory),
-        cmocka_unit_test(test_clear_without_memory),
-        cmocka_unit_test(test_fold),
-        cmocka_unit_test(test_fold_without_memory),
-        cmocka_unit_test(test_slots_take_turns),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_lies),
-        cmocka_unit_test(test_unopen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

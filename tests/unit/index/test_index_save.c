@@ -368,19 +368,3 @@ TEST(test_forged_numbers)
         bry_index_destroy(index);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty),
-
-        cmocka_unit_test(test_lies),
-        cmocka_unit_test(test_sink_refuses_a_unit),
-        cmocka_unit_test(test_ship),
-        cmocka_unit_test(test_ship_refused),
-        cmocka_unit_test(test_ship_past_the_error),
-        cmocka_unit_test(test_forged_numbers),
-        cmocka_unit_test(test_claimed_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

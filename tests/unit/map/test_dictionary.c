@@ -390,14 +390,3 @@ TEST(test_failing_allocations)
         assert_int_equal(memory.now, 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_many_at_once), cmocka_unit_test(test_many_without_memory),
-        cmocka_unit_test(test_codes),        cmocka_unit_test(test_going_back),
-        cmocka_unit_test(test_free_codes),   cmocka_unit_test(test_free_empty),
-        cmocka_unit_test(test_churn),        cmocka_unit_test(test_failing_allocations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -173,16 +173,3 @@ TEST(test_sizes)
         assert_int_equal(memory.now, 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_products),
-        cmocka_unit_test(test_masks),
-        cmocka_unit_test(test_roots),
-        cmocka_unit_test(test_every_pair_of_a_small_field),
-        cmocka_unit_test(test_pairs_of_the_largest_field),
-        cmocka_unit_test(test_sizes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -493,18 +493,5 @@ TEST(test_check_sees_what_is_wrong)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_key),
-        cmocka_unit_test(test_masks_differ),
-        cmocka_unit_test(test_decoding_from_pairs),
-        cmocka_unit_test(test_decoding_with_triples),
-        cmocka_unit_test(test_random_programs),
-        cmocka_unit_test(test_crowded_cells_stick),
-        cmocka_unit_test(test_merge_is_commutative_and_associative),
-        cmocka_unit_test(test_fold_lands_where_the_hash_does),
-        cmocka_unit_test(test_many_pieces),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_check_sees_what_is_wrong),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return run_all_tests(set_up, tear_down);
 }

@@ -549,27 +549,3 @@ TEST(test_deleting_nothing_changes_nothing)
     assert_true(bry__kbf_is_zero(last));
     engine->destroy(map);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan_is_what_create_does),
-        cmocka_unit_test(test_options_out_of_range),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_growth_keeps_the_promise),
-        cmocka_unit_test(test_setting_keeps_the_promise),
-        cmocka_unit_test(test_deletes_compact),
-        cmocka_unit_test(test_fixed_is_full),
-        cmocka_unit_test(test_unsure_keys_are_left_alone),
-        cmocka_unit_test(test_unsure_across_tables),
-        cmocka_unit_test(test_remove_refuses_what_it_can_see),
-        cmocka_unit_test(test_find),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_merge_refused),
-        cmocka_unit_test(test_compress),
-        cmocka_unit_test(test_compress_merges_tables),
-        cmocka_unit_test(test_the_first_table_stays),
-        cmocka_unit_test(test_deleting_nothing_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

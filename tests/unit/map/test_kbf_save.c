@@ -192,13 +192,3 @@ TEST(test_empty_tables)
     bry_buffer_free(&image);
     engine->destroy(map);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_save_and_load), cmocka_unit_test(test_other_options),
-        cmocka_unit_test(test_forged_sizes),  cmocka_unit_test(test_forged_hashes),
-        cmocka_unit_test(test_empty_tables),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

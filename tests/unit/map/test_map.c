@@ -439,22 +439,3 @@ TEST(test_compress_range)
         bry_map_destroy(map);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_values_too_long),
-        cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_more_values_than_codes),
-        cmocka_unit_test(test_codes_come_back),
-        cmocka_unit_test(test_fixed_is_full_at_capacity),
-        cmocka_unit_test(test_unlike_maps_do_not_merge),
-        cmocka_unit_test(test_order_of_merges),
-        cmocka_unit_test(test_merge_with_itself),
-        cmocka_unit_test(test_merged_values_win),
-        cmocka_unit_test(test_compress_range),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

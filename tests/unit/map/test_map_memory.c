@@ -178,15 +178,3 @@ TEST(test_growth_in_steps)
     bry_map_destroy(map);
     assert_int_equal(memory.now, 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan_is_what_create_allocates),
-        cmocka_unit_test(test_plan_at_capacity),
-        cmocka_unit_test(test_without_memory),
-        cmocka_unit_test(test_batch_on_spilled_segment),
-        cmocka_unit_test(test_growth_in_steps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

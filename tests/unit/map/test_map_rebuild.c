@@ -274,13 +274,5 @@ int main(int argc, char **argv)
         live = strtoul(argv[1], NULL, 10);
     if (live > MOST_LIVE)
         return 2;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ghosts_and_rebuild),
-        cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_ghosts_go),
-        cmocka_unit_test(test_rebuild_compact),
-        cmocka_unit_test(test_compressed_and_rebuilt),
-        cmocka_unit_test(test_failures),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -185,13 +185,3 @@ TEST(test_merged_after_compress)
     bry_map_destroy(loaded);
     bry_buffer_free(&saved);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_merged_after_compress),
-        cmocka_unit_test(test_forged_numbers),
-        cmocka_unit_test(test_forged_values),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -302,14 +302,3 @@ TEST(test_refused)
     bry_map_destroy(kbf);
     bry_map_destroy(map);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_entry_once), cmocka_unit_test(test_once_while_the_map_changes),
-        cmocka_unit_test(test_in_a_copy),        cmocka_unit_test(test_while_it_is_compressed),
-        cmocka_unit_test(test_spilled),          cmocka_unit_test(test_values),
-        cmocka_unit_test(test_out_of_memory),    cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

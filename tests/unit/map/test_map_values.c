@@ -357,21 +357,3 @@ TEST(test_empty_stays)
     bry_map_destroy(like);
     finish(map, &memory);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_replaced),
-        cmocka_unit_test(test_taken_from_all),
-        cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_same_after_loading),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_goes_without_memory),
-        cmocka_unit_test(test_new_value_is_replaced),
-        cmocka_unit_test(test_emptied),
-        cmocka_unit_test(test_emptied_before_codes_run_out),
-        cmocka_unit_test(test_emptied_keeps_few),
-        cmocka_unit_test(test_empty_stays),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
