@@ -19,7 +19,7 @@ static void write_row(cli_json *json, const char *key, const plan_job *of, const
     cli_json_text(json, "job", of->name);
     cli_json_text(json, "engine", engine);
     if (of->layout)
-        cli_json_text(json, cost->window ? "mode" : "layout", of->layout);
+        cli_json_text(json, "layout", of->layout);
     cli_json_count(json, "items", in->items);
     cli_json_number(json, "error", in->error);
     cli_json_count(json, "bytes", cost->bytes);

@@ -82,9 +82,6 @@ static bry_status plan_window(const plan_job *of, const plan_inputs *in, plan_co
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = of->engine;
-    if (of->layout)
-        options.fbf.mode =
-            strcmp(of->layout, "paper") == 0 ? BRY_WINDOW_PAPER : BRY_WINDOW_IMPROVED;
     options.window = in->window;
     options.capacity = in->items;
     options.error = in->error;
@@ -140,8 +137,7 @@ const plan_job plan_jobs[PLAN_JOBS] = {
     {"map", BRY_ENGINE_KBF, "tuned", plan_map, MAP_LIMITS CLI_KBF_VALUES_MOST},
     {"map", BRY_ENGINE_KBF, "paper", plan_map, MAP_LIMITS CLI_KBF_VALUES_MOST},
     {"window", BRY_ENGINE_COMPACT, NULL, plan_window, WINDOW_LIMITS},
-    {"window", BRY_ENGINE_FBF, "improved", plan_window, WINDOW_LIMITS},
-    {"window", BRY_ENGINE_FBF, "paper", plan_window, WINDOW_LIMITS},
+    {"window", BRY_ENGINE_FBF, NULL, plan_window, WINDOW_LIMITS},
     {"counter", BRY_ENGINE_COMPACT, NULL, plan_counter, WINDOW_LIMITS},
     {"counter", BRY_ENGINE_FBF, NULL, plan_counter, WINDOW_LIMITS},
     {"index", BRY_ENGINE_COMPACT, NULL, plan_index, INDEX_LIMITS},

@@ -38,12 +38,12 @@ typedef bry_status planner(const plan_job *of, const plan_inputs *in, plan_costs
 struct plan_job {
     const char *name;
     bry_engine engine;
-    const char *layout; /* where the engine has more than one, else NULL; of a window its mode */
+    const char *layout; /* where the engine has more than one, else NULL */
     planner *plan;
     const char *limits; /* for the message when the inputs are out of range */
 };
 
-enum { PLAN_JOBS = 12 };
+enum { PLAN_JOBS = 11 };
 extern const plan_job plan_jobs[PLAN_JOBS];
 
 /* What a standard Bloom filter takes by the textbook. */

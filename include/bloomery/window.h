@@ -49,18 +49,9 @@ typedef struct bry_window bry_window;
 #define BRY_WINDOW_ERROR_MIN 1e-12
 #define BRY_WINDOW_GENERATIONS_MAX 1024u
 
-/* Variants of engine fbf. */
-typedef enum bry_window_mode {
-    BRY_WINDOW_IMPROVED = 0, /* generations salted, queried in pairs, ended when full */
-    BRY_WINDOW_PAPER =
-        1, /* as published: shared hashes, the optimized check, adapted each second */
-    BRY_WINDOW_PAPER_SIMPLE = 2, /* as published, with the simple check: a hit in any filter */
-} bry_window_mode;
-
-/* Options of engine fbf. */
+/* Options of engine fbf: the exact shape, as options_like() copies it. Both 0: planned from capacity
+ * and error. */
 typedef struct bry_window_fbf {
-    bry_window_mode mode; /* 0: improved */
-    /* the exact shape, as options_like() copies it; both 0: planned from capacity and error */
     uint32_t hashes; /* bits per element in one filter, 1 to 64 */
     uint64_t bits; /* of one filter; at most 4096 * (capacity + 4096) */
 } bry_window_fbf;
@@ -94,7 +85,7 @@ typedef struct bry_window_options {
         sizeof(bry_window_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, false, false, false, 0, 0, 0,  \
             NULL,                                                                                  \
         {                                                                                          \
-            BRY_WINDOW_IMPROVED, 0, 0                                                              \
+            0, 0                                                                                   \
         }                                                                                          \
     }
 
@@ -132,9 +123,9 @@ BRY_API bry_status bry_window_plan(const bry_window_options *options, bry_window
 BRY_API bry_status bry_window_create(const bry_window_options *options, bry_window **window);
 
 /*
- * Sets options that create a window which can be merged with `other`: same engine, mode, seed,
- * shape and generations, the time of `other` as `start`, and the default allocator. They stay valid
- * when `other` is destroyed.
+ * Sets options that create a window which can be merged with `other`: same engine, seed, shape and
+ * generations, the time of `other` as `start`, and the default allocator. They stay valid when
+ * `other` is destroyed.
  */
 BRY_API bry_status bry_window_options_like(const bry_window *other, bry_window_options *options);
 
@@ -215,12 +206,12 @@ BRY_API uint64_t bry_window_time(const bry_window *window);
 
 /*
  * Adds to `into` what `from` remembers, for as long as `from` would have remembered it. T becomes
- * the later of the two. BRY_E_MISMATCH: engine, mode, seed, window or shape differ; or, fbf only,
- * the generations did not begin at the same times, because one window ended some early.
- * BRY_E_FULL: max_bytes is reached in a window created with `refuse`; or, compact, the elements of
- * both would exceed the promised error, because a merge cannot lengthen fingerprints. Plan windows
- * that are to be merged for the elements of all of them. (fbf does such a merge, and stats show the
- * error.) BRY_E_NOMEM.
+ * the later of the two. BRY_E_MISMATCH: engine, seed, window or shape differ; or, fbf only, the
+ * generations did not begin at the same times, because one window ended some early. BRY_E_FULL:
+ * max_bytes is reached in a window created with `refuse`; or, compact, the elements of both would
+ * exceed the promised error, because a merge cannot lengthen fingerprints. Plan windows that are to
+ * be merged for the elements of all of them. (fbf does such a merge, and stats show the error.)
+ * BRY_E_NOMEM.
  */
 BRY_API bry_status bry_window_merge(bry_window *into, const bry_window *from);
 
@@ -245,7 +236,6 @@ BRY_API size_t bry_window_generations(const bry_window *window, bry_window_gener
 typedef struct bry_window_stats {
     size_t struct_size;
     bry_engine engine; /* never auto */
-    bry_window_mode mode; /* of engine fbf; compact: improved */
     uint64_t seed; /* for hashing elements */
     uint64_t time; /* T */
     bool started; /* T was set, by `start` or by a change; 0 is a valid time */
@@ -270,8 +260,8 @@ typedef struct bry_window_stats {
 
 #define BRY_WINDOW_STATS                                                                           \
     {                                                                                              \
-        sizeof(bry_window_stats), BRY_ENGINE_AUTO, BRY_WINDOW_IMPROVED, 0, 0, false, 0, 0, 0, 0,   \
-            0, 0, 0, 0, 0, 0, 0, false, 0, 0                                                       \
+        sizeof(bry_window_stats), BRY_ENGINE_AUTO, 0, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   \
+            false, 0, 0                                                                            \
     }
 
 /* items and bytes of the stats, in constant time. */

@@ -322,10 +322,10 @@ static bool counter_save_is_own(const bry_counter *counters)
 {
     bry_window_options has = bry__window_like(counters->window);
     bry_window_options own = bry__counter_window_options(&counters->options);
-    return has.engine == own.engine && has.fbf.mode == own.fbf.mode && has.window == own.window &&
-           has.capacity == own.capacity && has.error == own.error && has.seed == own.seed &&
-           has.max_bytes == own.max_bytes && has.max_skew == own.max_skew &&
-           has.refuse == own.refuse && has.fixed == own.fixed && has.refresh == own.refresh;
+    return has.engine == own.engine && has.window == own.window && has.capacity == own.capacity &&
+           has.error == own.error && has.seed == own.seed && has.max_bytes == own.max_bytes &&
+           has.max_skew == own.max_skew && has.refuse == own.refuse && has.fixed == own.fixed &&
+           has.refresh == own.refresh;
 }
 
 static bry_status counter_save_read_window(bry__frame_reader *reader, bry_counter *counters)

@@ -57,10 +57,8 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
     if (status != BRY_OK)
         return status;
     fill_defaults(options);
-    if (!bry_engine_name(options->engine) ||
-        (options->fbf.mode != BRY_WINDOW_IMPROVED && options->fbf.mode != BRY_WINDOW_PAPER &&
-         options->fbf.mode != BRY_WINDOW_PAPER_SIMPLE) ||
-        options->window > BRY_SPAN_MAX || options->capacity > BRY_CAPACITY_MAX ||
+    if (!bry_engine_name(options->engine) || options->window > BRY_SPAN_MAX ||
+        options->capacity > BRY_CAPACITY_MAX ||
         !(options->error >= BRY_WINDOW_ERROR_MIN && options->error <= BRY_ERROR_MAX) ||
         options->generations > BRY_WINDOW_GENERATIONS_MAX ||
         options->fbf.hashes > BRY__WINDOW_MAX_HASHES ||
@@ -297,10 +295,9 @@ uint64_t bry_window_time(const bry_window *window)
 static bool window_match(const bry_window *into, const bry_window *from)
 {
     bry_window_options a = bry__window_like(into), b = bry__window_like(from);
-    return a.engine == b.engine && a.fbf.mode == b.fbf.mode && a.seed == b.seed &&
-           a.window == b.window && a.capacity == b.capacity && a.error == b.error &&
-           a.generations == b.generations && a.fixed == b.fixed && a.fbf.bits == b.fbf.bits &&
-           a.fbf.hashes == b.fbf.hashes;
+    return a.engine == b.engine && a.seed == b.seed && a.window == b.window &&
+           a.capacity == b.capacity && a.error == b.error && a.generations == b.generations &&
+           a.fixed == b.fixed && a.fbf.bits == b.fbf.bits && a.fbf.hashes == b.fbf.hashes;
 }
 
 bry_status bry_window_merge(bry_window *into, const bry_window *from)
@@ -336,7 +333,6 @@ bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stat
 {
     bry_window_stats now = {
         .engine = window->options.engine,
-        .mode = window->options.fbf.mode,
         .seed = window->options.seed,
         .time = window->time,
         .started = window->started,

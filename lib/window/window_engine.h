@@ -29,7 +29,7 @@ typedef struct bry__window_engine {
 
     /* ---- making ---------------------------------------------------------------------------- */
 
-    /* Checks the engine's own options (mode, generations, bits, hashes, max_bytes) and fills the
+    /* Checks the engine's own options (generations, bits, hashes, max_bytes) and fills the
      * whole shape; bytes include `self`, not the facade. */
     bry_status (*plan)(const bry_window_options *options, bry_window_shape *shape);
 

@@ -15,18 +15,17 @@
 /* The frame NUMS. */
 enum {
     AT_ENGINE = 0, /* u32 */
-    AT_MODE = 4, /* u32 */
-    AT_FLAGS = 8, /* u32 */
-    AT_GENERATIONS = 12, /* u32 */
+    AT_FLAGS = 4, /* u32 */
+    AT_GENERATIONS = 8, /* u32 */
+    AT_HASHES = 12, /* u32 */
     AT_WINDOW = 16, /* u64 */
     AT_CAPACITY = 24, /* u64 */
     AT_ERROR = 32, /* double */
     AT_MAX_BYTES = 40, /* u64 */
     AT_MAX_SKEW = 48, /* u64 */
     AT_BITS = 56, /* u64 */
-    AT_HASHES = 64, /* u64 */
-    AT_TIME = 72, /* u64 */
-    NUMBERS_SIZE = 80
+    AT_TIME = 64, /* u64 */
+    NUMBERS_SIZE = 72
 };
 enum { FLAG_REFUSE = 1, FLAG_FIXED = 2, FLAG_REFRESH = 4, FLAG_STARTED = 8, FLAGS = 15 };
 
@@ -35,7 +34,6 @@ bry_status bry_window_save(const bry_window *window, const bry_sink *sink, const
     bry_window_options options = bry__window_like(window);
     unsigned char numbers[NUMBERS_SIZE];
     bry__store32(numbers + AT_ENGINE, (uint32_t)options.engine);
-    bry__store32(numbers + AT_MODE, (uint32_t)options.fbf.mode);
     bry__store32(numbers + AT_FLAGS,
                  (options.refuse ? FLAG_REFUSE : 0u) | (options.fixed ? FLAG_FIXED : 0u) |
                      (options.refresh ? FLAG_REFRESH : 0u) | (window->started ? FLAG_STARTED : 0u));
@@ -46,7 +44,7 @@ bry_status bry_window_save(const bry_window *window, const bry_sink *sink, const
     bry__store64(numbers + AT_MAX_BYTES, options.max_bytes);
     bry__store64(numbers + AT_MAX_SKEW, options.max_skew);
     bry__store64(numbers + AT_BITS, options.fbf.bits);
-    bry__store64(numbers + AT_HASHES, options.fbf.hashes);
+    bry__store32(numbers + AT_HASHES, options.fbf.hashes);
     bry__store64(numbers + AT_TIME, window->time);
 
     bry__frame_writer writer;
@@ -74,13 +72,9 @@ static uint64_t ceiling_here(const bry_window_options *options, uint64_t max_byt
 static const char *window_save_read_options(const unsigned char *numbers, uint64_t seed,
                                             bry_window *window)
 {
-    uint32_t engine = bry__load32(numbers + AT_ENGINE), mode = bry__load32(numbers + AT_MODE);
-    uint32_t flags = bry__load32(numbers + AT_FLAGS);
-    uint64_t hashes = bry__load64(numbers + AT_HASHES);
+    uint32_t engine = bry__load32(numbers + AT_ENGINE), flags = bry__load32(numbers + AT_FLAGS);
     if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_FBF)
         return "unknown engine";
-    if (mode > BRY_WINDOW_PAPER_SIMPLE)
-        return "unknown mode";
     if (seed == 0)
         return "the seed is 0";
     if (flags & ~(uint32_t)FLAGS)
@@ -88,7 +82,6 @@ static const char *window_save_read_options(const unsigned char *numbers, uint64
     bry_window_options stored = {
         .struct_size = sizeof stored,
         .engine = (bry_engine)engine,
-        .fbf.mode = (bry_window_mode)mode,
         .window = bry__load64(numbers + AT_WINDOW),
         .capacity = bry__load64(numbers + AT_CAPACITY),
         .error = bry__load_double(numbers + AT_ERROR),
@@ -98,7 +91,7 @@ static const char *window_save_read_options(const unsigned char *numbers, uint64
         .refresh = (flags & FLAG_REFRESH) != 0,
         .max_skew = bry__load64(numbers + AT_MAX_SKEW),
         .fbf.bits = bry__load64(numbers + AT_BITS),
-        .fbf.hashes = hashes > UINT32_MAX ? UINT32_MAX : (uint32_t)hashes,
+        .fbf.hashes = bry__load32(numbers + AT_HASHES),
         .seed = seed,
     };
     stored.max_bytes = ceiling_here(&stored, bry__load64(numbers + AT_MAX_BYTES));

@@ -11,20 +11,13 @@
 #define EVENT_AT AT("Time of the event", REQUIRED)
 
 static server_command_arg engines[] = {
-    WORD("auto", "auto", 0, "Engine compact, or fbf if MODE is paper or paper-simple."),
+    WORD("auto", "auto", 0, "Engine compact."),
     WORD("compact", "compact", 0,
          "Stores a fingerprint and a time per item: least memory, supports "
          "WINDOW.FORGET."),
     WORD("fbf", "fbf", 0,
          "A forgetful Bloom filter: a sequence of Bloom filters, one per "
          "period."),
-    {0},
-};
-static server_command_arg modes[] = {
-    WORD("improved", "improved", 0,
-         "Stays within its error under any load. The only mode of engine compact."),
-    WORD("paper", "paper", 0, "Engine fbf as published, with the optimized check."),
-    WORD("paper-simple", "paper-simple", 0, "Engine fbf as published, with the simple check."),
     {0},
 };
 static server_command_arg event_time[] = {
@@ -45,7 +38,6 @@ static server_command_arg create_args[] = {
                 BRY_WINDOW_ERROR_MIN, PRESET("window-error", "0.001")),
     MAXMEM("window"),
     CHOICE("engine", "ENGINE", engines, "Data structure to use." PRESET("window-engine", "auto")),
-    CHOICE("mode", "MODE", modes, "Algorithm of engine fbf. Default: improved."),
     WORD("refresh", "REFRESH", SERVER_ARG_OPTIONAL,
          "Adding a remembered item again returns 0 and remembers it from that time "
          "on. Default: it is remembered from the first time it was added."),

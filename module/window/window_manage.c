@@ -11,27 +11,13 @@
 /* The arguments of WINDOW.CREATE. */
 typedef struct window_request {
     bry_window_options options;
-    int engine, mode; /* indexes in the lists of words; -1: not given */
+    int engine; /* index in the list of words; -1: not given */
     bool by_events;
     server_string *like;
 } window_request;
 
 static const char *const engine_words[] = {"auto", "compact", "fbf", NULL};
 static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
-const char *const window_mode_words[] = {"improved", "paper", "paper-simple", NULL};
-
-/* Only engine fbf has modes, so a mode implies it. */
-static void window_choose_engine(window_request *request)
-{
-    bry_window_options *window = &request->options;
-    if (request->engine >= 0)
-        window->engine = engines[request->engine];
-    if (request->mode >= 0)
-        window->fbf.mode = (bry_window_mode)request->mode;
-    bool open = request->engine < 0 || window->engine == BRY_ENGINE_AUTO;
-    if (open && window->fbf.mode != BRY_WINDOW_IMPROVED)
-        window->engine = BRY_ENGINE_FBF;
-}
 
 /* Checks combinations of arguments. False after an error reply. */
 static bool window_check_create(server_context *context, const window_request *request,
@@ -57,14 +43,13 @@ static bool window_read_create(server_context *context, server_string **argv, in
                                window_request *request)
 {
     bry_window_options *window = &request->options;
-    *request = (window_request){.options = window_options_default(), .engine = -1, .mode = -1};
+    *request = (window_request){.options = window_options_default(), .engine = -1};
     command_option options[] = {
         option_span("WINDOW", &window->window),
         option_capacity(&window->capacity),
         option_error(BRY_WINDOW_ERROR_MIN, &window->error),
         option_whole("MAXMEM", OPTION_BYTES, UINT64_MAX, &window->max_bytes),
         option_word("ENGINE", engine_words, &request->engine),
-        option_word("MODE", window_mode_words, &request->mode),
         option_flag("REFRESH", &window->refresh),
         option_flag("EVENTTIME", &request->by_events),
         option_span("SKEW", &window->max_skew),
@@ -74,7 +59,8 @@ static bool window_read_create(server_context *context, server_string **argv, in
     size_t count = sizeof options / sizeof options[0];
     if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
         return false;
-    window_choose_engine(request);
+    if (request->engine >= 0)
+        window->engine = engines[request->engine];
     window->refuse = window->max_bytes != 0;
     return window_check_create(context, request, options_given(options, count));
 }
@@ -105,9 +91,6 @@ static int window_reply_no_plan(server_context *context, const bry_window_option
     bry_window_options without = *options;
     bry_window_shape shape = BRY_WINDOW_SHAPE;
     without.max_bytes = 0;
-    if (status == BRY_E_UNSUPPORTED)
-        return reply_error(context, "UNSUPPORTED", "MODE %s needs engine fbf",
-                           window_mode_words[options->fbf.mode]);
     if (status != BRY_E_RANGE)
         return reply_status(context, status);
     if (options->max_bytes && bry_window_plan(&without, &shape) == BRY_OK)
@@ -224,7 +207,6 @@ void window_reply_pairs(server_context *context, const held_object *object)
     bry_window_get_stats(window, &stats);
     snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
     reply_pair_text(context, "engine", bry_engine_name(stats.engine));
-    reply_pair_text(context, "mode", window_mode_words[stats.mode]);
     reply_pair_count(context, "window", stats.window);
     reply_pair_count(context, "capacity", options.capacity);
     reply_pair_count(context, "refresh", options.refresh);

@@ -96,8 +96,6 @@ void window_replicate_creation(server_context *context, server_string *name,
     words_add(&words, error);
     words_add(&words, "ENGINE");
     words_add(&words, bry_engine_name(options->engine));
-    words_add(&words, "MODE");
-    words_add(&words, window_mode_words[options->fbf.mode]);
     words_add_count(&words, "SEED", options->seed);
     if (options->max_bytes)
         words_add_count(&words, "MAXMEM", options->max_bytes);

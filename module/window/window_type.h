@@ -64,11 +64,8 @@ int window_put_new(server_context *context, server_string **argv, opened_key *ta
                    bry_window_options *options);
 
 /* Sends the fields of WINDOW.INFO, WINDOW_INFO_PAIRS of them. */
-#define WINDOW_INFO_PAIRS 23
+#define WINDOW_INFO_PAIRS 22
 void window_reply_pairs(server_context *context, const held_object *object);
-
-/* The names of the modes, in the library's order, NULL at the end. */
-extern const char *const window_mode_words[];
 
 /* The time of a change: `at` or, if it is 0, the server's clock. False after an error reply, if the
  * window does not accept that kind of time. */

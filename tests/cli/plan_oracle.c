@@ -70,11 +70,10 @@ static int print_indexes(char **argv)
     return 0;
 }
 
-static void print_window(bry_engine engine, bry_window_mode mode, char **argv)
+static void print_window(bry_engine engine, char **argv)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = engine;
-    options.fbf.mode = mode;
     options.capacity = strtoull(argv[1], NULL, 10);
     options.error = strtod(argv[2], NULL);
     options.window = strtoull(argv[4], NULL, 10);
@@ -101,9 +100,8 @@ static void print_counter(bry_engine engine, char **argv)
 
 static int print_windows(char **argv)
 {
-    print_window(BRY_ENGINE_COMPACT, BRY_WINDOW_IMPROVED, argv);
-    print_window(BRY_ENGINE_FBF, BRY_WINDOW_IMPROVED, argv);
-    print_window(BRY_ENGINE_FBF, BRY_WINDOW_PAPER, argv);
+    print_window(BRY_ENGINE_COMPACT, argv);
+    print_window(BRY_ENGINE_FBF, argv);
     print_counter(BRY_ENGINE_COMPACT, argv);
     print_counter(BRY_ENGINE_FBF, argv);
     return 0;

@@ -1,11 +1,11 @@
-/* Windows of both engines in all modes, as object_kind.h wants them. */
+/* Windows of both engines, as object_kind.h wants them. */
 #include "conformance/object_kind.h"
 
 #include "support/like.h"
 #include "window/window_object.h"
 
 enum { WINDOW = 1000, NOW = 70000, ASKED = 800, BATCH = 400 };
-enum { FIXED = 4 }; /* with the mode, a kind's variant */
+enum { FIXED = 1 }; /* a kind's variant */
 
 static bry_hash key(uint64_t i)
 {
@@ -16,8 +16,7 @@ static bry_status create(const object_kind *kind, const bry_allocator *allocator
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = kind->engine;
-    options.fbf.mode = (bry_window_mode)(kind->variant & 3);
-    options.fixed = kind->variant & FIXED;
+    options.fixed = kind->variant == FIXED;
     options.window = WINDOW;
     options.capacity = kind->size;
     options.error = 1e-6;
@@ -92,7 +91,6 @@ static void look_options(const void *object, bry_buffer *answers)
 {
     bry_window_options options = window_like(object);
     note_number(answers, options.engine);
-    note_number(answers, options.fbf.mode);
     note_number(answers, options.window);
     note_number(answers, options.capacity);
     note_real(answers, options.error);
@@ -308,8 +306,6 @@ static const object_operation none[] = {{.name = NULL}};
 #define ANY .calls = &window_calls, .create = create, .use = use, .looks = looks
 #define COMPACT ANY, .engine = BRY_ENGINE_COMPACT, .exact_limit = true
 #define FBF ANY, .engine = BRY_ENGINE_FBF, .exact_limit = true
-#define PAPER FBF, .variant = BRY_WINDOW_PAPER
-#define SIMPLE FBF, .variant = BRY_WINDOW_PAPER_SIMPLE
 
 /* Rows that can be merged with others. */
 #define LONG FBF, .size = 800, .fill = fill_long, .operations = merge_short, .large = true
@@ -324,15 +320,11 @@ static const object_kind kinds[] = {
     {FBF, .name = "window fbf, 200", .size = 200, .fill = fill, .operations = fbf_operations},
     {FBF, .name = "window fbf, 5000", .size = 5000, .fill = fill, .operations = none,
      .large = true},
-    {PAPER, .name = "window fbf, paper, 200", .size = 200, .fill = fill,
-     .operations = fbf_operations},
-    {SIMPLE, .name = "window fbf, paper, simple, 200", .size = 200, .fill = fill,
+    {FBF, .name = "window fbf, fixed, 200", .variant = FIXED, .size = 200, .fill = fill,
      .operations = fbf_operations},
     {LONG, .name = "window fbf, long"},
     {SHORT, .name = "window fbf, short"},
-    {LONG, .name = "window fbf, paper, long", .variant = BRY_WINDOW_PAPER | FIXED},
-    {SHORT, .name = "window fbf, paper, short", .variant = BRY_WINDOW_PAPER | FIXED},
-    {LONG, .name = "window fbf, simple, long", .variant = BRY_WINDOW_PAPER_SIMPLE | FIXED},
-    {SHORT, .name = "window fbf, simple, short", .variant = BRY_WINDOW_PAPER_SIMPLE | FIXED},
+    {LONG, .name = "window fbf, fixed, long", .variant = FIXED},
+    {SHORT, .name = "window fbf, fixed, short", .variant = FIXED},
 };
 OBJECT_KINDS(window_objects, "window", kinds);

@@ -55,15 +55,14 @@ static inline void golden_map_value(uint32_t i, char bytes[2])
     bytes[1] = (char)('0' + i % GOLDEN_MAP_VALUES);
 }
 
-/* The windows were given keys 0, 1, 2 … one each 10 ms, more than they are planned for (but in the
- * paper's mode, which would err); those of the last window are remembered, and a few more. */
+/* The windows were given keys 0, 1, 2 … one each 10 ms, more than they are planned for; those of the
+ * last window are remembered, and a few more. */
 enum {
     GOLDEN_WINDOW_KEYS = 300,
     GOLDEN_WINDOW_CAPACITY = 40,
-    GOLDEN_WINDOW_PAPER_CAPACITY = 150,
     GOLDEN_WINDOW_WINDOW = 1000,
     GOLDEN_WINDOW_GENERATIONS = 8,
-    GOLDEN_WINDOW_FBF_GENERATIONS = 4, /* improved: the first periods end because they are full */
+    GOLDEN_WINDOW_FBF_GENERATIONS = 4, /* the first periods end because they are full */
     GOLDEN_WINDOW_FBF_KEYS = 100, /* and are still remembered */
     GOLDEN_WINDOW_TIME = 7777,
     GOLDEN_WINDOW_STEP = 10

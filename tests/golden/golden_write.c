@@ -147,18 +147,14 @@ static void make_map(const char *folder, const char *name, bry_engine engine, un
     bry_map_destroy(map);
 }
 
-static void make_window(const char *folder, const char *name, bry_engine engine,
-                        bry_window_mode mode, unsigned keys)
+static void make_window(const char *folder, const char *name, bry_engine engine, unsigned keys)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = engine;
-    options.fbf.mode = mode;
     options.window = GOLDEN_WINDOW_WINDOW;
-    options.capacity =
-        mode == BRY_WINDOW_PAPER ? GOLDEN_WINDOW_PAPER_CAPACITY : GOLDEN_WINDOW_CAPACITY;
-    options.generations = engine == BRY_ENGINE_FBF && mode == BRY_WINDOW_IMPROVED
-                              ? GOLDEN_WINDOW_FBF_GENERATIONS
-                              : GOLDEN_WINDOW_GENERATIONS;
+    options.capacity = GOLDEN_WINDOW_CAPACITY;
+    options.generations =
+        engine == BRY_ENGINE_FBF ? GOLDEN_WINDOW_FBF_GENERATIONS : GOLDEN_WINDOW_GENERATIONS;
     options.error = 1e-6;
     options.seed = GOLDEN_SEED;
     bry_window *window;
@@ -373,16 +369,11 @@ int main(int argc, char **argv)
     if (WANTED("map_kbf.bry"))
         make_map(folder, "map_kbf.bry", BRY_ENGINE_KBF, 0, GOLDEN_MAP_KEYS);
     if (WANTED("window_empty.bry"))
-        make_window(folder, "window_empty.bry", BRY_ENGINE_COMPACT, BRY_WINDOW_IMPROVED, 0);
+        make_window(folder, "window_empty.bry", BRY_ENGINE_COMPACT, 0);
     if (WANTED("window_compact.bry"))
-        make_window(folder, "window_compact.bry", BRY_ENGINE_COMPACT, BRY_WINDOW_IMPROVED,
-                    GOLDEN_WINDOW_KEYS);
+        make_window(folder, "window_compact.bry", BRY_ENGINE_COMPACT, GOLDEN_WINDOW_KEYS);
     if (WANTED("window_fbf.bry"))
-        make_window(folder, "window_fbf.bry", BRY_ENGINE_FBF, BRY_WINDOW_IMPROVED,
-                    GOLDEN_WINDOW_FBF_KEYS);
-    if (WANTED("window_fbf_paper.bry"))
-        make_window(folder, "window_fbf_paper.bry", BRY_ENGINE_FBF, BRY_WINDOW_PAPER,
-                    GOLDEN_WINDOW_KEYS);
+        make_window(folder, "window_fbf.bry", BRY_ENGINE_FBF, GOLDEN_WINDOW_FBF_KEYS);
     if (WANTED("counter_empty.bry"))
         make_counter(folder, "counter_empty.bry", BRY_ENGINE_COMPACT, 0);
     if (WANTED("counter.bry"))

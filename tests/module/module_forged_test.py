@@ -93,13 +93,12 @@ class Forged(module_fuzz_test.Fuzz):
         some = source.choice((1, 10, 100, 1000))
         error = source.choice(("1e-6", "0.01", "0.4"))
         window = source.choice((1, 5000, 3600000))
-        mode = source.choice(("improved", "paper", "paper-simple"))
         return [
             [["MAP.CREATE", "h", "CAPACITY", some, "ERROR", error], ["MAP.SET", "h", *(w for i in items for w in (i, i))]],
             [["MAP.CREATE", "h", "ENGINE", "kbf", "CAPACITY", some, "ERROR", "0.01"],
              ["MAP.SET", "h", *(w for i in items for w in (i, "v"))]],
             [["WINDOW.CREATE", "h", "WINDOW", window, "CAPACITY", some, "ERROR", error], ["WINDOW.MADD", "h", "ITEMS", *items]],
-            [["WINDOW.CREATE", "h", "WINDOW", window, "CAPACITY", some, "ENGINE", "fbf", "MODE", mode, "ERROR", error],
+            [["WINDOW.CREATE", "h", "WINDOW", window, "CAPACITY", some, "ENGINE", "fbf", "ERROR", error],
              ["WINDOW.MADD", "h", "ITEMS", *items]],
             [["COUNTER.CREATE", "h", "WINDOW", window, "CAPACITY", some],
              ["COUNTER.MINCRBY", "h", *(w for i in items for w in (i, 1, i))]],

@@ -21,8 +21,8 @@ def fill(client):
     client("WINDOW.CREATE", "compact", "WINDOW", "60s", "CAPACITY", 300, "SEED", 1, *EVENTS)
     client("WINDOW.CREATE", "refresh", "WINDOW", "60s", "REFRESH", *EVENTS)
     client("WINDOW.CREATE", "fbf", "WINDOW", "60s", "ENGINE", "fbf", "CAPACITY", 300, *EVENTS)
-    client("WINDOW.CREATE", "paper", "WINDOW", "60s", "MODE", "paper", "ERROR", "1%", *EVENTS)
-    for key in ("compact", "refresh", "fbf", "paper"):
+    client("WINDOW.CREATE", "coarse fbf", "WINDOW", "60s", "ENGINE", "fbf", "ERROR", "1%", *EVENTS)
+    for key in ("compact", "refresh", "fbf", "coarse fbf"):
         for i in range(40):  # over two windows, with a burst
             add(key, START + i * 3333, range(i * 10, i * 10 + (1500 if i == 25 else 30)))
     for i in range(300, 340):
@@ -51,7 +51,7 @@ def fill(client):
     client("WINDOW.ADVANCE", "brief")
 
 
-KEYS = ("compact", "refresh", "fbf", "paper", "full", "full fbf", "like", "empty", "merged",
+KEYS = ("compact", "refresh", "fbf", "coarse fbf", "full", "full fbf", "like", "empty", "merged",
         "silent", "clock", "brief")
 PASSING = ("bytes", "refused_full", "refused_time")  # of this server, not of the window
 
@@ -69,7 +69,7 @@ def answers(client):
 def go_on(client):
     """Later changes must give the same bytes wherever they are applied."""
     more = pairs(client("WINDOW.INFO", "compact"))[b"time"]  # a different one each time
-    for key in ("compact", "refresh", "fbf", "paper", "full", "full fbf", "merged", "silent"):
+    for key in ("compact", "refresh", "fbf", "coarse fbf", "full", "full fbf", "merged", "silent"):
         moment = pairs(client("WINDOW.INFO", key))[b"time"]
         for i in range(30):
             client.ask("WINDOW.MADD", key, "AT", moment + i * 7001, "ITEMS",
@@ -232,7 +232,7 @@ class Anything(ChangedAtRandom, Case):
                 ("WINDOW.MADD", "FULL"), ("WINDOW.FORGET", "done"), ("WINDOW.ADVANCE", "done"),
                 ("WINDOW.MERGE", "done"), ("WINDOW.MERGE", "MISMATCH"))
     KINDS = (["ENGINE", "compact"], ["ENGINE", "compact", "REFRESH"], ["ENGINE", "fbf"],
-             ["ENGINE", "fbf", "REFRESH"], ["MODE", "paper"], ["MODE", "paper-simple"])
+             ["ENGINE", "fbf", "REFRESH"])
 
     def command(self, source, times):
         key = f"w{source.randrange(6)}"

@@ -26,10 +26,10 @@ class Create(WindowCase):
     def test_defaults(self):
         self.create()
         info = self.info()
-        self.assertEqual([info[name] for name in (b"engine", b"mode", b"window", b"capacity",
+        self.assertEqual([info[name] for name in (b"engine", b"window", b"capacity",
                                                   b"items", b"eventtime", b"skew", b"refresh",
                                                   b"maxmem")],
-                         [b"compact", b"improved", 60000, 1000, 0, 0, 0, 0, 0])
+                         [b"compact", 60000, 1000, 0, 0, 0, 0, 0])
         self.assertEqual(float(info[b"promised_error"]), 0.001)
 
     def test_times_as_typed(self):
@@ -41,7 +41,7 @@ class Create(WindowCase):
             self.assertEqual(self.info()[b"window"], window, typed)
 
     def test_all_options(self):
-        self.create("w", "SKEW", "5s", "EVENTTIME", "REFRESH", "MODE", "improved", "ENGINE", "FBF",
+        self.create("w", "SKEW", "5s", "EVENTTIME", "REFRESH", "ENGINE", "FBF",
                     "MAXMEM", "1mb", "ERROR", "1%", "CAPACITY", "5k", "SEED", 2**64 - 1)
         info = self.info()
         self.assertEqual([info[name] for name in (b"engine", b"seed", b"refresh", b"eventtime",
@@ -49,17 +49,12 @@ class Create(WindowCase):
                          [b"fbf", str(2**64 - 1).encode(), 1, 1, 5000, 1 << 20, 5000])
         self.assertEqual(float(info[b"promised_error"]), 0.01)
 
-    def test_engines_and_modes(self):
-        for options, engine, mode in ((["MODE", "paper"], b"fbf", b"paper"),
-                                      (["MODE", "paper-simple", "ENGINE", "auto"], b"fbf",
-                                       b"paper-simple"),
-                                      (["MODE", "improved"], b"compact", b"improved"),
-                                      (["MAXMEM", "64kb"], b"compact", b"improved"),
-                                      (["ENGINE", "fbf"], b"fbf", b"improved")):
+    def test_engines(self):
+        for options, engine in ((["ENGINE", "auto"], b"compact"), (["MAXMEM", "64kb"], b"compact"),
+                                (["ENGINE", "compact"], b"compact"), (["ENGINE", "fbf"], b"fbf")):
             self.client("DEL", "w")
             self.create("w", *options)
-            info = self.info()
-            self.assertEqual((info[b"engine"], info[b"mode"]), (engine, mode), options)
+            self.assertEqual(self.info()[b"engine"], engine, options)
             self.assertEqual(self.client("WINDOW.MADD", "w", "ITEMS", *"aba"), [1, 1, 0])
 
     def test_refusals_name_the_argument(self):
@@ -100,10 +95,6 @@ class Create(WindowCase):
              "ENGINE", "fbf", "MAXMEM", 1000, "CAPACITY", 100),
             ("ERR", "ENGINE 'kbf' is not one of auto, compact or fbf", "WINDOW", 5, "ENGINE",
              "kbf"),
-            ("ERR", "MODE 'best' is not one of improved, paper or paper-simple", "WINDOW", 5,
-             "MODE", "best"),
-            ("UNSUPPORTED", "MODE paper needs engine fbf", "WINDOW", 5, "ENGINE", "compact",
-             "MODE", "paper"),
             ("ERR", "EVENTTIME needs SKEW", "WINDOW", 5, "EVENTTIME"),
             ("ERR", "SKEW needs EVENTTIME", "WINDOW", 5, "SKEW", 5),
             ("RANGE", "SKEW '0' is not between", "WINDOW", 5, "EVENTTIME", "SKEW", 0),

@@ -5,15 +5,10 @@
 #include "support/window_helpers.h"
 #include "window/fbf/fbf.h"
 
-static const bry_window_mode modes[] = {BRY_WINDOW_IMPROVED, BRY_WINDOW_PAPER,
-                                        BRY_WINDOW_PAPER_SIMPLE};
-
-static inline bry_window_options fbf_options(bry_window_mode mode, uint64_t window,
-                                             uint64_t capacity, double error)
+static inline bry_window_options fbf_options(uint64_t window, uint64_t capacity, double error)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = BRY_ENGINE_FBF;
-    options.fbf.mode = mode;
     options.window = window;
     options.capacity = capacity;
     options.error = error;

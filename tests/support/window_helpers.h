@@ -14,7 +14,6 @@ static inline bry_window_options options_of(const window_kind *kind)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = kind->engine;
-    options.fbf.mode = kind->mode;
     options.seed = 1;
     return options;
 }

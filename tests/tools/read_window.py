@@ -44,8 +44,8 @@ def hash_of(key):
 
 
 def check_compact(payloads, numbers):
-    generations, window, capacity, error = struct.unpack_from("<IQQd", numbers, 12)
-    now, = struct.unpack_from("<Q", numbers, 72)
+    generations, _, window, capacity, error = struct.unpack_from("<IIQQd", numbers, 8)
+    now, = struct.unpack_from("<Q", numbers, 64)
     length = -(-window // generations)
     value_bits = math.ceil(math.log2(-(-window // length) + 1 + 2))
     first = capacity + -(-capacity * length // window)
@@ -74,13 +74,13 @@ def mix(x):
 class Filter:
     """One filter of a row: the frame FFIL and its pieces."""
 
-    def __init__(self, payloads, length, paper):
+    def __init__(self, payloads, length):
         kind, numbers = next(payloads)
         if kind != b"FFIL" or len(numbers) != 72:
             raise ValueError("a filter is missing")
         (self.bits, self.hashes, sub, self.start, self.begin, self.end, self.before, self.items,
          self.limit, self.early, pieces) = struct.unpack("<QIIQQQQQQII", numbers)
-        self.salt = 0 if paper else mix(mix(self.start // length + 0x9E3779B97F4A7C15) + sub)
+        self.salt = mix(mix(self.start // length + 0x9E3779B97F4A7C15) + sub)
         self.table = bytearray(-(-self.bits // 512) * 64)
         for _ in range(pieces):
             kind, payload = next(payloads)
@@ -109,14 +109,14 @@ class Filter:
 
 
 def check_fbf(payloads, numbers):
-    mode, _, generations, window = struct.unpack_from("<IIIQ", numbers, 4)
-    now, = struct.unpack_from("<Q", numbers, 72)
+    generations, _, window = struct.unpack_from("<IIQ", numbers, 8)
+    now, = struct.unpack_from("<Q", numbers, 64)
     kind, row = next(payloads)
     if kind != b"FBF ":
         return "the row is missing"
-    count, last, cell_items, _, _, most, period, due = struct.unpack("<8Q", row)
+    count, last, cell_items, _, _ = struct.unpack("<5Q", row)
     length = -(-window // generations)
-    filters = [Filter(payloads, length, mode > 0) for _ in range(count)]
+    filters = [Filter(payloads, length) for _ in range(count)]
     times = times_until(now)
     for i, one in enumerate(filters):
         problem = one.problem(times)
@@ -126,13 +126,10 @@ def check_fbf(payloads, numbers):
         if newer.start != older.begin or newer.before != older.items:
             return "neighbouring filters do not match"
     in_cell = sum(one.items for one in filters if now // length * length <= one.begin <= now)
-    if last != now or cell_items != (0 if mode else in_cell):
+    if last != now or cell_items != in_cell:
         return "the row's numbers are not its filters'"
-    if mode and not (most >= 3 and due > now and (most - 1) * period >= window):
-        return "the adaptation is not one that can be"
     lost = [key for key, at in times.items() if at + window >= now and not any(
-        older.has(key) and newer.has(key) for older, newer in zip(filters, filters[1:])) and not
-        (mode and filters[0].has(key))]
+        older.has(key) and newer.has(key) for older, newer in zip(filters, filters[1:]))]
     if lost:
         return f"keys are not found: {lost}"
     print(f"{count} filters, all bits as they must be")

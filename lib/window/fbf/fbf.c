@@ -16,7 +16,7 @@
  * error p asked alone errs with p; asked together with its neighbour it errs
  * with p². That is the thesis's idea; this engine refines it:
  *
- *   thesis                               here (mode improved)
+ *   thesis                               here
  *   ------------------------------------ -------------------------------------------------------
  *   all filters use the same positions:  positions are salted by the filter's place in time, so
  *   neighbours share elements *and*      neighbours are independent, and a pair errs with p² as
@@ -34,7 +34,7 @@
  * and its pair is dropped when that end and the window have passed, so at a + window it is still
  * there. It is gone a window after the end of the cell in which it came: at most a period more.
  *
- * Modes paper and paper_simple implement the published row, for comparison (fbf_paper.c).
+ * The published row is in papers/, for comparison.
  *
  * Refresh: an element that is found, but not in the present pair, is stored again there. At a
  * ceiling with `refuse` that may be refused like a new one, since it would break the promise.
@@ -130,12 +130,6 @@ static void fbf_window_like(const void *self, bry_window_options *options)
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
-bry_status bry__fbf_to(bry__fbf *fbf, uint64_t now)
-{
-    return fbf->setting.mode == BRY_WINDOW_IMPROVED ? bry__fbf_improved_to(fbf, now)
-                                                    : bry__fbf_paper_to(fbf, now);
-}
-
 static bry_status fbf_end_change(bry__fbf *fbf, const bry__fbf_change *change, bry_status status)
 {
     if (status == BRY_OK)
@@ -154,16 +148,10 @@ static bry_status fbf_window_advance(void *self, uint64_t now)
 /* Makes room for one more element in the present period. FULL, NOMEM. */
 static bry_status fbf_make_room(bry__fbf *fbf, uint64_t now)
 {
-    const bry__fbf_setting *setting = &fbf->setting;
-    if (setting->mode != BRY_WINDOW_IMPROVED)
-        return setting->refuse && setting->max_bytes &&
-                       bry__fbf_paper_predicted(fbf) >= setting->error
-                   ? BRY_E_FULL
-                   : BRY_OK;
-    if (setting->fixed || fbf->present->items < fbf->present->limit)
+    if (fbf->setting.fixed || fbf->present->items < fbf->present->limit)
         return BRY_OK;
     bry_status status = bry__fbf_end_early(fbf, now);
-    return status == BRY_E_FULL && !setting->refuse ? BRY_OK : status;
+    return status == BRY_E_FULL && !fbf->setting.refuse ? BRY_OK : status;
 }
 
 /* Adds one element at time `now`, within a change; sets *undo if it is stored. */
@@ -182,15 +170,12 @@ static bry_status fbf_add_one(bry__fbf *fbf, bry_hash hash, uint64_t now, bry_an
 /* Whether adding n more elements cannot fail. */
 static bool fbf_is_sure(const bry__fbf *fbf, size_t n)
 {
-    const bry__fbf_setting *setting = &fbf->setting;
     const bry__pieces *present = &fbf->present->bloom.table, *newest = &fbf->newest->bloom.table;
     if (!present->piece || present->present < present->count || !newest->piece ||
         newest->present < newest->count)
         return false;
-    if (setting->mode != BRY_WINDOW_IMPROVED)
-        return !setting->refuse || !setting->max_bytes;
-    return setting->fixed || (fbf->present->items <= fbf->present->limit &&
-                              fbf->present->limit - fbf->present->items >= n);
+    return fbf->setting.fixed || (fbf->present->items <= fbf->present->limit &&
+                                  fbf->present->limit - fbf->present->items >= n);
 }
 
 static bry_status fbf_window_add(void *self, bry_hash hash, uint64_t now, bry_answer *was)
@@ -198,8 +183,7 @@ static bry_status fbf_window_add(void *self, bry_hash hash, uint64_t now, bry_an
     bry__fbf *fbf = self;
     bry_answer answer = BRY_ABSENT;
     bry__fbf_undo undo;
-    if (fbf->setting.mode == BRY_WINDOW_IMPROVED && bry__fbf_stays(fbf, now) &&
-        fbf_is_sure(fbf, 1)) {
+    if (bry__fbf_stays(fbf, now) && fbf_is_sure(fbf, 1)) {
         fbf->time = now; /* the common case: nothing to undo */
         bry__fbf_reclaim(fbf);
         return fbf_add_one(fbf, hash, now, was, &undo);

@@ -1,7 +1,6 @@
 /*
  * Internals of the engine fbf: a row of Bloom filters, each for two periods of time. fbf.c explains
- * it; fbf_plan.c sizes filters, fbf_row.c creates and fills them, fbf_time.c moves the improved row
- * in time, fbf_paper.c the published one.
+ * it; fbf_plan.c sizes filters, fbf_row.c creates and fills them, fbf_time.c moves the row in time.
  */
 #ifndef BRY_WINDOW_FBF_H
 #define BRY_WINDOW_FBF_H
@@ -12,7 +11,6 @@
 #define BRY__FBF_MAX_HASHES 64u
 #define BRY__FBF_MAX_BITS ((uint64_t)1 << 52)
 #define BRY__FBF_LINE_BITS ((uint64_t)BRY__LINE * 8) /* sizes are multiples of this */
-#define BRY__FBF_PAPER_LEAST 3u /* filters: future, present, one past */
 
 /*
  * Filter number j of a row and period number j. The filter holds the elements of periods j - 1 and
@@ -23,7 +21,7 @@ typedef struct bry__fbf_filter {
     struct bry__fbf_filter *older, *newer;
     bry__bloom bloom; /* no memory until the first element */
     uint64_t set; /* number of bits set, so that the filter need not be read */
-    uint64_t salt; /* 0 in the papers' modes */
+    uint64_t salt;
     uint64_t from; /* when period j - 1 began */
     uint64_t begin; /* of period j; UINT64_MAX: not begun */
     uint64_t end; /* end of period j, exclusive; UINT64_MAX: not over */
@@ -35,11 +33,10 @@ typedef struct bry__fbf_filter {
 
 /* Derived from the options. */
 typedef struct bry__fbf_setting {
-    bry_window_mode mode;
     bool refuse, fixed, refresh;
     uint32_t generations;
     uint64_t window; /* ms that elements must be remembered */
-    uint64_t length; /* ms of a period; paper: initially */
+    uint64_t length; /* ms of a cell, and of a period that does not end early */
     double error;
     uint64_t max_bytes; /* 0: none */
     bool given; /* the options say how many bits */
@@ -47,9 +44,6 @@ typedef struct bry__fbf_setting {
     uint32_t hashes;
     uint64_t limit; /* elements of a period that two such filters are planned for */
     uint32_t filters; /* of a row in which no period ends early */
-    uint32_t most_filters; /* paper: limit of the adaptation */
-    uint64_t shortest_period, longest_period; /* paper: limits of t */
-    uint64_t kept; /* ms: paper: what ended this long ago is dropped, however many filters */
 } bry__fbf_setting;
 
 typedef struct bry__fbf {
@@ -59,15 +53,13 @@ typedef struct bry__fbf {
     bry__fbf_filter *oldest, *present, *newest;
     bry__fbf_filter *trash; /* dropped filters, to be freed in steps */
     uint64_t row; /* filters from oldest to newest */
-    uint64_t extra; /* improved: their cost beyond that of an ordinary row */
+    uint64_t extra; /* their cost beyond that of an ordinary row */
     uint64_t time;
     uint64_t last; /* time of the last element that was stored */
     uint64_t items; /* in all periods that are still remembered */
-    uint64_t cell; /* improved: the current cell of the grid of time, */
+    uint64_t cell; /* the current cell of the grid of time, */
     uint64_t cell_items; /* the elements that came in it, */
     uint32_t sub; /* and how many periods ended early in it */
-    uint32_t count; /* paper: filters that Algorithm 3 wants, */
-    uint64_t period, due; /* its t in ms, and the end of the present period */
     uint64_t ended_early, resizes;
 } bry__fbf;
 
@@ -106,16 +98,13 @@ double bry__fbf_likely(uint64_t bits, uint32_t hashes, uint64_t set);
 /* Bytes of a filter with all its memory. */
 uint64_t bry__fbf_cost(uint64_t bits);
 
-/* The error of a check from the errors of the filters, newest first: Eq. 4.3 and its variants. */
+/* The error of a look-up from the errors of the filters, newest first. */
 typedef struct bry__fbf_sum {
-    bry_window_mode mode;
-    uint64_t place;
     double newer; /* error of the filter before */
-    double none; /* probability that no stage so far errs */
+    double none; /* probability that no pair so far errs */
 } bry__fbf_sum;
-bry__fbf_sum bry__fbf_sum_begin(bry_window_mode mode);
-/* alone: the filter is asked by itself, as the oldest one is. */
-void bry__fbf_sum_take(bry__fbf_sum *sum, double error, bool alone);
+bry__fbf_sum bry__fbf_sum_begin(void);
+void bry__fbf_sum_take(bry__fbf_sum *sum, double error);
 double bry__fbf_sum_end(const bry__fbf_sum *sum);
 
 /* ---- fbf_row.c ----------------------------------------------------------------------------- */
@@ -140,7 +129,7 @@ void bry__fbf_drop(bry__fbf *fbf);
 void bry__fbf_reclaim(bry__fbf *fbf);
 void bry__fbf_free_filter(bry__fbf *fbf, bry__fbf_filter *filter);
 
-/* Resets the row, with time in this cell (improved) or at fbf->time (paper). BRY_E_NOMEM. */
+/* Resets the row, with time in this cell. BRY_E_NOMEM. */
 bry_status bry__fbf_renew(bry__fbf *fbf, uint64_t cell);
 void bry__fbf_relabel(bry__fbf *fbf, uint64_t cell);
 bool bry__fbf_is_new(const bry__fbf *fbf);
@@ -168,8 +157,8 @@ uint64_t bry__fbf_bytes(const void *self);
 /* ---- fbf_time.c ---------------------------------------------------------------------------- */
 
 /* Advances time, within a change. BRY_E_NOMEM. */
-bry_status bry__fbf_improved_to(bry__fbf *fbf, uint64_t now);
-/* Whether time can advance to `now` without a change of the improved row. */
+bry_status bry__fbf_to(bry__fbf *fbf, uint64_t now);
+/* Whether time can advance to `now` without a change of the row. */
 bool bry__fbf_stays(const bry__fbf *fbf, uint64_t now);
 /* Ends the present period, which is full. BRY_E_FULL: the ceiling. BRY_E_NOMEM. */
 bry_status bry__fbf_end_early(bry__fbf *fbf, uint64_t now);
@@ -189,22 +178,6 @@ static inline bool bry__fbf_expired(uint64_t end, uint64_t window, uint64_t now)
     return now >= window && end <= now - window;
 }
 
-/* ---- fbf_paper.c --------------------------------------------------------------------------- */
-
-typedef struct bry__fbf_view {
-    const bry__fbf_filter *oldest; /* NULL: nothing is remembered */
-    bool rotated; /* the newest filter is no longer the future one */
-    bool alone; /* the oldest filter is asked by itself */
-} bry__fbf_view;
-
-bry_status bry__fbf_paper_to(bry__fbf *fbf, uint64_t now);
-bry__fbf_view bry__fbf_paper_at(const bry__fbf *fbf, uint64_t now);
-double bry__fbf_paper_predicted(const bry__fbf *fbf);
-/* Whether this many filters can remember a window. */
-bool bry__fbf_paper_covers(const bry__fbf_setting *setting, uint64_t filters, uint64_t period);
-/* Whether the ceiling keeps Algorithm 3 from adding filters. */
-bool bry__fbf_paper_held(const bry__fbf *fbf);
-
 /* ---- fbf_ask.c ----------------------------------------------------------------------------- */
 
 bry_answer bry__fbf_has(const void *self, bry_hash hash, uint64_t now);
@@ -219,7 +192,6 @@ void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats);
 /* An empty instance at time 0; NULL: out of memory. */
 bry__fbf *bry__fbf_make(const bry__fbf_setting *setting, const bry_allocator *allocator);
 void bry__fbf_destroy(void *self);
-bry_status bry__fbf_to(bry__fbf *fbf, uint64_t now);
 
 bry_status bry__fbf_clone(const void *self, const bry_allocator *allocator, void **copy);
 bry_status bry__fbf_merge(void *self, const void *other, uint64_t now);

@@ -69,9 +69,8 @@ bry_status bry__fbf_clone(const void *self, const bry_allocator *allocator, void
 
 static bool same_setting(const bry__fbf_setting *a, const bry__fbf_setting *b)
 {
-    return a->mode == b->mode && a->window == b->window && a->generations == b->generations &&
-           a->error == b->error && a->fixed == b->fixed && a->bits == b->bits &&
-           a->hashes == b->hashes;
+    return a->window == b->window && a->generations == b->generations && a->error == b->error &&
+           a->fixed == b->fixed && a->bits == b->bits && a->hashes == b->hashes;
 }
 
 static bool same_place(const bry__fbf_filter *a, const bry__fbf_filter *b)
@@ -85,23 +84,16 @@ static const bry__fbf_filter *fbf_older_in(const bry__fbf *fbf, const bry__fbf_f
     return filter == fbf->oldest ? NULL : filter->older;
 }
 
-/*
- * Whether two rows at the same time can be merged filter by filter, newest with newest. If one is
- * shorter, it must be because it began later: what a paper's mode finds only in its oldest filter
- * would not be found behind another one.
- */
+/* Whether two rows at the same time can be merged filter by filter, newest with newest. */
 static bool same_places(const bry__fbf *a, const bry__fbf *b)
 {
-    bool paper = a->setting.mode != BRY_WINDOW_IMPROVED;
-    if (paper ? a->period != b->period || a->due != b->due || a->count != b->count
-              : a->cell != b->cell || a->sub != b->sub)
+    if (a->cell != b->cell || a->sub != b->sub)
         return false;
     const bry__fbf_filter *x = a->newest, *y = b->newest;
     for (; x && y; x = fbf_older_in(a, x), y = fbf_older_in(b, y))
         if (!same_place(x, y))
             return false;
-    return !paper || a->row == b->row ||
-           (a->row < b->row ? a->oldest->before : b->oldest->before) == 0;
+    return true;
 }
 
 /* Whether all periods together stay within their planned limits. */
@@ -209,11 +201,11 @@ static void take_older(bry__fbf *into, bry__fbf *copy, bry__fbf_filter *first)
  * before its own is what the older one has, and in an improved row also what the shorter one held
  * of a period that ended earlier there and is out of the window: bits without a pair.
  */
-static void meet_older(bry__fbf_filter *filter, bool paper)
+static void meet_older(bry__fbf_filter *filter)
 {
     const bry__fbf_filter *older = filter->older;
     filter->from = older->begin;
-    if (paper || filter->before < older->items)
+    if (filter->before < older->items)
         filter->before = older->items;
 }
 
@@ -234,14 +226,12 @@ static bry_status fbf_no_room(const bry__fbf *into)
 /* Recounts the row's sums over its filters. */
 static void count_again(bry__fbf *fbf)
 {
-    bool paper = fbf->setting.mode != BRY_WINDOW_IMPROVED;
     uint64_t cell_begin = fbf->cell * fbf->setting.length;
-    fbf->items = paper ? fbf->oldest->before : 0;
-    fbf->cell_items = fbf->extra = 0;
+    fbf->items = fbf->cell_items = fbf->extra = 0;
     for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer) {
         fbf->items += filter->items;
         fbf->extra += bry__fbf_extra(fbf, filter);
-        if (!paper && filter->begin >= cell_begin)
+        if (filter->begin >= cell_begin)
             fbf->cell_items += filter->items;
     }
 }
@@ -254,7 +244,7 @@ static bry_status prepare_merge(const bry__fbf *into, const bry__fbf *copy)
     if (copy->row > into->row && !has_room_for(into, copy))
         return fbf_no_room(into);
     if (into->setting.refuse && into->setting.max_bytes && !into->setting.fixed &&
-        into->setting.mode == BRY_WINDOW_IMPROVED && !within_limits(into, copy))
+        !within_limits(into, copy))
         return BRY_E_FULL;
     bry__fbf_filter *x = into->newest, *y = copy->newest;
     bry_status status = BRY_OK;
@@ -283,7 +273,7 @@ static void fbf_merge_all(bry__fbf *into, bry__fbf *copy)
     if (y->older)
         take_older(into, copy, y->older);
     if (x->older)
-        meet_older(x, into->setting.mode != BRY_WINDOW_IMPROVED);
+        meet_older(x);
     count_again(into);
     if (copy->last > into->last)
         into->last = copy->last;
@@ -306,9 +296,6 @@ static void fbf_become(bry__fbf *into, bry__fbf *copy)
     into->last = copy->last;
     into->cell_items = copy->cell_items;
     into->sub = copy->sub;
-    into->count = copy->count;
-    into->period = copy->period;
-    into->due = copy->due;
     into->ended_early = was.ended_early > copy->ended_early ? was.ended_early : copy->ended_early;
     into->resizes = was.resizes > copy->resizes ? was.resizes : copy->resizes;
     copy->oldest = was.oldest;

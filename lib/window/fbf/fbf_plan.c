@@ -1,9 +1,9 @@
 /*
  * How large the filters of a row are.
  *
- * Improved. A filter of error p is asked together with a neighbour, independent of it, so a
- * pair errs with p·p'. A row of R filters has R - 1 pairs. Give the filter that becomes number i of
- * the row, counted from the oldest, the square s_i = p² = error · a_i, where
+ * A filter of error p is asked together with a neighbour, independent of it, so a pair errs with
+ * p·p'. A row of R filters has R - 1 pairs. Give the filter that becomes number i of the row,
+ * counted from the oldest, the square s_i = p² = error · a_i, where
  *
  *   a_i = 5/6 / F                          i ≤ F = generations + 2, what time alone needs
  *   a_i = 1/6 · F / ((i - 1)·i)            beyond: periods that ended early
@@ -22,10 +22,6 @@
  * Ordinary limits are capacity / generations and 1/32 more, so that arrivals may vary without
  * ending periods. At 10⁻³ and 8 generations: F = 10, p = 0.0091, 9.78 bits per element and filter,
  * two filters per element, 10/8 of a window kept: 24.5 bits per element, 25.2 with the margin.
- *
- * Papers' modes: all filters alike, F = generations + 1 (at least 3). The size is the smallest at
- * which Eq. 4.3 stays at 0.85 of the error just before a refresh, so that the planned load is below
- * the 0.9 where Algorithm 3 steps in. The oldest filter, which is asked alone, takes most of it.
  */
 #include "common/sizing.h"
 #include "window/fbf/fbf.h"
@@ -34,9 +30,6 @@
 
 #define REGULAR (5.0 / 6)
 #define MARGIN (1.0 / 32)
-#define PAPER_SHARE 0.85
-#define SECOND 1000u
-#define PAPER_MOST 1026u
 /* Limit on the bits per element of the capacity, if the options give the size of a filter. */
 #define MOST_BITS_EACH 4096u
 
@@ -57,23 +50,17 @@ uint64_t bry__fbf_bytes_first(const bry__fbf_setting *setting)
     return sizeof(bry__fbf) + 2 * (reached < cost ? reached : cost);
 }
 
-/* ---- errors of a check --------------------------------------------------------------------- */
+/* ---- errors of a look-up ------------------------------------------------------------------- */
 
-bry__fbf_sum bry__fbf_sum_begin(bry_window_mode mode)
+bry__fbf_sum bry__fbf_sum_begin(void)
 {
-    return (bry__fbf_sum){.mode = mode, .none = 1};
+    return (bry__fbf_sum){.none = 1};
 }
 
-void bry__fbf_sum_take(bry__fbf_sum *sum, double error, bool alone)
+void bry__fbf_sum_take(bry__fbf_sum *sum, double error)
 {
-    bool pair = sum->place > (sum->mode == BRY_WINDOW_PAPER ? 1u : 0u);
-    if (sum->mode == BRY_WINDOW_PAPER_SIMPLE ||
-        (sum->mode == BRY_WINDOW_PAPER && (alone || sum->place == 0)))
-        sum->none *= 1 - error;
-    if (sum->mode != BRY_WINDOW_PAPER_SIMPLE && pair)
-        sum->none *= 1 - error * sum->newer;
+    sum->none *= 1 - error * sum->newer;
     sum->newer = error;
-    sum->place++;
 }
 
 double bry__fbf_sum_end(const bry__fbf_sum *sum)
@@ -82,14 +69,13 @@ double bry__fbf_sum_end(const bry__fbf_sum *sum)
 }
 
 /* The error of the whole row at its worst moment, with `n` elements in each period. */
-static double fbf_plan_row_error(bry_window_mode mode, uint32_t filters, uint64_t bits,
-                                 uint32_t hashes, double n)
+static double fbf_plan_row_error(const bry__fbf_setting *setting, double n)
 {
-    double full = bry__bloom_error((double)bits, hashes, 2 * n);
-    bry__fbf_sum sum = bry__fbf_sum_begin(mode);
-    bry__fbf_sum_take(&sum, bry__bloom_error((double)bits, hashes, n), false);
-    for (uint32_t i = 1; i < filters; i++)
-        bry__fbf_sum_take(&sum, full, i + 1 == filters);
+    double bits = (double)setting->bits, full = bry__bloom_error(bits, setting->hashes, 2 * n);
+    bry__fbf_sum sum = bry__fbf_sum_begin();
+    bry__fbf_sum_take(&sum, bry__bloom_error(bits, setting->hashes, n));
+    for (uint32_t i = 1; i < setting->filters; i++)
+        bry__fbf_sum_take(&sum, full);
     return bry__fbf_sum_end(&sum);
 }
 
@@ -186,77 +172,20 @@ bry__fbf_size bry__fbf_size_for(const bry__fbf_setting *setting, uint64_t place,
 
 /* ---- the setting --------------------------------------------------------------------------- */
 
-static uint64_t fbf_plan_parts(uint64_t whole, uint64_t part)
-{
-    return whole / part + (whole % part != 0);
-}
-
-static void plan_improved(bry__fbf_setting *setting, uint64_t capacity)
-{
-    double each = ceil((double)capacity * (1 + MARGIN) / setting->generations);
-    setting->bits =
-        fbf_plan_bits_for(2 * each, fbf_plan_share(setting, setting->filters), &setting->hashes);
-}
-
-static void plan_paper(bry__fbf_setting *setting, uint64_t capacity)
-{
-    double each = ceil((double)capacity / (setting->filters - 1));
-    uint64_t best = 0;
-    for (uint32_t k = 1; k <= BRY__FBF_MAX_HASHES; k++) {
-        uint64_t low = 0, high = best ? best : BRY__FBF_MAX_BITS / BRY__FBF_LINE_BITS;
-        while (high - low > 1) {
-            uint64_t lines = low + (high - low) / 2;
-            double error = fbf_plan_row_error(setting->mode, setting->filters,
-                                              lines * BRY__FBF_LINE_BITS, k, each);
-            if (error <= PAPER_SHARE * setting->error)
-                high = lines;
-            else
-                low = lines;
-        }
-        if (best && high >= best && best < BRY__FBF_MAX_BITS / BRY__FBF_LINE_BITS)
-            break; /* sizes have one minimum in k */
-        best = high;
-        setting->hashes = k;
-    }
-    setting->bits = best * BRY__FBF_LINE_BITS;
-}
-
-/* Limits of Algorithm 3: no more filters than cover the window with the shortest periods, and
- * periods of at most a quarter of a window, unless planned longer. */
-static void bound_adaptation(bry__fbf_setting *setting)
-{
-    setting->shortest_period = setting->length < SECOND ? setting->length : SECOND;
-    uint64_t most = fbf_plan_parts(setting->window, setting->shortest_period) + 2;
-    if (most > PAPER_MOST)
-        most = PAPER_MOST;
-    setting->most_filters = most > setting->filters ? (uint32_t)most : setting->filters;
-    uint64_t longest = fbf_plan_parts(setting->window, 4);
-    setting->longest_period = longest > setting->length ? longest : setting->length;
-    setting->kept = setting->window + setting->window / 2;
-    if (setting->fixed) /* only the number of filters decides */
-        setting->kept = UINT64_MAX;
-}
-
 bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *setting)
 {
-    bool paper = options->fbf.mode != BRY_WINDOW_IMPROVED;
-    uint32_t periods = options->generations;
-    if (paper && periods < BRY__FBF_PAPER_LEAST - 1)
-        periods = BRY__FBF_PAPER_LEAST - 1;
     bry__fbf_setting made = {
-        .mode = options->fbf.mode,
         .refuse = options->refuse,
         .fixed = options->fixed,
         .refresh = options->refresh,
         .generations = options->generations,
         .window = options->window,
-        .length = fbf_plan_parts(options->window, periods),
+        .length = (options->window - 1) / options->generations + 1,
         .error = options->error,
         .max_bytes = options->max_bytes,
-        .filters = periods + (paper ? 1 : 2),
+        .filters = options->generations + 2,
         .given = options->fbf.bits != 0,
     };
-    bound_adaptation(&made);
     if ((options->fbf.bits == 0) != (options->fbf.hashes == 0) ||
         options->fbf.bits > BRY__FBF_MAX_BITS ||
         options->fbf.bits / MOST_BITS_EACH > options->capacity + MOST_BITS_EACH ||
@@ -265,10 +194,9 @@ bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *set
     if (options->fbf.bits) {
         made.bits = options->fbf.bits;
         made.hashes = options->fbf.hashes;
-    } else if (paper) {
-        plan_paper(&made, options->capacity);
     } else {
-        plan_improved(&made, options->capacity);
+        double each = ceil((double)options->capacity * (1 + MARGIN) / options->generations);
+        made.bits = fbf_plan_bits_for(2 * each, fbf_plan_share(&made, made.filters), &made.hashes);
     }
     if (made.max_bytes) { /* an ordinary row always fits */
         uint64_t left = made.max_bytes > sizeof(bry__fbf) ? made.max_bytes - sizeof(bry__fbf) : 0;
@@ -285,21 +213,13 @@ bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *set
 
 void bry__fbf_shape(const bry__fbf_setting *setting, uint64_t capacity, bry_window_shape *shape)
 {
-    bool paper = setting->mode != BRY_WINDOW_IMPROVED;
-    uint64_t longest = bry__fbf_after(setting->window, setting->length);
-    if (paper && setting->fixed)
-        longest = setting->filters * setting->length;
-    else if (paper) /* a change of t may merge two periods */
-        longest = setting->kept + 2 * setting->longest_period;
-    double error =
-        fbf_plan_row_error(setting->mode, setting->filters, setting->bits, setting->hashes,
-                           (double)capacity / (setting->filters - (paper ? 1 : 2)));
-    if (!paper && !setting->fixed && !setting->max_bytes)
+    double error = fbf_plan_row_error(setting, (double)capacity / setting->generations);
+    if (!setting->fixed && !setting->max_bytes)
         error = fmin(error, setting->error);
     *shape = (bry_window_shape){
         .engine = BRY_ENGINE_FBF,
         .window = setting->window,
-        .longest = longest,
+        .longest = bry__fbf_after(setting->window, setting->length),
         .capacity = capacity,
         .generations = setting->filters,
         .bits = setting->bits,

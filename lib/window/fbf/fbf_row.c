@@ -122,17 +122,16 @@ bool bry__fbf_is_new(const bry__fbf *fbf)
 /* Numbers the two filters of an empty row for its time. */
 void bry__fbf_relabel(bry__fbf *fbf, uint64_t cell)
 {
-    bool paper = fbf->setting.mode != BRY_WINDOW_IMPROVED;
-    uint64_t length = fbf->setting.length, at = paper ? fbf->time / length : cell;
+    uint64_t length = fbf->setting.length;
     bry__fbf_filter *present = fbf->present, *newest = fbf->newest;
-    present->from = at > 0 ? (at - 1) * length : 0;
-    present->begin = newest->from = at * length;
+    present->from = cell > 0 ? (cell - 1) * length : 0;
+    present->begin = newest->from = cell * length;
     present->end = newest->begin = newest->end = UINT64_MAX;
     /* The future filter has cell 0 then; the present one before it needs another `sub`. */
-    present->sub = at > 0 || paper ? 0 : UINT32_MAX;
+    present->sub = cell > 0 ? 0 : UINT32_MAX;
     newest->sub = 0;
-    present->salt = paper ? 0 : bry__fbf_salt(at > 0 ? at - 1 : 0, present->sub);
-    newest->salt = paper ? 0 : bry__fbf_salt(at, 0);
+    present->salt = bry__fbf_salt(cell > 0 ? cell - 1 : 0, present->sub);
+    newest->salt = bry__fbf_salt(cell, 0);
     present->limit = newest->limit = fbf->setting.limit;
     present->early = newest->early = false;
     present->before = present->items = newest->before = newest->items = 0;
@@ -141,9 +140,6 @@ void bry__fbf_relabel(bry__fbf *fbf, uint64_t cell)
     fbf->cell_items = 0;
     fbf->sub = 0;
     fbf->items = 0;
-    fbf->count = paper ? fbf->setting.filters : 0;
-    fbf->period = paper ? length : 0;
-    fbf->due = paper ? bry__fbf_after(at * length, length) : 0;
 }
 
 bry_status bry__fbf_renew(bry__fbf *fbf, uint64_t cell)
@@ -269,8 +265,7 @@ bry_status bry__fbf_store(bry__fbf *fbf, bry_hash hash, uint64_t now, bry__fbf_u
     present->items++;
     newest->before++;
     fbf->items++;
-    if (fbf->setting.mode == BRY_WINDOW_IMPROVED)
-        fbf->cell_items++;
+    fbf->cell_items++;
     fbf->last = now;
     return BRY_OK;
 }

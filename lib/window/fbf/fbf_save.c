@@ -18,10 +18,7 @@ enum { /* the frame FBF */
        AT_CELL_ITEMS = 16, /* u64 */
        AT_ENDED_EARLY = 24, /* u64 */
        AT_RESIZES = 32, /* u64 */
-       AT_COUNT = 40, /* u64, papers' modes: filters that the row may have, */
-       AT_PERIOD = 48, /* u64, ms of a period, */
-       AT_DUE = 56, /* u64, and when the present one ends */
-       ROW_SIZE = 64
+       ROW_SIZE = 40
 };
 
 enum { /* the frame FFIL */
@@ -89,9 +86,6 @@ void bry__fbf_write(const void *self, struct bry__frame_writer *writer)
     bry__store64(numbers + AT_CELL_ITEMS, fbf->cell_items);
     bry__store64(numbers + AT_ENDED_EARLY, fbf->ended_early);
     bry__store64(numbers + AT_RESIZES, fbf->resizes);
-    bry__store64(numbers + AT_COUNT, fbf->count);
-    bry__store64(numbers + AT_PERIOD, fbf->period);
-    bry__store64(numbers + AT_DUE, fbf->due);
     bry__frame_writer_write(writer, ROW, numbers, sizeof numbers);
     for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer)
         write_filter(filter, writer);
@@ -160,17 +154,17 @@ static const char *check_bits(const bry__fbf_filter *filter)
 static const char *check_numbers(const bry__fbf_filter *filter, const bry__fbf *fbf, uint32_t early)
 {
     const bry__fbf_setting *setting = &fbf->setting;
-    bool plain = setting->mode != BRY_WINDOW_IMPROVED || setting->fixed;
     if (filter->bloom.bits < 1 || filter->bloom.bits > BRY__FBF_MAX_BITS ||
         filter->bloom.hashes < 1 || filter->bloom.hashes > BRY__FBF_MAX_HASHES ||
-        (plain && (filter->bloom.bits != setting->bits || filter->bloom.hashes != setting->hashes)))
+        (setting->fixed &&
+         (filter->bloom.bits != setting->bits || filter->bloom.hashes != setting->hashes)))
         return "the shape of a filter is out of range";
     if (filter->before > MOST_ITEMS || filter->items > MOST_ITEMS)
         return "a filter has too many elements";
     if (filter->limit < 1 ||
         filter->limit > bry__fbf_holds(setting, filter->bloom.bits, filter->bloom.hashes))
         return "the limit of a period is out of range";
-    if (early > 1 || (plain && early))
+    if (early > 1 || (setting->fixed && early))
         return "invalid flag";
     if (filter->from > fbf->time || filter->from > filter->begin || filter->begin > filter->end)
         return "a filter's times are out of order";
@@ -204,8 +198,7 @@ static bry_status fbf_save_read_filter(bry__frame_reader *reader, bry__fbf *fbf)
     if (problem)
         return bry__frame_reader_bad(reader, problem);
     filter->early = early != 0;
-    if (fbf->setting.mode == BRY_WINDOW_IMPROVED)
-        filter->salt = bry__fbf_salt(filter->from / fbf->setting.length, filter->sub);
+    filter->salt = bry__fbf_salt(filter->from / fbf->setting.length, filter->sub);
     if (pieces > 0) {
         uint64_t lines = (filter->bloom.bits - 1) / BRY__FBF_LINE_BITS + 1;
         status = bry__frame_reader_claim(
@@ -234,11 +227,10 @@ static bool fbf_save_is_as_new(bry__fbf *fbf)
            present.begin == fbf->present->begin && present.limit == fbf->present->limit &&
            present.early == fbf->present->early && newest.sub == fbf->newest->sub &&
            newest.limit == fbf->newest->limit && newest.early == fbf->newest->early &&
-           row.cell_items == 0 && row.count == fbf->count && row.period == fbf->period &&
-           row.due == fbf->due;
+           row.cell_items == 0;
 }
 
-/* Checks what only improved rows have. */
+/* Checks the present period and its cell; sets what follows from them. */
 static const char *check_cell(bry__fbf *fbf)
 {
     uint64_t length = fbf->setting.length;
@@ -254,26 +246,6 @@ static const char *check_cell(bry__fbf *fbf)
         return "a cell does not match its periods";
     if (fbf->present->items > 0 && fbf->last < fbf->present->begin)
         return "the last element precedes its period";
-    if (fbf->count || fbf->period || fbf->due)
-        return "adaptation in a mode without it";
-    return NULL;
-}
-
-static const char *check_adaptation(const bry__fbf *fbf)
-{
-    const bry__fbf_setting *setting = &fbf->setting;
-    if (fbf->count < BRY__FBF_PAPER_LEAST || fbf->count > setting->most_filters ||
-        fbf->period < setting->shortest_period ||
-        !bry__fbf_paper_covers(setting, fbf->count, fbf->period) ||
-        fbf->period > setting->longest_period ||
-        (fbf->due <= fbf->time && fbf->due != UINT64_MAX) ||
-        fbf->due < fbf->period /* else the refresh before it was before time 0 */ ||
-        fbf->due > bry__fbf_after(fbf->time, fbf->period))
-        return "the adaptation is out of range";
-    if (setting->fixed && (fbf->count != setting->filters || fbf->period != setting->length))
-        return "adaptation in a window without it";
-    if (fbf->cell_items != 0)
-        return "a cell in a mode without cells";
     return NULL;
 }
 
@@ -281,24 +253,20 @@ static const char *check_adaptation(const bry__fbf *fbf)
  * follows from them. */
 static const char *fbf_save_check_row(bry__fbf *fbf)
 {
-    bool paper = fbf->setting.mode != BRY_WINDOW_IMPROVED;
     fbf->present = fbf->newest->older;
     if (fbf->newest->begin != UINT64_MAX || fbf->newest->items != 0 ||
         fbf->present->end != UINT64_MAX || fbf->present->begin > fbf->time)
         return "the newest filters do not match the time";
-    fbf->items = paper ? fbf->oldest->before : 0;
-    fbf->extra = 0;
+    fbf->items = fbf->extra = 0;
     for (bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer) {
         const bry__fbf_filter *older = filter->older;
         fbf->items += filter->items;
-        if (!paper)
-            fbf->extra += bry__fbf_extra(fbf, filter);
+        fbf->extra += bry__fbf_extra(fbf, filter);
         if (fbf->items > MOST_ITEMS)
             return "a filter has too many elements";
-        /* After a merge an improved filter may have elements whose pair is gone, but never elements
-         * of a pair in only one of the two. */
-        if (older && (filter->from != older->begin || filter->before < older->items ||
-                      (paper && filter->before > older->items)))
+        /* After a merge a filter may have elements whose pair is gone, but never elements of a
+         * pair in only one of the two. */
+        if (older && (filter->from != older->begin || filter->before < older->items))
             return "neighbouring filters do not match";
         /* A full period may end in the millisecond in which the next one begins. */
         if (older && filter != fbf->newest &&
@@ -308,7 +276,7 @@ static const char *fbf_save_check_row(bry__fbf *fbf)
     }
     if (fbf->last > fbf->time)
         return "an element is in the future";
-    const char *problem = paper ? check_adaptation(fbf) : check_cell(fbf);
+    const char *problem = check_cell(fbf);
     if (!problem && fbf->items == 0 && !fbf_save_is_as_new(fbf))
         problem = "an empty row is not in its initial state";
     return problem;
@@ -323,8 +291,6 @@ static bool is_below_ceiling(const bry__fbf *fbf)
         return true;
     uint64_t left = setting->max_bytes - sizeof *fbf, ordinary = bry__fbf_cost(setting->bits);
     left += left / 8;
-    if (setting->mode != BRY_WINDOW_IMPROVED)
-        return fbf->row <= left / ordinary;
     uint64_t all = 0;
     for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer)
         all += bry__fbf_cost(filter->bloom.bits);
@@ -368,8 +334,7 @@ bry_status bry__fbf_read(const bry_window_options *options, uint64_t time,
     bry_status status = bry__frame_reader_read_frame(reader, ROW, numbers, sizeof numbers);
     if (status != BRY_OK)
         return status;
-    uint64_t filters = bry__load64(numbers + AT_FILTERS), count = bry__load64(numbers + AT_COUNT);
-    if (filters > MOST_FILTERS || count > UINT32_MAX)
+    if (bry__load64(numbers + AT_FILTERS) > MOST_FILTERS)
         return bry__frame_reader_bad(reader, "the number of filters is out of range");
     status = bry__frame_reader_claim(reader, sizeof(bry__fbf));
     if (status != BRY_OK)
@@ -382,9 +347,6 @@ bry_status bry__fbf_read(const bry_window_options *options, uint64_t time,
         .time = time,
         .last = bry__load64(numbers + AT_LAST),
         .cell_items = bry__load64(numbers + AT_CELL_ITEMS),
-        .count = (uint32_t)count,
-        .period = bry__load64(numbers + AT_PERIOD),
-        .due = bry__load64(numbers + AT_DUE),
         .ended_early = bry__load64(numbers + AT_ENDED_EARLY),
         .resizes = bry__load64(numbers + AT_RESIZES),
     };

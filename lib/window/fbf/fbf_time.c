@@ -1,5 +1,5 @@
 /*
- * How time and load move the improved row.
+ * How time and load move the row.
  *
  * Time is cut into cells of ceil(window / generations) ms, on a grid of absolute time. A period
  * ends with its cell, or when it holds what its filters were planned for and another element comes.
@@ -143,7 +143,7 @@ bool bry__fbf_stays(const bry__fbf *fbf, uint64_t now)
             !bry__fbf_expired(fbf->oldest->end, fbf->setting.window, now));
 }
 
-bry_status bry__fbf_improved_to(bry__fbf *fbf, uint64_t now)
+bry_status bry__fbf_to(bry__fbf *fbf, uint64_t now)
 {
     uint64_t cell = now / fbf->setting.length;
     while (fbf->cell != cell) {

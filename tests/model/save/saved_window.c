@@ -12,8 +12,6 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     bry_window_options options = BRY_WINDOW_OPTIONS;
     bry_window_shape shape = BRY_WINDOW_SHAPE;
     options.engine = engine;
-    if (fbf && read_chance(reader, 2))
-        options.fbf.mode = read_chance(reader, 2) ? BRY_WINDOW_PAPER : BRY_WINDOW_PAPER_SIMPLE;
     options.window = read_scaled(reader, 1, (uint64_t)1 << 52);
     options.capacity = read_scaled(reader, 1, (uint64_t)1 << 40);
     options.error = read_rate(reader, 1e-12, 0.5);
@@ -35,16 +33,15 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
         options.max_bytes = shape.bytes_empty + read_scaled(reader, 0, 1 << 16);
         planned = bry_window_plan(&options, &shape);
     }
-    model_say(
-        reader,
-        "create %s, mode %d, window %ju, capacity %ju, error %g, generations %u, ceiling %ju%s%s"
-        "%s, skew %ju, start %ju, bits %ju, hashes %u: %s",
-        bry_engine_name(engine), (int)options.fbf.mode, (uintmax_t)options.window,
-        (uintmax_t)options.capacity, options.error, options.generations,
-        (uintmax_t)options.max_bytes, options.refuse ? ", refuse" : "",
-        options.fixed ? ", fixed" : "", options.refresh ? ", refresh" : "",
-        (uintmax_t)options.max_skew, (uintmax_t)options.start, (uintmax_t)options.fbf.bits,
-        options.fbf.hashes, bry_status_word(planned));
+    model_say(reader,
+              "create %s, window %ju, capacity %ju, error %g, generations %u, ceiling %ju%s%s"
+              "%s, skew %ju, start %ju, bits %ju, hashes %u: %s",
+              bry_engine_name(engine), (uintmax_t)options.window, (uintmax_t)options.capacity,
+              options.error, options.generations, (uintmax_t)options.max_bytes,
+              options.refuse ? ", refuse" : "", options.fixed ? ", fixed" : "",
+              options.refresh ? ", refresh" : "", (uintmax_t)options.max_skew,
+              (uintmax_t)options.start, (uintmax_t)options.fbf.bits, options.fbf.hashes,
+              bry_status_word(planned));
     if (planned == BRY_OK && !plan_fits(reader, shape.bytes, shape.bytes_empty))
         return NULL;
     options.allocator = allocator;
@@ -121,7 +118,6 @@ static void look(const void *object, answer_notes *notes)
     bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(object, &stats);
     note_number(notes, "engine", stats.engine);
-    note_number(notes, "mode", stats.mode);
     note_number(notes, "seed", stats.seed);
     note_number(notes, "time", stats.time);
     note_number(notes, "window", stats.window);

@@ -61,7 +61,6 @@ static bry_window_options read_options(window_pair *both, model_reader *reader)
     unsigned kind = model_below(reader, WINDOW_KINDS), flags = model_byte(reader);
     both->kind = &window_kinds[window_model_kind >= 0 ? (unsigned)window_model_kind : kind];
     options.engine = both->kind->engine;
-    options.fbf.mode = both->kind->mode;
     options.window = windows[model_below(reader, 6)];
     options.capacity = capacities[model_below(reader, 5)];
     options.generations = generations[model_below(reader, 8)];
@@ -355,8 +354,7 @@ static void do_ask(window_pair *both, model_reader *reader)
  * together. */
 static bool keeps_error(const window_pair *both, int side)
 {
-    return both->kind->keeps_error && !both->options.fixed &&
-           !(both->merged[side] && both->options.engine == BRY_ENGINE_FBF);
+    return !both->options.fixed && !(both->merged[side] && both->options.engine == BRY_ENGINE_FBF);
 }
 
 /* ---- strangers: elements that nobody meets twice ------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
  * Two windows, each with a replica that is given the same changes, beside an exact twin with times.
- * The same programs for every engine and mode. A window must never forget what it promised to
+ * The same programs for every engine. A window must never forget what it promised to
  * remember; what is remembered longer than `longest` is a false positive, and these must not be
  * more than the error allows; replicas must be saved as the same bytes.
  */

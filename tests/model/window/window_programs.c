@@ -1,6 +1,6 @@
 /*
- * Runs the window's model on programs from a generator, for each engine and mode until that many
- * operations were done.
+ * Runs the window's model on programs from a generator, for each engine until that many operations
+ * were done.
  *
  *     window_programs OPERATIONS LENGTH [SEED]    programs of at most LENGTH bytes
  *

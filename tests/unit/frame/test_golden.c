@@ -311,7 +311,6 @@ static const golden_file goldens[] = {
     {"window_empty.bry", read_window, 0, 0},
     {"window_compact.bry", read_window, GOLDEN_WINDOW_KEYS, 0},
     {"window_fbf.bry", read_window, GOLDEN_WINDOW_FBF_KEYS, 0},
-    {"window_fbf_paper.bry", read_window, GOLDEN_WINDOW_KEYS, 0},
     {"counter_empty.bry", read_counter, 0, 0},
     {"counter.bry", read_counter, GOLDEN_COUNTER_OPS, 0},
     {"counter_fbf.bry", read_counter, GOLDEN_COUNTER_OPS, 0},

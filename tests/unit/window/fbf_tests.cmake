@@ -5,19 +5,12 @@ endif()
 
 bloomery_unit_test(test_fbf)
 bloomery_unit_test(test_fbf_memory)
-bloomery_unit_test(test_fbf_jumps)
-# Forgotten early: nothing, in so many operations a mode.
+# Forgotten early: nothing, in so many operations.
 add_test(NAME test_fbf_soak COMMAND test_fbf 10000000)
 set_tests_properties(test_fbf_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
-# The check value takes 10^7 absent elements; under a sanitizer a tenth of them.
-if(BLOOMERY_SANITIZE)
-  set(queries 1000)
-else()
-  set(queries 10000)
-endif()
 bloomery_program(test_fbf_rates stat/test_fbf_rates.c)
-bloomery_statistics(test_fbf_rates ${queries})
+bloomery_statistics(test_fbf_rates)
 
 # The published row (papers/), and what windows are compared with.
 foreach(name test_paper_fbf test_paper_fbf_rates)
@@ -27,7 +20,7 @@ endforeach()
 add_test(NAME test_paper_fbf COMMAND test_paper_fbf)
 add_test(NAME test_paper_fbf_soak COMMAND test_paper_fbf 10000000)
 set_tests_properties(test_paper_fbf_soak PROPERTIES LABELS soak TIMEOUT 3600)
-bloomery_statistics(test_paper_fbf_rates ${queries})
+bloomery_statistics(test_paper_fbf_rates)
 
 bloomery_program(test_window_baselines papers/test_window_baselines.c)
 target_link_libraries(test_window_baselines PRIVATE bloomery_bench_parts)

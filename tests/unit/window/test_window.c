@@ -69,9 +69,6 @@ TEST(test_options)
         options.generations = 1025;
         assert_int_equal(status_of(options), BRY_E_RANGE);
         options = good;
-        options.fbf.mode = (bry_window_mode)3;
-        assert_int_equal(status_of(options), BRY_E_RANGE);
-        options = good;
         options.fbf.hashes = 5;
         assert_int_equal(status_of(options), BRY_E_RANGE);
         options = good;
@@ -90,9 +87,6 @@ TEST(test_options)
     /* What compact does not have. */
     bry_window_options compact = BRY_WINDOW_OPTIONS;
     compact.engine = BRY_ENGINE_COMPACT;
-    compact.fbf.mode = BRY_WINDOW_PAPER;
-    assert_int_equal(status_of(compact), BRY_E_UNSUPPORTED);
-    compact.fbf.mode = BRY_WINDOW_IMPROVED;
     compact.max_bytes = 1 << 20;
     assert_int_equal(status_of(compact), BRY_E_UNSUPPORTED);
     compact.refuse = true;
@@ -156,8 +150,7 @@ TEST(test_plan)
         assert_int_equal(shape.capacity, 100000);
         assert_true(shape.longest > shape.window && shape.longest <= 2 * shape.window);
         assert_true(shape.generations >= 9);
-        if (window_kinds[k].keeps_error)
-            assert_true(shape.error > 0 && shape.error <= 0.001);
+        assert_true(shape.error > 0 && shape.error <= 0.001);
         assert_true(shape.bytes_empty < shape.bytes);
     }
     /* What compact is for: at most 21.5 bits an element with 8 parts of a window, and 19 when the
@@ -413,8 +406,6 @@ TEST(test_advancing_in_steps)
 TEST(test_burst)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        if (!window_kinds[k].keeps_error)
-            continue;
         bry_window_options options = options_of(&window_kinds[k]);
         options.window = 10000;
         options.capacity = 1000;
@@ -444,8 +435,6 @@ TEST(test_burst)
 TEST(test_refusing)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        if (!window_kinds[k].keeps_error)
-            continue; /* it takes seconds to follow the load */
         bry_window_options options = exact(&window_kinds[k], 1000, 1000);
         bry_window_shape shape = BRY_WINDOW_SHAPE;
         options.refuse = true;
@@ -489,8 +478,6 @@ TEST(test_refusing)
 TEST(test_ceiling_in_steady_state)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        if (!window_kinds[k].keeps_error)
-            continue;
         bry_window_options options = options_of(&window_kinds[k]);
         options.window = 5000;
         options.capacity = 20000;

@@ -1,11 +1,11 @@
-# Tests of lib/window: facade, frames, and every engine and mode through one model.
+# Tests of lib/window: facade, frames, and every engine through one model.
 
 bloomery_fuzzer(fuzz_window)
 if(BLOOMERY_FUZZ)
   return()
 endif()
 
-# Object against twin, in so many operations for each engine and mode.
+# Object against twin, in so many operations for each engine.
 bloomery_model_program(window_programs window)
 bloomery_programs(model_window window_programs 1000000 400)
 bloomery_programs(model_window_long window_programs 500000 8000 1000000)
@@ -16,7 +16,7 @@ bloomery_unit_test(test_window)
 bloomery_unit_test(test_window_merge)
 bloomery_unit_test(test_window_memory)
 bloomery_unit_test(test_window_save)
-foreach(golden compact fbf fbf_paper)
+foreach(golden compact fbf)
   add_test(NAME read_window_${golden} COMMAND ${BLOOMERY_PYTHON} -B
     ${CMAKE_CURRENT_SOURCE_DIR}/tools/read_window.py
     ${CMAKE_CURRENT_SOURCE_DIR}/golden/window_${golden}.bry)
