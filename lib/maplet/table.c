@@ -16,7 +16,7 @@
  *            f mod 4         1     2     3
  *            f mod 8   0                       4
  *
- * The directory is append-only, in groups of 256 sixteen-byte records.
+ * The records of the segments are in the directory (table_directory.c).
  *
  * A segment holds the BRY__CROWD smallest values of a fingerprint, the overflow list the others.
  * So a look-up reads the overflow only if the segment has a full crowd or is marked as spilled. A
@@ -95,39 +95,7 @@ uint64_t bry__table_u_limit(const bry__table *table, uint64_t i)
     return (table->range - 1 - i) >> bry__table_level(table, i);
 }
 
-/* ---- the directory ------------------------------------------------------------------------- */
-
-#define GROUP_BYTES (BRY__GROUP_SIZE * sizeof(bry__segment))
-
-bry_status bry__table_reach(bry__table *table, uint64_t i, const bry_allocator *allocator)
-{
-    size_t index = (size_t)(i >> BRY__GROUP_SHIFT);
-    if (index < table->groups)
-        return BRY_OK;
-    if (index >= table->group_room) {
-        size_t room = table->group_room ? table->group_room * 2 : 1;
-        bry__segment **group = bry__alloc(allocator, room * sizeof *group);
-        if (!group)
-            return BRY_E_NOMEM;
-        if (table->groups)
-            memcpy(group, table->group, table->groups * sizeof *group);
-        bry__free(allocator, table->group, table->group_room * sizeof *group);
-        table->group = group;
-        table->group_room = room;
-    }
-    table->group[index] = bry__alloc(allocator, GROUP_BYTES);
-    if (!table->group[index])
-        return BRY_E_NOMEM;
-    table->groups++;
-    return BRY_OK;
-}
-
-void bry__table_trim(bry__table *table, const bry_allocator *allocator)
-{
-    size_t needed = (size_t)((table->segments - 1) >> BRY__GROUP_SHIFT) + 1;
-    while (table->groups > needed)
-        bry__free(allocator, table->group[--table->groups], GROUP_BYTES);
-}
+/* ---- whole tables ---------------------------------------------------------------------------- */
 
 bool bry__table_open(bry__table *table, uint64_t range, unsigned value_bits, uint64_t segments)
 {
@@ -151,33 +119,6 @@ bry_status bry__table_init(bry__table *table, uint64_t range, unsigned value_bit
     return status;
 }
 
-bool bry__table_free_some(bry__table *table, size_t groups, const bry_allocator *allocator)
-{
-    for (; table->groups > 0 && groups > 0; groups--) {
-        bry__segment *group = table->group[--table->groups];
-        for (unsigned j = 0; j < BRY__GROUP_SIZE; j++) {
-            table->block_bytes -= bry__segment_bytes(&group[j]);
-            bry__segment_free(&group[j], allocator);
-        }
-        bry__free(allocator, group, GROUP_BYTES);
-    }
-    if (table->groups > 0)
-        return false;
-    bry__table_free(table, allocator);
-    return true;
-}
-
-void bry__table_free(bry__table *table, const bry_allocator *allocator)
-{
-    if (table->groups > 0) {
-        bry__table_free_some(table, table->groups, allocator);
-        return;
-    }
-    bry__free(allocator, table->group, table->group_room * sizeof *table->group);
-    bry__overflow_free(&table->overflow, allocator);
-    *table = (bry__table){0};
-}
-
 void bry__table_clear(bry__table *table, const bry_allocator *allocator)
 {
     for (uint64_t i = 0; i < table->segments; i++) {
@@ -189,24 +130,6 @@ void bry__table_clear(bry__table *table, const bry_allocator *allocator)
     table->sweeping = false;
     table_set_segments(table, 1);
     bry__table_trim(table, allocator);
-    bry__segment **small = table->group_room > 1 ? bry__alloc(allocator, sizeof *small) : NULL;
-    if (small) { /* else it stays larger than necessary */
-        *small = table->group[0];
-        bry__free(allocator, table->group, table->group_room * sizeof *small);
-        table->group = small;
-        table->group_room = 1;
-    }
-}
-
-uint64_t bry__table_bytes(const bry__table *table)
-{
-    return table->block_bytes + table->groups * GROUP_BYTES +
-           table->group_room * sizeof *table->group + bry__overflow_bytes(&table->overflow);
-}
-
-uint64_t bry__table_bytes_empty(void)
-{
-    return GROUP_BYTES + sizeof(bry__segment *);
 }
 
 uint64_t bry__table_plan_bytes(uint64_t range, unsigned value_bits, uint64_t n)
@@ -217,9 +140,7 @@ uint64_t bry__table_plan_bytes(uint64_t range, unsigned value_bits, uint64_t n)
     double unsplit_bytes = bry__segment_plan_bytes((double)n / whole, grown.u_most[0], value_bits);
     double split_bytes =
         bry__segment_plan_bytes((double)n / whole / 2, grown.u_most[1], value_bits);
-    uint64_t groups = (grown.segments + BRY__GROUP_SIZE - 1) / BRY__GROUP_SIZE;
-    uint64_t room = groups > 1 ? (uint64_t)1 << table_bit_length(groups - 1) : 1;
-    return groups * GROUP_BYTES + room * sizeof *grown.group +
+    return bry__table_directory_bytes(grown.segments) +
            (uint64_t)((whole - split) * unsplit_bytes + 2 * split * split_bytes);
 }
 

@@ -16,7 +16,7 @@
 /* Values per fingerprint in a segment; more go to the overflow. */
 #define BRY__CROWD 8u
 
-/* The directory allocates this many segments at once. */
+/* The directory allocates this many segments at once, fewer at first. */
 #define BRY__GROUP_SHIFT 8u
 #define BRY__GROUP_SIZE (1u << BRY__GROUP_SHIFT)
 
@@ -31,6 +31,7 @@ typedef struct bry__table {
     uint64_t u_most[2]; /* largest u of segments that are not split, and of those that are */
     bry__segment **group;
     size_t groups, group_room;
+    unsigned first_room; /* records of the first group; the others have BRY__GROUP_SIZE */
     bry__overflow overflow;
     uint64_t block_bytes; /* of all segments' blocks */
     uint64_t moved; /* total number of entries moved by changes */
@@ -53,6 +54,8 @@ bry_status bry__table_clone(const bry__table *table, bry__table *copy,
                             const bry_allocator *allocator);
 uint64_t bry__table_bytes(const bry__table *table);
 uint64_t bry__table_bytes_empty(void);
+/* Of the directory of a table that has grown to this many segments. */
+uint64_t bry__table_directory_bytes(uint64_t segments);
 /* Expected bytes of n entries with uniform hashes. */
 uint64_t bry__table_plan_bytes(uint64_t range, unsigned value_bits, uint64_t n);
 
@@ -175,14 +178,14 @@ static inline bry__spot bry__table_spot(const bry__table *table, uint64_t finger
 /* The segment of a fingerprint, and the most segments that n more entries can split. */
 uint64_t bry__table_segment_of(const bry__table *table, uint64_t fingerprint);
 uint64_t bry__table_most_splits(const bry__table *table, uint64_t n);
-/* Frees the groups after the last segment. */
+/* Frees the part of the directory after the last segment. Records may move. */
 void bry__table_trim(bry__table *table, const bry_allocator *allocator);
 /* Records that one operation moved this many entries. */
 void bry__table_count_step(bry__table *table, uint64_t moved);
 /* For loading: a table of this many segments, whose records bry__table_reach() allocates later,
  * group by group. False if the range does not allow so many. */
 bool bry__table_open(bry__table *table, uint64_t range, unsigned value_bits, uint64_t segments);
-/* Allocates the record of segment i; those before it must exist. BRY_E_NOMEM. */
+/* Allocates the record of segment i; those before it must exist, and may move. BRY_E_NOMEM. */
 bry_status bry__table_reach(bry__table *table, uint64_t i, const bry_allocator *allocator);
 /* For loading: NULL if every entry of the overflow belongs there, else the problem. */
 const char *bry__table_check_overflow(const bry__table *table);

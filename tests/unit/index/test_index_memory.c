@@ -69,7 +69,7 @@ TEST(test_plan_is_as_good_as_stated)
     static const struct {
         uint64_t capacity;
         double within;
-    } sizes[] = {{1, 1.0 / 3}, {10, 1.0 / 3}, {100, 0.08}, {1000, 0.04}, {20000, 0.04}};
+    } sizes[] = {{1, 1.0 / 3}, {10, 1.0 / 3}, {100, 0.08}, {1000, 0.08}, {20000, 0.04}};
     static const uint32_t units[] = {1, 5, 20, 64, 100};
     for (int e = 0; e < INDEX_ENGINES; e++)
         for (size_t s = 0; s < 5; s++)

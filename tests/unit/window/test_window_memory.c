@@ -119,7 +119,7 @@ TEST(test_taken_back)
         bry_window_options options = small(&window_kinds[0], &memory);
         options.refresh = false;
         options.capacity = 40;
-        options.max_bytes = with_ceiling ? 12000 : 0;
+        options.max_bytes = with_ceiling ? 4000 : 0;
         options.refuse = with_ceiling;
         bry_window *window = make(options);
         options.allocator = &other_memory.allocator;
