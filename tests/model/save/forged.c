@@ -11,7 +11,7 @@
 
 enum {
     LOAD_LIMIT = 1 << 22, /* what a load may claim, */
-    LOAD_SLACK = 1 << 16, /* and what it may need besides while it runs */
+    LOAD_SLACK = 1 << 18, /* and what it may need besides while it runs (base.h) */
     USE_LIMIT = 1 << 26, /* allocations past this fail */
     HONEST = 1 << 21, /* what any object may take */
     OPERATIONS = 8,
