@@ -1,4 +1,4 @@
-/* Tables of counters with both engines of the window, as object_kind.h wants them. */
+/* Tables of counters with both engines of the window, as kinds (object_kind.h). */
 #include "conformance/object_kind.h"
 
 #include "support/like.h"
@@ -6,11 +6,6 @@
 #include <stdio.h>
 
 enum { WINDOW = 1000, NOW = 5000, ASKED = 700, NAMES = 601, NAME_ROOM = 16, BATCH = 60 };
-
-static bry_hash id_of(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
 
 static size_t name_of(uint64_t i, char name[NAME_ROOM])
 {
@@ -40,7 +35,7 @@ static bry_status apply(bry_counter *counters, uint64_t id, uint64_t name, int64
     bry_counter_outcome outcome = (bry_counter_outcome)7;
     int64_t value = 77;
     bry_status status =
-        bry_counter_apply(counters, id_of(id), text, len, delta, now, &outcome, &value);
+        bry_counter_apply(counters, key(id), text, len, delta, now, &outcome, &value);
     if (answers) {
         note_number(answers, (uint64_t)status);
         note_number(answers, outcome);
@@ -49,7 +44,7 @@ static bry_status apply(bry_counter *counters, uint64_t id, uint64_t name, int64
     return status;
 }
 
-/* Past the capacity, with repeats, ids that have expired, and sums of many. */
+/* Beyond the capacity, with repeats, expired ids and many counters. */
 static void work(bry_counter *counters, uint64_t from, uint64_t to, bry_buffer *answers)
 {
     for (uint64_t i = from; i < to; i++) {
@@ -141,10 +136,10 @@ static void look_in_a_batch(const void *object, bry_buffer *answers)
 static void look_for_ids(const void *object, bry_buffer *answers)
 {
     for (uint64_t i = 0; i < 3 * ASKED; i++)
-        note_number(answers, bry_counter_has(object, id_of(i), bry_counter_time(object)));
+        note_number(answers, bry_counter_has(object, key(i), bry_counter_time(object)));
 }
 
-/* In an order that may differ between two tables with the same counters. */
+/* The order may differ between two tables with the same counters. */
 static void look_at_all(const void *object, bry_buffer *answers)
 {
     uint64_t cursor = 0, listed = 0, sum = 0;
@@ -174,27 +169,25 @@ static bry_status apply_n(bry_counter *counters, bry_counter_op *ops, size_t n)
     return bry_counter_apply_n(counters, ops, sizeof *ops, n, bry_counter_time(counters) + 1);
 }
 
-/* Repeats among them, of ids and of names. */
+/* With repeated ids and names. */
 static bry_status run_apply_n(void *object, uint64_t round)
 {
     bry_counter_op ops[BATCH];
     char text[BATCH][NAME_ROOM];
     for (uint64_t i = 0; i < BATCH; i++) {
         size_t len = name_of(1000 + round * 3 + i % 40, text[i]);
-        ops[i] = (bry_counter_op){.id = id_of(300000 + round * 100 + i % 50),
-                                  .name = text[i],
-                                  .name_len = len,
-                                  .delta = 1};
+        ops[i] = (bry_counter_op){
+            .id = key(300000 + round * 100 + i % 50), .name = text[i], .name_len = len, .delta = 1};
     }
     return apply_n(object, ops, BATCH);
 }
 
-/* Sums that fit in their order alone, so that a copy of the window is asked. */
+/* Sums that do not overflow only in this order, so that a copy of the window is needed. */
 static bry_status run_apply_n_at_the_edge(void *object, uint64_t round)
 {
     bry_counter_op ops[12];
     for (uint64_t i = 0; i < 12; i++)
-        ops[i] = (bry_counter_op){.id = id_of(400000 + round * 100 + i),
+        ops[i] = (bry_counter_op){.id = key(400000 + round * 100 + i),
                                   .name = i >= 10 ? "edge and new" : "edge",
                                   .name_len = i >= 10 ? 12 : 4,
                                   .delta = i % 2 ? INT64_MIN + 1 : INT64_MAX};

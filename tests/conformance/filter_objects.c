@@ -1,4 +1,4 @@
-/* Filters of both engines, as object_kind.h wants them. */
+/* Filters of both engines, as kinds (object_kind.h). */
 #include "conformance/object_kind.h"
 
 #include "support/filter_bits.h"
@@ -8,11 +8,6 @@ enum { PIECES = 3, ASKED = 700, BATCH = 60 };
 #define PIECE_BITS ((uint64_t)BRY__PIECE_BYTES * 8)
 
 enum variant { PLANNED, IN_PIECES, FIXED };
-
-static bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
 
 static bry_status create(const object_kind *kind, const bry_allocator *allocator, void **object)
 {
@@ -33,7 +28,7 @@ static bry_status create(const object_kind *kind, const bry_allocator *allocator
     return status;
 }
 
-/* In part; compact also beyond its capacity where it may grow, and with deletions. */
+/* Partly filled; compact also with deletions and, if it may grow, beyond its capacity. */
 static void fill(const object_kind *kind, void *object)
 {
     bool compact = kind->engine == BRY_ENGINE_COMPACT;
@@ -104,7 +99,7 @@ static void look_in_a_batch(const void *object, bry_buffer *answers)
     note_bytes(answers, has, sizeof has);
 }
 
-/* As the source of a merge into one that was made like it. */
+/* As the source of a merge into an object of the same shape. */
 static void look_by_merging(const void *object, bry_buffer *answers)
 {
     failing_allocator memory;
@@ -168,7 +163,7 @@ static bry_status run_add_n_to_pieces(void *object, uint64_t round)
     return add_batch(object, hashes);
 }
 
-/* Merges with one that has pieces and keys that the object lacks. */
+/* Merges with a filter that has other pieces and keys. */
 static bry_status run_merge(void *object, uint64_t round)
 {
     bry_filter_options options = filter_like(object);

@@ -1,5 +1,5 @@
-/* Streams that were cut short, damaged or forged. Sampled where a stream is long: test_golden does
- * the same to every bit of small files. */
+/* Truncated, damaged and forged streams. Long streams are sampled: test_golden flips every bit of
+ * small files. */
 #include "conformance/object_kind.h"
 
 #include "common/endian.h"
@@ -9,15 +9,15 @@
 
 #include <stdlib.h>
 
-/* The numbers that describe an object are at the front: each byte of it, then so many more. */
+/* The numbers that describe an object are at the front: every byte there, then this many more. */
 static size_t next_place(size_t at, size_t len)
 {
     enum { FRONT = 500, MORE = 400 };
     return at + (at < FRONT ? 1 : 1 + len / MORE);
 }
 
-/* A load that must fail: with a problem, without an object, and without a leak. On a block of
- * exactly that size, for the address sanitizer. */
+/* A load that must fail: with a problem, without an object and without a leak. The block has
+ * exactly this size, for the address sanitizer. */
 static bry_status refused(const object_kind *kind, const unsigned char *bytes, size_t len)
 {
     unsigned char *copy = malloc(len + !len);
@@ -69,7 +69,7 @@ void check_flipped(const object_kind *kind)
     bry_buffer_free(&saved);
 }
 
-/* Another kind, version, format or hash scheme in a header whose checksum is right. */
+/* Another kind, version, format or hash scheme in a header with a correct checksum. */
 void check_other_header(const object_kind *kind)
 {
     enum { FORMAT = 8, SCHEME = 10, KIND = 12, VERSION = 16 };
@@ -100,7 +100,7 @@ void check_other_header(const object_kind *kind)
     bry_buffer_free(&saved);
 }
 
-/* What has got in can be used, in the memory that there is, and be saved and loaded. */
+/* What was loaded can be used within the memory limit, and saved and loaded again. */
 static void use_forged(const object_kind *kind, void *object)
 {
     bry_buffer answers = BRY_BUFFER;
@@ -118,7 +118,7 @@ static void use_forged(const object_kind *kind, void *object)
     bry_buffer_free(&saved);
 }
 
-/* The byte at `at`, and up to two others, mostly near the front. */
+/* Changes the byte at `at`, and up to two others, mostly near the front. */
 static void forge_bytes(unsigned char *bytes, size_t len, size_t at, unsigned others,
                         generator *numbers)
 {
@@ -130,7 +130,7 @@ static void forge_bytes(unsigned char *bytes, size_t len, size_t at, unsigned ot
     }
 }
 
-/* Bytes changed to anything, with right checksums: it loads or it does not, within the limit. */
+/* Changed bytes with correct checksums: loading succeeds or fails, within the memory limit. */
 void check_forged(const object_kind *kind)
 {
     enum { LIMIT = 1 << 20 };

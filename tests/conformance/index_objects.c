@@ -1,18 +1,13 @@
-/* Indexes of both engines, as object_kind.h wants them. */
+/* Indexes of both engines, as kinds (object_kind.h). */
 #include "conformance/object_kind.h"
 
 #include "support/like.h"
 
 enum { ASKED = 1100, ROOM = 40, BATCH = 250 };
 
-static bry_hash element(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
-
 /* ---- grown indexes -------------------------------------------------------------------------- */
 
-/* The variant of dba: how wide a group is, doubled, and one more for segmented units. */
+/* The variant of dba: twice the width of a group, plus one for segmented units. */
 static bry_status create(const object_kind *kind, const bry_allocator *allocator, void **object)
 {
     bry_index_options options = BRY_INDEX_OPTIONS;
@@ -33,7 +28,7 @@ static bry_status create(const object_kind *kind, const bry_allocator *allocator
 static void add_many(bry_index *index, uint64_t first, uint64_t n, uint32_t unit)
 {
     for (uint64_t i = first; i < first + n; i++)
-        assert_int_equal(bry_index_add(index, element(i), unit, NULL, NULL), BRY_OK);
+        assert_int_equal(bry_index_add(index, key(i), unit, NULL, NULL), BRY_OK);
 }
 
 static uint32_t open_unit(bry_index *index, uint64_t tag)
@@ -43,8 +38,8 @@ static uint32_t open_unit(bry_index *index, uint64_t tag)
     return unit;
 }
 
-/* All that a file can hold: grown, an element that is in many units, units that were dropped and
- * are not swept yet, one that is sealed, stale elements. */
+/* Everything that a file can contain: growth, an element in many units, dropped units that are not
+ * swept yet, a sealed unit, stale elements. */
 static void fill(const object_kind *kind, void *object)
 {
     (void)kind;
@@ -59,7 +54,7 @@ static void fill(const object_kind *kind, void *object)
     assert_int_equal(bry_index_seal(object, 12), BRY_OK);
     assert_int_equal(bry_index_step(object, NULL, 1, NULL), BRY_OK);
     for (uint64_t i = 0; i < 10; i++)
-        assert_int_equal(bry_index_del(object, element(10 * 8 + i), 13, NULL), BRY_OK);
+        assert_int_equal(bry_index_del(object, key(10 * 8 + i), 13, NULL), BRY_OK);
 }
 
 /* Unit u has elements 1000 · u to 1000 · u + 11. */
@@ -69,11 +64,11 @@ static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t fro
     (void)opaque;
     (void)tag;
     for (*got = 0; *got < room && from + *got < 12; ++*got)
-        hashes[*got] = element(1000 * (uint64_t)unit + from + *got);
+        hashes[*got] = key(1000 * (uint64_t)unit + from + *got);
     return BRY_OK;
 }
 
-/* dba in the midst of growing: units of two levels, one of which was dropped, columns to clear. */
+/* dba while it grows: units of two levels, one of them dropped, and columns to clear. */
 static void fill_in_part(const object_kind *kind, void *object)
 {
     (void)kind;
@@ -93,14 +88,14 @@ static void use(void *object, bry_buffer *answers)
         uint32_t went = UINT32_MAX;
         if (i % 50 == 0)
             note_number(answers, (uint64_t)bry_index_open(object, i, &unit));
-        note_number(answers, (uint64_t)bry_index_add(object, element(400 + i), BRY_INDEX_NEWEST,
-                                                     &went, &was));
+        note_number(answers,
+                    (uint64_t)bry_index_add(object, key(400 + i), BRY_INDEX_NEWEST, &went, &was));
         note_number(answers, went);
         note_number(answers, was);
         was = BRY_UNSURE;
-        note_number(answers, (uint64_t)bry_index_del(object, element(399 + i), unit, &was));
+        note_number(answers, (uint64_t)bry_index_del(object, key(399 + i), unit, &was));
         note_number(answers, was);
-        note_number(answers, bry_index_has(object, element(3 * i)));
+        note_number(answers, bry_index_has(object, key(3 * i)));
     }
     uint64_t left = 1;
     for (int i = 0; i < 1000 && left > 0; i++)
@@ -154,10 +149,10 @@ static void look_one_by_one(const void *object, bry_buffer *answers)
 {
     for (uint64_t i = 0; i < ASKED; i++) {
         uint32_t units[ROOM];
-        size_t n = bry_index_locate(object, element(i), units, ROOM);
+        size_t n = bry_index_locate(object, key(i), units, ROOM);
         note_number(answers, n);
         note_bytes(answers, units, (n < ROOM ? n : ROOM) * sizeof *units);
-        note_number(answers, bry_index_has(object, element(i)));
+        note_number(answers, bry_index_has(object, key(i)));
     }
 }
 
@@ -169,7 +164,7 @@ static void look_in_a_batch(const void *object, bry_buffer *answers)
     size_t total[ASKED];
     uint32_t units[ASKED * EACH];
     for (uint64_t i = 0; i < ASKED; i++)
-        hashes[i] = element(i);
+        hashes[i] = key(i);
     memset(units, 0xee, sizeof units);
     bry_index_has_n(object, hashes, ASKED, has);
     bry_index_locate_n(object, hashes, ASKED, units, EACH, total);
@@ -196,7 +191,7 @@ static bry_status run_add(void *object, uint64_t round)
 {
     bry_status status = BRY_OK;
     for (uint64_t i = 0; i < 60 && status == BRY_OK; i++)
-        status = bry_index_add(object, element(5000 + round + i), BRY_INDEX_NEWEST, NULL, NULL);
+        status = bry_index_add(object, key(5000 + round + i), BRY_INDEX_NEWEST, NULL, NULL);
     return status;
 }
 
@@ -205,7 +200,7 @@ static bry_status add_batch(bry_index *index, size_t n, uint32_t unit)
     bry_hash hashes[BATCH];
     bry_answer was[BATCH];
     for (uint64_t i = 0; i < BATCH; i++)
-        hashes[i] = element(3000 + i / 2 * (i % 3)); /* repeats among them */
+        hashes[i] = key(3000 + i / 2 * (i % 3)); /* repeats among them */
     was[0] = BRY_UNSURE;
     bry_status status = bry_index_add_n(index, hashes, n, unit, NULL, was);
     assert_int_equal(status == BRY_OK, was[0] != BRY_UNSURE);
@@ -230,7 +225,7 @@ static bry_status run_merge_units(void *object, uint64_t round)
     return bry_index_merge_units(object, 13, 14);
 }
 
-/* Installs a unit of another index that was made like this one. */
+/* Installs a unit of another index of the same shape. */
 static bry_status run_install(void *object, uint64_t round)
 {
     (void)round;

@@ -1,4 +1,4 @@
-/* Maps of both engines, as object_kind.h wants them. */
+/* Maps of both engines, as kinds (object_kind.h). */
 #include "conformance/object_kind.h"
 
 #include "map/map_object.h"
@@ -10,15 +10,10 @@
 
 enum { ASKED = 640, BATCH = 400, VALUES = 64, VALUE_ROOM = 16 };
 
-/* With values of bytes; with numbers; with values that take several frames. */
+/* Values as bytes, as numbers, and values that need several frames. */
 enum variant { BYTES, NUMBERS, LARGE_VALUES };
 
-static bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
-
-/* Value number i, of the kind that the map has; `room` holds its bytes. */
+/* Value number i, of the map's kind; its bytes are in `room`. */
 static bry_map_value value_of(const bry_map *map, uint64_t i, char room[VALUE_ROOM])
 {
     uint32_t bits = map->options.value_bits;
@@ -50,7 +45,7 @@ static void set(bry_map *map, uint64_t i, uint64_t number)
     assert_int_equal(bry_map_set(map, key(i), value_of(map, number, room), NULL), BRY_OK);
 }
 
-/* All that a file can hold: grown, with codes that are free, with refusals. */
+/* Everything that a file can contain: growth, free codes, refusals. */
 static void fill(const object_kind *kind, void *object)
 {
     bry_map *map = object;
@@ -65,7 +60,7 @@ static void fill(const object_kind *kind, void *object)
     map->refused_unsure = 6;
 }
 
-/* Grown, and so many values that one more needs memory. */
+/* Grown, with so many values that one more needs memory. */
 static void fill_all_values(const object_kind *kind, void *object)
 {
     (void)kind;
@@ -165,7 +160,7 @@ static void look_in_a_batch(const void *object, bry_buffer *answers)
         note_value(answers, found[i], values[i]);
 }
 
-/* As the source of a merge into one that was made like it. */
+/* As the source of a merge into an object of the same shape. */
 static void look_by_merging(const void *object, bry_buffer *answers)
 {
     failing_allocator memory;
@@ -210,7 +205,7 @@ typedef struct batch {
     char room[BATCH][VALUE_ROOM];
 } batch;
 
-/* Keys from `first` on, with 30 values that the map does not have. */
+/* Sets keys from `first` on to 30 new values. */
 static const batch *make_batch(const bry_map *map, uint64_t first)
 {
     static batch keys;
@@ -252,7 +247,7 @@ static bry_status run_merge(void *object, uint64_t round)
     return status;
 }
 
-/* With one that has more tables than the object. */
+/* Merges with a map that has more tables. */
 static bry_status run_merge_grown(void *object, uint64_t round)
 {
     (void)round;

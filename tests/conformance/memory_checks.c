@@ -1,4 +1,4 @@
-/* Failing allocations: each call then says so, changes nothing and leaks nothing. */
+/* Failing allocations: the call returns BRY_E_NOMEM, changes nothing and leaks nothing. */
 #include "conformance/object_kind.h"
 
 void check_failing_create(const object_kind *kind)
@@ -12,13 +12,13 @@ void check_failing_create(const object_kind *kind)
         assert_int_equal(status, object ? BRY_OK : BRY_E_NOMEM);
         assert_true(object || memory.blocks == 0);
     }
-    assert_true(memory.fail_at > 3); /* there is an object and something in it */
+    assert_true(memory.fail_at > 3); /* an object is never empty */
     assert_int_equal(kind->calls->bytes(object), memory.now);
     kind->calls->destroy(object);
     assert_int_equal(memory.blocks, 0);
 }
 
-/* A clone has no memory of the other's, and asks the other's allocator for nothing. */
+/* A clone shares no memory with the original, and does not use its allocator. */
 void check_failing_clone(const object_kind *kind)
 {
     failing_allocator here, there;
@@ -33,7 +33,7 @@ void check_failing_clone(const object_kind *kind)
         bry_status status = kind->calls->clone(object, &there.allocator, &copy);
         if (status == BRY_OK && there.calls < at)
             break;
-        if (status == BRY_OK) { /* it did with less */
+        if (status == BRY_OK) { /* fewer allocations */
             kind->calls->destroy(copy);
             copy = NULL;
         } else {
@@ -51,7 +51,7 @@ void check_failing_clone(const object_kind *kind)
     assert_int_equal(kind->calls->items(copy), kind->calls->items(object));
     assert_saves_as(kind, copy, &saved);
 
-    void *second = NULL; /* NULL: where the first has its memory */
+    void *second = NULL; /* NULL: the allocator of the original */
     assert_int_equal(kind->calls->clone(object, NULL, &second), BRY_OK);
     assert_true(here.now > before);
     kind->calls->destroy(second);
@@ -65,7 +65,7 @@ void check_failing_clone(const object_kind *kind)
     bry_buffer_free(&saved);
 }
 
-/* Saving may need memory for a while, and gives it back. */
+/* Saving may need temporary memory, which it frees. */
 void check_failing_save(const object_kind *kind)
 {
     failing_allocator memory;
@@ -125,7 +125,7 @@ typedef struct trial {
     const object_kind *kind;
     const object_operation *operation;
     failing_allocator memory, aside;
-    void *object, *before; /* before: a clone, with memory of its own */
+    void *object, *before; /* `before` is a clone with its own memory */
     uint64_t failed;
 } trial;
 
@@ -137,7 +137,8 @@ static void restore(trial *it)
                      BRY_OK);
 }
 
-/* Runs the operation with allocation number `at` failing; returns whether there was one. */
+/* Runs the operation with a failure of allocation number `at`; returns whether there was such an
+ * allocation. */
 static bool fail_one(trial *it, uint64_t round, uint64_t at, bool keep_failing,
                      const bry_buffer *saved)
 {
@@ -151,7 +152,7 @@ static bool fail_one(trial *it, uint64_t round, uint64_t at, bool keep_failing,
     it->memory.keep_failing = false;
     assert_int_equal(kind->calls->bytes(it->object), it->memory.now);
     if (status == BRY_OK) {
-        if (met) /* it did without */
+        if (met) /* no allocation */
             restore(it);
         return met;
     }
@@ -167,8 +168,8 @@ static bool fail_one(trial *it, uint64_t round, uint64_t at, bool keep_failing,
     return true;
 }
 
-/* Every allocation fails, by itself and with all that follow; in the end the operation has the
- * outcome that it has where there is enough memory. */
+/* Every allocation fails, alone and with all later ones. Afterwards the operation has the same
+ * result as with enough memory. */
 static void fail_each(trial *it, uint64_t round)
 {
     const object_kind *kind = it->kind;

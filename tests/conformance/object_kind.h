@@ -1,10 +1,10 @@
 /*
- * What must hold for objects of every job, engine and mode, in one harness: they are saved and
- * loaded without loss, bytes that were damaged or forged are refused or harmless, an allocation
- * that fails changes nothing, and threads may read side by side.
+ * Checks that objects of every job, engine and mode must pass: they are saved and loaded without
+ * loss, damaged or forged bytes are refused or harmless, a failed allocation changes nothing, and
+ * threads can read concurrently.
  *
- * A kind says how to make such an object, what can be done to it and what it can be asked. Each job
- * has a table of kinds (filter_objects.c, map_objects.c, …); the checks know no job:
+ * A kind says how to make an object, which operations it has and which queries. Each job has a
+ * table of kinds (filter_objects.c, map_objects.c, …); the checks work for any job:
  *
  *     save_checks.c     streams, files, limits
  *     forged_checks.c   truncated, damaged and forged streams
@@ -22,40 +22,40 @@
 
 typedef struct object_kind object_kind;
 
-/* Asks an object something and appends the answers. Threads call it at the same time: it asserts
- * nothing. */
+/* Queries an object and appends the answers. Threads call it concurrently, so it has no
+ * assertions. */
 typedef void object_look(const void *object, bry_buffer *answers);
 
-/* Something that can be done to an object that fill() has filled. */
+/* An operation on an object after fill(). */
 typedef struct object_operation {
     const char *name;
     bry_status (*run)(void *object, uint64_t round);
-    unsigned rounds; /* how often it is run, one after the other; 0: once */
+    unsigned rounds; /* how often it is repeated; 0: once */
     bool
         in_steps; /* consists of several calls: those before the one that failed have done theirs */
-    bool may_need_none; /* may need no memory */
+    bool may_need_none; /* may need no allocation */
 } object_operation;
 
 struct object_kind {
     const char *name;
     const job_calls *calls;
     bry_status (*create)(const object_kind *kind, const bry_allocator *allocator, void **object);
-    /* Gives a new object all that a file can hold. */
+    /* Fills a new object with everything that a file can contain. */
     void (*fill)(const object_kind *kind, void *object);
     /* Changes the object and notes the answers. Also called for forged objects, on which any call
      * may fail. */
     void (*use)(void *object, bry_buffer *answers);
-    object_look *const *looks; /* NULL ends them */
-    const object_operation *operations; /* one without a name ends them */
-    bool exact_limit; /* a load needs the object's bytes() and not one more */
-    uint64_t frame_bytes; /* a load may take them for a while, besides the object; 0: 512 KiB */
-    bool large; /* streams too long to be read over and over */
+    object_look *const *looks; /* ends with NULL */
+    const object_operation *operations; /* ends with one without a name */
+    bool exact_limit; /* a load needs exactly the object's bytes() */
+    uint64_t frame_bytes; /* temporary memory of a load; 0: 512 KiB */
+    bool large; /* its stream is too long to be read many times */
     bry_engine engine;
-    unsigned variant; /* the rest is for the functions of the job */
+    unsigned variant; /* the rest is for the job's functions */
     uint64_t size;
 };
 
-/* What a forged object, or one that is made like it, may allocate. */
+/* The memory limit for forged objects, and for objects of the same options. */
 enum { OBJECT_LIMIT = 1 << 26 };
 
 typedef struct object_kinds {
@@ -70,19 +70,25 @@ extern const object_kinds filter_objects, map_objects, window_objects, counter_o
 #define OBJECT_KINDS(kept, job, kinds)                                                             \
     const object_kinds kept = {job, kinds, sizeof(kinds) / sizeof(kinds)[0]}
 
-/* Created and filled. */
+/* Creates and fills an object. */
 void *object_make(const object_kind *kind, const bry_allocator *allocator);
 
-/* Saved, the caller's to free. */
+/* Saves an object; the caller frees the buffer. */
 bry_buffer object_saved(const object_kind *kind, const void *object);
 void assert_saves_as(const object_kind *kind, const void *object, const bry_buffer *saved);
 void assert_same_bytes(const bry_buffer *a, const bry_buffer *b);
 
-/* The answers of all looks, the caller's to free. */
+/* The answers of all looks; the caller frees the buffer. */
 bry_buffer object_answers(const object_kind *kind, const void *object);
 
 /* The most that a load below this limit may allocate. */
 uint64_t most_while_loading(const object_kind *kind, uint64_t limit);
+
+/* Key, element or id number i, of an object with seed 1. */
+static inline bry_hash key(uint64_t i)
+{
+    return bry_hash_key(1, &i, sizeof i);
+}
 
 /* For looks and uses: appends to the answers. */
 void note_number(bry_buffer *answers, uint64_t number);

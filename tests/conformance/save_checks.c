@@ -1,4 +1,4 @@
-/* Objects as streams and files: what comes back is what was saved. */
+/* Saving to and loading from streams and files. */
 #include "conformance/object_kind.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void assert_same_seen(const object_kind *kind, const void *a, const void 
     bry_buffer_free(&y);
 }
 
-/* Two objects that are used alike answer alike, and end as the same bytes. */
+/* The same operations on two objects give the same answers and the same bytes. */
 static void assert_go_on_alike(const object_kind *kind, void *a, void *b)
 {
     bry_buffer x = BRY_BUFFER, y = BRY_BUFFER;
@@ -28,8 +28,8 @@ static void assert_go_on_alike(const object_kind *kind, void *a, void *b)
     bry_buffer_free(&x);
 }
 
-/* Saved and loaded: it looks the same, is saved as the same bytes, accounts for its memory, and
- * goes on as the first one does. */
+/* Saves and loads an object: the result looks the same, saves to the same bytes, counts its memory,
+ * and behaves the same afterwards. */
 static void assert_round_trip(const object_kind *kind, void *object)
 {
     failing_allocator memory;
@@ -94,7 +94,7 @@ void check_files(const object_kind *kind)
     (void)unlink(path);
 }
 
-/* BRY_E_LIMIT below a limit that is near the object's size, BRY_OK from there on. */
+/* BRY_E_LIMIT below a limit near the object's size, BRY_OK above it. */
 void check_limit(const object_kind *kind)
 {
     void *object = object_make(kind, NULL), *loaded = NULL;
@@ -112,7 +112,7 @@ void check_limit(const object_kind *kind)
         how.max_bytes = kind->exact_limit && !least && limit >= bytes ? bytes : limit;
         bry_status status = job_load_bytes(kind->calls, saved.bytes, saved.len, &how, &loaded);
         assert_int_equal(status, loaded ? BRY_OK : BRY_E_LIMIT);
-        assert_true(loaded || (least == 0 && how.problem)); /* once enough, always enough */
+        assert_true(loaded || (least == 0 && how.problem)); /* a larger limit is enough, too */
         if (loaded && least == 0)
             least = how.max_bytes;
         assert_true(!loaded || kind->calls->bytes(loaded) <= how.max_bytes);
@@ -139,7 +139,7 @@ static bry_status refuse_at_last(void *opaque, const void *bytes, size_t len)
     return *left && --*left ? BRY_OK : BRY_E_STOPPED;
 }
 
-/* A sink that refuses any one write ends the save. */
+/* If the sink refuses any write, the save fails. */
 void check_sink_refuses(const object_kind *kind)
 {
     void *object = object_make(kind, NULL);

@@ -1,6 +1,6 @@
 /*
- * Operations on a const object may run at the same time as each other. A thread sanitizer watches
- * (ctest label thread); without one the answers are compared all the same.
+ * Operations on a const object may run concurrently. The thread sanitizer checks this (ctest label
+ * thread); without it, the answers are still compared.
  */
 #include "conformance/object_kind.h"
 #include "support/crew.h"
@@ -23,7 +23,7 @@ static void *ask_isa(void *opaque)
     return NULL;
 }
 
-/* Must be the first test of this program: nothing has asked for kernels before. */
+/* Must be the first test of this program, before anything has selected a kernel. */
 TEST(test_first_use_of_the_kernels)
 {
     static isas all;
@@ -69,7 +69,7 @@ static bool clones(const shared *all)
     return good;
 }
 
-/* Thread 0 does one operation while thread 1 does the next, and so on around. */
+/* Thread 0 does one operation while thread 1 does the next, and so on. */
 static void *ask_everything(void *opaque)
 {
     shared *all = opaque;

@@ -7,11 +7,6 @@
 enum { WINDOW = 1000, NOW = 70000, ASKED = 800, BATCH = 400 };
 enum { FIXED = 1 }; /* a kind's variant */
 
-static bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
-
 static bry_status create(const object_kind *kind, const bry_allocator *allocator, void **object)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;

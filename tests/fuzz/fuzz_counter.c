@@ -1,12 +1,12 @@
 /*
  * Loads a table of counters, or opens a folder, from arbitrary bytes. The first byte of an input
- * says how to take the rest:
+ * says how to use the rest:
  *
  *   bits 0–1  0: a stream
  *             1: a log
  *             2: a snapshot and a log; the first two bytes give the snapshot's length
  *             3: as 2, and the log's header is made to match the snapshot
- *   bit 2     make the checksums right first, those of the window inside a stream too
+ *   bit 2     correct the checksums first, including those of the window in a stream
  *   bit 3     make the header one that the reader accepts
  *
  * An accepted input is used, saved and loaded again.
@@ -36,7 +36,7 @@ enum { LIMIT = 1 << 22 };
 
 /* ---- making it look right ------------------------------------------------------------------- */
 
-/* The payload of the first frame of that type; NULL where there is none. */
+/* The payload of the first frame of this type, or NULL. */
 static unsigned char *frame_of(unsigned char *bytes, size_t len, uint32_t type, size_t *length)
 {
     size_t at = BRY__HEADER_BYTES;
@@ -94,7 +94,7 @@ static bool is_of_data(bry_status status)
     return status == BRY_E_BADDATA || status == BRY_E_VERSION || status == BRY_E_LIMIT;
 }
 
-/* Any answer but one of want of memory: values near the edge, or a limit, may be in the way. */
+/* Any status except out of memory: values near the limits may be refused. */
 static void use(bry_counter *counters)
 {
     uint64_t now = bry_counter_time(counters);
@@ -102,7 +102,7 @@ static void use(bry_counter *counters)
     bry_counter_shape shape = BRY_COUNTER_SHAPE;
     options.max_bytes = 0;
     MUST(bry_counter_plan(&options, &shape) == BRY_OK);
-    /* One that is planned for billions takes what that takes as soon as something is added. */
+    /* A table planned for billions takes that memory with the first addition. */
     for (uint64_t i = 0; i < 4 && shape.bytes <= LIMIT; i++) {
         bry_status status = bry_counter_apply(counters, bry_hash_key(1, &i, sizeof i), "name", 4, 1,
                                               now + i, NULL, NULL);

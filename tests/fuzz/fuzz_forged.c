@@ -1,6 +1,6 @@
 /*
- * Streams of every job and engine, changed frame by frame with checksums that are right
- * (model/save/forge.h): loads them and uses what loads (model/save/forged.h). An input is
+ * Loads streams of every job and engine that were changed frame by frame, with correct checksums
+ * (model/save/forge.h), and uses the objects (model/save/forged.h). An input is
  *
  *   byte 0       the job, by its number in saved_jobs; from 128 on, a unit for an index
  *   bytes 1–8    the seed of the operations
@@ -53,7 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* The seed of the operations is also that of the index that a unit goes to: it stays, mostly. */
+/* The seed of the operations is also that of the index in which a unit is installed, so it mostly
+ * stays. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
     generator numbers = {seed};

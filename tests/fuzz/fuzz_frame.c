@@ -1,12 +1,12 @@
 /*
- * The reader of frames against any bytes. The first byte of an input says how to take the rest:
+ * Reads frames from arbitrary bytes. The first byte of an input says how to use the rest:
  *
- *   bit 0     make the checksums right first, so that what is behind them is reached
- *   bit 1     make the header one that the reader wants
+ *   bit 0     correct the checksums first, so that the reader gets further
+ *   bit 1     make a header that the reader accepts
  *   bits 2–4  read payloads in portions of 1, 3, 9, 27 … bytes
  *   bit 5     the source gives one byte at a time
  *
- * Whatever the reader accepts, the writer must write again to the byte.
+ * What the reader accepts, the writer must reproduce to the byte.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static bry_status copy_frames(bry__frame_reader *reader, bry__frame_writer *writ
     return reader->status;
 }
 
-/* The note that stands before the first frame, if any: the writer wants it first. */
+/* The note before the first frame, if any: the writer needs it first. */
 static bry_buffer note_of(input in)
 {
     bry_buffer note = BRY_BUFFER;
@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(load.offset <= in.at);
     if (status == BRY_OK) {
         MUST(!load.problem && written == BRY_OK);
-        /* The two may differ in who wrote them, a release or not, and so in every checksum. */
+        /* The format number may differ, release or development, and with it every checksum. */
         bry__store16(again.bytes + 8, bry__load16(bytes + 8));
         repair_stream(again.bytes, again.len);
         MUST(again.len == in.at && memcmp(again.bytes, bytes, again.len) == 0);

@@ -1,13 +1,13 @@
 /*
- * Opening a log of any bytes. The first byte of an input says how to take the rest:
+ * Opens a log of arbitrary bytes. The first byte of an input says how to use the rest:
  *
- *   bit 0     make the checksums right first
- *   bit 1     make the header one that the reader wants
- *   bits 2–5  with bit 0: leave the record of that number, less one, as it is
- *   bit 6     a limit of 64 bytes a record
+ *   bit 0     correct the checksums first
+ *   bit 1     make a header that the reader accepts
+ *   bits 2–5  with bit 0: do not correct the record of this number minus one
+ *   bit 6     a limit of 64 bytes per record
  *
- * A log that opens must take a record more and give all of them again; one that does not open must
- * be left as it was.
+ * A log that opens must accept another record and return all of them; one that does not open must
+ * be unchanged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
             abort();                                                                               \
     } while (0)
 
-/* All records in order, boiled down. */
+/* A digest of all records, in order. */
 typedef struct digest {
     uint64_t count, sum;
 } digest;

@@ -1,4 +1,5 @@
-/* What the golden streams and logs hold, for the program that writes them and the test that reads.
+/* The contents of the golden streams and logs, for the program that writes them and the test that
+ * reads them.
  */
 #ifndef BRY_TESTS_GOLDEN_CONTENT_H
 #define BRY_TESTS_GOLDEN_CONTENT_H
@@ -12,7 +13,7 @@
 #define GOLDEN_LOG_KIND BRY__FOUR('G', 'L', 'O', 'G')
 #define GOLDEN_SEED UINT64_C(0x0123456789abcdef)
 
-/* Lengths on both sides of those at which XXH3 changes its ways: 16, 128, 240. */
+/* Lengths around those at which XXH3 changes its algorithm: 16, 128, 240. */
 enum { GOLDEN_FRAMES = 8, GOLDEN_RECORDS = 6, GOLDEN_PAYLOAD_MAX = 300 };
 
 static inline uint32_t golden_type(unsigned i)
@@ -41,12 +42,12 @@ static inline bry_hash golden_key(uint32_t i)
     return bry_hash_key(GOLDEN_SEED, bytes, sizeof bytes);
 }
 
-/* The maplet holds keys 0, 1, 2 … with value i mod 128, more than its first table takes, and key 0
+/* The maplet holds keys 0, 1, 2 … with value i mod 128, more than fit in its first table, and key 0
  * with so many further values that some are in the overflow. */
 enum { GOLDEN_MAPLET_CAPACITY = 200, GOLDEN_MAPLET_KEYS = 300, GOLDEN_MAPLET_CROWD = 12 };
 
 /* The maps hold keys 0, 1, 2 … with value i mod 7, as "v0", "v1" … "v6" or as a number; more than
- * their first table takes. */
+ * fit in their first table. */
 enum { GOLDEN_MAP_CAPACITY = 40, GOLDEN_MAP_KEYS = 50, GOLDEN_MAP_VALUES = 7 };
 
 static inline void golden_map_value(uint32_t i, char bytes[2])
@@ -87,7 +88,7 @@ static inline void golden_counter_name(uint32_t i, char bytes[2])
     bytes[1] = (char)('0' + i % GOLDEN_COUNTER_NAMES);
 }
 
-/* What counter `name` holds after that many operations. */
+/* The value of counter `name` after that many operations. */
 static inline int64_t golden_counter_value(uint32_t name, uint32_t operations)
 {
     int64_t sum = 0;

@@ -1,11 +1,11 @@
 /*
- * Writes the golden files: small streams and logs, committed, that every later version must read as
- * they were. Run it by hand when a kind is new:
+ * Writes the golden files: small streams and logs that every later version must read. Run it by
+ * hand for a new kind:
  *
  *     golden_write FOLDER [NAME]
  *
- * They are written with the format number of a release, so that releases read them too: this
- * program is not the library, and its files hold nothing of value.
+ * They have the format number of a release, so that releases can read them, which is safe because
+ * the files are only for tests.
  */
 #include <bloomery/counter.h>
 #include <bloomery/filter.h>
@@ -255,7 +255,7 @@ static void make_index(const char *folder, const char *name, bry_engine engine, 
     bry_index_destroy(index);
 }
 
-/* Its last unit alone. */
+/* Only its last unit. */
 static void make_index_unit(const char *folder, const char *name, bry_engine engine)
 {
     bry_index *index = golden_index(name, engine, GOLDEN_INDEX_KEYS);
@@ -314,7 +314,7 @@ static void make_log(const char *folder, const char *name, unsigned records, boo
     recording_free(&fs);
 }
 
-/* A table's log: single operations, a batch that is all repeats, and a deletion. */
+/* The log of a table of counters: single operations, a batch of repeats only, and a deletion. */
 static void make_counter_log(const char *folder, const char *name)
 {
     static recording_io fs;

@@ -27,4 +27,8 @@ typedef void crash_check(void *context, const crash_state *state);
 /* Calls `check` for each state; the same one may come more than once. Returns how many. */
 size_t crash_states(const recording_io *recording, crash_check *check, void *context);
 
+/* For file operations that do less than they should, which the checks must notice. */
+int skip_sync(void *opaque, int fd);
+int skip_folder_sync(void *opaque, const char *folder);
+
 #endif

@@ -64,7 +64,7 @@ static uint64_t odd_number(generator *numbers)
     }
 }
 
-/* Changes a field of 1, 2, 4 or 8 bytes, where such fields stand: by the head of the payload, or
+/* Changes a field of 1, 2, 4 or 8 bytes, aligned as such fields are, at the front of the payload or
  * anywhere. */
 static void change_field(unsigned char *payload, size_t len, generator *numbers)
 {
@@ -94,7 +94,7 @@ static void change_field(unsigned char *payload, size_t len, generator *numbers)
     memcpy(payload + at, field, size);
 }
 
-/* A changed copy; longer or shorter now and then. The caller frees it. */
+/* A changed copy, sometimes longer or shorter. The caller frees it. */
 static unsigned char *change_payload(const part *from, generator *numbers, size_t *len)
 {
     size_t kind = (size_t)generator_below(numbers, 16);
@@ -125,7 +125,7 @@ static void put(bry_buffer *out, const void *bytes, size_t len)
         abort();
 }
 
-/* All of `these`, of which `changed` with other bytes; as a stream with the header's kind. */
+/* Writes a stream of `these` frames, with other bytes for frame `changed`. */
 static void write_stream(const unsigned char *bytes, const parts *these, generator *numbers,
                          bry_buffer *out)
 {
@@ -145,7 +145,7 @@ static void write_stream(const unsigned char *bytes, const parts *these, generat
 
 /* ---- the window inside a table of counters ---- */
 
-/* Forges it and cuts it into frames again; false where there is none. */
+/* Forges the window and splits it into frames again; false if there is none. */
 static bool forge_window(parts *these, generator *numbers, bry_buffer *inner)
 {
     bry_buffer whole = BRY_BUFFER;
@@ -168,7 +168,7 @@ static bool forge_window(parts *these, generator *numbers, bry_buffer *inner)
 
 /* ---- whole streams ---- */
 
-/* One frame missing, twice, or in the place of another. */
+/* Removes or repeats a frame, or replaces one by another. */
 static void move_frames(parts *these, generator *numbers)
 {
     size_t at = (size_t)generator_below(numbers, these->count);
@@ -204,7 +204,7 @@ bool forge_stream(const unsigned char *bytes, size_t len, generator *numbers, br
         if (generator_below(numbers, 24) == 0)
             move_frames(these, numbers);
         for (uint64_t i = 1 + generator_below(numbers, 3); i > 0 && these->count; i--) {
-            /* The first frames hold the numbers that shapes follow from. */
+            /* The first frames contain the numbers that define the shape. */
             uint64_t among = generator_below(numbers, 2) && these->count > 3 ? 3 : these->count;
             part *changed = &these->part[generator_below(numbers, among)];
             copies[i - 1] = change_payload(changed, numbers, &changed->len);

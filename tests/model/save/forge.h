@@ -1,7 +1,6 @@
 /*
- * Forged streams: frames whose contents were changed and whose checksums are right, so that a load
- * has to look at the contents. Works on any stream of doc/format.md, and inside the window that a
- * table of counters holds.
+ * Forged streams: frames with changed contents and correct checksums, so that a load has to check
+ * the contents. Works on any stream of doc/format.md, and on the window in a table of counters.
  */
 #ifndef BRY_TESTS_FORGE_H
 #define BRY_TESTS_FORGE_H
@@ -10,7 +9,7 @@
 
 #include <bloomery/base.h>
 
-/* Appends a changed stream to `out`; false where the bytes are not a stream, or have no end. */
+/* Appends a changed stream to `out`; false if the bytes are not a complete stream. */
 bool forge_stream(const unsigned char *bytes, size_t len, generator *numbers, bry_buffer *out);
 
 #endif

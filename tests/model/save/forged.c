@@ -10,12 +10,12 @@
 #include <time.h>
 
 enum {
-    LOAD_LIMIT = 1 << 22, /* what a load may claim, */
-    LOAD_SLACK = 1 << 18, /* and what it may need besides while it runs (base.h) */
-    USE_LIMIT = 1 << 26, /* allocations past this fail */
-    HONEST = 1 << 21, /* what any object may take */
+    LOAD_LIMIT = 1 << 22, /* for a load */
+    LOAD_SLACK = 1 << 18, /* temporary memory of a load (base.h) */
+    USE_LIMIT = 1 << 26, /* allocations beyond it fail */
+    HONEST = 1 << 21, /* any object may take this much */
     OPERATIONS = 8,
-    SECONDS = 12, /* of processor time for one stream; normal is a thousandth */
+    SECONDS = 12, /* seconds of processor time per stream; normal is a thousandth of that */
 };
 
 FILE *forged_listener;
@@ -60,9 +60,9 @@ static size_t units_of(const saved_job *job, const void *object)
     return is_index(job) ? bry_index_units(object, NULL, 0) : 0;
 }
 
-/* Error control by tighter filters leaves a shape that was given for one that is planned, which may
- * be far larger. How soon depends on how many elements the units are said to have, and any number
- * is possible. */
+/* Error control by tighter filters replaces a given shape by a planned one, which may be far
+ * larger. When that happens depends on the number of elements that the units claim to have, which
+ * can be any number. */
 static uint64_t planned_index_bytes(const bry_index *index)
 {
     bry_index_options options = index_like(index);
@@ -74,8 +74,8 @@ static uint64_t planned_index_bytes(const bry_index *index)
     return bry_index_plan(&options, &shape) == BRY_OK ? shape.bytes : 0;
 }
 
-/* Options may give filters of any size, and which parts of them are reached depends on when
- * elements come. */
+/* Options allow filters of any size, and which parts of them exist depends on when elements are
+ * added. */
 static uint64_t planned_window_bytes(const bry_window *window)
 {
     bry_window_options options = window_like(window);
@@ -91,17 +91,17 @@ static uint64_t planned_bytes(const saved_job *job, const void *object)
     return strncmp(job->name, "window", 6) == 0 ? planned_window_bytes(object) : 0;
 }
 
-/* By larger units it raises their capacity, up to sixteen times, whenever all that are open are
- * full. How far that has come is part of the state, and an honest index without elements is nothing
- * to compare with. */
+/* Error control by larger units raises their capacity, up to sixteen times, whenever all open units
+ * are full. The current capacity is part of the state, so an honest index without elements cannot
+ * be compared. */
 static bool grows_units(const bry_index *index)
 {
     return index_like(index).dba.control == BRY_INDEX_LARGER;
 }
 
-/* What an honest object of these options takes for the same; 0 where there can be none. An index
- * begins with as many units as the forged one did: units take memory, and the shape of a new one
- * follows from their number. */
+/* The memory of an honest object of these options for the same operations; 0 if there can be none.
+ * An index begins with as many units as the forged one, because units take memory and their number
+ * determines the shape of a new one. */
 static uint64_t honest_peak(const saved_job *job, const void *object, size_t units,
                             const uint8_t *bytes, size_t len)
 {
@@ -147,7 +147,7 @@ static bry_status load(const saved_job *job, const bry_buffer *stream, failing_a
     return job->load(&source, how, object);
 }
 
-/* Saves, loads, and compares looks and bytes. */
+/* Saves and loads, and compares answers and bytes. */
 static void keep(const saved_job *job, const void *object, failing_allocator *memory,
                  model_reader *reader)
 {
@@ -220,8 +220,8 @@ bool forged_stream(const saved_job *job, const bry_buffer *stream, generator *op
         uint64_t planned = planned_bytes(job, object);
         uint64_t honest = honest_peak(job, object, units, bytes, sizeof bytes);
         counted.compared_memory += honest > 0;
-        /* What a filter of engine fbf takes when all of it is reached is claimed by its loading:
-         * after a burst filters are large, and few elements may be left in them. */
+        /* Loading claims the full size of fbf's filters: after a burst filters are large, and they
+         * may contain few elements. */
         uint64_t claimed = job->engine == BRY_ENGINE_FBF ? LOAD_LIMIT : 0;
         if (honest && peak > 8 * (honest + planned + stream->len) + HONEST + claimed)
             model_fail(&reader, "took %ju bytes, an honest one %ju", (uintmax_t)peak,
@@ -286,7 +286,7 @@ static bry_buffer image(const saved_job *job, const void *object)
     return buffer;
 }
 
-/* An install that is refused leaves the index as it was. */
+/* A refused install leaves the index unchanged. */
 static void install(const saved_job *job, bry_index *index, const bry_buffer *stream,
                     failing_allocator *memory, model_reader *reader)
 {
@@ -316,8 +316,8 @@ bool forged_unit(const saved_job *job, const bry_buffer *stream, generator *oper
     uint8_t bytes[256];
     failing_allocator memory;
     failing_allocator_init(&memory);
-    memory.limit = LOAD_LIMIT; /* a larger one takes long to save by itself */
-    /* The seed of the stream's own generator makes an index of the same options. */
+    memory.limit = LOAD_LIMIT; /* a larger one takes long to save */
+    /* The seed of the stream's generator gives an index of the same options. */
     generator same = *operations;
     void *index = make(job, &same, &memory, 2);
     memory.limit = USE_LIMIT;

@@ -1,7 +1,7 @@
 /*
- * Loads a stream that may be forged, and uses what loads: bounded in memory by what an honest
- * object of the same options takes for the same operations, bounded in time, and what it becomes
- * can be saved and loaded.
+ * Loads a stream that may be forged, and uses the object. It must not take more memory than an
+ * honest object of the same options with the same operations, its time is bounded, and it can be
+ * saved and loaded afterwards.
  */
 #ifndef BRY_TESTS_FORGED_H
 #define BRY_TESTS_FORGED_H
@@ -13,7 +13,7 @@ typedef struct forged_counts {
     uint64_t streams, loaded, operations, compared_memory;
 } forged_counts;
 
-/* False when something is wrong; `failure` says what. Operations are read from `operations`. */
+/* False on failure; `failure` says why. Operations are read from `operations`. */
 bool forged_stream(const saved_job *job, const bry_buffer *stream, generator *operations,
                    model_failure *failure);
 
@@ -21,11 +21,11 @@ bool forged_stream(const saved_job *job, const bry_buffer *stream, generator *op
 bool forged_unit(const saved_job *job, const bry_buffer *stream, generator *operations,
                  model_failure *failure);
 
-/* Appends an honest stream of the job to `out`; of one of its units where `unit` is set and there
- * is one. False where the numbers give none. */
+/* Appends an honest stream of the job to `out`, or of one of its units if `unit` is set and there
+ * is one. False if the numbers give none. */
 bool forged_honest(const saved_job *job, generator *numbers, bool unit, bry_buffer *out);
 
-/* For a program that is to tell what is wrong: where operations are told, or NULL. */
+/* Where operations are printed, or NULL. */
 extern FILE *forged_listener;
 
 forged_counts forged_counted(void);

@@ -1,10 +1,10 @@
 /*
- * Forges streams of every job and engine, and units of indexes, by a generator: loads and uses
- * what the loader accepts (forged.h).
+ * Forges streams of every job and engine, and units of indexes, with a generator, and uses what can
+ * be loaded (forged.h).
  *
- *     forged_programs STREAMS SEED [JOB …]      so many forged streams; no job: of all
+ *     forged_programs STREAMS SEED [JOB …]      STREAMS forged streams; no job: of all
  *
- * A stream that is not dealt with is written to forged-JOB.bry, and its seed is printed.
+ * A stream that fails is written to forged-JOB.bry, and its seed is printed.
  */
 #include "model/programs.h"
 #include "model/save/forge.h"
@@ -17,9 +17,9 @@
 
 enum { FORGED_OF_ONE = 8, PATIENCE = 60 };
 
-/* ---- what does not end ---- */
+/* ---- the time limit ---- */
 
-static char running[96]; /* how to run what is running again */
+static char running[96]; /* the command that repeats the current stream */
 
 static void give_up(int signal)
 {
@@ -55,7 +55,8 @@ static void tell(const saved_job *job, const bry_buffer *stream, const model_fai
 
 typedef bool try_one(const saved_job *, const bry_buffer *, generator *, model_failure *);
 
-/* An honest stream, forged some times, each time from the one before or from the honest one. */
+/* Forges an honest stream several times, each time starting from the previous one or the honest
+ * one. */
 static bool run_seed(const saved_job *job, uint64_t seed)
 {
     generator numbers = {seed};

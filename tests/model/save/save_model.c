@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The objects of a program take no more than this; what asks for more is out of memory. */
+/* The memory limit for the objects of a program. */
 enum { LIMIT = 1 << 22, HIGH_LIMIT = 1 << 26 };
 
 typedef struct pair {
     failing_allocator memory;
     void *object, *loaded; /* loaded: NULL before the first save */
-    bool parted, parted_for_good; /* no longer compared, until one is loaded again; or never */
+    bool parted, parted_for_good; /* not compared until the next load, or never again */
     answer_notes notes[2];
 } pair;
 

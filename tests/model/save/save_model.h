@@ -1,7 +1,8 @@
 /*
- * What an object accepts, it can save; what it saves, loads. A program makes an object from any
- * options (saved_job.h), uses it, saves it and loads that. From there on the loaded one is the
- * twin: it must look the same, save to the same bytes, and answer every further operation alike.
+ * Every object can be saved, and what is saved can be loaded. A program creates an object from any
+ * options (saved_job.h), uses it, saves it and loads it again. The loaded object is the twin from
+ * then on: it must look the same, save to the same bytes, and answer every further operation the
+ * same.
  */
 #ifndef BRY_TESTS_SAVE_MODEL_H
 #define BRY_TESTS_SAVE_MODEL_H
@@ -10,10 +11,10 @@
 
 extern const model save_model;
 
-/* The job that the model's programs are about; the first of saved_jobs unless set. */
+/* The job of the programs; by default the first of saved_jobs. */
 void save_model_choose(const saved_job *chosen);
 
-/* Since the start: objects that were made and kept, and saves that were loaded again. */
+/* Objects that were created and saved since the start, and saves that were loaded again. */
 typedef struct save_counts {
     uint64_t objects, loads, operations, too_large;
 } save_counts;

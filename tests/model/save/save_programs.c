@@ -1,5 +1,5 @@
 /*
- * Runs save_model on programs from a generator until that many objects were made, saved and loaded.
+ * Runs save_model on generated programs until OBJECTS objects were created, saved and loaded.
  *
  *     save_programs OBJECTS LENGTH SEED [JOB …]    programs of at most LENGTH bytes; no job: all
  *

@@ -1,4 +1,4 @@
-/* Tables of counters with both engines, as saved_job.h wants them. */
+/* Tables of counters with both engines, as jobs (saved_job.h). */
 #include "model/save/saved_job.h"
 #include "support/like.h"
 
@@ -49,14 +49,14 @@ static uint64_t read_time(model_reader *reader, const bry_counter *counters)
 
 enum { NAMES = 24, LONGEST = 63 };
 
-/* Names of up to 20 bytes, and now and then one as long as they may be. */
+/* Names of up to 20 bytes, and sometimes one of the maximum length. */
 static size_t name_of(unsigned number, char *name)
 {
     memset(name, 'a' + (int)(number % 16), 20);
     return number == LONGEST ? BRY_COUNTER_NAME_MAX : number % 20;
 }
 
-/* The limit is on memory that is allocated, of which one that was loaded may have less. */
+/* The limit applies to allocated memory, and a loaded table may have less. */
 static void note_applied(answer_notes *notes, const bry_counter *counters, bry_status status)
 {
     bry_counter_stats stats = BRY_COUNTER_STATS;

@@ -1,4 +1,4 @@
-/* Filters of both engines, as saved_job.h wants them. */
+/* Filters of both engines, as jobs (saved_job.h). */
 #include "model/save/saved_job.h"
 #include "support/like.h"
 
@@ -30,7 +30,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     return check_planned(reader, planned, made, filter);
 }
 
-/* Merges with one of the same options that has a few keys. */
+/* Merges with a filter of the same options that has a few keys. */
 static void merge(bry_filter *filter, const bry_hash *hashes, size_t n, answer_notes *notes)
 {
     failing_allocator memory;
@@ -82,7 +82,7 @@ static void look(const void *object, answer_notes *notes)
     note_number(notes, "seed", stats.seed);
     note_number(notes, "capacity", stats.capacity);
     note_number(notes, "items", stats.items);
-    if (stats.engine == BRY_ENGINE_BLOOM) /* the other's memory depends on what went before */
+    if (stats.engine == BRY_ENGINE_BLOOM) /* the memory of the other depends on its history */
         note_number(notes, "bits", stats.bits);
     note_number(notes, "hashes", stats.hashes);
     note_number(notes, "tables", stats.tables);

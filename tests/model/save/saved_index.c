@@ -1,4 +1,4 @@
-/* Indexes of both engines, as saved_job.h wants them. */
+/* Indexes of both engines, as jobs (saved_job.h). */
 #include "model/save/saved_job.h"
 
 #include "index/index_object.h"
@@ -59,7 +59,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     return check_planned(reader, planned, made, index);
 }
 
-/* One that exists, more often than not; or the newest. */
+/* Usually a unit that exists; or the newest. */
 static uint32_t read_unit(model_reader *reader, const bry_index *index)
 {
     uint32_t units[MOST_UNITS];
@@ -74,7 +74,7 @@ typedef struct supplied {
     unsigned first, count;
 } supplied;
 
-/* Elements that may never have been added, which is allowed: it costs false positives. */
+/* Elements that may never have been added, which is allowed but causes false positives. */
 static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t from, bry_hash *hashes,
                          size_t room, size_t *got)
 {
@@ -87,8 +87,9 @@ static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t fro
 }
 
 /*
- * dba saves neither how its units are grouped, by which it chooses what to rebuild first, nor a
- * rebuild under way. So two of them part in a step with a supplier, and for good if it is not done.
+ * dba saves neither how its units are grouped, which determines what is rebuilt first, nor a
+ * rebuild in progress. So two of them differ after a step with a supplier, and permanently if the
+ * work is not finished.
  */
 static void step(bry_index *index, model_reader *reader, answer_notes *notes)
 {
@@ -107,11 +108,11 @@ static void step(bry_index *index, model_reader *reader, answer_notes *notes)
     note_status(notes, "step", status);
     notes->parted |= dba && given;
     notes->parted_for_good |= dba && left > 0;
-    if (!dba && to_the_end) /* else it says how far memory has been reclaimed */
+    if (!dba && to_the_end) /* otherwise it depends on how much memory was reclaimed */
         note_number(notes, "left", left);
 }
 
-/* Ships a unit to the index itself. */
+/* Saves a unit and installs it in the same index. */
 static void ship(bry_index *index, uint32_t unit, answer_notes *notes)
 {
     bry_buffer buffer = BRY_BUFFER;
@@ -223,7 +224,7 @@ static void look(const void *object, answer_notes *notes)
     for (size_t i = 0; i < count && i < MOST_UNITS; i++) {
         bry_index_unit info = BRY_INDEX_UNIT;
         note_status(notes, "get_unit", bry_index_get_unit(object, units[i], &info));
-        /* Not wants_refresh: of dba that also tells of work under way, which is not saved. */
+        /* Not wants_refresh: with dba it also depends on work in progress, which is not saved. */
         note_number(notes, "sealed", info.sealed);
         note_number(notes, "tag", info.tag);
         note_number(notes, "capacity of a unit", info.capacity);
@@ -241,7 +242,7 @@ static void look(const void *object, answer_notes *notes)
 #define SAVED_JOB_OPTIONS(object) (object)->options
 SAVED_JOB_CALLS(bry_index)
 
-/* To a folder and from there; the file system in memory has room for so many files. */
+/* Saves to a folder and loads it; the file system in memory has a limited number of files. */
 static bry_status by_folder(const void *object, bry_load *how, void **loaded)
 {
     if (bry_index_units(object, NULL, 0) > RECORDED_FILES / 2 - 8)

@@ -1,7 +1,7 @@
 /*
- * Objects of every job and engine, for programs that know neither: made from options over their
- * whole legal range, used by operations that are read from bytes, saved and loaded. What an object
- * answers is noted, so that two objects can be compared that were told to do the same.
+ * Objects of every job and engine, for programs that work with all of them: created from options
+ * over their whole legal range, used by operations that are read from bytes, saved and loaded.
+ * Answers are recorded, to compare two objects after the same operations.
  *
  * save_model.c runs programs on objects that were saved and loaded; forged.c on objects that were
  * loaded from forged streams.
@@ -27,18 +27,18 @@ enum { MOST_NOTES = 4096, MOST_BATCH = 150 };
 
 typedef struct answer_notes {
     size_t count;
-    bool parted; /* an operation was refused for want of memory, which may differ between two */
-    bool parted_for_good; /* work was begun that is not saved */
+    bool parted; /* an operation ran out of memory, which may differ between two objects */
+    bool parted_for_good; /* work is in progress that is not saved */
     answer_note note[MOST_NOTES];
 } answer_notes;
 
 void note_number(answer_notes *notes, const char *label, uint64_t number);
 void note_real(answer_notes *notes, const char *label, double real);
 void note_bytes(answer_notes *notes, const char *label, const void *bytes, size_t len);
-/* Notes the status too; after NOMEM two may part. */
+/* Also records the status; after NOMEM two objects may differ. */
 bry_status note_status(answer_notes *notes, const char *label, bry_status status);
 
-/* Fails the program where the two differ; rates may differ by rounding. */
+/* Fails the program if the two differ; rates may differ by rounding. */
 void compare_notes(const answer_notes *one, const answer_notes *other, model_reader *reader);
 
 /* ---- jobs ---- */
@@ -46,19 +46,19 @@ void compare_notes(const answer_notes *one, const answer_notes *other, model_rea
 typedef struct saved_job {
     const char *name;
     bry_engine engine;
-    /* Reads options and makes an object. NULL: the options are not possible, or of more memory than
-     * a short test should take; an unexpected failure is reported to the reader. */
+    /* Reads options and creates an object. NULL: the options are invalid or need too much memory
+     * for a short test; an unexpected failure is reported to the reader. */
     void *(*create)(model_reader *reader, const bry_allocator *allocator, bry_engine engine);
-    /* Reads one operation, does it and notes the answers. */
+    /* Reads one operation, carries it out and records the answers. */
     void (*use)(void *object, model_reader *reader, answer_notes *notes);
-    /* Notes what can be seen of it: statistics, and answers for keys that `use` may have used. */
+    /* Records statistics, and answers for keys that `use` may have used. */
     void (*look)(const void *object, answer_notes *notes);
     bry_status (*save)(const void *object, const bry_sink *sink, const bry_save *how);
     bry_status (*load)(const bry_source *source, bry_load *load, void **object);
     void (*destroy)(void *object);
-    /* Makes an empty one of the options that the object was created with; NULL: not possible. */
+    /* Creates an empty object with the options of this one; NULL: not possible. */
     void *(*like)(const void *object, const bry_allocator *allocator);
-    /* Another way to keep it: saves and loads. NULL: there is none; UNSUPPORTED: not now. */
+    /* Saves and loads in another way. NULL: there is none; UNSUPPORTED: not now. */
     bry_status (*elsewhere)(const void *object, bry_load *load, void **loaded);
 } saved_job;
 
@@ -69,13 +69,13 @@ extern const saved_job saved_filter_bloom, saved_filter_compact, saved_map_compa
 extern const saved_job *const saved_jobs[];
 enum { SAVED_JOBS = 10 };
 
-/* NULL where there is none of that name. */
+/* NULL: there is no job of that name. */
 const saved_job *saved_job_find(const char *name);
 
 /* ---- for the jobs: their calls ---- */
 
 /* save(), load(), destroy() and like() of a job for objects of any type; `type` such as bry_map.
- * SAVED_JOB_OPTIONS(object) is defined before: the options that it was created with. */
+ * SAVED_JOB_OPTIONS(object) must be defined before; it returns the options of the object. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type */
 #define SAVED_JOB_CALLS(type)                                                                      \
     static bry_status save(const void *object, const bry_sink *sink, const bry_save *how)          \
@@ -103,8 +103,8 @@ const saved_job *saved_job_find(const char *name);
 
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/* Memory for an object that is made on the way, such as one to merge with: a large plan is legal,
- * and the machine is not to run out of memory for it. */
+/* Memory for a temporary object, such as one to merge with. It is limited, because a large plan is
+ * legal and the machine must not run out of memory. */
 static inline const bry_allocator *bounded_memory(failing_allocator *memory)
 {
     failing_allocator_init(memory);
@@ -120,23 +120,23 @@ static inline const bry_allocator *bounded_memory(failing_allocator *memory)
 
 /* ---- for the jobs: options and operands ---- */
 
-/* From `least` to `most`, each length in bits as likely as another, and both ends often. */
+/* From `least` to `most`, with all lengths in bits equally likely, and both ends often. */
 uint64_t read_scaled(model_reader *reader, uint64_t least, uint64_t most);
 
-/* The same for rates, by their logarithm. */
+/* The same for rates, uniform in the logarithm. */
 double read_rate(model_reader *reader, double least, double most);
 
-/* One in so many (2 to 256). */
+/* True with probability 1 / one_in (2 to 256). */
 bool read_chance(model_reader *reader, unsigned one_in);
 
-/* What a plan may say of an object that is made: mostly 16 KiB, now and then a megabyte; and of
- * those that are larger one in 256, if it takes little at the beginning. */
+/* Whether an object of this planned size is created: usually up to 16 KiB, sometimes up to a
+ * megabyte, and one in 256 larger ones if it is small when empty. */
 bool plan_fits(model_reader *reader, uint64_t bytes, uint64_t bytes_empty);
 
-/* Expects that plan and create agree; `object` is what create made. */
+/* Checks that plan and create agree; returns `object`, which create has made. */
 void *check_planned(model_reader *reader, bry_status planned, bry_status made, void *object);
 
-/* The key of that number, and up to MOST_BATCH of them; how many. */
+/* The key of that number; and up to MOST_BATCH keys, returning how many. */
 bry_hash key_number(uint64_t number);
 size_t read_batch(model_reader *reader, bry_hash *hashes);
 

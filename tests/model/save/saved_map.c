@@ -1,4 +1,4 @@
-/* Maps of both engines, as saved_job.h wants them. */
+/* Maps of both engines, as jobs (saved_job.h). */
 #include "model/save/saved_job.h"
 #include "support/like.h"
 
@@ -15,7 +15,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     bry_map_shape shape = BRY_MAP_SHAPE;
     options.engine = engine;
     options.fixed = read_chance(reader, 2);
-    /* Large ones of kbf take long to plan, and are mostly too large for a test. */
+    /* Large plans of kbf take long, and are mostly too large for a test. */
     bool small = kbf && !read_chance(reader, 16);
     options.capacity = read_scaled(reader, 1, (uint64_t)1 << (small ? 10 : 40));
     options.error = read_rate(reader, 1e-9, 0.5);
@@ -46,7 +46,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     return check_planned(reader, planned, made, map);
 }
 
-/* A value of either kind; now and then one that is refused. */
+/* A value of either kind; sometimes an invalid one. */
 static bry_map_value read_value(model_reader *reader, const bry_map *map)
 {
     enum { STARTS = 16 }; /* values begin at one of these letters */
@@ -71,7 +71,7 @@ static void note_value(answer_notes *notes, const bry_map *map, bry_hash hash)
     }
 }
 
-/* Merges one that was made like it, with a few keys. */
+/* Merges a map of the same shape with a few keys. */
 static void merge(bry_map *map, const bry_hash *hashes, const bry_map_value *values, size_t n,
                   bool same_codes, answer_notes *notes)
 {

@@ -306,20 +306,6 @@ TEST(crash_after_failures)
 
 /* ---- a table that does less must be caught -------------------------------------------------- */
 
-static int sync_nothing(void *opaque, int fd)
-{
-    (void)opaque;
-    (void)fd;
-    return 0;
-}
-
-static int sync_no_folder(void *opaque, const char *folder)
-{
-    (void)opaque;
-    (void)folder;
-    return 0;
-}
-
 static void count_bad(void *context, const crash_state *state)
 {
     crash *seen = context;
@@ -346,9 +332,9 @@ TEST(missing_syncs_are_caught)
         record(&fs, &s, 0, 2, true);
         recording_start(&fs);
         if (way == 1)
-            fs.io.sync = sync_nothing;
+            fs.io.sync = skip_sync;
         if (way == 2)
-            fs.io.sync_folder = sync_no_folder;
+            fs.io.sync_folder = skip_folder_sync;
         record(&fs, &s, 2, s.count, true);
         crash seen = {.scenario = &s, .least = 2, .most = 2};
         crash_states(&fs, count_bad, &seen);

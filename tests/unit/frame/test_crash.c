@@ -127,20 +127,6 @@ static void count_bad(void *context, const crash_state *state)
     *(size_t *)context += third || lost;
 }
 
-static int sync_nothing(void *opaque, int fd)
-{
-    (void)opaque;
-    (void)fd;
-    return 0;
-}
-
-static int sync_no_folder(void *opaque, const char *folder)
-{
-    (void)opaque;
-    (void)folder;
-    return 0;
-}
-
 TEST(missing_syncs_are_caught)
 {
     content old = {1, 30000}, new = {2, 50000};
@@ -151,9 +137,9 @@ TEST(missing_syncs_are_caught)
         recording_start(&fs);
         bry__io io = fs.io;
         if (way == 1)
-            io.sync = sync_nothing;
+            io.sync = skip_sync;
         if (way == 2)
-            io.sync_folder = sync_no_folder;
+            io.sync_folder = skip_folder_sync;
         assert_int_equal(bry__file_save(&io, "file", write_content, &new), BRY_OK);
         recording_mark(&fs, 1, 0);
         size_t bad = 0;
@@ -370,7 +356,7 @@ TEST(missing_log_syncs_are_caught)
         record_appends(&fs, 0, 1, 1, true);
         recording_start(&fs);
         if (way)
-            fs.io.sync = sync_nothing;
+            fs.io.sync = skip_sync;
         record_appends(&fs, 1, 5, 2, false);
         size_t losses = 0;
         crash_states(&fs, count_losses, &losses);

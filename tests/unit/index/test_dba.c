@@ -2,12 +2,10 @@
  * The pieces of engine dba one by one: rows by every instruction set, shapes, groups and their
  * columns, and the rules of widths, levels and steps.
  */
-#include "index/dba/dba_index.h"
-#include "index/index_object.h"
 #include "kernel/kernel.h"
 #include "kernel/rows.h"
-#include "support/cmocka_all.h"
 #include "support/dba_count.h"
+#include "support/dba_helpers.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
 #include "support/like.h"
@@ -17,11 +15,6 @@
 #include <string.h>
 
 static bry_allocator heap;
-
-static bry_hash element(uint64_t i)
-{
-    return bry_hash_key(3, &i, sizeof i);
-}
 
 /* ---- kernels ------------------------------------------------------------------------------- */
 
@@ -295,43 +288,11 @@ TEST(test_widths)
     assert_int_equal(bry__dba_width_wanted(&options, 100000), 64);
 }
 
-static bry_index *make(bry_index_options options)
-{
-    bry_index *index = NULL;
-    options.struct_size = sizeof options;
-    options.engine = BRY_ENGINE_DBA;
-    options.seed = 3;
-    assert_int_equal(bry_index_create(&options, &index), BRY_OK);
-    return index;
-}
-
 static bry_index_stats stats_of(const bry_index *index)
 {
     bry_index_stats stats = BRY_INDEX_STATS;
     bry_index_get_stats(index, &stats);
     return stats;
-}
-
-/* Unit u has elements 1000 · u to 1000 · u + n - 1. */
-static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t from, bry_hash *hashes,
-                         size_t room, size_t *got)
-{
-    uint64_t n = *(const uint64_t *)opaque;
-    (void)tag;
-    for (*got = 0; *got < room && from + *got < n; ++*got)
-        hashes[*got] = element(1000 * (uint64_t)unit + from + *got);
-    return BRY_OK;
-}
-
-static void fill(bry_index *index, uint32_t units, uint64_t n)
-{
-    for (uint32_t u = 0; u < units; u++) {
-        uint32_t unit = 0;
-        assert_int_equal(bry_index_open(index, 0, &unit), BRY_OK);
-        for (uint64_t i = 0; i < n; i++)
-            assert_int_equal(
-                bry_index_add(index, element(1000 * (uint64_t)unit + i), unit, NULL, NULL), BRY_OK);
-    }
 }
 
 /* Without a supplier the index says what is waiting and how far the error will go. */

@@ -1,22 +1,5 @@
 /* Engine dba in the midst of its work: what changes then must be in what comes of it. */
-#include "index/dba/dba_index.h"
-#include "index/index_object.h"
-#include "support/cmocka_all.h"
-
-static bry_hash element(uint64_t i)
-{
-    return bry_hash_key(3, &i, sizeof i);
-}
-
-static bry_index *make(bry_index_options options)
-{
-    bry_index *index = NULL;
-    options.struct_size = sizeof options;
-    options.engine = BRY_ENGINE_DBA;
-    options.seed = 3;
-    assert_int_equal(bry_index_create(&options, &index), BRY_OK);
-    return index;
-}
+#include "support/dba_helpers.h"
 
 /* Unit u has elements 1000 · u to 1000 · u + n - 1; unit 0 those of unit 1 too, once `merged`. */
 typedef struct subsets {
@@ -24,8 +7,8 @@ typedef struct subsets {
     bool merged;
 } subsets;
 
-static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t from, bry_hash *hashes,
-                         size_t room, size_t *got)
+static bry_status supply_subsets(void *opaque, uint32_t unit, uint64_t tag, uint64_t from,
+                                 bry_hash *hashes, size_t room, size_t *got)
 {
     const subsets *all = opaque;
     uint64_t n = all->merged && unit == 0 ? 2 * all->n : all->n;
@@ -33,17 +16,6 @@ static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t fro
     for (*got = 0; *got < room && from < n; ++*got, from++)
         hashes[*got] = element(1000 * (unit + from / all->n) + from % all->n);
     return BRY_OK;
-}
-
-static void fill(bry_index *index, uint32_t units, uint64_t n)
-{
-    for (uint32_t u = 0; u < units; u++) {
-        uint32_t unit = 0;
-        assert_int_equal(bry_index_open(index, 0, &unit), BRY_OK);
-        for (uint64_t i = 0; i < n; i++)
-            assert_int_equal(
-                bry_index_add(index, element(1000 * (uint64_t)unit + i), unit, NULL, NULL), BRY_OK);
-    }
 }
 
 static bool located(const bry_index *index, bry_hash hash, uint32_t unit)
@@ -58,7 +30,7 @@ static bool located(const bry_index *index, bry_hash hash, uint32_t unit)
 
 static void finish(bry_index *index, subsets *all)
 {
-    bry_index_supplier supplier = {supply, all};
+    bry_index_supplier supplier = {supply_subsets, all};
     for (uint64_t left = 1; left > 0;)
         assert_int_equal(bry_index_step(index, &supplier, 1000, &left), BRY_OK);
 }
@@ -70,7 +42,7 @@ static bry_index *extending(subsets *all, double error)
     bry_index *index = make((bry_index_options){
         .units = 8, .unit_capacity = 200, .error = error, .dba.segmented = true, .dba.group = 8});
     const bry__dba *dba = index->elements;
-    bry_index_supplier supplier = {supply, all};
+    bry_index_supplier supplier = {supply_subsets, all};
     fill(index, 9, all->n);
     while (dba->rebuild.column < 2)
         assert_int_equal(bry_index_step(index, &supplier, 10, NULL), BRY_OK);
@@ -140,7 +112,7 @@ TEST(test_added_while_rebuilt)
     bry_index *index = make((bry_index_options){
         .units = 4, .unit_capacity = 200, .error = 0.3, .stale = 0.5, .dba.group = 8});
     const bry__dba *dba = index->elements;
-    bry_index_supplier supplier = {supply, &all};
+    bry_index_supplier supplier = {supply_subsets, &all};
     bry_hash chance[20];
     size_t n = 0;
     fill(index, 4, 199);
