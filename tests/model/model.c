@@ -35,7 +35,7 @@ void model_say(model_reader *reader, const char *format, ...)
 void model_fail(model_reader *reader, const char *format, ...)
 {
     if (reader->failed)
-        return; /* the first failure is the one to look at */
+        return; /* only the first failure counts */
     reader->failed = true;
     reader->failure->step = reader->step;
     va_list arguments;
@@ -54,7 +54,7 @@ static bool run(const model *which, model_reader *reader)
         size_t before = reader->at;
         which->step(state, reader);
         if (reader->at == before)
-            reader->at++; /* a step that reads nothing would go on for ever */
+            reader->at++; /* a step that reads nothing would repeat forever */
         if (!reader->failed)
             which->check(state, reader);
     }
@@ -75,10 +75,10 @@ typedef struct shrinking {
     const model *which;
     uint8_t *bytes, *tried;
     size_t len;
-    size_t runs_left; /* a bound on the time that a stubborn program takes */
+    size_t runs_left; /* bounds the time of shrinking */
 } shrinking;
 
-/* Whether tried[0 … len) fails too; then it takes the program's place. */
+/* Whether tried[0 … len) fails too; if so, it replaces the program. */
 static bool keep_if_failing(shrinking *work, size_t len)
 {
     if (work->runs_left == 0)
@@ -99,7 +99,7 @@ static bool delete_chunks(shrinking *work, size_t chunk)
         memcpy(work->tried, work->bytes, at);
         memcpy(work->tried + at, work->bytes + at + cut, work->len - at - cut);
         if (keep_if_failing(work, work->len - cut))
-            shorter = true; /* what follows has moved to `at` */
+            shorter = true; /* the rest has moved to `at` */
         else
             at += cut;
     }

@@ -1,6 +1,6 @@
 /*
- * Model tests: bytes are a program. A model reads operations from them, carries each out on the
- * real object and on an exact twin, and says where the two part. The same bytes come from a fuzzer,
+ * Model tests: bytes are a program. A model reads operations from them, applies each to the real
+ * object and to an exact twin, and reports where the two differ. The same bytes come from a fuzzer,
  * from a file of the corpus, or from a generator with a fixed seed.
  *
  *     create(reader)   reads the shape, makes object and twin
@@ -9,11 +9,11 @@
  *     destroy          also after a failure, and of what create returned, be it NULL; it may find
  *                      something wrong too, such as a leak
  *
- * Every program is valid: operands are brought into range, and past the end of the bytes come
- * zeros. The run ends when the bytes do.
+ * Every program is valid: operands are reduced to their range, and bytes past the end read as 0.
+ * The run ends with the bytes.
  *
- * A model tells what it does by model_say(), which costs nothing unless somebody listens, and that
- * something is wrong by model_fail(), after which it returns. A failing program is shrunk by
+ * A model describes its operations by model_say(), which costs nothing unless they are printed, and
+ * reports errors by model_fail(), after which it returns. A failing program is shrunk by
  * model_shrink() and shown by model_show().
  */
 #ifndef BRY_TESTS_MODEL_H
@@ -25,14 +25,14 @@
 #include <stdio.h>
 
 typedef struct model_failure {
-    size_t step; /* number of operations done before the one that failed; 0 may be create too */
+    size_t step; /* number of operations before the one that failed; 0: perhaps create */
     char text[256];
 } model_failure;
 
 typedef struct model_reader {
     const uint8_t *bytes;
     size_t len, at;
-    FILE *listener; /* NULL: nobody */
+    FILE *listener; /* NULL: not printed */
     bool failed;
     size_t step;
     model_failure *failure;
@@ -61,26 +61,26 @@ __attribute__((format(printf, 2, 3))) void model_say(model_reader *reader, const
 __attribute__((format(printf, 2, 3))) void model_fail(model_reader *reader, const char *format,
                                                       ...);
 
-/* Fails with the condition's text. To be followed by a return where going on makes no sense. */
+/* Fails with the text of the condition. Add a return if the step cannot go on. */
 #define model_expect(reader, condition)                                                            \
     ((condition) ? (void)0 : model_fail((reader), "%s:%d: %s", __func__, __LINE__, #condition))
 
-/* ---- for whoever runs them ---- */
+/* ---- running programs ---- */
 
-/* True when object and twin agreed to the end. *failure is written otherwise; may be NULL. */
+/* True if object and twin agree to the end. Otherwise *failure, which may be NULL, is set. */
 bool model_run(const model *which, const uint8_t *bytes, size_t len, model_failure *failure);
 
 /*
- * Makes a failing program shorter and simpler for as long as it keeps failing: takes out chunks,
- * then single bytes, then sets bytes to zero or makes them smaller. Works in place and returns the
- * new length; the result fails. A program that does not fail is returned as it is.
+ * Shrinks a failing program while it keeps failing: removes chunks, then single bytes, then sets
+ * bytes to zero or smaller values. Works in place and returns the new length; the result fails. A
+ * program that does not fail is unchanged.
  */
 size_t model_shrink(const model *which, uint8_t *bytes, size_t len);
 
-/* Prints the program as hexadecimal and as the operations it stands for, and the failure. */
+/* Prints the program in hexadecimal and as operations, and the failure. */
 void model_show(const model *which, const uint8_t *bytes, size_t len, FILE *out);
 
-/* Runs, and when it fails shrinks a copy, shows it, and returns false. */
+/* Runs the program. If it fails, shrinks and prints a copy and returns false. */
 bool model_try(const model *which, const uint8_t *bytes, size_t len, FILE *out);
 
 #endif

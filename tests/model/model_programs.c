@@ -2,7 +2,7 @@
  * Runs model tests on programs from a generator.
  *
  *     model_programs MODEL COUNT LENGTH [SEED]   COUNT programs of at most LENGTH bytes
- *     model_programs MODEL --show FILE           the operations that FILE stands for, and the end
+ *     model_programs MODEL --show FILE           the operations in FILE, and the result
  *
  * A program that fails is shrunk and printed, with the seed that made it.
  */
@@ -44,7 +44,7 @@ static int show(const model *which, const char *path)
     return !model_run(which, bytes, len, NULL);
 }
 
-/* Each program has a seed of its own, so that one can be had again without those before it. */
+/* Each program has its own seed, so that it can be repeated alone. */
 static int run_programs(const model *which, uint64_t count, size_t length, uint64_t seed)
 {
     uint8_t *bytes = malloc(length);

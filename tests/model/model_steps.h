@@ -1,4 +1,5 @@
-/* How the steps of most models begin: which operation, and whether an allocation of it fails. */
+/* The beginning of a step in most models: chooses the operation, and whether an allocation
+ * fails. */
 #ifndef BRY_TESTS_MODEL_STEPS_H
 #define BRY_TESTS_MODEL_STEPS_H
 
@@ -20,7 +21,7 @@ static inline unsigned model_begin_step(model_reader *reader, failing_allocator 
     return picked % MODEL_SHARES;
 }
 
-/* Whether the allocation that was to fail has failed. */
+/* Whether the chosen allocation has failed. */
 static inline bool model_has_failed_one(const failing_allocator *memory)
 {
     return memory->fail_at && memory->calls >= memory->fail_at;

@@ -1,4 +1,5 @@
-/* Programs from a generator, run on a model until enough was done: what the *_programs share. */
+/* Runs generated programs on a model until enough operations were done; shared by the
+ * *_programs. */
 #ifndef BRY_TESTS_PROGRAMS_H
 #define BRY_TESTS_PROGRAMS_H
 
@@ -11,7 +12,7 @@
 typedef struct programs {
     uint64_t wanted; /* operations */
     uint64_t length; /* of a program, in bytes, at most */
-    uint64_t seed; /* of the next program; 1 where none is given */
+    uint64_t seed; /* of the next program; default 1 */
 } programs;
 
 static inline bool programs_number(const char *text, uint64_t *value)
@@ -36,9 +37,9 @@ static inline bool programs_read(programs *these, const char *name, int argc, ch
 }
 
 /*
- * Runs them until operations() says that enough were done, and returns how many programs that took;
- * 0 after one that failed, which is shown. Each has a seed of its own, so that one can be had again
- * without those before it.
+ * Runs programs until operations() reports enough operations, and returns the number of programs; 0
+ * after a failure, which is printed. Each program has its own seed, so that it can be repeated
+ * alone.
  */
 static inline uint64_t programs_run(programs *these, const char *name, const model *which,
                                     uint64_t (*operations)(void))

@@ -12,13 +12,14 @@
 
 #define BAND_SIGMAS 5.0
 
-/* How many σ `observed` lies above (or, negative, below) what is expected of `trials` at p. */
+/* The distance of `observed` from the expected number, in σ; negative if it is below. */
 double band_deviation(uint64_t observed, uint64_t trials, double p);
 
-/* Whether the band excludes zero, that is, whether the test can fail on either side. */
+/* Whether the band excludes zero, so that the test can fail on either side. */
 bool band_tells(uint64_t trials, double p);
 
-/* Fail the running cmocka test: outside of the band; above it; a band that says nothing. */
+/* Fail the current test if the number is outside of the band; above it; or if the band includes
+ * zero. */
 #define band_assert(observed, trials, p) band__assert((observed), (trials), (p), __FILE__, __LINE__)
 #define band_assert_at_most(observed, trials, p)                                                   \
     band__assert_at_most((observed), (trials), (p), __FILE__, __LINE__)
@@ -27,12 +28,12 @@ void band__assert(uint64_t observed, uint64_t trials, double p, const char *file
 void band__assert_at_most(uint64_t observed, uint64_t trials, double p, const char *file, int line);
 
 /*
- * The same for the mean of measured numbers, whose spread is measured along with it: start from
- * BAND_MEAN, give it at least 8 values.
+ * The same for the mean of measured numbers, whose variance is measured as well: start with
+ * BAND_MEAN and add at least 8 values.
  */
 typedef struct band_mean {
     uint64_t count;
-    double mean, squares; /* of the distances from the mean, summed */
+    double mean, squares; /* sum of squared distances from the mean */
 } band_mean;
 #define BAND_MEAN                                                                                  \
     {                                                                                              \
@@ -44,8 +45,8 @@ void band_mean_take(band_mean *values, double value);
 /* The standard error of the mean. */
 double band_mean_sigma(const band_mean *values);
 
-/* Fails the running test when `expected` is more than five standard errors away from the mean, or
- * when the standard error is more than `precision` of the mean: then it says too little. */
+/* Fails the current test if `expected` is more than five standard errors from the mean, or if the
+ * standard error is more than `precision` of the mean, which is too imprecise. */
 #define band_assert_mean(values, expected, precision)                                              \
     band__assert_mean((values), (expected), (precision), __FILE__, __LINE__)
 void band__assert_mean(const band_mean *values, double expected, double precision, const char *file,

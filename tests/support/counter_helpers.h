@@ -19,7 +19,7 @@ static inline bry_status counter_try(bry_counter *counters, uint64_t i, const ch
     return bry_counter_apply(counters, counter_id(i), name, strlen(name), delta, now, NULL, NULL);
 }
 
-/* Applies, and says what must come of it. */
+/* Applies an operation and checks the result. */
 #define counter_expect(counters, i, name, delta, now, want_outcome, want_value)                    \
     do {                                                                                           \
         bry_counter_outcome outcome_ = (bry_counter_outcome)7;                                     \

@@ -13,10 +13,10 @@ typedef struct explorer {
     size_t states;
 
     size_t ops; /* the crash comes after this many */
-    size_t pending[PENDING_MAX]; /* those of them that nothing covers, as indices */
+    size_t pending[PENDING_MAX]; /* indices of those that no sync covers */
     size_t pending_count;
 
-    /* The torn one, if any: bytes [from, to) of it are there. */
+    /* The torn write, if any: only its bytes [from, to) are on disk. */
     size_t torn;
     size_t from, to;
 } explorer;
@@ -81,7 +81,7 @@ static void restore_base(const recording_io *recording, recording_io *fs)
     }
 }
 
-/* Builds the state in which, of the pending operations, those of the mask are there. */
+/* Builds the state with the pending operations in the mask. */
 static void visit(explorer *e, uint64_t mask)
 {
     recording_io fs;
@@ -111,7 +111,7 @@ static void visit(explorer *e, uint64_t mask)
     recording_free(&fs);
 }
 
-/* Those masks that hold every bit of `always`. */
+/* All masks that include every bit of `always`. */
 static void visit_subsets(explorer *e, uint64_t always)
 {
     size_t n = e->pending_count;
@@ -165,10 +165,10 @@ size_t crash_states(const recording_io *recording, crash_check *check, void *con
         find_pending(&e);
         const recorded_op *last = e.ops ? &recording->ops[e.ops - 1] : NULL;
         if (last && (last->kind == RECORDED_SYNC || last->kind == RECORDED_SYNC_FOLDER))
-            continue; /* a sync only takes states away; what it promises shows after the mark */
-        /* Where the last operation is not there, the state is one of those before it. */
+            continue; /* a sync only removes states; its effect is visible after the mark */
+        /* A state without the last operation is one of those before it. */
         uint64_t always = 0;
-        if (last && changes(last) && e.pending_count) /* it is the last of them */
+        if (last && changes(last) && e.pending_count) /* the last one */
             always = UINT64_C(1) << (e.pending_count - 1);
         visit_subsets(&e, always);
         visit_torn(&e);

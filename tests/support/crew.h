@@ -1,4 +1,4 @@
-/* Threads that begin together, for calls that may run at the same time as each other. */
+/* Threads that start together, for calls that may run concurrently. */
 #ifndef BRY_TESTS_CREW_H
 #define BRY_TESTS_CREW_H
 
@@ -14,7 +14,8 @@ typedef struct crew {
     atomic_uint next, wrong;
 } crew;
 
-/* The first thing each thread does, so that their first calls fall together. Numbers them from 0.
+/* Each thread calls this first, so that they start together. Returns the number of the thread, from
+ * 0.
  */
 static inline unsigned crew_meet(crew *all)
 {
@@ -23,8 +24,8 @@ static inline unsigned crew_meet(crew *all)
     return number;
 }
 
-/* Runs work(shared) in all threads, where `all` is a part of what they share; whatever a thread
- * finds wrong it adds to all->wrong. */
+/* Runs work(shared) in all threads; `all` is a part of `shared`. Threads count errors in
+ * all->wrong. */
 static inline void crew_run(crew *all, void *(*work)(void *), void *shared)
 {
     pthread_t threads[CREW];

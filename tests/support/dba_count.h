@@ -1,10 +1,10 @@
-/* Counts the bits of a group one by one, to compare with what the engine keeps count of. */
+/* Counts the bits of a group one by one, to compare with the engine's own counts. */
 #ifndef BRY_TESTS_DBA_COUNT_H
 #define BRY_TESTS_DBA_COUNT_H
 
 #include "index/dba/dba_index.h"
 
-/* Bits that are set in columns that have a unit. */
+/* The number of set bits in columns that belong to a unit. */
 static inline uint64_t group_set(const bry__dba_group *group)
 {
     uint64_t count = 0;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stands before each block, as long as malloc's alignment. */
+/* The header of each block, as large as malloc's alignment. */
 typedef struct tag {
     uint64_t size;
     uint64_t mark;
@@ -14,8 +14,8 @@ typedef struct tag {
 #define DEAD UINT64_C(0x6465616464656164)
 
 /*
- * Whoever reads before writing gets rubbish, and the same rubbish every time. Of a large block only
- * both ends: every save and every load takes a buffer of 300 KB and uses the beginning of it.
+ * Fills new blocks with fixed garbage, to expose reads of uninitialised memory. Only both ends of a
+ * large block: every save and load takes a buffer of 300 KB and uses its beginning.
  */
 static void fill_with_rubbish(unsigned char *block, size_t size)
 {

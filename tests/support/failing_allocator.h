@@ -1,7 +1,6 @@
 /*
- * An allocator that counts what it gave out, fails the call it is told to fail, and stops the
- * program when a block comes back with another size than it was asked for, twice, or from
- * elsewhere.
+ * An allocator that counts its blocks, fails a chosen call, and aborts if a block is freed twice,
+ * with another size, or was not allocated here.
  *
  *     failing_allocator memory;
  *     failing_allocator_init(&memory);
@@ -19,19 +18,19 @@
 #include <bloomery/base.h>
 
 typedef struct failing_allocator {
-    bry_allocator allocator; /* give this to the object; it points back here, so do not copy */
-    uint64_t fail_at; /* this call fails, counted from 1 since the restart; 0: none does */
-    bool keep_failing; /* and so do all after it */
-    uint64_t limit; /* a call that would make `now` pass this fails; 0: none does */
-    uint64_t over_limit; /* calls that failed for that */
-    uint64_t calls; /* since the restart, the failed ones included */
-    uint64_t now, peak; /* bytes given out */
-    uint64_t blocks; /* given out now */
+    bry_allocator allocator; /* for the object; points back here, so do not copy */
+    uint64_t fail_at; /* this call fails, counted from 1 since the restart; 0: none */
+    bool keep_failing; /* and all later ones */
+    uint64_t limit; /* calls that would exceed it fail; 0: no limit */
+    uint64_t over_limit; /* calls that failed because of it */
+    uint64_t calls; /* since the restart, including failed ones */
+    uint64_t now, peak; /* bytes allocated */
+    uint64_t blocks; /* allocated now */
 } failing_allocator;
 
 void failing_allocator_init(failing_allocator *memory);
 
-/* Counts calls from 0 and the peak from what is given out now. */
+/* Resets the number of calls to 0, and the peak to what is allocated now. */
 void failing_allocator_restart(failing_allocator *memory);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pieces that are not there read as zeros; free() what it returns. NULL: no memory. */
+/* Missing pieces are zeros. The caller frees the result. NULL: out of memory. */
 static inline unsigned char *filter_bits(const bry_filter *filter)
 {
     const bry__pieces *table = &filter->bloom.table;
@@ -33,7 +33,7 @@ static inline bool filter_same(const bry_filter *a, const bry_filter *b)
     return same;
 }
 
-/* A key whose block is in the given piece: the hash's upper half decides. */
+/* A key whose block is in the given piece, which depends on the upper half of the hash. */
 static inline bry_hash key_in_piece(const bry_filter *filter, size_t piece, uint64_t number)
 {
     uint64_t blocks = filter->bloom.blocks;

@@ -1,4 +1,4 @@
-/* Filters in one line, for tests that would be all set-up otherwise. They assert that it works. */
+/* One-line calls of filters for tests, which assert that they succeed. */
 #ifndef BRY_TESTS_FILTER_HELPERS_H
 #define BRY_TESTS_FILTER_HELPERS_H
 
@@ -33,7 +33,7 @@ static inline bry_filter_stats stats_of(const bry_filter *filter)
     return stats;
 }
 
-/* Adds up to n new keys from the generator's sequence. Returns how many were taken. */
+/* Adds up to n new keys from the generator. Returns how many were accepted. */
 static inline uint64_t add_many(bry_filter *filter, uint64_t from, uint64_t n)
 {
     generator numbers = {from};

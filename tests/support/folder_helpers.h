@@ -1,4 +1,4 @@
-/* Real folders that tests make and remove. */
+/* Temporary folders. */
 #ifndef BLOOMERY_TESTS_FOLDER_HELPERS_H
 #define BLOOMERY_TESTS_FOLDER_HELPERS_H
 
@@ -16,7 +16,7 @@ static void remove_file(void *context, const char *name)
     unlink(path); /* "." and ".." stay */
 }
 
-/* With the files in it; a folder in it is an error. */
+/* Removes a folder and its files; it must not contain folders. */
 static void remove_folder(char *path)
 {
     const bry__io *io = bry__io_posix();

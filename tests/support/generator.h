@@ -1,10 +1,10 @@
-/* Numbers that look random and are the same in every run. */
+/* Pseudo-random numbers, the same in every run. */
 #ifndef BRY_TESTS_GENERATOR_H
 #define BRY_TESTS_GENERATOR_H
 
 #include <bloomery/hash.h>
 
-/* Any starting value will do; generators that start one apart give unrelated sequences. */
+/* Any seed is good; consecutive seeds give unrelated sequences. */
 typedef struct generator {
     uint64_t state;
 } generator;
@@ -18,7 +18,8 @@ static inline uint64_t generator_next(generator *from)
     return x ^ x >> 31;
 }
 
-/* Below range, which is small against 2^64, so that the remainder's bias does not matter. */
+/* A number below range, which is much smaller than 2^64, so that the bias of the remainder is
+ * negligible. */
 static inline uint64_t generator_below(generator *from, uint64_t range)
 {
     return generator_next(from) % range;

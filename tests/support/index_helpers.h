@@ -1,4 +1,4 @@
-/* Indexes in one line, for tests that would be all set-up otherwise. They assert that it works. */
+/* One-line calls of indexes for tests, which assert that they succeed. */
 #ifndef BRY_TESTS_INDEX_HELPERS_H
 #define BRY_TESTS_INDEX_HELPERS_H
 
@@ -23,7 +23,7 @@ static inline bry_index *make(bry_index_options options)
     return index;
 }
 
-/* Errors so small that no test meets a false positive. */
+/* An error so small that no test has a false positive. */
 static inline bry_index *exact(bry_engine engine, uint32_t units, uint64_t capacity)
 {
     return make((bry_index_options){

@@ -1,4 +1,4 @@
-/* The calls that every job has, on a pointer to anything: for tests that go through all jobs. */
+/* The calls that every job has, on void pointers, for tests of all jobs. */
 #ifndef BRY_TESTS_JOB_CALLS_H
 #define BRY_TESTS_JOB_CALLS_H
 
@@ -6,7 +6,7 @@
 
 typedef struct job_calls {
     const char *name;
-    /* With an engine, seed 1 and otherwise the default options. */
+    /* With this engine, seed 1, and defaults otherwise. */
     bry_status (*create)(bry_engine engine, const bry_allocator *allocator, void **object);
     bry_status (*clone)(const void *object, const bry_allocator *allocator, void **copy);
     bry_status (*save)(const void *object, const bry_sink *sink, const bry_save *how);

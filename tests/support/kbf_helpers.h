@@ -1,4 +1,4 @@
-/* The engine kbf as the map calls it, in one line each. They assert that it works. */
+/* One-line calls of the engine kbf for tests, which assert that they succeed. */
 #ifndef BRY_TESTS_KBF_HELPERS_H
 #define BRY_TESTS_KBF_HELPERS_H
 
@@ -64,7 +64,7 @@ static inline void insert(void *map, uint64_t from, uint64_t n)
     }
 }
 
-/* What there is, bit for bit: the map as frames. */
+/* The map as frames, to compare maps bit by bit. */
 static inline bry_buffer image_of(const void *map)
 {
     bry_buffer image = BRY_BUFFER;

@@ -1,4 +1,4 @@
-/* What bry_…_options_like() fills, as a value: filter_like(), map_like() and so on. */
+/* bry_…_options_like() with the options as return value: filter_like(), map_like() and so on. */
 #ifndef BLOOMERY_TESTS_LIKE_H
 #define BLOOMERY_TESTS_LIKE_H
 

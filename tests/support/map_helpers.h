@@ -1,4 +1,4 @@
-/* Maps in one line, for tests that would be all set-up otherwise. They assert that it works. */
+/* One-line calls of maps for tests, which assert that they succeed. */
 #ifndef BRY_TESTS_MAP_HELPERS_H
 #define BRY_TESTS_MAP_HELPERS_H
 
@@ -37,7 +37,7 @@ static inline bry_map_value text(const char *string)
     return bry_map_value_bytes(string, strlen(string));
 }
 
-/* Value number i as a byte string; good until the next call. */
+/* Value number i as a byte string, valid until the next call. */
 static inline bry_map_value numbered(uint64_t i)
 {
     static char bytes[32];

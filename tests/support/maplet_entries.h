@@ -1,4 +1,4 @@
-/* What tests of the maplet want to know of all its entries. */
+/* Properties of all entries of a maplet, for tests. */
 #ifndef BRY_TESTS_MAPLET_ENTRIES_H
 #define BRY_TESTS_MAPLET_ENTRIES_H
 
@@ -7,8 +7,8 @@
 #include "support/generator.h"
 
 /*
- * A number that depends on every entry, not on their order, and not on which table an entry is in:
- * fingerprints are taken as the first table would have them. `drop`: those it drops do not count.
+ * A checksum over all entries that depends neither on their order nor on their table: fingerprints
+ * are those of the first table. Entries that `drop` drops are not included.
  */
 static inline uint64_t maplet_sum(const bry__maplet *maplet, bry__drop *drop)
 {
@@ -25,7 +25,7 @@ static inline uint64_t maplet_sum(const bry__maplet *maplet, bry__drop *drop)
     return sum;
 }
 
-/* Everything that must always hold inside. */
+/* Checks all invariants. */
 static inline void maplet_check(const bry__maplet *maplet)
 {
     for (unsigned t = 0; t < maplet->tables; t++) {

@@ -364,7 +364,7 @@ static int rec_unlink(void *opaque, const char *path)
     return 0;
 }
 
-/* Its one folder is there already, whatever its name. */
+/* The only folder always exists, under any name. */
 static int rec_make_folder(void *opaque, const char *folder)
 {
     recording_io *fs = opaque;
@@ -483,7 +483,7 @@ void recording_put(recording_io *fs, const char *path, const void *bytes, size_t
     int number = name ? name->file : fs->file_count;
     recorded_file *file = reach_file(fs, number);
     set_name(fs, path, number);
-    unsigned char *copy = copy_of(bytes, len); /* before the old ones go: bytes may be of them */
+    unsigned char *copy = copy_of(bytes, len); /* copied first: `bytes` may be the old content */
     free(file->bytes);
     file->bytes = copy;
     file->len = len;

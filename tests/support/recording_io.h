@@ -1,7 +1,7 @@
 /*
  * A file system in memory, behind the table of operations that files and logs use. It records every
- * operation that changes something, so that crash_states.h can play back what a crash may leave;
- * and it fails, shortens or interrupts operations when told to.
+ * operation that changes something, so that crash_states.h can replay what a crash may leave. It
+ * can also fail, shorten or interrupt operations.
  *
  * It has one folder: a path is a name, whatever slashes it contains.
  */
@@ -19,7 +19,7 @@ typedef struct recorded_file {
 } recorded_file;
 
 typedef struct recorded_name {
-    char *path; /* NULL: a free place */
+    char *path; /* NULL: free */
     int file;
 } recorded_name;
 
@@ -32,7 +32,7 @@ typedef enum recorded_kind {
     RECORDED_TRUNCATE, /* offset */
     RECORDED_SYNC,
     RECORDED_SYNC_FOLDER,
-    RECORDED_MARK, /* offset and len: the test's own two numbers */
+    RECORDED_MARK, /* offset and len: two numbers of the test */
 } recorded_kind;
 
 typedef struct recorded_op {
@@ -45,15 +45,14 @@ typedef struct recorded_op {
 } recorded_op;
 
 typedef struct recording_io {
-    bry__io io; /* give this away; it points back here, so do not copy */
+    bry__io io; /* for the code under test; it points to this struct, which must not be copied */
 
-    uint64_t
-        fail_at; /* this call fails, counted from 1; 0: none does. A write does half, then fails */
-    bool fail_late; /* a write does all, and fails all the same */
-    bool keep_failing; /* and so do all after it, but for closing */
+    uint64_t fail_at; /* this call fails, counted from 1 (a write after half its bytes); 0: none */
+    bool fail_late; /* a write fails after all of its bytes */
+    bool keep_failing; /* and all later calls except close */
     int fail_errno;
     size_t at_most; /* bytes of one read or write; 0: no limit */
-    bool interrupt; /* every other read, write, open and truncate stops with EINTR first */
+    bool interrupt; /* every other read, write, open and truncate first fails with EINTR */
     uint64_t calls;
 
     recorded_file files[RECORDED_FILES];
@@ -66,7 +65,7 @@ typedef struct recording_io {
     } descriptors[RECORDED_DESCRIPTORS];
     bool interrupted;
 
-    /* What was there when recording began, all of it on disk, and the operations since. */
+    /* The files on disk when the recording began, and the operations since. */
     recorded_file base_files[RECORDED_FILES];
     int base_file_count;
     recorded_name base_names[RECORDED_NAMES];
@@ -77,20 +76,20 @@ typedef struct recording_io {
 void recording_init(recording_io *fs);
 void recording_free(recording_io *fs);
 
-/* All that is there now counts as being on disk; operations are recorded from here on. */
+/* Begins a recording: everything that exists now counts as on disk. */
 void recording_start(recording_io *fs);
 
-/* Two numbers of the test's own in the record: crash states after this know them. */
+/* Records two numbers of the test, which later crash states contain. */
 void recording_mark(recording_io *fs, uint64_t first, uint64_t second);
 
-/* Puts or gets a whole file, past the record and the faults. NULL: there is no such name. */
+/* Writes or reads a whole file, without recording and faults. NULL: no such file. */
 void recording_put(recording_io *fs, const char *path, const void *bytes, size_t len);
 const recorded_file *recording_get(const recording_io *fs, const char *path);
 
 size_t recording_names(const recording_io *fs); /* in use */
 size_t recording_open_files(const recording_io *fs); /* descriptors not closed */
 
-/* Carries out one operation on contents and names, as it would be found on disk. */
+/* Applies one operation to contents and names. */
 void recording_apply(recording_io *fs, const recorded_op *op);
 
 #endif

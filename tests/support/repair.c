@@ -60,7 +60,7 @@ void repair_log(unsigned char *bytes, size_t len, size_t spare)
                              XXH3_64bits_withSeed(bytes + at + BRY__RECORD_HEAD,
                                                   (size_t)size - BRY__RECORD_HEAD, check));
         }
-        /* A length that leads out of the log: go on with the next place where a head may stand. */
+        /* A length that points out of the log: continues at the next possible record header. */
         at += size <= len - at ? (size_t)size : BRY__RECORD_HEAD;
     }
 }

@@ -1,22 +1,21 @@
 /*
- * Makes the checksums of any bytes right, so that fuzzers get past them and forged files can be
- * made. Meanings are left as they are: only what a checksum would refuse at once is put in order.
+ * Corrects the checksums of arbitrary bytes, for fuzzers and forged files. Nothing else is changed.
  */
 #ifndef BRY_TESTS_REPAIR_H
 #define BRY_TESTS_REPAIR_H
 
 #include "frame/frame_header.h"
 
-/* Checksum and chain of a stream, as far as its lengths lead. */
+/* Repairs the checksums of a stream, as far as its lengths are valid. */
 void repair_stream(unsigned char *bytes, size_t len);
 
 /*
- * The same for a log; record number `spare` stays as it is (SIZE_MAX: none), so that there is
- * damage in the midst of records that are good.
+ * The same for a log; record number `spare` (SIZE_MAX: none) is not repaired, so that there is
+ * damage between valid records.
  */
 void repair_log(unsigned char *bytes, size_t len, size_t spare);
 
-/* Magic, revision, hash scheme, kind, and version 1 of it; zeros where they must be. */
+/* Repairs the header: magic, revision, hash scheme, kind and version 1, and reserved zeros. */
 void repair_header(unsigned char *bytes, size_t len, uint32_t kind);
 
 #endif

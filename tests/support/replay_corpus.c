@@ -1,6 +1,6 @@
 /*
- * Main of a fuzzer in ordinary builds: runs it once on each file of the folders and on each file
- * that is named, so that what fuzzing once found stays found.
+ * The main() of a fuzzer in ordinary builds: runs each file, and each file in the folders, given as
+ * arguments, so that everything fuzzing has found is tested again.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ static void replay_file(const char *path)
     struct stat stat;
     if (!file || fstat(fileno(file), &stat) != 0)
         die(path);
-    /* Exactly as long as the input, so that a sanitizer sees a read past its end. */
+    /* Exactly as long as the input, so that a sanitizer detects reads past its end. */
     size_t len = (size_t)stat.st_size;
     uint8_t *bytes = malloc(len ? len : 1);
     if (!bytes || fread(bytes, 1, len, file) != len)
