@@ -1,4 +1,4 @@
-/* The measure that statistical tests use, measured itself. */
+/* Tests of the assertions that statistical tests use. */
 #include "support/band.h"
 #include "support/cmocka_all.h"
 #include "support/generator.h"
@@ -31,7 +31,7 @@ TEST(test_mean)
     band_assert_mean(&values, 9.5, 0.02);
 }
 
-/* Dice as they should be come out within the band, those off by a tenth do not. */
+/* Fair dice stay within the band; dice that are off by a tenth do not. */
 TEST(test_dice)
 {
     for (uint64_t seed = 0; seed < 200; seed++) {

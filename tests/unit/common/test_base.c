@@ -1,4 +1,4 @@
-/* What everything stands on: words and numbers that are pinned for good, memory, sizes, bytes. */
+/* The foundations: statuses with fixed numbers and words, memory, sizes, byte order. */
 #include "common/allocator.h"
 #include "common/checked.h"
 #include "common/cpu.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Written out once more, so that a change of base.h is noticed: programs and files rely on these.
+/* A second copy, so that a change in base.h is noticed: programs and files rely on these values.
  */
 static const struct {
     bry_status status;
@@ -113,7 +113,7 @@ static bool all_zero(const unsigned char *bytes, size_t len)
 
 TEST(test_memory_is_cleared_and_given_back)
 {
-    failing_allocator memory; /* gives out dirty memory and checks every size that comes back */
+    failing_allocator memory; /* returns dirty memory and checks every size on free */
     failing_allocator_init(&memory);
     for (size_t size = 0; size < 300; size++) {
         unsigned char *block = bry__alloc(&memory.allocator, size);
@@ -176,7 +176,7 @@ TEST(test_lines_fail_cleanly)
     memory.fail_at = 1;
     assert_null(bry__alloc_lines(&memory.allocator, 64));
     assert_int_equal(memory.calls, 1);
-    /* A size that no room is left to align never reaches the allocator. */
+    /* A size that cannot be aligned without overflow never reaches the allocator. */
     assert_null(bry__alloc_lines(&memory.allocator, SIZE_MAX - BRY__LINE + 1));
     assert_int_equal(memory.calls, 1);
 }
@@ -276,7 +276,7 @@ TEST(test_buffer_refuses_sizes_that_cannot_be)
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     assert_int_equal(sink.write(sink.opaque, "abc", 3), BRY_OK);
-    /* The third is one whose growth by half wraps to a size that could be had. */
+    /* Growing the third by half wraps around to a possible size. */
     static const size_t huge[] = {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 3 + 16};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(sink.write(sink.opaque, "abc", huge[i]), BRY_E_NOMEM);

@@ -1,5 +1,5 @@
-/* What every job has in common: numbers in constant time, calls by the key, and batches that
- * complete those of the hash. */
+/* What all jobs have in common: sizes in constant time, calls with keys instead of hashes, and
+ * batches. */
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/job_calls.h"
@@ -15,7 +15,7 @@ static bry_hash key(uint64_t i)
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-/* Adds key i, by its bytes; says whether it was new. */
+/* Adds key i by its bytes. Returns whether it was new. */
 static bool filter_add(void *self, uint64_t i)
 {
     bry_answer was;
@@ -54,7 +54,7 @@ static bool index_add(void *self, uint64_t i)
     return status == BRY_OK && was == BRY_ABSENT;
 }
 
-/* Whether key i is there, by its hash and by its bytes. */
+/* Whether key i is present, by its hash and by its bytes. */
 static bool filter_has(const void *self, uint64_t i)
 {
     bry_answer answer = bry_filter_has(self, key(i));
@@ -127,7 +127,7 @@ static void *made(const job_calls *calls, bry_engine engine, const bry_allocator
 
 /* ---- tests --------------------------------------------------------------------------------- */
 
-/* Items are what was new, bytes what the allocator gave out, at every moment. */
+/* At any time, items is the number of new keys and bytes is the allocated memory. */
 TEST(test_numbers_and_keys)
 {
     for (size_t j = 0; j < JOBS; j++) {
@@ -144,7 +144,7 @@ TEST(test_numbers_and_keys)
                 assert_int_equal(jobs[j].calls->bytes(it), memory.now);
             }
         }
-        assert_true(added >= jobs[j].keys - jobs[j].keys / 50); /* less what was taken for there */
+        assert_true(added >= jobs[j].keys - jobs[j].keys / 50); /* minus false positives */
         uint64_t found = 0, there = 0;
         for (uint64_t i = 0; i < jobs[j].keys; i++) {
             found += jobs[j].has(it, i);
@@ -157,7 +157,7 @@ TEST(test_numbers_and_keys)
     }
 }
 
-/* Batches of deletions are as many single ones. */
+/* A batch of deletions equals single deletions. */
 TEST(test_deletions)
 {
     enum { N = 300 };
@@ -201,7 +201,7 @@ TEST(test_deletions)
     }
 }
 
-/* An index's batch says which elements were there, in one unit and in several. */
+/* A batch of an index reports which elements were present, in one unit and in several. */
 TEST(test_additions)
 {
     enum { N = 200 };
@@ -223,7 +223,7 @@ TEST(test_additions)
     }
 }
 
-/* A batch of updates is as many single ones, and changes nothing when memory runs out. */
+/* A batch of updates equals single updates, and changes nothing if memory runs out. */
 TEST(test_updates)
 {
     enum { N = 200 };

@@ -1,6 +1,6 @@
 /*
- * Keys to hashes and to what engines take from them. unit/hash_vectors.tsv pins the scheme; its
- * numbers come from tools/hash_vectors.py, which shares no code with the library.
+ * The hash of a key, and the positions that engines derive from it. unit/hash_vectors.tsv pins the
+ * scheme; its numbers come from tools/hash_vectors.py, which shares no code with the library.
  */
 #include "hash/derive.h"
 #include "kernel/block.h"
@@ -124,7 +124,7 @@ TEST(test_what_is_derived_is_the_vectors)
             uint64_t word = bry__word(v->hash.lo, j / BRY__PER_WORD);
             assert_int_equal(bry__block_position(word, j % BRY__PER_WORD), v->positions[j]);
         }
-        /* The same by what the block functions do: exactly the first k positions, at byte p / 8. */
+        /* The same for the block functions: exactly the first k positions, at byte p / 8. */
         for (unsigned k = 1; k <= POSITIONS; k++) {
             unsigned char block[64] = {0}, expected[64] = {0};
             for (unsigned j = 0; j < k; j++)
@@ -200,7 +200,7 @@ TEST(test_scaling)
     assert_int_equal(bry__scale(UINT64_C(1) << 63, 1000), 500);
     assert_int_equal(bry__scale((UINT64_C(1) << 63) - 1, 1000), 499);
     assert_int_equal(bry__scale(12345, 1), 0);
-    /* Twice the range, one more bit below: what tables that double rely on. */
+    /* Twice the range adds one bit at the bottom, which tables that double rely on. */
     generator numbers = {5};
     for (int i = 0; i < 10000; i++) {
         bry_hash hash = generator_hash(&numbers);
@@ -210,7 +210,7 @@ TEST(test_scaling)
     }
 }
 
-/* Every input bit moves every output bit half of the time, within the band. */
+/* Every input bit changes every output bit half of the time, within the band. */
 TEST(test_mixing_spreads_every_bit)
 {
     enum { ROUNDS = 400 };

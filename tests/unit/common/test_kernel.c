@@ -1,4 +1,4 @@
-/* Every instruction set that this machine has gives the bits that a plain loop gives. */
+/* Every instruction set of this machine gives the same bits as a plain loop. */
 #include "kernel/kernel.h"
 
 #include "common/allocator.h"
@@ -69,7 +69,7 @@ static bool plain_test(const unsigned char *block, uint64_t half, unsigned k)
     return true;
 }
 
-/* From empty to full. Those in between are set at the rate at which k tests come out either way. */
+/* From empty to full. The fills in between make both results of k tests likely. */
 static void fill_blocks(generator *numbers, unsigned k)
 {
     for (int b = 0; b < BLOCKS; b++) {
@@ -123,7 +123,7 @@ static void compare_one_missing(const bry__kernel *kernel, generator *numbers, u
     }
 }
 
-/* Blocks of every fill, changed by one key after another: same bits, same answers. */
+/* Blocks of every fill, with one key added after another: same bits, same answers. */
 static void compare_block_adds(const bry__kernel *kernel, generator *numbers, unsigned k)
 {
     static _Alignas(64) unsigned char block[64];
@@ -174,7 +174,7 @@ static uint64_t plain_popcount(const unsigned char *bytes, size_t len)
 
 static void compare_lines(const bry__kernel *kernel, generator *numbers, size_t len)
 {
-    /* Blocks of exactly this size, so that a sanitizer sees what reads or writes beyond. */
+    /* Blocks of exactly this size, so that a sanitizer detects access beyond them. */
     bry_allocator allocator = bry__allocator_or_default(NULL);
     unsigned char *a = bry__alloc_lines(&allocator, len), *b = bry__alloc_lines(&allocator, len);
     unsigned char *both = malloc(len + 1);

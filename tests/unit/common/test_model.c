@@ -1,4 +1,4 @@
-/* The model tests' own machinery, on a small model that is wrong on purpose. */
+/* Tests of the model harness, with a small model that is wrong on purpose. */
 #include "model/model.h"
 
 #include "support/cmocka_all.h"
@@ -66,7 +66,7 @@ static void sums_check(void *opaque, model_reader *reader)
     checks++;
     if (state->object != state->twin)
         model_fail(reader, "%u is not %u", state->object, state->twin);
-    model_expect(reader, state->object == state->twin); /* the second failure is not heard */
+    model_expect(reader, state->object == state->twin); /* the second failure is ignored */
 }
 
 static void sums_destroy(void *opaque, model_reader *reader)
@@ -157,7 +157,7 @@ TEST(test_show)
     assert_non_null(out);
     assert_true(model_try(&wrong_sums, failing, 9, out));
     fflush(out);
-    assert_int_equal(len, 0); /* nothing to say about what passes */
+    assert_int_equal(len, 0); /* prints nothing for a program that passes */
     assert_false(model_try(&wrong_sums, failing, sizeof failing, out));
     fclose(out);
     assert_string_equal(text, "model wrong sums, 4 bytes:\n"

@@ -1,13 +1,13 @@
 /*
- * Programs that were compiled with other headers than the library: each struct of the interface as
- * a caller knows it whose version had fewer fields, or has more.
+ * Programs that were compiled with other headers than the library: each public struct from a caller
+ * whose version has fewer or more fields.
  */
 #include "support/cmocka_all.h"
 #include "support/like.h"
 
 #include <string.h>
 
-/* A field that is added must not lie in what was padding: callers do not clear that. */
+/* A new field must not be in former padding, which callers do not clear. */
 #define ENDS_WITH(type, field)                                                                     \
     _Static_assert(offsetof(type, field) + sizeof(((type *)0)->field) == sizeof(type),             \
                    #type " has padding at its end")
@@ -105,7 +105,7 @@ FILL(index_unit, bry_index_get_unit(all.index, 0, to))
 static const struct {
     bry_status (*fill)(void *to);
     size_t size;
-    bool options; /* where what is left out has to be 0 */
+    bool options; /* omitted fields must be 0 */
 } filled[] = {
     {filter_shape, sizeof(bry_filter_shape), false},
     {filter_stats, sizeof(bry_filter_stats), false},
@@ -305,7 +305,7 @@ TEST(test_entries_and_operations)
         uint64_t later;
     } ops[2] = {{.op = {.id = bry_hash_key(0, "7", 1), .name = "b", .name_len = 1, .delta = 2}},
                 {.op = {.id = bry_hash_key(0, "8", 1), .name = "b", .name_len = 1, .delta = 3}}};
-    ops[1].later = 1; /* something that this library cannot do */
+    ops[1].later = 1; /* an option this library does not know */
     assert_int_equal(bry_counter_apply_n(all.counters, &ops[0].op, sizeof *ops, 2, 2000),
                      BRY_E_RANGE);
     assert_int_equal(

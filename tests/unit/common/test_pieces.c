@@ -1,4 +1,4 @@
-/* Tables in pieces: sizes told beforehand are the sizes taken, to the byte. */
+/* Tables in pieces: the planned size is the size taken, to the byte. */
 #include "common/pieces.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
@@ -25,7 +25,7 @@ TEST(test_costs_what_was_told)
         assert_int_equal(memory.now, bry__pieces_bytes_now(&pieces));
 
         uint64_t sum = 0;
-        for (size_t i = pieces.count; i-- > 0;) { /* in an order that it may not count on */
+        for (size_t i = pieces.count; i-- > 0;) { /* in random order */
             size_t size = bry__piece_size(&pieces, i);
             assert_in_range(size, 1, BRY__PIECE_BYTES);
             sum += size;
@@ -42,7 +42,7 @@ TEST(test_costs_what_was_told)
         assert_int_equal(sum, sizes[s]);
         assert_int_equal(memory.now, bry__pieces_bytes_full(sizes[s]));
 
-        /* What is reached stays, and costs nothing again. */
+        /* A piece is allocated once. */
         unsigned char *first = pieces.piece[0];
         uint64_t calls = memory.calls;
         assert_int_equal(bry__piece_reach(&pieces, 0, &memory.allocator), BRY_OK);

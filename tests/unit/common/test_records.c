@@ -12,7 +12,8 @@ static record *at(const bry__records *records, uint32_t i)
     return bry__record_at(records, i, sizeof(record));
 }
 
-/* One by one past three blocks: what was written stays, the rest is zero, bytes are as counted. */
+/* Grows one by one beyond three blocks: contents stay, the rest is zero, and bytes are counted
+ * correctly. */
 TEST(test_growth)
 {
     failing_allocator memory;
@@ -37,7 +38,8 @@ TEST(test_growth)
     assert_int_equal(records.room, 0);
 }
 
-/* From every room to a much larger one, with each allocation failing once: nothing has changed. */
+/* Grows from every size to a much larger one, with each allocation failing once: nothing
+ * changes. */
 TEST(test_without_memory)
 {
     static const uint32_t rooms[] = {0, 1, 5, 4095, 4096, 4097, 9000};

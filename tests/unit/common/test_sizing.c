@@ -1,4 +1,4 @@
-/* The formulae that size filters: against known numbers, against each other, against dice. */
+/* The sizing formulae: compared with known numbers, with each other, and with simulations. */
 #include "common/sizing.h"
 
 #include "support/band.h"
@@ -55,7 +55,7 @@ TEST(test_standard_error)
     assert_close(bry__bloom_error(9585059, 7, 1e6), 0.0100395, 1e-4);
     assert_true(bry__bloom_fill(1e6, 7, 0) == 0);
     assert_true(bry__bloom_fill(1, 7, 0) == 0 && bry__bloom_fill(1, 7, 1) == 1);
-    /* Tiny fills keep their digits. */
+    /* Tiny fills keep their precision. */
     assert_close(bry__bloom_fill(0x1p50, 1, 1), 0x1p-50, 1e-12);
 }
 
@@ -99,7 +99,8 @@ static const struct {
 
 TEST(test_blocked_error_is_exact_and_never_too_bold)
 {
-    /* Where long double is double, rounding counts for more; it must still err upwards. */
+    /* If long double is double, rounding errors are larger; the result must still be an upper
+     * bound. */
     double rounding = sizeof(long double) > sizeof(double) ? 3e-12 : 6e-9;
     for (size_t i = 0; i < sizeof exact / sizeof exact[0]; i++) {
         double error = bry__blocked_error(exact[i].blocks, exact[i].k, exact[i].n);
@@ -126,7 +127,7 @@ TEST(test_blocked_directions_agree)
     assert_true(bry__blocked_count(10, 5, 0) == 0);
 }
 
-/* A filter of few blocks, filled with dice: which bits are set, by block. */
+/* A filter of few blocks, filled at random: the bits that are set, by block. */
 enum { DICE_BLOCKS = 8, DICE_FILTERS = 20000 };
 
 static void throw_filter(generator *dice, unsigned k, unsigned n,
@@ -154,13 +155,13 @@ TEST(test_blocked_error_against_dice)
         band_mean errors = BAND_MEAN, fills = BAND_MEAN;
         for (int filter = 0; filter < DICE_FILTERS; filter++) {
             throw_filter(&dice, k, n, bits);
-            /* One absent key a filter, so that the trials are independent … */
+            /* One absent key per filter, so that the trials are independent … */
             const unsigned char *block = bits[generator_below(&dice, DICE_BLOCKS)];
             bool all = true;
             for (unsigned i = 0; i < k; i++)
                 all &= block[generator_next(&dice) >> 55];
             hits += all;
-            /* … and what all absent keys together would see. */
+            /* … and the rate over all absent keys. */
             double error = 0, fill = 0;
             for (int b = 0; b < DICE_BLOCKS; b++) {
                 unsigned set = 0;
@@ -203,7 +204,7 @@ TEST(test_plan_at_the_ends)
     assert_int_equal(least.blocks, 1);
     bry__blocked_shape most = bry__blocked_plan(UINT64_C(1) << 40, 1e-9);
     assert_true(most.error <= 1e-9 && most.error > 0.99e-9);
-    /* What being blocked costs at a per cent is what the essay in bloom_blocked.c says. */
+    /* The cost of blocking at an error of 1 % is as stated in bloom_blocked.c. */
     bry__blocked_shape usual = bry__blocked_plan(1000000, 0.01);
     assert_close((double)usual.blocks * 512, bry__bloom_bits(1e6, 0.01) * 1.035, 0.005);
     bry__blocked_shape finer = bry__blocked_plan(1000000, 0.001);

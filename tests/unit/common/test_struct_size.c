@@ -1,4 +1,4 @@
-/* Callers and libraries of different versions: a struct that grew, handed to either. */
+/* Callers and libraries of different versions: a struct that has grown, passed to either. */
 #include "common/struct_size.h"
 #include "support/cmocka_all.h"
 
@@ -17,7 +17,7 @@ typedef struct new_struct {
 
 #define GUARD 0xa5
 
-/* A caller's struct with bytes behind it that are none of the library's business. */
+/* A caller's struct, followed by bytes that the library must not touch. */
 typedef union guarded {
     size_t struct_size;
     new_struct whole;
@@ -74,7 +74,7 @@ TEST(test_options_lose_nothing)
 
 TEST(test_an_old_caller_gets_defaults)
 {
-    guarded theirs = guarded_of(sizeof(old_struct)); /* behind it: not zero, and not read */
+    guarded theirs = guarded_of(sizeof(old_struct)); /* after it: not zero, and not read */
     theirs.whole.first = 1;
     new_struct ours = {sizeof ours, 0, 20, 30};
     assert_int_equal(bry__struct_read(&ours, sizeof ours, &theirs), BRY_OK);

@@ -1,4 +1,4 @@
-/* The table of counters in memory: what each call promises, with both engines. */
+/* The table of counters in memory: every call, with both engines. */
 #include <math.h>
 #include <stdio.h>
 
@@ -49,7 +49,7 @@ TEST(plans)
         assert_int_equal(memory.now, shape.bytes_empty);
         assert_int_equal(counter_stats(counters).bytes, shape.bytes_empty);
         bry_counter_destroy(counters);
-        options.capacity = 1; /* a window that is smaller than what counters have besides */
+        options.capacity = 1; /* smaller than the rest of the table */
         options.error = 0.5;
         assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
         assert_int_equal(shape.bytes, shape.bytes_empty);
@@ -81,7 +81,7 @@ TEST(ranges)
     REFUSED(sync, (bry_counter_sync_policy)2, BRY_E_RANGE);
     REFUSED(max_bytes, 100, BRY_E_RANGE);
 #undef REFUSED
-    /* A program that was built with fewer options. */
+    /* A caller with fewer options. */
     bry_counter_options options = BRY_COUNTER_OPTIONS;
     options.window = 5000;
     options.capacity = 1; /* behind the end */
@@ -89,7 +89,7 @@ TEST(ranges)
     assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.window, 5000);
     assert_int_equal(shape.capacity, 1000);
-    /* Exactly what it takes is enough. */
+    /* A limit of exactly the needed memory is enough. */
     options = (bry_counter_options)BRY_COUNTER_OPTIONS;
     assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
     options.max_bytes = shape.bytes_least;
@@ -98,7 +98,7 @@ TEST(ranges)
     assert_int_equal(bry_counter_plan(&options, &shape), BRY_E_RANGE);
 }
 
-/* With the least limit there is, an operation is applied. */
+/* With the smallest limit, an operation can be applied. */
 TEST(least_limit)
 {
     static const uint64_t capacities[] = {1, 1000, 1000000, 100000000};
@@ -117,7 +117,7 @@ TEST(least_limit)
         }
 }
 
-/* A time of 0 is a time: it is where max_skew begins, and a retry after it is a repeat. */
+/* 0 is a valid time: max_skew counts from it, and a retry after it is a repeat. */
 TEST(time_zero)
 {
     for (int e = 0; e < ENGINES; e++)
@@ -179,7 +179,7 @@ TEST(once)
         counter_applied(c, 1, "a", 5, 100, 5);
         counter_applied(c, 2, "a", -7, 100, -2);
         counter_repeat(c, 1, "a", 5, 100, -2);
-        counter_repeat(c, 1, "other", 9, 100, 0); /* an id is one operation in the whole table */
+        counter_repeat(c, 1, "other", 9, 100, 0); /* ids are unique in the whole table */
         assert_false(counter_is_there(c, "other"));
         counter_applied(c, 3, "zero", 0, 100, 0);
         assert_true(counter_is_there(c, "zero"));
@@ -187,7 +187,7 @@ TEST(once)
         assert_int_equal(counter_value(c, ""), 1);
         assert_int_equal(bry_counter_has(c, counter_id(4), 100), BRY_PRESENT);
         assert_int_equal(bry_counter_has(c, counter_id(5), 100), BRY_ABSENT);
-        assert_int_equal(counter_try(c, 4, "", 1, 100), BRY_OK); /* nobody wants the answers */
+        assert_int_equal(counter_try(c, 4, "", 1, 100), BRY_OK); /* without answers */
         bry_counter_stats stats = counter_stats(c);
         assert_int_equal(stats.applied, 4);
         assert_int_equal(stats.repeats, 3);
@@ -253,7 +253,7 @@ TEST(overflow)
         assert_int_equal(bry_counter_time(c), 10); /* a refusal does not move the time */
         assert_int_equal(counter_stats(c).refused_overflow, 2);
         assert_int_equal(counter_stats(c).ids, 2);
-        /* The id is as good as new; and a repeat is one whatever its sum would be. */
+        /* The id was not used; and a repeat is recognised even if the sum would overflow. */
         counter_applied(c, 3, "high", -1, 20, INT64_MAX - 1);
         counter_repeat(c, 1, "high", INT64_MAX, 20, INT64_MAX - 1);
         counter_applied(c, 4, "low", INT64_MAX, 20, -1);
@@ -272,11 +272,11 @@ TEST(time_and_skew)
         assert_int_equal(counter_try(c, 1, "a", 1, 1000051), BRY_E_SKEW); /* a repeat as well */
         assert_int_equal(counter_stats(c).refused_time, 2);
         counter_applied(c, 2, "a", 1, 1000050, 2);
-        counter_applied(c, 3, "a", 1, 5, 3); /* an early one happens at T */
+        counter_applied(c, 3, "a", 1, 5, 3); /* an earlier time counts as T */
         assert_int_equal(bry_counter_time(c), 1000050);
         counter_repeat(c, 3, "a", 1, 1000090, 3); /* repeats move the time */
         assert_int_equal(bry_counter_time(c), 1000090);
-        assert_int_equal(bry_counter_advance(c, 9999999), BRY_OK); /* is not bound */
+        assert_int_equal(bry_counter_advance(c, 9999999), BRY_OK); /* has no limit */
         assert_int_equal(bry_counter_advance(c, 7), BRY_OK);
         assert_int_equal(bry_counter_time(c), 9999999);
         counter_applied(c, 1, "a", 1, 9999999, 4); /* long forgotten */
@@ -284,7 +284,7 @@ TEST(time_and_skew)
     }
 }
 
-/* A retry is recognised for as long as is promised, and not for longer than `longest`. */
+/* A retry is recognised for the promised time, and not for longer than `longest`. */
 TEST(forgetting)
 {
     for (int e = 0; e < ENGINES; e++) {
@@ -355,8 +355,7 @@ TEST(batches)
         counter_applied(c, 1, "a", 1, 10, 1);
         bry_counter_op ops[] = {
             op(2, "a", 10),  op(1, "a", 1),     op(3, "b", 5), op(3, "b", 5),
-            op(4, "a", 100), op(3, "never", 5), /* the same id under another name: no counter comes
-                                                   of it */
+            op(4, "a", 100), op(3, "never", 5), /* the same id: creates no counter */
         };
         assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 6, 20), BRY_OK);
         expect_op(ops[0], BRY_COUNTER_APPLIED, 11);
@@ -380,13 +379,13 @@ TEST(batches)
     }
 }
 
-/* A large batch is what as many single calls are. */
+/* A large batch equals single calls. */
 TEST(batches_are_single_calls)
 {
     enum { OPS = 5000 };
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
-        options.error = 0.1; /* so that false positives come, also within a batch */
+        options.error = 0.1; /* so that false positives occur, also within a batch */
         options.capacity = OPS;
         bry_counter *one = make(&options), *many = make(&options);
         static bry_counter_op ops[OPS];
@@ -405,7 +404,7 @@ TEST(batches_are_single_calls)
             }
         }
         assert_true(lost > 2000 + 50); /* the repeats, and some lost ones */
-        /* A batch is judged by the error after it. */
+        /* For a batch, the error after it counts. */
         double risk_one = counter_stats(one).expected_lost;
         double risk_many = counter_stats(many).expected_lost;
         assert_true(risk_one > 0 && risk_many >= risk_one && risk_many < 2 * risk_one);
@@ -420,7 +419,7 @@ TEST(batches_are_all_or_none)
         bry_counter_options options = options_for(engines[e]);
         bry_counter *c = make(&options);
         counter_applied(c, 1, "a", INT64_MAX - 10, 10, INT64_MAX - 10);
-        /* The third does not fit: nothing of it happens. */
+        /* The third does not fit, so nothing is applied. */
         bry_counter_op ops[] = {op(2, "new", 4), op(3, "a", 5), op(4, "a", 6), op(5, "b", 1)};
         assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 4, 99), BRY_E_OVERFLOW);
         for (int i = 0; i < 4; i++)
@@ -432,7 +431,7 @@ TEST(batches_are_all_or_none)
         assert_int_equal(counter_stats(c).refused_overflow, 1);
         for (uint64_t i = 2; i < 6; i++)
             assert_int_equal(bry_counter_has(c, counter_id(i), 99), BRY_ABSENT);
-        /* Sums that fit in this order alone, */
+        /* Sums that do not overflow only in this order, */
         ops[1].delta = -100;
         ops[2].delta = 110;
         assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 4, 99), BRY_OK);
@@ -455,7 +454,7 @@ TEST(batches_are_all_or_none)
     }
 }
 
-/* 26 bytes an operation and the names: 16 MiB in all. */
+/* 26 bytes per operation plus names: 16 MiB in total. */
 TEST(batches_have_a_largest_size)
 {
     enum { OPS = 256 };
@@ -498,12 +497,12 @@ TEST(full)
         assert_int_equal(bry_counter_has(c, counter_id(i), 1000), BRY_ABSENT);
         assert_int_equal(counter_stats(c).refused_full, 1);
         assert_true(counter_stats(c).estimated_error <= 1e-9);
-        /* Repeats are recognised all the same, and a batch of them and a new one is refused. */
+        /* Repeats are still recognised, but a batch with repeats and a new operation is refused. */
         for (uint64_t k = 0; k < i; k += 97)
             counter_repeat(c, k, "a", 1, 1001, (int64_t)i);
         bry_counter_op ops[] = {op(0, "a", 1), op(i, "a", 1)};
         assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 2, 1001), BRY_E_FULL);
-        /* Refusals move the time, so what is too old makes room. */
+        /* Refusals advance the time, so that expired ids make room. */
         uint64_t now = 1001, refused = 0;
         while (counter_try(c, i, "a", 1, now) == BRY_E_FULL) {
             assert_int_equal(bry_counter_time(c), now);
@@ -511,7 +510,7 @@ TEST(full)
             assert_true(++refused < 200);
         }
         assert_true(refused > 0);
-        for (uint64_t k = 0; k < i && now <= 2000; k++) /* not for what is still promised */
+        for (uint64_t k = 0; k < i && now <= 2000; k++) /* ids within the window stay */
             assert_int_equal(bry_counter_has(c, counter_id(k), now), BRY_PRESENT);
         assert_int_equal(counter_stats(c).refused_full, 2 + refused);
         counter_repeat(c, i, "a", 1, now, (int64_t)i + 1);
@@ -537,12 +536,12 @@ TEST(full_of_names)
     assert_true(n > 200 && n < 500);
     assert_int_equal(counter_stats(c).counters, n);
     assert_int_equal(counter_stats(c).ids, n);
-    /* An operation on a counter that is there still finds room for its id. */
+    /* An operation on an existing counter still finds room for its id. */
     n--;
     memcpy(name, &n, sizeof n);
     assert_int_equal(
         bry_counter_apply(c, counter_id(1000000), name, sizeof name, 1, 10, NULL, NULL), BRY_OK);
-    /* A counter less makes room for another. */
+    /* Deleting a counter makes room for another. */
     for (unsigned k = 0; k < 3; k++) {
         memcpy(name, &k, sizeof k);
         assert_int_equal(bry_counter_del(c, name, sizeof name, NULL), BRY_OK);
@@ -574,7 +573,7 @@ TEST(clones)
         assert_int_equal(a.applied, b.applied);
         assert_int_equal(a.repeats, b.repeats);
         assert_true(a.expected_lost == b.expected_lost && a.max_bytes == b.max_bytes);
-        /* The two have nothing in common. */
+        /* The two are independent. */
         counter_applied(copy, 5000, "1", 1, 3000, 1 + 1101 + 2201 + 1);
         assert_int_equal(counter_value(c, "1"), 1 + 1101 + 2201);
         assert_int_equal(bry_counter_has(c, counter_id(5000), 3000), BRY_ABSENT);
@@ -585,7 +584,7 @@ TEST(clones)
     }
 }
 
-/* The sum of what each decision risked: between nothing and the error promised. */
+/* The expected losses are between zero and the promised error. */
 TEST(expected_losses)
 {
     for (int e = 0; e < ENGINES; e++) {

@@ -18,7 +18,7 @@ static const char *const names[NAMES] = {"one", "two", "a third one that has a l
  *   a  one increment        b  a batch of three     B  a batch whose record takes three writes
  *   d  deletes a counter    c  clears               t  moves the time
  *   S  snapshot             y  sync
- * What the steps do depends on their place alone.
+ * What a step does depends only on its position.
  */
 typedef struct scenario {
     const char *steps;
@@ -118,13 +118,13 @@ static bool equal(const scenario *s, const bry_counter *a, const bry_counter *b)
 
 typedef struct crash {
     const scenario *scenario;
-    size_t least, most; /* steps, where a state has no mark of its own */
-    size_t states, inner; /* of the first crash, and of the second */
-    size_t found[STEPS_MAX + 1]; /* how often so many steps were found */
+    size_t least, most; /* steps, for states without a mark */
+    size_t states, inner; /* states of the first crash, and of the second */
+    size_t found[STEPS_MAX + 1]; /* how often each number of steps was found */
     int depth; /* crashes in a row */
 } crash;
 
-/* A second crash follows one state of so many: of all, where the program has an argument. */
+/* A second crash follows one in this many states; all of them if the program has an argument. */
 static size_t second_crashes = 9;
 
 static bry_counter *reach(recording_io *fs, const scenario *s)
@@ -146,7 +146,7 @@ static void check_state(void *context, const crash_state *state)
     size_t most = state->marked ? (size_t)state->second : seen->most;
     seen->states++;
     bry_counter *c = reach(state->fs, s);
-    /* The most that it can be: steps at the end may have changed nothing. */
+    /* An upper bound: the last steps may have changed nothing. */
     size_t n = most + 1;
     while (n-- > least && !equal(s, s->after[n], c))
         continue;
@@ -180,7 +180,7 @@ static void check_state(void *context, const crash_state *state)
 
 /* ---- recording ----------------------------------------------------------------------------- */
 
-/* Runs the steps from `from` to `to`, marking what is begun and what is acknowledged. */
+/* Runs the steps from `from` to `to`, with marks for steps begun and acknowledged. */
 static void record(recording_io *fs, const scenario *s, size_t from, size_t to, bool close)
 {
     bool asked = s->options.sync == BRY_COUNTER_SYNC_ASKED;
@@ -198,7 +198,7 @@ static void record(recording_io *fs, const scenario *s, size_t from, size_t to, 
         recording_mark(fs, to, to);
         return;
     }
-    /* Killed: what it had open is closed for it, and nothing is written. */
+    /* A kill: files are closed, and nothing more is written. */
     c->broken = true;
     bry_counter_destroy(c);
 }
@@ -214,7 +214,7 @@ static void explore(const char *steps, bry_counter_sync_policy sync, uint64_t lo
         record(&fs, &s, 0, before, true);
     recording_start(&fs);
     size_t half = before + (s.count - before) / 2;
-    record(&fs, &s, before, half, false); /* a kill and another start in the midst */
+    record(&fs, &s, before, half, false); /* a kill and a restart in between */
     record(&fs, &s, half, s.count, true);
     crash seen = {.scenario = &s, .least = before, .most = before, .depth = depth};
     crash_states(&fs, check_state, &seen);
@@ -239,14 +239,14 @@ TEST(with_snapshots)
     explore("aabSaaBaSSabadaSca", BRY_COUNTER_SYNC_ALWAYS, 0, 2, 1, 2000);
 }
 
-/* Snapshots that come by themselves. */
+/* Automatic snapshots. */
 TEST(snapshots_due)
 {
     explore("aabaabadaBtaaab", BRY_COUNTER_SYNC_ALWAYS, 200, 1, 1, 2000);
     explore("aabaada", BRY_COUNTER_SYNC_ALWAYS, 1, 1, 1, 2000);
 }
 
-/* What is acknowledged at syncs alone, and retried from the last one. */
+/* Acknowledged by syncs only, and retried from the last one. */
 TEST(syncs_when_asked)
 {
     explore("aabyaabBayaaSaabay", BRY_COUNTER_SYNC_ASKED, 0, 3, 1, 2000);

@@ -1,5 +1,5 @@
-/* A table of counters in a folder: what is found again, what is refused, and every operation of the
- * file system failing. */
+/* A table of counters in a folder: reopening, refusals, and failures of every file system
+ * operation. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static bry_status refuse(recording_io *fs, const bry_counter_options *options, b
     return status;
 }
 
-/* Everything that two tables can be compared by. */
+/* Compares everything visible of two tables. */
 static void same(const bry_counter *a, const bry_counter *b, uint64_t ids)
 {
     bry_counter_stats x = counter_stats(a), y = counter_stats(b);
@@ -68,7 +68,7 @@ static void same(const bry_counter *a, const bry_counter *b, uint64_t ids)
                              bry_counter_has(b, counter_id(i), x.time + later));
 }
 
-/* Does number i to both; now and then something other than an increment. */
+/* Applies operation i to both; sometimes not an increment. */
 static void work(bry_counter *c, uint64_t i)
 {
     char name[16];
@@ -91,7 +91,7 @@ static void work(bry_counter *c, uint64_t i)
     }
 }
 
-/* The table in the folder, closed and opened again and again, against one in memory. */
+/* A table in a folder, closed and reopened many times, compared with one in memory. */
 TEST(found_again)
 {
     static const uint64_t log_bytes[] = {0, 1, 3000, 9000};
@@ -185,7 +185,7 @@ TEST(keeps_its_shape)
         assert_int_equal(refuse(&fs, &bad, NULL), BRY_E_RANGE);
         c = reach(&fs, &options);
         bry_counter_destroy(c);
-        bry_counter_options later = BRY_COUNTER_OPTIONS; /* the rest is taken anew */
+        bry_counter_options later = BRY_COUNTER_OPTIONS; /* the rest is allocated again */
         later.max_bytes = 123456;
         later.max_skew = 7;
         c = reach(&fs, &later);
@@ -225,7 +225,7 @@ TEST(asked_syncs)
     assert_int_equal(bry_counter_sync(c), BRY_OK); /* nothing to do */
     assert_int_equal(fs.calls, calls);
     counter_repeat(c, 1, "a", 1, 10, 3);
-    assert_int_equal(fs.calls, calls); /* a repeat waits for no disk */
+    assert_int_equal(fs.calls, calls); /* a repeat needs no sync */
     bry_counter_destroy(c);
 
     options.sync = BRY_COUNTER_SYNC_ALWAYS;
@@ -335,7 +335,8 @@ TEST(log_or_snapshot_of_another_table)
     recording_free(&saved.fs);
 }
 
-/* Flips one bit of log or snapshot. Whether the folder still opens; else it is refused. */
+/* Flips one bit of log or snapshot. Returns whether the folder still opens; otherwise it must be
+ * refused. */
 static bool opens_with_bit_flipped(const saved_folder *saved, const char *name, size_t bit)
 {
     recording_io fs;
@@ -395,7 +396,7 @@ TEST(limits)
         load.max_bytes = 1000000;
         assert_int_equal(bry__counter_open(&fs.io, "table", &options, &load, &c), BRY_OK);
         bry_counter_destroy(c);
-        /* A smaller max_bytes is no reason not to open: no more memory is taken, that is all. */
+        /* A table that exceeds max_bytes opens, but cannot grow. */
         options.max_bytes = 50000;
         c = reach(&fs, &options);
         assert_true(counter_stats(c).bytes > 50000);
@@ -412,8 +413,8 @@ TEST(limits)
 /* ---- failures ------------------------------------------------------------------------------- */
 
 /*
- * Each operation of the file system fails once, or that and all after it. What was acknowledged is
- * in the table when it is opened again; what was not is retried, and then everything is in it once.
+ * Each operation of the file system fails once, or that and all after it. Acknowledged operations
+ * are in the table after reopening; the others are retried, and then each counts once.
  *
  * Step i is one operation if i is even; if it is odd, a batch of MOST_OPS, the last of which adds to
  * the counter "fresh".
@@ -537,7 +538,8 @@ TEST(every_call_fails)
         io_fails(way & 1, way & 2, way & 4 ? BRY_COUNTER_SYNC_ASKED : BRY_COUNTER_SYNC_ALWAYS);
 }
 
-/* Opening fails at each call, a new folder and one that has snapshot and log; then it works. */
+/* Opening fails at each call, for a new folder and for one with snapshot and log; then it
+ * succeeds. */
 TEST(every_call_of_open_fails)
 {
     for (int old = 0; old < 2; old++) {

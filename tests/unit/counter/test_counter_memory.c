@@ -1,5 +1,5 @@
-/* Counters in a folder, with every allocation failing once: each call then says so, and nothing that
- * was applied is lost. */
+/* Counters in a folder, with every allocation failing once: the call reports it, and no applied
+ * operation is lost. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -83,7 +83,7 @@ TEST(folders)
                 assert_int_equal(status, BRY_E_NOMEM);
             }
         }
-        /* A counter goes, or it is said that it did not. */
+        /* Deleting a counter succeeds or returns an error. */
         memory.fail_at = 1;
         failing_allocator_restart(&memory);
         bry_status status = bry_counter_del(counters, "150", 3, NULL);

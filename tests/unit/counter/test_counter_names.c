@@ -1,4 +1,4 @@
-/* The table of names against an exact model; the promise of a listing under change. */
+/* The table of names compared with an exact model, and listings while names change. */
 #include "counter/counter_names.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "support/failing_allocator.h"
 #include "support/generator.h"
 
-/* Name i, as many bytes as i mod 20 says, and unlike any other. */
+/* Name i, with a length that depends on i mod 20; all are distinct. */
 static size_t make_name(unsigned i, unsigned char bytes[32])
 {
     size_t len = i == 0 ? 0 : 4 + i % 20;
@@ -123,7 +123,7 @@ TEST(against_a_model)
     twin t;
     twin_make(&t, 20000);
     generator from = {11};
-    /* Up, down and up again, so that rows of many lengths come and go. */
+    /* Grows, shrinks and grows again, through many sizes of the directory. */
     static const unsigned added_of_eight[] = {8, 5, 1, 7, 0, 4, 6};
     for (size_t phase = 0; phase < sizeof added_of_eight / sizeof *added_of_eight; phase++) {
         for (int step = 0; step < 40000; step++) {
@@ -144,7 +144,7 @@ TEST(against_a_model)
     twin_free(&t);
 }
 
-/* Names below `stay` are there throughout; the others come and go between the calls. */
+/* Names below `stay` exist throughout; the others are added and removed between the calls. */
 TEST(listing_under_change)
 {
     static const struct {
@@ -213,8 +213,8 @@ TEST(names_with_one_hash)
     for (int i = 0; i < 4; i++)
         assert_ptr_equal(bry__counter_names_get(&names, alike[i], 7), name[i]);
 
-    /* One at a time; and a listing that stands between two of them loses neither when the first is
-     * taken away. */
+    /* Adds and removes them one by one. A listing between two of them misses neither when the first
+     * is removed. */
     for (int gone = -1; gone < 4; gone++) {
         bool seen[4] = {false};
         bry_counter_entry entry;
@@ -263,7 +263,7 @@ TEST(any_cursor)
     twin_free(&t);
 }
 
-/* Whatever asking and fetching say, they agree; and fetching changes nothing. */
+/* Look-up and prefetch agree, and prefetch changes nothing. */
 TEST(fetching)
 {
     twin t;
@@ -337,8 +337,8 @@ TEST(crowded_buckets)
     twin_free(&t);
 }
 
-/* Each allocation of each addition fails once, and nothing changes; or, where it is one that only
- * keeps buckets short, they grow longer. */
+/* Each allocation of each addition fails once, and nothing changes; if it only served to keep
+ * buckets short, they become longer. */
 TEST(without_memory)
 {
     failing_allocator memory;

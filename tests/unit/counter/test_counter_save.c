@@ -1,4 +1,4 @@
-/* Tables of counters in files and logs that somebody altered, and the golden log. */
+/* Altered files and logs of tables of counters, and the golden log. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ static bry_status load(const bry_buffer *saved, bry_load *how)
 
 /* ---- forged -------------------------------------------------------------------------------- */
 
-/* Where the payload of the n-th frame of that type begins, and how long it is. */
+/* Offset and length of the payload of the n-th frame of this type. */
 static unsigned char *frame_of(const bry_buffer *saved, uint32_t type, unsigned n, size_t *len)
 {
     size_t at = BRY__HEADER_BYTES;
@@ -64,7 +64,7 @@ static unsigned char *frame_of(const bry_buffer *saved, uint32_t type, unsigned 
         at += BRY__FRAME_OVERHEAD + *len;
     }
     fail_msg("no such frame");
-    abort(); /* is not reached, which analysers do not know */
+    abort(); /* not reached; for analysers */
 }
 
 #define NUMS BRY__FOUR('N', 'U', 'M', 'S')
@@ -152,7 +152,7 @@ TEST(forged_names)
     }
 }
 
-/* The window of another table, and one that is cut short or has something behind it. */
+/* The window of another table, a truncated one, and one with trailing bytes. */
 TEST(forged_window)
 {
     bry_counter *a = make();
@@ -161,13 +161,13 @@ TEST(forged_window)
     bry_counter_destroy(a);
     size_t len;
     unsigned char *window = frame_of(&saved, WIND, 0, &len);
-    /* Its seed, made good inside and outside. */
+    /* Its seed, with correct checksums inside and outside. */
     window[24] ^= 2;
     repair_stream(window, len);
     expect_problem(&saved, "the window does not belong to this table");
     window[24] ^= 2;
     repair_stream(window, len);
-    window[100] ^= 1; /* damage inside alone: the outer checksums are right */
+    window[100] ^= 1; /* damage inside, with correct outer checksums */
     bry_load how = BRY_LOAD;
     repair_stream(saved.bytes, saved.len);
     assert_int_equal(load(&saved, &how), BRY_E_BADDATA);
@@ -257,8 +257,8 @@ TEST(golden)
     bry_counter_destroy(c);
     recording_free(&fs);
 
-    /* Cut short it has fewer operations, or none of the table at all; a bit that is on record as
-     * being on disk is never taken for a torn tail. */
+    /* A truncated log has fewer operations, or no table at all; damage in synced records is never
+     * taken for a torn tail. */
     uint64_t most = 0;
     for (size_t cut = 0; cut < len; cut++) {
         bry_status status = open_golden(bytes, cut, &how, &applied);
@@ -270,7 +270,7 @@ TEST(golden)
         }
     }
     assert_int_equal(most, GOLDEN_COUNTER_OPS);
-    for (size_t bit = 0; bit < (len - 24) * 8; bit++) { /* the seal is vouched for by nobody */
+    for (size_t bit = 0; bit < (len - 24) * 8; bit++) { /* no record confirms the seal */
         bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
         assert_int_equal(open_golden(bytes, len, &how, &applied), BRY_E_BADDATA);
         bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
@@ -278,7 +278,7 @@ TEST(golden)
     free(bytes);
 }
 
-/* Records that are whole and mean what cannot be. */
+/* Records with correct checksums and impossible contents. */
 TEST(forged_log)
 {
     size_t len;

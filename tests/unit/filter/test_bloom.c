@@ -33,7 +33,7 @@ static int draw_keys(void **state)
     return 0;
 }
 
-/* The table as one array, pieces that are not there as zeros. */
+/* The table as one array, with zeros for missing pieces. */
 static unsigned char *flat(const bry__pieces *table)
 {
     unsigned char *bytes = calloc(1, (size_t)table->bytes);
@@ -66,7 +66,7 @@ static void check_blocked(uint64_t blocks, unsigned k, size_t n)
     unsigned char *expected = calloc(1, (size_t)bloom.table.bytes);
     assert_non_null(expected);
 
-    /* Half one by one, half as a batch with repeats; what was there is told right each time. */
+    /* Adds half one by one, half as a batch with repeats, and checks what was present each time. */
     assert_int_equal(bry__blocked_reach(&bloom, keys, n, &memory.allocator), BRY_OK);
     size_t half = n / 2, fresh = 0;
     for (size_t i = 0; i < half; i++) {
@@ -141,7 +141,7 @@ TEST(test_blocked_union)
 {
     failing_allocator memory;
     failing_allocator_init(&memory);
-    /* Where each of the pieces is in both, in one, in the other; the third in neither. */
+    /* Pieces that exist in both filters, in one of them, or in neither. */
     bry__blocked a, b;
     assert_int_equal(bry__blocked_init(&a, 4 * 65536, 7, &memory.allocator), BRY_OK);
     assert_int_equal(bry__blocked_init(&b, 4 * 65536, 7, &memory.allocator), BRY_OK);

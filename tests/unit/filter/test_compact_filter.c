@@ -1,6 +1,6 @@
 /*
- * Filters of engine compact: what the header promises, beside an exact twin of fingerprints, with
- * allocations that fail; as frames; and in how many bits.
+ * Filters of engine compact: compared with an exact twin of fingerprints, with failing allocations;
+ * saved as frames; and their size.
  */
 #include "common/endian.h"
 #include "support/band.h"
@@ -59,7 +59,7 @@ TEST(test_options)
 
 /* ---- beside a twin ------------------------------------------------------------------------- */
 
-/* Keys of which three in a row have one fingerprint, and no others do, whatever the range. */
+/* Keys of which three consecutive ones share a fingerprint, for any range. */
 static bry_hash shared_key(unsigned number)
 {
     uint64_t class = number / 3;
@@ -170,7 +170,7 @@ static void do_del(beside *both, generator *numbers)
 
 static void do_merge(beside *both, generator *numbers)
 {
-    unsigned from = generator_below(numbers, 4) != 3; /* now and then, itself */
+    unsigned from = generator_below(numbers, 4) != 3; /* sometimes itself */
     bry_status status = bry_filter_merge(both->filter[0], both->filter[from]);
     uint64_t together = 0;
     for (int i = 0; i <= KEYS / 3; i++)
@@ -313,7 +313,7 @@ TEST(test_bits_and_rates)
     }
 }
 
-/* Tables that growth has opened are closed again when deletions have emptied them, last first. */
+/* Tables that growth has added are removed when deletions have emptied them, the last one first. */
 TEST(test_tables_close)
 {
     enum { KEYS_GROWN = 5000 };
@@ -337,7 +337,7 @@ TEST(test_tables_close)
     bry_filter_destroy(filter);
 }
 
-/* A key that is not there leaves a filter as it is, an empty table of a merge included. */
+/* Deleting an absent key changes nothing, not even an empty table left by a merge. */
 TEST(test_deleting_nothing)
 {
     bry_filter_options options = {
@@ -431,7 +431,7 @@ TEST(test_lies)
     bry_filter_destroy(filter);
 }
 
-/* Numbers under right checksums that would cost memory or time later. */
+/* Numbers with correct checksums that would cost memory or time later. */
 TEST(test_forged)
 {
     enum { BLOCKS = 64 + 16 + 8 };
@@ -439,7 +439,7 @@ TEST(test_forged)
     bry_buffer bytes = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&bytes);
     assert_int_equal(bry_filter_save(bloom, &sink, NULL), BRY_OK);
-    for (unsigned bit = 16; bit < 44; bit++) { /* a piece of 4 MiB for each key that comes */
+    for (unsigned bit = 16; bit < 44; bit++) { /* a piece of 4 MiB for each new key */
         bry__store64(bytes.bytes + BLOCKS, UINT64_C(1) << bit);
         repair_stream(bytes.bytes, bytes.len);
         assert_int_equal(load_bytes(bytes.bytes, bytes.len), BRY_E_BADDATA);
@@ -448,7 +448,7 @@ TEST(test_forged)
     bry_filter_destroy(bloom);
 
     bry_filter *filter = make(compact(200, 1e-3, false));
-    for (unsigned i = 0; i < 100; i++) /* each of which a deletion would have to find */
+    for (unsigned i = 0; i < 100; i++) /* each deletion would have to search them */
         assert_int_equal(bry__maplet_add(&filter->compact, (bry_hash){7, 7}, 0), BRY_OK);
     filter->items = 100;
     bytes = (bry_buffer)BRY_BUFFER;

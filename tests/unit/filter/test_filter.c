@@ -49,7 +49,7 @@ TEST(test_defaults)
     assert_int_equal(stats.items, 0);
     assert_true(stats.fill == 0 && stats.estimated_error == 0 && stats.promised_error == 0.01);
     assert_int_equal(stats.bytes, by_hand.bytes_empty);
-    /* Each drew a seed of its own. */
+    /* Each has its own random seed. */
     assert_true(bry_filter_seed(filter) != 0);
     assert_true(bry_filter_seed(filter) != bry_filter_seed(other));
     assert_true(stats.seed == bry_filter_seed(filter));
@@ -249,15 +249,15 @@ TEST(test_full_batches_are_all_or_none)
     assert_int_equal(bry_filter_add_n(filter, hashes, KNOWN, NULL), BRY_OK);
     bry_filter *before = clone(filter);
 
-    /* One too many, at the end of known ones; nothing happens, not even to `was`. */
+    /* One key too many after known ones: nothing changes, not even `was`. */
     memset(was, 0x5a, sizeof was);
     assert_int_equal(bry_filter_add_n(filter, hashes, CAPACITY + 1, was), BRY_E_FULL);
     assert_true(filter_same(filter, before));
     for (int i = 0; i < 2 * CAPACITY; i++)
         assert_int_equal(was[i], 0x5a);
 
-    /* Repeats of a new key count each time: 299 fit beside 300 known, 301 times one key does not,
-     * although it would take one place. */
+    /* Repeats of a new key count each time: 299 fit beside 300 known ones; 301 times one key does
+     * not, although it would need one place. */
     static bry_hash repeats[KNOWN + 1];
     for (int i = 0; i <= KNOWN; i++)
         repeats[i] = hashes[CAPACITY];
@@ -268,7 +268,7 @@ TEST(test_full_batches_are_all_or_none)
     assert_int_equal(was[1], BRY_PRESENT);
     assert_int_equal(stats_of(filter).items, KNOWN + 1);
 
-    /* More keys than room, but the rest is known: exactly up to the capacity. */
+    /* More keys than room, but the others are known: exactly up to the capacity. */
     assert_int_equal(bry_filter_add_n(filter, hashes, CAPACITY, was), BRY_E_FULL);
     assert_int_equal(bry_filter_add_n(filter, hashes, CAPACITY - 1, was), BRY_OK);
     assert_int_equal(stats_of(filter).items, CAPACITY);

@@ -33,7 +33,7 @@ static void check_shape(bry_filter_options options)
     assert_int_equal(stats.bits, shape.bits);
     assert_int_equal(stats.hashes, shape.hashes);
 
-    /* Asking reaches nothing; adding reaches one piece at a time, in whatever order. */
+    /* Look-ups allocate nothing; additions allocate one piece at a time, in any order. */
     size_t pieces = filter->bloom.table.count;
     assert_int_equal(pieces, (shape.bits + PIECE_BITS - 1) / PIECE_BITS);
     uint64_t before = memory.now;

@@ -1,4 +1,4 @@
-/* Filters made from filters: copies, cleared ones, ones like others, merged ones. */
+/* Filters made from filters: clones, cleared and merged filters, and options_like(). */
 #include "support/cmocka_all.h"
 #include "support/filter_helpers.h"
 #include "support/generator.h"
@@ -97,7 +97,7 @@ TEST(test_merge_counts_shared_keys_once)
     add_many(b, 53, 2000);
     add_many(b, 54, 1000);
     uint64_t in_b = stats_of(b).items;
-    /* All keys of a are in b: what is known is known, whatever the bits would suggest. */
+    /* All keys of a are in b: the exact count is kept, whatever the bits suggest. */
     bry_filter *before = clone(b);
     assert_int_equal(bry_filter_merge(b, a), BRY_OK);
     assert_true(filter_same(b, before));
@@ -148,7 +148,7 @@ TEST(test_merge_into_a_full_filter)
     }
 }
 
-/* The count after a merge is an estimate, but never one that the bits contradict: a filter with
+/* The count after a merge is an estimate, but never one that contradicts the bits: a filter with
  * more bits than its keys can have set does not load. */
 TEST(test_what_was_merged_loads)
 {

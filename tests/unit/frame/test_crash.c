@@ -1,4 +1,4 @@
-/* Whatever a crash leaves: of a file the old or the new content, of a log a prefix of its records.
+/* After any crash, a file has its old or its new content, and a log a prefix of its records.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ static bry_status write_content(void *context, const bry_sink *sink)
     return bry__frame_writer_end(&writer);
 }
 
-/* The value of the content that is there whole. */
+/* The value of the content, which must be complete. */
 static bry_status read_content(void *context, const bry_source *source, bry_load *load)
 {
     static unsigned char block[50000];
@@ -117,7 +117,7 @@ TEST(first_file)
     }
 }
 
-/* A save that skips a step must be caught, or the states are not worth much. */
+/* A save that skips a step must be detected. */
 static void count_bad(void *context, const crash_state *state)
 {
     unsigned char value = 0;
@@ -155,7 +155,7 @@ static const bry__log_options options = {.kind = KIND, .kind_version = 1, .seed 
 
 static size_t record_len(uint32_t i)
 {
-    return i % 4 == 3 ? 4200 + i : 4 + i * 7 % 60; /* some go out in three writes */
+    return i % 4 == 3 ? 4200 + i : 4 + i * 7 % 60; /* some take three writes */
 }
 
 static const unsigned char *make_record(uint32_t i)
@@ -177,7 +177,7 @@ static bry_status count_record(void *context, const void *payload, size_t len)
 
 typedef struct log_tally {
     size_t states, cut, whole;
-    uint32_t guaranteed, most; /* where the states have no marks of their own */
+    uint32_t guaranteed, most; /* for states without marks */
     int depth; /* how many crashes in a row */
 } log_tally;
 
@@ -188,8 +188,8 @@ static void append(bry__log *log, uint32_t i)
 
 /*
  * Marks say (first) how many records were synced and (second) how many appends have begun. Opening
- * must give a prefix of the records between the two, and take more after it. A crash during that
- * opening must give the same.
+ * must give a number of records between the two, and accept more afterwards. So must opening after
+ * a crash during that.
  */
 static void check_log(void *context, const crash_state *state)
 {
@@ -268,8 +268,8 @@ TEST(append_to_log)
 }
 
 /*
- * The process dies without a sync, another opens the log, and then the machine stops: what that
- * open has handed out must be there.
+ * The process dies without a sync, another opens the log, and then the machine stops: the records
+ * that the second one has seen must be on disk.
  */
 TEST(death_then_crash)
 {
@@ -285,7 +285,7 @@ TEST(death_then_crash)
     recording_free(&fs);
 }
 
-/* A second crash while the first is mended. */
+/* A second crash during the repair after the first. */
 TEST(crash_upon_crash)
 {
     recording_io fs;
@@ -300,8 +300,8 @@ TEST(crash_upon_crash)
 }
 
 /*
- * An append that failed was cut off again, and stays away after a crash, also when all its bytes
- * had been written; before the call returns it may be there or not.
+ * A failed append is cut off and does not reappear after a crash, even if all its bytes had been
+ * written; until the call returns it may be there or not.
  */
 TEST(crash_after_failed_append)
 {
@@ -336,7 +336,7 @@ TEST(crash_after_failed_append)
     }
 }
 
-/* A log whose syncs do nothing loses records that it promised: the states must show it. */
+/* A log whose syncs do nothing loses synced records: the states must show it. */
 static void count_losses(void *context, const crash_state *state)
 {
     bry__log log;

@@ -1,4 +1,4 @@
-/* Files replaced whole: on the real file system, and with every operation failing in turn. */
+/* Atomic replacement of files: on a real file system, and with every operation failing in turn. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "support/cmocka_all.h"
 #include "support/recording_io.h"
 
-/* Writes `len` bytes of one value, in portions that are now smaller, now larger than any buffer. */
+/* Writes `len` bytes of one value, in portions smaller and larger than any buffer. */
 typedef struct filling {
     unsigned char value;
     size_t len;
@@ -38,7 +38,7 @@ static bry_status write_filling(void *context, const bry_sink *sink)
     return f->status;
 }
 
-/* Takes f->len bytes and checks their value; more may follow. */
+/* Reads f->len bytes and checks their value; more may follow. */
 static bry_status read_filling(void *context, const bry_source *source, bry_load *load)
 {
     static unsigned char block[20000];
@@ -92,8 +92,7 @@ static int leave_folder(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(names[i]);
     rmdir("sub");
-    return chdir("/") == 0 && rmdir(folder) == 0 ? 0
-                                                 : -1; /* fails when something was left behind */
+    return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1; /* fails if files are left */
 }
 
 static mode_t mode_of(const char *path)
@@ -138,7 +137,7 @@ TEST_WITH(modes, enter_folder, leave_folder)
     assert_int_equal(mode_of("file") & 07777, 0600);
     umask(before);
     if (geteuid() != 0)
-        return; /* nobody else gives files away */
+        return; /* only root can change owners */
     struct stat st;
     assert_int_equal(chown("file", 65534, 65533), 0);
     assert_int_equal(bry__file_save(io, "file", write_filling, &f), BRY_OK);
@@ -158,7 +157,7 @@ TEST_WITH(links, enter_folder, leave_folder)
     assert_int_equal(bry__file_save(io, "link", write_filling, &new), BRY_OK);
     assert_true(S_ISLNK(mode_of("link")));
     assert_int_equal(bry__file_load(io, "sub/file", read_filling, &new, NULL), BRY_OK);
-    /* One that leads nowhere. */
+    /* A dangling link. */
     assert_int_equal(symlink("nowhere", "hole"), 0);
     assert_int_equal(bry__file_save(io, "hole", write_filling, &new), BRY_OK);
     assert_true(S_ISREG(mode_of("hole")));
@@ -318,7 +317,7 @@ TEST(every_load_operation_fails)
         bry_status status = bry__file_load(&fs.io, "file", read_filling, &f, &load);
         assert_int_equal(recording_open_files(&fs), 0);
         if (status == BRY_OK)
-            break; /* only the close is left, whose failure says nothing about what was read */
+            break; /* only the close is left, and its failure does not matter after reading */
         assert_int_equal(status, BRY_E_IO);
         assert_int_equal(errno, EIO);
         assert_non_null(load.problem);

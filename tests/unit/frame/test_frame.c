@@ -1,4 +1,4 @@
-/* Streams of frames: what goes in comes out, and nothing else is taken for it. */
+/* Streams of frames: what is written is read, and anything else is refused. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,7 +166,7 @@ TEST(every_bit_flip)
     bry_buffer_free(&buffer);
 }
 
-/* Three equal frames: only their places differ, and what stood before them. */
+/* Three equal frames: only their positions and predecessors differ. */
 static void make_row(bry_buffer *buffer, unsigned char first)
 {
     unsigned char bytes[8] = {first};
@@ -205,7 +205,7 @@ TEST(frames_keep_their_places)
     for (int i = 0; i < 5; i++)
         frame[i] = row.bytes + FIRST + i * SIZE;
 
-    /* Taken from a stream with the same header and, but for one byte before, the same frames. */
+    /* A frame from a stream that differs in one earlier byte. */
     unsigned char kept[SIZE];
     for (int i = 0; i < 4; i++) {
         memcpy(kept, frame[i], SIZE);
@@ -231,7 +231,7 @@ TEST(frames_keep_their_places)
 
 /* ---- streams that are sealed right and say wrong things ------------------------------------- */
 
-/* Appends a frame of one's own making, its checksums right, and returns the next chain. */
+/* Appends a forged frame with correct checksums, and returns the next chain value. */
 static uint64_t forge(bry_buffer *buffer, uint64_t chain, uint32_t type, uint32_t length,
                       const void *bytes, size_t given)
 {
@@ -272,7 +272,7 @@ TEST(hostile_streams)
         bry__frame frame;
         bry__frame_reader_open(&reader, &source, NULL, KIND, 1);
         assert_int_equal(bry__frame_reader_next(&reader, &frame), BRY_E_BADDATA);
-        assert_int_equal(view.at, FIRST + 16); /* not a byte was read on its account */
+        assert_int_equal(view.at, FIRST + 16); /* none of its bytes was read */
         bry__frame_reader_close(&reader);
         bry_buffer_free(&buffer);
     }
@@ -407,7 +407,7 @@ TEST(versions)
     }
 }
 
-/* What this build writes is what its own kind of build must. */
+/* The format number is that of this kind of build. */
 TEST(this_build)
 {
     bry_buffer buffer = BRY_BUFFER;

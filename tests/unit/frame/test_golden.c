@@ -1,6 +1,6 @@
 /*
- * The golden files: each still reads as what it was written to be, and no truncation and no flip of
- * a single bit passes. A new kind adds a line to `goldens` and a function that reads it.
+ * The golden files: each still reads correctly, and every truncation and every flipped bit is
+ * detected. A new kind adds a line to `goldens` and a function that reads it.
  */
 #include <bloomery/counter.h>
 #include <bloomery/filter.h>
@@ -21,12 +21,12 @@
 
 typedef struct golden_file {
     const char *name;
-    /* Reads and checks all that can be: asserts where bytes that were accepted are not the right.
+    /* Reads and checks everything; asserts if wrong bytes were accepted.
      */
     bry_status (*read)(const struct golden_file *golden, const unsigned char *bytes, size_t len,
                        bry_load *load);
     unsigned count; /* of frames, records, keys */
-    size_t sealed; /* of a log: flips from here on hit no record that was synced */
+    size_t sealed; /* of a log: from here on, no record was synced */
 } golden_file;
 
 static unsigned char *read_golden(const char *name, size_t *len)
@@ -232,7 +232,7 @@ static bry_status read_index(const golden_file *golden, const unsigned char *byt
     return BRY_OK;
 }
 
-/* A unit, installed in an index that was made with the same options. */
+/* A unit, installed in an index with the same options. */
 static bry_status read_index_unit(const golden_file *golden, const unsigned char *bytes, size_t len,
                                   bry_load *load)
 {
@@ -292,8 +292,8 @@ static bry_status read_log(const golden_file *golden, const unsigned char *bytes
     return status;
 }
 
-/* The records take 32, 32, 40, 48, 160 and 272 bytes. log.log ends with its seal, which nothing
- * vouches for; in log_torn.log the last record is torn and the one before it vouches for the first
+/* The records take 32, 32, 40, 48, 160 and 272 bytes. log.log ends with its seal, which no record
+ * confirms; in log_torn.log the last record is torn, and the one before it confirms the first
  * four. */
 static const golden_file goldens[] = {
     {"stream_empty.bry", read_stream, 0, 0},
@@ -337,7 +337,7 @@ TEST(still_read)
     }
 }
 
-/* A log that is cut short is a torn one, and opens with fewer records; a stream is refused. */
+/* A truncated log opens with fewer records; a truncated stream is refused. */
 TEST(truncations)
 {
     for (int i = 0; i < GOLDENS; i++) {

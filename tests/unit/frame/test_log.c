@@ -1,4 +1,4 @@
-/* The log: what was synced comes back or is reported, what was torn is cut. */
+/* The log: synced records are read or damage is reported; a torn tail is cut off. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +122,7 @@ TEST(on_disk)
         assert_int_equal(bry__log_open(&log, io, path, &options, count_record, &count, NULL),
                          BRY_OK);
         assert_int_equal(count, round * 5);
-        /* Nobody else gets it meanwhile. */
+        /* It is locked meanwhile. */
         bry_load load = BRY_LOAD;
         errno = 0;
         assert_int_equal(bry__log_open(&second, io, path, &options, count_record, &count, &load),
@@ -240,7 +240,7 @@ static bry_status stop_at_third(void *context, const void *payload, size_t len)
     return ++*(int *)context == 3 ? BRY_E_STOPPED : BRY_OK;
 }
 
-/* The owner refuses a record of a log that also has a torn tail: nothing is cut. */
+/* The caller refuses a record of a log with a torn tail: nothing is cut. */
 TEST(owner_refuses)
 {
     recording_io fs;
@@ -276,7 +276,8 @@ static void find_ends(uint64_t ends[RECORDS + 1])
         ends[i] = at += i < RECORDS ? bry__record_bytes((uint32_t)record_len(i)) : BRY__RECORD_HEAD;
 }
 
-/* A cut is what a crash may do: the records before it are there, and the log is of use again. */
+/* A cut is what a crash may leave: the records before it are read, and the log can be used
+ * again. */
 TEST(every_truncation)
 {
     recording_io fs;
@@ -315,7 +316,8 @@ TEST(every_truncation)
     recording_free(&fs);
 }
 
-/* Every bit of a closed log was on disk: a flip is refused, but in the seal, which holds nothing.
+/* Every bit of a closed log was on disk: a flip is refused, except in the seal, which has no
+ * content.
  */
 TEST(every_bit_flip)
 {
@@ -341,7 +343,7 @@ TEST(every_bit_flip)
             assert_non_null(load.problem);
             if (bit / 8 >= BRY__HEADER_BYTES)
                 assert_true(load.offset <= bit / 8);
-            /* The file is as it was. */
+            /* The file is unchanged. */
             assert_int_equal(recording_get(&fs, "log")->len, len);
             assert_memory_equal(recording_get(&fs, "log")->bytes, bytes, len);
         }
@@ -351,7 +353,7 @@ TEST(every_bit_flip)
     recording_free(&fs);
 }
 
-/* The same where the process ended without a close: what came after the last sync may be torn. */
+/* The same without a close: everything after the last sync may be torn. */
 TEST(flips_after_the_last_sync)
 {
     recording_io fs;
@@ -386,7 +388,7 @@ TEST(flips_after_the_last_sync)
     recording_free(&fs);
 }
 
-/* A record in another place, or of another log, is no record. */
+/* A record in another place or from another log is refused. */
 TEST(records_keep_their_places)
 {
     recording_io fs;
@@ -409,8 +411,8 @@ TEST(records_keep_their_places)
 }
 
 /*
- * A file made to be slow: heads that are right, each announcing as much payload as there is, in
- * every place where one can be. The bytes read stay in proportion to the file's.
+ * A file designed to be slow: valid record headers at every possible place, each announcing all the
+ * rest as its payload. The number of bytes read stays proportional to the file.
  */
 typedef struct counting_io {
     bry__io io;
@@ -443,7 +445,7 @@ TEST(hostile_heads)
     uint64_t sum = bry__load64(bytes + 56);
     for (uint64_t at = BRY__HEADER_BYTES; at + 64 <= SIZE; at += BRY__RECORD_HEAD) {
         bry__store32(bytes + at, (uint32_t)(SIZE - at - BRY__RECORD_HEAD));
-        bry__store32(bytes + at + 4, (uint32_t)(at - BRY__HEADER_BYTES) / 8); /* vouches for none */
+        bry__store32(bytes + at + 4, (uint32_t)(at - BRY__HEADER_BYTES) / 8);
         bry__store64(bytes + at + 8, XXH3_64bits_withSeed(bytes + at, 8, sum + at));
     }
     recording_put(&fs, "log", bytes, SIZE);
@@ -465,7 +467,7 @@ TEST(hostile_heads)
     recording_free(&fs);
 }
 
-/* Lengths past the limit, and past the file, with heads that are right. */
+/* Lengths beyond the limit and beyond the file, in valid headers. */
 TEST(hostile_lengths)
 {
     const uint32_t lengths[] = {BRY__RECORD_MAX, BRY__RECORD_MAX + 1, UINT32_MAX, 9};
@@ -534,7 +536,7 @@ TEST(every_open_operation_fails)
     }
 }
 
-/* A write that fails half-way: the record is not there, the log goes on. */
+/* A write that fails half-way: the record is missing, and the log can be used. */
 TEST(append_fails)
 {
     unsigned char large[5000] = {0};
@@ -561,7 +563,7 @@ TEST(append_fails)
     }
 }
 
-/* And when it cannot be cut off again, or a sync fails, the log takes nothing more. */
+/* If the record cannot be cut off, or a sync fails, the log refuses further records. */
 TEST(broken)
 {
     for (int way = 0; way < 3; way++) {
@@ -582,7 +584,7 @@ TEST(broken)
             fs.keep_failing = true;
             assert_int_equal(bry__log_append(&log, bytes, record_len(4)), BRY_E_IO);
         }
-        fs.fail_at = 0; /* all would work again, but what is on disk is not known */
+        fs.fail_at = 0; /* writes would work again, but the state of the disk is unknown */
         size_t ops = fs.op_count;
         errno = 0;
         assert_int_equal(bry__log_append(&log, bytes, record_len(4)), BRY_E_IO);

@@ -1,4 +1,4 @@
-/* Notes: bytes of the caller's that are saved with an object of any job. */
+/* Notes: bytes of the caller that are saved with an object of any job. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void assert_note(const bry_buffer *note, size_t len)
 
 /* ---- every job ------------------------------------------------------------------------------ */
 
-/* Saves with a note to memory and to a file, and expects it back from both; or drops it. */
+/* Saves with a note to memory and to a file, and loads it from both; or discards it. */
 static void comes_back(const job_calls *calls, const void *object, const char *path, size_t len)
 {
     bry_buffer stream = BRY_BUFFER, note = BRY_BUFFER;
@@ -60,7 +60,7 @@ static void comes_back(const job_calls *calls, const void *object, const char *p
     bry_buffer_free(&note);
 }
 
-/* A note that is too long, or a struct that is wrong: nothing is written, and the file stays. */
+/* A note that is too long, or an invalid struct: nothing is written, and the file is unchanged. */
 static void refuses_wrong_ones(const job_calls *calls, const void *object, const char *path)
 {
     bry_buffer nothing = BRY_BUFFER, note = BRY_BUFFER;
@@ -161,7 +161,7 @@ static bry_buffer filter_with_note(size_t len)
     return stream;
 }
 
-/* Every bit of it, every length: refused, and the note holds nothing that is not proven. */
+/* Every flipped bit and every truncation is refused, and the note contains only verified bytes. */
 TEST(damage_is_refused)
 {
     bry_buffer stream = filter_with_note(50), note = BRY_BUFFER;
@@ -185,7 +185,7 @@ TEST(damage_is_refused)
     bry_buffer_free(&note);
 }
 
-/* A stream with a note in frames of these lengths at `first`, all checksums right. */
+/* A stream with a note in frames of these lengths at `first`, with correct checksums. */
 static bry_buffer forge(const bry_buffer *plain, size_t first, const size_t *lengths, size_t count)
 {
     bry_buffer stream = BRY_BUFFER;
@@ -233,7 +233,7 @@ TEST(forged_notes_are_refused)
         load.note = &note;
         assert_int_equal(load_stream(&stream, &load), cases[i].status);
         assert_note(&note, cases[i].kept);
-        load.note = NULL; /* what is dropped is checked all the same */
+        load.note = NULL; /* a discarded note is checked, too */
         assert_int_equal(load_stream(&stream, &load), cases[i].status);
         bry_buffer_free(&plain);
         bry_buffer_free(&stream);
@@ -241,7 +241,7 @@ TEST(forged_notes_are_refused)
     bry_buffer_free(&note);
 }
 
-/* The stream of a table, with a note of that length in the window that it holds. */
+/* The stream of a table, with a note of that length in its window. */
 static bry_buffer table_with_noted_window(size_t len)
 {
     const uint32_t window = BRY__FOUR('W', 'I', 'N', 'D');
@@ -309,7 +309,7 @@ TEST(a_note_above_the_limit_is_refused)
     bry_buffer_free(&note);
 }
 
-/* A caller that was compiled before there were notes. */
+/* A caller from before notes existed. */
 TEST(an_older_struct_is_read_no_further)
 {
     bry_save save = note_of(10);

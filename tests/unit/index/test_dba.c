@@ -1,6 +1,6 @@
 /*
- * The pieces of engine dba one by one: rows by every instruction set, shapes, groups and their
- * columns, and the rules of widths, levels and steps.
+ * The parts of engine dba: rows by every instruction set, shapes, groups and their columns, and the
+ * rules of widths, levels and steps.
  */
 #include "kernel/kernel.h"
 #include "kernel/rows.h"
@@ -28,7 +28,7 @@ TEST(test_rows_and)
                 size_t n = generator_below(&numbers, 12), sets = generator_below(&numbers, 12);
                 unsigned char *row[12], mask[BRY__ROW_MAX + 8], left[BRY__ROW_MAX];
                 const unsigned char *rows[12];
-                /* Rows of exactly that size, so that a sanitizer sees what reads beyond. */
+                /* Rows of exactly this size, so that a sanitizer detects reads beyond them. */
                 for (size_t i = 0; i < 12; i++) {
                     row[i] = malloc(bytes);
                     assert_non_null(row[i]);
@@ -98,7 +98,7 @@ TEST(test_planned_error_is_kept)
                 assert_true(bry__dba_shape_valid(&shape));
                 assert_int_equal(shape.hashes, (unsigned)ceil(-log2(error) - 1e-9));
                 assert_true(bry__dba_shape_error(&shape, (double)n) <= error);
-                /* and with no more rows than that needs */
+                /* with no more rows than needed */
                 bry__dba_shape less = shape;
                 less.range -= 1 + less.range / 10000;
                 assert_true(less.range == 0 || bry__dba_shape_error(&less, (double)n) > error);
@@ -165,7 +165,7 @@ TEST(test_group_cost)
                  bry__dba_width_valid(1024));
 }
 
-/* Groups side by side, in steps of any size, with additions in between. */
+/* Merging groups in steps of any size, with additions in between. */
 TEST(test_merge)
 {
     generator numbers = {23};
@@ -253,7 +253,7 @@ TEST(test_or_columns_and_segments)
     for (uint64_t i = 0; i < 41; i++)
         assert_true(has(a, 2, 140000 + i) && has(b, 40, 140000 + i));
 
-    /* Further segments: additions reach them, questions do not before the shape has them. */
+    /* Further segments: additions use them, look-ups only when the shape includes them. */
     assert_int_equal(bry__dba_group_extend(a, 12, &heap), BRY_OK);
     assert_int_equal(bry__dba_positions(a), 12);
     add(a, 0, 77);
@@ -295,7 +295,7 @@ static bry_index_stats stats_of(const bry_index *index)
     return stats;
 }
 
-/* Without a supplier the index says what is waiting and how far the error will go. */
+/* Without a supplier the index reports the pending work and the future error. */
 TEST(test_waiting_without_supplier)
 {
     bry_index *index = make((bry_index_options){.units = 10, .unit_capacity = 100, .error = 1e-4});
@@ -313,7 +313,7 @@ TEST(test_waiting_without_supplier)
     assert_int_equal(bry_index_open(index, 0, &unit), BRY_OK);
     stats = stats_of(index);
     assert_true(stats.full_error > 1.04e-4 && stats.full_error < 1.06e-4);
-    assert_int_equal(stats.planned_units, 10 - 0); /* the eleventh errs half as much */
+    assert_int_equal(stats.planned_units, 10 - 0); /* the eleventh has half the error */
     assert_true(stats.waiting_for_supplier > 0);
     bry_index_unit info = BRY_INDEX_UNIT;
     assert_int_equal(bry_index_get_unit(index, 0, &info), BRY_OK);
@@ -325,7 +325,7 @@ TEST(test_waiting_without_supplier)
     assert_int_equal(left, 0);
     assert_true(stats_of(index).full_error > 1e-4);
 
-    /* With one it is done, and what was said to be waiting is what it takes. */
+    /* With a supplier the work is done, and takes what was reported. */
     uint64_t n = 90, waiting = stats.waiting_for_supplier, steps = 0;
     bry_index_supplier supplier = {supply, &n};
     for (left = 1; left > 0; steps++)
@@ -359,7 +359,7 @@ TEST(test_no_control)
     bry_index_destroy(index);
 }
 
-/* Stale elements go when their share is large enough, and no sooner. */
+/* Stale elements are removed when their share is large enough, and not before. */
 TEST(test_refresh)
 {
     bry_index *index = make((bry_index_options){
@@ -395,8 +395,8 @@ TEST(test_refresh)
     bry_index_destroy(index);
 }
 
-/* Method A: units that were sealed because they were full take elements again; one that was
- * sealed before that does not. */
+/* Method A: units that were sealed because they were full accept elements again; one that was
+ * sealed explicitly does not. */
 TEST(test_larger_opens_again)
 {
     bry_index *index = make((bry_index_options){.units = 5,
@@ -436,7 +436,8 @@ TEST(test_larger_opens_again)
     bry_index_destroy(index);
 }
 
-/* With segments method B changes no count, asks for no more than it must, and keeps what is there.
+/* With segments, method B changes no count, requests only the elements it needs, and keeps existing
+ * bits.
  */
 TEST(test_segments_are_added)
 {
@@ -465,7 +466,7 @@ TEST(test_segments_are_added)
     bry_index_destroy(index);
 }
 
-/* Memory of a large unit is cleared where an element reaches it, not when the unit is opened. */
+/* Memory of a large unit is cleared when an element first uses it, not when the unit is opened. */
 TEST(test_pages)
 {
     static const bry__dba_shape large = {(uint64_t)1 << 24, (uint64_t)1 << 28, 10, false};

@@ -1,5 +1,5 @@
-/* What an index of engine dba accepts, it can save; what it saves, loads, as a stream and as a
- * folder. And what it would never save is refused. */
+/* Every index of engine dba can be saved and loaded, as a stream and as a folder. What it would
+ * never save is refused. */
 #include "common/endian.h"
 #include "index/dba/dba_index.h"
 #include "index/index_save.h"
@@ -39,14 +39,14 @@ static void assert_same_bytes(const bry_index *index, const bry_buffer *image)
     bry_buffer_free(&again);
 }
 
-/* Saves and loads both ways; what was loaded saves the same bytes. */
+/* Saves and loads both ways; the loaded index saves to the same bytes. */
 static void assert_loads(const bry_index *index)
 {
     bry_buffer image = saved(index);
     bry_index *loaded = NULL;
     assert_int_equal(load_bytes(&image, &loaded), BRY_OK);
     assert_same_bytes(loaded, &image);
-    /* Sums that are kept as things change are those of what is there. */
+    /* Running sums equal the actual ones. */
     const bry__dba *dba = index->elements;
     double kept = stats_of(index).estimated_error, counted = stats_of(loaded).estimated_error;
     assert_int_equal(dba->set, all_set(dba));
@@ -129,8 +129,8 @@ static bry_index *segmented(double error, uint32_t units, uint64_t capacity)
                                     .dba.segmented = true});
 }
 
-/* Elements that a unit answered for by chance are not counted when they are added, but they are
- * among those that are supplied. */
+/* An added element that was already a false positive of its unit is not counted, but the supplier
+ * returns it. */
 TEST(test_uncounted_elements)
 {
     static const double errors[] = {0.5, 0.1, 1e-6};
@@ -145,7 +145,7 @@ TEST(test_uncounted_elements)
             uint64_t left = 1;
             for (unsigned i = 0; left > 0; i++) {
                 assert_int_equal(bry_index_step(index, &supplier, 150, &left), BRY_OK);
-                if (i < 10) /* also where the unit's group is getting segments */
+                if (i < 10) /* also while the unit's group gets further segments */
                     (void)bry_index_add(index, element(1000 * (uint64_t)unit + 50 + i), unit, NULL,
                                         NULL);
                 if (u < 4 || (u % 13 == 0 && i % 8 == 0))
@@ -161,8 +161,8 @@ TEST(test_uncounted_elements)
     }
 }
 
-/* A unit without counted elements that comes to an end while its group gets further segments, to
- * which some were supplied: its column is not clear. */
+/* A unit without counted elements is dropped while its group gets further segments, to which
+ * elements were supplied: its column is not clear. */
 TEST(test_dropped_while_extended)
 {
     for (uint64_t budget = 1; budget < 120; budget += 3) {
@@ -186,7 +186,7 @@ TEST(test_dropped_while_extended)
 
 /* ---- what is not --------------------------------------------------------------------------- */
 
-/* Where the level of that number stands in the stream. */
+/* The offset of this level in the stream. */
 static unsigned char *level_at(const bry_buffer *image, unsigned level)
 {
     for (size_t at = 0; at + 4 <= image->len; at++)
@@ -215,8 +215,8 @@ static void assert_forged(const bry_buffer *image, unsigned level, size_t offset
     bry_buffer_free(&forged);
 }
 
-/* Levels follow from the options: a small file with a large level would become a large object at
- * the next opening. */
+/* Levels must follow from the options: a small file with a large level would become a large object
+ * when the next unit is opened. */
 TEST(test_forged_levels)
 {
     for (unsigned how = 0; how < 4; how++) {
@@ -232,7 +232,7 @@ TEST(test_forged_levels)
         for (uint32_t u = 0; u < 6; u++)
             open_unit(index, u);
         bry_buffer image = saved(index);
-        for (uint32_t u = 6; u-- > 0;) /* no unit's bits depend on the levels then */
+        for (uint32_t u = 6; u-- > 0;) /* the bits of a unit do not depend on levels then */
             assert_int_equal(bry_index_drop(index, u), BRY_OK);
         bry_buffer empty = saved(index);
         assert_forged(&empty, 0, 8, 8, (uint64_t)1 << 33);

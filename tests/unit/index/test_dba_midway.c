@@ -1,4 +1,4 @@
-/* Engine dba in the midst of its work: what changes then must be in what comes of it. */
+/* Changes during the work of engine dba must be in its result. */
 #include "support/dba_helpers.h"
 
 /* Unit u has elements 1000 · u to 1000 · u + n - 1; unit 0 those of unit 1 too, once `merged`. */
@@ -56,7 +56,7 @@ TEST(test_merged_while_segments_are_added)
         subsets all = {.n = 90};
         bry_index *index = extending(&all, 1e-6);
         const bry__dba *dba = index->elements;
-        /* Into one that has its segments; or from one that has, into one that has not. */
+        /* Merges into a unit that has its segments, or from such a unit into one that has not. */
         if (later)
             assert_int_equal(bry_index_merge_units(index, 5, 0), BRY_OK);
         else
@@ -74,7 +74,8 @@ TEST(test_merged_while_segments_are_added)
     }
 }
 
-/* An element that a unit answers for by chance is added: it must be there when chance has gone. */
+/* An element that is a false positive of its unit is added: it must be found after the false
+ * positive is gone. */
 TEST(test_added_while_segments_are_added)
 {
     subsets all = {.n = 199};
@@ -97,7 +98,7 @@ TEST(test_added_while_segments_are_added)
     for (uint64_t i = 500000; i < last; i++)
         kept += located(index, element(i), 1);
     assert_true(kept >= 40);
-    /* Those next to them, which were not added, are as good as gone. */
+    /* Nearly all neighbours, which were not added, are gone. */
     uint64_t others = 0;
     for (uint64_t i = last; i < 2 * last - 500000; i++)
         others += located(index, element(i), 1);
@@ -105,7 +106,7 @@ TEST(test_added_while_segments_are_added)
     bry_index_destroy(index);
 }
 
-/* The same while the unit is rebuilt elsewhere, because many of its elements are stale. */
+/* The same while the unit is rebuilt in another column because many of its elements are stale. */
 TEST(test_added_while_rebuilt)
 {
     subsets all = {.n = 199};
@@ -135,7 +136,7 @@ TEST(test_added_while_rebuilt)
     bry_index_destroy(index);
 }
 
-/* Units are merged, filled and dropped while their groups are put side by side. */
+/* Units are merged, filled and dropped while their groups are merged. */
 TEST(test_changed_while_side_by_side)
 {
     subsets all = {.n = 90};

@@ -1,8 +1,8 @@
 /*
  * Engine dba under long random programs: growth, error control, deletion, refresh, dropping,
- * merging, groups put side by side, copies, saves and units from elsewhere, in any order, with
- * steps of any size in between. Whatever happens, an element that was added and not deleted is
- * always among the candidates. The argument is how many operations each kind of index gets.
+ * merging of units and groups, copies, saves and installed units, in any order, with steps of any
+ * size in between. Every element that was added and not deleted is always among the candidates. The
+ * argument is the number of operations for each kind of index.
  */
 #include "frame/frame.h"
 #include "index/dba/dba_index.h"
@@ -20,14 +20,14 @@ static uint64_t operations = 3000;
 
 enum { MAX_UNITS = 400, UNIVERSE = 5000 };
 
-/* A unit as it ought to be. What is deleted keeps its place until a rebuild begins, so that the
- * order in which elements are supplied does not change during one. */
+/* The exact contents of a unit. Deleted elements keep their place until a rebuild begins, so that
+ * the order of supplied elements does not change during a rebuild. */
 typedef struct twin_unit {
     uint32_t number;
     bry_hash *element;
     bool *gone;
     size_t n, room;
-    size_t known; /* when its rebuild began: what came later is not supplied */
+    size_t known; /* when its rebuild began: later elements are not supplied */
 } twin_unit;
 
 typedef struct twin {
@@ -35,7 +35,7 @@ typedef struct twin {
     twin_unit unit[MAX_UNITS];
     size_t units;
     generator numbers;
-    bool fails; /* the supplier does, now and then */
+    bool fails; /* the supplier sometimes does */
 } twin;
 
 static bry_hash element(uint64_t i)
@@ -170,7 +170,7 @@ static twin_unit *any_unit(twin *pair)
     return pair->units ? &pair->unit[generator_below(&pair->numbers, pair->units)] : NULL;
 }
 
-/* Those that are worked on are not often met by chance. */
+/* Random choice rarely hits units that are being worked on. */
 static twin_unit *busy_unit(twin *pair)
 {
     const bry__dba *dba = pair->index->elements;
@@ -351,7 +351,7 @@ static void op_clone(twin *pair)
     pair->index = copy;
 }
 
-/* A unit made in another index and brought here. */
+/* A unit from another index is installed. */
 static void op_install(twin *pair)
 {
     bry_index_options options = index_like(pair->index);
@@ -398,7 +398,7 @@ static void run(twin *pair, uint64_t n)
             frequent[generator_below(&pair->numbers, sizeof frequent / sizeof *frequent)](pair);
         else
             rare[generator_below(&pair->numbers, sizeof rare / sizeof *rare)](pair);
-        if (i % 700 == 699) { /* and now and then nearly all goes */
+        if (i % 700 == 699) { /* sometimes nearly everything is deleted */
             while (pair->units > MAX_UNITS / 2)
                 op_drop(pair);
             for (size_t left = generator_below(&pair->numbers, 40); i % 1400 == 1399;) {
@@ -415,7 +415,7 @@ static void run(twin *pair, uint64_t n)
     }
 }
 
-/* All the work that there is. */
+/* Does all pending work. */
 static void finish(twin *pair)
 {
     bry_index_supplier supplier = {supply, pair};
@@ -496,7 +496,7 @@ TEST(test_larger)
                 200 + i);
 }
 
-/* Many small units, few elements: groups as wide as they come to be on their own. */
+/* Many small units with few elements: groups become as wide as they get by themselves. */
 TEST(test_automatic_widths)
 {
     enum { UNITS = 2500 };
@@ -516,7 +516,7 @@ TEST(test_automatic_widths)
         for (int i = 0; i < 5; i++, added++) {
             assert_int_equal(bry_index_add(index, element(added), unit, NULL, NULL), BRY_OK);
             assert_int_equal(bry_index_step(index, NULL, 20, &left), BRY_OK);
-            /* one that was there before, while groups are being made of groups */
+            /* an old unit, while groups are being merged */
             uint64_t old = added * 2654435761u % (added + 1);
             assert_true(bry_index_has(index, element(old)) == BRY_PRESENT);
         }
@@ -542,7 +542,7 @@ TEST(test_automatic_widths)
                 at++;
             assert_true(at < total);
         }
-    /* And back: as units go, the groups do. */
+    /* And back: groups disappear with their units. */
     for (uint32_t number = 0; number < UNITS; number++) {
         if (number % 50 == 0)
             continue;
@@ -583,7 +583,7 @@ TEST(test_uncontrolled)
 static const uint32_t widths[] = {1, 8, 16, 32, 64, 128, 256, 512, 0};
 enum { WIDTHS = sizeof widths / sizeof *widths };
 
-/* What the engine would write, without the options, which tell the width. */
+/* The frames of the engine, without the options, which contain the width. */
 static bry_buffer image_of(const bry_index *index)
 {
     bry_buffer image = BRY_BUFFER;
@@ -595,7 +595,7 @@ static bry_buffer image_of(const bry_index *index)
     return image;
 }
 
-/* Everything that does not depend on how far work has come. */
+/* Everything that does not depend on the progress of work. */
 static void run_same(twin *pair)
 {
     static void (*const same_for_all[])(twin *) = {op_add,  op_add,  op_add_n, op_add_n,
@@ -657,7 +657,7 @@ TEST(test_widths_and_kernels_agree)
                 else
                     assert_int_equal(expected[i], sum);
             }
-            assert_true(candidates > ASKED / 10); /* there is something to disagree on */
+            assert_true(candidates > ASKED / 10); /* so that the comparison is meaningful */
             end(pair);
         }
     }

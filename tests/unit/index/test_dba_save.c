@@ -1,4 +1,4 @@
-/* Engine dba as frames, as frames that somebody altered, in parts, and without memory. */
+/* Engine dba as frames, as altered frames, in parts, and without memory. */
 #include "common/endian.h"
 #include "frame/frame.h"
 #include "support/dba_helpers.h"
@@ -19,7 +19,7 @@ static void assert_all_there(const bry_index *index, uint32_t units, uint64_t n)
             assert_int_equal(bry_index_has(index, element(1000 * (uint64_t)u + i)), BRY_PRESENT);
 }
 
-/* In the midst of growing: units of two levels, one of which was dropped, and columns to clear. */
+/* While it grows: units of two levels, one of them dropped, and columns to clear. */
 static bry_index *busy(bry_index_options options)
 {
     uint64_t left, n = 12;
@@ -99,7 +99,7 @@ TEST(test_save_and_load)
     }
 }
 
-/* Each rule by itself. Offsets are those of doc/format.md, from the first frame's payload on. */
+/* Each rule separately. Offsets are those of doc/format.md, from the first frame's payload on. */
 TEST(test_refused)
 {
     enum { DBA = BRY__HEADER_BYTES + 16, LEVELS = DBA + 16, LEVEL = 24 };
@@ -157,7 +157,7 @@ TEST(test_refused)
     bry_index_destroy(index);
 }
 
-/* Counts that the bits do not bear out. */
+/* Counts that contradict the bits. */
 TEST(test_refused_counts)
 {
     bry_index *index = busy((bry_index_options){.dba.segmented = true});
@@ -269,7 +269,7 @@ TEST(test_stamps)
     bry__index_part before[40], part;
     for (uint64_t i = 0; i < 40; i++)
         engine->part(index->elements, NULL, i, &before[i]);
-    while (left > 0) /* groups are put side by side */
+    while (left > 0) /* groups are merged */
         assert_int_equal(bry_index_step(index, NULL, 100, &left), BRY_OK);
     assert_int_equal(bry_index_add(index, element(3005), 3, NULL, NULL), BRY_OK); /* was there */
     bry_index *copy = NULL;
@@ -297,8 +297,8 @@ TEST(test_stamps)
 
 /* ---- without memory ------------------------------------------------------------------------ */
 
-/* All work that growing makes, with every allocation failing once: nothing is lost, and what was
- * begun goes on. */
+/* All work of growing, with every allocation failing once: nothing is lost, and the work
+ * continues. */
 TEST(test_steps_without_memory)
 {
     uint64_t failures = 0;
@@ -383,7 +383,7 @@ TEST(test_install_without_memory)
     assert_all_there(index, 4, 30);
     for (uint64_t i = 0; i < 40; i++)
         assert_int_equal(bry_index_has(index, element(i)), BRY_PRESENT);
-    /* Altered: refused, and nothing is left of it. */
+    /* Altered frames are refused without a leak. */
     bry_buffer now = written(index, false);
     bry_index_stats stats = BRY_INDEX_STATS;
     for (size_t at = BRY__HEADER_BYTES; at < image.len; at += 5) {

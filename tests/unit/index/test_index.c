@@ -1,4 +1,4 @@
-/* What the header promises of indexes, call by call, on every engine. */
+/* Every call of the index, with every engine. */
 #include "support/index_helpers.h"
 #include "support/like.h"
 
@@ -47,7 +47,7 @@ TEST(test_options)
     assert_int_equal(bry_index_plan(&options, &shape), BRY_E_RANGE);
     options.struct_size = 0;
     assert_int_equal(bry_index_plan(&options, &shape), BRY_E_RANGE);
-    /* A caller of an earlier version, which knew the engine alone. */
+    /* A caller of an earlier version, which knew only the engine. */
     options.struct_size = offsetof(bry_index_options, units);
     options.error = 77;
     assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
@@ -82,7 +82,7 @@ TEST(test_units)
         assert_int_equal(bry_index_seal(index, 3), BRY_E_NOUNIT);
         assert_int_equal(bry_index_set_tag(index, 3, 0), BRY_E_NOUNIT);
         assert_int_equal(bry_index_drop(index, UINT32_MAX), BRY_E_NOUNIT);
-        assert_int_equal(open_unit(index, 9), 5); /* numbers do not come back */
+        assert_int_equal(open_unit(index, 9), 5); /* numbers are not reused */
         assert_int_equal(bry_index_units(index, units, 8), 5);
         static const uint32_t order[] = {5, 4, 2, 1, 0};
         assert_memory_equal(units, order, sizeof order);
@@ -107,7 +107,7 @@ TEST(test_units)
     }
 }
 
-/* Numbers of dropped units come back when all have been used, and none that is in use does. */
+/* Numbers of dropped units are reused when all have been used, but never one that is in use. */
 TEST(test_numbers_run_out)
 {
     bry_index *index = exact(BRY_ENGINE_COMPACT, 8, 100);
@@ -151,7 +151,7 @@ TEST(test_newest)
         assert_int_equal(unit_of(index, 0).elements, 1);
         add_many(index, 1, 2, BRY_INDEX_NEWEST);
         assert_false(unit_of(index, 0).sealed);
-        /* It is full, but has this one. */
+        /* The unit is full, but contains this element. */
         assert_int_equal(bry_index_add(index, element(2), BRY_INDEX_NEWEST, &went, &was), BRY_OK);
         assert_int_equal(went, 0);
         assert_int_equal(was, BRY_PRESENT);
@@ -162,7 +162,7 @@ TEST(test_newest)
         add(index, 4, BRY_INDEX_NEWEST);
         assert_unit(index, 4, 2);
         assert_int_equal(bry_index_seal(index, 2), BRY_OK);
-        add(index, 5, BRY_INDEX_NEWEST); /* the newest that takes elements */
+        add(index, 5, BRY_INDEX_NEWEST); /* the newest that accepts elements */
         assert_unit(index, 5, 1);
         assert_int_equal(bry_index_drop(index, 1), BRY_OK);
         add(index, 6, BRY_INDEX_NEWEST);
@@ -212,7 +212,7 @@ TEST(test_capacity)
                 assert_int_equal(bry_index_add(index, hashes[9], BRY_INDEX_NEWEST, NULL, NULL),
                                  BRY_E_FULL);
                 assert_int_equal(bry_index_drop(index, 0), BRY_OK);
-                add_many(index, 100, 4, open_unit(index, 0)); /* dropped ones are no burden */
+                add_many(index, 100, 4, open_unit(index, 0)); /* dropped units do not count */
             } else {
                 assert_int_equal(went[3], 1);
                 assert_int_equal(went[4], 2);
@@ -222,7 +222,7 @@ TEST(test_capacity)
         }
 }
 
-/* Batches put every element where single calls do, repeats and all. */
+/* Batches add every element where single calls do, including repeats. */
 TEST(test_batches)
 {
     enum { N = 700 };
@@ -265,8 +265,7 @@ TEST(test_batches)
     }
 }
 
-/* An element in every one of many units: all are named, the newest first, however short the
- * array. */
+/* An element in many units: all are reported, the newest first, however short the array. */
 TEST(test_everywhere)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
@@ -333,7 +332,8 @@ TEST(test_delete)
     }
 }
 
-/* Dropping is at once for answers; memory comes back in steps, and with later changes. */
+/* A dropped unit is gone from answers at once; its memory is reclaimed in steps and by later
+ * changes. */
 TEST(test_drop_reclaims)
 {
     for (int by_steps = 0; by_steps < 2; by_steps++) {
@@ -349,7 +349,7 @@ TEST(test_drop_reclaims)
         for (uint64_t i = 0; i < 700; i++) {
             uint32_t found;
             if (bry_index_locate(index, element(10000 * (i % 7) + i), &found, 1) > 0)
-                assert_int_equal(found, 7); /* a false positive, of the one that is left */
+                assert_int_equal(found, 7); /* a false positive of the remaining one */
         }
         assert_int_equal(stats_of(index).elements, unit_of(index, 7).elements);
         assert_true(stats_of(index).waiting > 0);
@@ -362,7 +362,7 @@ TEST(test_drop_reclaims)
             assert_int_equal(stats_of(index).waiting, 0);
             assert_true(memory.now < full / 4);
         } else {
-            for (uint32_t i = 0; i < 8; i++) { /* slots and entries make way as others come */
+            for (uint32_t i = 0; i < 8; i++) { /* additions reclaim slots and entries */
                 add_many(index, 1000000 + 10000 * i, 5000, BRY_INDEX_NEWEST);
                 if (i > 0)
                     assert_int_equal(bry_index_drop(index, 7 + i), BRY_OK);
@@ -451,8 +451,8 @@ TEST(test_many_units)
     bry_index_destroy(index);
 }
 
-/* Past the planned number of units compact keeps its promise by further tables, and gives them back
- * when units go. */
+/* Beyond the planned number of units, compact keeps its error with further tables, and frees them
+ * when units are dropped. */
 TEST(test_growth)
 {
     bry_index *index = make((bry_index_options){.units = 4, .unit_capacity = 500, .error = 0.01});

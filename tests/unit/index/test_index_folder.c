@@ -1,5 +1,5 @@
-/* Indexes in folders: only what changed is written, and whatever a crash or a failure leaves loads
- * as the old index or as the new one. */
+/* Indexes in folders: only changed parts are written, and after a crash or failure the folder loads
+ * as the old or the new index. */
 #include "index/index_save.h"
 #include "support/crash_states.h"
 #include "support/folder_helpers.h"
@@ -57,7 +57,7 @@ TEST(test_round_trip)
         save(&fs, index);
         loaded = load(&fs);
         assert_same_index(index, loaded, 800);
-        add_many(loaded, 700, 50, BRY_INDEX_NEWEST); /* the loaded one goes on in the folder */
+        add_many(loaded, 700, 50, BRY_INDEX_NEWEST); /* the folder stays in use */
         save(&fs, loaded);
         bry_index *again = load(&fs);
         assert_same_index(loaded, again, 800);
@@ -69,7 +69,7 @@ TEST(test_round_trip)
     }
 }
 
-/* A large index of which little changes: little is written. */
+/* Small changes of a large index write little. */
 TEST(test_only_what_changed)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
@@ -84,7 +84,7 @@ TEST(test_only_what_changed)
 
         recording_start(&fs);
         save(&fs, index);
-        assert_int_equal(created(&fs), 1); /* the list alone */
+        assert_int_equal(created(&fs), 1); /* only the list */
         recording_start(&fs);
         assert_int_equal(bry_index_set_tag(index, 1, 99), BRY_OK);
         assert_int_equal(bry_index_seal(index, 10), BRY_OK);
@@ -95,7 +95,7 @@ TEST(test_only_what_changed)
         save(&fs, index);
         assert_true(created(&fs) <= 3);
 
-        /* So it is for one that was loaded from there, and for a clone of it. */
+        /* The same for an index that was loaded from there, and for a clone of it. */
         bry_index *loaded = load(&fs), *copy = copy_of(loaded);
         assert_int_equal(unit_of(loaded, 1).tag, 99);
         recording_start(&fs);
@@ -147,7 +147,7 @@ static void check_crash(void *context, const crash_state *state)
     wanted->as_old += old;
     wanted->as_new += !old;
     assert_same_index(found, old ? wanted->old : wanted->new, 400);
-    /* The folder goes on from there, and nothing that a crash left stays. */
+    /* The folder can be used, and leftovers of the crash are removed. */
     add(found, 5000, BRY_INDEX_NEWEST);
     save(state->fs, found);
     assert_int_equal(recording_names(state->fs), index_parts_count(found) + 1);
@@ -166,7 +166,7 @@ TEST(test_crashes)
         add_many(index, 0, 170, BRY_INDEX_NEWEST);
         save(&fs, index);
         bry_index *old = copy_of(index);
-        /* A part that grows, one that is new, one that goes. */
+        /* A part that grows, a new part, and one that is removed. */
         add_many(index, 200, 60, BRY_INDEX_NEWEST);
         for (uint32_t i = 0; i < 10; i++)
             add(index, 399, open_unit(index, i));
@@ -184,7 +184,8 @@ TEST(test_crashes)
     }
 }
 
-/* Every call of the file system fails once, and all after it: the folder holds one of the two. */
+/* Every file system call fails once, with all later ones: the folder contains the old or the new
+ * index. */
 TEST(test_failing_io)
 {
     for (int e = 0; e < INDEX_ENGINES; e++)
@@ -276,7 +277,7 @@ TEST(test_failing_load)
 
 /* ---- what does not belong there ------------------------------------------------------------- */
 
-/* Damage in any file of the folder is noticed. */
+/* Damage in any file of the folder is detected. */
 TEST(test_damage)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
@@ -327,7 +328,7 @@ TEST(test_damage)
     }
 }
 
-/* A part of an earlier state, or of another index, in place of the one that is named. */
+/* A part of an earlier state or of another index, instead of the right one. */
 TEST(test_exchanged_parts)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {

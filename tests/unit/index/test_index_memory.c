@@ -1,5 +1,5 @@
-/* The index's memory: plan, stats and allocator agree to the byte, folders are loaded or not when an
- * allocation fails, and what needs no memory works without. On every engine. */
+/* The index's memory: plan, stats and allocator agree to the byte; loading a folder survives
+ * failing allocations; and operations that need no memory work without it. With every engine. */
 #include "index/index_save.h"
 #include "support/index_helpers.h"
 #include "support/recording_io.h"
@@ -43,7 +43,7 @@ TEST(test_plan_is_what_create_allocates)
         }
 }
 
-/* With all units full: what plan foretells, give or take an eighth. */
+/* With all units full, the planned size within an eighth. */
 TEST(test_plan_at_capacity)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
@@ -142,7 +142,7 @@ TEST(test_load_folder_failing)
     }
 }
 
-/* Without memory, clearing still leaves no unit; and dropping works as always. */
+/* Without memory, clear and drop still work. */
 TEST(test_clear_and_drop_without_memory)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {

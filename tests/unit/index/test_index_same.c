@@ -1,7 +1,7 @@
 /*
- * What an index of engine compact is saved as follows from what was done with it, and not from how
- * far the memory of dropped units has been reclaimed, nor from where it was saved, loaded, cloned
- * or short of memory in between.
+ * The saved bytes of an index of engine compact depend only on the operations, not on how much
+ * memory of dropped units was reclaimed, nor on saving, loading, cloning or a lack of memory in
+ * between.
  */
 #include "common/endian.h"
 #include "index/compact/compact_index.h"
@@ -86,7 +86,7 @@ static bry_status move_unit(bry_index *index, generator *numbers)
     return status;
 }
 
-/* One command, which the numbers decide. */
+/* One random operation. */
 static bry_status command(bry_index *index, generator *numbers)
 {
     uint32_t unit, other;
@@ -113,7 +113,7 @@ static bry_status command(bry_index *index, generator *numbers)
             bry_index_del(index, element(generator_below(numbers, ELEMENTS)),
                           pick_unit(index, numbers), NULL);
         return BRY_OK;
-    case 9: /* as good as all go, so that tables are folded */
+    case 9: /* nearly all are deleted, so that tables are folded */
         for (unsigned i = 0; units > 4 && i < units - 3 && generator_below(numbers, 4) == 0; i++)
             bry_index_drop(index, pick_unit(index, numbers));
         return BRY_OK;
@@ -122,7 +122,7 @@ static bry_status command(bry_index *index, generator *numbers)
     }
 }
 
-/* Another that is the same. */
+/* Another index with the same operations. */
 static bry_index *again(bry_index *index, unsigned how, const char *folder)
 {
     bry_index *next = NULL;
@@ -212,7 +212,7 @@ TEST(test_steps_do_not_show)
 
 /* ---- short of memory ----------------------------------------------------------------------- */
 
-/* Whatever fails for lack of memory has changed nothing, and is repeated with enough. */
+/* An operation that fails for lack of memory changes nothing, and is repeated with enough. */
 TEST(test_short_of_memory)
 {
     for (uint64_t seed = 20; seed < 23; seed++) {
@@ -264,7 +264,7 @@ TEST(test_short_of_memory)
     }
 }
 
-/* Emptied without memory for a new table, it is as one that was emptied with. */
+/* Emptied without memory for a new table, it equals one that was emptied with memory. */
 TEST(test_clear_without_memory)
 {
     failing_allocator memory;
@@ -295,7 +295,7 @@ TEST(test_clear_without_memory)
 
 /* ---- folding ------------------------------------------------------------------------------- */
 
-/* An index that has shrunk gets back to one table in steps, equal ones in equal steps. */
+/* An index that has shrunk returns to one table in steps; equal indexes take equal steps. */
 TEST(test_fold)
 {
     bry_index *index = exact(BRY_ENGINE_COMPACT, 1, 4000), *kept;
@@ -331,8 +331,8 @@ TEST(test_fold)
     bry_index_destroy(kept);
 }
 
-/* A step without memory has folded nothing, and one that succeeds has folded what it always does:
- * reclaiming, which may fail or not, is not seen. */
+/* A step without memory folds nothing, and one that succeeds always folds the same: reclaiming,
+ * which may fail, is not visible. */
 TEST(test_fold_without_memory)
 {
     failing_allocator memory;
@@ -373,8 +373,8 @@ TEST(test_fold_without_memory)
     assert_int_equal(memory.now, 0);
 }
 
-/* Units that come and go take turns with the slots: values are slots when nothing is dead, so that
- * saving copies. */
+/* Units that are added and dropped reuse slots: without dead entries values are slots, so that
+ * saving copies them. */
 TEST(test_slots_take_turns)
 {
     bry_index *index = exact(BRY_ENGINE_COMPACT, 20, 100);
@@ -435,7 +435,7 @@ TEST(test_parts)
 
 /* ---- what is refused ----------------------------------------------------------------------- */
 
-/* Where the payload of the first frame of that type begins. */
+/* The offset of the payload of the first frame of this type. */
 static size_t frame_at(const bry_buffer *bytes, const char *type)
 {
     for (size_t at = HEADER; at + FRAME <= bytes->len;
@@ -486,7 +486,7 @@ TEST(test_unopen)
         assert_int_equal(bry_index_unopen(index, unit), BRY_OK);
         bry_buffer after = saved_of(index);
         assert_int_equal(before.len, after.len);
-        if (index_engines[e] == BRY_ENGINE_DBA) /* columns may lie in another order */
+        if (index_engines[e] == BRY_ENGINE_DBA) /* columns may be in another order */
             assert_int_equal(stats_of(index).units, 2);
         else
             assert_memory_equal(before.bytes, after.bytes, after.len);

@@ -1,4 +1,4 @@
-/* Indexes in files that somebody altered, and units that are shipped from one index to another. */
+/* Altered files of indexes, and units that are saved from one index and installed in another. */
 #include "common/endian.h"
 #include "frame/frame_header.h"
 #include "support/index_helpers.h"
@@ -33,7 +33,7 @@ static bry_status install_bytes(bry_index *index, const unsigned char *bytes, si
     return bry_index_install_unit(index, &source, load, unit);
 }
 
-/* All that a file can hold: grown, with an overflow, dropped units that are not swept, stale
+/* Everything that a file can contain: growth, an overflow, dropped units that are not swept, stale
  * elements. */
 static bry_index *busy(bry_engine engine)
 {
@@ -81,7 +81,7 @@ static void forge64(bry_buffer *bytes, size_t at, uint64_t value)
     repair_stream(bytes->bytes, bytes->len);
 }
 
-/* Each with its own refusal. */
+/* Each has its own message. */
 TEST(test_lies)
 {
     static const struct {
@@ -206,7 +206,7 @@ TEST(test_ship)
     }
 }
 
-/* Whatever is wrong with a unit, the index is as it was. */
+/* An invalid unit leaves the index unchanged. */
 TEST(test_ship_refused)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
@@ -252,7 +252,7 @@ TEST(test_ship_refused)
     }
 }
 
-/* Fingerprints cannot be made longer: past what the error allows, compact refuses units. */
+/* Fingerprints cannot be extended, so compact refuses units that would exceed the error. */
 TEST(test_ship_past_the_error)
 {
     bry_index *index = make((bry_index_options){.units = 4, .unit_capacity = 100, .error = 0.01});
@@ -291,7 +291,7 @@ TEST(test_ship_past_the_error)
     bry_index_destroy(index);
 }
 
-/* A record that leads far into the tables is claimed before they grow. */
+/* A record with a large slot is checked against the limit before tables grow. */
 TEST(test_claimed_first)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
@@ -315,7 +315,7 @@ TEST(test_claimed_first)
     }
 }
 
-/* Numbers that no index comes to by itself: each is refused, or harmless from then on. */
+/* Numbers that no index reaches by itself: each is refused, or harmless. */
 TEST(test_forged_numbers)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
@@ -352,7 +352,7 @@ TEST(test_forged_numbers)
             if (status != BRY_OK)
                 continue;
             uint32_t unit;
-            for (int i = 0; i < 3; i++) /* what it takes, it saves, and that loads */
+            for (int i = 0; i < 3; i++) /* it can be saved and loaded */
                 (void)bry_index_open(loaded, 0, &unit);
             (void)bry_index_unopen(loaded, 1);
             for (uint64_t i = 0; i < 3; i++)

@@ -1,4 +1,5 @@
-/* The dictionary: every value one code, whatever the secondary says, and back again. */
+/* The dictionary: one code for every value, whatever the secondary answers, and the value of a
+ * code. */
 #include "map/dictionary.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
@@ -8,7 +9,7 @@
 
 enum { MANY = 5000 };
 
-/* An engine whose look-ups for the dictionary never know. */
+/* An engine whose look-ups for the dictionary always answer "unsure". */
 static bry_answer know_nothing(const void *self, bry_hash hash, uint64_t codes,
                                bry__map_match *match, void *context, uint32_t *code)
 {
@@ -38,7 +39,7 @@ static void init(bry__dictionary *dictionary, const bry__map_engine *engine,
                      BRY_OK);
 }
 
-/* Value i: many lengths, 0 included, and many that begin alike. */
+/* Value i: many lengths, including 0, and many common prefixes. */
 static size_t value(unsigned i, unsigned char *bytes)
 {
     size_t len = i == 0 ? 0 : i % 100 == 99 ? 3000 + i : 2 + i % 50;
@@ -58,7 +59,7 @@ static uint32_t intern(bry__dictionary *dictionary, unsigned i)
     return code;
 }
 
-/* The same for a value that this many keys carry. */
+/* The same for a value of this many keys. */
 static uint32_t keep(bry__dictionary *dictionary, unsigned i, unsigned keys)
 {
     uint32_t code = intern(dictionary, i);
@@ -220,7 +221,7 @@ TEST(test_going_back)
     }
 }
 
-/* compact alone: codes that no key has are given again, the smallest first, and taken back too. */
+/* compact only: unused codes are assigned again, the smallest first, and freed. */
 TEST(test_free_codes)
 {
     bry__map_engine engine = engine_number(0);
@@ -245,7 +246,7 @@ TEST(test_free_codes)
     assert_int_equal(bry__dictionary_count(&dictionary), 300);
     assert_int_equal(dictionary.codes, 1000 - 64); /* not all at once */
     bry__dictionary_pack(&dictionary);
-    assert_int_equal(dictionary.codes, 898); /* those above the last in use are gone for good */
+    assert_int_equal(dictionary.codes, 898); /* codes above the last one in use are gone */
     assert_true(bytes_of(&dictionary) < full);
     assert_int_equal(bytes_of(&dictionary), memory.now);
     for (unsigned i = 0; i < 1000; i++) {
@@ -277,7 +278,7 @@ static uint64_t pairs_of(const bry__dictionary *dictionary)
     return dictionary->engine->items(dictionary->secondary);
 }
 
-/* The empty string goes and comes back as others do. */
+/* The empty string is removed and added like others. */
 TEST(test_free_empty)
 {
     bry__map_engine engine = engine_number(0);
@@ -294,7 +295,7 @@ TEST(test_free_empty)
     assert_int_equal(pairs_of(&dictionary), 3);
     for (unsigned i = 0; i < 3; i++)
         assert_value(&dictionary, i, i);
-    for (unsigned i = 1; i < 3; i++) /* it stays alone, where no piece is left for bytes */
+    for (unsigned i = 1; i < 3; i++) /* it is the only value, without a piece for bytes */
         bry__dictionary_lose(&dictionary, i);
     assert_value(&dictionary, 0, 0);
     bry__dictionary_lose(&dictionary, 0);
@@ -304,7 +305,8 @@ TEST(test_free_empty)
     assert_int_equal(memory.now, 0);
 }
 
-/* Values come and go in any order: codes are the smallest that are free, and gaps are bounded. */
+/* Values are added and removed in any order: new codes are the smallest free ones, and gaps are
+ * bounded. */
 TEST(test_churn)
 {
     enum { LIVE = 3000, ROUNDS = 30000 };

@@ -42,7 +42,7 @@ TEST(test_products)
     for (unsigned bits = BRY__GF_MIN_BITS; bits <= BRY__GF_MAX_BITS; bits++) {
         bry__gf gf = make(bits);
         assert_int_equal(gf.order, (1u << bits) - 1);
-        /* Every element but 0 is a power of 2, once: the polynomial is primitive. */
+        /* The polynomial is primitive: every element except 0 is a power of 2, once. */
         unsigned char *seen = calloc(1, (size_t)gf.order + 1);
         for (uint32_t i = 0; i < gf.order; i++) {
             assert_true(gf.exp[i] > 0 && gf.exp[i] <= gf.order);
@@ -75,7 +75,7 @@ TEST(test_masks)
     drop(&gf);
 }
 
-/* u² + u takes half of all values: each has a root in the table, no other has. */
+/* u² + u takes half of all values: these have a root in the table, and no others. */
 TEST(test_roots)
 {
     for (unsigned bits = BRY__GF_MIN_BITS; bits <= BRY__GF_MAX_BITS; bits++) {
@@ -97,7 +97,7 @@ TEST(test_roots)
 /* All contents that a cell of GF(2^8) can have: which are encodings, which pairs, and of what. */
 TEST(test_every_pair_of_a_small_field)
 {
-    for (unsigned bits = 8; bits <= 9; bits++) { /* an even and an odd one: roots differ in kind */
+    for (unsigned bits = 8; bits <= 9; bits++) { /* even and odd: roots differ in kind */
         bry__gf gf = make(bits);
         size_t contents = (size_t)1 << 2 * bits;
         uint32_t *pair = calloc(contents, sizeof *pair); /* x · 2^16 + y */

@@ -1,4 +1,4 @@
-/* One kbf table against an exact twin, and the algebra of whole tables to the bit. */
+/* One kbf table compared with an exact twin, and the algebra of whole tables, bit by bit. */
 #include "map/kbf/kbf_cells.h"
 
 #include "support/cmocka_all.h"
@@ -76,7 +76,7 @@ static bry__kbf copy_of(const bry__kbf *kbf)
     return copy;
 }
 
-/* bry__kbf_check() recounts: what was counted along with each change must come out again. */
+/* bry__kbf_check() recounts, and must get the numbers that were counted with each change. */
 static void check(bry__kbf *kbf)
 {
     uint64_t counts[8];
@@ -137,7 +137,7 @@ TEST(test_masks_differ)
     assert_int_equal(equal, 1);
 }
 
-/* Cells of two keys each: told apart by two such cells, and never by one. */
+/* Cells of two keys each: two such cells decide, one never does. */
 TEST(test_decoding_from_pairs)
 {
     uint32_t a = bry__gf_encode(&gf14, 11), b = bry__gf_encode(&gf14, 12),
@@ -152,7 +152,7 @@ TEST(test_decoding_from_pairs)
     uint32_t found[2];
     assert_int_equal(bry__kbf_candidates(&question, found), 2);
     assert_true((found[0] == 10 && found[1] == 11) || (found[0] == 11 && found[1] == 10));
-    /* The same pair again says nothing new. */
+    /* The same pair again gives no information. */
     cells[1] = cells[0];
     question.n = 2;
     assert_int_equal(bry__kbf_decode(&question, &code), BRY_UNSURE);
@@ -171,7 +171,7 @@ TEST(test_decoding_from_pairs)
     assert_int_equal(bry__kbf_decode(&question, &code), BRY_ABSENT);
 }
 
-/* A triple decides between two candidates where it can hold one of them only. */
+/* A triple decides between two candidates if it can contain only one of them. */
 TEST(test_decoding_with_triples)
 {
     generator numbers = {3};
@@ -306,7 +306,7 @@ static void random_program(const bry__gf *gf, unsigned hashes, uint64_t segment,
 
 TEST(test_random_programs)
 {
-    random_program(&gf14, 7, 900, 1); /* about a key a cell */
+    random_program(&gf14, 7, 900, 1); /* about one key per cell */
     random_program(&gf8, 7, 900, 2);
     random_program(&gf8, 10, 1500, 3);
     random_program(&gf14, 32, 3000, 4);
@@ -331,11 +331,11 @@ TEST(test_crowded_cells_stick)
     assert_true(kbf.counts[7] > 0 && kbf.items == 20);
     uint64_t was = kbf.counts[7];
     bry__kbf all = copy_of(&kbf);
-    for (uint64_t i = 20; i-- > 0;) /* without their help, they stay stuck */
+    for (uint64_t i = 20; i-- > 0;) /* without the hint, they stay stuck */
         bry__kbf_take(&kbf, key(i), (uint32_t)i, 0);
     assert_int_equal(kbf.counts[7], was);
     assert_int_equal(kbf.counts[0] + was, 12);
-    for (uint64_t i = 20; i-- > 0;) /* with it, all undone in reverse is nothing at all */
+    for (uint64_t i = 20; i-- > 0;) /* with it, undoing all leaves nothing */
         bry__kbf_take(&all, key(i), (uint32_t)i, stuck[i]);
     assert_int_equal(all.counts[0], 12);
     bry__kbf_clear(&kbf, &heap);
@@ -360,8 +360,8 @@ static void add(bry__kbf *into, const bry__kbf *from, unsigned shift)
     check(into);
 }
 
-/* (a + b) + c, a + (c + b), and one table that got everything: the same cells. Also where counters
- * saturate on the way. */
+/* (a + b) + c, a + (c + b), and one table with everything have the same cells, even if counters
+ * saturate. */
 TEST(test_merge_is_commutative_and_associative)
 {
     for (uint64_t segment = 64; segment <= 4096; segment *= 8) {
@@ -379,7 +379,7 @@ TEST(test_merge_is_commutative_and_associative)
         assert_true(same(&left, &right));
         assert_true(same(&left, &all));
         assert_int_equal(left.counts[7] > 0, segment < 4096);
-        /* Taking one part out again gives the rest back where nothing saturated. */
+        /* Subtracting a part gives the rest, if nothing saturated. */
         if (segment == 4096) {
             for (uint64_t i = 1000; i < 1500; i++)
                 bry__kbf_take(&left, key(i), (uint32_t)(i % 3000), 0);
@@ -394,7 +394,7 @@ TEST(test_merge_is_commutative_and_associative)
     }
 }
 
-/* A folded table is the table that half as many cells would have given. */
+/* A folded table equals a table built with half as many cells. */
 TEST(test_fold_lands_where_the_hash_does)
 {
     bry__kbf large = filled(7 * 1024, 0, 1500);
@@ -409,7 +409,7 @@ TEST(test_fold_lands_where_the_hash_does)
     bry__kbf_free(&large, &heap);
 }
 
-/* The same over several pieces, where not all are there. */
+/* The same with several pieces, some of them missing. */
 TEST(test_many_pieces)
 {
     uint64_t segment = 700000; /* six segments, a little over 1025 pieces */
@@ -419,7 +419,7 @@ TEST(test_many_pieces)
         insert(&large, key(i), (uint32_t)i);
         insert(&small, key(i), (uint32_t)i);
     }
-    assert_in_range(large.cells.present, 6, 18); /* no more is cleared than the keys reach */
+    assert_in_range(large.cells.present, 6, 18); /* only pieces that keys use are cleared */
     bry__kbf folded = make(&gf14, 6, segment / 2), copy = copy_of(&large);
     add(&folded, &large, 1);
     assert_true(same(&folded, &small));

@@ -91,7 +91,7 @@ TEST(test_shapes)
             options.error = bars[i / 2].error;
             assert_int_equal(engine->plan(&options, &shape), BRY_OK);
             assert_true(shape.cells * 4 <= bars[i / 2].most * options.capacity);
-            /* Where it may grow: half of the error; else with a margin, and not much more. */
+            /* If it may grow: half of the error; else with a small margin. */
             double sum = shape.errors.false_negative + shape.errors.false_positive;
             double most = options.error * (options.fixed ? 0.9 : 0.5);
             assert_true(sum <= most && sum > 0.95 * most);
@@ -153,7 +153,7 @@ TEST(test_growth_keeps_the_promise)
     assert_true(unsure < MANY * 0.01);
     assert_true(invented < MANY * 0.01);
 
-    /* Taking everything out: the tables become one again, and that one all zero. */
+    /* Deleting everything: the tables become one again, which is all zero. */
     for (uint64_t i = 0; i < MANY; i++)
         assert_int_equal(engine->del_pair(map, all->hashes[i], all->codes[i], CODES), BRY_PRESENT);
     assert_int_equal(engine->items(map), 0);
@@ -166,8 +166,8 @@ TEST(test_growth_keeps_the_promise)
 }
 
 /*
- * Setting looks first, and so meets false positives: such a key changes a code that is not its own,
- * and its neighbours pay. All of that together stays within the promise.
+ * set() looks up first, and may meet a false positive: the key then changes another key's code,
+ * which affects its neighbours. All errors together stay within the promise.
  */
 TEST(test_setting_keeps_the_promise)
 {
@@ -235,7 +235,7 @@ TEST(test_fixed_is_full)
     assert_int_equal(was[1], BRY_PRESENT);
     assert_int_equal(was[2], BRY_ABSENT);
     assert_int_equal(engine->items(map), 100);
-    /* Full for new keys; those that are there may change. */
+    /* Full for new keys; existing ones can be changed. */
     assert_int_equal(engine->set_n(map, &hashes[3], codes, 1, CODES, was), BRY_E_FULL);
     assert_int_equal(engine->set_n(map, hashes, codes + 1, 1, CODES, was), BRY_OK);
     assert_int_equal(was[0], BRY_PRESENT);
@@ -245,7 +245,7 @@ TEST(test_fixed_is_full)
 
 /* ---- unsure -------------------------------------------------------------------------------- */
 
-/* A key inserted twice with different codes cannot be told; nothing touches it any more. */
+/* A key inserted twice with different codes is unsure, and cannot be changed any more. */
 TEST(test_unsure_keys_are_left_alone)
 {
     bry__kbf_map *map = make(options_of(1000, 0.001, false));
@@ -270,7 +270,7 @@ TEST(test_unsure_keys_are_left_alone)
     assert_int_equal(engine->set_n(map, batch, new_codes, 3, CODES, NULL), BRY_E_UNSURE);
     assert_int_equal(engine->del_n(map, batch, 3, CODES, NULL), BRY_E_UNSURE);
     assert_int_equal(code, 5);
-    assert_true(same_image(map, &image)); /* all of the above left every bit as it was */
+    assert_true(same_image(map, &image)); /* all of the above changed no bit */
 
     assert_int_equal(engine->set_n(map, batch, new_codes, 3, CODES, was), BRY_OK);
     assert_int_equal(was[0], BRY_PRESENT);
@@ -278,7 +278,7 @@ TEST(test_unsure_keys_are_left_alone)
     assert_int_equal(was[2], BRY_ABSENT);
     assert_int_equal(engine->get(map, key(700), CODES, &code), BRY_PRESENT);
     assert_int_equal(code, 13);
-    /* The pair that is one too many can be taken out, and all is as if it had never been. */
+    /* The second pair can be removed, which restores the state before it. */
     assert_int_equal(engine->del_pair(map, key(3), 900, CODES), BRY_PRESENT);
     assert_int_equal(engine->get(map, key(3), CODES, &code), BRY_PRESENT);
     assert_int_equal(code, code_of(3));
@@ -286,8 +286,8 @@ TEST(test_unsure_keys_are_left_alone)
     engine->destroy(map);
 }
 
-/* The same where the two are in different tables, also with the same code: look-ups and changes
- * agree that it cannot be told. */
+/* The same if the two are in different tables, also with the same code: look-ups and changes agree
+ * that the key is unsure. */
 TEST(test_unsure_across_tables)
 {
     for (uint32_t differ = 0; differ <= 1; differ++) {
@@ -356,7 +356,7 @@ TEST(test_find)
         if (answer == BRY_PRESENT)
             assert_int_equal(code, i);
         found += answer == BRY_PRESENT;
-        /* Where there are candidates that do not match, it is certain. */
+        /* If there are candidates and none matches, the answer is certain. */
         if (answer == BRY_PRESENT)
             assert_int_not_equal(engine->find(map, key(i), CODES, matches, &other, &code),
                                  BRY_PRESENT);
@@ -395,7 +395,7 @@ TEST(test_merge)
         if (answer == BRY_PRESENT)
             assert_int_equal(code, code_of(i));
     }
-    /* A part can be taken out of the sum again. */
+    /* A part can be subtracted from the sum. */
     assert_int_equal(engine->merge(sum[1], part[0], (uint32_t[1]){0}, CODES), BRY_E_MISMATCH);
     for (uint64_t i = 0; i < 900; i++)
         assert_int_equal(engine->del_pair(sum[1], key(i), code_of(i), CODES), BRY_PRESENT);
@@ -407,7 +407,7 @@ TEST(test_merge)
         bry_buffer_free(&rest_image);
     }
 
-    /* Beyond the capacity a map that may grow takes a further table. */
+    /* Beyond its capacity, a map that may grow adds a table. */
     assert_int_equal(engine->merge(sum[0], sum[1], NULL, CODES), BRY_OK);
     assert_int_equal(stats_of(sum[0]).tables, 2);
     assert_int_equal(engine->items(sum[0]), 4500);
@@ -464,7 +464,7 @@ TEST(test_compress)
         }
         assert_true(unsure < 10);
 
-        /* Its like has its shape, and can be merged with it. */
+        /* A map of the same options has its shape, and can be merged with it. */
         bry_map_options like = options;
         engine->like(map, &like);
         bry__kbf_map *fresh = make(like);
@@ -479,7 +479,7 @@ TEST(test_compress)
     }
 }
 
-/* Several tables, of which deletes leave little, become one small one. */
+/* Several tables that are nearly empty after deletions become one small table. */
 TEST(test_compress_merges_tables)
 {
     bry__kbf_map *map = make(options_of(5000, 0.01, false));
@@ -502,8 +502,8 @@ TEST(test_compress_merges_tables)
     engine->destroy(map);
 }
 
-/* Compressing may make a further table as small as the first, with more room in it. The first is
- * the map's shape, and stays when keys go and tables become one again. */
+/* Compressing may make another table as small as the first, with more room. The first one defines
+ * the map's shape, and stays when tables are merged after deletions. */
 TEST(test_the_first_table_stays)
 {
     unsigned met = 0;
@@ -530,8 +530,8 @@ TEST(test_the_first_table_stays)
     assert_true(met > 0);
 }
 
-/* What was loaded may have cells without items, which the next deletion clears. One that finds
- * nothing leaves even those. */
+/* A loaded map may have cells without items, which the next deletion clears. A deletion that finds
+ * nothing does not clear them. */
 TEST(test_deleting_nothing_changes_nothing)
 {
     bry__kbf_map *map = make(options_of(10, 0.01, false));

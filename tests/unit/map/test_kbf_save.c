@@ -1,4 +1,4 @@
-/* The engine kbf as frames, and as frames that somebody altered. */
+/* The engine kbf as frames, and as altered frames. */
 #include "common/endian.h"
 #include "support/kbf_helpers.h"
 #include "support/repair.h"
@@ -44,7 +44,7 @@ TEST(test_save_and_load)
     }
 }
 
-/* Tables of another map than the one whose options they come with. */
+/* Tables that do not match the options. */
 TEST(test_other_options)
 {
     bry_map_options options = options_of(30, 0.1, false);
@@ -87,7 +87,7 @@ static bry_status load_forged(const bry_map_options *options, const bry_buffer *
     return status;
 }
 
-/* A few bytes under right checksums do not make a map that takes far more than its options say. */
+/* A few forged bytes cannot make a map that takes far more memory than its options. */
 TEST(test_forged_sizes)
 {
     enum { SEGMENT = 0, CAPACITY = 8, ERROR = 24 };
@@ -105,7 +105,7 @@ TEST(test_forged_sizes)
             load_forged(&options, &image, ERROR, (uint64_t)exponent << 52, NULL, &read),
             BRY_E_BADDATA);
 
-    /* Growth too follows what the tables are for, not what one of them says of its capacity. */
+    /* Nor can a forged capacity of a table: growth follows the plan. */
     failing_allocator memory;
     failing_allocator_init(&memory);
     assert_int_equal(load_forged(&options, &image, CAPACITY, 1, &memory.allocator, &read), BRY_OK);
@@ -136,7 +136,7 @@ static bry_status load_with_hashes(const bry_map_options *options, const bry_buf
     return status;
 }
 
-/* Nor does another number of hashes, with which every table to come would have to be larger. */
+/* Nor can another number of hashes, which would make every further table larger. */
 TEST(test_forged_hashes)
 {
     bry_map_options planned = options_of(6, 1e-6, false), exact = planned;
@@ -158,7 +158,7 @@ TEST(test_forged_hashes)
     }
 }
 
-/* Of tables that deletions have emptied one is kept, and no other is loaded. */
+/* At most one empty table exists, so a second one is not loaded. */
 TEST(test_empty_tables)
 {
     bry_map_options options = options_of(30, 0.1, false);

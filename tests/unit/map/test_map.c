@@ -2,7 +2,7 @@
 #include "support/like.h"
 #include "support/map_helpers.h"
 
-/* An error so small that nothing errs here. */
+/* An error so small that no test has a wrong answer. */
 static bry_map_options exact(bry_engine engine, uint64_t capacity)
 {
     return (bry_map_options){.engine = engine, .capacity = capacity, .error = 1e-9};
@@ -101,7 +101,8 @@ TEST(test_calls)
         assert_true(has(map, key(1), text("uno")));
         assert_int_equal(bry_map_get(map, key(1), NULL), BRY_PRESENT);
 
-        /* The empty value is a value; an update of an absent key is nothing, not even a code. */
+        /* The empty value is a value; an update of an absent key changes nothing and assigns no
+         * code. */
         set(map, key(2), bry_map_value_bytes(NULL, 0));
         assert_true(has(map, key(2), text("")));
         uint64_t values = stats_of(map).values;
@@ -225,7 +226,7 @@ TEST(test_more_values_than_codes)
     bry_map_destroy(map);
 }
 
-/* Values that come and go: their codes are used again, and memory does not grow without end. */
+/* Codes of values that are gone are reused, and memory is bounded. */
 TEST(test_codes_come_back)
 {
     bry_map *map = make(exact(BRY_ENGINE_COMPACT, 1000));
@@ -369,7 +370,7 @@ TEST(test_order_of_merges)
     }
 }
 
-/* A map that is merged to itself stays as it is: kbf refuses, for each key would be there twice. */
+/* A map merged into itself is unchanged; kbf refuses, because each key would be in it twice. */
 TEST(test_merge_with_itself)
 {
     for (int e = 0; e < 2; e++)
@@ -394,7 +395,7 @@ TEST(test_merge_with_itself)
         }
 }
 
-/* compact: the merged map's value wins, in whichever table of a grown map either has the key. */
+/* compact: the value of the merged map wins, whichever table has the key in either map. */
 TEST(test_merged_values_win)
 {
     bry_map *a = make(exact(BRY_ENGINE_COMPACT, 500)), *b = make(exact(BRY_ENGINE_COMPACT, 500));

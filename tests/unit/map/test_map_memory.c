@@ -1,5 +1,5 @@
-/* The map's memory: plan, stats and allocator agree to the byte, what needs none works without, and
- * growth takes little at a time. On both engines. */
+/* The map's memory: plan, stats and allocator agree to the byte; operations that need no memory
+ * work without it; and growth takes little memory at a time. With both engines. */
 #include "maplet/maplet.h"
 #include "support/map_helpers.h"
 
@@ -44,7 +44,7 @@ TEST(test_plan_is_what_create_allocates)
                 }
 }
 
-/* At capacity, with the values planned for: what plan foretells, give or take an eighth. */
+/* At capacity, with the planned values: the planned size within an eighth. */
 TEST(test_plan_at_capacity)
 {
     for (int e = 0; e < 2; e++) {
@@ -68,7 +68,7 @@ TEST(test_plan_at_capacity)
     }
 }
 
-/* Clearing, deleting and removing never fail, whatever the allocator says. */
+/* Clearing and deleting never fail, whatever the allocator does. */
 TEST(test_without_memory)
 {
     for (int e = 0; e < 2; e++) {
@@ -103,8 +103,8 @@ TEST(test_without_memory)
 }
 
 /*
- * compact, with hashes that all lead to one segment, so that it spills: a batch then works on a
- * copy, and is all or nothing there too.
+ * compact, with hashes that all belong to one segment, so that it overflows: a batch then works on
+ * a copy, and is still all or nothing.
  */
 TEST(test_batch_on_spilled_segment)
 {
@@ -147,8 +147,8 @@ TEST(test_batch_on_spilled_segment)
 }
 
 /*
- * A map that grows, every key with a value of its own: no single call takes much memory, and so
- * none moves or reads all that is there. Values that are replaced come back all the same.
+ * A growing map in which every key has its own value: no single call takes much memory, so none
+ * copies everything. Memory of replaced values is reclaimed.
  */
 TEST(test_growth_in_steps)
 {

@@ -1,4 +1,4 @@
-/* Keys that come and go: what kbf leaves behind, what stats say of it, and making a map anew. */
+/* Keys that are added and deleted: what kbf leaves behind, its statistics, and rebuilding a map. */
 #include "support/map_helpers.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static bry_buffer saved(const bry_map *map)
     return buffer;
 }
 
-/* All keys have come and are replaced in turn, after `from` times until it was `to` times; the live
- * ones are the last, from the one that is returned on, and `stored` of them are there. */
+/* Replaces all keys in turn, from round `from` to round `to`. The live keys are the last ones, from
+ * the number returned on; `stored` of them are in the map. */
 static uint64_t churn(bry_map *map, uint32_t value_bits, uint64_t from, uint64_t to,
                       uint64_t *stored)
 {
@@ -57,7 +57,7 @@ static uint64_t churn(bry_map *map, uint32_t value_bits, uint64_t from, uint64_t
 typedef struct pairs {
     uint64_t first, n;
     uint32_t value_bits;
-    uint64_t fail_at; /* this pair ends it; 0: none does */
+    uint64_t fail_at; /* fails at this pair; 0: never */
     size_t too_many;
     char text[64][32];
 } pairs;
@@ -115,7 +115,7 @@ TEST(test_ghosts_and_rebuild)
         assert_true(ghosts > live / 5); /* it drifts … */
         assert_in_range(stats.ghosts, ghosts * 85 / 100, ghosts * 115 / 100); /* … and says so */
 
-        assert_loads(map); /* and says so after it was kept */
+        assert_loads(map); /* also after saving and loading */
 
         pairs all = {.first = first, .n = live, .value_bits = bits};
         bry_map_supplier supplier = {supply, &all};
@@ -134,12 +134,12 @@ TEST(test_ghosts_and_rebuild)
     }
 }
 
-/* What the header says of a map that is planned for its live keys at an error of 0.001, and of a
- * fixed one with room for a fifth more. */
+/* The header's statements about a map planned for its live keys at an error of 0.001, and about a
+ * fixed one with a fifth more room. */
 TEST(test_drift)
 {
     static const struct {
-        uint64_t turns, least, most; /* counted too many, in thousandths of the live keys */
+        uint64_t turns, least, most; /* excess count, in thousandths of the live keys */
     } at[] = {{20, 5, 20}, {120, 70, 115}, {400, 360, 450}};
     for (int fixed = 0; fixed < 2; fixed++) {
         bry_map *map = make((bry_map_options){.engine = BRY_ENGINE_KBF,
@@ -156,7 +156,7 @@ TEST(test_drift)
                 assert_in_range(1000 * ghosts / live, at[i].least, at[i].most);
             assert_in_range(stats.ghosts, ghosts * 8 / 10, ghosts);
         }
-        if (fixed) /* of the live keys so many were refused */
+        if (fixed) /* refused live keys */
             assert_in_range(1000 * (live - stored) / live, 200, 400);
         else
             assert_int_equal(stored, live);
@@ -170,7 +170,7 @@ TEST(test_drift)
     }
 }
 
-/* Ghosts are no more than the keys there are, and go with them. */
+/* There are never more ghosts than keys, and they disappear with them. */
 TEST(test_ghosts_go)
 {
     failing_allocator memory;
@@ -198,7 +198,7 @@ TEST(test_rebuild_compact)
         assert_int_equal(bry_map_rebuild(map, &supplier), BRY_OK);
         assert_int_equal(stats_of(map).values, bits ? 0 : 200);
         assert_true(count_readable(map, &all) > live * 98 / 100);
-        /* Its values still go with their keys. */
+        /* Its values are still removed with their keys. */
         for (uint64_t i = first; i < first + live; i++)
             assert_int_equal(bry_map_del(map, key(i), NULL), BRY_OK);
         assert_int_equal(stats_of(map).items, 0);
@@ -209,7 +209,7 @@ TEST(test_rebuild_compact)
     }
 }
 
-/* A map that was compressed and made anew grows by what it is then, and what it saves loads. */
+/* A map that was compressed and rebuilt grows by its new size, and can be saved and loaded. */
 TEST(test_compressed_and_rebuilt)
 {
     bry_map *map = make((bry_map_options){.engine = BRY_ENGINE_KBF,
@@ -229,7 +229,7 @@ TEST(test_compressed_and_rebuilt)
     bry_map_destroy(map);
 }
 
-/* What fails leaves the map as it was. */
+/* A failure leaves the map unchanged. */
 TEST(test_failures)
 {
     for (int e = 0; e < 2; e++) {

@@ -1,4 +1,4 @@
-/* Maps in files that somebody altered: what is wrong is refused, and named. */
+/* Altered files of maps: each is refused with its message. */
 #include "common/endian.h"
 #include "frame/frame_header.h"
 #include "support/job_calls.h"
@@ -17,7 +17,7 @@ static bry_buffer saved_of(const bry_map *map)
     return buffer;
 }
 
-/* A map with all that a file can hold: grown, with codes that are free, with refusals. */
+/* A map with everything that a file can contain: growth, free codes, refusals. */
 static bry_map *busy(bry_engine engine, unsigned value_bits)
 {
     bry_map *map = make((bry_map_options){
@@ -159,7 +159,7 @@ TEST(test_forged_values)
     bry_map_destroy(map);
 }
 
-/* A folded kbf map is merged by one made like it, which plans for less error than the first did. */
+/* A folded kbf map is merged with one of the same options, whose plan has a smaller error. */
 TEST(test_merged_after_compress)
 {
     bry_map_options options = BRY_MAP_OPTIONS;

@@ -1,4 +1,4 @@
-/* A sweep by value: every entry once, whatever happens to the map meanwhile. */
+/* Sweeps by value visit every entry once, whatever happens to the map meanwhile. */
 #include "hash/derive.h"
 #include "maplet/maplet.h"
 #include "support/map_helpers.h"
@@ -57,7 +57,7 @@ TEST(test_every_entry_once)
             do {
                 assert_int_equal(bry_map_sweep(map, &counting, budgets[b], &cursor), BRY_OK);
                 calls++;
-                if (calls == 3) { /* in the midst of a sweep it is saved as without one */
+                if (calls == 3) { /* a sweep does not change the saved bytes */
                     after.len = 0;
                     assert_int_equal(bry_map_save(map, &to_after, NULL), BRY_OK);
                     assert_int_equal(after.len, before.len);
@@ -96,7 +96,7 @@ TEST(test_once_while_the_map_changes)
     }
 }
 
-/* The cursor goes on in a copy. */
+/* The cursor is valid in a clone. */
 TEST(test_in_a_copy)
 {
     bry_map *map = make(growing(1000)), *copy;
@@ -166,7 +166,7 @@ TEST(test_spilled)
 
 /* ---- changing and deleting ----------------------------------------------------------------- */
 
-/* Of values numbered from 0: every third goes, every third of the others is raised by one. */
+/* Deletes every third value, and increments every third of the others. */
 static bool goes(uint64_t i)
 {
     return i % 3 == 0;
@@ -205,7 +205,7 @@ static void assert_swept(const bry_map *map)
     }
     bry_map_stats stats = stats_of(map);
     assert_int_equal(stats.items, TEXTS / 3 * 2);
-    assert_int_equal(stats.values, VALUES / 3 * 2); /* nobody has the others any more */
+    assert_int_equal(stats.values, VALUES / 3 * 2); /* no key has the other values */
 }
 
 TEST(test_values)
@@ -220,14 +220,14 @@ TEST(test_values)
     assert_int_equal(judged, TEXTS);
     assert_swept(map);
     assert_true(stats_of(map).bytes_main < bytes);
-    /* The counts of keys are right: with its last key each value goes. */
+    /* The counts of keys are right: each value is removed with its last key. */
     for (uint64_t i = 0; i < TEXTS; i++)
         assert_int_equal(bry_map_del(map, key(i), NULL), BRY_OK);
     assert_int_equal(stats_of(map).values, 0);
     bry_map_destroy(map);
 }
 
-/* Every allocation fails once. The cursor stands where it failed, and the rest is done. */
+/* Every allocation fails once. The cursor stays at the failure, and the sweep can continue. */
 TEST(test_out_of_memory)
 {
     failing_allocator memory;
@@ -245,7 +245,7 @@ TEST(test_out_of_memory)
         failing_allocator_restart(&memory);
         memory.fail_at = n;
         bry_status status = bry_map_sweep(map, &by, UINT64_MAX, &cursor);
-        failed = memory.calls >= n; /* giving memory back may need some, and is left for later */
+        failed = memory.calls >= n; /* reclaiming memory may need memory, and is deferred */
         memory.fail_at = 0;
         assert_int_equal(stats_of(map).bytes, memory.now - stats_of(full).bytes);
         if (status != BRY_OK) {
@@ -296,7 +296,7 @@ TEST(test_refused)
     cursor = 1; /* the place in no table */
     assert_int_equal(bry_map_sweep(map, &by, 100, &cursor), BRY_E_RANGE);
     assert_int_equal(cursor, 1);
-    cursor = UINT64_MAX; /* a table that has been closed, for all one knows */
+    cursor = UINT64_MAX; /* could be a table that was removed */
     assert_int_equal(bry_map_sweep(map, &by, 100, &cursor), BRY_OK);
     assert_int_equal(cursor, 0);
     bry_map_destroy(kbf);

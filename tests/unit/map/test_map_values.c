@@ -1,11 +1,11 @@
-/* Long values that come and go: what no key has any more does not pile up. */
+/* Long values that are added and removed: unused values do not accumulate. */
 #include "support/map_helpers.h"
 
 #include <stdlib.h>
 
 enum { LONG = 60000, LONG_VALUES = 400 };
 
-/* Value number i in LONG bytes; good until the next call. */
+/* Value number i in LONG bytes, valid until the next call. */
 static bry_map_value long_value(uint64_t i)
 {
     static unsigned char bytes[LONG];
@@ -41,7 +41,7 @@ static void del(bry_map *map, uint64_t i)
 
 /* ---- compact ---- */
 
-/* Of all values so many are in use: the others are at most as many, give or take one. */
+/* At most about half of the stored values are unused. */
 static void assert_few_unused(const bry_map *map, uint64_t in_use)
 {
     uint64_t values = stats_of(map).values;
@@ -71,7 +71,7 @@ TEST(test_replaced)
     replace_in_turn(17);
 }
 
-/* Keys are deleted, or all get the same short value: memory goes as they do. */
+/* Keys are deleted, or all get the same short value: memory shrinks accordingly. */
 TEST(test_taken_from_all)
 {
     for (int shared = 0; shared < 2; shared++) {
@@ -94,7 +94,7 @@ TEST(test_taken_from_all)
     }
 }
 
-/* Few values under many keys: they stay, however often keys change, and stay right. */
+/* Few values of many keys stay, and stay correct, however often keys change. */
 TEST(test_shared)
 {
     enum { KEYS = 3000, SHARED = 5 };
@@ -115,8 +115,8 @@ TEST(test_shared)
     finish(map, &memory);
 }
 
-/* What a map does with its values depends on what it holds, not on how it came to be: one that was
- * saved and loaded on the way has the same bytes in the end. */
+/* The handling of values depends only on the contents: a map that was saved and loaded in between
+ * has the same bytes in the end. */
 static bry_buffer save(const bry_map *map)
 {
     bry_buffer saved = BRY_BUFFER;
@@ -225,7 +225,7 @@ TEST(test_refused)
     finish(map, &memory);
 }
 
-/* Values go without memory. */
+/* Values are removed without allocations. */
 TEST(test_goes_without_memory)
 {
     failing_allocator memory;
@@ -249,7 +249,7 @@ TEST(test_goes_without_memory)
     finish(map, &memory);
 }
 
-/* A batch may give a new value to a key and another one to the same key. */
+/* A batch may set the same key to two new values. */
 TEST(test_new_value_is_replaced)
 {
     enum { BATCH = 40000 };
@@ -275,7 +275,7 @@ TEST(test_new_value_is_replaced)
 
 /* ---- kbf ---- */
 
-/* The last deletion gives the values back, where they take much memory or many codes. */
+/* The last deletion frees the values if they take much memory or many codes. */
 TEST(test_emptied)
 {
     for (int by_pair = 0; by_pair < 2; by_pair++) {
@@ -301,8 +301,8 @@ TEST(test_emptied)
     }
 }
 
-/* Many codes: a map that is empty now and then never runs out of them, also where it is not empty
- * at the time when it would. */
+/* A map that is sometimes empty never runs out of codes, even if it is not empty when they would
+ * run out. */
 TEST(test_emptied_before_codes_run_out)
 {
     failing_allocator memory;
@@ -320,8 +320,8 @@ TEST(test_emptied_before_codes_run_out)
     finish(map, &memory);
 }
 
-/* Few short values stay, so that maps made alike can be merged after one was empty; compressing one
- * that is empty drops them. */
+/* Few short values stay, so that maps of the same options can be merged after one was empty;
+ * compressing an empty map removes them. */
 TEST(test_emptied_keeps_few)
 {
     failing_allocator memory;
@@ -344,7 +344,7 @@ TEST(test_emptied_keeps_few)
     finish(map, &memory);
 }
 
-/* Deleting what is not there, from a map that is empty, drops nothing. */
+/* Deleting an absent key from an empty map removes no value. */
 TEST(test_empty_stays)
 {
     failing_allocator memory;
