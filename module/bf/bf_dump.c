@@ -209,20 +209,15 @@ static bry_status loadchunk_finish(server_context *context, held_object *object,
     state_sink whole;
     bry_sink sink = {state_sink_write, &whole};
     state_sink_begin(&whole);
-    chunks_write(&object->pieces, &sink);
+    object_save(object, &sink);
     if (state_sink_end(&whole) != head->state)
         return BRY_E_BADDATA;
-    bry_source source = chunks_source(&object->pieces);
     bry_load load = BRY_LOAD;
     load.max_bytes = is_replayed(context) ? 0 : settings_load_limit();
-    bry_status status = object_load(object, &source, &load);
-    if (status == BRY_OK && object->pieces.len > 0)
-        status = BRY_E_BADDATA;
-    chunks_free(&object->pieces);
+    bry_status status = object_load_pieces(object, &load);
     if (status != BRY_OK)
         api.Log(context, "warning", "a filter is refused: %s at byte %" PRIu64 " (%s)",
-                load.problem ? load.problem : "its length is wrong", load.offset,
-                bry_status_word(status));
+                load.problem, load.offset, bry_status_word(status));
     return status;
 }
 
@@ -246,7 +241,7 @@ static int loadchunk_first(server_context *context, server_string **argv, opened
     if (!object_may_grow(context, NULL, len))
         return object_too_large(context, &filter_family);
     held_object *made = object_new(&filter_family);
-    bry_status status = made ? chunks_append(&made->pieces, bytes, len) : BRY_E_NOMEM;
+    bry_status status = made ? object_append_piece(made, bytes, len) : BRY_E_NOMEM;
     bool last = len == head->length;
     if (status == BRY_OK && last)
         status = loadchunk_finish(context, made, head);
@@ -263,14 +258,14 @@ static int loadchunk_next(server_context *context, server_string **argv, opened_
                           const chunk_head *head, const char *bytes, size_t len)
 {
     held_object *object = opened->object;
-    if (!object || object->thing || object->pieces.len != head->offset)
+    if (!object || object->thing || object_pieces_len(object) != head->offset)
         return bf_error(context, bad_data);
     if (!object_may_grow(context, object, len))
         return object_too_large(context, &filter_family);
-    bry_status status = chunks_append(&object->pieces, bytes, len);
+    bry_status status = object_append_piece(object, bytes, len);
     if (status != BRY_OK)
         return reply_status(context, status);
-    if (object->pieces.len == head->length)
+    if (object_pieces_len(object) == head->length)
         status = loadchunk_finish(context, object, head);
     if (status != BRY_OK) {
         api.DeleteKey(opened->key);

@@ -10,9 +10,12 @@ struct chunk {
     unsigned char bytes[];
 };
 
-void chunks_init(chunks *self, bry_allocator allocator)
+chunks *chunks_new(bry_allocator allocator)
 {
-    *self = (chunks){.allocator = allocator};
+    chunks *self = allocator.alloc(allocator.opaque, sizeof *self);
+    if (self)
+        *self = (chunks){.allocator = allocator};
+    return self;
 }
 
 static void chunks_drop_first(chunks *self)
@@ -28,8 +31,11 @@ static void chunks_drop_first(chunks *self)
 
 void chunks_free(chunks *self)
 {
+    if (!self)
+        return;
     while (self->first)
         chunks_drop_first(self);
+    self->allocator.free(self->allocator.opaque, self, sizeof *self);
 }
 
 bry_status chunks_append(chunks *self, const void *bytes, size_t len)

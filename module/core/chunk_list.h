@@ -17,8 +17,9 @@ typedef struct chunks {
     uint64_t len; /* bytes left in all blocks */
 } chunks;
 
-void chunks_init(chunks *self, bry_allocator allocator);
-void chunks_free(chunks *self);
+/* NULL: out of memory. */
+chunks *chunks_new(bry_allocator allocator);
+void chunks_free(chunks *self); /* NULL is allowed */
 
 /* BRY_E_NOMEM leaves the list unchanged. */
 bry_status chunks_append(chunks *self, const void *bytes, size_t len);

@@ -72,6 +72,7 @@ typedef struct command_family {
     /* Makes a copy, with its memory counted in `bill`. BRY_E_NOMEM. */
     bry_status (*clone)(const void *thing, account *bill, void **copy);
     void (*destroy)(void *thing);
+    size_t extra; /* bytes of each object for the family's own use (object_extra()) */
     uint64_t (*items)(const void *thing); /* in constant time */
     /* Probability of a wrong answer, as promised and as estimated now. object_count() calls it from
      * time to time; NULL: the family sets both values in its objects. */

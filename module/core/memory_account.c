@@ -18,21 +18,47 @@ static void account_uncount(account *self, size_t bytes)
     atomic_fetch_sub_explicit(self->sum, bytes, memory_order_relaxed);
 }
 
+/* The limit of the command that is running. */
+static struct {
+    const account *of; /* NULL: no limit */
+    size_t bytes;
+    size_t before; /* bytes of the account when the limit was set */
+    struct server_context *asking;
+    bool denied;
+} limit;
+
+void account_limit_begin(account *self, size_t bytes, struct server_context *asking)
+{
+    limit.of = self;
+    limit.bytes = bytes;
+    limit.before = self->bytes;
+    limit.asking = asking;
+    limit.denied = false;
+}
+
+bool account_limit_end(account *self)
+{
+    bool denied = limit.of == self && limit.denied;
+    limit.of = NULL;
+    limit.denied = false;
+    return denied;
+}
+
 /* A command that allocates more than this also checks the server's maxmemory. */
 #define LARGE_GROWTH ((size_t)1 << 20)
 
 static bool account_exceeds_limit(const account *self, size_t size)
 {
-    return self->limit && (self->bytes > self->limit || size > self->limit - self->bytes);
+    return limit.of == self && (self->bytes > limit.bytes || size > limit.bytes - self->bytes);
 }
 
 /* The server checks maxmemory before a command, not while it runs. A command that allocates
  * megabytes is refused if it would exceed maxmemory, unless the server evicts keys. */
 static bool account_exceeds_maxmemory(const account *self, size_t size)
 {
-    if (!self->asking || !self->limit || self->bytes + size < self->before + LARGE_GROWTH)
+    if (limit.of != self || !limit.asking || self->bytes + size < limit.before + LARGE_GROWTH)
         return false;
-    int flags = api.GetContextFlags(self->asking);
+    int flags = api.GetContextFlags(limit.asking);
     return (flags & SERVER_OUT_OF_MEMORY) && !(flags & SERVER_EVICTS);
 }
 
@@ -44,14 +70,14 @@ static bool account_exceeds_maxmemory(const account *self, size_t size)
 void *account_alloc(void *opaque, size_t size)
 {
     account *self = opaque;
-    if (account_exceeds_limit(self, size) && self->asking && is_replayed(self->asking))
-        self->limit = 0;
+    if (account_exceeds_limit(self, size) && limit.asking && is_replayed(limit.asking))
+        limit.of = NULL;
     if (account_exceeds_limit(self, size)) {
-        self->denied = true;
+        limit.denied = true;
         return NULL;
     }
     void *block = api.TryAlloc(size);
-    if (block && account_exceeds_maxmemory(self, size) && !is_replayed(self->asking)) {
+    if (block && account_exceeds_maxmemory(self, size) && !is_replayed(limit.asking)) {
         api.Free(block);
         return NULL;
     }

@@ -12,14 +12,21 @@
 #include <bloomery/base.h>
 #include <stdatomic.h>
 
+struct server_context;
+
 typedef struct account {
     size_t bytes, blocks;
     atomic_ullong *sum; /* total bytes of a family */
-    size_t limit; /* allocations beyond it fail; 0: no limit */
-    size_t before; /* bytes when the limit was set */
-    struct server_context *asking; /* client whose command the limit applies to; NULL: always */
-    bool denied; /* set when an allocation failed because of the limit */
 } account;
+
+/*
+ * Sets a limit: allocations beyond it fail. `asking` is the client's command that it applies to
+ * (replayed commands are not limited), NULL for any. One account at a time has a limit, since one
+ * command runs at a time. account_limit_end() removes it; true if an allocation failed because of
+ * it.
+ */
+void account_limit_begin(account *self, size_t limit, struct server_context *asking);
+bool account_limit_end(account *self);
 
 /* These are the functions of account_allocator(); `opaque` is the account. */
 void *account_alloc(void *opaque, size_t size);

@@ -12,12 +12,11 @@ enum { FOREIGN_NOTE = 1024 };
 
 held_object *object_new(command_family *family)
 {
-    held_object *made = account_open(sizeof *made, &family->totals.bytes);
+    held_object *made = account_open(sizeof *made + family->extra, &family->totals.bytes);
     if (!made)
         return NULL;
     made->family = family;
     made->totals = &family->totals;
-    chunks_init(&made->pieces, account_allocator(&made->account));
     atomic_fetch_add_explicit(&family->totals.keys, 1, memory_order_relaxed);
     return made;
 }
@@ -81,15 +80,55 @@ void object_free(held_object *self)
     object_set_items(self, 0);
     if (self->thing)
         self->family->destroy(self->thing);
-    chunks_free(&self->pieces);
+    chunks_free(self->pieces);
     atomic_fetch_sub_explicit(&self->totals->keys, 1, memory_order_relaxed);
     account_close(self);
 }
 
 bry_status object_save(const held_object *self, const bry_sink *sink)
 {
-    return self->thing ? self->family->save(self->thing, sink) : chunks_write(&self->pieces, sink);
+    if (self->thing)
+        return self->family->save(self->thing, sink);
+    return self->pieces ? chunks_write(self->pieces, sink) : BRY_OK;
 }
+
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+bry_status object_append_piece(held_object *self, const void *bytes, size_t len)
+{
+    if (!self->pieces)
+        self->pieces = chunks_new(account_allocator(&self->account));
+    return self->pieces ? chunks_append(self->pieces, bytes, len) : BRY_E_NOMEM;
+}
+
+uint64_t object_pieces_len(const held_object *self)
+{
+    return self->pieces ? self->pieces->len : 0;
+}
+
+static bry_status object_piece_write(void *opaque, const void *bytes, size_t len)
+{
+    return object_append_piece(opaque, bytes, len);
+}
+
+bry_status object_load_pieces(held_object *self, bry_load *load)
+{
+    if (!self->pieces) {
+        load->problem = "it is empty";
+        return BRY_E_BADDATA;
+    }
+    bry_source source = chunks_source(self->pieces);
+    bry_status status = object_load(self, &source, load);
+    if (status == BRY_OK && self->pieces->len > 0) {
+        status = BRY_E_BADDATA;
+        load->problem = "trailing bytes after the object";
+    }
+    chunks_free(self->pieces);
+    self->pieces = NULL;
+    return status;
+}
+
+/* ---- loading and copying -------------------------------------------------------------------- */
 
 /* Checks the size of a loaded object, including what a family keeps besides the library's, and that
  * it has no note left: a family with notes has taken its own. */
@@ -120,7 +159,7 @@ bry_status object_load(held_object *self, const bry_source *source, bry_load *lo
     load->note = &note;
     load->note_max = FOREIGN_NOTE;
     if (load->max_bytes)
-        self->account.limit = before + load->max_bytes + LOAD_BUFFERS;
+        account_limit_begin(&self->account, before + load->max_bytes + LOAD_BUFFERS, NULL);
     bry_status status = self->family->load(source, load, &self->thing);
     load->allocator = NULL;
     load->note = NULL;
@@ -144,8 +183,8 @@ bry_status object_copy(const held_object *self, held_object **copy)
     if (self->thing) {
         status = self->family->clone(self->thing, &made->account, &made->thing);
     } else {
-        bry_sink sink = chunks_sink(&made->pieces);
-        status = chunks_write(&self->pieces, &sink);
+        bry_sink sink = {object_piece_write, made};
+        status = object_save(self, &sink);
     }
     if (status != BRY_OK) {
         object_free(made);
@@ -282,20 +321,13 @@ bool object_may_grow(server_context *context, const held_object *object, uint64_
 
 void object_limit_begin(server_context *context, held_object *object)
 {
-    account *memory = &object->account;
-    uint64_t limit = settings_max_key_bytes();
-    memory->before = memory->bytes;
-    memory->limit = (memory->bytes > limit ? memory->bytes : limit) + limit / 8;
-    memory->asking = context;
+    uint64_t limit = settings_max_key_bytes(), now = object->account.bytes;
+    account_limit_begin(&object->account, (now > limit ? now : limit) + limit / 8, context);
 }
 
 bry_status object_limit_end(held_object *object, bry_status status)
 {
-    account *memory = &object->account;
-    bool denied = memory->denied;
-    memory->denied = false;
-    memory->limit = 0;
-    memory->asking = NULL;
+    bool denied = account_limit_end(&object->account);
     return denied && status == BRY_E_NOMEM ? BRY_E_LIMIT : status;
 }
 

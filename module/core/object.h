@@ -22,12 +22,6 @@
 
 #include <bloomery/hash.h>
 
-/* What ONCE did with a guard since this server has it; neither saved nor copied. */
-typedef struct once_counts {
-    uint64_t applied, repeated;
-    double expected_lost; /* expected number of new ids that were taken for repeats */
-} once_counts;
-
 typedef struct held_object {
     account account; /* must be first: account_open() counts the object in it */
     command_family *family;
@@ -36,9 +30,14 @@ typedef struct held_object {
     uint64_t items; /* its items in the totals, as of the last object_recount() */
     double promised, estimated; /* probability of a wrong answer */
     uint64_t counted; /* items since `estimated` was updated */
-    once_counts once; /* windows only */
-    chunks pieces; /* while being restored */
+    chunks *pieces; /* while being restored, else NULL */
 } held_object;
+
+/* What a family keeps in each object besides (command_family.extra), zeros at first. */
+static inline void *object_extra(const held_object *self)
+{
+    return (void *)(self + 1);
+}
 
 /* Makes an object without a thing; its allocator is account_allocator(&object->account). NULL: out
  * of memory. Counts it as a key of the family. */
@@ -57,6 +56,15 @@ void object_count_among(held_object *self, family_totals *totals);
 
 /* Copies an object; the copy has its own account. BRY_E_NOMEM. */
 bry_status object_copy(const held_object *self, held_object **copy);
+
+/* Adds to the pieces of an unfinished object. BRY_E_NOMEM. */
+bry_status object_append_piece(held_object *self, const void *bytes, size_t len);
+/* Bytes of its pieces. */
+uint64_t object_pieces_len(const held_object *self);
+
+/* Makes the object from its pieces, and frees them, also after a failure. Returns what
+ * object_load() returns; BRY_E_BADDATA if bytes are left. */
+bry_status object_load_pieces(held_object *self, bry_load *load);
 
 /* Writes the object's frames, or the pieces of an unfinished one. */
 bry_status object_save(const held_object *self, const bry_sink *sink);

@@ -149,7 +149,7 @@ static bry_status rdb_load_pieces(held_object *object, const bry_source *source,
     do {
         status = source->read(source->opaque, bytes, sizeof bytes, &got);
         if (status == BRY_OK)
-            status = chunks_append(&object->pieces, bytes, got);
+            status = object_append_piece(object, bytes, got);
         if (from_client && object->account.bytes > settings_load_limit())
             status = BRY_E_LIMIT;
     } while (status == BRY_OK && got > 0);
@@ -251,14 +251,8 @@ static int restore_refuse_piece(server_context *context, const command_family *f
 static int restore_finish(server_context *context, server_string **argv, opened_key *opened)
 {
     held_object *object = opened->object;
-    bry_source source = chunks_source(&object->pieces);
     bry_load load = BRY_LOAD;
-    bry_status status = object_load(object, &source, &load);
-    if (status == BRY_OK && object->pieces.len > 0) {
-        status = BRY_E_BADDATA;
-        load.problem = "trailing bytes after the object";
-    }
-    chunks_free(&object->pieces);
+    bry_status status = object_load_pieces(object, &load);
     if (status != BRY_OK) {
         const char *family = object->family->name;
         api.Log(context, "warning", "%s %s is refused: %s at byte %" PRIu64 " (%s)",
@@ -283,7 +277,7 @@ static const char *restore_piece_problem(opened_key *opened, const command_famil
     if (there->thing)
         return "the key already exists";
     opened->object = there;
-    return offset == 0 || offset == there->pieces.len ? NULL : "it is not the next piece";
+    return offset == 0 || offset == object_pieces_len(there) ? NULL : "it is not the next piece";
 }
 
 static int restore_add_piece(server_context *context, server_string **argv, opened_key *opened,
@@ -292,7 +286,7 @@ static int restore_add_piece(server_context *context, server_string **argv, open
     size_t len;
     const char *bytes = api.StringPtrLen(argv[3], &len);
     held_object *object = first ? object_new(family) : opened->object;
-    if (!object || chunks_append(&object->pieces, bytes, len) != BRY_OK) {
+    if (!object || object_append_piece(object, bytes, len) != BRY_OK) {
         if (first)
             object_free(object);
         return restore_refuse_piece(context, family, "out of memory");

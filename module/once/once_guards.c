@@ -106,9 +106,10 @@ int once_command_info(server_context *context, server_string **argv, int argc)
         bry_window_stats stats = BRY_WINDOW_STATS;
         bry_window_get_stats(window_of(object), &stats);
         api.ReplyWithMap(context, WINDOW_INFO_PAIRS + GUARD_PAIRS);
-        reply_pair_count(context, "applied", object->once.applied);
-        reply_pair_count(context, "repeated", object->once.repeated);
-        reply_pair_number(context, "expected_lost", object->once.expected_lost);
+        const once_counts *counts = window_once_counts(object);
+        reply_pair_count(context, "applied", counts->applied);
+        reply_pair_count(context, "repeated", counts->repeated);
+        reply_pair_number(context, "expected_lost", counts->expected_lost);
         reply_pair_number(context, "expected_lost_at_most",
                           (double)stats.items * stats.promised_error);
         window_reply_pairs(context, object);

@@ -107,8 +107,8 @@ static bool once_remember(const once_check *self)
     bry_status status = bry_window_add(window_of(self->object), self->hash, self->now, NULL);
     status = object_limit_end(self->object, status);
     if (status == BRY_OK) {
-        self->object->once.applied++;
-        self->object->once.expected_lost += self->error;
+        window_once_counts(self->object)->applied++;
+        window_once_counts(self->object)->expected_lost += self->error;
         window_refresh_errors(self->object);
         return true;
     }
@@ -127,8 +127,8 @@ static void once_forget_id(once_check *self)
     if (opened.key && api.ModuleTypeGetType(opened.key) == window_family.type &&
         api.ModuleTypeGetValue(opened.key) == self->object) {
         (void)bry_window_del(window_of(self->object), self->hash, self->now, NULL);
-        self->object->once.applied--;
-        self->object->once.expected_lost -= self->error;
+        window_once_counts(self->object)->applied--;
+        window_once_counts(self->object)->expected_lost -= self->error;
         window_refresh_errors(self->object);
         once_replicate_time(self, self->now);
     }
@@ -139,7 +139,7 @@ static void once_forget_id(once_check *self)
 
 static int once_reply_repeat(const once_check *self)
 {
-    self->object->once.repeated++;
+    window_once_counts(self->object)->repeated++;
     once_total.repeated++;
     once_replicate_time(self, bry_window_time(window_of(self->object)));
     api.NotifyKeyspaceEvent(self->context, SERVER_NOTIFY_MODULE, "once.repeated", self->guard);

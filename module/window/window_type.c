@@ -220,5 +220,6 @@ command_family window_family = {
     .load = window_type_load,
     .clone = window_type_clone,
     .destroy = window_type_destroy,
+    .extra = sizeof(once_counts),
     .items = window_type_items,
 };

@@ -42,6 +42,17 @@ static inline bry_window *window_of(const held_object *object)
     return object->thing;
 }
 
+/* What ONCE did with a guard since this server has it; neither saved nor copied. */
+typedef struct once_counts {
+    uint64_t applied, repeated;
+    double expected_lost; /* expected number of new ids that were taken for repeats */
+} once_counts;
+
+static inline once_counts *window_once_counts(const held_object *object)
+{
+    return object_extra(object);
+}
+
 static inline bool window_by_events(const bry_window_options *options)
 {
     return options->max_skew != 0;

@@ -17,7 +17,7 @@ def fill(client, more=""):
     if not more:
         client("ONCE.CREATE", "g", "WINDOW", "1h")
         client("ONCE.CREATE", "levels", "WINDOW", "1h", "CAPACITY", 20, "ERROR", "1e-4")
-        client("ONCE.CREATE", "full", "WINDOW", "1h", "CAPACITY", 20, "MAXMEM", "12kb")
+        client("ONCE.CREATE", "full", "WINDOW", "1h", "CAPACITY", 20, "MAXMEM", "4kb")
         client("ONCE.CREATE", "brief", "WINDOW", 7, "CAPACITY", 50)
         client("WINDOW.CREATE", "w", "WINDOW", "10min", "SEED", 3)
     client("SET", "text", "v")
