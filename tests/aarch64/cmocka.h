@@ -56,7 +56,7 @@ typedef struct CMUnitTest {
     cmocka_check((uint64_t)(a) - (uint64_t)(low) <= (uint64_t)(high) - (uint64_t)(low),            \
                  #a " is from " #low " to " #high)
 
-/* Where the running test goes on when it has failed; one for all files of a program. */
+/* The target of a failed assertion; one for all files of a program. */
 __attribute__((weak)) jmp_buf cmocka_failed;
 
 _Noreturn static inline void _fail(const char *file, int line)
@@ -74,7 +74,7 @@ static inline void cmocka_equal(uint64_t a, uint64_t b, bool wanted, const char 
     _fail(file, line);
 }
 
-/* False when it failed, in its set-up and teardown too. */
+/* False if it failed, including set-up and teardown. */
 static inline bool cmocka_passes(const CMUnitTest *test, void *state)
 {
     if (setjmp(cmocka_failed))

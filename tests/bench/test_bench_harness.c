@@ -1,4 +1,5 @@
-/* The bench harness: turns, fresh states, wrong answers, the middle of values, keys, the block. */
+/* The bench harness: order of candidates, fresh states, wrong answers, medians, keys, the result
+ * block. */
 #include "bench/harness/keys.h"
 #include "bench/harness/measure.h"
 #include "bench/harness/result_block.h"
@@ -10,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Candidates that write down what is done with them. */
+/* Candidates that record their calls. */
 static char diary[256];
 static int alive;
-static unsigned spoiled_run; /* the run of b, counted from 1, that answers wrongly; 0: none */
+static unsigned spoiled_run; /* the run of b, counted from 1, that gives a wrong answer; 0: none */
 static unsigned runs_of_b;
 
 static void note(char what)
@@ -95,7 +96,7 @@ TEST(test_rounds)
     bench_result results[2];
     spoiled_run = 0;
     assert_true(measure(&b, 3, results));
-    /* A round to warm up and three more; each state is new, and who is first changes. */
+    /* A warm-up round and three more; each state is new, and the first candidate changes. */
     assert_string_equal(diary, "a01.b01."
                                "b01.a01."
                                "a01.b01."
@@ -103,7 +104,7 @@ TEST(test_rounds)
     assert_int_equal(alive, 0);
     assert_true(results[0].time[0].median == 100 && results[0].time[0].min == 100);
     assert_true(results[0].time[1].median == 200);
-    /* b's runs are two a round; the warm-up's, 0 and 1, do not count. */
+    /* b has two runs per round; those of the warm-up, 0 and 1, do not count. */
     assert_true(results[1].time[0].median == 100.4 && results[1].time[0].min == 100.2);
     assert_true(results[1].time[1].median == 200.5 && results[1].time[1].min == 200.3);
     assert_int_equal(results[1].found[1], 8);
@@ -233,7 +234,7 @@ TEST(test_block)
     assert_true(bench_block_replace(path, "one\n"));
     assert_true(bench_block_replace(path, "two\n\nthree\n"));
     assert_holds(path, "a\n<!-- bench:begin -->\ntwo\n\nthree\n<!-- bench:end -->\nb");
-    /* A link stays one. */
+    /* A link is kept. */
     char link[sizeof path + 5], to[sizeof path + 5] = "";
     snprintf(link, sizeof link, "%s.link", path);
     assert_int_equal(symlink(path, link), 0);

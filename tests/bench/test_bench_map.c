@@ -1,5 +1,5 @@
-/* What the benchmarks of maps stand on: values by their distribution, the workload of the papers,
- * and that a wrong answer of a map is counted as what it is. */
+/* Parts of the benchmarks of maps: the distribution of values, the workload of the papers, and the
+ * counting of wrong answers. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { DRAWS = 100000, VALUES = 50 };
 
-/* Evenly spaced draws: each value as often as its share says, give or take one at either end. */
+/* Evenly spaced draws: each value as often as its share, plus or minus one. */
 static void check_mix(double skew, double top, const double *share)
 {
     value_mix mix;

@@ -1,5 +1,5 @@
-/* What `bench maplet` relies on: the exact table against a plain list, and that no wrong answer of
- * a table goes unnoticed. */
+/* What `bench maplet` relies on: the exact table compared with a plain list, and the detection of
+ * wrong answers. */
 #include "bench/cases/map/maplet_candidates.h"
 #include "bench/peers/exact_table.h"
 #include "hash/derive.h"
@@ -9,7 +9,8 @@
 
 /* ---- the exact table ----------------------------------------------------------------------- */
 
-/* Few keys, at both ends of the numbers, so that runs of slots wrap around; 0 is among them. */
+/* Few keys, the smallest and the largest numbers, so that runs of slots wrap around; including
+ * 0. */
 enum { KEYS = 600 };
 
 static uint64_t key_number(unsigned i)
@@ -153,7 +154,7 @@ TEST_WITH(test_right_answers, set_up, tear_down)
     }
 }
 
-/* One of the keys whose fingerprint so many of the added ones have. */
+/* A key whose fingerprint this many of the added keys have. */
 static bry_hash key_with(const maplet_work *work, const bry_hash *keys, uint64_t sharers)
 {
     for (unsigned i = 0; i < COUNT; i++)
@@ -168,7 +169,7 @@ TEST_WITH(test_wrong_values_are_noticed, set_up, tear_down)
     const maplet_work *work = &((fixture *)*state)->work;
     bry__maplet *maplet = filled(&candidate_maplet, work);
     bry_hash alone = key_with(work, work->added, 1), shared = key_with(work, work->added, 2);
-    /* Where the fingerprint is shared, another value is no mistake. */
+    /* If the fingerprint is shared, another value is correct, too. */
     assert_int_equal(
         bry__maplet_upsert(maplet, shared, maplet_first_value(work, shared) ^ 1, NULL, NULL),
         BRY_OK);

@@ -1,5 +1,5 @@
-/* Preloaded: a steady clock that is a second further each time it is asked. What a program shows
- * twice a second is then shown each time, however fast the machine is. */
+/* Preloaded: a monotonic clock that advances by a second with each call, so that a program shows
+ * its progress every time, however fast the machine is. */
 #include <stdatomic.h>
 #include <time.h>
 

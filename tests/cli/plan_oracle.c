@@ -1,8 +1,8 @@
 /*
- * plan_oracle ITEMS ERROR: what a filter is planned to be, and what one of them allocates when made
- * and filled, each on a line. plan_oracle ITEMS ERROR VALUES: what each engine of a map is planned
- * to be, where it can be. plan_oracle ITEMS ERROR in SUBSETS: the same of an index; within MS: of
- * windows and counters. The program under test must say the same.
+ * plan_oracle ITEMS ERROR: the plan of a filter, and what a filter allocates when created and
+ * filled, one per line. plan_oracle ITEMS ERROR VALUES: the plan of each possible engine of a map.
+ * plan_oracle ITEMS ERROR in SUBSETS: the same of an index; within MS: of windows and counters. The
+ * program under test must say the same.
  */
 #include <bloomery/counter.h>
 #include <bloomery/filter.h>

@@ -1,4 +1,4 @@
-/* Pieces that read and write lines: the line reader, JSON lines, base64. */
+/* Reading and writing of lines: the line reader, JSON lines, base64. */
 #include "cli/core/input/lines.h"
 #include "cli/core/json/base64.h"
 #include "cli/core/json/json_line.h"
@@ -94,7 +94,7 @@ TEST(test_lines_in_pieces)
     }
 }
 
-/* Lines that are ready stay where they are until one is read that was not. */
+/* Lines in memory stay where they are until more input is read. */
 TEST(test_ready_lines_do_not_move)
 {
     int fd = file_of("a\nbb\nccc", 8);
@@ -160,7 +160,7 @@ static bool allow(void *context)
     return *left > 0 && (*left)--;
 }
 
-/* Whoever asks for it is asked before each read, and may end the input. */
+/* The callback is called before each read, and may end the input. */
 TEST(test_reading_is_stopped)
 {
     for (unsigned reads = 0; reads < 3; reads++) {
@@ -181,7 +181,7 @@ TEST(test_reading_is_stopped)
                 assert_int_equal(write(ends[1], " a line\nand", 11), 11);
                 assert_line(&lines, "half a line", 11);
             }
-            assert_end(&lines); /* without half a line */
+            assert_end(&lines); /* without the incomplete line */
             assert_int_equal(lines.number, reads + 1);
         }
         assert_int_equal(left, 0);
@@ -229,7 +229,7 @@ TEST(test_counts)
     }
 }
 
-/* Of a long pipe the beginning is counted, and nothing of it is lost. */
+/* The beginning of a long pipe is counted, and none of it is lost. */
 TEST(test_counts_of_a_long_pipe)
 {
     size_t n = 3000000, len = n * 2;
@@ -255,7 +255,7 @@ TEST(test_counts_of_a_long_pipe)
     end_pipe(fd, child);
     free(bytes);
 
-    fd = file_of("ab\ncd\nef\n", 9); /* a file counts from where it stands, and stays there */
+    fd = file_of("ab\ncd\nef\n", 9); /* a file is counted from its offset, which does not change */
     assert_int_equal(lseek(fd, 3, SEEK_SET), 3);
     lines = (cli_lines)CLI_LINES(fd, '\n');
     assert_int_equal(cli_lines_count(&lines, &count, &exact), BRY_OK);
@@ -267,7 +267,7 @@ TEST(test_counts_of_a_long_pipe)
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-/* Reads from a block of exactly the line's size, so that a sanitizer sees a byte too many. */
+/* Reads from a block of exactly the line's size, so that a sanitizer detects reads beyond it. */
 static const char *read_line(const char *text, size_t len, cli_json_member members[3], char **block,
                              size_t *column)
 {
@@ -396,7 +396,7 @@ TEST(test_json_is_refused)
     }
 }
 
-/* Whatever is cut or altered is refused or read, and nothing is touched outside the line. */
+/* Truncated and altered lines are refused or read, and nothing outside the line is touched. */
 TEST(test_json_of_any_bytes)
 {
     static const char whole[] = "{\"key\":\"a\\ud83c\\udf7a\xc3\xa9\",\"value\":120}";

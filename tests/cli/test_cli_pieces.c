@@ -1,4 +1,4 @@
-/* Pieces of the program: JSON, tables, quoting. */
+/* Parts of the program: JSON, tables, quoting. */
 #include "cli/core/json/json_write.h"
 #include "cli/core/output/output.h"
 #include "cli/core/output/text_table.h"
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a function writes, as a string to free. */
+/* The output of a function, as a string to free. */
 #define WRITTEN(text, statement)                                                                   \
     do {                                                                                           \
         size_t written_len;                                                                        \
@@ -115,7 +115,7 @@ TEST(test_quotes_fit)
     }
 }
 
-/* A write that failed long before the end, in a child since stdout is lost. */
+/* A write that failed long before the end; in a child, because stdout is lost. */
 TEST(test_an_early_failure_is_not_forgotten)
 {
     pid_t child = fork();

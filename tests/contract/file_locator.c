@@ -1,6 +1,6 @@
 /*
- * Which file holds this line? Each file is a unit of an index, each of its lines an element. The
- * index names the files that may hold a line, and only those are read.
+ * Which file contains this line? Each file is a unit of an index, each of its lines an element. The
+ * index returns the files that may contain a line, and only those are read.
  *
  *     file_locator line file…
  */
@@ -12,10 +12,11 @@
 
 typedef struct library {
     bry_index *index;
-    char **files; /* a unit's tag is its file's place here */
+    char **files; /* the tag of a unit is the index of its file here */
 } library;
 
-/* The next line without its end, or false; over-long lines come in parts, always the same ones. */
+/* The next line without its end, or false; long lines are returned in parts, always the same
+ * ones. */
 static bool next_line(FILE *file, char *line, int room, size_t *len)
 {
     if (!fgets(line, room, file))

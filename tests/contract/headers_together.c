@@ -1,5 +1,4 @@
-/* All headers in one file, those of jobs to come included: no name stands twice, and every
- * initializer fits its options. */
+/* All headers in one file: no name is defined twice, and every initializer fits its struct. */
 #include <bloomery.h>
 
 const bry_load contract_load = BRY_LOAD;

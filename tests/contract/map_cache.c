@@ -1,6 +1,6 @@
 /*
  * A cache in front of a slow database: the plan ("free", "team", …) of each of millions of users.
- * It also remembers which users do not exist, so that asking for them again costs nothing. A wrong
+ * It also remembers which users do not exist, so that looking them up again costs nothing. A wrong
  * answer, one in 10,000, is harmless here: the plan only decides which banner is shown.
  */
 #include <bloomery/hash.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The database: false when it cannot be reached; an empty plan when there is no such user. */
+/* The database: false if it cannot be reached; an empty plan if there is no such user. */
 bool slow_database(const char *user, char *plan, size_t room);
 
 /* Stored for a user who does not exist: an empty value, unlike any plan. */
@@ -20,7 +20,7 @@ static bool plan_of(bry_map *cache, const char *user, char *plan, size_t room)
     bry_hash hash = bry_hash_key(bry_map_seed(cache), user, strlen(user));
     bry_map_value value;
     if (bry_map_get(cache, hash, &value) == BRY_PRESENT) {
-        /* The bytes are the cache's and not terminated: copy them before it changes. */
+        /* The bytes belong to the cache and are not terminated: copy them before it changes. */
         snprintf(plan, room, "%.*s", (int)value.len, (const char *)value.bytes);
         return true;
     }
@@ -29,13 +29,14 @@ static bool plan_of(bry_map *cache, const char *user, char *plan, size_t room)
     bry_status status =
         bry_map_set(cache, hash, *plan ? bry_map_value_bytes(plan, strlen(plan)) : no_user, NULL);
     if (status == BRY_E_FULL)
-        bry_map_clear(cache); /* it is only a cache: begin again */
+        bry_map_clear(cache); /* it is only a cache: start again */
     else if (status != BRY_OK)
         fprintf(stderr, "not cached: %s\n", bry_status_text(status));
     return true;
 }
 
-/* The plan of a user has changed: update what is cached, and leave the rest to the next question.
+/* The plan of a user has changed: update the cache if it has the user; otherwise the next look-up
+ * will.
  */
 static void plan_changed(bry_map *cache, const char *user, const char *plan)
 {
@@ -58,7 +59,7 @@ int main(int argc, char **argv)
     if (status == BRY_OK)
         printf("takes up to %.1f MB\n", (double)shape.bytes / 1e6);
 
-    /* A cache from the last run is welcome, but not one that is damaged or too large. */
+    /* Uses the cache of the last run unless it is damaged or too large. */
     bry_map *cache = NULL;
     bry_load load = BRY_LOAD;
     load.max_bytes = 2 * shape.bytes;

@@ -1,7 +1,7 @@
 /*
- * Counts what clients report, once, although they repeat what was not acknowledged in time. Reads
- * lines "client sequence counter delta", answers each with "ok" or "retry", and survives a crash
- * at any point: the table is in a folder.
+ * Counts reports of clients once, although clients repeat those that were not acknowledged in time.
+ * Reads lines "client sequence counter delta", answers each with "ok" or "retry", and survives a
+ * crash at any point: the table is in a folder.
  */
 #include <bloomery/counter.h>
 #include <bloomery/hash.h>
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
         else
             printf("retry %s\n", bry_status_word(status));
         if (status == BRY_E_IO)
-            break; /* the table takes no more: a new process opens the folder and knows the truth */
+            break; /* the table accepts no more changes: a new process must open the folder */
     }
     report(counters);
     bry_counter_destroy(counters);

@@ -1,11 +1,11 @@
 /*
- * Increments over a network that loses acknowledgements: each is retried with a chance of 6 %, some
- * time later but within the window.
+ * Increments over a network that loses acknowledgements: each is retried with a probability of 6 %,
+ * some time later but within the window.
  *
  *     counter_retries INCREMENTS
  *
- * With a window the sums are exact, up to the error that the table states. Without one they are
- * too large by as many as were retried.
+ * With a window the sums are exact, up to the error that the table states. Without one they are too
+ * large by the number of retries.
  */
 #include <bloomery/counter.h>
 #include <inttypes.h>
@@ -15,11 +15,16 @@
 
 #include "support/generator.h"
 
-enum { NAMES = 1000, WINDOW = 10000 /* ms */, RATE = 20 /* increments a ms */, RETRY = 6 /* % */ };
+enum {
+    NAMES = 1000,
+    WINDOW = 10000 /* ms */,
+    RATE = 20 /* increments per ms */,
+    RETRY = 6 /* % */
+};
 
 /* Retries by the ms in which they are due, in lists. */
 typedef struct retries {
-    uint32_t *next; /* by operation: the next one that is due at that time, plus one */
+    uint32_t *next; /* for each operation, the next one due at the same time, plus one */
     uint32_t due[WINDOW]; /* the first one, plus one */
     bool *applied; /* by operation */
 } retries;
@@ -33,7 +38,7 @@ static void fail(const char *what)
 typedef struct outcome {
     uint64_t retried; /* retries that were sent */
     uint64_t lost; /* increments that are not applied */
-    int64_t plain; /* the sum of all without a window */
+    int64_t plain; /* the sum without a window */
     bry_counter_stats stats;
 } outcome;
 
@@ -46,7 +51,7 @@ static void send(bry_counter *counters, uint64_t i, uint64_t now, bool first, bo
     bry_counter_outcome what;
     if (bry_counter_apply(counters, id, name, (size_t)len, 1, now, &what, NULL) != BRY_OK)
         fail("an increment was refused");
-    if (what == BRY_COUNTER_APPLIED) { /* a retry too, where the first try was lost */
+    if (what == BRY_COUNTER_APPLIED) { /* a retry counts, too, if the first try was lost */
         if (*applied)
             fail("a retry counted twice");
         *applied = true;

@@ -1,8 +1,8 @@
 /*
- * What engine dba errs, and what it costs, against the formulae: 1 - (1 - f)^r for r units, with
- * and without segments; past the number of units it was planned for, uncontrolled and by both
- * methods of control; and its memory against that of one static filter. The argument is the
- * capacity of a unit: 2^10 in ordinary runs, 2^16 in long ones. Prints what it measured.
+ * Error and cost of engine dba compared with the formulae: 1 - (1 - f)^r for r units, with and
+ * without segments; beyond the planned number of units, without control and with both methods; and
+ * its memory compared with one static filter. The argument is the capacity of a unit: 2^10 in
+ * ordinary runs, 2^16 in long ones. Prints what it measured.
  */
 #include "index/dba/dba_index.h"
 #include "index/index_object.h"
@@ -42,7 +42,7 @@ static bry_index_stats stats_of(const bry_index *index)
     return stats;
 }
 
-/* Elements [from, to), each of which goes to the unit of its number by the capacity. */
+/* Adds elements [from, to), each to the unit given by its number divided by the capacity. */
 static void fill(bry_index *index, uint64_t from, uint64_t to)
 {
     bry_hash hashes[BATCH];
@@ -55,7 +55,7 @@ static void fill(bry_index *index, uint64_t from, uint64_t to)
     }
 }
 
-/* How many of n elements that were never added have a candidate. */
+/* The number of candidates among n elements that were never added. */
 static uint64_t false_positives(const bry_index *index, uint64_t n, uint64_t *candidates)
 {
     bry_hash hashes[BATCH];
@@ -93,7 +93,7 @@ TEST(test_full_units)
                                                     .error = cases[c].error,
                                                     .dba.group = cases[c].group,
                                                     .dba.segmented = cases[c].segmented});
-        /* Elements that a unit answers for already do not count, so it takes a few more. */
+        /* False positives of a unit are not counted, so a few more elements fit. */
         uint64_t elements = cases[c].units * capacity;
         fill(index, 0, elements);
         bry_index_stats stats = stats_of(index);
@@ -103,7 +103,7 @@ TEST(test_full_units)
         printf("%4u units, error %.3g%s: promised %.4g, estimated %.4g, observed %.4g\n",
                cases[c].units, cases[c].error, cases[c].segmented ? ", segmented" : "",
                stats.full_error, stats.estimated_error, (double)found / (double)n);
-        /* Filters differ in how full they came to be: with 10^3 elements by some percent. */
+        /* The fill of filters varies: with 10^3 elements by some percent. */
         if (capacity >= 1 << 16 || cases[c].units >= 16)
             band_assert(found, n, stats.estimated_error);
         assert_true((double)found <= 1.1 * (double)n * cases[c].error);
@@ -111,7 +111,7 @@ TEST(test_full_units)
     }
 }
 
-/* Very small filters: what their fill varies counts. */
+/* In very small filters the variation of the fill matters. */
 TEST(test_small_units)
 {
     for (uint64_t size = 4; size <= 64; size *= 4) {
@@ -154,12 +154,12 @@ TEST(test_small_units)
 
 /* ---- past the number that was planned for -------------------------------------------------- */
 
-/* Which elements a unit has: those that went to it, in the order they did. */
+/* The elements of each unit, in the order of their addition. */
 typedef struct subsets {
     uint64_t *first; /* of each unit: its elements are in runs of BATCH at most */
     uint32_t *unit_of; /* of each element */
     uint64_t elements;
-    uint32_t unit; /* what follows is of this one */
+    uint32_t unit; /* the fields below are about this unit */
     uint64_t at, number;
     uint64_t supplied;
 } subsets;
@@ -213,7 +213,7 @@ static outcome grow(bry_index_options options, double error)
             assert_int_equal(bry_index_step(index, &supplier, 4096, &left), BRY_OK);
         assert_int_equal(left, 0);
     }
-    for (uint64_t i = 0; i < all.elements; i += 7) /* none is lost on the way */
+    for (uint64_t i = 0; i < all.elements; i += 7) /* none is lost */
         assert_int_equal(bry_index_has(index, element(i)), BRY_PRESENT);
     outcome result = {.stats = stats_of(index), .supplied = all.supplied};
     result.asked = (uint64_t)((capacity >= 1 << 16 ? 1500 : 300) / error);
@@ -291,7 +291,7 @@ TEST(test_memory_against_one_filter)
         for (uint32_t r = 1; r <= 1024; r++) {
             double formula = log(-expm1(log1p(-errors[e]) / r)) / log(errors[e]);
             uint64_t each = 1 << 16;
-            /* log2(e)·log2(1/ε) bits an element, without the whole number of hashes */
+            /* log2(e)·log2(1/ε) bits per element, without rounding the hashes */
             double one = (double)each * r * -log2(errors[e]) / log(2);
             for (int segmented = 0; segmented < 2; segmented++) {
                 double ratio = (double)bits_of(r, each, errors[e], segmented) / one;

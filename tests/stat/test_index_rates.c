@@ -1,5 +1,5 @@
-/* How often compact indexes err, against what was asked for and against what they say of
- * themselves, and in how many bits. (dba has tests of its own.) */
+/* The error of compact indexes compared with the requested and the estimated one, and their size.
+ * (test_dba_rates does this for dba.) */
 #include "support/band.h"
 #include "support/index_helpers.h"
 
@@ -27,8 +27,8 @@ static void fill(bry_index *index, uint64_t n)
 
 typedef struct errors {
     uint64_t false_positive; /* absent elements with a candidate */
-    uint64_t missing; /* elements whose unit is no candidate */
-    uint64_t besides; /* elements with another candidate besides */
+    uint64_t missing; /* elements whose unit is not a candidate */
+    uint64_t besides; /* elements with a further candidate */
 } errors;
 
 static errors count(const bry_index *index, uint64_t first, uint64_t n)
@@ -48,8 +48,8 @@ static errors count(const bry_index *index, uint64_t first, uint64_t n)
     return found;
 }
 
-/* Three quarters of the error where the index may grow, all of it where not. An element that is
- * there finds another's fingerprint as often as one that is not. */
+/* Three quarters of the error if the index may grow, else all of it. Present elements find another
+ * element's fingerprint as often as absent ones. */
 TEST(test_at_capacity)
 {
     static const double asked[] = {0.05, 0.01, 1e-3};
@@ -68,7 +68,7 @@ TEST(test_at_capacity)
         }
 }
 
-/* At ten times what was planned the promise holds, and it does when most of that is gone again. */
+/* The promise holds at ten times the plan, and after most of that is deleted. */
 TEST(test_grown_and_shrunk)
 {
     bry_index_options options = options_for(0.02, false);
@@ -91,8 +91,8 @@ TEST(test_grown_and_shrunk)
     bry_index_destroy(index);
 }
 
-/* Deleting takes along elements of the same unit that share the fingerprint, a share of error by
- * units; and those of other units never. */
+/* Deleting also removes elements of the same unit with the same fingerprint, a share of error /
+ * units, but never those of other units. */
 TEST(test_deletion)
 {
     bry_index *index = make(options_for(0.05, true));

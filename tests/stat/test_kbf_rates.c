@@ -1,6 +1,6 @@
 /*
- * What kbf errs: against the formulae of kbf_plan.c, against the numbers published in
- * doc/design-map.md, and against what is asked for. The argument is how many keys a table gets:
+ * The errors of kbf compared with the formulae of kbf_plan.c, with the numbers in
+ * doc/design-map.md, and with the requested error. The argument is the number of keys in a table:
  * 10^5 in ordinary runs, 10^6 (the published number) in long ones. Prints what it measured.
  */
 #include "map/kbf/kbf_map.h"
@@ -22,8 +22,8 @@ static bry_allocator heap;
 typedef struct spread {
     const char *name;
     uint32_t values;
-    double first; /* the share of value 0; 0: like the others */
-    double zipf; /* exponent; 0: even */
+    double first; /* the share of value 0; 0: as the others */
+    double zipf; /* exponent; 0: uniform */
 } spread;
 
 static const spread spreads[] = {
@@ -33,7 +33,7 @@ static const spread spreads[] = {
 };
 enum { SPREADS = sizeof spreads / sizeof spreads[0] };
 
-/* keys codes; free() them. */
+/* The codes of all keys; the caller frees them. */
 static uint32_t *draw(const spread *from, uint64_t seed)
 {
     double *sums = malloc(from->values * sizeof *sums), sum = 0;
@@ -127,7 +127,7 @@ static void print(const char *what, double bytes, const tally *sum)
            rate(sum->incorrect, sum->trials), rate(sum->unsure, sum->trials));
 }
 
-/* Not above the band, also where that reaches down to zero: with one more, for rare events. */
+/* Not above the band, even if the band includes zero; plus one, for rare events. */
 static void at_most(uint64_t observed, uint64_t trials, double p)
 {
     double expected = p * (double)trials;
@@ -136,7 +136,7 @@ static void at_most(uint64_t observed, uint64_t trials, double p)
                  expected);
 }
 
-/* Within the band where that says something, else not above it. */
+/* Within the band if it excludes zero, else not above it. */
 static void near(uint64_t observed, uint64_t trials, double p)
 {
     if (band_tells(trials, p))
@@ -156,7 +156,7 @@ static void as_published(uint64_t observed, uint64_t trials, double published)
 
 /* ---- the papers' shape --------------------------------------------------------------------- */
 
-/* 10^6 keys, 3000 even values, unmasked. */
+/* 10^6 keys, 3000 uniform values, unmasked. */
 static const struct {
     double p;
     unsigned part; /* of the cells: all or half */
@@ -224,7 +224,7 @@ TEST(test_papers_shape_by_level)
 
 /* ---- the tuned shape ----------------------------------------------------------------------- */
 
-/* One map of the engine as the options give it, filled to its capacity and asked. */
+/* Fills a map with these options to its capacity and looks up keys. */
 static double tuned(const spread *values, double error, bool fixed, uint64_t seed, tally *sum,
                     bry_map_errors *estimated)
 {
@@ -285,7 +285,7 @@ TEST(test_tuned_at_1e5)
 
 /* ---- other ways to be full ----------------------------------------------------------------- */
 
-/* Small tables, small field: the formulae are not below what happens. */
+/* Small tables and a small field: the formulae are not below the measured errors. */
 TEST(test_small_tables)
 {
     size_t all = keys;
@@ -306,8 +306,8 @@ TEST(test_small_tables)
     keys = all;
 }
 
-/* Maps made for a few keys that get thousands: every key finds room, and all tables together keep
- * the one promise, for absent keys and for present ones. */
+/* Maps planned for a few keys that get thousands: every key finds room, and all tables together
+ * keep the promise, for absent and for present keys. */
 static void grown_within(uint64_t capacity, double error, uint32_t value_bits, tally *sum)
 {
     enum { GROWN = 2000, MAPS = 20 };
@@ -361,7 +361,7 @@ TEST(test_growth_from_a_few_keys)
             }
 }
 
-/* Keys that come and go leave stuck cells; the estimate follows what that costs. */
+/* Keys that are added and deleted leave stuck cells; the estimate includes their cost. */
 TEST(test_estimate_under_churn)
 {
     bry__gf *gf = *state;
@@ -374,7 +374,7 @@ TEST(test_estimate_under_churn)
     uint32_t *codes = draw(&spreads[0], 5);
     fill(&kbf, 5, codes);
     double before = bry__kbf_errors_now(&setting, &kbf).by_kind.false_negative;
-    /* Key i of one turn gives way to key i of the next, all in one table. */
+    /* Key i of one round is replaced by key i of the next, in one table. */
     for (uint64_t turn = 0; turn < TURNS; turn++)
         for (size_t i = 0; i < keys; i++) {
             bry_hash next = key(6 + turn, i);

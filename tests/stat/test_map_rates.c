@@ -1,5 +1,5 @@
-/* How often compact maps err, against what was asked for and against what they say of themselves.
- * (test_kbf_rates does this for kbf.) */
+/* The error of compact maps compared with the requested and the estimated one. (test_kbf_rates does
+ * this for kbf.) */
 #include "support/band.h"
 #include "support/map_helpers.h"
 
@@ -15,7 +15,7 @@ typedef struct errors {
     uint64_t false_positive, false_negative, incorrect;
 } errors;
 
-/* Of n keys from `first` on that are there, and as many that never were. */
+/* For n present keys from `first` on, and as many absent ones. */
 static errors count(const bry_map *map, uint64_t first, uint64_t n)
 {
     errors found = {0, 0, 0};
@@ -30,9 +30,8 @@ static errors count(const bry_map *map, uint64_t first, uint64_t n)
     return found;
 }
 
-/* The error shows where it is said to: three quarters of it where a map may grow, all of it where
- * not. Of two keys that share a fingerprint one is wrong, unless they happen to have the same
- * value. */
+/* The measured error is three quarters of the requested one if a map may grow, else all of it. Of
+ * two keys with the same fingerprint one is wrong, unless their values are equal. */
 TEST(test_at_capacity)
 {
     static const double asked[] = {0.05, 0.01, 1e-3};
@@ -53,7 +52,7 @@ TEST(test_at_capacity)
         }
 }
 
-/* Far past its capacity, and merged from parts: the promise holds. */
+/* The promise holds far beyond the capacity, and after merging parts. */
 TEST(test_grown_and_joined)
 {
     bry_map_options options = options_for(0.02, false);
@@ -78,7 +77,7 @@ TEST(test_grown_and_joined)
     assert_int_equal(found.false_negative, 0);
     bry_map_destroy(part);
 
-    /* Deleting half of the keys takes some others along: those that shared a fingerprint. */
+    /* Deleting half of the keys removes some others: those with the same fingerprint. */
     for (uint64_t i = 0; i < N / 2; i++)
         assert_int_equal(bry_map_del(map, key(i), NULL), BRY_OK);
     found = count(map, N / 2, N / 2);
@@ -87,7 +86,7 @@ TEST(test_grown_and_joined)
     bry_map_destroy(map);
 }
 
-/* Hundreds of thousands of times the capacity: growth goes on, within the promise. */
+/* Growth to hundreds of thousands of times the capacity, within the promise. */
 TEST(test_growth_goes_on)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /*
- * How often the maplet errs, against what was asked for: keys that were never put in and are found,
- * and keys whose fingerprint another one shares. Seeds are fixed.
+ * The error of the maplet compared with the requested one: absent keys that are found, and keys
+ * that share their fingerprint with another. Seeds are fixed.
  */
 #include "maplet/maplet.h"
 
@@ -47,7 +47,7 @@ static void take(bry__maplet *maplet, uint64_t from, uint64_t to)
         assert_int_equal(bry__maplet_del_value(maplet, key(i), value_of(maplet, i)), BRY_PRESENT);
 }
 
-/* Of n keys that were never put in, how many are found. */
+/* The number of n absent keys that are found. */
 static uint64_t false_positives(const bry__maplet *maplet, uint64_t n)
 {
     static bry_hash hashes[BATCH];
@@ -63,7 +63,7 @@ static uint64_t false_positives(const bry__maplet *maplet, uint64_t n)
     return count;
 }
 
-/* Of the keys [from, to), all put in once, how many find more than their own value. */
+/* The number of keys in [from, to), all added once, that find more than their own value. */
 static uint64_t collided(const bry__maplet *maplet, uint64_t from, uint64_t to)
 {
     uint64_t count = 0;
@@ -72,15 +72,16 @@ static uint64_t collided(const bry__maplet *maplet, uint64_t from, uint64_t to)
     return count;
 }
 
-/* What the numbers of keys say of the error. Every table is asked; some keys share a fingerprint,
- * so that a bit fewer than one in range / n is taken. */
+/* The expected error. Every table is queried; some keys share a fingerprint, so the rate is a
+ * little below n / range. */
 static double expected_error(const bry__maplet *maplet)
 {
     return -expm1(-bry__maplet_error_now(maplet));
 }
 
 /*
- * Both rates at their expected value and not above the error asked for. Keys [from, to) are in it.
+ * Both rates have their expected value and are not above the requested error. Keys [from, to) are
+ * in it.
  *
  * A collision is one of two keys: with half as many independent events that count double, the
  * deviation is √2 times that of single ones.
@@ -108,7 +109,7 @@ static const struct {
     uint64_t capacity;
     double error;
     unsigned value_bits;
-    uint64_t asked; /* enough for the band to tell at the capacity */
+    uint64_t asked; /* enough for a meaningful band at the capacity */
 } shapes[] = {
     {20000, 0.1, 8, 100000},   {50000, 0.01, 16, 300000}, {100000, 1e-3, 12, 500000},
     {100000, 1e-3, 0, 500000}, {30000, 1e-3, 32, 500000}, {100000, 4e-4, 1, 800000},
@@ -124,7 +125,7 @@ TEST(test_growing_and_shrinking)
             uint64_t n = shapes[i].capacity;
             make(&maplet, n, shapes[i].error, shapes[i].value_bits, fixed);
             put(&maplet, 0, n / 100);
-            /* So few entries need many more questions; asked only where that is affordable. */
+            /* Few entries need many more look-ups; done only where that is affordable. */
             if (shapes[i].error >= 0.01)
                 check_rates(&maplet, 0, n / 100, 20 * shapes[i].asked, "a hundredth");
             put(&maplet, n / 100, n);
@@ -136,7 +137,7 @@ TEST(test_growing_and_shrinking)
     }
 }
 
-/* Two halves, of different keys, merged; and merged once more beyond the capacity. */
+/* Merges two halves with different keys; then merges again beyond the capacity. */
 TEST(test_merging_halves)
 {
     for (unsigned i = 0; i < SHAPES; i++) {
@@ -178,8 +179,8 @@ TEST(test_past_capacity)
     }
 }
 
-/* Keys upserted for the first time: how many find something already. Half of the error at the
- * end, since there were none in the beginning. */
+/* The number of keys that find something when first upserted: half of the final error, because the
+ * maplet was empty in the beginning. */
 TEST(test_collisions_when_upserting)
 {
     for (unsigned i = 0; i < SHAPES; i++) {

@@ -1,6 +1,6 @@
 /*
- * Errors as they are measured, against what plan and stats say. Seeds are fixed: the bands tell how
- * near the numbers must come, not how often a test may fail.
+ * Measured errors of filters compared with plan and stats. Seeds are fixed: the bands say how close
+ * the numbers must be, not how often a test may fail.
  */
 #include "bloom/bloom_standard.h"
 #include "common/allocator.h"
@@ -37,7 +37,7 @@ static bry_filter *filled(bry_filter_options options, uint64_t seed)
     return filter;
 }
 
-/* How many of n keys that were never added are answered "present". */
+/* The number of n absent keys that are reported as present. */
 static uint64_t false_positives(const bry_filter *filter, uint64_t n)
 {
     uint64_t seed = bry_filter_seed(filter), count = 0;
@@ -57,7 +57,7 @@ static uint64_t false_positives(const bry_filter *filter, uint64_t n)
 static const struct {
     bry_filter_options options;
     unsigned filters;
-    uint64_t asked; /* absent keys, of each filter */
+    uint64_t asked; /* absent keys per filter */
 } shapes[] = {
     {{.capacity = 1000, .error = 0.5}, 40, 2000},
     {{.capacity = 1000, .error = 0.01}, 100, 2000},
@@ -91,7 +91,7 @@ TEST(test_observed_error_is_the_planned_one)
             bry_filter_stats stats = BRY_FILTER_STATS;
             bry_filter_get_stats(filter, &stats);
             band_mean_take(&estimates, stats.estimated_error);
-            /* Of one filter, the bits tell the exact rate. */
+            /* The bits of a filter give its exact rate. */
             if (band_tells(shapes[s].asked, stats.estimated_error))
                 band_assert(here, shapes[s].asked, stats.estimated_error);
             observed += here;
@@ -101,12 +101,12 @@ TEST(test_observed_error_is_the_planned_one)
         band_assert(observed, trials, shape.error);
         if (!options.bloom.bits)
             band_assert_at_most(observed, trials, options.error);
-        /* What the bits say needs no trials, and so is the sharper test of the plan. */
+        /* The rate from the bits needs no trials, and so is the sharper test of the plan. */
         band_assert_mean(&estimates, shape.error, 0.03);
     }
 }
 
-/* At half of the capacity: below what is promised for all of it, and still what the bits say. */
+/* At half of the capacity the rate is below the promise, and still equals that from the bits. */
 TEST(test_error_before_capacity)
 {
     enum { CAPACITY = 100000, ASKED = 1000000 };
@@ -129,8 +129,8 @@ TEST(test_error_before_capacity)
     bry_filter_destroy(filter);
 }
 
-/* No false negatives and no lost keys: items falls short of the keys by the false positives met
- * while adding, whose rate grows from nothing to the error. */
+/* No false negatives and no lost keys: items is less than the number of keys by the false positives
+ * during the additions, whose rate grows from zero to the error. */
 TEST(test_items_counts_new_keys)
 {
     enum { CAPACITY = 200000 };
@@ -138,7 +138,7 @@ TEST(test_items_counts_new_keys)
     bry_filter *filter = filled(options, 3);
     bry_filter_stats stats = BRY_FILTER_STATS;
     bry_filter_get_stats(filter, &stats);
-    double expected = 0; /* the mean of the planned error over the way, by the midpoints */
+    double expected = 0; /* the mean of the planned error while adding, by midpoints */
     for (int i = 0; i < 100; i++)
         expected +=
             bry__blocked_error(stats.bits / 512, stats.hashes, CAPACITY * (i + 0.5) / 100) / 100;

@@ -33,7 +33,7 @@ typedef struct pair {
         int64_t value;
     } name[NAMES];
     uint64_t time, applied, repeats;
-    uint64_t logged_time; /* what a kill cannot take back */
+    uint64_t logged_time; /* written to disk */
 } pair;
 
 /* ---- what a program names ------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static bry_hash id_of(unsigned number)
     return bry_hash_key(3, &byte, 1);
 }
 
-/* Names of all lengths from 0 on, that begin alike. */
+/* Names of all lengths from 0 on, with a common prefix. */
 static const char *name_of(unsigned number, size_t *len)
 {
     *len = number % NAMES;
@@ -57,7 +57,7 @@ static int64_t delta_of(unsigned byte)
     return byte >= 240 ? edges[byte % 5] : (int64_t)byte - 100;
 }
 
-/* Mostly a little later, now and then earlier, equal, or far ahead. */
+/* Mostly a little later, sometimes earlier, equal, or far ahead. */
 static uint64_t read_time(const pair *both, model_reader *reader)
 {
     unsigned byte = model_byte(reader);
@@ -158,7 +158,7 @@ typedef struct planned {
     int64_t delta;
 } planned;
 
-/* Whether the batch leads beyond 64 bits when what is not certain is taken as new, or as not. */
+/* Whether the batch overflows 64 bits if uncertain ids are new, or if they are not. */
 static bool overflows(const pair *both, const planned *ops, size_t n, uint64_t now, bool either)
 {
     int64_t value[NAMES];
@@ -184,7 +184,7 @@ static bool any_is_open(const pair *both, const planned *ops, size_t n, uint64_t
     return false;
 }
 
-/* What the table says of each operation, checked and followed. */
+/* Checks the table's answer to each operation and updates the twin. */
 static void follow(pair *both, model_reader *reader, const planned *ops, const bry_counter_op *done,
                    size_t n, uint64_t now)
 {
@@ -216,7 +216,8 @@ static void follow(pair *both, model_reader *reader, const planned *ops, const b
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
-/* A status other than OK: may it be? Nothing has changed then, but for the time when it is full. */
+/* Checks whether a failure is justified. Nothing has changed then, except for the time if it is
+ * full. */
 static void refused(pair *both, model_reader *reader, bry_status status, const planned *ops,
                     size_t n, uint64_t now)
 {
@@ -224,7 +225,7 @@ static void refused(pair *both, model_reader *reader, bry_status status, const p
         model_expect(reader, model_has_failed_one(&both->memory));
     } else if (status == BRY_E_FULL) {
         model_expect(reader, both->options.max_bytes != 0);
-        /* The time moves with it, unless there is no memory even for that. */
+        /* The time advances, unless there is no memory even for that. */
         if (!model_has_failed_one(&both->memory) || bry_counter_time(both->counters) != both->time)
             both->time = later(both->time, now);
         counted.full++;
@@ -329,7 +330,7 @@ static void do_clear(pair *both, model_reader *reader)
     both->logged_time = both->time;
 }
 
-/* A copy takes the table's place; one with a folder keeps it, and the copy goes. */
+/* A copy replaces the table; if the table has a folder, it stays and the copy is destroyed. */
 static void do_copy(pair *both, model_reader *reader)
 {
     model_say(reader, "clone");
@@ -345,11 +346,11 @@ static void do_copy(pair *both, model_reader *reader)
         both->counters = copy;
 }
 
-/* The same files in a file system without a past. */
+/* The same files in a new file system. */
 static void renew_files(pair *both)
 {
     static const char *const names[] = {"t/lock", "t/log", "t/snapshot"};
-    recording_io old = both->fs; /* its table of operations points to both->fs: used no more */
+    recording_io old = both->fs; /* not used any more: its operations point to both->fs */
     recording_init(&both->fs);
     for (int i = 0; i < 3; i++) {
         const recorded_file *file = recording_get(&old, names[i]);

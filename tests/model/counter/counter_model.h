@@ -1,7 +1,7 @@
 /*
- * A table of counters, in memory or in a folder, beside an exact twin. An id that was applied is
- * remembered for the window for certain and forgotten after `longest` for certain; in between the
- * twin takes the table's word. The error is so small that no id is taken for another.
+ * A table of counters, in memory or in a folder, with an exact twin. An applied id must be
+ * remembered for the window and forgotten after `longest`; in between the twin accepts either
+ * answer. The error is so small that no id is taken for another.
  */
 #ifndef BRY_TESTS_COUNTER_MODEL_H
 #define BRY_TESTS_COUNTER_MODEL_H
@@ -10,8 +10,8 @@
 
 extern const model counter_model;
 
-/* Since the start: operations that were compared, those of them that were repeats, those that the
- * limit refused, and how often a folder was opened again. */
+/* Since the start: operations compared, repeats among them, refusals by the limit, and reopened
+ * folders. */
 typedef struct counter_model_counts {
     uint64_t operations, repeats, full, reopened;
 } counter_model_counts;

@@ -1,5 +1,5 @@
 /*
- * Runs the counter's model on programs from a generator until so many operations were compared.
+ * Runs the counter's model on generated programs until OPERATIONS operations were compared.
  *
  *     counter_programs OPERATIONS LENGTH [SEED]    programs of at most LENGTH bytes
  *
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     uint8_t *bytes = malloc(length);
     if (!bytes)
         return 1;
-    /* Each program has a seed of its own, so that one can be had again without those before it. */
+    /* Each program has its own seed, so that it can be repeated alone. */
     for (; counter_model_counted().operations < wanted; programs++, seed++) {
         generator numbers = {seed};
         size_t len = 1 + (size_t)generator_below(&numbers, length);
@@ -42,6 +42,6 @@ int main(int argc, char **argv)
         "opened again\n",
         (uintmax_t)programs, (uintmax_t)counts.operations, (uintmax_t)counts.repeats,
         (uintmax_t)counts.full, (uintmax_t)counts.reopened);
-    /* Each of these must have come often enough to mean something. */
+    /* Each of these must have occurred often enough. */
     return counts.repeats < wanted / 50 || counts.full == 0 || counts.reopened < wanted / 500;
 }

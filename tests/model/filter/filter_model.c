@@ -11,7 +11,7 @@
 
 enum { MAX_BATCH = 255 };
 
-/* Two filters of one shape, so that they can be merged. Operations are on the first of them. */
+/* Two filters of the same shape, which can be merged. Operations are on the first one. */
 typedef struct pair {
     failing_allocator memory;
     bry__isa isa_before;
@@ -27,7 +27,7 @@ static bry_filter_options read_options(model_reader *reader)
     static const double errors[] = {0.5, 0.2, 0.05, 0.01, 1e-3, 1e-5, 1e-9};
     bry_filter_options options = BRY_FILTER_OPTIONS;
     unsigned kind = model_byte(reader);
-    if (kind == 255) { /* two pieces; rare, since comparing them takes its time */
+    if (kind == 255) { /* two pieces; rare, because comparing them takes time */
         options.capacity = 4000; /* which allows that many bits */
         options.bloom.bits = (uint64_t)BRY__PIECE_BYTES * 8 + 512 * 3;
         options.bloom.hashes = 7;
@@ -103,7 +103,7 @@ static size_t read_batch(pair *both, model_reader *reader, const char *what)
     return count;
 }
 
-/* Whether the operation was refused for want of memory, as it should be: then nothing changed. */
+/* Whether the operation ran out of memory, as intended: then nothing has changed. */
 static bool out_of_memory(pair *both, model_reader *reader, bry_status status)
 {
     model_expect(reader, (status == BRY_E_NOMEM) == model_has_failed_one(&both->memory));
@@ -159,7 +159,7 @@ static void do_has_n(pair *both, model_reader *reader)
     model_expect(reader, both->was[n] == BRY_UNSURE);
 }
 
-/* The copy goes on, the original is destroyed. */
+/* Continues with the copy and destroys the original. */
 static void do_clone(pair *both, model_reader *reader)
 {
     model_say(reader, "clone");
@@ -183,7 +183,7 @@ static void do_clear(pair *both, model_reader *reader)
 
 static void do_merge(pair *both, model_reader *reader)
 {
-    unsigned from = model_below(reader, 4) != 3; /* now and then, itself */
+    unsigned from = model_below(reader, 4) != 3; /* sometimes itself */
     const filter_twin *twin_from = &both->twin[from];
     filter_twin *twin_into = &both->twin[0];
     uint64_t low, high;
@@ -239,7 +239,7 @@ static void do_force_isa(pair *both, model_reader *reader)
     model_expect(reader, forced == bry__cpu_has(isa));
 }
 
-/* What is loaded goes on, what was saved is destroyed. */
+/* Continues with the loaded filter and destroys the other. */
 static void do_save_and_load(pair *both, model_reader *reader)
 {
     model_say(reader, "save and load");
@@ -293,7 +293,7 @@ static bool same_bits(const bry_filter *filter, const filter_twin *twin)
         size_t size = bry__piece_size(table, i);
         if (table->piece[i] && memcmp(table->piece[i], expected, size) != 0)
             return false;
-        /* A piece that is not there stands for zeros. */
+        /* A missing piece is all zeros. */
         if (!table->piece[i] && (expected[0] || memcmp(expected, expected + 1, size - 1) != 0))
             return false;
     }
@@ -311,7 +311,7 @@ static void check(void *state, model_reader *reader)
         model_expect(reader, filter->capacity == both->twin[i].capacity);
         model_expect(reader, filter->bloom.hashes == both->twin[i].hashes);
         model_expect(reader, bry_filter_seed(filter) == both->twin[i].seed);
-        /* Millions of bytes are not compared every time, but at the end they are. */
+        /* Large filters are compared only at the end. */
         if (both->twin[i].blocks < 10000 || reader->step % 16 == 15 || reader->at >= reader->len)
             model_expect(reader, same_bits(filter, &both->twin[i]));
         bytes += sizeof *filter + bry__pieces_bytes_now(&filter->bloom.table);

@@ -1,4 +1,4 @@
-/* The filter, beside a bit array that does the same the slow way. */
+/* The filter compared with a plain array of bits. */
 #ifndef BRY_TESTS_FILTER_MODEL_H
 #define BRY_TESTS_FILTER_MODEL_H
 

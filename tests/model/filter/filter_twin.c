@@ -29,7 +29,7 @@ void filter_twin_clear(filter_twin *twin)
     twin->items = 0;
 }
 
-/* Seven positions of nine bits from the lower half itself, then from words mixed out of it. */
+/* Seven positions of nine bits from the lower half itself, then from words derived from it. */
 static uint64_t bit_of(const filter_twin *twin, bry_hash hash, unsigned i)
 {
     __extension__ typedef unsigned __int128 wide;

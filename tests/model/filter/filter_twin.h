@@ -1,6 +1,6 @@
 /*
- * A filter the slow way: one array of bits, everything written from the description in the headers
- * and sharing no code with the library but the hash of a key.
+ * A simple filter: one array of bits, written from the description in the headers. It shares no
+ * code with the library except for the hash of a key.
  */
 #ifndef BRY_TESTS_FILTER_TWIN_H
 #define BRY_TESTS_FILTER_TWIN_H
@@ -10,7 +10,7 @@
 typedef struct filter_twin {
     uint64_t seed, capacity, items, blocks;
     unsigned hashes;
-    unsigned char *bits; /* 64 bytes a block */
+    unsigned char *bits; /* 64 bytes per block */
 } filter_twin;
 
 bool filter_twin_make(filter_twin *twin, const bry_filter_shape *shape, uint64_t seed);
@@ -23,12 +23,12 @@ bry_status filter_twin_add(filter_twin *twin, bry_hash hash, uint8_t *was);
 bry_status filter_twin_add_n(filter_twin *twin, const bry_hash *hashes, size_t n, uint8_t *was);
 
 /*
- * What a merge leaves as the count of items: an estimate from the bits, and floating point may
- * round it either way, so there are two. Above the capacity they mean BRY_E_FULL.
+ * The count of items after a merge: an estimate from the bits. Rounding may give either of two
+ * numbers. Above the capacity they mean BRY_E_FULL.
  */
 void filter_twin_merged_items(const filter_twin *a, const filter_twin *b, uint64_t *low,
                               uint64_t *high);
-/* Sets the bits; the items are the caller's to set. */
+/* Sets the bits; the caller sets the items. */
 void filter_twin_unite(filter_twin *into, const filter_twin *from);
 
 uint64_t filter_twin_count(const filter_twin *twin);

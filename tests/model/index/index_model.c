@@ -217,7 +217,7 @@ static void do_step(index_pair *both, model_reader *reader)
     bry_status status = bry_index_step(both->index, kind / 4 % 2 ? &supplier : NULL, budget, &left);
     if (!index_out_of_memory(both, reader, status)) {
         model_expect(reader, status == BRY_OK && left != UINT64_MAX);
-        /* What is left comes to an end. */
+        /* The remaining work ends. */
         for (int i = 0; i < 1000 && left > 0 && kind / 8 % 4 == 0 && status == BRY_OK; i++)
             status = bry_index_step(both->index, kind / 4 % 2 ? &supplier : NULL, 5000, &left);
         if (status == BRY_OK && kind / 8 % 4 == 0) {
@@ -300,7 +300,7 @@ static void do_save_and_load(index_pair *both, model_reader *reader)
     bry_buffer_free(&again);
 }
 
-/* Saved to the folder, which may hold an earlier state of it, and perhaps loaded from there. */
+/* Saves to the folder, which may contain an earlier state, and perhaps loads it. */
 static void do_folder(index_pair *both, model_reader *reader)
 {
     unsigned kind = model_byte(reader);
@@ -314,7 +314,7 @@ static void do_folder(index_pair *both, model_reader *reader)
     model_expect(reader, bry__index_save_folder(&both->disk.io, both->index, "f", NULL) == BRY_OK);
     uint64_t parts = index_parts_count(both->index);
     model_expect(reader, recording_names(&both->disk) == parts + 1);
-    recording_start(&both->disk); /* the record itself is not looked at */
+    recording_start(&both->disk); /* the record itself is not compared */
     if (kind % 2 == 0)
         return;
     bry_load load = BRY_LOAD;
@@ -326,7 +326,7 @@ static void do_folder(index_pair *both, model_reader *reader)
 
 /* ---- units on their way ---- */
 
-/* Installs what was saved, which holds the elements that `from` has. */
+/* Installs the saved unit, which has the elements of `from`. */
 static void install(index_pair *both, model_reader *reader, const bry_buffer *bytes,
                     const index_twin_unit *from)
 {
@@ -354,7 +354,7 @@ static void install(index_pair *both, model_reader *reader, const bry_buffer *by
     twin->unit[place].number = own;
 }
 
-/* A unit of this index once more. */
+/* Installs a unit of this index again. */
 static void do_reinstall(index_pair *both, model_reader *reader)
 {
     uint32_t number = index_pick_unit(both, reader);
@@ -373,7 +373,7 @@ static void do_reinstall(index_pair *both, model_reader *reader)
     bry_buffer_free(&buffer);
 }
 
-/* A unit that was made apart. */
+/* Installs a unit of another index. */
 static void do_install(index_pair *both, model_reader *reader)
 {
     unsigned n = model_below(reader, 60), at = model_byte(reader);
@@ -407,7 +407,7 @@ static void do_install(index_pair *both, model_reader *reader)
 
 /* ---- steps and checks ---- */
 
-/* Whether it would be saved as the one would that has never been. */
+/* Whether it saves to the same bytes as the one that was never saved. */
 static void compare_unsaved(const index_pair *both, model_reader *reader)
 {
     bry_buffer saved = BRY_BUFFER, unsaved = BRY_BUFFER;
@@ -439,8 +439,8 @@ static void step(void *state, model_reader *reader)
 {
     index_pair *both = state;
     unsigned picked = model_byte(reader), which = 0;
-    /* One in four has an allocation fail, if it makes that many: which one it is depends on memory
-     * that is not saved, so not where bytes are compared. */
+    /* In one of four an allocation fails, if there are that many. The number of allocations depends
+     * on memory that is not saved, so not if bytes are compared. */
     both->armed = picked / 64 == 3 && !both->unsaved;
     failing_allocator_restart(&both->memory);
     both->memory.fail_at = both->armed ? 1 + model_below(reader, 12) : 0;
@@ -491,7 +491,7 @@ static void check(void *state, model_reader *reader)
         model_expect(reader, units[i] == twin->unit[twin->count - 1 - i].number);
     if (twin->count)
         check_unit(both, reader, &twin->unit[reader->step % (unsigned)twin->count]);
-    /* A few elements every time, all of them at the end. */
+    /* Compares a few elements every time, all at the end. */
     unsigned n = reader->at >= reader->len ? TWIN_ELEMENTS : WINDOW;
     for (unsigned done = 0; done < n && !reader->failed; done += WINDOW)
         index_compare(both, reader, both->window + done, WINDOW);

@@ -1,8 +1,8 @@
 /*
- * An index beside an exact twin; the same programs for all engines. Engine compact must agree with
- * the twin, in which elements of one fingerprint are one, to the last answer. Other engines must
- * name every unit that holds an element, and no unit besides but those that it was deleted from:
- * they are made with errors so small that a false positive is not to be expected.
+ * An index compared with an exact twin; the same programs for all engines. Engine compact must
+ * agree with the twin, in which elements with the same fingerprint are one, in every answer. Other
+ * engines must return every unit that contains an element, and no others except those it was
+ * deleted from: their error is so small that no false positive is expected.
  */
 #ifndef BRY_TESTS_INDEX_MODEL_H
 #define BRY_TESTS_INDEX_MODEL_H

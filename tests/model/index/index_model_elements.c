@@ -22,7 +22,7 @@ uint32_t index_pick_unit(index_pair *both, model_reader *reader)
 
 /* ---- adding ---- */
 
-/* Whether the unit answers for the element, and whether that is certain. */
+/* Whether the unit is a candidate for the element, and whether that is certain. */
 static bool holds(const index_twin_unit *unit, unsigned class)
 {
     return unit->held[class] > 0;
@@ -83,7 +83,7 @@ void index_do_add(index_pair *both, model_reader *reader)
     add_named(both, reader, element, number);
 }
 
-/* One element to every unit that takes it. */
+/* Adds one element to every unit that accepts it. */
 void index_do_add_everywhere(index_pair *both, model_reader *reader)
 {
     unsigned element = model_below(reader, TWIN_ELEMENTS);
@@ -92,8 +92,8 @@ void index_do_add_everywhere(index_pair *both, model_reader *reader)
         add_named(both, reader, element, both->twin.unit[i].number);
 }
 
-/* Where the element goes that is added to the newest unit, which may be one to be opened; or
- * TWIN_NO_UNIT: it is refused. */
+/* The unit that gets an element added to the newest unit, which may be a new one; TWIN_NO_UNIT:
+ * refused. */
 static int place_newest(index_pair *both, unsigned class)
 {
     index_twin *twin = &both->twin;
@@ -157,7 +157,7 @@ static unsigned read_batch(index_pair *both, model_reader *reader)
     return n;
 }
 
-/* Where each element went: as single calls put them. */
+/* The unit of each element, as with single calls. */
 static void apply_batch(index_pair *both, model_reader *reader, unsigned n, uint32_t number)
 {
     index_twin *twin = &both->twin;
@@ -174,7 +174,7 @@ static void apply_batch(index_pair *both, model_reader *reader, unsigned n, uint
     }
 }
 
-/* A supplier may give an element too many, so a unit may hold more than its capacity. */
+/* A supplier may return one element too many, so a unit may exceed its capacity. */
 static uint64_t room_in(const index_pair *both, int place)
 {
     if (place == TWIN_NO_UNIT)
@@ -183,7 +183,7 @@ static uint64_t room_in(const index_pair *both, int place)
     return unit->capacity > unit->elements ? unit->capacity - unit->elements : 0;
 }
 
-/* Units that n elements need at most beyond the newest, judged by n. */
+/* The number of further units that n elements need at most. */
 static uint64_t units_needed(const index_pair *both, unsigned n)
 {
     uint64_t room = room_in(both, index_twin_newest(&both->twin));
@@ -237,7 +237,7 @@ static void del_one(index_pair *both, model_reader *reader, unsigned element, ui
     index_twin *twin = &both->twin;
     unsigned class = index_twin_class(twin, element);
     int place = index_twin_find(twin, number);
-    /* A caller deletes what it knows to be there; compact can be asked for anything. */
+    /* Callers delete only present elements; compact accepts any. */
     if (!both->exact && place != TWIN_NO_UNIT && !holds(&twin->unit[place], class))
         return;
     bry_answer was = BRY_UNSURE;
@@ -277,7 +277,7 @@ void index_do_del_many(index_pair *both, model_reader *reader)
 
 /* ---- asking ---- */
 
-/* Each unit says by itself whether it is a candidate: as many do as there are, these among them. */
+/* Asks each unit whether it is a candidate: their number must agree, and include these. */
 static void compare_units(const index_pair *both, model_reader *reader, bry_hash hash,
                           const uint32_t *units, size_t listed, size_t total)
 {
@@ -294,7 +294,7 @@ static void compare_units(const index_pair *both, model_reader *reader, bry_hash
     model_expect(reader, bry_index_unit_has(both->index, hash, unused) == BRY_ABSENT);
 }
 
-/* One element's candidates, of which at most `room` are in units[]. */
+/* The candidates of one element, at most `room` of them in units[]. */
 static void compare_candidates(index_pair *both, model_reader *reader, unsigned class,
                                const uint32_t *units, size_t room, size_t total)
 {

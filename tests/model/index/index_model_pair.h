@@ -1,4 +1,4 @@
-/* The index model's inside, shared by index_model.c (units, whole indexes) and
+/* Internals of the index model, shared by index_model.c (units, whole indexes) and
  * index_model_elements.c (elements). */
 #ifndef BRY_TESTS_INDEX_MODEL_PAIR_H
 #define BRY_TESTS_INDEX_MODEL_PAIR_H
@@ -13,18 +13,18 @@ enum { MODEL_BATCH = 150 };
 
 typedef struct index_pair {
     failing_allocator memory;
-    recording_io disk; /* holds the folder "f" */
-    bool in_folder; /* the index is in it, but for what has changed since */
+    recording_io disk; /* contains the folder "f" */
+    bool in_folder; /* the folder contains the index, except for later changes */
     bry_index *index;
     index_twin twin;
     bry_engine engine;
     bool exact; /* engine compact */
-    bool crowded; /* units were installed past what was planned: elements may be refused */
+    bool crowded; /* units were installed beyond the plan: elements may be refused */
     bry_index_options options;
-    bool is_watched; /* goes on beside … */
+    bool is_watched; /* compared with … */
     struct index_pair *unsaved; /* … this one, which is never saved, loaded or cloned */
     bool is_unsaved;
-    bool armed; /* an allocation of this operation is to fail */
+    bool armed; /* an allocation of this operation fails */
     unsigned window;
     unsigned elements[MODEL_BATCH];
     bry_hash hashes[MODEL_BATCH];
@@ -40,16 +40,16 @@ typedef void index_operation(index_pair *both, model_reader *reader);
 index_operation index_do_add, index_do_add_newest, index_do_add_n, index_do_add_everywhere,
     index_do_del, index_do_del_many;
 
-/* Asks for n elements from `first` on, in all the ways there are. */
+/* Looks up n elements from `first` on, in all ways. */
 void index_compare(index_pair *both, model_reader *reader, unsigned first, unsigned n);
 
-/* Whether the operation was refused for want of memory: then nothing has changed. */
+/* Whether the operation ran out of memory: then nothing has changed. */
 bool index_out_of_memory(index_pair *both, model_reader *reader, bry_status status);
 
-/* For engines that are not exact: takes over what the index says of its units. */
+/* For inexact engines: copies the index's counts of its units. */
 void index_learn(index_pair *both, model_reader *reader);
 
-/* The number of a unit that exists, more often than not. */
+/* Usually the number of a unit that exists. */
 uint32_t index_pick_unit(index_pair *both, model_reader *reader);
 
 extern uint64_t index_model_compared;

@@ -1,5 +1,5 @@
 /*
- * Runs the index's model on programs from a generator until that many operations were done.
+ * Runs the index's model on generated programs until OPERATIONS operations were done.
  *
  *     index_programs OPERATIONS LENGTH [SEED]    programs of at most LENGTH bytes
  *

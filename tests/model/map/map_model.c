@@ -67,7 +67,7 @@ static void destroy(void *state, model_reader *reader)
 
 /* ---- whole maps ---- */
 
-/* The copy goes on, the original is destroyed. */
+/* Continues with the copy and destroys the original. */
 static void do_clone(map_pair *both, model_reader *reader)
 {
     model_say(reader, "clone");
@@ -90,7 +90,7 @@ static void do_clear(map_pair *both, model_reader *reader)
     both->hidden[0] = false;
 }
 
-/* The second map becomes an empty one like the first. */
+/* Replaces the second map by an empty one of the first one's options. */
 static void do_create_like(map_pair *both, model_reader *reader)
 {
     model_say(reader, "create the other like this");
@@ -108,7 +108,7 @@ static void do_create_like(map_pair *both, model_reader *reader)
     both->capacity[1] = both->capacity[0];
 }
 
-/* kbf merges maps of one shape whose codes agree. */
+/* kbf merges maps of the same shape whose codes agree. */
 static bool may_mismatch(const map_pair *both)
 {
     if (!both->kbf)
@@ -184,7 +184,7 @@ static void do_exchange(map_pair *both, model_reader *reader)
     both->capacity[1] = capacity;
 }
 
-/* What is loaded goes on, what was saved is destroyed; saved again it is the same. */
+/* Continues with the loaded map and destroys the other; saving it again gives the same bytes. */
 static void do_save_and_load(map_pair *both, model_reader *reader)
 {
     model_say(reader, "save and load");
@@ -254,7 +254,7 @@ static void check(void *state, model_reader *reader)
         model_expect(reader, stats.seed == 7 && stats.capacity == both->capacity[i]);
         model_expect(reader, stats.tables == 1 || !both->fixed);
         model_expect(reader, stats.estimated.false_positive <= both->error || both->kbf);
-        /* A few keys every time, all of them at the end. */
+        /* Compares a few keys every time, all at the end. */
         unsigned n = reader->at >= reader->len ? TWIN_KEYS : WINDOW;
         for (unsigned done = 0; done < n && !reader->failed; done += WINDOW)
             map_compare_keys(both, reader, i, both->window + done, WINDOW);

@@ -1,8 +1,7 @@
 /*
- * Two maps beside an exact twin keyed by key; the same programs for both engines. Keys are chosen
- * so that no two share a fingerprint, so engine compact must be exact. Engine kbf may refuse with
- * UNSURE; an answer that is wrong otherwise, which the map's error allows, ends the comparison of
- * that program and is counted.
+ * Two maps compared with exact twins; the same programs for both engines. No two keys share a
+ * fingerprint, so engine compact must be exact. Engine kbf may refuse with UNSURE; another wrong
+ * answer, which the map's error allows, is counted and ends the comparison of that program.
  */
 #ifndef BRY_TESTS_MAP_MODEL_H
 #define BRY_TESTS_MAP_MODEL_H

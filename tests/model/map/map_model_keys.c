@@ -14,7 +14,7 @@ static unsigned read_key(model_reader *reader)
 
 static unsigned read_value(const map_pair *both, model_reader *reader)
 {
-    /* Mostly few values; at times so many that kbf's codes run out. */
+    /* Mostly few values; sometimes so many that kbf's codes run out. */
     unsigned v = model_pair(reader);
     v = v % 8 ? v % 20 : v / 8 % TWIN_VALUES;
     if (both->value_bits)
@@ -43,7 +43,7 @@ static size_t read_batch(map_pair *both, model_reader *reader, const char *what)
     return count;
 }
 
-/* An answer that is wrong: kbf may give some, and nothing can be said of the map from then on. */
+/* A wrong answer: kbf may give some, and the map cannot be compared any more. */
 static void expect_answer(map_pair *both, model_reader *reader, bool right, const char *what)
 {
     map_counts.compared++;
@@ -57,7 +57,7 @@ static void expect_answer(map_pair *both, model_reader *reader, bool right, cons
         model_fail(reader, "%s", what);
 }
 
-/* Whether the operation was refused for want of memory: then nothing has changed. */
+/* Whether the operation ran out of memory: then nothing has changed. */
 bool map_out_of_memory(map_pair *both, model_reader *reader, bry_status status)
 {
     if (status == BRY_E_NOMEM)
@@ -65,7 +65,7 @@ bool map_out_of_memory(map_pair *both, model_reader *reader, bry_status status)
     return status == BRY_E_NOMEM;
 }
 
-/* Whether it was refused by kbf for want of certainty. */
+/* Whether kbf refused it as unsure. */
 static bool is_unsure(map_pair *both, model_reader *reader, bry_status status)
 {
     if (status != BRY_E_UNSURE)
@@ -131,7 +131,7 @@ void map_do_update(map_pair *both, model_reader *reader)
         map_twin_set(&both->twin[0], key, (int)v);
 }
 
-/* Only keys that are not there: that is the contract. */
+/* Only absent keys, as the contract requires. */
 void map_do_add(map_pair *both, model_reader *reader)
 {
     unsigned key = read_key(reader), v = read_value(both, reader);
@@ -165,7 +165,7 @@ void map_do_del(map_pair *both, model_reader *reader)
     map_twin_set(&both->twin[0], key, TWIN_NONE);
 }
 
-/* With kbf only pairs that are there. */
+/* With kbf only existing pairs. */
 void map_do_del_pair(map_pair *both, model_reader *reader)
 {
     unsigned key = read_key(reader), v = read_value(both, reader);
@@ -187,7 +187,8 @@ void map_do_del_pair(map_pair *both, model_reader *reader)
 
 /* ---- batches ---- */
 
-/* The batch on the twin, as far as the map was sure; whether the answers are right. */
+/* Applies the batch to the twin, as far as the map was sure. Returns whether the answers are
+ * right. */
 static bool twin_set_n(map_pair *both, map_twin *twin, size_t n)
 {
     bool right = true;
@@ -266,7 +267,7 @@ void map_do_del_n(map_pair *both, model_reader *reader)
     expect_answer(both, reader, right, "what del_n says was there");
 }
 
-/* Asks for n keys from `first` on, in one batch; each alone gives the same. */
+/* Looks up n keys from `first` on in one batch; single look-ups give the same. */
 void map_compare_keys(map_pair *both, model_reader *reader, unsigned which, unsigned first,
                       size_t n)
 {

@@ -1,4 +1,4 @@
-/* The map model's inside, shared by map_model.c (whole maps) and map_model_keys.c (keys). */
+/* Internals of the map model, shared by map_model.c (whole maps) and map_model_keys.c (keys). */
 #ifndef BRY_TESTS_MAP_MODEL_PAIR_H
 #define BRY_TESTS_MAP_MODEL_PAIR_H
 
@@ -9,12 +9,12 @@
 
 enum { MAX_BATCH = 200 };
 
-/* Two maps of one shape, so that they can be merged. Operations are on the first of them. */
+/* Two maps of the same shape, which can be merged. Operations are on the first one. */
 typedef struct map_pair {
     failing_allocator memory;
     bry_map *map[2];
     map_twin twin[2];
-    bool hidden[2]; /* compact: a merge may have left entries that others hide */
+    bool hidden[2]; /* compact: a merge may have left hidden entries */
     bool kbf, fixed, wrong;
     uint64_t capacity[2]; /* compressing may lower kbf's */
     double error;
@@ -34,11 +34,11 @@ map_operation map_do_set, map_do_update, map_do_add, map_do_del, map_do_del_pair
 
 map_operation map_do_sweep; /* map_model_sweep.c */
 
-/* Asks map `which` for n keys from `first` on and compares. */
+/* Looks up n keys from `first` on in map `which` and compares. */
 void map_compare_keys(map_pair *both, model_reader *reader, unsigned which, unsigned first,
                       size_t n);
 
-/* Whether the operation was refused for want of memory: then nothing has changed. */
+/* Whether the operation ran out of memory: then nothing has changed. */
 bool map_out_of_memory(map_pair *both, model_reader *reader, bry_status status);
 
 extern map_model_counts map_counts;

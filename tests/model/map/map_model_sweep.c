@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What becomes of a value, known by its number: TWIN_NONE, another number, or the same. */
+/* What the sweep makes of a value number: TWIN_NONE, another number, or the same. */
 typedef struct rule {
     unsigned value_bits, number;
     uint64_t judged;
@@ -43,8 +43,8 @@ static bry_map_verdict judge(void *opaque, bry_map_value value, bry_map_value *c
     return BRY_MAP_CHANGE;
 }
 
-/* A whole sweep in steps. Each key is judged once, also where memory is short on the way: twice
- * would show, since a value that was changed may be changed again. */
+/* A complete sweep in steps. Each key is judged once, even if memory runs out in between: judging
+ * twice would be noticed, because a changed value may be changed again. */
 void map_do_sweep(map_pair *both, model_reader *reader)
 {
     rule by = {both->value_bits, model_byte(reader), 0};
@@ -71,7 +71,7 @@ void map_do_sweep(map_pair *both, model_reader *reader)
         }
     } while (cursor != 0 && !reader->failed);
     map_twin *twin = &both->twin[0];
-    /* The entry that memory was short for is judged again. */
+    /* The entry for which memory ran out is judged again. */
     model_expect(reader, by.judged >= twin->count && by.judged <= twin->count + refused);
     for (unsigned key = 0; key < TWIN_KEYS; key++)
         if (twin->value[key] != TWIN_NONE) {

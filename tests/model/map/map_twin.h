@@ -1,5 +1,5 @@
-/* What a map should hold: a value for each key, and which values have a code. Keys and values are
- * known by number. */
+/* The exact contents of a map: a value for each key, and which values have a code. Keys and values
+ * have numbers. */
 #ifndef BRY_TESTS_MAP_TWIN_H
 #define BRY_TESTS_MAP_TWIN_H
 
@@ -22,10 +22,10 @@ unsigned map_twin_values(const map_twin *twin);
 bool map_twin_overlap(const map_twin *a, const map_twin *b);
 unsigned map_twin_union(const map_twin *a, const map_twin *b);
 
-/* The hash of a key: no two of them have the same fingerprint, whatever its range. */
+/* The hash of a key: all keys have different fingerprints, for any range. */
 bry_hash map_twin_key(unsigned key);
 
-/* Value number v: a byte string that is the same every time, or a number of so many bits. */
+/* Value number v: a fixed byte string, or a number of this many bits. */
 bry_map_value map_twin_value(unsigned v, unsigned value_bits);
 bool map_twin_is(bry_map_value value, unsigned v, unsigned value_bits);
 

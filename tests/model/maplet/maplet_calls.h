@@ -1,5 +1,5 @@
-/* Calls of one key, as data: the maplet and its twin carry out the same call, and their answers
- * are compared. */
+/* Calls with one key, as data: maplet and twin carry out the same call, and their answers are
+ * compared. */
 #ifndef BRY_TESTS_MAPLET_CALLS_H
 #define BRY_TESTS_MAPLET_CALLS_H
 
@@ -30,7 +30,7 @@ enum { CALL_ROOM = 24 };
 typedef struct call_answer {
     bry_status status;
     bry_answer was; /* of upsert, get, remove_value, replace */
-    uint32_t old; /* of upsert and get, where there was one */
+    uint32_t old; /* of upsert and get, if there was one */
     uint64_t count; /* of get_all and remove */
     uint32_t values[CALL_ROOM];
 } call_answer;

@@ -12,19 +12,19 @@ enum { MAX_BATCH = 255, LARGEST_MERGED = 20000 };
 
 typedef enum key_kind {
     KEYS_UNIFORM,
-    KEYS_ALIGNED, /* low bits of all fingerprints are equal: they crowd one segment */
+    KEYS_ALIGNED, /* low bits of all fingerprints are equal, so that they share a segment */
     KEYS_DENSE, /* neighbouring fingerprints */
     KEY_KINDS
 } key_kind;
 
-/* Two maplets of one shape, so that they can be merged. Operations are on the first of them. */
+/* Two maplets of the same shape, which can be merged. Operations are on the first one. */
 typedef struct pair {
     failing_allocator memory;
     bry__isa isa_before, isa;
     key_kind keys;
-    unsigned most_keys; /* the fewer, the more often the same ones */
+    unsigned most_keys; /* fewer keys are repeated more often */
     maplet_side side[2];
-    bool armed; /* an allocation of this operation is to fail */
+    bool armed; /* an allocation of this operation fails */
     bry_hash hashes[MAX_BATCH];
     uint32_t values[MAX_BATCH];
 } pair;
@@ -114,7 +114,7 @@ static bry_hash key(const pair *both, unsigned number)
     number &= 0xffff;
     if (number >= 0xfffe)
         return (bry_hash){number, number & 1 ? UINT64_MAX : 0};
-    number %= number >= 0xff00 ? 3 : both->most_keys; /* a few come often */
+    number %= number >= 0xff00 ? 3 : both->most_keys; /* a few are frequent */
     if (both->keys == KEYS_UNIFORM)
         return (bry_hash){number, mix(number + 1)};
     if (both->keys == KEYS_DENSE)
@@ -189,7 +189,7 @@ static void do_single(pair *both, model_reader *reader)
     what.to = what.kind == CALL_REPLACE ? value_of(both, model_byte(reader)) : 0;
     what.room = picked % (CALL_ROOM + 1);
     if ((what.kind == CALL_REMOVE_VALUE || what.kind == CALL_REPLACE) && picked % 2) {
-        /* One that is there, if one is. */
+        /* A present one, if there is any. */
         uint32_t values[CALL_ROOM];
         uint64_t n = maplet_twin_get_all(&both->side[0].twin, what.hash, values, CALL_ROOM);
         if (n > 0)
@@ -343,7 +343,7 @@ static bool drop(void *context, uint64_t fingerprint, uint32_t value)
     return mix(what + sweep->salt) % 4 == 0;
 }
 
-/* What a step may have taken, and, when the sweep is done, what it must have. */
+/* What a step may have removed and, at the end of the sweep, must have removed. */
 static void follow_sweep(maplet_side *side, model_reader *reader, sweep_of *sweep, bool done)
 {
     for (unsigned t = 0; t < side->twin.tables && !reader->failed; t++) {
@@ -395,7 +395,7 @@ static void do_sweep(pair *both, model_reader *reader)
             maplet_twin_mark(&side->twin, false);
         }
     }
-    /* How far a step comes depends on the segments; what is left at the end does not. */
+    /* The progress of a step depends on the segments; the result does not. */
     bool copy_done = false;
     side_turn_to_copy(both->isa);
     while (side->copied && !side->sweeping && !copy_done && !reader->failed)
@@ -420,7 +420,7 @@ static uint32_t remapped(void *context, uint32_t value)
         return value >> 1;
     case 2:
         return by->mask - value;
-    default: /* at times too wide */
+    default: /* sometimes too wide */
         return by->salt > 200 ? value + 1 : by->salt & by->mask;
     }
 }
@@ -460,7 +460,8 @@ static void do_widen(pair *both, model_reader *reader)
         side->twin.options.value_bits = to;
 }
 
-/* The last table has given some entries to an earlier one, if it could: which is not known here. */
+/* The last table has moved some entries to an earlier one, if possible; which ones is unknown
+ * here. */
 static void follow_fold(maplet_side *side, model_reader *reader, bool done)
 {
     maplet_twin *twin = &side->twin;
@@ -506,7 +507,7 @@ static void do_merge(pair *both, model_reader *reader)
     bry__merge_mode mode = (bry__merge_mode)model_below(reader, 3);
     model_say(reader, "merge %s, %s", from == into ? "itself" : "the other", names[mode]);
     count_operations(both, 1);
-    /* Otherwise a few bytes of program could make work without end. */
+    /* Otherwise a short program could cause endless work. */
     if (maplet_twin_count(&from->twin) > LARGEST_MERGED)
         return;
     maplet_twin merged;
@@ -529,13 +530,13 @@ static void do_merge(pair *both, model_reader *reader)
     }
 }
 
-/* A copy takes the maplet's place, or goes along with it from now on. */
+/* A copy replaces the maplet, or gets the same operations from now on. */
 static void take_copy(maplet_side *side, bry__maplet made, bool swap)
 {
     if (swap) {
         bry__maplet_free(&side->maplet);
         side->maplet = made;
-    } else if (side->sweeping) { /* the two would not stay alike until it has ended */
+    } else if (side->sweeping) { /* the two would differ until it has ended */
         bry__maplet_free(&made);
     } else {
         side_drop_copy(side);
@@ -634,7 +635,8 @@ static void step(void *state, model_reader *reader)
 {
     pair *both = state;
     unsigned picked = model_byte(reader), which = 0;
-    /* In one of eight an allocation fails, if there are that many; at times all after it too. */
+    /* In one of eight an allocation fails, if there are that many; sometimes with all later
+     * ones. */
     both->armed = picked / 32 == 7;
     failing_allocator_restart(&both->memory);
     if (both->armed) {
@@ -653,7 +655,7 @@ static void step(void *state, model_reader *reader)
     both->armed = false;
 }
 
-/* All entries are looked at when there were about as many operations, and in the end. */
+/* All entries are compared after about as many operations, and at the end. */
 static void check(void *state, model_reader *reader)
 {
     pair *both = state;

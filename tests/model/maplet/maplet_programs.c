@@ -1,5 +1,5 @@
 /*
- * Runs the maplet's model on programs from a generator until that many operations were compared.
+ * Runs the maplet's model on generated programs until OPERATIONS operations were compared.
  *
  *     maplet_programs OPERATIONS LENGTH [SEED]    programs of at most LENGTH bytes
  *

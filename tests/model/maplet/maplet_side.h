@@ -1,4 +1,4 @@
-/* One maplet of the model: the object, its twin, its copy, and what compares them. */
+/* One maplet of the model: the object, its twin and its copy, and their comparison. */
 #ifndef BRY_TESTS_MAPLET_SIDE_H
 #define BRY_TESTS_MAPLET_SIDE_H
 
@@ -9,10 +9,10 @@
 typedef struct maplet_side {
     bry__maplet maplet;
     maplet_twin twin;
-    bry__maplet copy; /* fed the same operations, on another instruction set */
+    bry__maplet copy; /* gets the same operations with another instruction set */
     bool copied;
     bool sweeping;
-    unsigned salt; /* of the sweep under way */
+    unsigned salt; /* of the current sweep */
     uint64_t unchecked; /* operations since all entries were compared */
 } maplet_side;
 
@@ -20,7 +20,7 @@ typedef struct maplet_side {
 void side_turn_to_maplet(bry__isa isa);
 void side_turn_to_copy(bry__isa isa);
 
-/* Entries of one table of a maplet, sorted, behind *entries, the caller's to free. */
+/* The entries of one table of a maplet, sorted, in *entries, which the caller frees. */
 size_t side_list(const bry__maplet *maplet, unsigned table, twin_entry **entries);
 
 /* Counts, bounds and the error. */
@@ -29,7 +29,7 @@ void side_check_numbers(const maplet_side *side, model_reader *reader);
 /* All entries, all invariants, and the copy's bytes. */
 void side_check_all(maplet_side *side, model_reader *reader);
 
-/* Saved in memory; the buffer is the caller's to free. */
+/* Saves to memory; the caller frees the buffer. */
 void side_save(const bry__maplet *maplet, bry_buffer *buffer, model_reader *reader);
 bry_status side_load(bry__maplet *maplet, const bry_buffer *buffer, const bry_allocator *allocator,
                      model_reader *reader);

@@ -47,7 +47,7 @@ static size_t place_of(const twin_list *list, uint64_t f, uint32_t v)
     return low;
 }
 
-/* Among equal entries the old ones stand first. */
+/* Among equal entries the old ones are first. */
 static void put(twin_table *table, twin_entry entry)
 {
     twin_list *list = list_of(table, entry.fingerprint);
@@ -77,7 +77,7 @@ static bool take(twin_table *table, uint64_t f, uint32_t v)
     return true;
 }
 
-/* Value number i of a fingerprint, smallest first; false when it has not so many. */
+/* Value number i of a fingerprint, smallest first; false if there are fewer. */
 static bool value_of(twin_table *table, uint64_t f, size_t i, uint32_t *v)
 {
     const twin_list *list = list_of(table, f);
@@ -186,7 +186,8 @@ uint64_t maplet_twin_get_all(const maplet_twin *twin, bry_hash hash, uint32_t *v
 
 /* ---- the chain ---- */
 
-/* Bits that fingerprints of table i have more than the first table's, at most 62 in all. */
+/* The number of bits by which fingerprints of table i are longer than the first table's, at most 62
+ * in total. */
 unsigned maplet_twin_shift(const maplet_twin *twin, unsigned i)
 {
     static const unsigned planned[] = {0, 10, 14, 17, 22, 31, 35, 39, 43, 47, 51};
@@ -201,7 +202,7 @@ static uint64_t range_of(const maplet_twin *twin, unsigned i)
     return twin->table[0]->range << maplet_twin_shift(twin, i);
 }
 
-/* Entries that each table takes, none behind the last; how many tables that are. */
+/* The capacity of each table, 0 after the last; returns the number of tables. */
 static unsigned capacities(const maplet_twin *twin, uint64_t *capacity)
 {
     wide most = (wide)1 << 40, all = 0;
@@ -224,7 +225,7 @@ static unsigned capacities(const maplet_twin *twin, uint64_t *capacity)
     return i;
 }
 
-/* Whether the promise holds with these entries when all tables from i on are full. */
+/* Whether the promise holds with these entries if all tables from i on are full. */
 static bool holds_from(const maplet_twin *twin, const uint64_t *n, unsigned i)
 {
     uint64_t capacity[BRY__MAPLET_TABLES];
@@ -350,7 +351,7 @@ bry_status maplet_twin_remap(maplet_twin *twin, bry__map_value *map, void *conte
 
 /* ---- merging ---- */
 
-/* Every entry of one side's table, unless `hidden` says that the other side's are to be there. */
+/* All entries of one side's table, except those that `hidden` leaves to the other side. */
 static void put_all(twin_table *to, const twin_table *from, twin_table *hidden)
 {
     uint32_t other;
@@ -362,7 +363,7 @@ static void put_all(twin_table *to, const twin_table *from, twin_table *hidden)
         }
 }
 
-/* KEEP: entries that an earlier table of the result knows are not taken over. */
+/* KEEP: entries that are in an earlier table of the result are omitted. */
 static bool is_known(const maplet_twin *merged, unsigned table, uint64_t fingerprint)
 {
     uint32_t value;
@@ -456,7 +457,7 @@ bool maplet_twin_keep(maplet_twin *twin, unsigned table, const twin_entry *left,
     size_t had_n = maplet_twin_list(twin, table, &had), kept = 0;
     *lost = or_abort(malloc((had_n + 1) * sizeof **lost));
     *lost_n = 0;
-    /* From behind, so that of equal entries the old ones are lost first. */
+    /* From the end, so that among equal entries the old ones are lost first. */
     for (size_t i = had_n; i-- > 0;) {
         if (kept < n && twin_order(&left[n - 1 - kept], &had[i]) == 0)
             kept++;

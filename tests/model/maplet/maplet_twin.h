@@ -1,10 +1,10 @@
 /*
- * A maplet the slow way: for each table of the chain a sorted list of (fingerprint, value). Written
- * from the description in maplet/maplet.h, sharing none of its code; on fingerprints the maplet is
- * exact, so the two must agree in everything.
+ * A simple maplet: for each table of the chain a sorted list of (fingerprint, value). Written from
+ * the description in maplet/maplet.h, without sharing code; the maplet is exact for fingerprints,
+ * so the two must agree in everything.
  *
- * Where the maplet is free to choose, which entries a step of a sweep or of folding takes, the
- * twin is told what is left and says whether that is right.
+ * Where the maplet may choose which entries a step of a sweep or of folding takes, the twin gets
+ * what is left and checks it.
  */
 #ifndef BRY_TESTS_MAPLET_TWIN_H
 #define BRY_TESTS_MAPLET_TWIN_H
@@ -14,7 +14,7 @@
 typedef struct twin_entry {
     uint64_t fingerprint;
     uint32_t value;
-    bool old; /* was there when the sweep began */
+    bool old; /* existed when the sweep began */
 } twin_entry;
 
 typedef struct twin_list {
@@ -26,7 +26,7 @@ typedef struct twin_list {
 
 typedef struct twin_table {
     uint64_t range, n;
-    twin_list list[TWIN_LISTS]; /* by the fingerprint's height in the range, each sorted */
+    twin_list list[TWIN_LISTS]; /* by the position of the fingerprint in the range, each sorted */
 } twin_table;
 
 typedef struct maplet_twin {
@@ -45,12 +45,12 @@ uint64_t maplet_twin_count(const maplet_twin *twin);
 double maplet_twin_error(const maplet_twin *twin);
 uint64_t maplet_twin_fingerprint(const maplet_twin *twin, unsigned table, bry_hash hash);
 
-/* Bits that fingerprints of table i have more than the first table's. */
+/* The number of bits by which fingerprints of table i are longer than the first table's. */
 unsigned maplet_twin_shift(const maplet_twin *twin, unsigned i);
-/* Makes them that many tables, where there are fewer. */
+/* Adds tables until there are this many. */
 void maplet_twin_open(maplet_twin *twin, unsigned tables);
 
-/* As the maplet's; BRY_E_NOMEM excepted. */
+/* Like the maplet's, but never BRY_E_NOMEM. */
 uint64_t maplet_twin_get_all(const maplet_twin *twin, bry_hash hash, uint32_t *values,
                              uint64_t room);
 bry_status maplet_twin_upsert(maplet_twin *twin, bry_hash hash, uint32_t value, bry_answer *was,
@@ -62,27 +62,27 @@ bry_status maplet_twin_replace(maplet_twin *twin, bry_hash hash, uint32_t from, 
                                bry_answer *was);
 bry_status maplet_twin_remap(maplet_twin *twin, bry__map_value *map, void *context);
 
-/* What a merge makes of two, to be freed; BRY_E_RANGE, BRY_E_FULL: there is none. */
+/* The merge of two, which the caller frees; BRY_E_RANGE, BRY_E_FULL: not possible. */
 bry_status maplet_twin_merge(const maplet_twin *into, const maplet_twin *from, bry__merge_mode mode,
                              maplet_twin *merged);
 
-/* All entries of table i, sorted, behind *entries, which is the caller's to free. */
+/* All entries of table i, sorted, in *entries, which the caller frees. */
 size_t maplet_twin_list(const maplet_twin *twin, unsigned table, twin_entry **entries);
 
-/* Table i has become `left`, sorted. What it has lost is behind *lost, the caller's to free. False:
- * `left` has something that was not there; then nothing is done. */
+/* Replaces table i by `left`, sorted. What it has lost is in *lost, which the caller frees. False:
+ * `left` has entries that the table did not have; then nothing is done. */
 bool maplet_twin_keep(maplet_twin *twin, unsigned table, const twin_entry *left, size_t n,
                       twin_entry **lost, size_t *lost_n);
 
-/* The first table that has room for all entries of the last, or that one itself; an entry comes
- * there, as folding does. The emptied table closes. */
+/* The first table with room for all entries of the last one, or the last one itself; moves an entry
+ * there, as folding does. An empty last table is removed. */
 unsigned maplet_twin_fold_to(const maplet_twin *twin);
 void maplet_twin_fold_entry(maplet_twin *twin, unsigned from, unsigned to, twin_entry entry);
-/* Closes the last tables as long as they have no entries. */
+/* Removes tables from the end while they are empty. */
 void maplet_twin_trim(maplet_twin *twin);
 void maplet_twin_close(maplet_twin *twin);
 
-/* Every entry is old, or none is. */
+/* Marks all entries as old, or none. */
 void maplet_twin_mark(maplet_twin *twin, bool old);
 
 #endif

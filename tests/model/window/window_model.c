@@ -20,11 +20,11 @@ typedef struct window_pair {
     unsigned error_index;
     bry_window *window[2], *replica[2];
     window_twin twin[2];
-    bool mixed[2]; /* elements beside the twin's were added, and may look like them */
+    bool mixed[2]; /* other elements were added, which may share fingerprints */
     bool merged[2]; /* elements that were in both may count twice */
     uint64_t clock;
     generator strangers;
-    bry_buffer before; /* how the first window would have been saved, where something may fail */
+    bry_buffer before; /* saved bytes of the first window, if something may fail */
 } window_pair;
 
 static window_model_counts counts;
@@ -35,7 +35,7 @@ window_model_counts window_model_counted(void)
     return counts;
 }
 
-/* Far apart, so that no two share a fingerprint. */
+/* Far apart, so that all fingerprints differ. */
 static bry_hash element(unsigned i)
 {
     generator numbers = {i};
@@ -74,8 +74,8 @@ static bry_window_options read_options(window_pair *both, model_reader *reader)
     return options;
 }
 
-/* Time moves large windows another way than small ones. So that it is tried with few elements, the
- * windows go by the one and the replicas by the other; both must come to the same bytes. */
+/* Time advances large windows in another way than small ones. To test both with few elements, the
+ * windows use one way and the replicas the other; both must give the same bytes. */
 static void treat_as_large(bry_window *window)
 {
     if (window->options.engine == BRY_ENGINE_COMPACT && !window->options.refuse)
@@ -189,7 +189,7 @@ static void begin(window_pair *both, model_reader *reader)
     both->memory.fail_at = both->armed ? 1 + generator_below(&both->strangers, 12) : 0;
 }
 
-/* After it: true when it was done. Failures must be excused, and leave the window as it was. */
+/* After it: true if it was done. Failures must be justified, and leave the window unchanged. */
 static bool end(window_pair *both, model_reader *reader, uint64_t now, bry_status status)
 {
     const window_twin *twin = &both->twin[0];
@@ -211,7 +211,7 @@ static bool end(window_pair *both, model_reader *reader, uint64_t now, bry_statu
     return false;
 }
 
-/* Answers of both sides, one of which may have failed for want of memory. */
+/* Answers of both sides, one of which may have run out of memory. */
 static void expect_like(model_reader *reader, bry_status status, bry_status replica)
 {
     model_expect(reader, status == BRY_E_NOMEM || status == replica);
@@ -219,8 +219,8 @@ static void expect_like(model_reader *reader, bry_status status, bry_status repl
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
-/* What an answer about element i at `now` must be. Also asked of all elements after every step, so
- * this counts no operations. */
+/* Checks an answer about element i at `now`. Also called for all elements after every step, so it
+ * counts no operations. */
 static void judge(window_pair *both, int side, model_reader *reader, unsigned i, uint64_t now,
                   bool present)
 {
@@ -233,7 +233,7 @@ static void judge(window_pair *both, int side, model_reader *reader, unsigned i,
         model_fail(reader, "element %u is remembered too long", i);
 }
 
-/* The same for the answer that an operation gave. */
+/* The same for the answer of an operation. */
 static void judge_operation(window_pair *both, model_reader *reader, unsigned i, uint64_t now,
                             bool present)
 {
@@ -242,7 +242,7 @@ static void judge_operation(window_pair *both, model_reader *reader, unsigned i,
     judge(both, 0, reader, i, now, present);
 }
 
-/* The twin's side of an addition that was done. */
+/* Applies an addition to the twin. */
 static void added(window_pair *both, model_reader *reader, unsigned i, bool seen)
 {
     window_twin *twin = &both->twin[0];
@@ -322,7 +322,7 @@ static void do_del(window_pair *both, model_reader *reader)
     window_twin_del(&both->twin[0], i);
 }
 
-/* The replica gets there in steps. */
+/* The replica advances in steps. */
 static void do_advance(window_pair *both, model_reader *reader)
 {
     uint64_t now = next_time(both, reader), time = both->twin[0].time;
@@ -350,8 +350,8 @@ static void do_ask(window_pair *both, model_reader *reader)
                     bry_window_has(both->window[0], element(i), now) == BRY_PRESENT);
 }
 
-/* Whether the error is within the target: unless it follows the load, or two of fbf were put
- * together. */
+/* Whether the error is within the target, unless it depends on the load or two fbf windows were
+ * merged. */
 static bool keeps_error(const window_pair *both, int side)
 {
     return !both->options.fixed && !(both->merged[side] && both->options.engine == BRY_ENGINE_FBF);
@@ -359,7 +359,7 @@ static bool keeps_error(const window_pair *both, int side)
 
 /* ---- strangers: elements that nobody meets twice ------------------------------------------- */
 
-/* More than was planned for, now and then. */
+/* Sometimes more than planned. */
 static void do_burst(window_pair *both, model_reader *reader)
 {
     unsigned n = model_byte(reader);
@@ -406,7 +406,7 @@ static void do_ask_strangers(window_pair *both, model_reader *reader)
 
 /* ---- whole windows ------------------------------------------------------------------------- */
 
-/* The copy goes on, the original is destroyed. */
+/* Continues with the copy and destroys the original. */
 static void do_clone(window_pair *both, model_reader *reader)
 {
     model_say(reader, "clone");
@@ -475,7 +475,7 @@ static void do_exchange(window_pair *both, model_reader *reader)
     both->merged[1] = merged;
 }
 
-/* What is loaded goes on, what was saved is destroyed; saved again it is the same. */
+/* Continues with the loaded window and destroys the other; saving it again gives the same bytes. */
 static void do_save_and_load(window_pair *both, model_reader *reader)
 {
     model_say(reader, "save and load");
@@ -514,7 +514,7 @@ static void step(void *state, model_reader *reader)
         do_add_n, do_add_n, do_ask_strangers, do_del,   do_advance,  do_clear,
     };
     unsigned count = sizeof operations / sizeof operations[0], which = model_byte(reader);
-    /* Clearing is rare, or little would ever be remembered. */
+    /* Clearing is rare, so that windows fill up. */
     if (which % count == count - 1 && which >= count)
         which = 0;
     operations[which % count](state, reader);

@@ -1,11 +1,11 @@
 /*
- * Runs the window's model on programs from a generator, for each engine until that many operations
- * were done.
+ * Runs the window's model on generated programs, for each engine until OPERATIONS operations were
+ * done.
  *
  *     window_programs OPERATIONS LENGTH [SEED]    programs of at most LENGTH bytes
  *
- * A program that fails is shrunk and printed, with the seed that made it. One failure is to forget
- * early. False positives must not be more than the error allows, for each error by itself.
+ * A program that fails is shrunk and printed, with the seed that made it. Forgetting early is a
+ * failure. False positives must be within the error, for each error separately.
  */
 #include "model/programs.h"
 #include "model/window/window_model.h"
@@ -20,7 +20,7 @@ static uint64_t operations(void)
     return window_model_counted().operations - before.operations;
 }
 
-/* Says what was counted, and whether it is within the errors. */
+/* Prints the counts, and checks whether they are within the errors. */
 static bool report(const char *name, uint64_t count)
 {
     window_model_counts now = window_model_counted();

@@ -1,9 +1,10 @@
 /*
- * The exact twin of a window: for each of a few hundred elements, when it was last remembered.
+ * The exact twin of a window: for each of a few hundred elements, the time when it was last
+ * remembered.
  *
- * From that follows what a window must answer, must not answer, and may answer either way: an
- * element is promised for `window` after it was added as new (or again, where that refreshes), and
- * is surely gone after `longest`.
+ * This determines the answers of a window: an element must be found within `window` after it was
+ * added as new (or again, with refresh), must not be found after `longest`, and may be found in
+ * between.
  */
 #ifndef BRY_TESTS_WINDOW_TWIN_H
 #define BRY_TESTS_WINDOW_TWIN_H
@@ -27,13 +28,13 @@ typedef enum window_duty {
     WINDOW_MUST_REMEMBER,
 } window_duty;
 
-/* The time that a change with this `now` happens at, and that a question answers for. */
+/* The effective time of a change or a query with this `now`. */
 uint64_t window_twin_now(const window_twin *twin, uint64_t now);
 
-/* What a window owes of element i at a time that is not before T. */
+/* The required answer for element i at a time not before T. */
 window_duty window_twin_duty(const window_twin *twin, unsigned i, uint64_t now);
 
-/* Whether it is remembered by the grid of generations, as engine compact does it. */
+/* Whether it is remembered on the grid of generations, as in engine compact. */
 bool window_twin_on_grid(const window_twin *twin, unsigned i, uint64_t now);
 
 void window_twin_advance(window_twin *twin, uint64_t now);
