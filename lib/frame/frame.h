@@ -121,6 +121,8 @@ bry_status bry__frame_reader_end(bry__frame_reader *reader);
 
 /* Announces `bytes` more of memory for the object. BRY_E_LIMIT: the sum exceeds load->max_bytes. */
 bry_status bry__frame_reader_claim(bry__frame_reader *reader, uint64_t bytes);
+/* Bytes that can still be claimed. */
+uint64_t bry__frame_reader_room(const bry__frame_reader *reader);
 
 /*
  * For the object's own checks: records a failure at the current offset and returns it. problem is a

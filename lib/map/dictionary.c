@@ -247,17 +247,17 @@ bool bry__dictionary_find(const bry__dictionary *dictionary, const void *bytes, 
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
-/* Assigns that code to the value, without looking at its entry. Memory that it reserved may stay
- * reserved if it fails. */
-static bry_status dictionary_assign(bry__dictionary *dictionary, bry_hash hash, const void *bytes,
-                                    size_t len, uint32_t code)
+/* Assigns that code to the value, without looking at its entry. hash NULL: the secondary does not
+ * get it. Memory that it reserved may stay reserved if it fails. */
+static bry_status dictionary_assign(bry__dictionary *dictionary, const bry_hash *hash,
+                                    const void *bytes, size_t len, uint32_t code)
 {
     bry_status status = BRY_OK;
     uint64_t place = 0; /* the empty string needs none */
     if (len)
         status = bry__value_bytes_reserve(&dictionary->bytes, len, &dictionary->allocator);
-    if (status == BRY_OK)
-        status = dictionary->engine->add_beside(dictionary->secondary, hash, code);
+    if (status == BRY_OK && hash)
+        status = dictionary->engine->add_beside(dictionary->secondary, *hash, code);
     if (status != BRY_OK)
         return status;
     if (len)
@@ -274,8 +274,8 @@ static bry_status reserve_entry(bry__dictionary *dictionary)
                                       &dictionary->allocator);
 }
 
-static bry_status dictionary_append(bry__dictionary *dictionary, bry_hash hash, const void *bytes,
-                                    size_t len)
+static bry_status dictionary_append(bry__dictionary *dictionary, const bry_hash *hash,
+                                    const void *bytes, size_t len)
 {
     bry_status status = reserve_entry(dictionary);
     if (status == BRY_OK)
@@ -289,7 +289,8 @@ bry_status bry__dictionary_append(bry__dictionary *dictionary, const void *bytes
 {
     if (len > BRY_MAP_VALUE_MAX)
         return BRY_E_RANGE;
-    return dictionary_append(dictionary, dictionary_hash_of(dictionary, bytes, len), bytes, len);
+    bry_hash hash = dictionary_hash_of(dictionary, bytes, len);
+    return dictionary_append(dictionary, &hash, bytes, len);
 }
 
 bry_status bry__dictionary_append_free(bry__dictionary *dictionary)
@@ -302,12 +303,13 @@ bry_status bry__dictionary_append_free(bry__dictionary *dictionary)
     return status;
 }
 
-bry_status bry__dictionary_give(bry__dictionary *dictionary, bry_hash hash, const void *bytes,
-                                size_t len, uint32_t *code)
+/* Gives a code to a value that has none; hash as above. append: as bry__dictionary_append(). */
+static bry_status dictionary_give(bry__dictionary *dictionary, const bry_hash *hash,
+                                  const void *bytes, size_t len, bool append, uint32_t *code)
 {
     uint32_t given = (uint32_t)dictionary->codes;
     bry_status status;
-    if (dictionary->free_count > 0) {
+    if (dictionary->free_count > 0 && !append) {
         given = (uint32_t)bry__value_entries_first_free(&dictionary->entries);
         status = dictionary_assign(dictionary, hash, bytes, len, given);
         if (status == BRY_OK) {
@@ -318,7 +320,8 @@ bry_status bry__dictionary_give(bry__dictionary *dictionary, bry_hash hash, cons
         status = dictionary_append(dictionary, hash, bytes, len);
     }
     if (status == BRY_OK) {
-        dictionary_set_entry(dictionary, given, dictionary_entry_of(dictionary, given) | NEW);
+        if (!append)
+            dictionary_set_entry(dictionary, given, dictionary_entry_of(dictionary, given) | NEW);
         *code = given;
     }
     return status;
@@ -332,7 +335,13 @@ bry_status bry__dictionary_intern(bry__dictionary *dictionary, const void *bytes
     bry_hash hash = dictionary_hash_of(dictionary, bytes, len);
     if (find_hashed(dictionary, hash, bytes, len, code))
         return BRY_OK;
-    return bry__dictionary_give(dictionary, hash, bytes, len, code);
+    return dictionary_give(dictionary, &hash, bytes, len, false, code);
+}
+
+bry_status bry__dictionary_give_later(bry__dictionary *dictionary, const void *bytes, size_t len,
+                                      bool append, uint32_t *code)
+{
+    return dictionary_give(dictionary, NULL, bytes, len, append, code);
 }
 
 /* ---- going back ---------------------------------------------------------------------------- */

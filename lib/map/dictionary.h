@@ -64,9 +64,10 @@ bool bry__dictionary_is(const bry__dictionary *dictionary, uint32_t code, const 
 bry_status bry__dictionary_intern(bry__dictionary *dictionary, const void *bytes, size_t len,
                                   uint32_t *code);
 
-/* The same of a value that has none and is not too long. hash is bry_hash_key()'s of it. */
-bry_status bry__dictionary_give(bry__dictionary *dictionary, bry_hash hash, const void *bytes,
-                                size_t len, uint32_t *code);
+/* The same of a value that has none and is not too long; append: as bry__dictionary_append(). The
+ * caller adds it to the secondary. */
+bry_status bry__dictionary_give_later(bry__dictionary *dictionary, const void *bytes, size_t len,
+                                      bool append, uint32_t *code);
 
 /* The codes of many values, none of which is too long, in order until one fails; *done is how many
  * succeeded (dictionary_batch.c). */
@@ -76,8 +77,19 @@ bry_status bry__dictionary_intern_n(bry__dictionary *dictionary, const bry_map_v
 /* Assigns the next code to a value that has none. Otherwise as bry__dictionary_intern(). */
 bry_status bry__dictionary_append(bry__dictionary *dictionary, const void *bytes, size_t len);
 
-/* For loading: leaves the next code free. */
+/*
+ * For loading: assigns the next codes to values that have none. `more` will follow, about; `spare`
+ * bytes may be allocated for the time being. Between two calls the next code may be left free.
+ * Values are found by bry__dictionary_find() after the end, which does nothing more if the status is
+ * not BRY_OK. BRY_E_MISMATCH: a value has a code. Errors as for intern; then the dictionary can only
+ * be freed.
+ */
+typedef struct bry__appending bry__appending;
+bry__appending *bry__dictionary_append_begin(bry__dictionary *dictionary); /* NULL: no memory */
+bry_status bry__dictionary_append_n(bry__appending *appending, const bry_map_value *values,
+                                    size_t n, size_t more, uint64_t spare);
 bry_status bry__dictionary_append_free(bry__dictionary *dictionary);
+bry_status bry__dictionary_append_end(bry__appending *appending, bry_status status);
 
 /* Confirms, or takes back, the new ones among n codes that intern returned. There were `codes`
  * before. */

@@ -110,6 +110,10 @@ typedef struct bry__map_engine {
     /* For the dictionary: adds a pair next to what is there, and takes out one that is known to be
      * there (kbf: as add_n and del_pair). FULL, NOMEM. */
     bry_status (*add_beside)(void *self, bry_hash hash, uint32_t code);
+    /* Many at once, codes ascending. On failure some of them may have been added. NULL: not
+     * supported. */
+    bry_status (*add_beside_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in,
+                               size_t n);
     void (*del_beside)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
 
     /* ---- whole instances ------------------------------------------------------------------- */

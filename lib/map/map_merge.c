@@ -32,16 +32,37 @@ static bry_status extend_codes(bry_map *into, const bry_map *from)
     return status;
 }
 
-/* recode[c]: the code in `into` of the value that has code c in `from`, if a key has it; else 0. */
-static bry_status match_codes(bry_map *into, const bry_map *from, uint32_t *recode)
+/* The values that keys of `from` have, and their codes there; how many. */
+static size_t list_used(const bry_map *from, bry_map_value *values, uint32_t *codes)
 {
-    bry_status status = BRY_OK;
-    for (uint64_t code = 0; code < from->dictionary.codes && status == BRY_OK; code++) {
+    size_t n = 0;
+    for (uint64_t code = 0; code < from->dictionary.codes; code++) {
         if (bry__dictionary_uses(&from->dictionary, code) == 0)
             continue;
-        bry_map_value value = bry__map_value_of(from, (uint32_t)code);
-        status = bry__dictionary_intern(&into->dictionary, value.bytes, value.len, &recode[code]);
+        codes[n] = (uint32_t)code;
+        values[n++] = bry__map_value_of(from, (uint32_t)code);
     }
+    return n;
+}
+
+/* recode[c]: the code in `into` of the value that has code c in `from`, if a key has it; else 0.
+ * `given` are these codes of `into`, in order, and *n is how many there are. */
+static bry_status match_codes(bry_map *into, const bry_map *from, uint32_t *recode, uint32_t *given,
+                              size_t *n)
+{
+    const bry_allocator *allocator = &into->allocator;
+    size_t codes = (size_t)from->dictionary.codes;
+    bry_map_value *values = bry__alloc_buffer(allocator, codes * sizeof *values);
+    uint32_t *old = bry__alloc_buffer(allocator, codes * sizeof *old);
+    bry_status status = BRY_E_NOMEM;
+    if (values && old) {
+        size_t used = list_used(from, values, old);
+        status = bry__dictionary_intern_n(&into->dictionary, values, used, given, n);
+        for (size_t i = 0; i < *n; i++)
+            recode[old[i]] = given[i];
+    }
+    bry__free(allocator, values, codes * sizeof *values);
+    bry__free(allocator, old, codes * sizeof *old);
     return status;
 }
 
@@ -51,14 +72,17 @@ static bry_status merge_recoded(bry_map *into, const bry_map *from)
     size_t codes = (size_t)from->dictionary.codes;
     uint64_t before = into->dictionary.codes;
     uint32_t *recode = bry__alloc(allocator, codes * sizeof *recode);
-    bry_status status = recode ? match_codes(into, from, recode) : BRY_E_NOMEM;
+    uint32_t *given = bry__alloc_buffer(allocator, codes * sizeof *given);
+    size_t n = 0;
+    bry_status status = recode && given ? match_codes(into, from, recode, given, &n) : BRY_E_NOMEM;
     if (status == BRY_OK)
         status = into->engine->merge(into->keys, from->keys, recode, bry__map_codes(into));
     if (status == BRY_OK) /* one key may have had an entry on both sides */
         bry__map_recount(into);
-    else if (recode)
-        bry__dictionary_forget(&into->dictionary, before, recode, codes);
+    else if (given)
+        bry__dictionary_forget(&into->dictionary, before, given, n);
     bry__free(allocator, recode, codes * sizeof *recode);
+    bry__free(allocator, given, codes * sizeof *given);
     return status;
 }
 

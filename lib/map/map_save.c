@@ -141,65 +141,99 @@ static const char *map_save_read_options(const unsigned char *numbers, uint64_t 
     return NULL;
 }
 
+/* Values that are read, and those of them that the dictionary does not have yet. */
+typedef struct reading {
+    bry__frame_reader *reader;
+    bry__dictionary *dictionary;
+    bry__appending *appending;
+    uint64_t codes; /* that there will be */
+    uint64_t claimed; /* of the dictionary's bytes */
+    size_t n;
+    bry_map_value value[64];
+} reading;
+
+static bry_status reading_status(const reading *values, bry_status status)
+{
+    switch (status) {
+    case BRY_OK:
+        return BRY_OK;
+    case BRY_E_NOMEM:
+        return map_save_no_memory(values->reader);
+    case BRY_E_MISMATCH:
+        return bry__frame_reader_bad(values->reader, "two codes have the same value");
+    default:
+        return bry__frame_reader_bad(values->reader, "more values than there are codes");
+    }
+}
+
+/* Appends the values read so far. */
+static bry_status append_values(reading *values)
+{
+    size_t n = values->n;
+    uint64_t more = values->codes - values->dictionary->codes - n;
+    values->n = 0;
+    bry_status status = bry__dictionary_append_n(values->appending, values->value, n, (size_t)more,
+                                                 bry__frame_reader_room(values->reader));
+    return reading_status(values, status);
+}
+
+static bry_status append_free_code(reading *values)
+{
+    if (!values->dictionary->engine->recodes)
+        return bry__frame_reader_bad(values->reader, "unexpected free code");
+    bry_status status = append_values(values);
+    if (status == BRY_OK)
+        status = reading_status(values, bry__dictionary_append_free(values->dictionary));
+    return status;
+}
+
 /* The value, or free code, at the start of `left` bytes; *used: its length. */
-static bry_status read_value(bry__frame_reader *reader, bry__dictionary *dictionary,
-                             const unsigned char *from, size_t left, size_t *used)
+static bry_status read_value(reading *values, const unsigned char *from, size_t left, size_t *used)
 {
     if (left < LENGTH_SIZE)
-        return bry__frame_reader_bad(reader, "a value is truncated");
-    uint32_t len = bry__load32(from), code;
-    bry_status status;
+        return bry__frame_reader_bad(values->reader, "a value is truncated");
+    uint32_t len = bry__load32(from);
     *used = LENGTH_SIZE;
-    if (len == FREE_CODE) {
-        if (!dictionary->engine->recodes)
-            return bry__frame_reader_bad(reader, "unexpected free code");
-        status = bry__dictionary_append_free(dictionary);
-    } else {
-        const unsigned char *bytes = from + LENGTH_SIZE;
-        if (len > BRY_MAP_VALUE_MAX || len > left - LENGTH_SIZE)
-            return bry__frame_reader_bad(reader, "a value is too long");
-        if (bry__dictionary_find(dictionary, bytes, len, &code))
-            return bry__frame_reader_bad(reader, "two codes have the same value");
-        *used += len;
-        status = bry__dictionary_append(dictionary, bytes, len);
-    }
-    if (status == BRY_E_NOMEM)
-        return map_save_no_memory(reader);
-    return status == BRY_OK ? BRY_OK
-                            : bry__frame_reader_bad(reader, "more values than there are codes");
+    if (len == FREE_CODE)
+        return append_free_code(values);
+    if (len > BRY_MAP_VALUE_MAX || len > left - LENGTH_SIZE)
+        return bry__frame_reader_bad(values->reader, "a value is too long");
+    *used += len;
+    values->value[values->n++] = bry_map_value_bytes(from + LENGTH_SIZE, len);
+    return values->n == sizeof values->value / sizeof *values->value ? append_values(values)
+                                                                     : BRY_OK;
 }
 
-/* The values of one frame, which is in the buffer. Memory is claimed after each frame, when it is
- * known: the values of one frame take little. */
-static bry_status read_values_frame(bry__frame_reader *reader, bry__dictionary *dictionary,
-                                    uint64_t codes, const unsigned char *buffer, size_t size)
+/* Claims the memory that the dictionary has taken, when it is known: the values of one frame take
+ * little. */
+static bry_status claim_values(reading *values)
 {
-    uint64_t before =
-        bry__dictionary_bytes(dictionary) + bry__dictionary_bytes_secondary(dictionary);
-    for (size_t at = 0; at < size;) {
-        if (dictionary->codes == codes)
-            return bry__frame_reader_bad(reader, "more values than the map has");
-        size_t used = 0;
-        bry_status status = read_value(reader, dictionary, buffer + at, size - at, &used);
-        if (status != BRY_OK)
-            return status;
-        at += used;
-    }
-    uint64_t after =
-        bry__dictionary_bytes(dictionary) + bry__dictionary_bytes_secondary(dictionary);
-    return bry__frame_reader_claim(reader, after > before ? after - before : 0);
+    uint64_t now = bry__dictionary_bytes(values->dictionary) +
+                   bry__dictionary_bytes_secondary(values->dictionary);
+    uint64_t more = now > values->claimed ? now - values->claimed : 0;
+    values->claimed += more;
+    return bry__frame_reader_claim(values->reader, more);
 }
 
-static bry_status read_values(bry__frame_reader *reader, bry__dictionary *dictionary,
-                              uint64_t codes)
+/* The values of one frame, which is in the buffer. */
+static bry_status read_values_frame(reading *values, const unsigned char *buffer, size_t size)
 {
-    if (codes == 0)
-        return BRY_OK;
-    unsigned char *buffer = bry__alloc_buffer(&dictionary->allocator, BUFFER_SIZE);
-    if (!buffer)
-        return map_save_no_memory(reader);
     bry_status status = BRY_OK;
-    while (dictionary->codes < codes && status == BRY_OK) {
+    for (size_t at = 0, used = 0; at < size && status == BRY_OK; at += used) {
+        if (values->dictionary->codes + values->n == values->codes)
+            return bry__frame_reader_bad(values->reader, "more values than the map has");
+        status = read_value(values, buffer + at, size - at, &used);
+    }
+    if (status == BRY_OK)
+        status = append_values(values); /* their bytes are in the buffer */
+    return status == BRY_OK ? claim_values(values) : status;
+}
+
+static bry_status read_values_frames(reading *values, unsigned char *buffer)
+{
+    bry__frame_reader *reader = values->reader;
+    bry_status status = BRY_OK;
+    while (values->dictionary->codes < values->codes && status == BRY_OK) {
         bry__frame frame;
         status = bry__frame_reader_next(reader, &frame);
         if (status == BRY_OK && frame.type != VALUES)
@@ -209,8 +243,35 @@ static bry_status read_values(bry__frame_reader *reader, bry__dictionary *dictio
         if (status == BRY_OK)
             status = bry__frame_reader_read(reader, buffer, frame.length);
         if (status == BRY_OK)
-            status = read_values_frame(reader, dictionary, codes, buffer, frame.length);
+            status = read_values_frame(values, buffer, frame.length);
     }
+    return status;
+}
+
+static bry_status read_values(bry__frame_reader *reader, bry__dictionary *dictionary,
+                              uint64_t codes)
+{
+    if (codes == 0)
+        return BRY_OK;
+    reading values = {.reader = reader,
+                      .dictionary = dictionary,
+                      .appending = bry__dictionary_append_begin(dictionary),
+                      .codes = codes,
+                      .claimed = bry__dictionary_bytes(dictionary) +
+                                 bry__dictionary_bytes_secondary(dictionary)};
+    unsigned char *buffer = bry__alloc_buffer(&dictionary->allocator, BUFFER_SIZE);
+    bry_status status = BRY_E_NOMEM;
+    if (buffer && values.appending)
+        status = read_values_frames(&values, buffer);
+    else
+        map_save_no_memory(reader);
+    if (values.appending) {
+        bry_status ended = bry__dictionary_append_end(values.appending, status);
+        if (status == BRY_OK)
+            status = reading_status(&values, ended);
+    }
+    if (status == BRY_OK)
+        status = claim_values(&values);
     bry__free(&dictionary->allocator, buffer, BUFFER_SIZE);
     return status;
 }

@@ -156,6 +156,17 @@ void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, si
 bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
                                 size_t n, uint32_t *old, uint8_t *was);
 
+/* bry__maplet_add() for each key in order, all or none. Values of keys that share a fingerprint must
+ * ascend. */
+bry_status bry__maplet_add_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
+                             size_t n);
+
+/* Adds n items, whose keys are fingerprints, to a table of the maplet by writing it anew; see
+ * bry__table_add_sorted(). `items` has room for 2n and is overwritten. BRY_E_NOMEM: the table has
+ * not changed. */
+bry_status bry__maplet_add_items(bry__maplet *maplet, bry__table *table, bry__item *items,
+                                 size_t n);
+
 /* True if rewriting the table with n more entries is faster than adding them one by one. */
 bool bry__maplet_is_bulk(const bry__table *table, uint64_t n);
 

@@ -5,7 +5,7 @@
  * table is faster, they are sorted and merged into it instead (table_build.c).
  */
 #include "hash/derive.h"
-#include "maplet/maplet.h"
+#include "maplet/maplet_values.h"
 
 #include <string.h>
 
@@ -297,5 +297,81 @@ bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, con
         *was = (uint8_t)answer;
     if (status == BRY_OK && old)
         *old = before;
+    return status;
+}
+
+/* ---- adding -------------------------------------------------------------------------------- */
+
+bry_status bry__maplet_add_items(bry__maplet *maplet, bry__table *table, bry__item *items, size_t n)
+{
+    bry__table made;
+    bry_status status =
+        bry__table_add_sorted(&made, table, items, items + n, n, &maplet->allocator);
+    if (status != BRY_OK)
+        return status;
+    bry__table_free(table, &maplet->allocator);
+    *table = made;
+    return BRY_OK;
+}
+
+/* Adds keys to a table that has room for them. False: it has to be done one by one. */
+static bool maplet_add_sorted(bry__maplet *maplet, unsigned i, const bry_hash *hashes,
+                              const uint32_t *values, size_t n)
+{
+    bry__table *table = maplet->table[i];
+    size_t size = 2 * n * sizeof(bry__item);
+    bry__item *items =
+        bry__maplet_is_bulk(table, n) ? bry__alloc_buffer(&maplet->allocator, size) : NULL;
+    if (!items)
+        return false;
+    for (size_t j = 0; j < n; j++)
+        items[j] =
+            (bry__item){.key = bry__fingerprint(hashes[j], table->range), .value = values[j]};
+    bry_status status = bry__maplet_add_items(maplet, table, items, n);
+    bry__free(&maplet->allocator, items, size);
+    for (size_t j = 0; j < n && status == BRY_OK; j++)
+        bry__values_note(maplet, i, values[j], true);
+    return status == BRY_OK;
+}
+
+/* Adds as many of n keys as go to one table; *done is how many. */
+static bry_status maplet_add_some(bry__maplet *maplet, const bry_hash *hashes,
+                                  const uint32_t *values, size_t n, size_t *done)
+{
+    uint64_t counts[BRY__MAPLET_TABLES];
+    bry__maplet_counts(maplet, counts);
+    unsigned i = bry__chain_place(&maplet->chain, counts);
+    uint64_t room = bry__chain_room(&maplet->chain, counts);
+    bry_status status = BRY_OK;
+    *done = 0;
+    if (n > room && room > 0)
+        n = (size_t)room;
+    while (n >= SORTED_LEAST && i < maplet->chain.tables && maplet->tables <= i && status == BRY_OK)
+        status = bry__maplet_open_table(maplet);
+    if (i < maplet->tables && maplet_add_sorted(maplet, i, hashes, values, n)) {
+        *done = n;
+        return BRY_OK;
+    }
+    for (; *done < n && status == BRY_OK; *done += status == BRY_OK) {
+        if (*done % BATCH == 0 && n > 1)
+            bry__maplet_prefetch_n(maplet, hashes + *done, n - *done < BATCH ? n - *done : BATCH);
+        status = bry__maplet_add(maplet, hashes[*done], values[*done]);
+    }
+    return status;
+}
+
+bry_status bry__maplet_add_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
+                             size_t n)
+{
+    bry_status status = BRY_OK;
+    size_t done = 0, some;
+    for (size_t i = 0; i < n; i++)
+        if ((uint64_t)values[i] >> maplet->options.value_bits)
+            return BRY_E_RANGE;
+    for (; done < n && status == BRY_OK; done += some)
+        status = maplet_add_some(maplet, hashes + done, values + done, n - done, &some);
+    while (status != BRY_OK && done-- > 0)
+        bry__maplet_del_value(maplet, hashes[done], values[done]);
+    bry__maplet_close_empty(maplet);
     return status;
 }

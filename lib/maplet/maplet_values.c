@@ -384,19 +384,13 @@ static bry_status add_sorted(bry__maplet *maplet, bry__table *table, const bry__
 {
     size_t n = (size_t)list->n, size = 2 * n * sizeof(bry__item);
     bry__item *items = bry__alloc_buffer(&maplet->allocator, size);
-    bry__table made;
     if (!items)
         return BRY_E_NOMEM;
     for (size_t i = 0; i < n; i++)
         items[i] = (bry__item){.key = list->fingerprint[i], .value = value};
-    bry_status status =
-        bry__table_add_sorted(&made, table, items, items + n, n, &maplet->allocator);
+    bry_status status = bry__maplet_add_items(maplet, table, items, n);
     bry__free(&maplet->allocator, items, size);
-    if (status != BRY_OK)
-        return status;
-    bry__table_free(table, &maplet->allocator);
-    *table = made;
-    return BRY_OK;
+    return status;
 }
 
 /* Adds fingerprints to a table that there is; *done is how many. Without memory for all at once,

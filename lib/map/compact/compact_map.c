@@ -310,6 +310,14 @@ static bry_status compact_map_add_beside(void *self, bry_hash hash, uint32_t cod
     return bry__maplet_add(&map->maplet, hash, code);
 }
 
+static bry_status compact_map_add_beside_n(void *self, const bry_hash *hashes,
+                                           const uint32_t *codes_in, size_t n)
+{
+    bry__compact_map *map = self;
+    bry__compact_map_widen(map, (uint64_t)codes_in[n - 1] + 1);
+    return bry__maplet_add_n(&map->maplet, hashes, codes_in, n);
+}
+
 static void compact_map_del_beside(void *self, bry_hash hash, uint32_t code, uint64_t codes)
 {
     (void)codes;
@@ -399,6 +407,7 @@ const bry__map_engine bry__compact_map_engine = {
     .update = compact_map_update,
     .del_pair = compact_map_del_pair,
     .add_beside = compact_map_add_beside,
+    .add_beside_n = compact_map_add_beside_n,
     .del_beside = compact_map_del_beside,
     .merge = bry__compact_map_merge,
     .recodes = true,

@@ -123,13 +123,23 @@ TEST(test_codes)
     }
 }
 
-/* Many values in one call get the codes that single calls give them. */
+enum { N = 5000, LARGEST = 60 };
+static bry_map_value values[N];
+static unsigned char text[N][LARGEST];
+static uint32_t result[N];
+
+/* Uses every code once, and then frees every third. */
+static void make_gaps(bry__dictionary *dictionary, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        bry__dictionary_gain(dictionary, intern(dictionary, 20000 + i));
+    for (uint32_t code = 0; code < n; code += 3)
+        bry__dictionary_lose(dictionary, code);
+}
+
+/* Many values in one call get the codes that single calls give them: free ones first. */
 TEST(test_many_at_once)
 {
-    enum { N = 5000, LARGEST = 60 };
-    static bry_map_value values[N];
-    static unsigned char text[N][LARGEST];
-    static uint32_t codes[N];
     for (int e = 0; e < 4; e++) {
         bry__map_engine engine = engine_number(e);
         unsigned n = e < 2 ? N : 300;
@@ -138,19 +148,25 @@ TEST(test_many_at_once)
         generator numbers = {.state = 11};
         init(&single, &engine, &memory[0]);
         init(&many, &engine, &memory[1]);
+        if (e == 0) {
+            make_gaps(&single, 500);
+            make_gaps(&many, 500);
+        }
         for (unsigned i = 0; i < n; i++) {
             unsigned which = (unsigned)generator_below(&numbers, 1 + i / 2);
             size_t len = value(which - (which % 100 == 99), text[i]);
             values[i] = bry_map_value_bytes(text[i], len);
         }
         size_t done;
-        assert_int_equal(bry__dictionary_intern_n(&many, values, n, codes, &done), BRY_OK);
+        assert_int_equal(bry__dictionary_intern_n(&many, values, n, result, &done), BRY_OK);
         assert_int_equal(done, n);
         for (unsigned i = 0; i < n; i++) {
             uint32_t code;
             assert_int_equal(bry__dictionary_intern(&single, values[i].bytes, values[i].len, &code),
                              BRY_OK);
-            assert_int_equal(codes[i], code);
+            assert_int_equal(result[i], code);
+            assert_true(bry__dictionary_find(&many, values[i].bytes, values[i].len, &code));
+            assert_int_equal(result[i], code);
         }
         assert_int_equal(bry__dictionary_count(&many), bry__dictionary_count(&single));
         bry__dictionary_free(&single);
@@ -159,39 +175,93 @@ TEST(test_many_at_once)
     }
 }
 
-TEST(test_many_without_memory)
+/* The first n values are numbers, each one given `times` times. */
+static void set_numbers(unsigned n, unsigned times)
 {
-    enum { N = 3000 };
-    static bry_map_value values[N];
-    static unsigned char text[N][4];
-    static uint32_t codes[N];
-    for (unsigned i = 0; i < N; i++) {
-        memcpy(text[i], &(uint32_t){i / 2}, 4);
+    for (unsigned i = 0; i < n; i++) {
+        memcpy(text[i], &(uint32_t){i / times}, 4);
         values[i] = bry_map_value_bytes(text[i], 4);
     }
+}
+
+/* One allocation fails, or all from some on. */
+static bool intern_without_memory(uint64_t failing, bool keep_failing, unsigned n, unsigned *failed)
+{
+    bry__map_engine engine = bry__compact_map_engine;
+    failing_allocator memory;
+    bry__dictionary dictionary;
+    size_t done;
+    init(&dictionary, &engine, &memory);
+    failing_allocator_restart(&memory);
+    memory.fail_at = failing;
+    memory.keep_failing = keep_failing;
+    bry_status status = bry__dictionary_intern_n(&dictionary, values, n, result, &done);
+    bool more = memory.calls >= failing;
+    *failed += status != BRY_OK;
+    assert_true(status == BRY_OK ? done == n : status == BRY_E_NOMEM);
+    for (size_t i = 0; i < done; i++)
+        assert_int_equal(result[i], i / 2);
+    assert_int_equal(bry__dictionary_count(&dictionary), (done + 1) / 2);
+    bry__dictionary_forget(&dictionary, 0, result, done);
+    assert_int_equal(bry__dictionary_count(&dictionary), 0);
+    memory.fail_at = 0;
+    for (unsigned i = 0; i < n; i += 40)
+        assert_false(finds(&dictionary, i));
+    assert_int_equal(bytes_of(&dictionary), memory.now);
+    bry__dictionary_free(&dictionary);
+    assert_int_equal(memory.now, 0);
+    return more;
+}
+
+TEST(test_many_without_memory)
+{
+    enum { SOME = 3000 };
     unsigned failed = 0;
-    bool more = true;
-    for (uint64_t failing = 1; more; failing++) {
-        bry__map_engine engine = bry__compact_map_engine;
+    set_numbers(SOME, 2);
+    for (unsigned kind = 0; kind < 2; kind++)
+        for (uint64_t failing = 1; intern_without_memory(failing, kind == 1, SOME, &failed);)
+            failing += failing < 60 ? 1 : failing / 16;
+    assert_true(failed > 30);
+}
+
+/* Values as they are loaded: codes in order, some of them free, and no value twice. */
+TEST(test_appending)
+{
+    for (int e = 0; e < 4; e++) {
+        bry__map_engine engine = engine_number(e);
+        unsigned n = e < 2 ? N : 300;
         failing_allocator memory;
         bry__dictionary dictionary;
-        size_t done;
         init(&dictionary, &engine, &memory);
-        failing_allocator_restart(&memory);
-        memory.fail_at = failing;
-        bry_status status = bry__dictionary_intern_n(&dictionary, values, N, codes, &done);
-        failed += status != BRY_OK;
-        more = memory.calls >= failing;
-        for (size_t i = 0; i < done; i++)
-            assert_int_equal(codes[i], i / 2);
-        assert_int_equal(done == N, status == BRY_OK);
-        assert_int_equal(bry__dictionary_count(&dictionary), (done + 1) / 2);
-        bry__dictionary_forget(&dictionary, 0, codes, done);
-        assert_int_equal(bry__dictionary_count(&dictionary), 0);
+        set_numbers(n, 1);
+        bry__appending *appending = bry__dictionary_append_begin(&dictionary);
+        assert_non_null(appending);
+        for (unsigned at = 0, step = 1; at < n; at += step, step = step % 170 + 1) {
+            if (step > n - at)
+                step = n - at;
+            uint64_t spare = at < n / 2 ? 20000 : UINT64_MAX;
+            for (unsigned i = 0; i < step; i++)
+                result[at + i] = (uint32_t)dictionary.codes + i;
+            assert_int_equal(
+                bry__dictionary_append_n(appending, values + at, step, n - at - step, spare),
+                BRY_OK);
+            if (engine.recodes && step % 3 == 0)
+                assert_int_equal(bry__dictionary_append_free(&dictionary), BRY_OK);
+        }
+        bool twice = e >= 2;
+        if (twice)
+            assert_int_equal(bry__dictionary_append_n(appending, values + n / 2, 1, 0, 0),
+                             BRY_E_MISMATCH);
+        bry_status status = twice ? BRY_E_MISMATCH : BRY_OK;
+        assert_int_equal(bry__dictionary_append_end(appending, status), status);
+        for (unsigned i = 0; i < n && !twice; i++) {
+            uint32_t code = UINT32_MAX;
+            assert_true(bry__dictionary_find(&dictionary, values[i].bytes, 4, &code));
+            assert_int_equal(code, result[i]);
+        }
         bry__dictionary_free(&dictionary);
         assert_int_equal(memory.now, 0);
     }
-    assert_true(failed > 3);
 }
 
 TEST(test_going_back)

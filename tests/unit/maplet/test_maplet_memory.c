@@ -217,7 +217,22 @@ static bry_status upsert_n(trial *given)
     return status;
 }
 
-TEST(test_upsert_n)
+static bry_status add_n(trial *given)
+{
+    uint64_t before = bry__maplet_count(&maplet), sum = maplet_sum(&maplet, NULL);
+    unsigned tables = maplet.tables;
+    (void)given;
+    bry_status status = bry__maplet_add_n(&maplet, hashes, values, BATCH_SIZE);
+    assert_int_equal(bry__maplet_count(&maplet), before + (status == BRY_OK ? BATCH_SIZE : 0));
+    if (status != BRY_OK) {
+        assert_int_equal(maplet_sum(&maplet, NULL), sum);
+        assert_int_equal(maplet.tables, tables);
+    }
+    return status;
+}
+
+/* Batches of all sizes relative to what is there; each allocation fails once. */
+static void fail_batches(bry_status (*change)(trial *given), bool keep_failing)
 {
     for (unsigned round = 0; round < 3; round++) {
         start(200, round * 190); /* round 2: the batch fills the first table and a second */
@@ -228,8 +243,9 @@ TEST(test_upsert_n)
         unsigned refused = 0;
         for (memory.fail_at = 1;; memory.fail_at++) {
             failing_allocator_restart(&memory);
+            memory.keep_failing = keep_failing;
             trial given = {0, true};
-            bry_status status = upsert_n(&given);
+            bry_status status = change(&given);
             maplet_check(&maplet);
             assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
             if (status == BRY_OK)
@@ -238,9 +254,21 @@ TEST(test_upsert_n)
             refused++;
         }
         memory.fail_at = 0;
-        assert_true(refused > 0);
+        memory.keep_failing = false;
+        assert_true(refused > 0 || !keep_failing);
         finish();
     }
+}
+
+TEST(test_upsert_n)
+{
+    fail_batches(upsert_n, false);
+}
+
+TEST(test_add_n)
+{
+    fail_batches(add_n, false);
+    fail_batches(add_n, true);
 }
 
 /* ---- all entries ---- */
@@ -435,9 +463,9 @@ int main(void)
         cmocka_unit_test(test_insert), cmocka_unit_test(test_upsert),
         cmocka_unit_test(test_crowd),  cmocka_unit_test(test_widening),
         cmocka_unit_test(test_remove), cmocka_unit_test(test_upsert_n),
-        cmocka_unit_test(test_remap),  cmocka_unit_test(test_sweep),
-        cmocka_unit_test(test_fold),   cmocka_unit_test(test_making),
-        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_add_n),  cmocka_unit_test(test_remap),
+        cmocka_unit_test(test_sweep),  cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_making), cmocka_unit_test(test_merge),
     };
     return cmocka_run_group_tests_name("maplet memory", tests, NULL, NULL);
 }
