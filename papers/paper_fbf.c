@@ -375,7 +375,7 @@ static bool optimized_has(const bry__paper_fbf *fbf, bry_hash hash)
         bool in = bry__bloom_has(&filter->bloom, hash), future = filter == fbf->newest;
         if (in && (future || newer || (filter == fbf->oldest && asks_oldest_alone(fbf))))
             return true;
-        newer = in && !future;
+        newer = in;
     }
     return false;
 }

@@ -4,6 +4,7 @@
  *
  * test_paper_fbf [OPERATIONS]: of each check in the programs against a twin.
  */
+#include "common/sizing.h"
 #include "papers/paper_fbf.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
@@ -177,7 +178,8 @@ static void run_program(bry__paper_fbf_options options, uint64_t seed, uint64_t 
             now += generator_below(&from, 4 * options.window); /* an idle gap */
         else
             now += generator_below(&from, 1 + length / 50);
-        uint64_t stamp = now;
+        uint64_t stamp = now, then = fbf.time;
+        const bry__paper_filter *present = fbf.present;
         if (what == 6)
             stamp -= generator_below(&from, now); /* a clock that steps back, once */
         for (unsigned i = 0; i < rate && known.ids < count; i++) {
@@ -193,6 +195,9 @@ static void run_program(bry__paper_fbf_options options, uint64_t seed, uint64_t 
         while (known.first < known.ids && known.time[known.first] + options.window < fbf.time)
             known.first++;
         check_promise(&fbf, &known, &from, 4);
+        assert_true((fbf.count - 1) * fbf.period >= options.window);
+        /* A refresh is never in the past. */
+        assert_true(fbf.present == present || fbf.row == 2 || fbf.present->begin > then);
     }
     /* At the last moment all of it is there, and at the end nothing. */
     uint64_t end = fbf.time;
@@ -294,6 +299,14 @@ static double by_formula(double m, double k, double l)
     return pow(1 - exp(-k * l / m), k);
 }
 
+/* The same with (1 - 1/m)^kl instead of e^(-kl/m). */
+static double by_sizing(bry__paper_check check)
+{
+    double once = bry__bloom_error(6250, 5, 150), twice = bry__bloom_error(6250, 5, 300);
+    double pair = check == BRY__PAPER_SIMPLE ? twice : twice * once;
+    return 1 - (1 - once) * (1 - pair) * (1 - once);
+}
+
 static double by_fill(const bry__paper_filter *filter)
 {
     return pow(bry__bloom_fill_now(&filter->bloom), filter->bloom.hashes);
@@ -316,6 +329,7 @@ TEST(test_equations)
             add(&fbf, i, 105000);
         double wanted = checks[c] == BRY__PAPER_SIMPLE ? simple : optimized;
         assert_true(fabs(bry__paper_fbf_predicted(&fbf) / wanted - 1) < 0.002);
+        assert_true(fabs(bry__paper_fbf_predicted(&fbf) / by_sizing(checks[c]) - 1) < 1e-9);
         double future = by_fill(fbf.newest), present = by_fill(fbf.present);
         double past = by_fill(fbf.oldest); /* by the bits: one draw of hashes */
         double filled = 1 - (1 - future) * (1 - past) *
@@ -368,6 +382,10 @@ TEST(test_adaptation_follows_the_load)
 {
     bry__paper_fbf fbf = make(example(BRY__PAPER_OPTIMIZED, 22000));
     uint64_t next = 0, now = 1000000;
+    static const unsigned filters_then[] = {3, 3, 3, 24, 24, 24, 16, 7, 3, 3, 3, 3,
+                                            3, 3, 6, 24, 24, 24, 17, 8, 3, 3, 3, 3};
+    static const unsigned seconds_then[] = {11, 11, 11, 3, 1, 1, 9, 11, 11, 11, 11, 11,
+                                            11, 11, 10, 4, 1, 1, 8, 11, 11, 11, 11, 11};
     uint64_t peaks[2] = {0, 0}, lows[2] = {99, 99}, shortest = UINT64_MAX;
     for (int wave = 0; wave < 2; wave++)
         for (int second = 0; second < 120; second++, now += 1000) {
@@ -381,10 +399,13 @@ TEST(test_adaptation_follows_the_load)
                 lows[wave] = filters;
             if (fbf.period < shortest)
                 shortest = fbf.period;
-            if (second % 10 == 0)
+            if (second % 10 == 0) {
                 printf("%3d s: %2u elements/s, %2u filters, t = %2u s, Eq. 4.3 %.2g\n",
                        wave * 120 + second, rate, (unsigned)filters, (unsigned)(fbf.period / 1000),
                        bry__paper_fbf_predicted(&fbf));
+                assert_int_equal(filters, filters_then[wave * 12 + second / 10]);
+                assert_int_equal(fbf.period / 1000, seconds_then[wave * 12 + second / 10]);
+            }
         }
     for (int wave = 0; wave < 2; wave++) {
         assert_true(peaks[wave] >= 6 && peaks[wave] <= 24);
