@@ -210,13 +210,5 @@ int main(int argc, char **argv)
     if (argc > 2)
         return search_alone((uint32_t)strtoul(argv[1], NULL, 10),
                             (unsigned)strtoul(argv[2], NULL, 10));
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_search_is_greedy),
-        cmocka_unit_test(test_bloom_filter_as_a_shortcut),
-        cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_inverse_by_regression),
-        cmocka_unit_test(test_encoders_decode),
-        cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

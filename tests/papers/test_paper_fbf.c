@@ -459,17 +459,5 @@ int main(int argc, char **argv)
     if (argc > 1)
         operations = strtoull(argv[1], NULL, 10);
     memory = bry__allocator_or_default(NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan_is_what_is_used),
-        cmocka_unit_test(test_given_shape),
-        cmocka_unit_test(test_options_out_of_range),
-        cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_a_jump_is_its_steps),
-        cmocka_unit_test(test_far_jumps),
-        cmocka_unit_test(test_equations),
-        cmocka_unit_test(test_growth_forgets_nothing),
-        cmocka_unit_test(test_adaptation_follows_the_load),
-        cmocka_unit_test(test_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -178,9 +178,5 @@ int main(int argc, char **argv)
     if (argc > 1)
         thousands = strtoull(argv[1], NULL, 10);
     memory = bry__allocator_or_default(NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_check_value),
-        cmocka_unit_test(test_planned_load),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

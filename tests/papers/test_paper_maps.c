@@ -255,12 +255,5 @@ TEST(test_sbf_against_twin)
 int main(void)
 {
     heap = bry__allocator_or_default(NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels_cell_by_cell),
-        cmocka_unit_test(test_levels_beside_the_library),
-        cmocka_unit_test(test_greedy_map),
-        cmocka_unit_test(test_sbf_cells),
-        cmocka_unit_test(test_sbf_against_twin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

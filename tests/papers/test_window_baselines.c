@@ -224,14 +224,3 @@ TEST(test_counters_under_retries)
     }
     assert_true(of[4].rbf > 10 * of[4].fbf);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rbf),
-        cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_counters_under_retries),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -153,13 +153,3 @@ TEST(test_burst)
         bry_window_destroy(window);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_planned_load),
-        cmocka_unit_test(test_burst),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -111,13 +111,3 @@ TEST(test_merged)
     band_assert_at_most(wrong, ASKED, 0.02);
     bry_window_destroy(all);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steady),
-        cmocka_unit_test(test_past_the_plan),
-        cmocka_unit_test(test_merged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -446,17 +446,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         operations = strtoull(argv[1], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan_is_what_is_used),
-        cmocka_unit_test(test_exact_shape),
-        cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_far_jumps),
-        cmocka_unit_test(test_limits_follow_the_load),
-        cmocka_unit_test(test_early_ends_go_on_time),
-        cmocka_unit_test(test_ceiling),
-        cmocka_unit_test(test_refresh),
-        cmocka_unit_test(test_merge_of_rows),
-        cmocka_unit_test(test_merge_of_early_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -158,14 +158,3 @@ TEST(test_merge_when_one_forgot_sooner)
     bry_window_destroy(a);
     bry_window_destroy(b);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused_batch),
-        cmocka_unit_test(test_frames_of_full_rows),
-        cmocka_unit_test(test_merge_of_the_same_in_other_periods),
-        cmocka_unit_test(test_merge_when_one_forgot_sooner),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

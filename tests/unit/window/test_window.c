@@ -496,24 +496,3 @@ TEST(test_ceiling_in_steady_state)
         bry_window_destroy(window);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_least_ceiling),
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_promise),
-        cmocka_unit_test(test_adding_again),
-        cmocka_unit_test(test_forget),
-        cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_clock_steps_back),
-        cmocka_unit_test(test_start_and_skew),
-        cmocka_unit_test(test_end_of_the_range),
-        cmocka_unit_test(test_advancing_in_steps),
-        cmocka_unit_test(test_burst),
-        cmocka_unit_test(test_refusing),
-        cmocka_unit_test(test_ceiling_in_steady_state),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

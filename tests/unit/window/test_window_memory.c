@@ -255,16 +255,3 @@ TEST(test_failing_to_add_new)
         assert_int_equal(memory.now, 0);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan_is_what_create_allocates),
-        cmocka_unit_test(test_plan_at_capacity),
-        cmocka_unit_test(test_failing_to_add_new),
-        cmocka_unit_test(test_without_memory),
-        cmocka_unit_test(test_taken_back),
-        cmocka_unit_test(test_batch_on_spilled_segment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

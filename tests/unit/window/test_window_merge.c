@@ -346,19 +346,3 @@ TEST(test_end_of_time)
         bry_window_destroy(window);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_asked_before_added),
-        cmocka_unit_test(test_clone_and_clear),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_merge_past_the_error),
-        cmocka_unit_test(test_merge_into_an_empty_one),
-        cmocka_unit_test(test_looking_in),
-        cmocka_unit_test(test_pauses_in_steps),
-        cmocka_unit_test(test_filters_freed_in_steps),
-        cmocka_unit_test(test_end_of_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

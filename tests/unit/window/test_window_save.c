@@ -299,17 +299,3 @@ TEST(test_forged_row)
     }
     bry_window_destroy(window);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_ceiling_of_another_build),
-        cmocka_unit_test(test_filters_above_the_ceiling),
-        cmocka_unit_test(test_forged_numbers),
-        cmocka_unit_test(test_forged_entries),
-        cmocka_unit_test(test_forged_filters),
-        cmocka_unit_test(test_forged_row),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
