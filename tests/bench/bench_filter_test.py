@@ -1,4 +1,4 @@
-"""Small bench runs: what they say must be complete and true. How fast it was is not looked at."""
+"""Small bench runs: reports must be complete and correct. Times are not checked."""
 
 import math
 import os
@@ -34,7 +34,7 @@ class Bench(Case):
         p = values["predicted_error"]
         sigma = math.sqrt(p * (1 - p) / items)
         self.assertLessEqual(abs(values["false_positive"] - p), 5 * sigma)
-        self.assertGreater(p, 5 * sigma)  # else the band would say nothing
+        self.assertGreater(p, 5 * sigma)  # so that the band excludes zero
 
     def check_filter(self, *arguments, items, error, batch=1024, env=None, engine="bloom"):
         answer = self.read_json("filter", "--json", *arguments, env=env)

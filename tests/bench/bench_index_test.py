@@ -1,4 +1,4 @@
-"""Small runs of `bloomery-bench index` and `indexes`: complete, true, and the same on every
+"""Small runs of `bloomery-bench index` and `indexes`: complete, correct, and the same on every
 instruction set."""
 
 import math
@@ -17,7 +17,7 @@ FACTS = ["group", "hashes", "bytes", "planned_error", "estimated_error", "false_
 
 class Index(Case):
     def check_row(self, row, asked, error, engine, reinsert):
-        """Sizes and errors as they must be, and times where there are any."""
+        """Checks sizes and errors, and that times exist."""
         self.assertEqual(row["engine"], engine)
         for phase in PHASES:
             median, fastest = row[f"ns_{phase}"], row[f"ns_{phase}_min"]
@@ -32,9 +32,9 @@ class Index(Case):
         self.assertLessEqual(p, error * 1.05)
         band = 5 * math.sqrt(p * asked) + 1
         self.assertLessEqual(row["false_positive"] * asked, p * asked + band)
-        # Others name a unit for a present element too, nearly as often as for an absent one.
+        # Present elements have false candidates nearly as often as absent ones.
         self.assertLessEqual((1 - row["locate_exact"]) * asked, p * asked + band)
-        # What fingerprints or filters cannot do without.
+        # The lower bound for fingerprints or filters.
         if engine == "compact":
             least = math.log2(1 / error) + math.log2(row["units"])
             # At this size the directory counts.
@@ -71,7 +71,7 @@ class Index(Case):
         self.check(*SMALL, "--error", "20%", "--rounds", "2", error=0.2, rounds=2)
 
     def test_dba(self):
-        # All widths, and all instruction sets, answer alike.
+        # All widths and all instruction sets give the same answers.
         seen = set()
         for options in ([], ["--group", "1"], ["--group", "8"], ["--group", "64"],
                         ["--group", "512"], ["--group", "64", "--isa", "scalar"],

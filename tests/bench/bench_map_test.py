@@ -1,5 +1,5 @@
-"""Small runs of `bloomery-bench map`, `maps` and `memcached`: complete, and true where chance
-cannot disturb. How fast it was is not looked at."""
+"""Small runs of `bloomery-bench map`, `maps` and `memcached`: complete, and correct within
+statistical bands. Times are not checked."""
 
 import math
 import os
@@ -28,7 +28,7 @@ def times(phases):
 
 
 def band(expected, items=ITEMS):
-    """The most that is seen of what is expected in so many draws; errors may come in pairs."""
+    """The upper end of the band for this many draws; errors may occur in pairs."""
     return expected + (5 * math.sqrt(2 * expected * items) + 2) / items
 
 
@@ -65,7 +65,7 @@ class Map(Case):
         answer = self.check("--engine", "kbf", *arguments, engine="kbf", **expected)
         self.assertEqual(answer["cells"] % answer["hashes"], 0)
         self.assertGreaterEqual(answer["bytes_per_key"], 4 * answer["cells"] / ITEMS)
-        # A present key is told right, or not at all.
+        # A present key has the right answer or none.
         self.assertEqual(answer["incorrect"], 0)
         self.assertLessEqual(answer["incorrect_updated"], answer["refused_update"])
         return answer
@@ -74,7 +74,7 @@ class Map(Case):
         first = self.check()
         self.assertEqual([first["false_negative"], first["unsure_absent"],
                           first["refused_update"], first["false_negative_updated"]], [0, 0, 0, 0])
-        # Of two keys with one fingerprint the second deletion finds nothing.
+        # If two keys share a fingerprint, the second deletion finds nothing.
         self.assertLessEqual(first["refused_delete"], band(0.001, ITEMS // 20))
         self.assertLessEqual(first["false_positive"], band(0.001))
         self.assertLessEqual(first["incorrect"], band(0.001))
@@ -88,7 +88,8 @@ class Map(Case):
         self.assertGreater(grown["bytes_per_key"], first["bytes_per_key"])
 
     def test_distributions(self):
-        """The five of the tuned shape's promise; the same cells for each, whatever the values."""
+        """Five value distributions at the tuned shape's promise; the cells do not depend on the
+        values."""
         for arguments, expected in (
                 ([], {}),
                 (["--top", "0.5"], {"top": 0.5}),
@@ -113,7 +114,7 @@ class Map(Case):
         self.assertEqual(double["cells"], 2 * self.kbf()["cells"])
 
     def test_levels(self):
-        """Each level tells more than the one before, masked or not."""
+        """Each level decodes more than the one before, masked or not."""
         for arguments, expected in (
                 ([], {"code": "papers"}),
                 (["--unmasked"], {"masked": False, "code": "papers"}),
@@ -125,7 +126,7 @@ class Map(Case):
                                   "--values", "500", *arguments, shape="paper", size=0.5,
                                   decode=level, values=500, **expected)
                 unsure.append(answer["false_negative"])
-                # As a Bloom filter of that size, less those that cannot be told.
+                # As a Bloom filter of that size, minus the unsure ones.
                 fill = 1 - math.exp(-10 * ITEMS / answer["cells"])
                 sigma = math.sqrt(fill ** 10 / ITEMS)
                 self.assertLessEqual(answer["false_positive"], fill ** 10 + 5 * sigma)
@@ -231,7 +232,7 @@ class Maps(Case):
         self.assertTrue(lines[7].startswith("kbf, paper shape "), lines[7])
 
 
-# A make-believe memcached that listens, tells its pid and version, and no more.
+# A fake memcached that only listens and reports its pid and version.
 LIAR = """#!/usr/bin/env python3
 import os, socket, sys
 server = socket.create_server(("127.0.0.1", int(sys.argv[sys.argv.index("-p") + 1])))
@@ -280,7 +281,7 @@ class Memcached(Case):
         self.assertLess(compact["bytes_per_pair"], kbf["bytes_per_pair"])
 
     def with_program(self, text):
-        """The bench, where this is the memcached that it finds."""
+        """Runs the bench with this program as memcached."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         os.chmod(folder.name, 0o755)  # it is run by nobody
@@ -306,7 +307,7 @@ class Memcached(Case):
                                 done.stderr)
 
     def test_nothing_is_left_behind(self):
-        """The server goes with the bench, also when that is killed."""
+        """The server ends with the bench, even if that is killed."""
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         os.chmod(folder.name, 0o777)
@@ -324,7 +325,7 @@ class Memcached(Case):
         bench.wait()
         pid = int(pid_file.read_text())
         for _ in range(3000):
-            # As a zombie it waits for the system's first process to take notice.
+            # It may be a zombie until init reaps it.
             try:
                 if " Z " in pathlib.Path(f"/proc/{pid}/stat").read_text():
                     break

@@ -1,4 +1,5 @@
-"""Small runs of `bloomery-bench maplet`: complete, true, and the same on every instruction set."""
+"""Small runs of `bloomery-bench maplet`: complete, correct, and the same on every instruction
+set."""
 
 import math
 
@@ -38,8 +39,8 @@ class Maplet(Case):
         share = error * 0.75 if grow else error
         self.check_errors(answer, share)
         self.assertEqual(answer["bits_per_entry"], answer["bytes"] * 8 / items)
-        # What n fingerprints and values cannot do without, and a few bits more; the directory's
-        # first group counts at this size.
+        # The lower bound for n fingerprints and values, plus a few bits; the directory's first
+        # group counts at this size.
         least = math.log2(1 / share) + value_bits
         self.assertTrue(least < answer["bits_per_entry"] < least + 6, answer["bits_per_entry"])
         self.assertTrue(0.5 < answer["load"] < 1, answer["load"])
@@ -53,7 +54,7 @@ class Maplet(Case):
             exact = answer["exact"]
             self.assertEqual(list(exact), ["bytes_per_entry", *TIMES])
             self.check_times(exact)
-            # 12 bytes a slot, 7 of 10 in use; after doubling, more than half of that.
+            # 12 bytes per slot, 7 of 10 in use; after doubling, more than half of that.
             full = 12 / 0.7
             self.assertTrue(full < exact["bytes_per_entry"] < full * (2.01 if grow else 1.01))
             self.assertEqual(list(answer["ratios"]), ["bytes", *PHASES])

@@ -1,4 +1,4 @@
-"""Runs bloomery-bench and compares what it says, as cli_runner does for bloomery."""
+"""Runs bloomery-bench and compares its output, as cli_runner does for bloomery."""
 
 import os
 import sys

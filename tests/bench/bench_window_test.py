@@ -1,5 +1,5 @@
-"""Small runs of `bloomery-bench window`, `windows` and `seen`: complete, and true where chance cannot
-disturb. How fast it was is not looked at."""
+"""Small runs of `bloomery-bench window`, `windows` and `seen`: complete, and correct within
+statistical bands. Times are not checked."""
 
 import math
 import os
@@ -18,7 +18,7 @@ TIMES = [f"ns_{phase}{end}" for phase in PHASES for end in ("", "_min")]
 
 
 def band(expected, asked):
-    """The most that is seen of what is expected: five standard deviations."""
+    """The upper end of the band: five standard deviations."""
     return expected + (5 * math.sqrt(expected * asked) + 1) / asked
 
 
@@ -46,7 +46,7 @@ class Window(WindowCase):
         self.check_row(answer)
         self.assertEqual({name: answer[name] for name in expected}, expected)
         generations = answer["generations"]
-        # At the end of each generation: all of a window, and some that were never there.
+        # At the end of each generation: all elements of a window, and some absent ones.
         self.assertEqual(answer["absent_asked"], generations * (4 * ELEMENTS // generations + 1))
         self.assertTrue(generations * ELEMENTS * (1 - 2 * answer["error"]) - 50 <=
                         answer["promised_asked"] <= generations * (ELEMENTS + 1))
@@ -55,7 +55,7 @@ class Window(WindowCase):
         return answer
 
     def test_compact(self):
-        """The fixed part is a bit an element at this size."""
+        """The fixed part is one bit per element at this size."""
         first = self.check()
         self.assertLessEqual(first["bits_per_element"], 19 + 1)
         self.assertLessEqual(first["predicted"], 0.001)
@@ -206,7 +206,7 @@ class Seen(Case):
             self.assertNotIn("awk", done.stdout)
 
     def test_a_liar(self):
-        """One that prints what is not there ends the run."""
+        """A program with wrong output ends the run."""
         for script in ("cat", "head -n 100", "cat /dev/null; exit 1"):
             with tempfile.TemporaryDirectory() as folder:
                 liar = os.path.join(folder, "awk")

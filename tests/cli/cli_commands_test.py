@@ -164,7 +164,7 @@ class Plan(Case):
                 self.assertEqual(plan["bits_per_item"], plan["bytes"] * 8 / int(items))
                 self.assertLessEqual(plan["expected_error"], float(error))
                 self.assertEqual(plan["bytes_empty"], int(oracle["made_empty"]))
-                # One key reaches one piece of the table; four million reach them all.
+                # One key uses one piece of the table; four million use all of them.
                 self.assertEqual(plan["bytes"], int(oracle["made_full"]))
 
     def test_json_of_maps_says_what_the_library_plans(self):
@@ -254,7 +254,7 @@ class Plan(Case):
                            "--engine: job map has no engine fbf")
 
     def test_limit_of_a_key(self):
-        """What is larger than a server takes by default is marked."""
+        """Sizes above the server's default limit are marked."""
         root = pathlib.Path(__file__).resolve().parents[2]
         settings = (root / "module/core/settings.c").read_text()
         self.assertIn("#define DEFAULT_MAX_KEY_BYTES (256LL << 20)\n", settings)
@@ -371,7 +371,7 @@ class Plan(Case):
 
 
 class Output(Case):
-    """What cannot be written is a failure, not silence."""
+    """A failed write is an error."""
 
     def check(self, arguments, reason, **options):
         done = run(*arguments, capture_output=False, stderr=subprocess.PIPE, **options)

@@ -1,4 +1,5 @@
-"""Files of the program: streams in their place, what is no file, and two changes at once."""
+"""Files of the program: standard streams instead of files, special files, and concurrent
+changes."""
 
 import fcntl
 import os
@@ -112,7 +113,7 @@ class Access(FilesCase):
 
 class NoFiles(FilesCase):
     def test_pipes_devices_and_folders_are_refused(self):
-        """None of them is waited for: that would end in a timeout here."""
+        """The program must not wait for any of them."""
         self.make_some()
         os.mkfifo(self.path("pipe"))
         os.mkdir(self.path("folder"))
@@ -143,7 +144,7 @@ class Locks(FilesCase):
         return file
 
     def feed(self, process, lines):
-        """Until it has taken them: it has looked at its file before."""
+        """Waits until it has read them, and so has checked its file."""
         process.stdin.write(lines)
         process.stdin.flush()
         left, end = bytearray(b"\1\0\0\0"), time.monotonic() + 60
@@ -153,7 +154,7 @@ class Locks(FilesCase):
             fcntl.ioctl(process.stdin, termios.FIONREAD, left)
 
     def test_no_change_is_lost(self):
-        """Many at once, each adds a file or a key of its own."""
+        """Many processes at once, each adding its own file or key."""
         self.make_some()
         for i in range(16):
             self.write(f"f{i}", b"line of %d\n" % i)
@@ -223,7 +224,7 @@ class Locks(FilesCase):
         self.assertEqual(self.run_program("seen", "--state", "s", stdin=b"a\nb\nc\n"), b"c\n")
 
     def test_two_new_maps(self):
-        """Neither finds the file; the first to end makes it."""
+        """Neither finds the file; the first to finish creates it."""
         running = [self.start("map", "build", "new") for _ in range(2)]
         for process, line in zip(running, (b"a\t1\n", b"b\t2\n")):
             process.communicate(line)
@@ -231,9 +232,9 @@ class Locks(FilesCase):
         self.assertEqual(self.run_program("map", "get", "new", "a"), b"1\n")
 
     def test_a_file_that_appears(self):
-        """One that was not there when the build began is locked before it is replaced."""
+        """A file that did not exist when the build began is locked before it is replaced."""
         process = self.start("map", "build", "new", "--force")
-        self.feed(process, b"b\t2\n")  # else it could find the file, lock it, and wait for us
+        self.feed(process, b"b\t2\n")  # otherwise it could find and lock the file, and wait for us
         self.run_program("map", "build", "new", stdin=b"a\t1\n")
         held = self.hold("new")
         process.stdin.close()
@@ -246,7 +247,7 @@ class Locks(FilesCase):
         process.stderr.close()
 
     def test_two_new_states(self):
-        """Neither finds the file; the second to end must not replace what the first has seen."""
+        """Neither finds the file; the second to finish must not replace the first one's state."""
         running = [self.start("seen", "--state", "new") for _ in range(2)]
         for process, line in zip(running, (b"a\n", b"b\n")):
             process.stdin.write(line)

@@ -40,7 +40,7 @@ HELPS = {path: text for name in PROGRAMS for path, text in helps((name,))}
 
 
 def on_terminal(*arguments, **environment):
-    """What the program writes to a terminal, and its exit code."""
+    """The program's output on a terminal, and its exit code."""
     inner, outer = pty.openpty()
     process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=outer,
                                stderr=outer, env={"TERM": "xterm", **environment})
@@ -54,7 +54,7 @@ class Help(Case):
         self.assertEqual(len(HELPS), 1 + 5 + 7 + 9 + 1)
 
     def test_words(self):
-        """A name of the sources is no word of the text."""
+        """Identifiers of the sources do not occur in the help."""
         for path, text in HELPS.items():
             names = set(re.findall(r"\w+_\w+", text)) - {"key_base64", "value_base64", "name_base64"}
             self.assertEqual(names, set(), path)
@@ -103,7 +103,7 @@ class Help(Case):
                 self.assertRegex(bash, rf"[\"\s]{option}[\"\s]")
 
     def complete(self, *words, program="bloomery"):
-        """What bash offers for the last of the words."""
+        """The completions of bash for the last word."""
         script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
                   f'_{program.replace("-", "_")}; printf "%s\\n" "${{COMPREPLY[@]}}"')
         done = subprocess.run(["bash", "-c", script, "bash", ROOT / f"completions/{program}.bash",

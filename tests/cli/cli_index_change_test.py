@@ -1,4 +1,4 @@
-"""bloomery index: files added, taken out, read again and shipped; damage; programs that are killed."""
+"""bloomery index: files added, removed, refreshed and installed; damage; killed programs."""
 
 import hashlib
 import os
@@ -87,7 +87,7 @@ class Change(IndexCase):
                          r'^bloomery: "f\d" has changed since it was read, so the index could '
                          r'not be rebuilt from it; its error is \S+ instead of the promised 1e-06\n$')
         self.assertGreater(self.json("info", "x", "--json")["waiting_for_files"], 0)
-        self.assert_located("x", self.all_keys())  # as they were is what the index knows
+        self.assert_located("x", self.all_keys())  # the index has the old contents
         self.expect(["refresh", "x"], 0)
         self.model = {"g": self.model["g"],
                       **{f"f{i}": {b"nothing of what it was"} for i in range(4)}}
@@ -144,7 +144,7 @@ class Change(IndexCase):
         self.model["a"] -= {b"line %d" % i for i in (5, 250, 6, 7, 8, 9)}
         self.assert_located("compact", self.all_keys())
         self.expect(["check", "compact"], 1, b"stale\ta\n")
-        # What the file still has is back when it is read again.
+        # Lines that the file still contains return when it is read again.
         self.expect(["refresh", "compact"], 0)
         self.expect(["check", "compact"], 0)
         before = self.content("compact")
@@ -178,7 +178,7 @@ class Change(IndexCase):
             self.model.pop("c")
             self.expect(["refresh", engine], 0, err=b'bloomery: "c" is gone and was removed\n')
             self.assert_located(engine, self.all_keys() + [b"b in a line", b"c in a line"])
-            # Changed without a trace: only reading everything again finds that.
+            # Changed with the same size and time: only --all finds that.
             facts = os.stat(self.path("a"))
             self.put("a", numbered(10, 50) + numbered(90, 99) + [b"1234567"] + [b"a in a line"])
             os.truncate(self.path("a"), facts.st_size)
@@ -196,14 +196,14 @@ class Change(IndexCase):
             os.rmdir(self.path("d"))
 
     def test_rm_lines_does_not_undo_itself(self):
-        """dba wants units read again of which a quarter is stale: not by the command that deletes."""
+        """dba reads units again when a quarter is stale, but not in the command that deletes."""
         for i in range(3):
             self.put(f"f{i}", numbered(100 * i, 100 * i + 100))
         self.build("x", "--engine", "dba")
         self.expect(["del", "x", "--from", "f1"], 0, stdin=b"\n".join(numbered(100, 160)))
         info = self.json("info", "x", "--json")
         self.assertEqual((info["stale"], info["rebuilds"]), (60, 0))
-        # Reading it again is for refresh, also when the file is what it was.
+        # refresh reads it again, even if the file is unchanged.
         self.expect(["refresh", "x"], 0)
         self.assertEqual(self.json("info", "x", "--json")["stale"], 0)
         self.expect(["check", "x"], 0)
@@ -213,7 +213,7 @@ class Change(IndexCase):
         self.assertEqual(self.json("info", "x", "--json")["stale"], 0)
 
     def test_stale_is_not_the_error(self):
-        """A file that cannot be read again is worth a word where the promise suffers, only there."""
+        """A file that cannot be read again is reported only if the error suffers."""
         for i in range(3):
             self.put(f"f{i}", numbered(100 * i, 100 * i + 100))
         self.build("x", "--engine", "dba")
@@ -238,7 +238,7 @@ class Change(IndexCase):
             dice = random.Random(engine)
             self.model = {}
             self.put("first", numbered(0, 90))
-            # compact takes units made apart as far as they were planned for
+            # compact accepts installed units up to the plan
             self.build(engine, "--engine", engine, "--unit-capacity", "80", "--units",
                        "9" if engine == "dba" else "150")
             for step in range(40):
@@ -268,7 +268,7 @@ class Change(IndexCase):
 
 
 class Gone(IndexCase):
-    """Files that refresh does not see are taken out where that is likely to be meant."""
+    """refresh removes missing files if that seems intended."""
 
     def setUp(self):
         super().setUp()
@@ -313,11 +313,11 @@ class Gone(IndexCase):
         self.put("one/f0", numbered(500, 550))
         self.move("two", "three")
         self.assert_refused(whole)
-        os.mkdir(self.path("two"))  # as where a disk is not mounted
+        os.mkdir(self.path("two"))  # as if a disk is not mounted
         self.assert_refused(whole)
         self.expect_misuse(["refresh", "x", "--drop-gone", "--skip"],
                            "--skip and --drop-gone cannot be combined", "refresh")
-        # Skipped files are as they were, the others are read.
+        # Skipped files keep their entries; the others are read.
         self.expect(["refresh", "x", "--skip"], 0, err=b"".join(
             b'bloomery: IO: "two/f%d": No such file or directory\n' % i for i in range(3)))
         self.assert_located("x", self.all_keys())
@@ -366,7 +366,7 @@ class Ship(IndexCase):
             listed = self.json("info", engine, "--json", "--files")["list"]
             self.assertEqual([(one["name"], one["installed"]) for one in listed],
                              [("a", False), ("c", True), ("b", True)])
-            # Installed files are none of this machine's business.
+            # Installed files are not checked on this machine.
             self.expect(["refresh", engine], 0)
             self.assert_located(engine, self.all_keys())
 
@@ -408,7 +408,7 @@ class Ship(IndexCase):
         self.assertEqual(self.content("x"), before)
 
     def test_past_the_plan(self):
-        """compact refuses units whose fingerprints have become too short, and stays as it was."""
+        """compact refuses units whose fingerprints would be too short, and is unchanged."""
         shape = ["--seed", "6", "--units", "4", "--unit-capacity", "100", "--error", "1e-4"]
         self.put("f0", numbered(0, 100))
         self.expect(["build", "x", "f0", *shape], 0)
@@ -439,7 +439,7 @@ class Ship(IndexCase):
 
 
 def parse_names(stream):
-    """The names in the note of an index, as doc/format.md has them: an independent reader."""
+    """Reads the names in the note of an index, independently from doc/format.md."""
     assert stream[:4] == b"\x8bBRY" and stream[12:16] == b"INDX"
     content, end = note_of(stream)
     magic, version, elements, delimiter, zero, files, next_tag = struct.unpack_from(
@@ -472,7 +472,7 @@ class Bytes(IndexCase):
         self.assertEqual([file[:4] for file in files],
                          [(name, f.st_size, f.st_mtime_ns, 0) for name, f in zip([b"a", b"b"], facts)])
         content, cuts = self.content("a"), files[0][4]
-        # The pieces are the file, in stretches of 64 lines.
+        # The pieces are sections of 64 lines.
         self.assertEqual(b"".join(content[begin:to] for begin, to in cuts), content)
         self.assertEqual([content[begin:to].count(b"\n") for begin, to in cuts], [64, 64, 22])
         self.assertEqual(files[1][4], [(0, 0)])
@@ -514,7 +514,8 @@ class Bytes(IndexCase):
             self.expect(["check", "x"], 0)
 
     def forge(self, change):
-        """Writes "z", index "x" with another note, checksums right; what locate says of it."""
+        """Writes "z", index "x" with another note and correct checksums; returns the result of
+        locate."""
         with open(self.path("z"), "wb") as out:
             out.write(resealed(self.content("x"), change))
         done = self.run_index("locate", "z", "line 3")
@@ -552,7 +553,7 @@ class Bytes(IndexCase):
                  b"a piece of a file is out of order")):
             self.assertRegex(self.forge(change), b'^bloomery: BADDATA: "z": ' + problem)
         self.assertRegex(self.forge(changed(8, "<I", 4)), b'^bloomery: VERSION: "z": its names are')
-        # A note past the limit takes no memory.
+        # A note beyond the limit takes no memory.
         with open(self.path("z"), "wb") as out:
             out.write(resealed(self.content("x"), lambda frames: [(b"NOTE", bytes(65536))] * 40 +
                                frames[1:]))
@@ -577,7 +578,7 @@ class Bytes(IndexCase):
 
 
 class Killed(IndexCase):
-    """However a program ends, the index is the old one or the new one."""
+    """However the program ends, the index is the old or the new one."""
 
     def setUp(self):
         super().setUp()
@@ -609,10 +610,10 @@ class Killed(IndexCase):
                 code = self.kill(arguments, whole * i / 20, how)
                 same = hashlib.sha256(self.content("x")).digest() == digest
                 outcomes.add(same)
-                if how != signal.SIGKILL:  # who is told of the interruption can rely on the old
+                if how != signal.SIGKILL:  # after a reported interruption it is the old one
                     self.assertEqual(code, -how if same else 0)
                     self.assert_files("a", "b", "x", "new")
-                # It can be read, and is whole either way.
+                # It can be read and is complete in any case.
                 self.expect(["check", "x"], 0)
                 files = {"a"} if same else {"a", "b"}
                 listed = self.json("info", "x", "--json", "--files")["list"]
@@ -623,7 +624,7 @@ class Killed(IndexCase):
         self.assertIn(True, outcomes)
 
     def test_no_room(self):
-        """A limit on file sizes stands for a full disk."""
+        """A file size limit simulates a full disk."""
         import resource
 
         def limit():

@@ -13,7 +13,7 @@ MANUAL = pathlib.Path(__file__).resolve().parents[2] / "doc/bloomery.1"
 
 
 def words_of(line):
-    """As the manual has them: an independent reader."""
+    """Words as the manual defines them, implemented independently."""
     return [word for run in re.findall(rb"[A-Za-z0-9_\x80-\xff.:@-]+", line)
             if (word := run.strip(b".:@-"))]
 
@@ -29,7 +29,7 @@ def log_lines(seed, count):
 
 class Elements(IndexCase):
     def put_logs(self, elements_of):
-        """Logs whose twin holds what is an element of them."""
+        """Logs, with their elements in the twin."""
         for number, name in enumerate(["access-1.txt", "access-2.txt", "access-3.txt"], 1):
             lines = log_lines(number, 400) + [b"", b" . - ", b"one"]
             self.write(name, lines)
@@ -77,7 +77,7 @@ class Elements(IndexCase):
                        "--unit-capacity", "64")
 
     def test_changes(self):
-        """Added, changed and deleted as lines are, and units that fit."""
+        """Elements are added, changed and deleted like lines, and units can be installed."""
         self.put_logs(words_of)
         self.expect(["build", "x", *self.model, "--words", "--seed", "5", *EXACT], 0)
         self.put("more", [b"from 198.51.100.4, and back"])
@@ -128,7 +128,7 @@ class Folders(IndexCase):
         self.assertEqual(self.run_index("locate", "x", "in logs/b/c/y").stdout, b"logs/b/c/y\n")
         self.expect(["add", "x", "-r", "other", "logs/a"], 0)
         self.assertEqual(self.json("info", "x", "--json")["files"], 6)
-        self.expect(["build", "link", "-r", "logs/link"], 0)  # one that is named is followed
+        self.expect(["build", "link", "-r", "logs/link"], 0)  # an argument is followed
         self.assertEqual(self.run_index("info", "link", "--files").stdout, b"1\tlogs/link/o\n")
 
     def test_the_index_itself_is_left_out(self):
@@ -151,7 +151,7 @@ class Folders(IndexCase):
 
 class Manual(IndexCase):
     def example(self, question):
-        """The commands below a question in the manual, as they stand there."""
+        """The commands below a question in the manual."""
         text = re.search(rf"^{re.escape(question)}\n\.Pp\n((?:\.Dl .*\n)+)", MANUAL.read_text(), re.M)[1]
         return [line[len(".Dl $ "):] for line in text.splitlines()]
 

@@ -1,4 +1,4 @@
-"""bloomery index: what it locates, against an exact twin; all subcommands; files of all kinds."""
+"""bloomery index: results compared with an exact twin; all subcommands; files of all kinds."""
 
 import math
 import os
@@ -34,7 +34,7 @@ class Build(IndexCase):
                 self.expect(["check", "x"], 0)
 
     def test_what_is_built_is_read(self):
-        """Also where units answer for many lines by chance before these are added."""
+        """Also if many lines are false positives before they are added."""
         for i in range(40):
             self.put(f"f{i}", [b"file%d-%d" % (i, j) for j in range(60)])
         for seed in "123":
@@ -163,7 +163,7 @@ class Build(IndexCase):
         self.expect(["build", "x", "a", "huge"], 3, err=message)
         self.expect(["build", "x", "a", "huge", "--skip", *EXACT], 0, err=message)
         self.expect(["locate", "x", "x", "line 3"], 1, b"line 3\ta\n")
-        # What it held before stays when it cannot be read again.
+        # Its old contents stay if it cannot be read again.
         self.put("a", numbered(0, 9))
         os.rename(self.path("huge"), self.path("a"))
         message = message.replace(b"huge", b"a")
@@ -307,7 +307,7 @@ class Locate(IndexCase):
             self.assertGreater(len(plain.splitlines()), true + 300)
 
     def test_files_that_changed(self):
-        # The line has moved to where another piece of the file was.
+        # The line has moved to another piece of the file.
         self.put("a", numbered(0, 500))
         self.expect(["build", "i", "a", "--unit-capacity", "64", "--force", *EXACT], 0)
         self.write("a", numbered(250, 500) + numbered(0, 250))

@@ -46,7 +46,7 @@ class Tabs(MapCase):
     def test_a_new_map_refuses_no_key_for_being_unsure(self):
         pairs = numbered(0, 20000)
         self.build("m", pairs, "--engine", "kbf", "--error", "20%")
-        # A key that the map takes for one it has, as the error allows, is not counted again.
+        # A false positive is not counted as a new key.
         self.assertGreater(self.info("m")["items"], 16000)
         self.assertEqual(self.info("m")["refused_unsure"], 0)
         self.expect(["build", "n", "--like", "m"], 0)
@@ -165,7 +165,7 @@ class JsonLines(MapCase):
             self.expect(["get", "m", "a"], 0, longest.encode() + b"\n")
 
     def test_many(self):
-        """What JSON told of a map makes the same map."""
+        """The JSON output of a map builds the same map."""
         self.build("m", numbered(0, 100000), "--error", "1e-6")
         done = self.run_map("get", "m", "--json", stdin=keys(0, 100000))
         self.assertEqual((done.returncode, done.stderr), (0, b""))
@@ -195,7 +195,7 @@ class Planning(MapCase):
         lines = many[:4 << 20].count(b"\n")
         for engine, factor in (("compact", 16), ("kbf", 4)):
             planned = self.capacity("--engine", engine, pairs=many)
-            # What was read ahead is at least 4 MiB, and less than another 256 KiB more.
+            # At least 4 MiB were read in advance, and less than 256 KiB more.
             self.assertGreaterEqual(planned, lines * factor)
             self.assertLessEqual(planned, many[:(4 << 20) + (256 << 10)].count(b"\n") * factor)
             self.assertEqual(planned % factor, 0)
@@ -207,7 +207,7 @@ class Planning(MapCase):
             done = self.run_map("get", engine, stdin=keys(0, 100000))
             got = set(done.stdout.splitlines())
             missing = set(numbered(0, 100000).splitlines()) - got
-            self.assertLess(len(missing), 100 + 50) # the error asked for, and five deviations
+            self.assertLess(len(missing), 100 + 50)  # the error, plus five standard deviations
 
     def test_seed(self):
         for engine in ENGINES:
@@ -232,7 +232,7 @@ class Planning(MapCase):
 
 class Progress(MapCase):
     def test_on_a_terminal(self):
-        """The input pauses for longer than half a second, so there is something to tell."""
+        """The input pauses for longer than half a second, so that progress is shown."""
         ours, theirs = pty.openpty()
         with subprocess.Popen([PROGRAM, "map", "build", "m", "--items", "9"], cwd=self.folder,
                               stdin=subprocess.PIPE, stderr=theirs) as running:

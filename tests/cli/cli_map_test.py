@@ -1,4 +1,4 @@
-"""bloomery map: what each command does to a file and says about it."""
+"""bloomery map: the effect and the output of each command."""
 
 import json
 import os
@@ -171,7 +171,7 @@ class Get(MapCase):
         self.assertEqual(list(lines[0]), ["key_base64", "answer", "value_base64"])
         self.assertEqual(lines[1], {"key": "k", "answer": "present", "value": "\u00e9"})
         self.assertEqual(lines[2], {"key_base64": "/w==", "answer": "absent"})
-        # and what JSON told is read again
+        # the JSON output can be read again
         again = b"".join(json.dumps({name: member for name, member in line.items()
                                      if name != "answer"}).encode() + b"\n" for line in lines[:2])
         self.build("n", again, "--json-lines")
@@ -211,7 +211,7 @@ class Get(MapCase):
                      zip(lines, pairs.splitlines())]
             present = sum(line[0] == b"present" for line in lines[100000:])
             unsure = sum(line[0] == b"unsure" for line in lines)
-            # Planned at half the error asked for, 1e-3: five standard deviations above that.
+            # Planned at half the requested error, 1e-3: five standard deviations above that.
             self.assertLess(right.count(False), 50 + 36)
             self.assertLess(present, 50 + 36)
             self.assertEqual(done.returncode, 4 if unsure else 1)
@@ -375,7 +375,7 @@ class Whole(MapCase):
             before = self.info(engine)
             self.expect(["compress", engine, "--error", "1%"], 0)
             after = self.info(engine)
-            # Deleting may have given back most of it already.
+            # Deleting may have freed most of it already.
             self.assertLess(after["bytes"], full["bytes"] / 2)
             self.assertLessEqual(after["bytes"], before["bytes"])
             self.assertLess(after["file_bytes"], before["file_bytes"])
@@ -430,7 +430,7 @@ class Whole(MapCase):
                                        f'{info["estimated"][kind]:.3g}'])
 
     def test_info_of_a_pipe(self):
-        """It has no size that could be told."""
+        """Its size is unknown."""
         self.build("m", b"a\t1\n")
         done = self.run_map("info", "-", stdin=self.content("m"))
         self.assertEqual((done.returncode, done.stderr), (0, b""))
@@ -449,7 +449,7 @@ class Whole(MapCase):
 
 
 class Files(MapCase):
-    """Files that are not there, not maps, or cannot be written."""
+    """Files that do not exist, are not maps, or cannot be written."""
 
     def commands(self, name):
         return (["get", name, "a"], ["put", name, "a", "1"], ["del", name, "a"], ["info", name],
@@ -522,14 +522,14 @@ class Files(MapCase):
             self.assertEqual(done.returncode, 3)
             self.assertRegex(done.stderr, rb"^bloomery: LIMIT: (line \d+: )?the map needs more than "
                                           rb"--max-bytes allows, 100000\n$")
-            # Loading has buffers of its own, which count while it lasts.
+            # Temporary buffers of a load count, too.
             done = self.run_map("put", engine, "--max-bytes",
                                 str(self.info(engine)["bytes"] + 600000), "--new",
                                 stdin=numbered(20000, 420000))
             self.assertEqual(done.returncode, 3)
             self.assertRegex(done.stderr, rb"^bloomery: LIMIT: line \d+: the map needs more ")
             self.assertEqual(self.content(engine), before)
-        # What kbf plans for is refused before a line is read.
+        # A plan of kbf that is too large is refused before a line is read.
         self.expect(["build", "new", "--engine", "kbf", "--items", "1G", "--max-bytes", "1GB"], 3,
                     stdin=b"no pair\n",
                     err=b"bloomery: LIMIT: the map needs more than --max-bytes allows, 1073741824\n")
@@ -555,7 +555,7 @@ class Files(MapCase):
         self.expect(["build", "there", "--force"], 0, stdin=b"a\t1\n")
         self.expect(["get", "there", "a"], 0, b"1\n")
         self.assertEqual(os.readlink(self.path("link")), "nowhere")
-        # A link to a file stays one, and the file that it leads to is replaced.
+        # A link is kept, and its target is replaced.
         os.symlink("there", self.path("good"))
         self.expect(["build", "good", "--force"], 0, stdin=b"b\t2\n")
         self.assertEqual(os.readlink(self.path("good")), "there")
@@ -563,7 +563,7 @@ class Files(MapCase):
         self.assert_files("there", "folder", "link", "good")
 
     def test_no_room(self):
-        """A file that may not become so large is a disk that is full."""
+        """A file size limit simulates a full disk."""
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
         self.build("m", b"a\t1\n")
@@ -614,7 +614,7 @@ class Output(MapCase):
 
 
 def heed_signals():
-    """A program that was started in the background may have inherited that they are ignored."""
+    """A program that was started in the background may ignore these signals."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 
@@ -638,7 +638,8 @@ class Interrupt(MapCase):
                 self.assert_files("m")
 
     def test_at_any_time(self):
-        """Whenever the signal comes: the old file after it, or the new one and no word of it."""
+        """Whenever the signal arrives, the file is the old one, or the new one without a
+        message."""
         self.build("m", numbered(0, 100000), "--engine", "kbf")
         old = self.content("m")
         self.expect(["put", "m", "--new"], 0, stdin=numbered(100000, 100100))

@@ -1,6 +1,5 @@
-"""What is shown on a terminal while something long is read: how much, how fast and, where the size
-is known, which share of it and how long the rest takes. The clock is a preloaded one, so that
-nothing has to take long."""
+"""The progress line on a terminal: keys, keys per second and, if the size is known, the percentage
+and the time left. A preloaded clock makes time pass quickly."""
 
 import os
 import pty
@@ -30,7 +29,7 @@ class Progress(unittest.TestCase):
             file.write(content)
 
     def shown(self, *arguments, stdin=None, on_terminal=("stderr",)):
-        """What appears on the terminal, in the steps in which it does."""
+        """The lines on the terminal, in order."""
         inner, outer = pty.openpty()
         streams = {name: outer if name in on_terminal else subprocess.DEVNULL
                    for name in ("stdout", "stderr")}
@@ -41,14 +40,14 @@ class Progress(unittest.TestCase):
         written = read_terminal(inner)
         if stdin:
             source.close()
-        self.assertIn(process.wait(), (0, 1), written)  # 1: a key was taken for another
+        self.assertIn(process.wait(), (0, 1), written)  # 1: one false positive
         return written.split(b"\r")
 
     def expect(self, pattern, *arguments, **options):
         with self.subTest(arguments=arguments):
             *steps, last = self.shown(*arguments, **options)
             self.assertTrue(steps)
-            self.assertEqual(last, b"\x1b[K")  # it is taken away at the end
+            self.assertEqual(last, b"\x1b[K")  # it is removed at the end
             for step in steps[1:]:
                 self.assertRegex(step, rb"^" + pattern + rb"$")
             shares = [int(re.search(rb"(\d+)%", step)[1]) for step in steps if b"%" in step]

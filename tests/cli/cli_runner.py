@@ -1,4 +1,4 @@
-"""Runs the program under test and compares all that it says, for the other files here."""
+"""Runs the program under test and compares its output, for the other files here."""
 
 import json
 import os
@@ -9,12 +9,12 @@ import tempfile
 import unittest
 
 PROGRAM, ORACLE = sys.argv[1:3]
-NAME = os.path.basename(PROGRAM)  # as it stands in messages
+NAME = os.path.basename(PROGRAM)  # as in messages
 
 # payloads.py there forges streams.
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "module"))
 
-# Under a sanitizer a start takes ten times as long: of a long row of like runs, every so many-th.
+# Under a sanitizer a start takes ten times as long, so only a part of many similar runs is done.
 SANITIZED = "BLOOMERY_SANITIZED" in os.environ
 SAMPLE = 7 if SANITIZED else 1
 
@@ -29,7 +29,7 @@ def reject_constant(name):
 
 
 def load(text):
-    """JSON, strictly: no NaN, no infinity, no name twice."""
+    """Strict JSON: no NaN, no infinity, no duplicate names."""
     def unique(pairs):
         names = [name for name, _ in pairs]
         assert len(names) == len(set(names)), names
@@ -72,7 +72,7 @@ class FolderCase(unittest.TestCase):
 
 
 def note_of(content):
-    """The note of a saved object, as doc/format.md has it, and where it ends."""
+    """The note of a saved object (doc/format.md), and the offset of its end."""
     note, at = b"", 64
     while content[at:at + 4] == b"NOTE":
         size, = struct.unpack_from("<I", content, at + 4)
@@ -82,12 +82,12 @@ def note_of(content):
 
 
 def read_terminal(inner):
-    """All that was written to a terminal until its other end was closed; closes this one."""
+    """Everything written to a terminal until its other end is closed; closes this end."""
     written = b""
     try:
         while piece := os.read(inner, 65536):
             written += piece
-    except OSError:  # how a terminal ends
+    except OSError:  # the end of a terminal
         pass
     os.close(inner)
     return written

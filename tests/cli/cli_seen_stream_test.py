@@ -1,5 +1,5 @@
-"""`bloomery seen` and whatever may happen to a stream: memory, pauses, signals, outputs that fail, and
-the state from run to run."""
+"""`bloomery seen` as a stream: memory limits, pauses, signals, failing outputs, and the state
+between runs."""
 
 import fcntl
 import os
@@ -32,7 +32,7 @@ class Memory(SeenCase):
         self.assertGreater(passed, 10000)
 
     def test_plans_beyond_memory(self):
-        """fbf would take it all for a few lines; compact takes what the lines need."""
+        """fbf would take all memory for a few lines; compact takes what the lines need."""
         done = self.seen("--engine", "fbf", "--capacity", "2^40", stdin=b"a\n")
         self.assertEqual((done.returncode, done.stdout), (3, b""))
         wanted, capacity, most = (int(number) for number in re.fullmatch(
@@ -53,7 +53,7 @@ class Memory(SeenCase):
                          full], b"a\nb\n", b"a\nb\n")
 
     def test_pass(self):
-        """What is remembered is recognised for good; the rest passes each time."""
+        """Remembered lines are always recognised; the others pass every time."""
         out, stats = self.stats("--max-memory", "64k", "--capacity", "100k", "--on-full", "pass",
                                 stdin=joined(self.LINES))
         passed = out.splitlines()
@@ -67,7 +67,7 @@ class Memory(SeenCase):
         self.assertEqual(stats["remembered"] + stats["unremembered"], stats["first"])
 
     def test_err(self):
-        """Memory stays, and the error does not."""
+        """Memory is bounded, and the error grows."""
         out, stats = self.stats("--max-bytes", "64k", "--capacity", "10k", "--on-full", "err",
                                 "--error", "0.01%", stdin=joined(self.LINES))
         self.assertEqual((stats["engine"], stats["at_ceiling"]), ("fbf", True))
@@ -76,7 +76,7 @@ class Memory(SeenCase):
         self.assertGreaterEqual(stats["dropped"], 20000)
 
     def test_old_lines_make_room(self):
-        """A window is as large as what comes in it, however long the stream."""
+        """The size of a window depends on the lines in it, not on the length of the stream."""
         lines = joined(b"%d\t%d" % (i // 100, i) for i in range(400000))
         out, stats = self.stats("--time", "1", "--key", "2", "--window", "60s", "--max-bytes",
                                 "100k", stdin=lines)
@@ -119,7 +119,7 @@ class Signals(SeenCase):
             self.assertEqual(os.read(process.stdout.fileno(), 100), b"%d\n" % number)
             process.send_signal(number)
             self.assertEqual(process.wait(timeout=60), -number)
-            self.assertEqual(process.stdout.read(), b"")  # half a line is not printed
+            self.assertEqual(process.stdout.read(), b"")  # an incomplete line is not printed
             self.assertEqual(load(process.stderr.read())["lines"], 2)
             self.expect(["--state", "kept"], b"%d\nhalf%d\n" % (number, number),
                         b"half%d\n" % number)
@@ -127,7 +127,7 @@ class Signals(SeenCase):
     def test_counts_when_stopped(self):
         process = self.start("--count")
         self.say(process, b"a\nb\na\n")
-        time.sleep(0.2)  # it may not have read them: then it counts fewer
+        time.sleep(0.2)  # it may not have read all of them
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=60), -signal.SIGINT)
         self.assertIn(process.stdout.read(), (b"0\n", b"2\n"))
@@ -143,8 +143,8 @@ class Signals(SeenCase):
         self.assertEqual(process.wait(timeout=60), 0)
 
     def test_ends_between_batches(self):
-        """The first one ends it as soon as the reader takes what is on its way; what was read ahead
-        is neither printed nor remembered."""
+        """The first signal ends it as soon as the reader accepts the pending output; lines read in
+        advance are neither printed nor remembered."""
         lines = joined(b"%07d" % i for i in range(200000))
         with open(os.path.join(self.folder, "lines"), "wb") as file:
             file.write(lines)
@@ -165,13 +165,13 @@ class Signals(SeenCase):
             process.kill()
             process.stdout.close()
             process.wait()
-        # It waited to write the first 256 KiB, with as much read behind them.
+        # It was waiting to write the first 256 KiB, and had read as much again.
         self.assertLess(len(out), 300000)
         self.assertTrue(lines.startswith(out))
         self.expect(["--state", "kept"], lines, lines[len(out):])
 
     def test_a_second_one_ends_at_once(self):
-        """Where nobody takes the output, the first has to wait."""
+        """If nobody reads the output, the first signal has to wait."""
         process = self.start()
         os.set_blocking(process.stdin.fileno(), False)
         lines = joined(b"%d" % i for i in range(200000))
@@ -195,7 +195,8 @@ class Output(SeenCase):
                                  capture_output=False, stdout=full, stderr=subprocess.PIPE)
             self.assertEqual((done.returncode, done.stderr),
                              (3, b"bloomery: IO: standard output: No space left on device\n"))
-        # What was not written was not seen, but for what a count has said too late.
+        # Lines that were not written are not remembered, except with --count, which prints at the
+        # end.
         os.unlink(os.path.join(self.folder, "kept"))
         with open("/dev/full", "wb") as full:
             self.seen("--state", "kept", stdin=lines, capture_output=False, stdout=full,
@@ -222,7 +223,7 @@ class Output(SeenCase):
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_reader_goes(self):
-        """It does not read on for nobody."""
+        """It stops reading when the reader is gone."""
         process = self.start()
         self.say(process, b"a\n")
         self.assertEqual(os.read(process.stdout.fileno(), 100), b"a\n")
@@ -271,7 +272,7 @@ class State(SeenCase):
         self.expect(arguments, b"50\tb\n130\ta\n", b"130\ta\n")
 
     def test_default_capacity(self):
-        """What is planned for where nothing is said is what the manual says: 16M, and 1M for fbf."""
+        """The default plan is that of the manual: 16M, and 1M for fbf."""
         for engine, capacity in (("compact", "16M"), ("fbf", "1M")):
             arguments = ["--state", engine, "--engine", engine]
             self.expect(arguments, b"a\n", b"a\n")
@@ -301,7 +302,7 @@ class State(SeenCase):
                     b'bloomery: MISMATCH: "other": it was created without --window\n')
 
     def test_lines_must_mean_the_same(self):
-        """Keys of one kind are no keys of another, and a clock is not the time in the lines."""
+        """A state fits only the same kind of key and the same source of time."""
         line, other = b'{"a":5,"b":6},1\n', b'{"a":5,"b":7},2\n'
         window = ["--window", "10s"]
         kinds = {
@@ -328,15 +329,15 @@ class State(SeenCase):
                 ("event", "json event", "without --json-lines")):
             self.expect(["--state", name, *kinds[kind]], other, b"", 3,
                         f'bloomery: MISMATCH: "{name}": it was created {problem}\n'.encode())
-        # Which of the fields tells the time, and in which unit, is not a matter of the state.
+        # The field and the unit of the time are not part of the state.
         self.expect(["--state", "event", *window, "--time", "4", "-d", ",", "--key", "1",
                      "--time-unit", "ms"], b"x,,,1500\n", b"x,,,1500\n")
-        # Where the whole line is the key, it is so however the time is found.
+        # The whole line as key does not depend on the time field.
         self.expect(["--state", "whole", *window, "--time", "3", "-d", ","], line, line)
         self.expect(["--state", "whole", *window, "--time", "a", "--json-lines"], line, b"")
 
     def test_note(self):
-        """The note of the window, as doc/format.md has it."""
+        """The note of the window (doc/format.md)."""
         self.expect(["--state", "kept", "--window", "10s", "--time", "1", "--key", "2", "-d", ";"],
                     b"7;x\n9;y\n", b"7;x\n9;y\n")
         self.assertEqual(self.content()[12:16], b"WNDW")

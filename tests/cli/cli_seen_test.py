@@ -1,4 +1,4 @@
-"""`bloomery seen` against an exact model: what passes and what is dropped, by lines, fields and
+"""`bloomery seen` compared with an exact model: which lines pass, by whole lines, fields and
 times."""
 
 import os
@@ -29,7 +29,7 @@ class Lines(SeenCase):
                  b"x" * 299999]
         wanted = joined(first_ones(lines))
         self.expect([], joined(lines), wanted)
-        # The last line need not end, and is ended.
+        # The last line may lack its newline, which is added.
         self.expect([], joined(lines)[:-1], wanted)
         self.expect([], b"", b"")
         self.expect([], b"\n", b"\n")
@@ -44,7 +44,7 @@ class Lines(SeenCase):
         self.expect(["-0"], b"a\0a\0b", b"a\0b\0")
 
     def test_pieces_of_any_length(self):
-        """Lines that lie across the pieces in which the program reads."""
+        """Lines that cross the pieces in which the program reads."""
         draw = random.Random(2)
         lines = [bytes([97 + draw.randrange(3)]) * draw.choice((0, 1, 7, 4095, 70000, 262143,
                                                                 262144, 262145, 600000))
@@ -75,7 +75,7 @@ class Lines(SeenCase):
         with open(path, "wb") as file:
             file.write(joined(lines))
         with open(path, "rb") as file:
-            file.seek(6)  # three lines were read by someone else
+            file.seek(6)  # three lines were read before
             done = subprocess.run([PROGRAM, "seen", "--error", "1e-9"], stdin=file,
                                   capture_output=True, timeout=300)
         self.assertTrue(done.stdout == joined(first_ones(lines[3:])))
@@ -98,7 +98,7 @@ class Stats(SeenCase):
         self.assertEqual(stats["promised_error"], 0.001)
 
     def test_false_drops_are_as_expected(self):
-        """A high error, so that there are many; five standard deviations of them."""
+        """A high error, so that there are many losses; within five standard deviations."""
         lines = joined(b"%d" % i for i in range(200000))
         for engine, capacity in (("compact", "200k"), ("fbf", "200k"), ("compact", "10k"),
                                  ("fbf", "10k")):
@@ -113,7 +113,7 @@ class Stats(SeenCase):
                             (engine, capacity, dropped, expected))
 
     def test_covered(self):
-        """From the first line, not from 1970, and no more than is remembered."""
+        """Counted from the first line, not from 1970, and at most what is remembered."""
         before = time.monotonic()
         _, stats = self.stats(stdin=b"a\nb\n")
         self.assertLess(stats["covered_ms"], (time.monotonic() - before) * 1000 + 1)
@@ -141,8 +141,8 @@ class Stats(SeenCase):
 
 class EventTime(SeenCase):
     def model(self, events, out, window, longest, refresh=False):
-        """events: (time in ms, key). Walks along what was printed: within the window a repeat must
-        be dropped, past the longest time it must pass; in between both are right."""
+        """events: (time in ms, key). Checks the output: within the window a repeat must be dropped,
+        after the longest time it must pass; in between both are correct."""
         printed = iter(out)
         latest, added, nearest = 0, {}, next(printed, None)
         for number, (now, key) in enumerate(events):
@@ -179,7 +179,7 @@ class EventTime(SeenCase):
             self.model(events, numbers, window, 2 * window, refresh)
 
     def test_units(self):
-        """One and the same time, and one that is 2 s later, in all the ways to say it."""
+        """The same time, and one that is 2 s later, in all notations."""
         for unit, early, late in (
                 ("s", b"1700000000", b"1700000002"), ("s", b"1700000000.5", b"1700000002.501"),
                 ("ms", b"1700000000000", b"1700000002000"), ("ms", b"1700000000000.75", b"1700000002000"),
@@ -206,7 +206,7 @@ class EventTime(SeenCase):
         for _ in range(40):
             when = draw.randrange(4102444800)
             date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when)).encode()
-            # Equal to the millisecond: with a window of 1 ms one that is 3 ms later is new.
+            # Equal to the millisecond: with a window of 1 ms, a line 3 ms later is new.
             self.expect(["--time", "1", "--key", "2", "--window", "1ms"],
                         date + b"\tk\n%d\tk\n%d.003\tk\n" % (when, when),
                         date + b"\tk\n%d.003\tk\n" % when)
@@ -242,7 +242,7 @@ class EventTime(SeenCase):
         self.expect(arguments, lines, b"100\ta\n170\tb\n", 3,
                     b"bloomery: RANGE: line 3: its time is 9999829000 ms ahead, and --skew allows "
                     b"70000\n")
-        # One that is bad does not move the time.
+        # A bad line does not advance the time.
         self.expect([*arguments, "--on-bad", "drop"], lines, b"100\ta\n170\tb\n231\td\n")
         self.expect([*arguments, "--on-bad", "pass"], lines,
                     b"100\ta\n170\tb\n9999999\tc\n231\td\n")
@@ -250,7 +250,7 @@ class EventTime(SeenCase):
         self.assertEqual([stats["bad"], stats["late"], stats["time_ms"]], [1, 1, 231000])
 
     def test_a_stray_time_without_skew(self):
-        """Everything after it is late, and counts as of then."""
+        """Everything after it is late, and gets its time."""
         self.expect(["--time", "1", "--key", "2", "--window", "10s"],
                     b"1\ta\n5000\tb\n2\ta\n3\ta\n20\tb\n", b"1\ta\n5000\tb\n2\ta\n")
 
@@ -288,7 +288,8 @@ class Fields(SeenCase):
                     b'{"t":10,"k":1}\n{"k":1,"t":"1970-01-01T00:00:30Z"}\n')
 
     def test_json_rules(self):
-        """As the manual has them: the first of a name, names as written, nothing behind checked."""
+        """As in the manual: the first member of a name, names without escapes, and nothing after it
+        is checked."""
         for first, second in ((b'{"id":1,"id":2}', b'{"id":1,"id":3}'), (b'{"id":1}', b'{"id":1,??'),
                               (b'{"\\u0069d":5,"id":1}', b'{"id":1}')):
             self.expect(["--json-lines", "--key", "id"], joined([first, second]), joined([first]))
@@ -313,7 +314,7 @@ class Fields(SeenCase):
 
 
     def test_damaged_json(self):
-        """Whatever stands there, it is read or called bad, and what is right beside it is found."""
+        """Any line is read or reported as bad, and the good ones beside it are found."""
         draw = random.Random(6)
         whole = [b'{"t":%d,"n":{"a":["x",{"k":"\\"}"}]},"k":"key %d"}' % (i, i) for i in range(4000)]
         damaged = []

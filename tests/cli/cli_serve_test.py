@@ -1,7 +1,7 @@
-"""`bloomery serve`: what it starts and how it ends, and what it says when it cannot.
+"""`bloomery serve`: what it starts, how it ends, and its error messages.
 
-cli_serve_test.py PROGRAM MODULE [PRELOAD]. PRELOAD is the sanitizer's library where the module
-needs one. Skipped with 77 where no server is installed.
+cli_serve_test.py PROGRAM MODULE [PRELOAD]. PRELOAD is the sanitizer's library if the module needs
+one. Exits with 77 (skipped) if no server is installed.
 """
 
 import os
@@ -26,7 +26,7 @@ if len(sys.argv) > 3:
     ENVIRONMENT |= {"LD_PRELOAD": sys.argv[3], "ASAN_OPTIONS": "detect_leaks=0"}
 SERVERS = [name for name in ("redis-server", "valkey-server") if shutil.which(name)]
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "run-server"
-PATIENCE = 60  # seconds; only what hangs ever takes them
+PATIENCE = 60  # seconds; only reached if something hangs
 
 HELP = """\
 Usage: bloomery serve [options]
@@ -64,7 +64,7 @@ def free_port():
 
 
 def ask(port, *words):
-    """The reply as bytes of the protocol, of which these tests need no more than the beginning."""
+    """The reply as bytes of the protocol; these tests need only its beginning."""
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as line:
         line.sendall(b"*%d\r\n" % len(words) + b"".join(
             b"$%d\r\n%s\r\n" % (len(word.encode()), word.encode()) for word in words))
@@ -81,7 +81,7 @@ class Serve(unittest.TestCase):
         self.folder = pathlib.Path(folder.name).resolve()
 
     def serve(self, *arguments, **options):
-        """For calls that end by themselves."""
+        """Runs a command that ends by itself."""
         return subprocess.run([PROGRAM, "serve", *arguments], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=PATIENCE, cwd=self.folder,
                               **{"env": ENVIRONMENT, **options})
@@ -95,8 +95,8 @@ class Serve(unittest.TestCase):
             self.assertEqual(done.stderr.splitlines()[0][:10], "bloomery: ")
 
     def start(self, *arguments, **options):
-        """A process that serves, and its port; all that it says first is in self.banner. Again on
-        another port where somebody was faster."""
+        """A running server and its port; its greeting is in self.banner. Tries another port if the
+        first was taken."""
         for _ in range(5):
             port = free_port()
             process = subprocess.Popen(
@@ -203,7 +203,7 @@ class Runs(Serve):
         end = time.monotonic() + PATIENCE
         while "bye bye" not in log.read_text():
             if time.monotonic() > end:
-                os.kill(pid, signal.SIGKILL)  # it holds our pipes, and would keep us waiting
+                os.kill(pid, signal.SIGKILL)  # it holds our pipes, and we would wait
                 self.fail("it still serves")
             time.sleep(0.05)
 
@@ -284,7 +284,7 @@ class Runs(Serve):
 
 
 class OneAtATime(Serve):
-    """Of two servers on one folder each destroys what the other has acknowledged."""
+    """Two servers on one folder would destroy each other's data."""
 
     def server_of(self, port):
         return int(re.search(r"process_id:(\d+)", ask(port, "INFO", "server")).group(1))
@@ -307,7 +307,7 @@ class OneAtATime(Serve):
     def test_a_server_without_its_starter_keeps_its_folder(self):
         process, port = self.start()
         server = self.server_of(port)
-        os.kill(server, signal.SIGSTOP)  # so that it cannot follow its starter
+        os.kill(server, signal.SIGSTOP)  # so that it does not end with its parent
         try:
             process.kill()
             process.wait()
@@ -319,7 +319,7 @@ class OneAtATime(Serve):
         while "bye bye" not in log.read_text():
             self.assertLess(time.monotonic(), end)
             time.sleep(0.02)
-        process.communicate(timeout=PATIENCE)  # the server had our pipes; now it has gone
+        process.communicate(timeout=PATIENCE)  # the server had our pipes, and is gone now
         self.end(self.start()[0])
 
     def test_what_the_dead_have_left_bars_nobody(self):
@@ -528,7 +528,7 @@ class Tells(Serve):
 
 
 class Page(Serve):
-    """What doc/server.md says."""
+    """The statements of doc/server.md."""
 
     PAGE = (SCRIPT.parents[1] / "doc" / "server.md").read_text()
 
@@ -661,7 +661,7 @@ class MakeRun(Serve):
         while True:
             try:
                 got = os.read(terminal, 65536)
-            except OSError:  # so a terminal tells that nobody is there any more
+            except OSError:  # how a terminal reports that it was closed
                 break
             said += got
             if b"until Ctrl-C" in said and said.endswith(b"\n") and not typed:
@@ -687,7 +687,7 @@ if __name__ == "__main__":
     if not SERVERS:
         print("skipped: neither redis-server nor valkey-server is installed")
         sys.exit(77)
-    # Whatever the caller ignores: these tests send them.
+    # Even if the caller ignores these signals: the tests send them.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     unittest.main(argv=sys.argv[:1])

@@ -1,4 +1,4 @@
-"""Indexes of files in a folder of their own, beside an exact twin that holds every line."""
+"""Indexes of files in a temporary folder, with an exact twin that holds every line."""
 
 import os
 import random
@@ -9,7 +9,7 @@ import unittest
 from cli_runner import PROGRAM, load
 
 ENGINES = ("compact", "dba")
-EXACT = ("--error", "1e-9")  # so small that no false candidate shows up among some thousand keys
+EXACT = ("--error", "1e-9")  # so small that there is no false candidate among some thousand keys
 
 
 class IndexCase(unittest.TestCase):
@@ -19,7 +19,7 @@ class IndexCase(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        self.model = {}  # by name, in the order they were put in: a set of lines
+        self.model = {}  # name → set of lines, in the order of addition
 
     def path(self, name):
         return os.path.join(os.fsencode(self.folder), os.fsencode(name))
@@ -46,7 +46,7 @@ class IndexCase(unittest.TestCase):
     # ---- files, and the twin of the index
 
     def write(self, name, lines, end=b"\n"):
-        """A file of these lines. Its time of change is never that of an earlier file."""
+        """Writes a file of these lines. Its modification time differs from all earlier ones."""
         with open(self.path(name), "wb") as file:
             file.write(b"".join(line + end for line in lines))
         self.tick = getattr(self, "tick", 10**18) + 10**6
@@ -62,11 +62,11 @@ class IndexCase(unittest.TestCase):
             return file.read()
 
     def files_of(self, key):
-        """What locate prints: the file that was put in last comes first."""
+        """The output of locate: the file added last comes first."""
         return [name for name in reversed(self.model) if key in self.model[name]]
 
     def assert_located(self, index, keys, *options):
-        """Every key, in one call, with what the twin says."""
+        """Looks up all keys in one call and compares with the twin."""
         expected = b"".join(key + b"\t" + os.fsencode(name) + b"\0"
                             for key in keys for name in self.files_of(key))
         done = self.run_index("locate", index, "-0", *options,
@@ -80,7 +80,7 @@ class IndexCase(unittest.TestCase):
         return keys + [b"stranger %d" % i for i in range(strangers)]
 
     def assert_files(self, *names):
-        """Nothing else is in the folder: no temporary file was left."""
+        """The folder contains nothing else: no temporary file is left."""
         self.assertEqual(sorted(os.listdir(os.fsencode(self.folder))),
                          sorted(map(os.fsencode, names)))
 
@@ -90,7 +90,7 @@ def numbered(first, last):
 
 
 def words(seed, count, most=12):
-    """Lines with any bytes but the newline and the NUL, some of them empty or alike."""
+    """Lines with any bytes except newline and NUL, some of them empty or equal."""
     dice = random.Random(seed)
     letters = bytes(set(range(256)) - {0, 10})
     return [bytes(dice.choice(letters) for _ in range(dice.randrange(most)))

@@ -1,4 +1,4 @@
-"""Maps in a folder of their own, and the program run on them with bytes in and out."""
+"""Maps in a temporary folder, and the program run on them with bytes as input and output."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ ENGINES = ("compact", "kbf")
 
 class MapCase(FolderCase):
     def run_map(self, *arguments, stdin=b"", **options):
-        """`bloomery map` in the folder, so that messages name files without it."""
+        """Runs `bloomery map` in the folder, so that messages contain names without it."""
         return subprocess.run([PROGRAM, "map", *arguments], input=stdin, timeout=300,
                               **{"capture_output": True, "cwd": self.folder, **options})
 
@@ -43,11 +43,11 @@ class MapCase(FolderCase):
             file.write(content)
 
     def make_unsure(self, name, key):
-        """A key that is put in a second time as if it were new cannot be told any more."""
+        """A key that is added twice as new becomes unsure."""
         self.expect(["put", name, key, "another value", "--new"], 0)
 
     def assert_files(self, *names):
-        """Nothing else is in the folder: no temporary file was left."""
+        """The folder contains nothing else: no temporary file is left."""
         self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
 
 

@@ -1,4 +1,4 @@
-"""Runs `bloomery seen` for the tests of it."""
+"""Runs `bloomery seen` for its tests."""
 
 import subprocess
 import tempfile
@@ -12,7 +12,7 @@ STATS = ["lines", "passed", "dropped", "first", "repeats", "bad", "late", "unrem
 
 
 def first_ones(lines):
-    """What `sort -u` would leave, in order."""
+    """The first occurrences, in order."""
     return list(dict.fromkeys(lines))
 
 
@@ -37,7 +37,7 @@ class SeenCase(unittest.TestCase):
         with self.subTest(arguments=arguments):
             done = self.seen(*arguments, stdin=stdin)
             self.assertEqual((done.returncode, done.stderr), (code, err))
-            # Long outputs that differ are shown by assertEqual in minutes.
+            # assertEqual takes minutes for long outputs that differ.
             self.assertTrue(done.stdout == out, (done.stdout[:300], out[:300]))
 
     def expect_misuse(self, arguments, problem):

@@ -4,8 +4,8 @@ They are called as
 
     PROGRAM SERVER MODULE PRELOAD LANGUAGE FOLDER
 
-PRELOAD may be empty. FOLDER has the programs, for Node the packages (scripts/npm-packages). Where
-the language is not there, the program says so and exits with 77.
+PRELOAD may be empty. FOLDER has the programs, for Node the packages (scripts/npm-packages). If the
+language is not installed, the program prints that and exits with 77.
 """
 
 import importlib.util
@@ -24,7 +24,7 @@ LANGUAGE, FOLDER = sys.argv[4], pathlib.Path(sys.argv[5])
 
 
 def what_is_missing():
-    """What keeps this language from being tried, or None."""
+    """None, or why this language cannot be tested."""
     if LANGUAGE == "c" and not FOLDER.is_dir():
         return "the clients in C were not built: hiredis or SQLite is missing"
     if LANGUAGE == "python" and not importlib.util.find_spec("redis"):
@@ -37,14 +37,15 @@ def what_is_missing():
 
 
 def run(source, *arguments):
-    """Runs an example by its name without suffix, or a file of Node; returns what became of it."""
+    """Runs an example by its name without suffix, or a file of Node; returns the completed
+    process."""
     arguments = [str(argument) for argument in arguments]
     if LANGUAGE == "c":
         return finished([FOLDER / source, *arguments])
     if LANGUAGE == "python":
         return finished([sys.executable, "-B", EXAMPLES / "python" / f"{source}.py", *arguments])
     path = EXAMPLES / "node" / f"{source}.mjs" if isinstance(source, str) else source
-    # Node looks for packages in the folders above a program.
+    # Node searches for packages in the folders above a program.
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         return finished(["node", shutil.copy(path, folder), *arguments])
 

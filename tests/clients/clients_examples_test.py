@@ -1,5 +1,5 @@
-"""The examples of clients, in one language: what they print, that they succeed, and that they do
-not where something is wrong. In all languages they print the same."""
+"""The client examples in one language: their output, which is the same in all languages, and their
+failure if something is wrong."""
 
 import re
 import socket
@@ -34,11 +34,11 @@ class Examples(Case):
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         return done.stdout
 
-    # Each runs twice: what the first run leaves on the server does not disturb the second.
+    # Each runs twice: data left by the first run does not disturb the second.
 
     def test_likes(self):
         for _ in range(2):
-            # A server that sleeps for long may take the second try before the first …
+            # A server that sleeps may get the second try before the first …
             printed = re.sub("(?<=ben likes post:7: 2, )counted", "an earlier try was counted",
                              self.printed("likes"))
             printed = re.sub("(?<=comments on post:7, )stored", "an earlier try was stored",
@@ -55,7 +55,7 @@ class Examples(Case):
 
     def test_row_cache(self):
         for _ in range(2):
-            # It sees by itself that they are few: one unknown name in a hundred at most.
+            # The example itself checks that they are few: at most one unknown name in a hundred.
             self.assertEqual(re.sub(r"found, \d+", "found, N", self.printed("row_cache"), count=1),
                              ROW_CACHE)
 

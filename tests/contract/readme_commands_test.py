@@ -1,13 +1,13 @@
-"""readme_commands_test.py ROOT BUILD WORK: runs every command of the README, as it stands there and in
+"""readme_commands_test.py ROOT BUILD WORK: runs every command of the README, unchanged and in
 order, in a fresh copy of the tree.
 
- - `make install` goes into the live system. So the test runs in namespaces of its own, in which changes
-   of /usr/local and /etc are seen by nobody else and port 6379 is free. Where the system allows no
-   namespaces it is skipped; `make clean-room` always has them.
- - `make test` is what this test is a part of. Here make tells what it would do; `make clean-room` does it.
- - `bloomery serve` gets a terminal of its own, as the README says, and stays until the end.
-   `redis-cli` gets one too: what the README shows is typed there, prompt for prompt.
- - The first build does not compile what BUILD has compiled with the same command (reuse_object.sh).
+ - `make install` writes to the system. So the test runs in its own namespaces, in which changes of
+   /usr/local and /etc are private and port 6379 is free. Without namespaces it is skipped; `make
+   clean-room` always has them.
+ - `make test` contains this test, so make only prints its commands here; `make clean-room` runs it.
+ - `bloomery serve` gets its own terminal, as in the README, and runs until the end.
+   `redis-cli` gets one too: the README's input is typed there, prompt by prompt.
+ - The first build reuses objects that BUILD has compiled with the same command (reuse_object.sh).
 
 readme_example.py compares the block in C, and what it prints.
 """
@@ -27,7 +27,7 @@ import subprocess
 import sys
 import time
 
-PATIENCE = 600  # seconds, for what never comes; nothing is measured with it
+PATIENCE = 600  # seconds; only reached if something hangs
 PROMPT = "127.0.0.1:6379> "
 
 
@@ -39,7 +39,7 @@ def fail(text):
 
 
 def has_namespaces():
-    """Enters namespaces by starting anew below unshare(1); true inside of them."""
+    """Enters namespaces by running itself with unshare(1); true inside."""
     if os.environ.get("README_INSIDE"):
         return True
     unshare = ["unshare", "--mount", "--net"] + ([] if os.geteuid() == 0 else ["--map-root-user"])
@@ -62,9 +62,9 @@ def mount(*words):
 
 
 def cover(layers):
-    """What is written into the system goes to memory now; false where that is not allowed.
-    /usr/local becomes folders of ours with links to the files that were there, since in an overlay a
-    user that is not root may not write; in /etc one file is enough."""
+    """Redirects writes to the system into memory; false if that is not allowed. /usr/local becomes
+    a tmpfs with links to the existing files, because only root can write to an overlay; in /etc one
+    file is enough."""
     before = layers / "local"
     layers.mkdir()
     if not mount("-t", "tmpfs", "tmpfs", layers):
@@ -84,7 +84,7 @@ def cover(layers):
 
 
 def copy_tree(root, copy):
-    """What a clone would have: no build folders."""
+    """Copies what a clone would have: no build folders."""
     def left_out(folder, names):
         return [name for name in names if name in (".git", "__pycache__", "node_modules") or
                 (pathlib.Path(folder) == root and name.startswith("build"))]
@@ -92,7 +92,7 @@ def copy_tree(root, copy):
 
 
 def reuse(root, build, work, copy):
-    """The environment in which a build of the copy takes objects from BUILD."""
+    """The environment for a build of the copy that reuses objects of BUILD."""
     table = work / "objects"
     with open(table, "w", encoding="utf-8") as lines:
         for entry in json.loads((build / "compile_commands.json").read_text()):
@@ -108,7 +108,7 @@ def reuse(root, build, work, copy):
 
 
 class Shell:
-    """One bash for all commands, so that what one sets holds for the next."""
+    """One bash for all commands, so that variables and the folder persist."""
 
     def __init__(self, folder, environment):
         self.process = subprocess.Popen(["bash"], cwd=folder, env=environment, text=True,
@@ -116,7 +116,7 @@ class Shell:
                                         stderr=subprocess.STDOUT, start_new_session=True)
 
     def run(self, command):
-        """What it prints; ends the test when it fails."""
+        """Returns the output; ends the test on failure."""
         mark = "-- end of a command of the README:"
         self.process.stdin.write(f"{{ {command}\n}} </dev/null\nprintf '%s %s\\n' '{mark}' $?\n")
         self.process.stdin.flush()
@@ -138,7 +138,7 @@ class Shell:
 
 
 class Terminal:
-    """A command that people leave running, or type into."""
+    """A command in its own terminal."""
 
     def __init__(self, command, folder, environment):
         self.command, self.said = command, ""
@@ -149,7 +149,7 @@ class Terminal:
         os.close(slave)
 
     def wait_for(self, text):
-        """All that was said up to the end of text, since the last time."""
+        """Returns the output since the last call, up to and including `text`."""
         end = time.monotonic() + PATIENCE
         while text not in self.said:
             ready, _, _ = select.select([self.master], [], [], end - time.monotonic())
@@ -176,7 +176,7 @@ class Terminal:
 
 
 class Reader:
-    """Carries out the README, block by block."""
+    """Runs the README, block by block."""
 
     def __init__(self, copy, environment):
         self.copy = copy
@@ -221,7 +221,7 @@ class Reader:
             fail(f"in redis-cli it is\n{said}")
 
     def cmake(self, block):
-        """What a user adds to a project with one program."""
+        """The lines that a user adds to a CMake project with one program."""
         self.ran += 1
         project = self.copy / "project"
         project.mkdir()

@@ -26,7 +26,7 @@ def main(program):
                            f"ok big {2 ** 63 - 1}", "overflow", "malformed"])
         expect(sorted(lines[7:9]), [f"big\t{2 ** 63 - 1}", "hits\t3"])
         expect(lines[9:], [line for line in lines[9:] if line.startswith("# 3 applied, 1 repeats")])
-        # The next process knows what the first one has seen.
+        # The next process knows the reports of the first one.
         lines = run(program, folder, "ann 2 hits -2\nann 3 hits 1\nbob 3 big -1\n")
         expect(lines[:3], ["ok hits 3 repeat", "ok hits 4", f"ok big {2 ** 63 - 2}"])
 

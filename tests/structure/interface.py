@@ -1,8 +1,8 @@
-"""Whether the interface is still the one that was written down.
+"""Compares the interface with the recorded one.
 
 interface.py CC INCLUDE FOLDER            compares, with abidiff, what the headers in INCLUDE declare
                                           with interface.txt beside this file
-interface.py CC INCLUDE FOLDER --write    writes interface.txt and symbols.txt anew
+interface.py CC INCLUDE FOLDER --write    writes interface.txt and symbols.txt
 
 interface.txt is the headers without comments, in plain C. Both it and the headers are compiled into
 a library of empty functions with debug information, and abidiff compares the two: that shows a
@@ -39,7 +39,7 @@ def run(*command, **more):
 
 
 def preprocess(compiler, include, folder, *flags):
-    """The headers after the preprocessor, the language's own headers left out."""
+    """The preprocessed headers, without the language's own."""
     empty = folder / "empty"
     empty.mkdir(parents=True, exist_ok=True)
     for name in STANDARD:
@@ -63,7 +63,7 @@ def statements(text):
 
 
 def lay_out(statement):
-    """A statement as lines: fields, enumerators and the like one in each."""
+    """A statement as lines: one field or enumerator per line."""
     head, brace, rest = statement.partition("{")
     if not brace:
         return [statement]
@@ -73,7 +73,8 @@ def lay_out(statement):
 
 
 def macros(compiler, include, folder):
-    """Macros of the interface with their values; not the guards, nor what the build decides."""
+    """Macros of the interface with their values, without include guards and build-dependent
+    ones."""
     found = preprocess(compiler, include, folder, "-dM")
     lines = [" ".join(line.split()) for line in found.splitlines()]
     return sorted(line for line in lines if re.match(r"#define BRY_(?!API|VERSION_RELEASE)", line))

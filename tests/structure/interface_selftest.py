@@ -1,4 +1,4 @@
-"""interface.py must notice a change: headers with one each, and with none.
+"""interface.py must detect a change: tests headers with one change each, and with none.
 
 interface_selftest.py CC INCLUDE
 """
@@ -52,7 +52,8 @@ class Interface(unittest.TestCase):
         self.assertEqual(self.findings([("base.h", "/*", "/* More. */\n/*", "")]), "")
 
     def test_every_change_is_named(self):
-        """At once, since each comparison takes a while: a macro by itself, for it is text."""
+        """All at once, because each comparison takes a while; a macro separately, because it is
+        text."""
         macros = [change for change in CHANGES if change[0] == "map.h"]
         report = self.findings([change for change in CHANGES if change not in macros])
         for _, _, _, name in CHANGES:

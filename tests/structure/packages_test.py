@@ -1,4 +1,4 @@
-"""scripts/packages against a make-believe system: what it installs, when, and what it leaves."""
+"""scripts/packages on a fake system: what it installs, when, and what it leaves behind."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ import unittest
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "packages"
 TOOLS = "sh sed mv tee chmod rm env cat grep kill".split()
 
-# The make-believe system knows which packages it has, and writes down what is asked of it.
+# The fake system has a list of installed packages and logs all requests.
 FAKES = {
     "dpkg-query": """
 if [ "$1" = -L ]; then
@@ -81,7 +81,7 @@ class Packages(unittest.TestCase):
         return done
 
     def with_service(self):
-        """The script, where the target all needs a package that brings a service."""
+        """The script, with a package that contains a service for the target all."""
         text = SCRIPT.read_text()
         changed = text.replace('install) echo "$build"', 'install) echo "$build fake-server!"')
         self.assertNotEqual(text, changed)
@@ -120,7 +120,7 @@ class Packages(unittest.TestCase):
         self.assertTrue(self.lines[1].endswith(" nodejs npm"), self.lines)
 
     def test_programs_from_elsewhere(self):
-        """Debian's Node is wanted only where there is none."""
+        """Debian's Node is installed only if there is none."""
         for has, wants in ((["node", "npm"], []), (["node"], ["npm"]), ([], ["nodejs", "npm"])):
             with self.subTest(has=has):
                 for name in ("node", "npm"):

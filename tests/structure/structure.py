@@ -1,4 +1,4 @@
-"""Checks what the compiler does not: who includes whom, names, sizes, comments, exported names.
+"""Checks what the compiler does not: includes, names, sizes, comments, exported names.
 
 structure.py ROOT                         the source tree
 structure.py ROOT --exports LIB HEADER…   LIB exports exactly what these headers declare and what
@@ -25,10 +25,10 @@ RANKS = {
     "map": 5, "window": 5, "index": 5, "filter": 5,
     "counter": 6,
 }
-# How a maplet stores its tables is its own business.
+# Internals of the maplet.
 INSIDE_MAPLET = {"maplet/table.h", "maplet/segment.h", "maplet/overflow.h"}
-# These see the public headers, their own files, and what is listed here; only who has "lib/" looks
-# inside the library.
+# These may include the public headers, their own files, and what is listed here; only those with
+# "lib/" may look inside the library.
 SURFACES = {
     "cli": ("apps/", "text/"),
     "module": ("text/",),
@@ -38,8 +38,8 @@ SURFACES = {
     "papers": ("lib/",),
     "bench": ("cli/core/", "papers/", "text/", "lib/"),
 }
-# Surface → its folders → which of its other folders each may include. Files beside the folders, such
-# as the one with the entry point, may include them all, and no folder includes those.
+# Surface → its folders → its other folders that each may include. Files beside the folders, such as
+# the one with main(), may include all of them, and no folder may include these files.
 SURFACE_FOLDERS = {
     "cli": {
         "core": (),
@@ -62,17 +62,17 @@ CODE = {".c", ".h", ".cpp", ".py", ".sh", ".cmake"}
 MAX_LINES = 700
 MAX_FILES = 40  # in a folder
 MAX_FUNCTION = 70  # lines, from the name to the closing brace
-# Where functions have limits, and where a static function's name is that of one function: it can be
-# searched for when it is seen in a backtrace.
+# Where the length of functions is limited, and where names of static functions are unique, so that
+# a name from a backtrace is easy to find.
 FUNCTIONS = ("lib", "cli", "module", "apps", "text", "papers", "bench")
 NAMED = ("cli", "module", "apps", "text", "papers", "bench")
-# Names that a folder has by convention, and folders of data, whose names say nothing.
+# Conventional names, and folders of data, whose names are not checked.
 SYMBOLS = pathlib.Path(__file__).with_name("symbols.txt")
 COMMON_NAMES = {"CMakeLists.txt", "README.md", "Makefile", ".clang-tidy", ".gitignore",
                 "expected.csv"}
 DATA_FOLDERS = ("tests/fuzz/corpus", "tests/golden")
 
-# A static function of lib/ appears in backtraces by its name alone: no more files may share one.
+# The name of a static function of lib/ may occur in at most this many files, for backtraces.
 MOST_FILES_PER_NAME = 2
 STATIC = re.compile(r"^(?:static|BRY__PREFETCHING)\b[^;{}=]*?\b(\w+)"
                     r"\((?:[^(){};]|\([^()]*\))*\)\s*\{", re.M)
@@ -82,7 +82,7 @@ NATIVE = "march=" + "native"
 
 
 def files_of(root):
-    """All files of the project, as paths relative to root; build folders are not of it."""
+    """All files of the project, as paths relative to root; without build folders."""
     found = []
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name not in (".git", "__pycache__")
@@ -111,7 +111,7 @@ def check_lib_include(path, kind, target, root):
         return f'"{target}" is not written from lib/'
     if other != folder and RANKS.get(other, 99) >= RANKS[folder]:
         return f"lib/{folder} must not include lib/{other} ({target})"
-    # Only an engine knows its own inside: neither its job's facade nor another engine does.
+    # Only an engine itself may include its internals, not its job or another engine.
     engine = target.split("/")[:-1]
     if len(engine) > 1 and list(path.parts[1:-1]) != engine:
         return f"{target} is for lib/{'/'.join(engine)} alone"
@@ -168,7 +168,7 @@ def check_includes(root, files):
 
 
 def check_folders(files):
-    """A folder of a surface has its line in SURFACE_FOLDERS."""
+    """Every folder of a surface must be in SURFACE_FOLDERS."""
     unknown = {path.parts[:2] for path in files if path.parts[0] in SURFACE_FOLDERS
                and len(path.parts) > 2 and path.parts[1] not in SURFACE_FOLDERS[path.parts[0]]}
     for top, folder in sorted(unknown):
@@ -211,7 +211,7 @@ def check_text(root, files):
 
 
 def check_folder_sizes(files):
-    """No folder is a list that nobody reads."""
+    """A folder must not have too many files."""
     counts = collections.Counter(path.parent for path in files if not is_data(path))
     for folder, count in sorted(counts.items()):
         if count > MAX_FILES:
@@ -276,7 +276,7 @@ def declarations(text):
 
 def fields(text):
     """(line, field, whether it has a comment) of each struct that a header defines. The comment is
-    behind the field or before it."""
+    after the field or before it."""
     for body in re.finditer(r"typedef struct \w+ \{(.*?)^\}", text, flags=re.S | re.M):
         for match in re.finditer(r"((?:/\*.*?\*/|[^;/])*);([ \t]*/\*.*?\*/)?", body.group(1),
                                  flags=re.S):
@@ -286,7 +286,7 @@ def fields(text):
 
 
 def check_fields(root, files):
-    """Each field of a public struct says what it is; struct_size is one of base.h's rules."""
+    """Each field of a public struct has a comment, except struct_size, which base.h explains."""
     for path in files:
         if path.parts[0] == "include":
             for line, field, told in fields((root / path).read_text()):
@@ -295,7 +295,7 @@ def check_fields(root, files):
 
 
 def check_headers(root, files):
-    """Each public function is marked BRY_API and stands in a paragraph that opens with a comment."""
+    """Each public function is marked BRY_API and is in a paragraph that begins with a comment."""
     for path in files:
         if path.parts[0] != "include":
             continue
@@ -307,7 +307,7 @@ def check_headers(root, files):
             first = number - 1
             while first > 0 and lines[first - 1].strip():
                 first -= 1
-            # What a destroy does is one of the rules that base.h states for all.
+            # base.h explains destroy for all jobs.
             if not re.match(r"\s*(/\*|\*)", lines[first]) and not name.endswith("_destroy"):
                 yield f"{path}:{number}: {name} has no comment"
 

@@ -1,4 +1,4 @@
-"""structure.py must find what is wrong: trees with one fault each, and one with none."""
+"""structure.py must find faults: tests trees with one fault each, and one with none."""
 
 import pathlib
 import subprocess

@@ -12,7 +12,7 @@ import tempfile
 
 
 def load(path):
-    """The reader as a module: starting Python anew for each damaged copy would take seconds."""
+    """The reader as a module: starting Python for each damaged copy would take seconds."""
     spec = importlib.util.spec_from_file_location("read_frames", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -45,7 +45,7 @@ def main():
         for path in files:
             data = path.read_bytes()
             log = ["--log"] if path.suffix == ".log" else []
-            # Places that are never part of an unsynced tail: the header, and what comes first.
+            # Offsets that are never in an unsynced tail: the header and the first records.
             for place in (0, 8, 12, 24, 40, 56, 63):
                 damaged = bytearray(data)
                 damaged[place] ^= 0x10

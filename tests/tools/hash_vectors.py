@@ -1,4 +1,4 @@
-"""Writes the vectors that pin hash scheme 1, from an implementation of its own.
+"""Writes the test vectors of hash scheme 1, from an independent implementation.
 
 hash_vectors.py              prints the vectors
 hash_vectors.py --check FILE compares FILE with them; exits with 1 where they differ
@@ -61,7 +61,7 @@ def vector(seed, key):
 
 
 def keys():
-    """Every length at which XXH3 takes another path, zeros and text among the bytes."""
+    """Every length at which XXH3 changes its algorithm, with zeros and text."""
     yield b""
     yield b"\0"
     yield b"\0" * 16

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""A second reader of Bloomery's streams and logs, written from doc/format.md alone.
+"""An independent reader of Bloomery's streams and logs, written from doc/format.md only.
 
 usage: read_frames.py [--log] FILE...
 
-Checks header, checksums, chain and end of each file and prints what it holds. Exit status 0: all are
-sound; 1: one is not; 2: usage. A log whose tail is torn is sound, and the torn bytes are counted.
+Checks header, checksums, chain and end of each file and prints its contents. Exit status 0: all are
+valid; 1: one is not; 2: usage. A log with a torn tail is valid, and the torn bytes are counted.
 """
 import struct
 import sys
@@ -93,7 +93,7 @@ def read_stream(data):
 
 
 def head_at(data, checksum, at):
-    """Length and durable offset of the record whose head stands at `at`, or None."""
+    """Length and durable offset of the record at `at`, or None."""
     if len(data) - at < 24:
         return None
     length, unsynced, check = struct.unpack_from("<IIQ", data, at)

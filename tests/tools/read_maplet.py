@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""A second reader of maplets, written from doc/format.md and doc/design-maplet.md alone.
+"""An independent reader of maplets, written from doc/format.md and doc/design-maplet.md only.
 
 usage: read_maplet.py FILE KEYS CROWD
 
-Decodes every entry of a golden maplet bit by bit, puts its fingerprint together again, and compares
-with what the file must hold: keys 0 to KEYS - 1 as four bytes each, key i with value i mod 128, and
-key 0 with the values 1 to CROWD too. Exit status 0: all as it must be; 1: not; 2: usage.
+Decodes every entry of a golden maplet bit by bit, reconstructs its fingerprint, and compares with
+the expected contents: keys 0 to KEYS - 1 as four bytes each, key i with value i mod 128, and key 0
+with the values 1 to CROWD too. Exit status 0: all as it must be; 1: not; 2: usage.
 """
 import math
 import struct
@@ -40,7 +40,7 @@ def remainder_bits_for(n, u_most):
 
 
 def entries_of(record, n, value_bits, u_most):
-    """The (u, value) pairs of the record of one segment, and how many bytes it has."""
+    """The (u, value) pairs in the record of one segment, and its length in bytes."""
     if n == 0:
         return [], 0
     remainder_bits = remainder_bits_for(n, u_most)
@@ -72,7 +72,7 @@ def chain(capacity, error, fixed):
 
 
 def segments_for(n, span):
-    """How many segments n entries are written in."""
+    """The number of segments for n entries."""
     most = 0
     while (span - 1) >> (most + 1) >= 511:
         most += 1

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""A second reader of windows, written from doc/format.md alone.
+"""An independent reader of windows, written from doc/format.md only.
 
 usage: read_window.py FILE
 
-Compares a golden window with what it must hold: keys 0, 1, 2 … as four bytes each, key i added at
+Compares a golden window with its expected contents: keys 0, 1, 2 … as four bytes each, key i added at
 7777 + 10 · i ms up to the window's time, of which those count that are remembered then. Of a compact
 window every entry is decoded, and its fingerprint and generation are put together again. Of one of
 fbf every bit of every filter is compared, and the keys are looked up. Exit status 0: all as it must
@@ -21,13 +21,13 @@ M64 = (1 << 64) - 1
 
 
 def times_until(now):
-    """When each key came."""
+    """The time of each key."""
     return {key: START + STEP * key for key in range((now - START) // STEP + 1)}
 
 
 def expected(window, length, now, tables, spans):
-    """For each table the (fingerprint, generation) pairs of keys that went there and are still
-    remembered, found by doing all again."""
+    """For each table the (fingerprint, generation) pairs of keys that were added there and are
+    still remembered, computed by repeating all additions."""
     room = [capacity for capacity, _ in spans]
     kept = [[] for _ in range(tables)]
     for key, at in times_until(now).items():
@@ -97,7 +97,7 @@ class Filter:
         return all(self.table[p >> 3] >> (p & 7) & 1 for p in self.positions(key))
 
     def problem(self, times):
-        """What is wrong with it, given when each key came."""
+        """What is wrong with it, given the time of each key."""
         before = [key for key, at in times.items() if self.start <= at < self.begin]
         items = [key for key, at in times.items() if self.begin <= at < self.end]
         table = bytearray(len(self.table))

@@ -1,10 +1,10 @@
-# Tests of lib/common, lib/hash, lib/kernel, and of what tests share.
+# Tests of lib/common, lib/hash, lib/kernel, and of the shared test code.
 if(BLOOMERY_FUZZ)
   return()
 endif()
 
-# The same program once more for each instruction set; one that the machine lacks is ignored by the
-# library, and so is a name that does not exist.
+# The same program again for each instruction set; the library ignores one that the machine lacks,
+# and an unknown name.
 function(bloomery_isa_variants name)
   foreach(isa scalar avx2 avx512 nonsense)
     add_test(NAME ${name}_${isa} COMMAND ${name})

@@ -1,4 +1,4 @@
-# Tests of the counters: names, facade, log and snapshots, what a crash or a kill leaves.
+# Tests of the counters: names, interface, log and snapshots, crashes and kills.
 
 bloomery_fuzzer(fuzz_counter)
 if(BLOOMERY_FUZZ)
@@ -21,20 +21,20 @@ add_test(NAME counter_retries COMMAND counter_retries 200000)
 add_test(NAME counter_retries_million COMMAND counter_retries 1000000)
 set_tests_properties(counter_retries_million PROPERTIES LABELS soak TIMEOUT 3600)
 
-# A live writer on real files, killed so many times.
+# A live writer on real files, killed this many times.
 bloomery_program(counter_kill soak/counter_kill.c)
 add_test(NAME counter_kill COMMAND counter_kill 20)
 add_test(NAME counter_kill_soak COMMAND counter_kill 200 7)
 set_tests_properties(counter_kill_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
-# Object against twin, in so many operations.
+# Object compared with twin, in this many operations.
 bloomery_model_program(counter_programs counter)
 bloomery_programs(model_counter counter_programs 2000000 300)
 bloomery_programs(model_counter_long counter_programs 200000 4000 1000000)
 add_test(NAME model_counter_soak COMMAND counter_programs 20000000 1000 2000000)
 set_tests_properties(model_counter_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
-# Ends with 1 when a report was lost or counted twice.
+# Exits with 1 if a report was lost or counted twice.
 if(TARGET count_once)
   add_test(NAME example_count_once COMMAND count_once)
 endif()

@@ -18,7 +18,7 @@ set_tests_properties(test_compact_filter_soak PROPERTIES LABELS soak TIMEOUT 360
 bloomery_program(test_rates stat/test_rates.c)
 bloomery_statistics(test_rates)
 
-# Model tests: object against twin. The models are the fuzzers' too.
+# Model tests: object compared with twin. The fuzzers use the same models.
 bloomery_model_program(model_programs .)
 add_test(NAME model_filter COMMAND model_programs filter 2000 400)
 add_test(NAME model_filter_long COMMAND model_programs filter 30 20000)

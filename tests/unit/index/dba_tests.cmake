@@ -16,7 +16,7 @@ bloomery_statistics(test_dba_rates 1024)
 add_test(NAME test_dba_rates_soak COMMAND test_dba_rates 65536)
 set_tests_properties(test_dba_rates_soak PROPERTIES LABELS soak TIMEOUT 7200)
 
-# Without sanitizers: it is about memory and speed.
+# Without sanitizers, because it tests memory and speed.
 if(NOT BLOOMERY_SANITIZE)
   bloomery_program(test_dba_paper soak/test_dba_paper.c)
   add_test(NAME test_dba_paper COMMAND test_dba_paper)

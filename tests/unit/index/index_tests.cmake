@@ -1,11 +1,11 @@
-# Tests of lib/index: facade, frames, folders, and all engines through one model.
+# Tests of lib/index: interface, frames, folders, and all engines with one model.
 
 bloomery_fuzzer(fuzz_index)
 if(BLOOMERY_FUZZ)
   return()
 endif()
 
-# Object against twin, in so many operations.
+# Object compared with twin, in this many operations.
 bloomery_model_program(index_programs index)
 bloomery_programs(model_index index_programs 400000 400)
 bloomery_programs(model_index_long index_programs 200000 8000 1000000)

@@ -14,7 +14,7 @@ bloomery_statistics(test_kbf_rates 100000)
 add_test(NAME test_kbf_rates_soak COMMAND test_kbf_rates 1000000)
 set_tests_properties(test_kbf_rates_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
-# The papers' own pieces (papers/).
+# The published versions (papers/).
 foreach(name test_paper_encoders test_paper_maps)
   bloomery_program(${name} papers/${name}.c)
   target_link_libraries(${name} PRIVATE bloomery_papers)

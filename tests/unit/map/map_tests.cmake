@@ -1,11 +1,11 @@
-# Tests of lib/map: facade, dictionary, frames, and both engines through one model.
+# Tests of lib/map: interface, dictionary, frames, and both engines with one model.
 
 bloomery_fuzzer(fuzz_map)
 if(BLOOMERY_FUZZ)
   return()
 endif()
 
-# Object against twin, in so many operations.
+# Object compared with twin, in this many operations.
 bloomery_model_program(map_programs map)
 bloomery_programs(model_map map_programs 60000 400)
 bloomery_programs(model_map_long map_programs 100000 8000 1000000)
@@ -25,7 +25,7 @@ bloomery_unit_test(test_map_values)
 bloomery_program(test_map_rates stat/test_map_rates.c)
 bloomery_statistics(test_map_rates)
 
-# A second reader, in another language; it must also notice a key too few.
+# An independent reader, in another language; it must also detect a missing key.
 function(bloomery_read_map name file keys)
   add_test(NAME ${name} COMMAND ${BLOOMERY_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/tools/read_map.py
     ${CMAKE_CURRENT_SOURCE_DIR}/golden/${file} ${keys})
@@ -41,7 +41,7 @@ bloomery_program(test_map_growth soak/test_map_growth.c)
 add_test(NAME test_map_growth COMMAND test_map_growth)
 set_tests_properties(test_map_growth PROPERTIES LABELS soak TIMEOUT 3600)
 
-# Real data: Debian's index of files in packages. Size is what it is about, so not under a sanitizer.
+# Real data: Debian's index of files in packages. It tests the size, so not under a sanitizer.
 if(NOT BLOOMERY_SANITIZE)
   bloomery_program(contents_map soak/contents_map.c)
   add_test(NAME contents_map COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/soak/contents_map.sh

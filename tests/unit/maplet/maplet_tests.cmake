@@ -1,4 +1,4 @@
-# Tests of lib/maplet and of the bit kernels that it stands on.
+# Tests of lib/maplet and of the bit kernels that it uses.
 
 bloomery_fuzzer(fuzz_maplet)
 if(BLOOMERY_FUZZ)
@@ -23,14 +23,14 @@ bloomery_unit_test(test_table_save)
 bloomery_program(test_maplet_rates stat/test_maplet_rates.c)
 bloomery_statistics(test_maplet_rates)
 
-# Object against twin, in so many operations.
+# Object compared with twin, in this many operations.
 bloomery_model_program(maplet_programs maplet)
 bloomery_programs(model_maplet maplet_programs 1500000 400)
 bloomery_programs(model_maplet_long maplet_programs 300000 8000 1000000)
 add_test(NAME model_maplet_soak COMMAND maplet_programs 10000000 2000 2000000)
 set_tests_properties(model_maplet_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
-# Half a billion entries: memory is what it is about, so not under a sanitizer.
+# Half a billion entries: it tests memory, so not under a sanitizer.
 if(NOT BLOOMERY_SANITIZE)
   bloomery_program(test_maplet_large soak/test_maplet_large.c)
   add_test(NAME test_maplet_large COMMAND test_maplet_large)

@@ -5,7 +5,7 @@ endif()
 
 bloomery_unit_test(test_fbf)
 bloomery_unit_test(test_fbf_memory)
-# Forgotten early: nothing, in so many operations.
+# Nothing is forgotten early, in this many operations.
 add_test(NAME test_fbf_soak COMMAND test_fbf 10000000)
 set_tests_properties(test_fbf_soak PROPERTIES LABELS soak TIMEOUT 3600)
 

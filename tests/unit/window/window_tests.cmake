@@ -1,11 +1,11 @@
-# Tests of lib/window: facade, frames, and every engine through one model.
+# Tests of lib/window: interface, frames, and every engine with one model.
 
 bloomery_fuzzer(fuzz_window)
 if(BLOOMERY_FUZZ)
   return()
 endif()
 
-# Object against twin, in so many operations for each engine.
+# Object compared with twin, in this many operations for each engine.
 bloomery_model_program(window_programs window)
 bloomery_programs(model_window window_programs 1000000 400)
 bloomery_programs(model_window_long window_programs 500000 8000 1000000)
