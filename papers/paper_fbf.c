@@ -205,23 +205,28 @@ static bry_status append_filter(bry__paper_fbf *fbf, const bry_allocator *alloca
     return BRY_OK;
 }
 
-/* Frees the oldest filter and forgets what only it has. */
+static void free_paper_filter(bry__paper_filter *filter, const bry_allocator *allocator)
+{
+    bry__bloom_free(&filter->bloom, allocator);
+    bry__free(allocator, filter, sizeof *filter);
+}
+
+/* Frees the oldest of several filters and forgets what only it has. */
 static void drop_oldest(bry__paper_fbf *fbf, const bry_allocator *allocator)
 {
     bry__paper_filter *gone = fbf->oldest;
     fbf->items -= gone->before;
     fbf->oldest = gone->newer;
-    if (fbf->oldest)
-        fbf->oldest->older = NULL;
+    fbf->oldest->older = NULL;
     fbf->row--;
-    bry__bloom_free(&gone->bloom, allocator);
-    bry__free(allocator, gone, sizeof *gone);
+    free_paper_filter(gone, allocator);
 }
 
 /* Two empty filters, numbered for their time, and what was planned. */
 static void reset_row(bry__paper_fbf *fbf, const bry_allocator *allocator)
 {
-    while (fbf->row > 2)
+    fbf->present = fbf->newest->older;
+    while (fbf->oldest != fbf->present)
         drop_oldest(fbf, allocator);
     for (bry__paper_filter *filter = fbf->oldest; filter; filter = filter->newer) {
         bry__bloom_clear(&filter->bloom, allocator);
@@ -229,7 +234,6 @@ static void reset_row(bry__paper_fbf *fbf, const bry_allocator *allocator)
         filter->begin = UINT64_MAX;
     }
     uint64_t length = fbf->plan.length;
-    fbf->present = fbf->oldest;
     fbf->present->begin = fbf->time / length * length;
     fbf->items = 0;
     fbf->count = fbf->plan.filters;
@@ -258,8 +262,11 @@ bry_status bry__paper_fbf_init(bry__paper_fbf *fbf, const bry__paper_fbf_options
 
 void bry__paper_fbf_free(bry__paper_fbf *fbf, const bry_allocator *allocator)
 {
-    while (fbf->oldest)
-        drop_oldest(fbf, allocator);
+    while (fbf->oldest) {
+        bry__paper_filter *gone = fbf->oldest;
+        fbf->oldest = gone->newer;
+        free_paper_filter(gone, allocator);
+    }
 }
 
 /* ---- Algorithm 3 --------------------------------------------------------------------------- */
