@@ -38,7 +38,7 @@ void seen_report_json(const seen_kept *kept, const seen_tally *tally)
     cli_json_number(&json, "promised_error", s.promised_error);
     cli_json_number(&json, "estimated_error", s.estimated_error);
     cli_json_number(&json, "expected_false_drops", tally->false_drops);
-    cli_json_bool(&json, "at_ceiling", s.at_ceiling);
+    cli_json_bool(&json, "at_limit", s.at_limit);
     cli_json_count(&json, "bytes", s.bytes);
     cli_json_close(&json, '}');
 }
@@ -83,5 +83,5 @@ void seen_report_text(const seen_kept *kept, const seen_tally *tally)
             "error       %g promised, %.3g estimated; %.3g of the first expected to be dropped\n",
             s.promised_error, s.estimated_error, tally->false_drops);
     fprintf(stderr, "bytes       %" PRIu64 "%s\n", s.bytes,
-            s.at_ceiling ? ", at the memory limit" : "");
+            s.at_limit ? ", at the memory limit" : "");
 }

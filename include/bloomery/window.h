@@ -146,7 +146,7 @@ BRY_API uint64_t bry_window_seed(const bry_window *window);
 /* The hash of an element for this window: bry_hash_key() with its seed. */
 BRY_API bry_hash bry_window_hash(const bry_window *window, const void *key, size_t len);
 
-/* ---- looking up ---------------------------------------------------------------------------- */
+/* ---- looking up ----------------------------------------------------------------------------- */
 
 /* BRY_PRESENT: seen within the window that ends at max(now, T). BRY_ABSENT: not seen. */
 BRY_API bry_answer bry_window_has(const bry_window *window, bry_hash hash, uint64_t now);
@@ -155,7 +155,7 @@ BRY_API bry_answer bry_window_has(const bry_window *window, bry_hash hash, uint6
 BRY_API void bry_window_has_n(const bry_window *window, const bry_hash *hashes, size_t n,
                               uint64_t now, bry_answer *answers);
 
-/* ---- changing ------------------------------------------------------------------------------ */
+/* ---- changing ------------------------------------------------------------------------------- */
 
 /*
  * Adds an element. *was is BRY_ABSENT if it is *new*; it is remembered from max(now, T) on. *was is
@@ -215,7 +215,7 @@ BRY_API uint64_t bry_window_time(const bry_window *window);
  */
 BRY_API bry_status bry_window_merge(bry_window *into, const bry_window *from);
 
-/* ---- inspecting ---------------------------------------------------------------------------- */
+/* ---- inspecting ----------------------------------------------------------------------------- */
 
 /* A part of a window. May grow, like structs with a struct_size; see bry_window_generations(). */
 typedef struct bry_window_generation {
@@ -253,7 +253,7 @@ typedef struct bry_window_stats {
     double estimated_error; /* computed from what is stored now */
     double predicted_error; /* fbf: computed from the numbers of elements, as in the thesis;
                                compact: the estimated error */
-    bool at_ceiling; /* max_bytes prevents the promised error now */
+    bool at_limit; /* max_bytes prevents the promised error now */
     uint64_t max_bytes; /* the memory limit; 0: none */
     uint64_t bytes; /* allocated now */
 } bry_window_stats;
@@ -271,7 +271,7 @@ BRY_API uint64_t bry_window_bytes(const bry_window *window);
 /* Fills *stats, in constant time; with fbf, a step per filter. */
 BRY_API bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stats);
 
-/* ---- saving and loading -------------------------------------------------------------------- */
+/* ---- saving and loading --------------------------------------------------------------------- */
 
 /* Writes the window and its time as frames (doc/format.md), with the note of `save`, which may be
  * NULL. Windows that got the same changes give the same bytes; queries make no difference. Returns

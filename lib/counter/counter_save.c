@@ -52,7 +52,7 @@ enum { PORTION = 16384 };
  * before it has claimed anything. */
 #define NAMES_MAX ((size_t)PORTION + NAME_HEAD + BRY_COUNTER_NAME_MAX)
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 static void write_numbers(const bry_counter *counters, const bry__counter_place *place,
                           bry__frame_writer *writer)
@@ -168,7 +168,7 @@ bry_status bry_counter_save(const bry_counter *counters, const bry_sink *sink, c
     return bry__counter_write(counters, &nowhere, sink, save);
 }
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 static bry_status counter_save_no_memory(bry__frame_reader *reader)
 {
@@ -339,10 +339,10 @@ static bry_status counter_save_read_window(bry__frame_reader *reader, bry_counte
     inner.note = &note; /* the window has no note; one would be lost */
     inner.note_max = 1;
     inner.allocator = &counters->meter.allocator;
-    uint64_t ceiling = reader->load ? reader->load->max_bytes : 0;
-    if (ceiling && reader->claimed >= ceiling)
+    uint64_t limit = reader->load ? reader->load->max_bytes : 0;
+    if (limit && reader->claimed >= limit)
         return bry__frame_reader_fail(reader, BRY_E_LIMIT, "no memory is left for the window");
-    inner.max_bytes = ceiling ? ceiling - reader->claimed : 0;
+    inner.max_bytes = limit ? limit - reader->claimed : 0;
     uint64_t before = counters->meter.bytes;
     bry_status status = bry_window_load(&source, &inner, &counters->window);
     bool noted = note.len > 0 || (status == BRY_E_LIMIT && inner.offset == BRY__HEADER_BYTES);
@@ -411,6 +411,6 @@ bry_status bry_counter_load(const bry_source *source, bry_load *load, bry_counte
     return bry__counter_read(source, load, &under, counters, &place);
 }
 
-/* ---- files --------------------------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------------------------- */
 
 BRY__OBJECT_FILE(counter)

@@ -76,7 +76,7 @@ typedef struct bry__window_engine {
     size_t (*generations)(const void *self, uint64_t now, bry_window_generation *generations,
                           size_t generation_size, size_t room);
     /* Adds to *stats what the engine knows: covered, items, generations, ended_early, resizes, the
-     * errors, at_ceiling, bytes. The facade adds the rest. */
+     * errors, at_limit, bytes. The facade adds the rest. */
     void (*stats)(const void *self, uint64_t now, bry_window_stats *stats);
 
     /* ---- frames ---------------------------------------------------------------------------- */

@@ -54,12 +54,12 @@ bry_status bry_window_save(const bry_window *window, const bry_sink *sink, const
     return bry__frame_writer_end(&writer);
 }
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
-/* The ceiling of a window with these options. The smallest possible one depends on the sizes of
+/* The limit of a window with these options. The smallest possible one depends on the sizes of
  * structures, which differ between builds: one slightly below was sufficient where the window was
  * created, and is raised. */
-static uint64_t ceiling_here(const bry_window_options *options, uint64_t max_bytes)
+static uint64_t limit_here(const bry_window_options *options, uint64_t max_bytes)
 {
     bry_window_shape shape = BRY_WINDOW_SHAPE;
     if (max_bytes == 0 || bry_window_plan(options, &shape) != BRY_OK)
@@ -94,7 +94,7 @@ static const char *window_save_read_options(const unsigned char *numbers, uint64
         .fbf.hashes = bry__load32(numbers + AT_HASHES),
         .seed = seed,
     };
-    stored.max_bytes = ceiling_here(&stored, bry__load64(numbers + AT_MAX_BYTES));
+    stored.max_bytes = limit_here(&stored, bry__load64(numbers + AT_MAX_BYTES));
     /* A zero would become a default, but a saved window has no zeros. */
     bry_window_shape shape;
     if (bry__window_read_options(&stored, &window->options, &window->engine, &shape) != BRY_OK ||
@@ -153,6 +153,6 @@ bry_status bry_window_load(const bry_source *source, bry_load *load, bry_window 
     return status;
 }
 
-/* ---- files --------------------------------------------------------------------------------- */
+/* ---- files ---------------------------------------------------------------------------------- */
 
 BRY__OBJECT_FILE(window)

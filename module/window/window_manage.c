@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* ---- WINDOW.CREATE ------------------------------------------------------------------------- */
+/* ---- WINDOW.CREATE -------------------------------------------------------------------------- */
 
 /* The arguments of WINDOW.CREATE. */
 typedef struct window_request {
@@ -143,7 +143,7 @@ int window_command_create(server_context *context, server_string **argv, int arg
     return SERVER_OK;
 }
 
-/* ---- WINDOW.ADVANCE ------------------------------------------------------------------------ */
+/* ---- WINDOW.ADVANCE ------------------------------------------------------------------------- */
 
 static int window_advance(server_context *context, server_string **argv, held_object *object,
                           uint64_t at)
@@ -182,7 +182,7 @@ int window_command_advance(server_context *context, server_string **argv, int ar
     return SERVER_OK;
 }
 
-/* ---- WINDOW.MERGE -------------------------------------------------------------------------- */
+/* ---- WINDOW.MERGE --------------------------------------------------------------------------- */
 
 static bry_status window_merge_one(void *into, const void *from)
 {
@@ -196,7 +196,7 @@ int window_command_merge(server_context *context, server_string **argv, int argc
     return object_merge(context, argv, argc, &how);
 }
 
-/* ---- WINDOW.INFO --------------------------------------------------------------------------- */
+/* ---- WINDOW.INFO ---------------------------------------------------------------------------- */
 
 void window_reply_pairs(server_context *context, const held_object *object)
 {
@@ -225,7 +225,7 @@ void window_reply_pairs(server_context *context, const held_object *object)
     reply_pair_number(context, "predicted_error", stats.predicted_error);
     reply_pair_count(context, "refused_full", stats.refused_full);
     reply_pair_count(context, "refused_time", stats.refused_time);
-    reply_pair_count(context, "at_ceiling", stats.at_ceiling);
+    reply_pair_count(context, "at_limit", stats.at_limit);
     reply_pair_count(context, "maxmem", stats.max_bytes);
     reply_pair_count(context, "bytes", object->account.bytes);
 }

@@ -70,7 +70,7 @@ class Memory(SeenCase):
         """Memory is bounded, and the error grows."""
         out, stats = self.stats("--max-bytes", "64k", "--capacity", "10k", "--on-full", "err",
                                 "--error", "0.01%", stdin=joined(self.LINES))
-        self.assertEqual((stats["engine"], stats["at_ceiling"]), ("fbf", True))
+        self.assertEqual((stats["engine"], stats["at_limit"]), ("fbf", True))
         self.assertLessEqual(stats["bytes"], 64000)
         self.assertGreater(stats["estimated_error"], 0.0001)
         self.assertGreaterEqual(stats["dropped"], 20000)

@@ -88,7 +88,7 @@ class Stats(SeenCase):
         self.assertEqual(out, b"a\nb\nc\n")
         self.assertEqual([stats[name] for name in STATS[:10]],
                          [5, 3, 2, 3, 2, 0, 0, 0, "compact", None])
-        self.assertEqual([stats[name] for name in ("remembered", "promised_error", "at_ceiling")],
+        self.assertEqual([stats[name] for name in ("remembered", "promised_error", "at_limit")],
                          [3, 1e-6, False])
         out, stats = self.stats("--only-repeats", "--window", "60s", "--engine", "fbf", "--error",
                                 "0.1%", stdin=lines)

@@ -8,7 +8,7 @@ from cli_runner import PROGRAM, load
 
 STATS = ["lines", "passed", "dropped", "first", "repeats", "bad", "late", "unremembered", "engine",
          "window_ms", "covered_ms", "time_ms", "remembered", "generations", "promised_error",
-         "estimated_error", "expected_false_drops", "at_ceiling", "bytes"]
+         "estimated_error", "expected_false_drops", "at_limit", "bytes"]
 
 
 def first_ones(lines):

@@ -343,7 +343,7 @@ class Limits(WindowCase):
             self.refused("FULL", "WINDOW.ADD", "w", f"k{full}", "AT", START)
             self.refused("FULL", "WINDOW.MADD", "w", "AT", START, "ITEMS", "k1", "x", "y")
             self.assertEqual(self.info()[b"refused_full"], 3)
-            self.assertEqual(self.info()[b"at_ceiling"], 1)
+            self.assertEqual(self.info()[b"at_limit"], 1)
             # Everything else works, …
             self.assertEqual(self.client("WINDOW.ADD", "w", "k7", "AT", START + 1), 0)
             self.assertEqual(self.client("WINDOW.MEXISTS", "w", "k7", f"k{full}"), [1, 0])

@@ -45,7 +45,7 @@
 #define SMALL_BATCH BRY__SINGLE_BATCH
 #define SMALL_WINDOW 16384u /* up to this many entries are reclaimed at once, in some 100 µs */
 
-/* ---- making -------------------------------------------------------------------------------- */
+/* ---- making --------------------------------------------------------------------------------- */
 
 static bry_status compact_window_plan(const bry_window_options *options, bry_window_shape *shape)
 {
@@ -143,7 +143,7 @@ static void compact_window_like(const void *self, bry_window_options *options)
     (void)options; /* the options never change */
 }
 
-/* ---- looking up ---------------------------------------------------------------------------- */
+/* ---- looking up ----------------------------------------------------------------------------- */
 
 /* The age of the oldest generation remembered at `now`; false if none is. */
 static bool compact_window_oldest_age(const bry__compact_window *window, uint64_t now,
@@ -211,7 +211,7 @@ static void compact_window_prefetch(const void *self, bry_hash hash)
     bry__single_prefetch(&window->maplet, hash, bry__maplet_place(&window->maplet));
 }
 
-/* ---- adding -------------------------------------------------------------------------------- */
+/* ---- adding --------------------------------------------------------------------------------- */
 
 /* Where an element was found. */
 typedef struct found {
@@ -369,7 +369,7 @@ static bry_status compact_window_add_n(void *self, const bry_hash *hashes, size_
     return status;
 }
 
-/* ---- other changes ------------------------------------------------------------------------- */
+/* ---- other changes -------------------------------------------------------------------------- */
 
 static bry_status compact_window_del(void *self, bry_hash hash, uint64_t now, bry_answer *was)
 {
@@ -400,7 +400,7 @@ static bry_status compact_window_merge(void *self, const void *from, uint64_t no
         return status;
     status = bry__compact_window_unite(window, from, &both);
     if (status == BRY_OK &&
-        !(bry__maplet_keeps(&both) && bry__compact_window_keeps_ceiling(window, &both))) {
+        !(bry__maplet_keeps(&both) && bry__compact_window_keeps_limit(window, &both))) {
         bry__maplet_free(&both);
         status = BRY_E_FULL;
     }
@@ -413,7 +413,7 @@ static bry_status compact_window_merge(void *self, const void *from, uint64_t no
     return bry__compact_window_end(window, &change, status, 0, now);
 }
 
-/* ---- statistics ---------------------------------------------------------------------------- */
+/* ---- statistics ----------------------------------------------------------------------------- */
 
 static uint64_t compact_window_items(const void *self)
 {
@@ -459,7 +459,7 @@ static void compact_window_stats(const void *self, uint64_t now, bry_window_stat
     stats->items = bry__maplet_count(&window->maplet);
     stats->generations = (uint32_t)(window->newest - window->oldest + 1);
     stats->estimated_error = stats->predicted_error = bry__maplet_error_now(&window->maplet);
-    stats->at_ceiling = bry__compact_window_at_ceiling(window);
+    stats->at_limit = bry__compact_window_at_limit(window);
     stats->bytes = bry__compact_window_bytes(window);
 }
 

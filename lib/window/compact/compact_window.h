@@ -12,7 +12,7 @@ typedef struct bry__compact_shape {
     uint64_t length; /* ms per generation */
     unsigned bits; /* a generation's name is its number modulo 2^bits */
     bool refresh;
-    uint64_t max_bytes; /* 0: no ceiling */
+    uint64_t max_bytes; /* 0: no limit */
 } bry__compact_shape;
 
 typedef struct bry__compact_window {
@@ -73,15 +73,14 @@ uint64_t bry__compact_window_bytes_least(const bry__maplet_options *maplet);
 
 uint64_t bry__compact_window_bytes(const bry__compact_window *window);
 
-/* The table for a new entry; it may not be open yet. BRY_E_FULL: the ceiling is reached, or no
+/* The table for a new entry; it may not be open yet. BRY_E_FULL: the limit is reached, or no
  * table has room within the error. */
 bry_status bry__compact_window_place(bry__compact_window *window, unsigned *table);
 
 /* True if the next new entry would exceed max_bytes. */
-bool bry__compact_window_at_ceiling(const bry__compact_window *window);
+bool bry__compact_window_at_limit(const bry__compact_window *window);
 /* True if the entries of this maplet fit into max_bytes. */
-bool bry__compact_window_keeps_ceiling(const bry__compact_window *window,
-                                       const bry__maplet *maplet);
+bool bry__compact_window_keeps_limit(const bry__compact_window *window, const bry__maplet *maplet);
 
 /* ---- time (compact_window_time.c) ------------------------------------------------------------ */
 

@@ -1,4 +1,4 @@
-/* The shape of a compact window, its bytes, and the table for a new entry under the ceiling. */
+/* The shape of a compact window, its bytes, and the table for a new entry under the limit. */
 #include "hash/derive.h"
 #include "window/compact/compact_window.h"
 
@@ -40,7 +40,7 @@ uint64_t bry__compact_window_bytes(const bry__compact_window *window)
     return sizeof *window + bry__maplet_bytes(&window->maplet) + bry__aside_bytes(window->aside);
 }
 
-/* ---- the ceiling --------------------------------------------------------------------------- */
+/* ---- the limit ------------------------------------------------------------------------------ */
 
 /* Expected bytes with n[i] entries in table i. */
 static double compact_window_planned(const bry__chain *chain, unsigned bits, const uint64_t *n)
@@ -100,7 +100,7 @@ static uint64_t compact_window_bytes_with(const bry__compact_window *window, uns
     return compact_window_most_bytes(window, n);
 }
 
-bool bry__compact_window_keeps_ceiling(const bry__compact_window *window, const bry__maplet *maplet)
+bool bry__compact_window_keeps_limit(const bry__compact_window *window, const bry__maplet *maplet)
 {
     uint64_t n[BRY__MAPLET_TABLES];
     bry__maplet_counts(maplet, n);
@@ -108,14 +108,14 @@ bool bry__compact_window_keeps_ceiling(const bry__compact_window *window, const 
            compact_window_most_bytes(window, n) <= window->shape.max_bytes;
 }
 
-bool bry__compact_window_at_ceiling(const bry__compact_window *window)
+bool bry__compact_window_at_limit(const bry__compact_window *window)
 {
     return window->shape.max_bytes &&
            compact_window_bytes_with(window, bry__maplet_place(&window->maplet)) >
                window->shape.max_bytes;
 }
 
-static bool compact_window_is_under_ceiling(bry__compact_window *window, unsigned table)
+static bool compact_window_is_under_limit(bry__compact_window *window, unsigned table)
 {
     if (window->shape.max_bytes == 0)
         return true;
@@ -136,7 +136,7 @@ static bool compact_window_is_under_ceiling(bry__compact_window *window, unsigne
 bry_status bry__compact_window_place(bry__compact_window *window, unsigned *table)
 {
     unsigned i = bry__maplet_place(&window->maplet);
-    if (i == window->maplet.chain.tables || !compact_window_is_under_ceiling(window, i))
+    if (i == window->maplet.chain.tables || !compact_window_is_under_limit(window, i))
         return BRY_E_FULL;
     *table = i;
     return BRY_OK;

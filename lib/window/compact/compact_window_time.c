@@ -16,11 +16,11 @@
 /* Work limit of one change, in addition to that for its own elements: about a millisecond. */
 #define MOST 32768u /* entries looked at */
 #define GROUPS 16u /* groups of segments freed, about 4 MB */
-/* The same limits above the ceiling. */
+/* The same if the window exceeds its memory limit. */
 #define CROWDED 131072u
 #define CROWDED_GROUPS 48u
 
-/* ---- generations --------------------------------------------------------------------------- */
+/* ---- generations ---------------------------------------------------------------------------- */
 
 /* Makes room for one more expired value. */
 static bry_status compact_window_grow_expired(bry__changing *change, const bry_allocator *allocator)
@@ -107,7 +107,7 @@ bry_status bry__window_reach_value(bry__compact_window *window)
     return status;
 }
 
-/* ---- reclaiming ---------------------------------------------------------------------------- */
+/* ---- reclaiming ----------------------------------------------------------------------------- */
 
 /* Entries due for the time since the last call. If that is less than one, the time is kept. */
 static uint64_t compact_window_due_for_time(bry__compact_window *window, uint64_t now)
@@ -137,7 +137,7 @@ static void compact_window_sweep(bry__compact_window *window, uint64_t added, ui
     window->debt = 0; /* if memory was short: later */
 }
 
-/* Above the ceiling: reclaims all, or as much as a change may. */
+/* Above the limit: reclaims all, or as much as a change may. */
 static void compact_window_reclaim_now(bry__compact_window *window)
 {
     bry__aside_free_some(&window->aside, CROWDED_GROUPS);
@@ -162,7 +162,7 @@ static void compact_window_reclaim(bry__compact_window *window, uint64_t added, 
         compact_window_sweep(window, added, now);
 }
 
-/* ---- changes ------------------------------------------------------------------------------- */
+/* ---- changes -------------------------------------------------------------------------------- */
 
 /* Moves time back: revives what has expired. */
 static void compact_window_undo(bry__compact_window *window, const bry__changing *change)

@@ -37,7 +37,7 @@
  * The published row is in papers/, for comparison.
  *
  * Refresh: an element that is found, but not in the present pair, is stored again there. At a
- * ceiling with `refuse` that may be refused like a new one, since it would break the promise.
+ * limit with `refuse` that may be refused like a new one, since it would break the promise.
  *
  * Memory: a filter has none until its first element, and then allocates in pieces. A change that
  * drops old filters keeps them until it cannot fail any more, so that it can be undone.
@@ -46,7 +46,7 @@
 
 #include <string.h>
 
-/* ---- making -------------------------------------------------------------------------------- */
+/* ---- making --------------------------------------------------------------------------------- */
 
 static bry_status fbf_window_plan(const bry_window_options *options, bry_window_shape *shape)
 {
@@ -128,7 +128,7 @@ static void fbf_window_like(const void *self, bry_window_options *options)
     options->fbf.hashes = fbf->setting.hashes;
 }
 
-/* ---- changing ------------------------------------------------------------------------------ */
+/* ---- changing ------------------------------------------------------------------------------- */
 
 static bry_status fbf_end_change(bry__fbf *fbf, const bry__fbf_change *change, bry_status status)
 {
@@ -198,7 +198,7 @@ static bry_status fbf_window_add(void *self, bry_hash hash, uint64_t now, bry_an
     return status;
 }
 
-/* ---- batches ------------------------------------------------------------------------------- */
+/* ---- batches -------------------------------------------------------------------------------- */
 
 /* Bits that an element of a batch set in the two filters that existed before; filters made by the
  * batch are dropped if it fails. */

@@ -63,7 +63,7 @@ typedef struct bry__fbf {
     uint64_t ended_early, resizes;
 } bry__fbf;
 
-/* ---- fbf_plan.c ---------------------------------------------------------------------------- */
+/* ---- fbf_plan.c ----------------------------------------------------------------------------- */
 
 /* BRY_E_RANGE. */
 bry_status bry__fbf_set(const bry_window_options *options, bry__fbf_setting *setting);
@@ -107,7 +107,7 @@ bry__fbf_sum bry__fbf_sum_begin(void);
 void bry__fbf_sum_take(bry__fbf_sum *sum, double error);
 double bry__fbf_sum_end(const bry__fbf_sum *sum);
 
-/* ---- fbf_row.c ----------------------------------------------------------------------------- */
+/* ---- fbf_row.c ------------------------------------------------------------------------------ */
 
 /* A change that may fail: what the row was before. */
 typedef struct bry__fbf_change {
@@ -154,15 +154,15 @@ bry_status bry__fbf_reach(bry__fbf_filter *filter, const bry_allocator *allocato
 uint64_t bry__fbf_items(const void *self);
 uint64_t bry__fbf_bytes(const void *self);
 
-/* ---- fbf_time.c ---------------------------------------------------------------------------- */
+/* ---- fbf_time.c ----------------------------------------------------------------------------- */
 
 /* Advances time, within a change. BRY_E_NOMEM. */
 bry_status bry__fbf_to(bry__fbf *fbf, uint64_t now);
 /* Whether time can advance to `now` without a change of the row. */
 bool bry__fbf_stays(const bry__fbf *fbf, uint64_t now);
-/* Ends the present period, which is full. BRY_E_FULL: the ceiling. BRY_E_NOMEM. */
+/* Ends the present period, which is full. BRY_E_FULL: the limit. BRY_E_NOMEM. */
 bry_status bry__fbf_end_early(bry__fbf *fbf, uint64_t now);
-/* Whether the ceiling lets the present period end early. */
+/* Whether the limit lets the present period end early. */
 bool bry__fbf_can_end_early(const bry__fbf *fbf);
 /* The oldest filter whose pair is still remembered at `now`, or NULL. */
 const bry__fbf_filter *bry__fbf_oldest_at(const bry__fbf *fbf, uint64_t now);
@@ -178,7 +178,7 @@ static inline bool bry__fbf_expired(uint64_t end, uint64_t window, uint64_t now)
     return now >= window && end <= now - window;
 }
 
-/* ---- fbf_ask.c ----------------------------------------------------------------------------- */
+/* ---- fbf_ask.c ------------------------------------------------------------------------------ */
 
 bry_answer bry__fbf_has(const void *self, bry_hash hash, uint64_t now);
 void bry__fbf_has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t now,
@@ -187,7 +187,7 @@ size_t bry__fbf_generations(const void *self, uint64_t now, bry_window_generatio
                             size_t generation_size, size_t room);
 void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats);
 
-/* ---- fbf.c, fbf_merge.c, fbf_save.c -------------------------------------------------------- */
+/* ---- fbf.c, fbf_merge.c, fbf_save.c --------------------------------------------------------- */
 
 /* An empty instance at time 0; NULL: out of memory. */
 bry__fbf *bry__fbf_make(const bry__fbf_setting *setting, const bry_allocator *allocator);

@@ -15,7 +15,7 @@
 
 enum { BATCH = 32 };
 
-/* ---- membership ---------------------------------------------------------------------------- */
+/* ---- membership ----------------------------------------------------------------------------- */
 
 /* A look-up at time `now`. */
 typedef struct question {
@@ -115,7 +115,7 @@ void bry__fbf_has_n(const void *self, const bry_hash *hashes, size_t n, uint64_t
         pair_has_n(&asked, hashes + done, n - done < BATCH ? n - done : BATCH, answers + done);
 }
 
-/* ---- statistics ---------------------------------------------------------------------------- */
+/* ---- statistics ----------------------------------------------------------------------------- */
 
 static double fbf_fill_of(const bry__fbf_filter *filter)
 {
@@ -156,7 +156,7 @@ static double fbf_predicted(const bry__fbf *fbf)
     return fbf->items ? bry__fbf_sum_end(&sum) : 0;
 }
 
-static bool fbf_at_ceiling(const bry__fbf *fbf)
+static bool fbf_at_limit(const bry__fbf *fbf)
 {
     const bry__fbf_setting *setting = &fbf->setting;
     if (!setting->max_bytes || setting->fixed)
@@ -179,6 +179,6 @@ void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats)
     stats->resizes = fbf->resizes;
     stats->estimated_error = fbf_estimated(fbf);
     stats->predicted_error = fbf_predicted(fbf);
-    stats->at_ceiling = fbf_at_ceiling(fbf);
+    stats->at_limit = fbf_at_limit(fbf);
     stats->bytes += bry__fbf_bytes(self);
 }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* ---- clone --------------------------------------------------------------------------------- */
+/* ---- clone ---------------------------------------------------------------------------------- */
 
 static bry_status fbf_copy_table(bry__fbf_filter *to, const bry__fbf_filter *from,
                                  const bry_allocator *allocator)
@@ -65,7 +65,7 @@ bry_status bry__fbf_clone(const void *self, const bry_allocator *allocator, void
     return BRY_OK;
 }
 
-/* ---- merge --------------------------------------------------------------------------------- */
+/* ---- merge ---------------------------------------------------------------------------------- */
 
 static bool same_setting(const bry__fbf_setting *a, const bry__fbf_setting *b)
 {
@@ -209,7 +209,7 @@ static void meet_older(bry__fbf_filter *filter)
         filter->before = older->items;
 }
 
-/* Whether a row as long as this one stays below the ceiling. */
+/* Whether a row as long as this one stays below the limit. */
 static bool has_room_for(const bry__fbf *into, const bry__fbf *from)
 {
     uint64_t bytes = sizeof *into;

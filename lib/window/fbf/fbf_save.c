@@ -45,7 +45,7 @@ static bool fbf_save_has_bits(const bry__pieces *table, size_t piece)
            bry__kernels()->popcount(table->piece[piece], bry__piece_size(table, piece)) > 0;
 }
 
-/* ---- writing ------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 static void write_filter(const bry__fbf_filter *filter, bry__frame_writer *writer)
 {
@@ -91,7 +91,7 @@ void bry__fbf_write(const void *self, struct bry__frame_writer *writer)
         write_filter(filter, writer);
 }
 
-/* ---- reading ------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 static bry_status read_piece(bry__frame_reader *reader, bry__fbf_filter *filter, size_t *lowest,
                              const bry_allocator *allocator)
@@ -282,9 +282,9 @@ static const char *fbf_save_check_row(bry__fbf *fbf)
     return problem;
 }
 
-/* Whether the filters can have been made under the ceiling: by time and load, or by a merge. In the
+/* Whether the filters can have been made under the limit: by time and load, or by a merge. In the
  * build that made them each may have taken slightly less memory. */
-static bool is_below_ceiling(const bry__fbf *fbf)
+static bool is_below_limit(const bry__fbf *fbf)
 {
     const bry__fbf_setting *setting = &fbf->setting;
     if (!setting->max_bytes)
@@ -308,7 +308,7 @@ static bry_status fbf_save_read_row(bry__frame_reader *reader, bry__fbf *fbf,
         return status;
     const char *problem =
         fbf->newest && fbf->newest->older ? fbf_save_check_row(fbf) : "fewer than two filters";
-    if (!problem && !is_below_ceiling(fbf))
+    if (!problem && !is_below_limit(fbf))
         problem = "the filters are larger than the window's memory limit";
     if (problem)
         return bry__frame_reader_bad(reader, problem);

@@ -18,10 +18,10 @@
  * depends on time alone, so a jump over any number of cells costs no more than the cells of one
  * window.
  *
- * Ceiling. The ordinary size is such that an ordinary row, in which no period ends early, fits
- * below the ceiling. What is left is for larger filters and for those made early; if it does not
+ * Limit. The ordinary size is such that an ordinary row, in which no period ends early, fits
+ * below the limit. What is left is for larger filters and for those made early; if it does not
  * suffice, a filter made by time is smaller than wanted, and a full period does not end (or, with
- * `refuse`, accepts no more). A ceiling below one line per filter of an ordinary row is rejected at
+ * `refuse`, accepts no more). A limit below one line per filter of an ordinary row is rejected at
  * creation.
  */
 #include "window/fbf/fbf.h"
@@ -56,9 +56,9 @@ const bry__fbf_filter *bry__fbf_oldest_at(const bry__fbf *fbf, uint64_t now)
     return filter;
 }
 
-/* ---- the ceiling --------------------------------------------------------------------------- */
+/* ---- the limit ------------------------------------------------------------------------------ */
 
-/* Bytes below the ceiling that are not reserved for the ordinary row; there must be a ceiling. */
+/* Bytes below the limit that are not reserved for the ordinary row; there must be a limit. */
 static uint64_t fbf_spare(const bry__fbf *fbf)
 {
     uint64_t ordinary = bry__fbf_cost(fbf->setting.bits);
@@ -66,7 +66,7 @@ static uint64_t fbf_spare(const bry__fbf *fbf)
     return taken < fbf->setting.max_bytes ? fbf->setting.max_bytes - taken : 0;
 }
 
-/* ---- periods ------------------------------------------------------------------------------- */
+/* ---- periods -------------------------------------------------------------------------------- */
 
 static uint64_t wanted_limit(const bry__fbf *fbf, bool early, uint64_t now)
 {

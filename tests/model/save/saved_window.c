@@ -34,7 +34,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
         planned = bry_window_plan(&options, &shape);
     }
     model_say(reader,
-              "create %s, window %ju, capacity %ju, error %g, generations %u, ceiling %ju%s%s"
+              "create %s, window %ju, capacity %ju, error %g, generations %u, limit %ju%s%s"
               "%s, skew %ju, start %ju, bits %ju, hashes %u: %s",
               bry_engine_name(engine), (uintmax_t)options.window, (uintmax_t)options.capacity,
               options.error, options.generations, (uintmax_t)options.max_bytes,
@@ -129,7 +129,7 @@ static void look(const void *object, answer_notes *notes)
     note_real(notes, "promised_error", stats.promised_error);
     note_real(notes, "estimated_error", stats.estimated_error);
     note_real(notes, "predicted_error", stats.predicted_error);
-    note_number(notes, "at_ceiling", stats.at_ceiling);
+    note_number(notes, "at_limit", stats.at_limit);
     note_number(notes, "max_bytes", stats.max_bytes);
     bry_window_generation generation[8];
     size_t count = bry_window_generations(object, generation, sizeof *generation, 8);

@@ -13,7 +13,7 @@
 
 static uint64_t operations = 60000;
 
-/* ---- shapes -------------------------------------------------------------------------------- */
+/* ---- shapes --------------------------------------------------------------------------------- */
 
 TEST(test_plan_is_what_is_used)
 {
@@ -92,7 +92,7 @@ TEST(test_exact_shape)
     bry_window_destroy(given);
 }
 
-/* ---- programs against a twin --------------------------------------------------------------- */
+/* ---- programs against a twin ---------------------------------------------------------------- */
 
 /* Elements whose add answered new, and when; the twin promises a window from then on. */
 typedef struct twin {
@@ -235,7 +235,7 @@ TEST(test_far_jumps)
     bry_window_destroy(window);
 }
 
-/* ---- load, ceiling, refresh ---------------------------------------------------------------- */
+/* ---- load, limit, refresh ------------------------------------------------------------------- */
 
 TEST(test_limits_follow_the_load)
 {
@@ -290,7 +290,7 @@ TEST(test_early_ends_go_on_time)
     bry_window_destroy(window);
 }
 
-TEST(test_ceiling)
+TEST(test_limit)
 {
     bry_window_options options = fbf_options(10000, 4000, 0.001);
     bry_window_shape shape = BRY_WINDOW_SHAPE;
@@ -312,7 +312,7 @@ TEST(test_ceiling)
             }
         bry_window_stats stats = stats_of(window);
         assert_true(stats.bytes <= options.max_bytes);
-        assert_true(stats.at_ceiling);
+        assert_true(stats.at_limit);
         assert_int_equal(stats.refused_full, refused);
         for (uint64_t i = 0; i < stored; i++)
             assert_true(has(window, i, 20000 - 1));
@@ -325,11 +325,11 @@ TEST(test_ceiling)
         }
         now = 40000;
         add(window, stored, now);
-        assert_false(stats_of(window).at_ceiling);
+        assert_false(stats_of(window).at_limit);
         assert_true(stats_of(window).estimated_error <= 0.001);
         bry_window_destroy(window);
     }
-    /* Three times the plan for three windows, at a ceiling of half as much again. */
+    /* Three times the plan for three windows, at a limit of half as much again. */
     options.refuse = false;
     options.max_bytes = shape.bytes + shape.bytes / 2;
     bry_window *busy = make(options);
@@ -339,9 +339,9 @@ TEST(test_ceiling)
             assert_true(stats_of(busy).bytes <= options.max_bytes);
     }
     assert_true(stats_of(busy).bytes > shape.bytes);
-    assert_true(stats_of(busy).at_ceiling);
+    assert_true(stats_of(busy).at_limit);
     bry_window_destroy(busy);
-    /* A ceiling below the plan: small filters, and as many as time needs. */
+    /* A limit below the plan: small filters, and as many as time needs. */
     options.refuse = false;
     options.max_bytes = shape.bytes / 3;
     bry_window *window = make(options);
@@ -351,7 +351,7 @@ TEST(test_ceiling)
         assert_true(stats_of(window).bytes <= options.max_bytes);
         assert_true(i < 1900 || !new[i - 1900] || has(window, i - 1900, 10000 + 5 * i));
     }
-    assert_true(stats_of(window).at_ceiling);
+    assert_true(stats_of(window).at_limit);
     assert_true(stats_of(window).estimated_error > 0.001);
     bry_window_destroy(window);
 }
@@ -383,7 +383,7 @@ TEST(test_refresh)
     }
 }
 
-/* ---- merging ------------------------------------------------------------------------------- */
+/* ---- merging -------------------------------------------------------------------------------- */
 
 TEST(test_merge_of_rows)
 {

@@ -1,8 +1,8 @@
-/* The engine fbf at its ceiling in a batch, and rows that are full or merged, as frames. */
+/* The engine fbf at its limit in a batch, and rows that are full or merged, as frames. */
 #include "support/fbf_helpers.h"
 #include "support/job_calls.h"
 
-/* A batch that the ceiling refuses half way leaves no bit behind. */
+/* A batch that the limit refuses half way leaves no bit behind. */
 TEST(test_refused_batch)
 {
     static bry_hash hashes[20000];
@@ -26,7 +26,7 @@ TEST(test_refused_batch)
     bry_window_destroy(before);
 }
 
-/* ---- frames -------------------------------------------------------------------------------- */
+/* ---- frames --------------------------------------------------------------------------------- */
 
 static bry_window *loaded(const bry_buffer *image)
 {

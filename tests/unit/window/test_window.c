@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* ---- options ------------------------------------------------------------------------------- */
+/* ---- options -------------------------------------------------------------------------------- */
 
 static bry_status status_of(bry_window_options options)
 {
@@ -24,7 +24,7 @@ static bry_status status_of(bry_window_options options)
     return status;
 }
 
-TEST(test_options)
+TEST(test_defaults)
 {
     bry_window *window = NULL;
     assert_int_equal(bry_window_create(NULL, &window), BRY_OK);
@@ -40,7 +40,10 @@ TEST(test_options)
     assert_int_equal(bry_window_time(window), 0);
     bry_window_destroy(window);
     bry_window_destroy(NULL);
+}
 
+TEST(test_ranges_of_options)
+{
     assert_int_equal(status_of((bry_window_options){.engine = BRY_ENGINE_BLOOM}),
                      BRY_E_UNSUPPORTED);
     assert_int_equal(status_of((bry_window_options){.engine = (bry_engine)77}), BRY_E_RANGE);
@@ -83,8 +86,10 @@ TEST(test_options)
         options.max_bytes = shape.bytes_least;
         assert_int_equal(status_of(options), BRY_OK);
     }
+}
 
-    /* What compact does not have. */
+TEST(test_options_of_compact)
+{
     bry_window_options compact = BRY_WINDOW_OPTIONS;
     compact.engine = BRY_ENGINE_COMPACT;
     compact.max_bytes = 1 << 20;
@@ -99,8 +104,10 @@ TEST(test_options)
     compact.capacity = UINT64_C(1) << 40;
     compact.error = 1e-12;
     assert_int_equal(status_of(compact), BRY_E_RANGE);
+}
 
-    /* A caller that was built with fewer fields; one with more. */
+TEST(test_callers_of_other_versions)
+{
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.struct_size = offsetof(bry_window_options, generations);
     options.generations = 9999;
@@ -110,8 +117,8 @@ TEST(test_options)
     assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
 }
 
-/* With the least ceiling there is, elements are taken, now and after time has gone on. */
-TEST(test_least_ceiling)
+/* With the least limit there is, elements are taken, now and after time has gone on. */
+TEST(test_least_limit)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++)
         for (int refuse = 0; refuse < 2; refuse++) {
@@ -165,7 +172,7 @@ TEST(test_plan)
     assert_true((double)shape.bytes * 8 / 1e6 < 21.5);
 }
 
-/* ---- remembering and forgetting ------------------------------------------------------------ */
+/* ---- remembering and forgetting ------------------------------------------------------------- */
 
 TEST(test_promise)
 {
@@ -276,7 +283,7 @@ TEST(test_batches)
         }
 }
 
-/* ---- time ---------------------------------------------------------------------------------- */
+/* ---- time ----------------------------------------------------------------------------------- */
 
 TEST(test_clock_steps_back)
 {
@@ -400,7 +407,7 @@ TEST(test_advancing_in_steps)
         }
 }
 
-/* ---- load ---------------------------------------------------------------------------------- */
+/* ---- load ----------------------------------------------------------------------------------- */
 
 /* A hundred times the load for a while: within the error throughout, and memory comes back. */
 TEST(test_burst)
@@ -453,7 +460,7 @@ TEST(test_refusing)
         }
         assert_int_equal(status, BRY_E_FULL);
         assert_true(added >= 1000);
-        assert_true(stats_of(window).at_ceiling);
+        assert_true(stats_of(window).at_limit);
         assert_int_equal(stats_of(window).refused_full, 1);
         assert_int_equal(bry_window_clone(window, NULL, &before), BRY_OK);
         assert_int_equal(bry_window_add(window, key(added), now + 1, NULL), BRY_E_FULL);
@@ -468,14 +475,14 @@ TEST(test_refusing)
         /* Time makes room. */
         now += shape.longest;
         assert_int_equal(add(window, added, now), BRY_ABSENT);
-        assert_false(stats_of(window).at_ceiling);
+        assert_false(stats_of(window).at_limit);
         bry_window_destroy(window);
         bry_window_destroy(before);
     }
 }
 
-/* Steady load under a ceiling that holds it: never refused, and never above the ceiling. */
-TEST(test_ceiling_in_steady_state)
+/* Steady load under a limit that holds it: never refused, and never above the limit. */
+TEST(test_limit_in_steady_state)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window_options options = options_of(&window_kinds[k]);

@@ -108,19 +108,19 @@ TEST(test_without_memory)
 /*
  * What was added and at once forgotten leaves the window that time alone would have left, to the
  * byte, whatever is refused later included; and forgetting takes no memory then. With levels that
- * open and close, expired entries in the way, jumps over a generation and over all, and a ceiling.
+ * open and close, expired entries in the way, jumps over a generation and over all, and a limit.
  */
 TEST(test_taken_back)
 {
-    for (int with_ceiling = 0; with_ceiling < 2; with_ceiling++) {
+    for (int with_limit = 0; with_limit < 2; with_limit++) {
         failing_allocator memory, other_memory;
         failing_allocator_init(&memory);
         failing_allocator_init(&other_memory);
         bry_window_options options = small(&window_kinds[0], &memory);
         options.refresh = false;
         options.capacity = 40;
-        options.max_bytes = with_ceiling ? 4000 : 0;
-        options.refuse = with_ceiling;
+        options.max_bytes = with_limit ? 4000 : 0;
+        options.refuse = with_limit;
         bry_window *window = make(options);
         options.allocator = &other_memory.allocator;
         bry_window *other = make(options);
@@ -150,7 +150,7 @@ TEST(test_taken_back)
                 assert_true(alike(window, other));
         }
         assert_true(taken_back > 500);
-        assert_int_equal(full > 0, with_ceiling);
+        assert_int_equal(full > 0, with_limit);
         bry_window_destroy(window);
         bry_window_destroy(other);
     }

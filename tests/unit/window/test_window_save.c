@@ -53,7 +53,7 @@ TEST(test_empty)
     }
 }
 
-/* ---- forged files: every checksum right, and one thing wrong ------------------------------- */
+/* ---- forged files: every checksum right, and one thing wrong -------------------------------- */
 
 typedef struct forgery {
     unsigned char bytes[1 << 20];
@@ -81,9 +81,9 @@ static void assert_refused(forgery *file, const char *problem)
         assert_string_equal(load.problem, problem);
 }
 
-/* A window at the least ceiling loads also where structures are a little larger than they were
+/* A window at the least limit loads also where structures are a little larger than they were
  * where it was made. */
-TEST(test_ceiling_of_another_build)
+TEST(test_limit_of_another_build)
 {
     static forgery file;
     for (size_t k = 0; k < WINDOW_KINDS; k++)
@@ -110,8 +110,8 @@ TEST(test_ceiling_of_another_build)
         }
 }
 
-/* Filters that grew without a ceiling do not fit below one. */
-TEST(test_filters_above_the_ceiling)
+/* Filters that grew without a limit do not fit below one. */
+TEST(test_filters_above_the_limit)
 {
     static forgery file;
     bry_window_options options = options_of(&window_kinds[1]);
