@@ -257,14 +257,3 @@ TEST(test_runs)
 {
     for_each_kernel(runs, 20);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields),       cmocka_unit_test(test_select),
-        cmocka_unit_test(test_bits64),       cmocka_unit_test(test_small_moves),
-        cmocka_unit_test(test_middle_moves), cmocka_unit_test(test_large_moves),
-        cmocka_unit_test(test_runs),
-    };
-    return cmocka_run_group_tests_name("bits", tests, NULL, NULL);
-}

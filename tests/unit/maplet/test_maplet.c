@@ -671,29 +671,3 @@ TEST(test_instruction_sets_agree)
     bry_buffer_free(&first);
     bry__kernel_force(before);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_full_when_fixed),
-        cmocka_unit_test(test_values_too_wide),
-        cmocka_unit_test(test_widen_gradually),
-        cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_upserts_in_order),
-        cmocka_unit_test(test_upserts_of_known_keys),
-        cmocka_unit_test(test_past_capacity),
-        cmocka_unit_test(test_end_of_the_chain),
-        cmocka_unit_test(test_clear_and_clone),
-        cmocka_unit_test(test_merge_halves),
-        cmocka_unit_test(test_merge_uneven),
-        cmocka_unit_test(test_merge_replacing),
-        cmocka_unit_test(test_merges_refused),
-        cmocka_unit_test(test_merge_of_fixed),
-        cmocka_unit_test(test_sweep_while_folding),
-        cmocka_unit_test(test_sweep_of_most_entries),
-        cmocka_unit_test(test_instruction_sets_agree),
-    };
-    return cmocka_run_group_tests_name("maplet", tests, NULL, NULL);
-}

@@ -456,16 +456,3 @@ TEST(test_merge)
         finish();
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_insert), cmocka_unit_test(test_upsert),
-        cmocka_unit_test(test_crowd),  cmocka_unit_test(test_widening),
-        cmocka_unit_test(test_remove), cmocka_unit_test(test_upsert_n),
-        cmocka_unit_test(test_add_n),  cmocka_unit_test(test_remap),
-        cmocka_unit_test(test_sweep),  cmocka_unit_test(test_fold),
-        cmocka_unit_test(test_making), cmocka_unit_test(test_merge),
-    };
-    return cmocka_run_group_tests_name("maplet memory", tests, NULL, NULL);
-}

@@ -102,14 +102,3 @@ TEST(test_place_after_merges)
         assert_true(bry__chain_error(&chain, n) <= chain.error * (1 + 1e-9));
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_growth_goes_on),
-        cmocka_unit_test(test_place),
-        cmocka_unit_test(test_place_after_merges),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -301,17 +301,3 @@ TEST(test_forged_at_random)
         bry__maplet_free(&maplet);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there_and_back),
-        cmocka_unit_test(test_batches_of_additions),
-        cmocka_unit_test(test_largest_value),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_every_truncation_and_flip),
-        cmocka_unit_test(test_every_forged_flip),
-        cmocka_unit_test(test_forged_at_random),
-    };
-    return cmocka_run_group_tests_name("maplet save", tests, NULL, NULL);
-}

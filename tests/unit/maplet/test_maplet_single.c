@@ -219,13 +219,3 @@ TEST(test_unite)
     bry__maplet_free(&b);
     assert_int_equal(memory.now, 0);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_take_back), cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_late),      cmocka_unit_test(test_aside),
-        cmocka_unit_test(test_unite),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -361,13 +361,3 @@ TEST(test_sorted_lists)
         bry__maplet_free(&singly);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kill),   cmocka_unit_test(test_free_at_once),
-        cmocka_unit_test(test_crowds), cmocka_unit_test(test_fold),
-        cmocka_unit_test(test_whole),  cmocka_unit_test(test_sorted_lists),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

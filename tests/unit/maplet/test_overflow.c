@@ -243,13 +243,3 @@ TEST(test_without_memory)
     assert_true(refused > 10);
     finish();
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_changes), cmocka_unit_test(test_in_order),
-        cmocka_unit_test(test_empty),          cmocka_unit_test(test_clone),
-        cmocka_unit_test(test_without_memory),
-    };
-    return cmocka_run_group_tests_name("overflow", tests, NULL, NULL);
-}

@@ -597,23 +597,3 @@ TEST(test_rubbish)
         free(segment.bytes);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_ranges_that_are_no_powers),
-        cmocka_unit_test(test_full_segments),
-        cmocka_unit_test(test_instruction_sets_agree),
-        cmocka_unit_test(test_builder),
-        cmocka_unit_test(test_widen),
-        cmocka_unit_test(test_clone),
-        cmocka_unit_test(test_without_memory),
-        cmocka_unit_test(test_memory_comes_back),
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_every_flip),
-        cmocka_unit_test(test_wrong_numbers),
-        cmocka_unit_test(test_rubbish),
-    };
-    return cmocka_run_group_tests_name("segment", tests, NULL, NULL);
-}

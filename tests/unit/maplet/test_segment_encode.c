@@ -253,10 +253,5 @@ TEST(test_no_memory_to_drop)
 int main(void)
 {
     memory = bry__allocator_or_default(NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_no_memory_to_drop),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -157,11 +157,3 @@ TEST(test_slots_and_runs)
             }
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slots_and_runs),
-    };
-    return cmocka_run_group_tests_name("slots", tests, NULL, NULL);
-}

@@ -667,22 +667,3 @@ TEST(test_clone_fails_cleanly)
     check();
     finish();
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_crowds),
-        cmocka_unit_test(test_ten_thousand_values),
-        cmocka_unit_test(test_spilled_segments),
-        cmocka_unit_test(test_smallest_range),
-        cmocka_unit_test(test_bytes_at_every_size),
-        cmocka_unit_test(test_sweep_while_the_table_changes),
-        cmocka_unit_test(test_sweep_while_a_crowd_is_pulled_in),
-        cmocka_unit_test(test_sweep_of_the_largest_values),
-        cmocka_unit_test(test_steps_of_a_sweep),
-        cmocka_unit_test(test_remap),
-        cmocka_unit_test(test_growth_catches_up),
-        cmocka_unit_test(test_clone_fails_cleanly),
-    };
-    return cmocka_run_group_tests_name("table", tests, NULL, NULL);
-}

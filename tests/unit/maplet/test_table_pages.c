@@ -78,9 +78,3 @@ TEST(test_pages)
         crowd(5000, 300, spill);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pages)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -283,13 +283,3 @@ TEST(test_parts)
     bry_buffer_free(&whole);
     bry__maplet_free(&maplet);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_histories),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_parts),
-    };
-    return cmocka_run_group_tests_name("table save", tests, NULL, NULL);
-}
