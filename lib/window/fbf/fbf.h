@@ -9,7 +9,8 @@
 #include "window/window_engine.h"
 
 #define BRY__FBF_MAX_HASHES 64u
-#define BRY__FBF_MAX_BITS ((uint64_t)1 << 52)
+/* 32 GB; the directory of such a filter takes 32 MB. More elements make more filters. */
+#define BRY__FBF_MAX_BITS ((uint64_t)1 << 38)
 #define BRY__FBF_LINE_BITS ((uint64_t)BRY__LINE * 8) /* sizes are multiples of this */
 
 /*

@@ -44,6 +44,24 @@ TEST(test_plan_is_what_create_allocates)
                 }
 }
 
+/* However many elements it is planned for, the first one takes less than 128 MB. */
+TEST(test_first_of_very_many)
+{
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        memory.limit = (size_t)1 << 27;
+        bry_window_options options = small(&window_kinds[k], &memory);
+        options.capacity = BRY_CAPACITY_MAX;
+        options.error = 1e-3;
+        bry_window *window = NULL;
+        assert_int_equal(bry_window_create(&options, &window), BRY_OK);
+        assert_int_equal(bry_window_add(window, key(1), START, NULL), BRY_OK);
+        assert_int_equal(bry_window_has(window, key(1), START), BRY_PRESENT);
+        bry_window_destroy(window);
+    }
+}
+
 /* At the worst moment of a steady load: what plan foretells, give or take an eighth. */
 TEST(test_plan_at_capacity)
 {
