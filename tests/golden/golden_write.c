@@ -42,6 +42,12 @@ static void put_file(const char *folder, const char *name, const void *bytes, si
     printf("%s: %zu bytes\n", path, len);
 }
 
+static void must(bry_status status, const char *name)
+{
+    if (status != BRY_OK)
+        stop_at(name);
+}
+
 /* ---- streams ------------------------------------------------------------------------------- */
 
 /* The release's format number changes the header's checksum, and with it the whole chain. */
@@ -49,6 +55,14 @@ static void stamp_released(unsigned char *bytes, size_t len)
 {
     bry__store16(bytes + 8, bry__header_format(true));
     repair_stream(bytes, len);
+}
+
+/* Writes a saved object to its file and frees the buffer. */
+static void put_stream(const char *folder, const char *name, bry_buffer *buffer)
+{
+    stamp_released(buffer->bytes, buffer->len);
+    put_file(folder, name, buffer->bytes, buffer->len);
+    bry_buffer_free(buffer);
 }
 
 static void make_stream(const char *folder, const char *name, unsigned frames)
@@ -60,11 +74,8 @@ static void make_stream(const char *folder, const char *name, unsigned frames)
     bry__frame_writer_begin(&writer, &sink, NULL, GOLDEN_KIND, 1, GOLDEN_SEED);
     for (unsigned i = 0; i < frames; i++)
         bry__frame_writer_write(&writer, golden_type(i), payload, golden_payload(i, payload));
-    if (bry__frame_writer_end(&writer) != BRY_OK)
-        stop_at(name);
-    stamp_released(buffer.bytes, buffer.len);
-    put_file(folder, name, buffer.bytes, buffer.len);
-    bry_buffer_free(&buffer);
+    must(bry__frame_writer_end(&writer), name);
+    put_stream(folder, name, &buffer);
 }
 
 /* ---- objects ------------------------------------------------------------------------------- */
@@ -77,20 +88,15 @@ static void make_filter(const char *folder, const char *name, bry_engine engine,
     options.capacity = GOLDEN_FILTER_CAPACITY;
     options.seed = GOLDEN_SEED;
     bry_filter *filter;
-    if (bry_filter_create(&options, &filter) != BRY_OK)
-        stop_at(name);
+    must(bry_filter_create(&options, &filter), name);
     for (uint32_t i = 0; i < keys; i++)
-        if (bry_filter_add(filter, golden_key(i), NULL) != BRY_OK)
-            stop_at(name);
+        must(bry_filter_add(filter, golden_key(i), NULL), name);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     unsigned char note[GOLDEN_PAYLOAD_MAX];
     bry_save save = {sizeof save, note, with_note ? golden_payload(GOLDEN_NOTE, note) : 0};
-    if (bry_filter_save(filter, &sink, &save) != BRY_OK)
-        stop_at(name);
-    stamp_released(buffer.bytes, buffer.len);
-    put_file(folder, name, buffer.bytes, buffer.len);
-    bry_buffer_free(&buffer);
+    must(bry_filter_save(filter, &sink, &save), name);
+    put_stream(folder, name, &buffer);
     bry_filter_destroy(filter);
 }
 
@@ -99,21 +105,15 @@ static void make_maplet(const char *folder, const char *name, unsigned keys, uns
     bry__maplet_options options = {GOLDEN_MAPLET_CAPACITY, 1e-6, 7, false};
     bry_allocator allocator = bry__allocator_or_default(NULL);
     bry__maplet maplet;
-    if (bry__maplet_init(&maplet, &options, &allocator) != BRY_OK)
-        stop_at(name);
+    must(bry__maplet_init(&maplet, &options, &allocator), name);
     for (uint32_t i = 0; i < crowd; i++)
-        if (bry__maplet_add(&maplet, golden_key(0), i + 1) != BRY_OK)
-            stop_at(name);
+        must(bry__maplet_add(&maplet, golden_key(0), i + 1), name);
     for (uint32_t i = 0; i < keys; i++)
-        if (bry__maplet_add(&maplet, golden_key(i), i % 128) != BRY_OK)
-            stop_at(name);
+        must(bry__maplet_add(&maplet, golden_key(i), i % 128), name);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    if (bry__maplet_save(&maplet, &sink) != BRY_OK)
-        stop_at(name);
-    stamp_released(buffer.bytes, buffer.len);
-    put_file(folder, name, buffer.bytes, buffer.len);
-    bry_buffer_free(&buffer);
+    must(bry__maplet_save(&maplet, &sink), name);
+    put_stream(folder, name, &buffer);
     bry__maplet_free(&maplet);
 }
 
@@ -127,23 +127,18 @@ static void make_map(const char *folder, const char *name, bry_engine engine, un
     options.values = 100;
     options.seed = GOLDEN_SEED;
     bry_map *map;
-    if (bry_map_create(&options, &map) != BRY_OK)
-        stop_at(name);
+    must(bry_map_create(&options, &map), name);
     for (uint32_t i = 0; i < keys; i++) {
         char bytes[2];
         golden_map_value(i, bytes);
         bry_map_value value = value_bits ? bry_map_value_number(i % GOLDEN_MAP_VALUES)
                                          : bry_map_value_bytes(bytes, sizeof bytes);
-        if (bry_map_set(map, golden_key(i), value, NULL) != BRY_OK)
-            stop_at(name);
+        must(bry_map_set(map, golden_key(i), value, NULL), name);
     }
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    if (bry_map_save(map, &sink, NULL) != BRY_OK)
-        stop_at(name);
-    stamp_released(buffer.bytes, buffer.len);
-    put_file(folder, name, buffer.bytes, buffer.len);
-    bry_buffer_free(&buffer);
+    must(bry_map_save(map, &sink, NULL), name);
+    put_stream(folder, name, &buffer);
     bry_map_destroy(map);
 }
 
@@ -158,19 +153,15 @@ static void make_window(const char *folder, const char *name, bry_engine engine,
     options.error = 1e-6;
     options.seed = GOLDEN_SEED;
     bry_window *window;
-    if (bry_window_create(&options, &window) != BRY_OK)
-        stop_at(name);
+    must(bry_window_create(&options, &window), name);
     for (uint32_t i = 0; i < keys; i++)
-        if (bry_window_add(window, golden_key(i), GOLDEN_WINDOW_TIME + i * GOLDEN_WINDOW_STEP,
-                           NULL) != BRY_OK)
-            stop_at(name);
+        must(bry_window_add(window, golden_key(i), GOLDEN_WINDOW_TIME + i * GOLDEN_WINDOW_STEP,
+                            NULL),
+             name);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    if (bry_window_save(window, &sink, NULL) != BRY_OK)
-        stop_at(name);
-    stamp_released(buffer.bytes, buffer.len);
-    put_file(folder, name, buffer.bytes, buffer.len);
-    bry_buffer_free(&buffer);
+    must(bry_window_save(window, &sink, NULL), name);
+    put_stream(folder, name, &buffer);
     bry_window_destroy(window);
 }
 
@@ -189,9 +180,9 @@ static void count(bry_counter *counters, unsigned operations, const char *name)
     for (uint32_t i = 0; i < operations; i++) {
         char bytes[2];
         golden_counter_name(i, bytes);
-        if (bry_counter_apply(counters, golden_key(i), bytes, sizeof bytes, i,
-                              GOLDEN_COUNTER_TIME + i, NULL, NULL) != BRY_OK)
-            stop_at(name);
+        must(bry_counter_apply(counters, golden_key(i), bytes, sizeof bytes, i,
+                               GOLDEN_COUNTER_TIME + i, NULL, NULL),
+             name);
     }
 }
 
@@ -200,21 +191,17 @@ static void make_counter(const char *folder, const char *name, bry_engine engine
 {
     bry_counter_options options = counter_options(engine);
     bry_counter *counters;
-    if (bry_counter_create(&options, &counters) != BRY_OK)
-        stop_at(name);
+    must(bry_counter_create(&options, &counters), name);
     count(counters, operations, name);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    if (bry_counter_save(counters, &sink, NULL) != BRY_OK)
-        stop_at(name);
+    must(bry_counter_save(counters, &sink, NULL), name);
     /* The window inside is a stream of its own, here small enough for one frame. */
     size_t at = BRY__HEADER_BYTES;
     while (bry__load32(buffer.bytes + at) != BRY__FOUR('W', 'I', 'N', 'D'))
         at += BRY__FRAME_OVERHEAD + bry__load32(buffer.bytes + at + 4);
     stamp_released(buffer.bytes + at + 16, bry__load32(buffer.bytes + at + 4));
-    stamp_released(buffer.bytes, buffer.len);
-    put_file(folder, name, buffer.bytes, buffer.len);
-    bry_buffer_free(&buffer);
+    put_stream(folder, name, &buffer);
     bry_counter_destroy(counters);
 }
 
@@ -227,15 +214,13 @@ static bry_index *golden_index(const char *name, bry_engine engine, unsigned key
     options.error = 1e-6;
     options.seed = GOLDEN_SEED;
     bry_index *index;
-    if (bry_index_create(&options, &index) != BRY_OK)
-        stop_at(name);
+    must(bry_index_create(&options, &index), name);
     for (uint32_t i = 0; i < keys; i++) {
         uint32_t unit;
         if (i % 7 == 0 && (bry_index_open(index, 100 + i / 7, &unit) != BRY_OK ||
                            bry_index_add(index, golden_key(0), unit, NULL, NULL) != BRY_OK))
             stop_at(name);
-        if (bry_index_add(index, golden_key(i), i / 7, NULL, NULL) != BRY_OK)
-            stop_at(name);
+        must(bry_index_add(index, golden_key(i), i / 7, NULL, NULL), name);
     }
     if (keys && bry_index_drop(index, 1) != BRY_OK)
         stop_at(name);
@@ -247,11 +232,8 @@ static void make_index(const char *folder, const char *name, bry_engine engine, 
     bry_index *index = golden_index(name, engine, keys);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    if (bry_index_save(index, &sink, NULL) != BRY_OK)
-        stop_at(name);
-    stamp_released(buffer.bytes, buffer.len);
-    put_file(folder, name, buffer.bytes, buffer.len);
-    bry_buffer_free(&buffer);
+    must(bry_index_save(index, &sink, NULL), name);
+    put_stream(folder, name, &buffer);
     bry_index_destroy(index);
 }
 
@@ -261,11 +243,8 @@ static void make_index_unit(const char *folder, const char *name, bry_engine eng
     bry_index *index = golden_index(name, engine, GOLDEN_INDEX_KEYS);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    if (bry_index_save_unit(index, GOLDEN_INDEX_UNITS - 1, &sink, NULL) != BRY_OK)
-        stop_at(name);
-    stamp_released(buffer.bytes, buffer.len);
-    put_file(folder, name, buffer.bytes, buffer.len);
-    bry_buffer_free(&buffer);
+    must(bry_index_save_unit(index, GOLDEN_INDEX_UNITS - 1, &sink, NULL), name);
+    put_stream(folder, name, &buffer);
     bry_index_destroy(index);
 }
 
@@ -296,8 +275,7 @@ static void make_log(const char *folder, const char *name, unsigned records, boo
     put_header(&fs);
     bry__log_options options = {.kind = GOLDEN_LOG_KIND, .kind_version = 1};
     bry__log log;
-    if (bry__log_open(&log, &fs.io, "log", &options, no_record, NULL, NULL) != BRY_OK)
-        stop_at(name);
+    must(bry__log_open(&log, &fs.io, "log", &options, no_record, NULL, NULL), name);
     unsigned char payload[GOLDEN_PAYLOAD_MAX];
     for (unsigned i = 0; i < records; i++) {
         size_t len = golden_payload(i + 1, payload);
@@ -307,26 +285,25 @@ static void make_log(const char *folder, const char *name, unsigned records, boo
     }
     if (torn)
         bry__io_drop(&fs.io, log.fd);
-    else if (bry__log_close(&log) != BRY_OK)
-        stop_at(name);
+    else
+        must(bry__log_close(&log), name);
     const recorded_file *file = recording_get(&fs, "log");
     put_file(folder, name, file->bytes, file->len - (torn ? 5 : 0));
     recording_free(&fs);
 }
 
 /* The log of a table of counters: single operations, a batch of repeats only, and a deletion. */
-static void make_counter_log(const char *folder, const char *name)
+static void make_counter_log(const char *folder, const char *name, unsigned operations)
 {
     static recording_io fs;
     recording_init(&fs);
     bry_counter_options options = counter_options(BRY_ENGINE_COMPACT);
     bry_counter *counters;
-    if (bry__counter_open(&fs.io, "t", &options, NULL, &counters) != BRY_OK)
-        stop_at(name);
-    count(counters, GOLDEN_COUNTER_OPS, name);
-    count(counters, GOLDEN_COUNTER_OPS, name);
+    must(bry__counter_open(&fs.io, "t", &options, NULL, &counters), name);
+    count(counters, operations, name);
+    count(counters, operations, name);
     if (bry_counter_del(counters, "c0", 2, NULL) != BRY_OK ||
-        bry_counter_advance(counters, GOLDEN_COUNTER_TIME + GOLDEN_COUNTER_OPS) != BRY_OK)
+        bry_counter_advance(counters, GOLDEN_COUNTER_TIME + operations) != BRY_OK)
         stop_at(name);
     bry_counter_destroy(counters);
     const recorded_file *file = recording_get(&fs, "t/log");
@@ -343,58 +320,34 @@ int main(int argc, char **argv)
         return 2;
     }
     const char *folder = argv[1], *only = argc == 3 ? argv[2] : NULL;
-#define WANTED(name) (!only || strcmp(only, name) == 0)
-    if (WANTED("stream_empty.bry"))
-        make_stream(folder, "stream_empty.bry", 0);
-    if (WANTED("stream.bry"))
-        make_stream(folder, "stream.bry", GOLDEN_FRAMES);
-    if (WANTED("filter_empty.bry"))
-        make_filter(folder, "filter_empty.bry", BRY_ENGINE_BLOOM, 0, false);
-    if (WANTED("filter.bry"))
-        make_filter(folder, "filter.bry", BRY_ENGINE_BLOOM, GOLDEN_FILTER_KEYS, false);
-    if (WANTED("filter_compact.bry"))
-        make_filter(folder, "filter_compact.bry", BRY_ENGINE_COMPACT, GOLDEN_FILTER_KEYS, false);
-    if (WANTED("filter_note.bry"))
-        make_filter(folder, "filter_note.bry", BRY_ENGINE_COMPACT, GOLDEN_FILTER_KEYS, true);
-    if (WANTED("maplet_empty.bry"))
-        make_maplet(folder, "maplet_empty.bry", 0, 0);
-    if (WANTED("maplet.bry"))
-        make_maplet(folder, "maplet.bry", GOLDEN_MAPLET_KEYS, GOLDEN_MAPLET_CROWD);
-    if (WANTED("map_empty.bry"))
-        make_map(folder, "map_empty.bry", BRY_ENGINE_COMPACT, 0, 0);
-    if (WANTED("map_compact.bry"))
-        make_map(folder, "map_compact.bry", BRY_ENGINE_COMPACT, 0, GOLDEN_MAP_KEYS);
-    if (WANTED("map_numbers.bry"))
-        make_map(folder, "map_numbers.bry", BRY_ENGINE_COMPACT, 5, GOLDEN_MAP_KEYS);
-    if (WANTED("map_kbf.bry"))
-        make_map(folder, "map_kbf.bry", BRY_ENGINE_KBF, 0, GOLDEN_MAP_KEYS);
-    if (WANTED("window_empty.bry"))
-        make_window(folder, "window_empty.bry", BRY_ENGINE_COMPACT, 0);
-    if (WANTED("window_compact.bry"))
-        make_window(folder, "window_compact.bry", BRY_ENGINE_COMPACT, GOLDEN_WINDOW_KEYS);
-    if (WANTED("window_fbf.bry"))
-        make_window(folder, "window_fbf.bry", BRY_ENGINE_FBF, GOLDEN_WINDOW_FBF_KEYS);
-    if (WANTED("counter_empty.bry"))
-        make_counter(folder, "counter_empty.bry", BRY_ENGINE_COMPACT, 0);
-    if (WANTED("counter.bry"))
-        make_counter(folder, "counter.bry", BRY_ENGINE_COMPACT, GOLDEN_COUNTER_OPS);
-    if (WANTED("counter_fbf.bry"))
-        make_counter(folder, "counter_fbf.bry", BRY_ENGINE_FBF, GOLDEN_COUNTER_OPS);
-    if (WANTED("counter.log"))
-        make_counter_log(folder, "counter.log");
-    if (WANTED("index_empty.bry"))
-        make_index(folder, "index_empty.bry", BRY_ENGINE_COMPACT, 0);
-    if (WANTED("index_compact.bry"))
-        make_index(folder, "index_compact.bry", BRY_ENGINE_COMPACT, GOLDEN_INDEX_KEYS);
-    if (WANTED("index_dba.bry"))
-        make_index(folder, "index_dba.bry", BRY_ENGINE_DBA, GOLDEN_INDEX_KEYS);
-    if (WANTED("index_unit.bry"))
-        make_index_unit(folder, "index_unit.bry", BRY_ENGINE_COMPACT);
-    if (WANTED("log_empty.log"))
-        make_log(folder, "log_empty.log", 0, false);
-    if (WANTED("log.log"))
-        make_log(folder, "log.log", GOLDEN_RECORDS, false);
-    if (WANTED("log_torn.log"))
-        make_log(folder, "log_torn.log", GOLDEN_RECORDS, true);
+#define MAKE(name, make, ...)                                                                      \
+    if (!only || strcmp(only, name) == 0)                                                          \
+    make(folder, name, __VA_ARGS__)
+    MAKE("stream_empty.bry", make_stream, 0);
+    MAKE("stream.bry", make_stream, GOLDEN_FRAMES);
+    MAKE("filter_empty.bry", make_filter, BRY_ENGINE_BLOOM, 0, false);
+    MAKE("filter.bry", make_filter, BRY_ENGINE_BLOOM, GOLDEN_FILTER_KEYS, false);
+    MAKE("filter_compact.bry", make_filter, BRY_ENGINE_COMPACT, GOLDEN_FILTER_KEYS, false);
+    MAKE("filter_note.bry", make_filter, BRY_ENGINE_COMPACT, GOLDEN_FILTER_KEYS, true);
+    MAKE("maplet_empty.bry", make_maplet, 0, 0);
+    MAKE("maplet.bry", make_maplet, GOLDEN_MAPLET_KEYS, GOLDEN_MAPLET_CROWD);
+    MAKE("map_empty.bry", make_map, BRY_ENGINE_COMPACT, 0, 0);
+    MAKE("map_compact.bry", make_map, BRY_ENGINE_COMPACT, 0, GOLDEN_MAP_KEYS);
+    MAKE("map_numbers.bry", make_map, BRY_ENGINE_COMPACT, 5, GOLDEN_MAP_KEYS);
+    MAKE("map_kbf.bry", make_map, BRY_ENGINE_KBF, 0, GOLDEN_MAP_KEYS);
+    MAKE("window_empty.bry", make_window, BRY_ENGINE_COMPACT, 0);
+    MAKE("window_compact.bry", make_window, BRY_ENGINE_COMPACT, GOLDEN_WINDOW_KEYS);
+    MAKE("window_fbf.bry", make_window, BRY_ENGINE_FBF, GOLDEN_WINDOW_FBF_KEYS);
+    MAKE("counter_empty.bry", make_counter, BRY_ENGINE_COMPACT, 0);
+    MAKE("counter.bry", make_counter, BRY_ENGINE_COMPACT, GOLDEN_COUNTER_OPS);
+    MAKE("counter_fbf.bry", make_counter, BRY_ENGINE_FBF, GOLDEN_COUNTER_OPS);
+    MAKE("counter.log", make_counter_log, GOLDEN_COUNTER_OPS);
+    MAKE("index_empty.bry", make_index, BRY_ENGINE_COMPACT, 0);
+    MAKE("index_compact.bry", make_index, BRY_ENGINE_COMPACT, GOLDEN_INDEX_KEYS);
+    MAKE("index_dba.bry", make_index, BRY_ENGINE_DBA, GOLDEN_INDEX_KEYS);
+    MAKE("index_unit.bry", make_index_unit, BRY_ENGINE_COMPACT);
+    MAKE("log_empty.log", make_log, 0, false);
+    MAKE("log.log", make_log, GOLDEN_RECORDS, false);
+    MAKE("log_torn.log", make_log, GOLDEN_RECORDS, true);
     return 0;
 }
