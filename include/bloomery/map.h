@@ -109,7 +109,8 @@ typedef struct bry_map_options {
     size_t struct_size;
     bry_engine engine; /* auto (= compact), compact or kbf */
     bool fixed; /* false: grows past its capacity; true: BRY_E_FULL there */
-    uint64_t capacity; /* keys to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000 */
+    uint64_t capacity; /* keys to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000. kbf: BRY_E_RANGE if its
+                          cells would take more than 128 GB */
     double error; /* see above, BRY_MAP_ERROR_MIN to BRY_ERROR_MAX; 0: 0.001 */
     uint32_t value_bits; /* 0: values are byte strings; else the width of integers, from 1 to
                             BRY_MAP_VALUE_BITS_MAX, or with kbf BRY_MAP_KBF_VALUE_BITS_MAX */

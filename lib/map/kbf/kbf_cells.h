@@ -13,7 +13,7 @@
 
 #include <bloomery/hash.h>
 
-#define BRY__KBF_MAX_CELLS ((uint64_t)1 << 48)
+#define BRY__KBF_MAX_CELLS ((uint64_t)1 << 35) /* 128 GB; their directory takes 64 MB */
 /* Cells are zeroed in pieces of 16 KiB: a key uses up to 32 of them. */
 #define BRY__KBF_PIECE_SHIFT 14u
 
