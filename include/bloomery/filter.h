@@ -159,7 +159,8 @@ BRY_API bry_answer bry_filter_has_key(const bry_filter *filter, const void *key,
  * both the sum of the counts and an estimate from the bits say so. compact knows which fingerprints
  * both have; if it may grow, it is full when the promised error would be exceeded, which is at 4/3
  * of the capacity for filters that have not grown, because a merge cannot lengthen fingerprints.
- * BRY_E_NOMEM.
+ * Plan filters that are to be merged for the keys of all of them. A filter that has grown can always
+ * be merged into an empty one. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_filter_merge(bry_filter *into, const bry_filter *from);
 

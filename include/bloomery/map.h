@@ -357,7 +357,8 @@ BRY_API bry_status bry_map_sweep(bry_map *map, const bry_map_judge *judge, uint6
  * agree on the values known at that time, as long as only one of them gets new ones and none has
  * released its codes by becoming empty (see values_left). Integers always agree.
  * BRY_E_FULL: a fixed map would exceed its capacity; there are not enough codes; or the promised
- * error would be exceeded, because a merge cannot lengthen fingerprints.
+ * error would be exceeded, because a merge cannot lengthen fingerprints. Plan maps that are to be
+ * merged for the keys of all of them.
  * BRY_E_NOMEM: a merge needs up to as much memory again as `into` has.
  */
 BRY_API bry_status bry_map_merge(bry_map *into, const bry_map *from);

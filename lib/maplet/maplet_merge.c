@@ -14,41 +14,51 @@
 #include "maplet/maplet.h"
 
 typedef struct merging {
-    const bry__maplet *from;
+    const bry__maplet *into, *from;
     const uint32_t *value; /* what those of `from` become; NULL: they are the same */
     unsigned table; /* that is being made */
     bry__maplet *made; /* those before it */
 } merging;
 
-/* KEEP: an entry that an earlier table knows by a shorter fingerprint is not needed. */
-static bool is_unknown(void *context, uint64_t fingerprint, uint32_t *value)
+/* Looks up entries of the table that is being made in one before it, unless they are found. */
+static void find_shorter(const merging *merge, const bry__table *table, unsigned i,
+                         const uint64_t *fingerprints, size_t n, uint32_t *values, uint8_t *found)
+{
+    uint64_t shorter[BRY__TABLE_BATCH];
+    for (size_t j = 0; j < n; j++)
+        shorter[j] = bry__chain_shorten(&merge->made->chain, fingerprints[j], merge->table, i);
+    bry__table_get_n(table, shorter, n, values, found);
+}
+
+/* KEEP: an entry that an earlier table of `into` knows by a shorter fingerprint is not needed. */
+static void leave_out_known(void *context, const uint64_t *fingerprints, uint32_t *values,
+                            bool *keep, size_t n)
 {
     const merging *merge = context;
-    const bry__maplet *made = merge->made;
-    uint32_t other;
-    for (unsigned i = 0; i < merge->table; i++)
-        if (bry__table_get(made->table[i],
-                           bry__chain_shorten(&made->chain, fingerprint, merge->table, i), &other))
-            return false;
-    (void)value;
-    return true;
+    const bry__maplet *into = merge->into;
+    uint8_t found[BRY__TABLE_BATCH] = {0};
+    uint32_t others[BRY__TABLE_BATCH];
+    (void)values;
+    for (unsigned i = 0; i < merge->table && i < into->tables; i++)
+        find_shorter(merge, into->table[i], i, fingerprints, n, others, found);
+    for (size_t j = 0; j < n; j++)
+        keep[j] = !found[j];
 }
 
 /* REPLACE: an entry of `into` that `from` has in an older table gets its value. */
-static bool take_over(void *context, uint64_t fingerprint, uint32_t *value)
+static void take_over(void *context, const uint64_t *fingerprints, uint32_t *values, bool *keep,
+                      size_t n)
 {
     const merging *merge = context;
     const bry__maplet *from = merge->from;
-    for (unsigned i = merge->table < from->tables ? merge->table : from->tables; i-- > 0;) {
-        uint32_t newer;
-        if (bry__table_get(from->table[i],
-                           bry__chain_shorten(&from->chain, fingerprint, merge->table, i),
-                           &newer)) {
-            *value = merge->value ? merge->value[newer] : newer;
-            break;
-        }
-    }
-    return true;
+    uint8_t found[BRY__TABLE_BATCH] = {0};
+    uint32_t newer[BRY__TABLE_BATCH];
+    (void)keep;
+    for (unsigned i = merge->table < from->tables ? merge->table : from->tables; i-- > 0;)
+        find_shorter(merge, from->table[i], i, fingerprints, n, newer, found);
+    for (size_t j = 0; j < n; j++)
+        if (found[j])
+            values[j] = merge->value ? merge->value[newer[j]] : newer[j];
 }
 
 static bry_status merge_table(merging *merge, const bry__table *into, const bry__table *from,
@@ -58,7 +68,7 @@ static bry_status merge_table(merging *merge, const bry__table *into, const bry_
     bry__unite_calls calls = {
         .value = {NULL, merge->value},
         .adapt = {mode == BRY__MERGE_REPLACE && merge->table > 0 ? take_over : NULL,
-                  mode == BRY__MERGE_KEEP && merge->table > 0 ? is_unknown : NULL},
+                  mode == BRY__MERGE_KEEP && merge->table > 0 ? leave_out_known : NULL},
         .context = merge};
     return bry__table_unite(made->table[merge->table], into, from, mode, &calls, &made->allocator);
 }
@@ -94,6 +104,13 @@ static bry_status merge_tables(merging *merge, const bry__maplet *into, bry__mer
     return status;
 }
 
+/* Whether the result is what `from` is, however they are merged. */
+static bool is_copy(const bry__maplet *into, const bry__maplet *from, const uint32_t *value)
+{
+    return bry__maplet_count(into) == 0 && !into->values && !from->values && !value &&
+           into->options.value_bits == from->options.value_bits;
+}
+
 bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode,
                              const uint32_t *value)
 {
@@ -105,6 +122,14 @@ bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__me
     if (mode == BRY__MERGE_ALL && !fits(into, from))
         return BRY_E_FULL;
     bry__maplet both;
+    if (is_copy(into, from, value)) {
+        bry_status status = bry__maplet_clone(from, &both, &into->allocator);
+        if (status == BRY_OK) {
+            bry__maplet_free(into);
+            *into = both;
+        }
+        return status;
+    }
     bry_status status = bry__maplet_init(&both, &into->options, &into->allocator);
     if (status != BRY_OK)
         return status;
@@ -113,7 +138,7 @@ bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__me
         if (status != BRY_OK)
             break;
     }
-    merging merge = {.from = from, .value = value, .made = &both};
+    merging merge = {.into = into, .from = from, .value = value, .made = &both};
     if (status == BRY_OK)
         status = merge_tables(&merge, into, mode);
     if (status != BRY_OK) {

@@ -237,8 +237,10 @@ typedef enum bry__merge_mode {
     BRY__MERGE_PICK, /* ask `pick`; for tables with one value per fingerprint */
 } bry__merge_mode;
 
-/* May change the value of an entry; false: the entry is left out. */
-typedef bool bry__adapt(void *context, uint64_t fingerprint, uint32_t *value);
+/* May change the values of entries; where it sets keep[i], which is true, to false, the entry is left
+ * out. At most BRY__TABLE_BATCH entries at a time, so that look-ups can be batched. */
+typedef void bry__adapt(void *context, const uint64_t *fingerprints, uint32_t *values, bool *keep,
+                        size_t n);
 /* True: b's value is kept instead of a's. Both are adapted before. */
 typedef bool bry__pick(void *context, uint32_t a, uint32_t b);
 
@@ -246,7 +248,7 @@ typedef bool bry__pick(void *context, uint32_t a, uint32_t b);
 typedef struct bry__unite_calls {
     const uint32_t *value[2]; /* new value for each value of a, and of b; BRY__NOT_KEPT: the entry
                                  is left out */
-    bry__adapt *adapt[2]; /* called for each entry, after `value` */
+    bry__adapt *adapt[2]; /* called for all entries, after `value` */
     bry__pick *pick;
     void *context;
 } bry__unite_calls;

@@ -63,11 +63,22 @@ static void unite_read(source *from, uint64_t number)
 static size_t unite_adapt(const source *from, bry__entry *entries, size_t n, unsigned level,
                           uint64_t i)
 {
+    uint64_t fingerprints[BRY__TABLE_BATCH];
+    uint32_t values[BRY__TABLE_BATCH];
+    bool keep[BRY__TABLE_BATCH];
     size_t kept = 0;
-    for (size_t at = 0; at < n; at++) {
-        bry__entry entry = entries[at];
-        if (from->adapt(from->context, entry.u << level | i, &entry.value))
-            entries[kept++] = entry;
+    for (size_t done = 0, here; done < n; done += here) {
+        here = n - done < BRY__TABLE_BATCH ? n - done : BRY__TABLE_BATCH;
+        for (size_t at = 0; at < here; at++) {
+            fingerprints[at] = entries[done + at].u << level | i;
+            values[at] = entries[done + at].value;
+            keep[at] = true;
+        }
+        from->adapt(from->context, fingerprints, values, keep, here);
+        for (size_t at = 0; at < here; at++) {
+            entries[kept] = (bry__entry){entries[done + at].u, values[at]};
+            kept += keep[at];
+        }
     }
     return kept;
 }
@@ -184,7 +195,10 @@ static bool unite_takes(const bry__unite_calls *calls, unsigned of, uint64_t fin
         if (*value == BRY__NOT_KEPT)
             return false;
     }
-    return !calls->adapt[of] || calls->adapt[of](calls->context, fingerprint, value);
+    bool keep = true;
+    if (calls->adapt[of])
+        calls->adapt[of](calls->context, &fingerprint, value, &keep, 1);
+    return keep;
 }
 
 static bry_status unite_add_adapted(bry__table *made, const bry__table *from,

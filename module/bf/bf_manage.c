@@ -269,6 +269,10 @@ int bf_command_merge(server_context *context, server_string **argv, int argc)
         .mismatch = "filters can be merged only if they have the same error_rate and SEED, and all "
                     "or none are NONSCALING; if they are NONSCALING or the capacity is above "
                     "1048576, the capacity must be the same too",
+        .full =
+            "the filters together would exceed error_rate (NONSCALING: the capacity), because a "
+            "merge cannot lengthen fingerprints: reserve filters that will be merged with a "
+            "capacity for the items of all of them",
     };
     return object_merge(context, argv, argc, &how);
 }

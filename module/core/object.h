@@ -153,7 +153,7 @@ typedef struct object_merging {
     const char *event;
     bool creates; /* creates a destination that does not exist; else an error */
     const char *effect; /* the command to replicate instead; NULL: the command itself */
-    const char *mismatch; /* text of MISMATCH; NULL: the library's */
+    const char *mismatch, *full; /* texts of MISMATCH and FULL; NULL: the library's */
 } object_merging;
 
 /* The handler of a command DEST SOURCE [SOURCE …] whose result depends on its keys only. Replies

@@ -74,10 +74,13 @@ static int merge_refused(server_context *context, server_string **argv, int argc
 {
     if (status == BRY_E_FULL || status == BRY_E_UNSURE)
         merge_replicate(context, argv, argc, how);
-    if (status != BRY_E_MISMATCH || !how->mismatch)
+    const char *text = status == BRY_E_MISMATCH ? how->mismatch
+                       : status == BRY_E_FULL   ? how->full
+                                                : NULL;
+    if (!text)
         return object_refused_here(context, how->family, status);
     how->family->totals.refused++;
-    return reply_error(context, bry_status_word(status), "%s", how->mismatch);
+    return reply_error(context, bry_status_word(status), "%s", text);
 }
 
 static int merge_run(server_context *context, server_string **argv, int argc,

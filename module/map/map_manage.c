@@ -138,7 +138,15 @@ static bry_status map_merge_one(void *into, const void *from)
 int map_command_join(server_context *context, server_string **argv, int argc)
 {
     static const object_merging how = {
-        .family = &map_family, .merge = map_merge_one, .event = "map.join", .creates = true};
+        .family = &map_family,
+        .merge = map_merge_one,
+        .event = "map.join",
+        .creates = true,
+        .full =
+            "the maps together would exceed ERROR (NOGROW: CAPACITY; engine kbf: VALUES), "
+            "because a merge cannot lengthen fingerprints: create maps that will be joined with "
+            "a CAPACITY for the fields of all of them",
+    };
     return object_merge(context, argv, argc, &how);
 }
 

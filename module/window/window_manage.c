@@ -192,7 +192,13 @@ static bry_status window_merge_one(void *into, const void *from)
 int window_command_merge(server_context *context, server_string **argv, int argc)
 {
     static const object_merging how = {
-        .family = &window_family, .merge = window_merge_one, .event = "window.merge"};
+        .family = &window_family,
+        .merge = window_merge_one,
+        .event = "window.merge",
+        .full = "the windows together would exceed ERROR or MAXMEM; a merge cannot lengthen "
+                "fingerprints: create windows that will be merged with a CAPACITY for the items of "
+                "all of them",
+    };
     return object_merge(context, argv, argc, &how);
 }
 

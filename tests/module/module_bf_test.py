@@ -324,7 +324,8 @@ class Merge(Case):
         self.client("BF.RESERVE", "g", "0.001", 10, "NONSCALING", "SEED", 5)
         self.client("BF.MADD", "f", *range(8))
         self.client("BF.MADD", "g", *range(10, 18))
-        self.refused("FULL", "BF.MERGE", "f", "g")
+        self.refused("FULL", "BF.MERGE", "f", "g",
+                     text="reserve filters that will be merged with a capacity for the items of all")
 
 
 class Chunks(Case):

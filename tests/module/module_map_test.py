@@ -246,6 +246,20 @@ class Whole(Case):
         self.assertEqual(self.client("MAP.JOIN", "nothing", "none"), 0)
         self.assertEqual(self.client("EXISTS", "nothing"), 0)
 
+    def test_join_of_grown_maps(self):
+        """Each is within its error, but not both together; into an empty map each fits."""
+        self.client("MAP.CREATE", "a", "CAPACITY", 100, "SEED", 4)
+        for name in ("b", "empty"):
+            self.client("MAP.CREATE", name, "LIKE", "a")
+        for name in ("a", "b"):
+            self.client("MAP.SET", name, *(x for i in range(5000) for x in (f"{name}{i}", i % 9)))
+        reply = self.client.ask("MAP.JOIN", "a", "b")
+        self.assertEqual(reply.word, "FULL")
+        self.assertIn("with a CAPACITY for the fields of all", str(reply))
+        items = pairs(self.client("MAP.INFO", "b"))[b"items"]
+        self.assertEqual(self.client("MAP.JOIN", "empty", "b"), items)
+        self.assertEqual(self.client("MAP.GET", "empty", "b7", "b4999"), [b"7", b"%d" % (4999 % 9)])
+
     def test_join_refused_changes_nothing(self):
         self.client("MAP.CREATE", "a", "SEED", 4)
         self.client("MAP.CREATE", "b", "LIKE", "a")

@@ -447,6 +447,10 @@ class Whole(WindowCase):
         self.refused("MISMATCH", "WINDOW.MERGE", "a", "other")
         self.refused("MISMATCH", "WINDOW.MERGE", "a", "b", "other")
         self.refused("ERR", "WINDOW.MERGE", "a", "b", "b", text="source 'b' is named twice")
+        for name in ("c", "d"):
+            self.create(name, "CAPACITY", 1000, "SEED", 3)
+            self.client("WINDOW.MADD", name, "ITEMS", *(f"{name}{i}" for i in range(9000)))
+        self.refused("FULL", "WINDOW.MERGE", "c", "d", text="with a CAPACITY for the items of all")
 
 
 class Around(Described, WindowCase):

@@ -363,14 +363,13 @@ static void put_all(twin_table *to, const twin_table *from, twin_table *hidden)
         }
 }
 
-/* KEEP: entries that are in an earlier table of the result are omitted. */
-static bool is_known(const maplet_twin *merged, unsigned table, uint64_t fingerprint)
+/* KEEP: entries that are in an earlier table of `into` are omitted. */
+static bool is_known(const maplet_twin *into, unsigned table, uint64_t fingerprint)
 {
     uint32_t value;
-    for (unsigned t = 0; t < table; t++)
-        if (value_of(merged->table[t],
-                     fingerprint >>
-                         (maplet_twin_shift(merged, table) - maplet_twin_shift(merged, t)),
+    for (unsigned t = 0; t < table && t < into->tables; t++)
+        if (value_of(into->table[t],
+                     fingerprint >> (maplet_twin_shift(into, table) - maplet_twin_shift(into, t)),
                      0, &value))
             return true;
     return false;
@@ -389,22 +388,24 @@ static uint32_t taken_over(const maplet_twin *from, unsigned table, twin_entry e
     return entry.value;
 }
 
-static void merge_table(maplet_twin *merged, unsigned t, twin_table *into, twin_table *from,
-                        const maplet_twin *other, bry__merge_mode mode)
+static void merge_table(maplet_twin *merged, unsigned t, const maplet_twin *a, const maplet_twin *b,
+                        bry__merge_mode mode)
 {
+    twin_table *into = t < a->tables ? a->table[t] : NULL,
+               *from = t < b->tables ? b->table[t] : NULL;
     twin_table *kept = or_abort(calloc(1, sizeof *kept)),
                *added = or_abort(calloc(1, sizeof *kept));
     kept->range = added->range = merged->table[t]->range;
     for (unsigned i = 0; i < TWIN_LISTS; i++) {
         for (size_t j = 0; into && j < into->list[i].n; j++) {
             twin_entry entry = into->list[i].entry[j];
-            entry.value = mode == BRY__MERGE_REPLACE ? taken_over(other, t, entry) : entry.value;
+            entry.value = mode == BRY__MERGE_REPLACE ? taken_over(b, t, entry) : entry.value;
             put(kept, entry);
         }
         for (size_t j = 0; from && j < from->list[i].n; j++) {
             twin_entry entry = {from->list[i].entry[j].fingerprint, from->list[i].entry[j].value,
                                 false};
-            if (mode != BRY__MERGE_KEEP || !is_known(merged, t, entry.fingerprint))
+            if (mode != BRY__MERGE_KEEP || !is_known(a, t, entry.fingerprint))
                 put(added, entry);
         }
     }
@@ -423,8 +424,7 @@ bry_status maplet_twin_merge(const maplet_twin *into, const maplet_twin *from, b
     maplet_twin_open(merged, into->tables > from->tables ? into->tables : from->tables);
     uint64_t n[BRY__MAPLET_TABLES] = {0}, sum = 0;
     for (unsigned i = 0; i < merged->tables; i++) {
-        merge_table(merged, i, i < into->tables ? into->table[i] : NULL,
-                    i < from->tables ? from->table[i] : NULL, from, mode);
+        merge_table(merged, i, into, from, mode);
         n[i] = merged->table[i]->n;
         sum += n[i];
     }
