@@ -1,6 +1,6 @@
 /*
- * The papers' search for encodings and its inverse. With two arguments, the search alone: so many
- * encodings have to take so many bits.
+ * The papers' search for encodings and its inverse. With two arguments COUNT and BITS, only the
+ * search: COUNT encodings must take BITS bits.
  */
 #include "papers/greedy.h"
 
@@ -40,7 +40,7 @@ static void assert_distinct(const bry__greedy *greedy)
     free(seen);
 }
 
-/* Against the rule itself, applied without any shortcut. */
+/* Compared with the rule itself, applied without shortcuts. */
 TEST(test_search_is_greedy)
 {
     enum { N = 64 };
@@ -66,8 +66,8 @@ TEST(test_search_is_greedy)
     bry__greedy_free(&greedy);
 }
 
-/* The Bloom filter never lets a collision through; what it costs are numbers that are passed over,
- * many with few bits an entry, none with enough. */
+/* The Bloom filter never accepts a collision; its cost are skipped numbers: many with few bits per
+ * entry, none with enough. */
 TEST(test_bloom_filter_as_a_shortcut)
 {
     enum { N = 400 };
@@ -140,7 +140,7 @@ static void check_encoder(const bry__encoder *encoder)
         if (a != b)
             assert_true((x == a && y == b) || (x == b && y == a));
     }
-    /* Three may be several threes; the true one is always among them. */
+    /* A sum of three may have several decompositions; the true one is always among them. */
     uint32_t *members = malloc(encoder->count * sizeof *members);
     for (int i = 0; i < 50; i++) {
         uint32_t a[3], v = 0, found = 0;

@@ -78,7 +78,7 @@ TEST(test_plan_is_what_is_used)
         assert_int_equal(plan.filters, 9);
         assert_true(plan.error <= 0.001 && plan.error > 0.0001);
         bry__paper_fbf fbf = make(options);
-        /* Ten elements a millisecond: what was planned for. */
+        /* Ten elements per millisecond, as planned. */
         uint64_t most = 0, next = 0;
         double worst = 0;
         for (uint64_t now = 8000; now < 40000; now++) {
@@ -141,7 +141,8 @@ TEST(test_options_out_of_range)
 
 /* ---- programs against a twin --------------------------------------------------------------- */
 
-/* Elements whose add answered new, and when; the twin promises a window from then on. */
+/* Elements that were new when added, and the time; the twin expects them for a window from then
+ * on. */
 typedef struct twin {
     uint64_t *time; /* 0: never new */
     uint64_t ids, first; /* those before `first` are out of any window */
@@ -169,7 +170,7 @@ static void run_program(bry__paper_fbf_options options, uint64_t seed, uint64_t 
     twin known = {calloc(count + 1, sizeof *known.time), 0, 0};
     bry__paper_fbf fbf = make(options);
     uint64_t now = 1 + generator_below(&from, 100000), length = options.window / 8 + 1;
-    unsigned rate = 1; /* elements a step */
+    unsigned rate = 1; /* elements per step */
     while (known.ids < count) {
         unsigned what = (unsigned)generator_below(&from, 1000);
         if (what < 4)
@@ -199,7 +200,7 @@ static void run_program(bry__paper_fbf_options options, uint64_t seed, uint64_t 
         /* A refresh is never in the past. */
         assert_true(fbf.present == present || fbf.row == 2 || fbf.present->begin > then);
     }
-    /* At the last moment all of it is there, and at the end nothing. */
+    /* At the last moment everything is found, and at the end nothing. */
     uint64_t end = fbf.time;
     advance(&fbf, end + options.window);
     for (uint64_t id = known.first; id < known.ids; id++)
@@ -232,7 +233,7 @@ TEST(test_programs)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-/* Advancing at once comes to the same row as advancing by the millisecond. */
+/* Advancing at once gives the same row as advancing by single milliseconds. */
 TEST(test_a_jump_is_its_steps)
 {
     generator from = {5};
@@ -269,7 +270,7 @@ TEST(test_a_jump_is_its_steps)
         bry__paper_fbf_free(&slow, &memory);
     }
     printf("adaptations: %ju\n", (uintmax_t)resizes);
-    assert_true(resizes > 400); /* or nothing was shown */
+    assert_true(resizes > 400); /* otherwise the test shows nothing */
 }
 
 TEST(test_far_jumps)
@@ -374,7 +375,7 @@ TEST(test_growth_forgets_nothing)
         bry__paper_fbf_free(&fbf, &memory);
     }
     printf("grown %u times, %u of them with elements in the oldest filter alone\n", grown, traps);
-    assert_true(traps >= 10); /* or nothing was shown */
+    assert_true(traps >= 10); /* otherwise the test shows nothing */
 }
 
 /* As Fig. 6.6: three filters and 11 s; a load that rises and subsides, twice. */
@@ -418,7 +419,7 @@ TEST(test_adaptation_follows_the_load)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-/* Each allocation fails once; what was new before is there afterwards. */
+/* Each allocation fails once; elements added before are found afterwards. */
 TEST(test_out_of_memory)
 {
     failing_allocator failing;

@@ -1,6 +1,6 @@
 /*
- * What the published forgetful Bloom filter errs, measured: the thesis's check value, what sharing
- * positions does to it, and the error at the planned load.
+ * The measured error of the published forgetful Bloom filter: the thesis's check value, the effect
+ * of shared positions, and the error at the planned load.
  *
  * test_paper_fbf_rates [QUERIES]: of the check value, in thousands.
  */

@@ -1,4 +1,5 @@
-/* kBF at the papers' levels, beside the library's cells; and sBF beside an exact twin. */
+/* kBF at the papers' levels, compared with the library's cells; and sBF compared with an exact
+ * twin. */
 #include "papers/greedy.h"
 #include "papers/paper_kbf.h"
 #include "papers/sbf.h"
@@ -40,7 +41,7 @@ static bry_answer ask(const bry__paper_kbf *paper, bry__paper_level level, uint3
     return bry__paper_kbf_get(paper, key(1), level, 100, code);
 }
 
-/* What each level makes of two cells that hold these. */
+/* The answer of each level for two cells with these contents. */
 TEST(test_levels_cell_by_cell)
 {
     bry__gf gf;
@@ -64,12 +65,13 @@ TEST(test_levels_cell_by_cell)
     paper.cells[1] = (a ^ b ^ d) << 3 | 3; /* a triple that has both */
     for (int level = BRY__PAPER_ONES; level <= BRY__PAPER_CONSISTENT; level++)
         assert_int_equal(ask(&paper, (bry__paper_level)level, &code), BRY_UNSURE);
-    paper.cells[1] = b << 3 | 1; /* contradictions: the papers believe the first of one key */
+    paper.cells[1] = b << 3 | 1; /* contradictions: the papers use the first cell with one key */
     paper.cells[0] = a << 3 | 1;
     assert_int_equal(ask(&paper, BRY__PAPER_CONSISTENT, &code), BRY_ABSENT);
     assert_int_equal(ask(&paper, BRY__PAPER_ONES, &code), BRY_PRESENT);
     assert_int_equal(code, 10);
-    /* A triple that has one of the pair: told every other time, by levels 3 and consistent. */
+    /* A triple that has one of the pair: decided every other time, by level 3 and consistent
+     * decoding. */
     generator numbers = {3};
     unsigned third = 0;
     enum { TRIALS = 2000 };
@@ -94,8 +96,8 @@ TEST(test_levels_cell_by_cell)
     bry__gf_free(&gf, &heap);
 }
 
-/* Masked and decoded consistently it is the library's table: key by key the same answers. And each
- * level knows more than the one before. */
+/* Masked and decoded consistently it equals the library's table: the same answer for every key. And
+ * each level decodes more than the one before. */
 TEST(test_levels_beside_the_library)
 {
     bry__gf gf;
@@ -127,7 +129,7 @@ TEST(test_levels_beside_the_library)
                     assert_int_equal(code, code_of(i, CODES));
                 unsure[level] += said[level] == BRY_UNSURE;
             }
-            /* The sets know at least what consistent decoding knows. */
+            /* The sets decode at least what consistent decoding does. */
             if (!which && said[BRY__PAPER_CONSISTENT] == BRY_PRESENT)
                 assert_int_equal(said[BRY__PAPER_SETS], BRY_PRESENT);
         }
@@ -199,7 +201,7 @@ TEST(test_sbf_cells)
     assert_int_equal(got, 3);
     bry__sbf_insert(&sbf, key(2), 3); /* the same state: still known */
     assert_int_equal(bry__sbf_get(&sbf, key(2), &got), BRY_PRESENT);
-    bry__sbf_update(&sbf, key(2), 4); /* which of the two it was, the cell cannot tell */
+    bry__sbf_update(&sbf, key(2), 4); /* the cell does not know which of the two it was */
     assert_int_equal(bry__sbf_get(&sbf, key(2), &got), BRY_UNSURE);
     bry__sbf_delete(&sbf, key(2));
     assert_int_equal(bry__sbf_get(&sbf, key(1), &got), BRY_UNSURE); /* and it stays so */
@@ -212,7 +214,7 @@ TEST(test_sbf_cells)
     bry__sbf_free(&sbf, &heap);
 }
 
-/* A key that is there has its state or is unknown, whatever happens to others. */
+/* A present key has its state or is unknown, whatever happens to others. */
 TEST(test_sbf_against_twin)
 {
     enum { N = 2000, STATES = 11 };

@@ -1,4 +1,5 @@
-/* What windows are compared with: RBF, a ring of plain filters, an exact one; and Fig. 6.9. */
+/* The windows that the library is compared with: RBF, a ring of plain filters, an exact window; and
+ * Fig. 6.9. */
 #include "bench/peers/exact_window.h"
 #include "bench/peers/filter_ring.h"
 #include "common/sizing.h"
@@ -29,7 +30,7 @@ TEST(test_rbf)
     assert_int_equal(bry__rbf_init(&rbf, 1500, 0, 0.01, allocator), BRY_E_RANGE);
     assert_int_equal(bry__rbf_init(&rbf, 1500, 3, 1, allocator), BRY_E_RANGE);
     assert_int_equal(bry__rbf_init(&rbf, 1500, 3, 0.01, allocator), BRY_OK);
-    /* It is cleared by the element that takes Eq. 4.1 past the target. */
+    /* The element that takes Eq. 4.1 beyond the target clears it. */
     uint64_t holds = (uint64_t)floor(bry__bloom_capacity(1500, 3, 0.01)), stored = 0;
     bry_answer was;
     for (uint64_t i = 0; rbf.cleared == 0; i++) {
@@ -73,7 +74,7 @@ TEST(test_ring)
     }
     memory.fail_at = 0;
     bry_answer was;
-    for (uint64_t i = 0; i < 2000; i++) { /* one in ten ms: 100 a period */
+    for (uint64_t i = 0; i < 2000; i++) { /* one per ten ms: 100 per period */
         uint64_t now = 5000 + 10 * i;
         assert_int_equal(bry__filter_ring_add(&ring, key(i), now, &was, allocator), BRY_OK);
         assert_int_equal(was, BRY_ABSENT);
@@ -143,12 +144,12 @@ TEST(test_exact)
 /* ---- Fig. 6.9 ------------------------------------------------------------------------------ */
 
 typedef struct counted {
-    double rbf, fbf, ring; /* how far a counter is off, in per cent */
+    double rbf, fbf, ring; /* the deviation of a counter, in percent */
 } counted;
 
 /*
  * A counter behind each window, in the same bits: FBF of three filters of 500 and k = 3, RBF of
- * 1500. Two operations a second, t = 5 s; a share of them is retried once, 0.5 to 10 s later.
+ * 1500. Two operations per second, t = 5 s; a share of them is retried once, 0.5 to 10 s later.
  */
 static counted count_with_retries(unsigned percent, uint64_t seed)
 {

@@ -1,9 +1,9 @@
 /*
  * Real data: an index of the files in Debian's packages, path → package, as a map at error 10⁻³.
- * Every path is asked for, and a million paths that are not there; size and errors must be as
- * promised, before and after the map went through a file. Prints its figures.
+ * Looks up every path and a million absent paths; size and errors must be as promised, before and
+ * after saving and loading. Prints its figures.
  *
- *     contents_map INDEX    lines of a path, white space, and the packages that have it
+ *     contents_map INDEX    lines with a path, white space, and its packages
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -30,7 +30,7 @@ typedef struct pair {
     bry_hash hash;
     const char *path, *value; /* the value ends where the line does */
     uint32_t path_len, value_len;
-    bool superseded; /* the same path comes again later */
+    bool superseded; /* the same path occurs again later */
 } pair;
 
 static const char *file_name;
@@ -108,7 +108,7 @@ static int compare_hashes(const void *a, const void *b)
     return (x->lo > y->lo) - (x->lo < y->lo);
 }
 
-/* By hash, and in the order of the file where that is the same. */
+/* By hash, then in the order of the file. */
 static int compare_pairs(const void *a, const void *b)
 {
     const pair *x = *(pair *const *)a, *y = *(pair *const *)b;
@@ -116,7 +116,7 @@ static int compare_pairs(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Hashes of 128 bits: paths that share one are the same. */
+/* Hashes have 128 bits: paths with equal hashes are equal. */
 static void sort_out(void)
 {
     pair **order = malloc(count * sizeof *order);
@@ -153,7 +153,7 @@ static bry_map *build(void)
     return map;
 }
 
-/* Wrong values among the paths that are there. None may be denied. */
+/* Counts wrong values of present paths. None may be reported absent. */
 static uint64_t ask_present(const bry_map *map)
 {
     uint64_t wrong = 0, denied = 0;
@@ -176,7 +176,7 @@ static uint64_t ask_present(const bry_map *map)
     return wrong;
 }
 
-/* Paths with an ending that none has, from everywhere in the index. */
+/* Absent paths: paths from the whole index with another ending. */
 static uint64_t ask_absent(const bry_map *map)
 {
     static const char ending[] = ".not-there";

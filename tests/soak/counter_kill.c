@@ -1,5 +1,5 @@
 /*
- * Kills a live writer, again and again, at moments that a generator picks.
+ * Kills a live writer many times, at random moments.
  *
  *     counter_kill KILLS [SEED]      in the current folder
  *
@@ -79,14 +79,14 @@ static void must(bry_status status)
         stop(bry_status_text(status));
 }
 
-/* All operations before this one count. */
+/* All operations before this one must count. */
 static void acknowledge(int pipe, uint64_t end)
 {
     if (write(pipe, &end, sizeof end) != sizeof end)
         stop("pipe");
 }
 
-/* How it writes: 0 one by one, 1 in batches, 2 with a sync for many. */
+/* How it writes: 0 one by one, 1 in batches, 2 with one sync for many. */
 static void write_on(const char *folder, uint64_t i, uint64_t end, unsigned way, int pipe)
 {
     bry_counter *counters = reach(folder, way == 2);
@@ -197,9 +197,9 @@ int main(int argc, char **argv)
     for (uint64_t k = 0; k < kills; k++) {
         pid_t writer = start(folder, acknowledged, UINT64_MAX, k % 3, &acks);
         listen_for(acks, 1 + generator_below(&from, 60), &acknowledged);
-        usleep((useconds_t)generator_below(&from, 1500)); /* into the midst of whatever it does */
+        usleep((useconds_t)generator_below(&from, 1500)); /* at a random point */
         kill(writer, SIGKILL);
-        listen_for(acks, UINT64_MAX, &acknowledged); /* what it still said */
+        listen_for(acks, UINT64_MAX, &acknowledged); /* the remaining acknowledgements */
         close(acks);
         int result;
         if (waitpid(writer, &result, 0) != writer)
@@ -209,7 +209,7 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    /* Whatever the last one had on its way is retried once more. */
+    /* The operations in progress of the last one are retried. */
     uint64_t end = acknowledged + IN_FLIGHT;
     pid_t writer = start(folder, acknowledged, end, 0, &acks);
     listen_for(acks, UINT64_MAX, &acknowledged);

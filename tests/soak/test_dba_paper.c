@@ -31,7 +31,7 @@ static uint64_t elements(void)
     return UINT64_C(83733597) / scale;
 }
 
-/* Of this process alone: the machine may have other things to do. */
+/* Processor time of this process only. */
 static double now(void)
 {
     struct timespec at;
@@ -54,7 +54,7 @@ static bry_hash element(uint64_t i)
 
 /* ---- the subsets --------------------------------------------------------------------------- */
 
-/* Which elements went to which unit, in runs of consecutive ones. */
+/* The elements of each unit, as runs of consecutive ones. */
 typedef struct run {
     uint64_t first, n;
 } run;
@@ -67,7 +67,7 @@ typedef struct subset {
 typedef struct subsets {
     subset unit[4096];
     uint64_t supplied;
-    double seconds; /* spent in supplying */
+    double seconds; /* spent in the supplier */
 } subsets;
 
 static void note(subsets *all, uint32_t unit, uint64_t i)

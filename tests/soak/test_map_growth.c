@@ -1,4 +1,5 @@
-/* Maps that grow to many times their capacity: no end of growth, and the error within the promise.
+/* Maps that grow to many times their capacity: growth does not end, and the error is within the
+ * promise.
  */
 #include "support/band.h"
 #include "support/cmocka_all.h"
@@ -15,7 +16,7 @@ static bry_hash key(uint64_t number)
     return generator_hash(&numbers);
 }
 
-/* Keys one by one, in small batches, and in large ones in turn. */
+/* Adds keys one by one, in small batches and in large ones. */
 static void fill(bry_map *map, uint64_t from, uint64_t n)
 {
     static bry_hash hashes[BATCH];

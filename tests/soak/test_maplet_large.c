@@ -1,6 +1,6 @@
 /*
- * Half a billion entries with 12-bit values at error 10⁻³, built and asked inside 3 GiB of memory,
- * the process's peak as the kernel counts it. Prints its figures.
+ * Half a billion entries with 12-bit values at error 10⁻³, built and queried within 3 GiB of
+ * memory: the peak of the process as the kernel reports it. Prints its figures.
  *
  *     test_maplet_large [ENTRIES]
  */
@@ -53,7 +53,8 @@ static void build(bry__maplet *maplet)
         assert_true(bry__maplet_add(maplet, hash_of(i), value_of(i)) == BRY_OK);
 }
 
-/* How many of the keys first, first + step, … are found; *wrong counts those with another value. */
+/* The number of keys first, first + step, … that are found; *wrong counts those with another
+ * value. */
 static uint64_t ask(const bry__maplet *maplet, uint64_t first, uint64_t step, uint64_t *wrong)
 {
     static bry_hash hashes[BATCH];
@@ -92,7 +93,7 @@ TEST(half_a_billion)
            (double)false_positives / ASKED, (double)wrong / ASKED, maplet.table[0]->max_step);
     assert_int_equal(hits, ASKED);
     band_assert(false_positives, ASKED, bry__maplet_error_now(&maplet));
-    /* Of two keys that share a fingerprint one is answered with the other's value, at the most. */
+    /* Of two keys with the same fingerprint, at most one is answered with the other's value. */
     assert_true((double)wrong <= ASKED * 1e-3);
     assert_true(peak_bytes() <= (uint64_t)3 << 30);
     assert_true(maplet.table[0]->max_step <= 8192);

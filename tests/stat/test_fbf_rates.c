@@ -1,6 +1,6 @@
 /*
- * What the engine fbf errs, measured: what salting does to a pair of neighbours, the error of a row
- * at its planned load, and while the load rises a hundredfold and falls again.
+ * The measured error of engine fbf: the effect of salting on a pair of neighbours, the error of a
+ * row at its planned load, and while the load rises a hundredfold and falls again.
  */
 #include "common/sizing.h"
 #include "support/band.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* An element that is in no window of these tests. */
+/* An element that is never added in these tests. */
 static bry_hash absent(uint64_t i)
 {
     return key(UINT64_C(1) << 60 | i);
@@ -64,7 +64,8 @@ TEST(test_pairs)
                 bry__bloom_free(&filter[i], &allocator);
         }
     double p = bry__bloom_error(BITS, HASHES, 2 * EACH), n = SETS * (double)QUERIES;
-    /* Unsalted: a bit is set in both by a shared element, or by one of each side's own. */
+    /* Unsalted: a bit is set in both by a shared element, or by different elements of either
+     * side. */
     double clear = exp(-(double)HASHES * EACH / BITS);
     double both = 1 - clear + clear * (1 - clear) * (1 - clear);
     double shared = pow(both, HASHES);
@@ -90,7 +91,7 @@ TEST(test_planned_load)
     for (uint64_t now = 8000; now < 40000; now++) {
         for (int i = 0; i < 20; i++)
             bry_window_add(window, key(next++), now, NULL);
-        if (now > 17000 && now % 1000 == 999) { /* a period's worst moment */
+        if (now > 17000 && now % 1000 == 999) { /* the worst moment of a period */
             wrong += false_positives(window, asked, 100000);
             asked += 100000;
             bry_window_stats stats = stats_of(window);

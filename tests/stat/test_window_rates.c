@@ -1,5 +1,5 @@
-/* How often compact windows err, against what was asked for and against what they say of
- * themselves; and what they take. (test_fbf_rates does this for fbf.) */
+/* The error of compact windows compared with the requested and the estimated one, and their size.
+ * (test_fbf_rates does this for fbf.) */
 #include "support/band.h"
 #include "support/window_helpers.h"
 
@@ -7,7 +7,7 @@ enum { N = 100000, WINDOW = 1000000, ASKED = 1000000 };
 
 static uint64_t strangers = UINT64_C(1) << 40;
 
-/* Of n elements that were never added. */
+/* For n elements that were never added. */
 static uint64_t count_wrong(const bry_window *window, uint64_t n, uint64_t now)
 {
     uint64_t wrong = 0;
@@ -27,7 +27,7 @@ static bry_window_options options_for(double error, uint32_t generations, bool f
     return options;
 }
 
-/* A steady load for three windows; asked just before a generation goes, when there is most. */
+/* A steady load for three windows; queried just before a generation expires, when there is most. */
 TEST(test_steady)
 {
     static const struct {
@@ -44,7 +44,7 @@ TEST(test_steady)
         bry_window_shape shape = BRY_WINDOW_SHAPE;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         uint64_t length = shape.longest - shape.window, end = 4 * (uint64_t)WINDOW;
-        end -= (end - WINDOW) % length + 1; /* the moment before one goes */
+        end -= (end - WINDOW) % length + 1; /* just before one expires */
         bry_window *window = make(options);
         uint64_t worst = 0;
         for (uint64_t i = 0;; i++) {
@@ -69,8 +69,8 @@ TEST(test_steady)
     }
 }
 
-/* Thirty times what was planned for: within the error all the way, without `fixed`; with it, the
- * error is what stats say. */
+/* Thirty times the plan: always within the error without `fixed`; with it, the error is the
+ * estimated one. */
 TEST(test_past_the_plan)
 {
     for (int fixed = 0; fixed < 2; fixed++) {
@@ -91,7 +91,7 @@ TEST(test_past_the_plan)
     }
 }
 
-/* Merged from parts, and filled on. */
+/* Merged from parts, and filled further. */
 TEST(test_merged)
 {
     bry_window_options options = options_for(0.02, 0, false);

@@ -1,7 +1,7 @@
 /*
- * Bit fields, moves and runs of every instruction set against definitions that look at one bit at a
- * time. Strings are on the heap and exactly as long as the contract says, so that a sanitizer sees
- * what reads or writes beyond.
+ * Bit fields, moves and runs of every instruction set compared with definitions that use one bit at
+ * a time. Strings are on the heap and exactly as long as the contract says, so that a sanitizer
+ * detects access beyond them.
  */
 #include "kernel/bits.h"
 #include "kernel/kernel.h"
@@ -43,7 +43,7 @@ static uint64_t plain_run_after(const unsigned char *bytes, uint64_t at, unsigne
     return at;
 }
 
-/* A string of that many bytes, of which some are random and some all 0 or all 1. */
+/* A string of that many bytes, some of them random and some all 0 or all 1. */
 static unsigned char *string_of(size_t len, generator *numbers)
 {
     unsigned char *bytes = malloc(len);
@@ -123,8 +123,8 @@ TEST(test_bits64)
 
 /* ---- moves ---- */
 
-/* Moves [from, to) in a string that ends with the last byte that the move concerns, if that is at
- * least eight bytes. Everything but the target must stay. */
+/* Moves [from, to) in a string that ends with the last byte of the move, if that is at least eight
+ * bytes. Everything except the target must stay. */
 static void compare_move(const bry__kernel *kernel, generator *numbers, bool up, uint64_t from,
                          uint64_t to, uint64_t by)
 {
@@ -203,7 +203,7 @@ TEST(test_large_moves)
 
 enum { PAST = 8 }; /* bytes that may be read past the 0 that ends the run */
 
-/* `runs` runs from bit `start` on, then exactly as much rubbish as may be read. */
+/* `runs` runs from bit `start` on, then exactly as much garbage as may be read. */
 static unsigned char *runs_of(uint64_t start, unsigned runs, unsigned longest, generator *numbers,
                               uint64_t *places)
 {

@@ -1,5 +1,5 @@
-/* The maplet's calls: options, statuses, batches, the chain of tables, merging. What random
- * programs find out better is in tests/model. */
+/* The maplet's calls: options, statuses, batches, the chain of tables, merging. tests/model has
+ * random programs. */
 #include "maplet/maplet.h"
 
 #include "kernel/kernel.h"
@@ -190,7 +190,7 @@ TEST(test_widen_gradually)
     for (unsigned bits = 5; bits <= 32; bits += 9) {
         uint64_t before = memory.now;
         assert_int_equal(bry__maplet_widen(&maplet, bits), BRY_OK);
-        assert_int_equal(memory.now, before); /* at once nothing happens */
+        assert_int_equal(memory.now, before); /* nothing happens immediately */
         for (uint64_t i = 0; i < 40000; i += 1000) {
             assert_int_equal(
                 bry__maplet_upsert(&maplet, key(i), UINT32_MAX >> (32 - bits), NULL, NULL), BRY_OK);
@@ -261,7 +261,7 @@ TEST(test_batches)
     finish(&maplet);
 }
 
-/* The same key several times in one batch: as one after the other. */
+/* The same key several times in one batch equals single calls. */
 TEST(test_upserts_in_order)
 {
     bry__maplet one, many;
@@ -293,7 +293,7 @@ TEST(test_upserts_in_order)
     finish(&one);
 }
 
-/* A batch of keys that are all there opens no table, and does not find a fixed maplet full. */
+/* A batch of present keys adds no table, and is accepted by a full fixed maplet. */
 TEST(test_upserts_of_known_keys)
 {
     enum { N = 300 };
@@ -342,7 +342,7 @@ TEST(test_past_capacity)
     assert_int_equal(bry__maplet_fold(&maplet, 1000000), BRY_OK);
     assert_int_equal(maplet.tables, 3); /* too many to fold */
 
-    /* Down to what the first table may hold: then all go there, in steps. */
+    /* Down to the capacity of the first table: then all entries move there, in steps. */
     for (uint64_t i = 0; i < 39600; i++)
         assert_int_equal(bry__maplet_del_value(&maplet, key(i), (uint32_t)i), BRY_PRESENT);
     uint64_t sum = maplet_sum(&maplet, NULL);
@@ -436,7 +436,7 @@ static void add_up(void *context, uint32_t value)
     *(uint64_t *)context += value;
 }
 
-/* The values are told as a walk gives them. */
+/* The values in the order of a walk. */
 static void check_told(const bry__maplet *maplet)
 {
     uint64_t told = 0, sum = 0, fingerprint;
@@ -448,8 +448,8 @@ static void check_told(const bry__maplet *maplet)
     assert_int_equal(told, sum);
 }
 
-/* Tables of all sizes, so that segments of either side become one, two or many; with values that
- * change, and slots that are narrow, without a value, or wider than a word. */
+/* Tables of all sizes, so that one, two or many segments of either side become one; with changed
+ * values, and slots that are narrow, without a value, or wider than a word. */
 TEST(test_merge_uneven)
 {
     static const unsigned sizes[] = {0, 1, 300, 500, 1300, 9000}, bits[] = {0, 9, 32};
@@ -484,7 +484,7 @@ TEST(test_merge_uneven)
     }
 }
 
-/* What is merged in wins, as if upserted. */
+/* The merged entries win, as if upserted. */
 TEST(test_merge_replacing)
 {
     bry__maplet into, from, upserted;
@@ -531,7 +531,7 @@ TEST(test_merges_refused)
     assert_int_equal(bry__maplet_merge(&from, &into, BRY__MERGE_ALL, NULL), BRY_OK);
     bry__maplet_free(&from);
 
-    /* Up to what the error allows, and then not one more. */
+    /* Up to the limit of the error, and not one more. */
     make(&from, 5000, 1e-3, 8, false);
     for (uint64_t i = 0; i < 2001; i++)
         assert_int_equal(bry__maplet_add(&from, key(50000 + i), 1), BRY_OK);
@@ -574,7 +574,7 @@ static bool drop_even(void *context, uint64_t fingerprint, uint32_t value)
     return value % 2 == 0;
 }
 
-/* Over a chain, in steps, while folding goes on at the same time. */
+/* On a chain, in steps, while it is folded. */
 TEST(test_sweep_while_folding)
 {
     for (unsigned seed = 0; seed < 10; seed++) {
@@ -607,7 +607,7 @@ static bool drop_most(void *context, uint64_t fingerprint, uint32_t value)
     return value != 0;
 }
 
-/* A sweep that leaves few entries folds many segments, and looks at each entry only a few times. */
+/* A sweep that leaves few entries folds many segments, and visits each entry only a few times. */
 TEST(test_sweep_of_most_entries)
 {
     enum { N = 60000 };

@@ -1,6 +1,6 @@
 /*
- * When memory runs out: for every kind of operation each of its allocations fails in turn. It then
- * says BRY_E_NOMEM and all entries are as before, or it is done nevertheless.
+ * Out of memory: for every kind of operation, each of its allocations fails in turn. Either it
+ * returns BRY_E_NOMEM and the entries are unchanged, or it succeeds nevertheless.
  */
 #include "maplet/maplet.h"
 
@@ -46,15 +46,15 @@ static void finish(void)
     assert_int_equal(memory.blocks, 0);
 }
 
-/* What an operation is given; what it needs beside the maplet is static. */
+/* The input of an operation; anything besides the maplet is static. */
 typedef struct trial {
     uint64_t number;
     bool finished; /* of operations in steps: this was the last one */
 } trial;
 typedef bry_status operation(trial *given);
 
-/* Fails allocation 1, 2, … of the operation until it has fewer. Returns how often it was refused.
- * With `steps` it may have done a part, of which `drop` tells what it may not have touched. */
+/* Fails allocation 1, 2, … of the operation until it has fewer. Returns the number of failures.
+ * With `steps` a part may have been done; `drop` says which entries must be untouched. */
 static unsigned refuse_in_turn(operation *run, uint64_t number, bool steps, bry__drop *drop)
 {
     unsigned refused = 0;
@@ -171,7 +171,7 @@ TEST(test_widening)
     finish();
 }
 
-/* Removing gives memory back where it can and works where it cannot. */
+/* Removing frees memory if it can, and succeeds if it cannot. */
 TEST(test_remove)
 {
     start(1000, 6000);
@@ -193,7 +193,7 @@ TEST(test_remove)
     finish();
 }
 
-enum { BATCH_SIZE = 600 }; /* sorted, and key by key when memory is short */
+enum { BATCH_SIZE = 600 }; /* sorted, or key by key if memory is short */
 static bry_hash hashes[BATCH_SIZE];
 static uint32_t values[BATCH_SIZE];
 
@@ -317,7 +317,7 @@ TEST(test_sweep)
         assert_int_equal(bry__maplet_add(&maplet, key(1), i & 255), BRY_OK);
     unsigned refused = 0;
     for (memory.fail_at = 1; memory.fail_at < 4; memory.fail_at++) {
-        /* Each call with one failure, until it has nothing to allocate. */
+        /* Each call with one failure, until it needs no allocation. */
         uint64_t sum = maplet_sum(&maplet, drop_even);
         for (unsigned i = 0; i < 30; i++) {
             bool done = false;

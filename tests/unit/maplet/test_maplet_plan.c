@@ -17,7 +17,7 @@ static const uint64_t capacities[] = {
     1, 2, 100, 1000, 4096, 1000000, 123456789, UINT64_C(1) << 32, UINT64_C(1) << 40};
 static const double errors[] = {0.5, 0.1, 1e-3, 1e-6, 1e-9, 1e-12};
 
-/* Full to the last entry of the last table, the errors sum up to no more than the promise. */
+/* With all tables full, the sum of the errors is within the promise. */
 TEST(test_shares)
 {
     for (unsigned i = 0; i < sizeof capacities / sizeof *capacities; i++)
@@ -42,7 +42,7 @@ TEST(test_shares)
         }
 }
 
-/* The examples that growth once ended early for. */
+/* Examples for which growth once ended early. */
 TEST(test_growth_goes_on)
 {
     assert_int_equal(plan(100, 1e-3, false).most, BRY__CHAIN_MOST);
@@ -81,7 +81,8 @@ TEST(test_place)
     assert_false(bry__chain_keeps(&fixed, m));
 }
 
-/* After merges tables hold any numbers within the promise. What is placed then keeps it. */
+/* After merges tables may have any numbers of entries within the promise. Further entries keep
+ * it. */
 TEST(test_place_after_merges)
 {
     generator numbers = {1};

@@ -1,4 +1,4 @@
-/* Saving and loading maplets: the same bytes again, and no other bytes. */
+/* Saving and loading maplets: the same bytes, and only those. */
 #include "maplet/maplet.h"
 
 #include "support/cmocka_all.h"
@@ -30,7 +30,7 @@ static void sweep(bry__maplet *maplet)
         assert_int_equal(bry__maplet_sweep(maplet, drop_even, NULL, 50, &done), BRY_OK);
 }
 
-/* n entries, `crowd` more under one key, and a sweep that is under way, which is not saved. */
+/* n entries, `crowd` more with one key, and a sweep in progress, which is not saved. */
 static void make(bry__maplet *maplet, uint64_t capacity, unsigned value_bits, uint64_t n,
                  unsigned crowd, const bry_allocator *allocator)
 {
@@ -86,7 +86,7 @@ TEST(test_there_and_back)
         assert_int_equal(maplet_sum(&loaded, NULL), maplet_sum(&maplet, NULL));
         maplet_assert_saved(&loaded, &saved);
 
-        /* Both go on alike, when the sweep has ended in one and been done again in the other. */
+        /* Both behave the same after the sweep has ended in one and was repeated in the other. */
         sweep(&maplet);
         sweep(&loaded);
         generator numbers = {i};
@@ -147,7 +147,7 @@ TEST(test_batches_of_additions)
     bry__maplet_free(&many);
 }
 
-/* The largest value is one like any other, also in a segment that is written anew. */
+/* The largest value is like any other, also in a segment that is rewritten. */
 TEST(test_largest_value)
 {
     bry__maplet maplet, loaded;
@@ -167,7 +167,7 @@ TEST(test_largest_value)
     bry__maplet_free(&maplet);
 }
 
-/* A limit is kept to: memory never passes it by more than the frame that is being read. */
+/* Memory never exceeds the limit by more than the frame that is being read. */
 TEST(test_limit)
 {
     bry__maplet maplet, loaded;
@@ -193,7 +193,7 @@ TEST(test_limit)
     bry_buffer_free(&saved);
 }
 
-/* On a heap block of exactly that size, for the sanitizer. */
+/* In a heap block of exactly that size, for the sanitizer. */
 static bry_status try_bytes(const unsigned char *bytes, size_t len, bry__maplet *loaded)
 {
     unsigned char *copy = malloc(len + !len);
@@ -223,10 +223,10 @@ TEST(test_every_truncation_and_flip)
     bry_buffer_free(&saved);
 }
 
-enum { HEADER = 64 }; /* bytes that are not the maplet's: frame/frame_header.h */
+enum { HEADER = 64 }; /* bytes of the stream, not the maplet: frame/frame_header.h */
 
-/* Forged: as if the checksums were right. What is accepted then is a maplet in order, with exactly
- * those bytes, and it can be used. */
+/* Forged bytes with correct checksums. What is accepted is a valid maplet with exactly these bytes,
+ * and can be used. */
 static unsigned accept_forged(const unsigned char *bytes, size_t len)
 {
     bry__maplet loaded;
@@ -273,7 +273,7 @@ TEST(test_every_forged_flip)
     assert_true(accepted > 0 && accepted < tried / 2);
 }
 
-/* Several bytes at once, numbers that are far too large among them. */
+/* Several bytes at once, including numbers that are far too large. */
 TEST(test_forged_at_random)
 {
     static const unsigned char extremes[] = {0, 1, 0x7f, 0x80, 0xff};

@@ -1,5 +1,5 @@
-/* One entry per fingerprint, with values that die: what a put does is taken back without memory, and
- * tables that nobody asks any more are freed in steps. */
+/* One entry per fingerprint, with values that die: a put is undone without memory, and unused
+ * tables are freed in steps. */
 #include "maplet/maplet_single.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
@@ -23,7 +23,7 @@ static bry_hash key(uint64_t i)
     return bry_hash_key(3, &i, sizeof i);
 }
 
-/* Puts keys where there is room for them. */
+/* Puts keys into the table that has room. */
 static void put(bry__maplet *maplet, uint64_t from, uint64_t to, uint32_t value)
 {
     bry__single_step step;
@@ -32,7 +32,7 @@ static void put(bry__maplet *maplet, uint64_t from, uint64_t to, uint32_t value)
             bry__single_put(maplet, bry__maplet_place(maplet), key(i), value, true, &step), BRY_OK);
 }
 
-/* Counts and dead entries are those of the entries. */
+/* The counts of live and dead entries are correct. */
 static void check(const bry__maplet *maplet)
 {
     for (unsigned i = 0; i < maplet->tables; i++) {
@@ -97,7 +97,7 @@ TEST(test_take_back)
     assert_int_equal(memory.now, 0);
 }
 
-/* Wider values while the others are taken; the width comes back when their entries are gone. */
+/* Wider values while the others are in use; the width shrinks again when their entries are gone. */
 TEST(test_widths)
 {
     failing_allocator memory;
@@ -120,7 +120,7 @@ TEST(test_widths)
     assert_int_equal(memory.now, 0);
 }
 
-/* Values that still have entries are not given out again, also where all below a limit are taken. */
+/* Values that still have entries are not reused, even if all below a limit are in use. */
 TEST(test_late)
 {
     failing_allocator memory;
@@ -151,7 +151,7 @@ TEST(test_aside)
     put(&maplet, 500, 200000, 2);
     assert_int_equal(maplet.tables, 3);
     bry__values_kill(&maplet, 2);
-    bry__aside_put_dead(&aside, &maplet); /* the first table has what is live */
+    bry__aside_put_dead(&aside, &maplet); /* the live entries are in the first table */
     assert_int_equal(maplet.tables, 1);
     check(&maplet);
     assert_true(bry__maplet_count(&maplet) > 480);
@@ -182,7 +182,7 @@ static bool is_larger(void *context, uint32_t a, uint32_t b)
     return b > a;
 }
 
-/* Of two the live entries, with their names, once per fingerprint; nothing half done. */
+/* A merge has the live entries of both, with their names, once per fingerprint; all or nothing. */
 TEST(test_unite)
 {
     static const uint32_t values[16] = {

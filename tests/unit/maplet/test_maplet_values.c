@@ -1,4 +1,4 @@
-/* Values that die: what counts at once, what is reclaimed later, and when a value is free again. */
+/* Values that die: the immediate effect, later reclaiming, and when a value is free again. */
 #include "maplet/maplet_values.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
@@ -33,7 +33,7 @@ static void add(bry__maplet *maplet, uint64_t from, uint64_t to, uint32_t value)
         assert_int_equal(bry__maplet_add(maplet, key(i), value), BRY_OK);
 }
 
-/* All that can be said of the counts. */
+/* Checks all counts. */
 static void check(const bry__maplet *maplet)
 {
     const bry__values *values = maplet->values;
@@ -77,7 +77,7 @@ static void finish(bry__maplet *maplet)
     assert_int_equal(bry__values_dead(maplet), 0);
     for (unsigned i = 0; i < 100000 && bry__values_unsettled(maplet) > 0; i++)
         assert_int_equal(bry__values_reclaim(maplet, 300), BRY_OK);
-    /* What is saved are the segments that there are. */
+    /* The segments are saved as they are. */
     for (unsigned i = 0; i < maplet->tables; i++) {
         const bry__table *table = maplet->table[i];
         assert_int_equal(table->segments,
@@ -109,7 +109,7 @@ TEST(test_kill)
     assert_int_equal(bry__values_find_free(&maplet, 0, MANY), 2); /* not yet */
     assert_int_equal(bry__values_find_free(&maplet, 0, 2), 2); /* none */
 
-    /* Dead entries are in nobody's way. */
+    /* Dead entries do not matter. */
     use(&maplet, 2, 7);
     add(&maplet, 3000, 4800, 2);
     assert_int_equal(bry__maplet_live(&maplet, 0), 2000);
@@ -126,7 +126,8 @@ TEST(test_kill)
     assert_int_equal(memory.now, 0);
 }
 
-/* A value without entries is free at once, and so is one whose last entry was deleted before. */
+/* A value without entries is free immediately, and so is one whose last entry was deleted
+ * before. */
 TEST(test_free_at_once)
 {
     failing_allocator memory;
@@ -143,7 +144,7 @@ TEST(test_free_at_once)
     bry__maplet_free(&maplet);
 }
 
-/* Crowds of one fingerprint, of which some die: in the segment, in the overflow. */
+/* Many entries of one fingerprint, of which some die, in the segment and in the overflow. */
 TEST(test_crowds)
 {
     failing_allocator memory;
@@ -213,7 +214,7 @@ static void assert_same(const bry__maplet *a, const bry__maplet *b)
     }
 }
 
-/* Folding takes the same entries, whatever was reclaimed, and all or none. */
+/* Folding moves the same entries, whatever was reclaimed, and all or none. */
 TEST(test_fold)
 {
     failing_allocator memory, other;
@@ -275,7 +276,7 @@ TEST(test_fold)
     assert_int_equal(other.now, 0);
 }
 
-/* Merging two values, clones, and a list of fingerprints that is added whole or not at all. */
+/* Merging two values, clones, and a list of fingerprints that is added completely or not at all. */
 TEST(test_whole)
 {
     failing_allocator memory;
@@ -290,7 +291,7 @@ TEST(test_whole)
     for (unsigned i = 0; i < 300; i++)
         list[i] = i * UINT64_C(101);
     bry__fingerprints lists[BRY__MAPLET_TABLES] = {{list, 100}, {list, 300}, {list, 200}};
-    memory.keep_failing = true; /* else lists are added one by one instead */
+    memory.keep_failing = true; /* otherwise lists are added one by one */
     for (memory.fail_at = 1;; memory.fail_at++) {
         failing_allocator_restart(&memory);
         bry_status status = bry__maplet_clone(&maplet, &copy, &maplet.allocator);
@@ -327,8 +328,8 @@ TEST(test_whole)
     assert_int_equal(memory.now, 0);
 }
 
-/* Lists that are sorted in give what their fingerprints give one by one; equal ones too, crowds of
- * them, and beside dead entries. */
+/* Sorted lists give the same as single fingerprints, also with equal fingerprints, many of them,
+ * and dead entries. */
 TEST(test_sorted_lists)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);

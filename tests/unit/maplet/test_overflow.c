@@ -1,4 +1,4 @@
-/* The overflow list beside a sorted array. */
+/* The overflow list compared with a sorted array. */
 #include "maplet/overflow.h"
 
 #include "support/cmocka_all.h"
@@ -67,7 +67,7 @@ static void insert(pair_of entry)
     note(entry);
 }
 
-/* Entry number i from the place that finding an entry gives. */
+/* Entry number i after the position of a found entry. */
 static void compare_find(pair_of entry)
 {
     size_t at = lower_bound(entry);
@@ -94,7 +94,7 @@ static void compare_list(const bry__overflow *overflow)
     assert_int_equal(overflow->n, it.n);
     for (size_t i = 0; i < overflow->chunks; i++)
         assert_in_range(overflow->chunk[i]->n, 1, BRY__CHUNK_MAX);
-    for (size_t i = 1; i < overflow->chunks; i++) /* else memory would not come back */
+    for (size_t i = 1; i < overflow->chunks; i++) /* otherwise memory would not be freed */
         assert_true(overflow->chunk[i - 1]->n + overflow->chunk[i]->n > BRY__CHUNK_MAX / 2);
 }
 
@@ -161,7 +161,7 @@ TEST(test_random_changes)
     }
 }
 
-/* In order, against it, and from both ends: splits at the edges of chunks. */
+/* In ascending and descending order, and from both ends: splits at the ends of chunks. */
 TEST(test_in_order)
 {
     for (unsigned way = 0; way < 6; way++) {

@@ -1,4 +1,4 @@
-/* Segments of many shapes beside a sorted array. */
+/* Segments of many shapes compared with a sorted array. */
 #include "maplet/segment.h"
 
 #include "kernel/kernel.h"
@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The segment, what it must hold, and what it may hold. */
+/* The segment, its exact contents, and its limits. */
 typedef struct beside {
     failing_allocator memory;
     generator numbers;
     bry__segment segment;
     uint64_t u_most, u_limit;
     unsigned value_bits;
-    unsigned u_kinds; /* how many different u there are; 0: all */
+    unsigned u_kinds; /* the number of different u; 0: all */
     unsigned n;
     bry__entry entry[BRY__SEGMENT_MAX];
 } beside;
@@ -151,7 +151,7 @@ static void remove_at(beside *it, unsigned index)
     assert_true(place.found);
     bry__segment_remove(&it->segment, it->u_most, place, entry.u, &it->memory.allocator);
     it->n--;
-    unsigned first = lower_bound(it, entry); /* one of equals went */
+    unsigned first = lower_bound(it, entry); /* one of several equal entries */
     memmove(it->entry + first, it->entry + first + 1, (it->n - first) * sizeof entry);
 }
 
@@ -223,7 +223,7 @@ TEST(test_ranges_that_are_no_powers)
     }
 }
 
-/* Up to as many as a segment takes; remainders of one bit with more entries than quotients. */
+/* Up to the capacity of a segment; remainders of one bit with more entries than quotients. */
 TEST(test_full_segments)
 {
     static const struct {
@@ -241,7 +241,7 @@ TEST(test_full_segments)
         run(shapes[i].u_most, shapes[i].value_bits, shapes[i].u_kinds, BRY__SEGMENT_MAX, 4000, i);
 }
 
-/* The same operations on every instruction set leave the same bytes. */
+/* The same operations with every instruction set give the same bytes. */
 TEST(test_instruction_sets_agree)
 {
     bry__isa before = bry__kernels()->isa;
@@ -374,7 +374,7 @@ TEST(test_clone)
     }
 }
 
-/* Without memory an insertion changes nothing, and a removal works nevertheless. */
+/* Without memory an insertion changes nothing, and a removal succeeds nevertheless. */
 TEST(test_without_memory)
 {
     static beside it;
@@ -412,7 +412,7 @@ TEST(test_without_memory)
     finish(&it);
 }
 
-/* A segment that has lost most entries is not much larger than one that never had them. */
+/* A segment that has lost most of its entries is not much larger than one that never had them. */
 TEST(test_memory_comes_back)
 {
     static beside it;
@@ -447,8 +447,8 @@ TEST(test_plan)
 
 /* ---- damage ---- */
 
-/* Whether the entries, with bit `bit` of slot `i` the other way round, are still in order and in
- * range. Then no check can tell. */
+/* Whether the entries are still in order and in range with bit `bit` of slot `i` flipped. Then no
+ * check can detect it. */
 static bool still_valid(const beside *it, unsigned i, unsigned bit)
 {
     bry__entry entry = it->entry[i];
@@ -460,7 +460,7 @@ static bool still_valid(const beside *it, unsigned i, unsigned bit)
            (i + 1 == it->n || order(entry, it->entry[i + 1]) <= 0);
 }
 
-/* Of all single flips of a block, exactly those inside of slots pass that keep order and range. */
+/* Of all single bit flips in a block, exactly those within slots that keep order and range pass. */
 static void flip_every_bit(beside *it)
 {
     unsigned slot = (unsigned)it->segment.remainder_bits + it->segment.value_bits;
@@ -482,7 +482,7 @@ static void flip_every_bit(beside *it)
         passed += accepted;
     }
     if (it->segment.value_bits > 1 && !it->u_kinds)
-        assert_true(passed > 0); /* else the comparison says little */
+        assert_true(passed > 0); /* otherwise the comparison says little */
 }
 
 TEST(test_every_flip)
@@ -503,7 +503,8 @@ TEST(test_every_flip)
     }
 }
 
-/* What passes the check can be read: entries in order and in range, each where it is looked for. */
+/* A block that passes the check can be read: entries are in order and in range, and each is
+ * found. */
 static void assert_consistent(const bry__segment *segment, uint64_t u_most, uint64_t u_limit)
 {
     bry__segment_cursor cursor = {0};
@@ -520,7 +521,7 @@ static void assert_consistent(const bry__segment *segment, uint64_t u_most, uint
 }
 
 /* The numbers beside the block, as a file might have them. A block never has fewer bytes than its
- * steps say: that is for whoever reads it to see to. */
+ * steps say: its reader must ensure that. */
 TEST(test_wrong_numbers)
 {
     static beside it;
@@ -575,7 +576,7 @@ TEST(test_wrong_numbers)
     }
 }
 
-/* Rubbish of the right size. */
+/* Garbage of the right size. */
 TEST(test_rubbish)
 {
     generator numbers = {77};

@@ -1,4 +1,4 @@
-/* Segments as they are written, beside what the builder makes of the same entries. */
+/* Encoded segments compared with segments built from the same entries. */
 #include "kernel/kernel.h"
 #include "maplet/segment.h"
 
@@ -33,7 +33,7 @@ static bry__segment build(const bry__entry *from, unsigned n, uint64_t u_most, u
     return bry__segment_end(&builder);
 }
 
-/* Whether the record is what a segment of these entries holds. */
+/* Whether the record equals a segment of these entries. */
 static void compare_record(const bry__entry *from, unsigned n, uint64_t u_most, unsigned value_bits,
                            const bry__segment_layout *layout)
 {
@@ -48,7 +48,7 @@ static void compare_record(const bry__entry *from, unsigned n, uint64_t u_most, 
     bry__segment_free(&segment, &memory);
 }
 
-/* Entries of which many share u, quotient or value. */
+/* Entries with many equal u, quotients or values. */
 static void draw(generator *numbers, unsigned n, uint64_t u_most, unsigned value_bits)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -66,7 +66,7 @@ static const uint64_t ranges[] = {
     511, 1021, 8191, 1 << 20, (UINT64_C(1) << 34) - 3, (UINT64_C(1) << 61) + 5};
 
 #define LENGTH(array) ((unsigned)(sizeof(array) / sizeof *(array)))
-/* Takes a digit of a number that counts through all combinations. */
+/* Removes one digit of a number that enumerates all combinations. */
 #define DIGIT(number, array) ((array)[pick(&(number), LENGTH(array))])
 
 static unsigned pick(unsigned *number, unsigned of)
@@ -96,7 +96,7 @@ TEST(test_entries)
     }
 }
 
-/* What names are: the same, higher by 3, or in disorder; and what share of the values has none. */
+/* The names: equal, higher by 3, or unordered; and the share of values without a name. */
 typedef enum naming { SAME, HIGHER, DISORDER } naming;
 
 static void give_names(generator *numbers, naming how, unsigned value_bits, unsigned gone,
@@ -120,7 +120,7 @@ static void count_told(void *context, uint32_t value)
     ((uint64_t *)context)[value]++;
 }
 
-/* The entries that are kept, in order; values have their names. */
+/* The remaining entries in order, with names as values. */
 static unsigned keep(const uint32_t *name, bool named, unsigned n, bry__entry *to)
 {
     unsigned left = 0;
@@ -137,7 +137,7 @@ static bool same_entry(bry__entry a, bry__entry b)
     return a.u == b.u && a.value == b.value;
 }
 
-/* Reading with names, and then dropping the others, gives what is kept. */
+/* Reading with names and dropping the others gives the remaining entries. */
 static void compare_dropped(unsigned n, uint64_t u_most, unsigned value_bits, const uint32_t *name)
 {
     static bry__entry expected[BRY__SEGMENT_MAX], read[BRY__SEGMENT_MAX];
@@ -173,7 +173,7 @@ static void compare_dropped(unsigned n, uint64_t u_most, unsigned value_bits, co
     bry__segment_free(&segment, &memory);
 }
 
-/* Whether the segment could be written with names; else it is for the caller to do it. */
+/* Whether the segment could be written with names; otherwise the caller must do it. */
 static bool compare_named(unsigned n, uint64_t u_most, unsigned value_bits, naming how,
                           const uint32_t *name)
 {
@@ -212,7 +212,7 @@ static void name_all(void)
         give_names(&numbers, kind, value_bits, share, name);
         bool one = compare_named(n, u_most, value_bits, kind, name);
         compare_dropped(n, u_most, value_bits, name);
-        /* Where nothing is left out and the order stays there is no excuse. */
+        /* If nothing is dropped and the order stays, it must be possible. */
         if (share == 0 && kind != DISORDER && u_most < UINT64_C(1) << 40)
             assert_true(one);
         done += one;

@@ -1,7 +1,7 @@
 /*
- * Slots and runs of every instruction set against definitions that look at one entry at a time.
- * Strings are on the heap and exactly as long as the contract says, so that a sanitizer sees what
- * reads or writes beyond.
+ * Slots and runs of every instruction set compared with definitions that use one entry at a time.
+ * Strings are on the heap and exactly as long as the contract says, so that a sanitizer detects
+ * access beyond them.
  */
 #include "kernel/kernel.h"
 
@@ -37,7 +37,7 @@ static bool is_kept(const sample *one, unsigned i)
     return one->kept[i / 64] >> i % 64 & 1;
 }
 
-/* Fields that follow one another downwards from the end of a string. */
+/* Consecutive fields, downwards from the end of a string. */
 static void put_slot(unsigned char *bytes, size_t size, unsigned i, unsigned bits, uint64_t slot)
 {
     for (unsigned j = 0; j < bits; j++) {
@@ -53,7 +53,7 @@ static void put_one(unsigned char *bytes, uint64_t at)
 
 static void draw(sample *one, generator *numbers, unsigned n, unsigned bits, unsigned value_bits)
 {
-    unsigned share = (unsigned)generator_below(numbers, 5) * 25; /* that is kept, in percent */
+    unsigned share = (unsigned)generator_below(numbers, 5) * 25; /* kept, in percent */
     *one = (sample){.n = n, .bits = bits, .value_bits = value_bits};
     one->slots_size = 8 + ((size_t)n * bits + 7) / 8; /* may be read eight bytes before */
     one->slots = zeros(one->slots_size);
@@ -71,7 +71,7 @@ static void draw(sample *one, generator *numbers, unsigned n, unsigned bits, uns
     one->runs = zeros(one->runs_size);
     for (unsigned i = 0; i < n; i++)
         put_one(one->runs, one->quotient[i] + i);
-    memset(one->runs + one->runs_size - 8, 0xa5, 8); /* what is there does not matter */
+    memset(one->runs + one->runs_size - 8, 0xa5, 8); /* its contents do not matter */
 }
 
 static void end(sample *one)

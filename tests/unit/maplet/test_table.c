@@ -1,6 +1,7 @@
 /*
- * Tables under what is rare: crowds under one fingerprint, hashes that are not uniform, sweeps
- * while the table changes, memory that runs out while it grows. And their bytes, at every size.
+ * Rare conditions of tables: many entries of one fingerprint, hashes that are not uniform, sweeps
+ * while the table changes, memory that runs out during growth. And their size, for every number of
+ * entries.
  */
 #include "maplet/table.h"
 
@@ -41,7 +42,7 @@ static void take(uint64_t fingerprint, uint32_t value)
     assert_true(bry__table_del(&table, fingerprint, value, &memory.allocator));
 }
 
-/* Everything that must always hold; walks all entries. */
+/* Checks all invariants; walks all entries. */
 static void check_table(const bry__table *it)
 {
     uint64_t bytes = 0, n = it->overflow.n;
@@ -68,7 +69,7 @@ static void check(void)
     assert_int_equal(bry__table_bytes(&table), memory.now);
 }
 
-/* A number of all entries in which their order does not matter. */
+/* A checksum over all entries that does not depend on their order. */
 static uint64_t sum_of(const bry__table *it)
 {
     bry__table_cursor cursor = {0};
@@ -120,7 +121,7 @@ static void fill(generator *numbers, uint64_t n)
 
 /* ---- crowds ---- */
 
-/* Up to 40 values of one fingerprint, put and taken in all kinds of order. */
+/* Up to 40 values of one fingerprint, added and removed in many orders. */
 TEST(test_small_crowds)
 {
     generator numbers = {1};
@@ -134,7 +135,7 @@ TEST(test_small_crowds)
             values[i] = round % 3 == 0 ? (uint32_t)i : round % 3 == 1 ? (uint32_t)(n - i) : spread;
             put(fingerprint, values[i]);
             if (fingerprint + 1 < table.range)
-                put(fingerprint + 1, 7); /* a neighbour, with a crowd of its own */
+                put(fingerprint + 1, 7); /* a neighbour with many entries */
             expect_values(fingerprint, values, i + 1);
             check();
         }
@@ -173,7 +174,7 @@ TEST(test_ten_thousand_values)
         expect_values(fingerprint, values, CROWD);
         check();
         assert_true(table.overflow.n >= CROWD - BRY__CROWD);
-        for (uint32_t i = 0; i < 2000; i++) { /* others come in between */
+        for (uint32_t i = 0; i < 2000; i++) { /* others are added in between */
             uint32_t at = (uint32_t)generator_below(&numbers, CROWD);
             uint32_t to = (uint32_t)generator_below(&numbers, 1 << 24);
             assert_int_equal(
@@ -215,8 +216,8 @@ static void expect_aligned(uint32_t keys, unsigned shift, uint64_t low)
     }
 }
 
-/* All belong to one segment for long: the lowest one, the highest one, or one in between. While
- * they are there, others make the table split and fold. */
+/* All belong to one segment for long: the lowest, the highest, or one in between. Meanwhile others
+ * make the table split and fold. */
 static void spill(unsigned shift, uint64_t low)
 {
     enum { KEYS = 5000, OTHERS = 6000 };
@@ -254,7 +255,7 @@ static void spill(unsigned shift, uint64_t low)
     check();
     assert_int_equal(sum_of(&table), before);
     expect_aligned(KEYS, shift, low);
-    /* First what the segment holds: it folds, and what is in the overflow stays to be found. */
+    /* First the contents of the segment: it folds, and entries in the overflow are still found. */
     for (uint32_t i = 0; i < KEYS; i++) {
         take(aligned(i, shift, low), i % 4096);
         if (i % 3 == 0)
@@ -275,7 +276,7 @@ static void spill(unsigned shift, uint64_t low)
 
 TEST(test_spilled_segments)
 {
-    spill(8, 5); /* all in one run: slow, and right */
+    spill(8, 5); /* all in one run: slow, but correct */
     spill(16, 0);
     spill(16, 1);
     spill(24, 0);
@@ -283,7 +284,7 @@ TEST(test_spilled_segments)
     spill(24, (UINT64_C(1) << 24) - 1);
 }
 
-/* As small as ranges get: segments cannot be split any more, and entries are many. */
+/* The smallest ranges: segments cannot be split any more, and there are many entries. */
 TEST(test_smallest_range)
 {
     start(BRY__TABLE_MIN_RANGE, 8);
@@ -319,14 +320,15 @@ typedef struct measured {
     uint64_t n, bytes;
 } measured;
 
-/* Bits an entry beyond its value and what its fingerprint says when n of them share the range. */
+/* Bits per entry beyond its value and the information in its fingerprint, if n of them share the
+ * range. */
 static double overhead(const measured *at, uint64_t range, unsigned value_bits)
 {
     return 8 * (double)at->bytes / (double)at->n - value_bits - log2((double)range / (double)at->n);
 }
 
 /* Grows to 400,000 entries and shrinks back. From 100,000 on, at every moment, an entry takes at
- * most 1.25 times what it takes at the moment when this engine is at its densest. */
+ * most 1.25 times the size at the densest point. */
 TEST(test_bytes_at_every_size)
 {
     enum { MOST = 400000, LEAST = 100000, STEPS = 2000 };
@@ -383,7 +385,7 @@ TEST(test_bytes_at_every_size)
 
 static uint64_t looked;
 
-/* Those whose value has the lowest bit. */
+/* Drops entries with odd values. */
 static bool drop_odd(void *context, uint64_t fingerprint, uint32_t value)
 {
     (void)context;
@@ -420,8 +422,8 @@ static uint64_t count_odd(void)
     return odd;
 }
 
-/* While steps go on, the table grows, shrinks, gets crowds and loses them, always of even values:
- * in the end no odd one is left, and every even one is. */
+/* During the sweep the table grows and shrinks, and gets and loses many entries of one fingerprint,
+ * always with even values: in the end no odd value is left, and every even one is. */
 TEST(test_sweep_while_the_table_changes)
 {
     static uint64_t added[100000];
@@ -462,7 +464,7 @@ TEST(test_sweep_while_the_table_changes)
     }
 }
 
-/* Removing from a crowd pulls others out of the overflow, to where the sweep has been already. */
+/* Removing an entry moves others out of the overflow, to where the sweep has already been. */
 TEST(test_sweep_while_a_crowd_is_pulled_in)
 {
     start(UINT64_C(1) << 40, 16);
@@ -489,7 +491,7 @@ TEST(test_sweep_while_a_crowd_is_pulled_in)
     finish();
 }
 
-/* The largest value there can be, in the overflow: the sweep gets past it. */
+/* The largest possible value, in the overflow: the sweep gets past it. */
 TEST(test_sweep_of_the_largest_values)
 {
     start(UINT64_C(1) << 40, 32);
@@ -515,7 +517,7 @@ TEST(test_sweep_of_the_largest_values)
     finish();
 }
 
-/* A step looks at about as many entries as it was told, also in the overflow. */
+/* A step visits about as many entries as its budget, also in the overflow. */
 TEST(test_steps_of_a_sweep)
 {
     start(UINT64_C(1) << 36, 16);
@@ -532,7 +534,7 @@ TEST(test_steps_of_a_sweep)
             most = looked > most ? looked : most;
             total += looked;
         }
-        /* A segment is looked at whole, and up to three times. */
+        /* A segment is visited as a whole, up to three times. */
         assert_true(most <= 500 + 3 * (uint64_t)BRY__SEGMENT_MAX);
         assert_true(calls > total / (500 + 3 * (uint64_t)BRY__SEGMENT_MAX));
         assert_int_equal(count_odd(), 0);
@@ -545,7 +547,7 @@ TEST(test_steps_of_a_sweep)
                          BRY_OK);
         most = looked > most ? looked : most;
     }
-    assert_true(most <= 500 + 3 * (uint64_t)BRY__SEGMENT_MAX); /* a crowd has any number */
+    assert_true(most <= 500 + 3 * (uint64_t)BRY__SEGMENT_MAX);
     assert_int_equal(table.n, 0);
     check();
     finish();
@@ -573,7 +575,7 @@ TEST(test_remap)
         fill(&numbers, 8000);
         for (unsigned i = 0; i < crowd; i++)
             put(77, values[i] = (uint32_t)generator_below(&numbers, 256));
-        table.value_bits = 12; /* wider from now on; segments follow when they must */
+        table.value_bits = 12; /* wider from now on; segments follow when necessary */
         uint32_t top = 4095;
         uint64_t before = sum_of(&table);
         for (memory.fail_at = 1;; memory.fail_at += 1 + memory.fail_at / 3) {
@@ -604,8 +606,8 @@ TEST(test_remap)
 
 /* ---- memory that is short ---- */
 
-/* Half of all allocations fail for a while: what is refused leaves the table as it was, the others
- * are there; splits that were put off are made up for. */
+/* Half of all allocations fail for a while: failed additions change nothing, the others succeed,
+ * and deferred splits are done later. */
 TEST(test_growth_catches_up)
 {
     start(UINT64_C(1) << 34, 10);

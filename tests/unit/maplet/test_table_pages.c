@@ -1,6 +1,6 @@
 /*
- * Values of one fingerprint page by page: every one is met, and no page counts further than to one
- * more than it has place for, so that a crowd of any size is read in time linear in it.
+ * Values of one fingerprint, page by page: every value is returned, and no page counts further than
+ * one more than fits, so that any number of values is read in linear time.
  */
 #include "maplet/table.h"
 
@@ -19,7 +19,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Equal values are passed at once, as those are who are asked for what is above the last. */
+/* Equal values are skipped together: the next page begins above the last value. */
 static void expect_pages(uint64_t fingerprint, const uint32_t *sorted, size_t n, size_t room)
 {
     uint32_t page[64], from = 0;
@@ -38,7 +38,8 @@ static void expect_pages(uint64_t fingerprint, const uint32_t *sorted, size_t n,
     assert_int_equal(bry__table_get_from(&table, fingerprint, 0, NULL, 0), n > 0);
 }
 
-/* n values below `below` of one fingerprint, among others that `spill` its segment or do not. */
+/* n values below `below` of one fingerprint, and others, which let its segment overflow if
+ * `spill`. */
 static void crowd(size_t n, uint64_t below, bool spill)
 {
     static uint32_t values[5000];
@@ -48,7 +49,7 @@ static void crowd(size_t n, uint64_t below, bool spill)
     assert_int_equal(bry__table_init(&table, UINT64_C(1) << 20, 20, &memory.allocator), BRY_OK);
     for (size_t i = 0; i < n || (spill && i < 3000); i++) {
         uint32_t value = (uint32_t)generator_below(&numbers, below);
-        /* Multiples of a high power of two stay together, however often the segment is split. */
+        /* Multiples of a high power of two stay in one segment, however often it is split. */
         uint64_t other = spill ? i % 4000 << 8 : generator_below(&numbers, 1 << 20);
         if (other != fingerprint)
             assert_int_equal(bry__table_add(&table, other, value, &memory.allocator), BRY_OK);

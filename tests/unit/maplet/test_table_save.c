@@ -1,4 +1,4 @@
-/* The bytes of a maplet follow from its entries, whatever happened before; and its parts. */
+/* The saved bytes of a maplet depend only on its entries; and saving in parts. */
 #include "frame/frame.h"
 #include "maplet/maplet_values.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A range of 2^32, so that a hash says which fingerprint it leads to. */
+/* A range of 2^32, so that the hash contains the fingerprint. */
 static const bry__maplet_options options = {1 << 20, 1.0 / 4096, 12, true};
 
 static bry_hash hash_of(uint64_t fingerprint)
@@ -27,8 +27,8 @@ static item items[MOST];
 static unsigned item_count;
 static uint64_t passing[PASSING];
 
-/* Scattered fingerprints, `crowded` of them with many values, and some that all end in zeros and so
- * crowd one segment. */
+/* Random fingerprints, `crowded` of them with many values, and some that all end in zeros and so
+ * share one segment. */
 static void make_items(unsigned n, unsigned crowded, unsigned alike, uint64_t seed)
 {
     generator numbers = {seed};
@@ -58,7 +58,7 @@ static void shuffle(generator *numbers)
 static void add(bry__maplet *maplet, uint64_t fingerprint, uint32_t value)
 {
     bry_status status;
-    do /* memory is short now and then */
+    do /* memory is sometimes short */
         status = bry__maplet_add(maplet, hash_of(fingerprint), value);
     while (status == BRY_E_NOMEM);
     assert_int_equal(status, BRY_OK);
@@ -72,8 +72,8 @@ static void fill(bry__maplet *maplet, const bry_allocator *allocator)
         add(maplet, items[i].fingerprint, items[i].value);
 }
 
-/* The same entries after additions in another order, others that came and went, values that were
- * changed, narrow segments, and allocations that failed. */
+/* The same entries after additions in another order, deletions, changed values, narrow segments and
+ * failed allocations. */
 static void fill_otherwise(bry__maplet *maplet, failing_allocator *memory, generator *numbers)
 {
     bry__maplet_options narrow = options;
@@ -98,7 +98,7 @@ static void fill_otherwise(bry__maplet *maplet, failing_allocator *memory, gener
         }
     }
     assert_int_equal(bry__maplet_widen(maplet, options.value_bits), BRY_OK);
-    for (unsigned i = 0; i < PASSING; i++) { /* values that none of the others has */
+    for (unsigned i = 0; i < PASSING; i++) { /* unique values */
         passing[i] = generator_below(numbers, (uint64_t)1 << 24) << 8;
         add(maplet, passing[i], 4090);
     }
@@ -108,7 +108,7 @@ static void fill_otherwise(bry__maplet *maplet, failing_allocator *memory, gener
     for (unsigned i = 0; i < item_count; i++)
         assert_int_equal(bry__maplet_del_value(maplet, hash_of(items[i].fingerprint), 4091),
                          BRY_PRESENT);
-    for (unsigned i = 0; i < PASSING; i++) { /* at times the table cannot even shrink */
+    for (unsigned i = 0; i < PASSING; i++) { /* sometimes the table cannot even shrink */
         memory->fail_at = memory->calls + 1;
         memory->keep_failing = generator_below(numbers, 2);
         assert_int_equal(bry__maplet_del_value(maplet, hash_of(passing[i]), 4090), BRY_PRESENT);
@@ -142,7 +142,7 @@ TEST(test_histories)
     }
 }
 
-/* Values below 2048 have names in the other order; the others die. */
+/* Values below 2048 have names in descending order; the others die. */
 static uint32_t name_of(uint32_t value)
 {
     return value < 2048 ? 2047 - value : BRY__NO_NAME;
@@ -183,7 +183,7 @@ TEST(test_names)
 
 enum { PARTS = 16 };
 
-/* The head at [0], each part behind it; returns how many. */
+/* The head at [0], then the parts; returns their number. */
 static unsigned save_parts(const bry__maplet *maplet, bry_buffer *bytes, uint64_t (*stamp)[2],
                            uint64_t *id)
 {
@@ -265,7 +265,7 @@ TEST(test_parts)
     for (unsigned i = 1; i <= parts; i++)
         assert_non_null(load_parts(&loaded, bytes, id, parts, i));
 
-    /* A change that does not add a segment changes one part. */
+    /* A change that adds no segment changes one part. */
     assert_int_equal(bry__maplet_upsert(&maplet, hash_of(items[0].fingerprint), 1, NULL, NULL),
                      BRY_OK);
     assert_int_equal(save_parts(&maplet, after, stamp_after, id_after), parts);

@@ -1,5 +1,5 @@
 /*
- * The engine fbf: what is its own. What every engine does is in test_window.c.
+ * Features of engine fbf only; test_window.c tests what all engines have in common.
  *
  * test_fbf [OPERATIONS]: in the programs against a twin.
  */
@@ -24,7 +24,7 @@ TEST(test_plan_is_what_is_used)
     assert_true(shape.error <= 0.001 && shape.error > 0.0001);
     bry_window *window = make(options);
     assert_int_equal(stats_of(window).bytes, shape.bytes_empty);
-    /* Ten elements a millisecond: what was planned for, so that nothing is adapted. */
+    /* Ten elements per millisecond, as planned, so that nothing is adapted. */
     uint64_t most = 0, next = 0;
     double worst = 0;
     for (uint64_t now = 8000; now < 40000; now++) {
@@ -80,7 +80,7 @@ TEST(test_exact_shape)
     options.fbf.bits = 1 << 20; /* ten of them are more than this */
     options.max_bytes = 1 << 20;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
-    /* What a plan makes, given as the shape, is the same window. */
+    /* The planned shape, given explicitly, makes the same window. */
     bry_window *planned = make(fbf_options(5000, 777, 1e-4));
     bry_window *given = make(window_like(planned));
     for (uint64_t i = 0; i < 5000; i++) {
@@ -94,7 +94,8 @@ TEST(test_exact_shape)
 
 /* ---- programs against a twin ---------------------------------------------------------------- */
 
-/* Elements whose add answered new, and when; the twin promises a window from then on. */
+/* Elements that were new when added, and the time; the twin expects them for a window from then
+ * on. */
 typedef struct twin {
     uint64_t *time; /* 0: never new */
     uint64_t ids, first; /* those before `first` are out of any window */
@@ -110,11 +111,11 @@ static void check_promise(const bry_window *window, const twin *known, generator
             continue;
         assert_true(then + span < now || has(window, id, now));
         if (then + span >= now)
-            assert_true(has(window, id, then + span)); /* the last moment, which may be ahead */
+            assert_true(has(window, id, then + span)); /* the last moment */
     }
 }
 
-/* What questions say of a later time is what they will say then. */
+/* A query for a later time gives the answer of that time. */
 static void check_ahead(const bry_window *window, const twin *known, generator *from)
 {
     uint64_t ahead = bry_window_time(window) + generator_below(from, window->options.window);
@@ -132,7 +133,7 @@ static void check_ahead(const bry_window *window, const twin *known, generator *
         uint64_t id = generator_below(from, known->ids + 20);
         assert_int_equal(has(window, id, ahead), has(later, id, ahead));
     }
-    uint64_t never = UINT64_C(1) << 40; /* and errs in the same places */
+    uint64_t never = UINT64_C(1) << 40; /* with the same errors */
     for (uint64_t id = never; id < never + 200; id++)
         assert_int_equal(has(window, id, ahead), has(later, id, ahead));
     bry_window_destroy(later);
@@ -145,7 +146,7 @@ static void run_program(bry_window_options options, uint64_t seed, uint64_t coun
     twin known = {calloc(count + 1, sizeof *known.time), 0, 0};
     bry_window *window = make(options);
     uint64_t now = 1 + generator_below(&from, 100000), length = options.window / 8 + 1;
-    unsigned rate = 1; /* elements a step */
+    unsigned rate = 1; /* elements per step */
     bool bounded = !options.fixed && !options.max_bytes;
     while (known.ids < count) {
         unsigned what = (unsigned)generator_below(&from, 1000);
@@ -217,7 +218,7 @@ TEST(test_programs)
     run_program(options, 60, operations / 4);
 }
 
-/* A jump of any length costs no more than the cells of one window: this would not end otherwise. */
+/* A jump of any length costs at most the cells of one window; otherwise this would not end. */
 TEST(test_far_jumps)
 {
     bry_window_options options = fbf_options(1000, 100, 0.001);
@@ -241,7 +242,7 @@ TEST(test_limits_follow_the_load)
 {
     bry_window *window = make(fbf_options(60000, 6000, 0.001));
     uint64_t next = 0, now = 60000, peak = 0, calm = 0;
-    for (; now < 300000; now += 10) { /* 0.1 a ms, as planned; a hundredfold for 20 s */
+    for (; now < 300000; now += 10) { /* 0.1 per ms, as planned; a hundred times that for 20 s */
         bool burst = now >= 150000 && now < 170000;
         for (int i = 0; i < (burst ? 100 : 1); i++)
             add(window, next++, now);
@@ -265,7 +266,7 @@ TEST(test_limits_follow_the_load)
     bry_window_destroy(window);
 }
 
-/* A period that ended early goes a window later, not with the next cell. */
+/* A period that ended early expires a window later, not with the next cell. */
 TEST(test_early_ends_go_on_time)
 {
     bry_window_options options = fbf_options(1000, 100, 0.001);
@@ -392,7 +393,7 @@ TEST(test_merge_of_rows)
     for (uint64_t i = 0; i < 3000; i++) {
         add(a, i, 50000 + 4 * i);
         if (i >= 1500)
-            add(b, 10000 + i, 50000 + 4 * i); /* began in the midst of it */
+            add(b, 10000 + i, 50000 + 4 * i); /* began within it */
     }
     bry_window *ab = clone_of(a), *ba = clone_of(b);
     assert_int_equal(bry_window_merge(ab, b), BRY_OK);
@@ -409,7 +410,7 @@ TEST(test_merge_of_rows)
     assert_int_equal(row_of(ab)->cell_items, row_of(ab)->present->items);
     assert_int_equal(bry_window_merge(ab, a), BRY_OK);
     assert_true(alike(ab, ba));
-    /* Two that are a while apart: the later time counts. */
+    /* Two windows at different times: the later time counts. */
     advance(b, now + 3000);
     assert_int_equal(bry_window_merge(ba, b), BRY_OK);
     assert_int_equal(bry_window_time(ba), now + 3000);

@@ -2,7 +2,7 @@
 #include "support/fbf_helpers.h"
 #include "support/job_calls.h"
 
-/* A batch that the limit refuses half way leaves no bit behind. */
+/* A batch that the limit refuses half-way changes no bit. */
 TEST(test_refused_batch)
 {
     static bry_hash hashes[20000];
@@ -36,7 +36,7 @@ static bry_window *loaded(const bry_buffer *image)
     return window;
 }
 
-/* Rows that are far over their load, of tiny filters, and merged over and over: all are loaded. */
+/* Rows far beyond their load, with tiny filters, and merged many times: all can be loaded. */
 TEST(test_frames_of_full_rows)
 {
     static const uint64_t bits[] = {1, 8, 64, 700, 5000};
@@ -46,7 +46,7 @@ TEST(test_frames_of_full_rows)
             options.fbf.bits = bits[b];
             options.fbf.hashes = 1 + 2 * (uint32_t)b;
             options.fixed = fixed;
-            if (!fixed) /* as much as the ordinary row takes */
+            if (!fixed) /* the size of the ordinary row */
                 options.max_bytes = 1000 + 12 * bry__fbf_cost(bits[b]);
             bry_window *window = make(options), *other = clone_of(window);
             for (uint64_t i = 0; i < 20000; i++) {
@@ -66,7 +66,8 @@ TEST(test_frames_of_full_rows)
         }
 }
 
-/* That its counts agree: a filter has what its older neighbour has of the period that they share.
+/* Checks the counts: a filter has the elements of the period that it shares with its older
+ * neighbour.
  */
 static void assert_loads_and_agrees(const bry_window *window)
 {
@@ -87,8 +88,8 @@ static void assert_loads_and_agrees(const bry_window *window)
     bry_window_destroy(copy);
 }
 
-/* The shorter row has in its own period what the longer one had in the period before: the same
- * bits, in the filter where the two rows meet, for another reason. */
+/* The shorter row has in its present period the elements that the longer one had in the period
+ * before: the same bits in the filter where the rows meet, for another reason. */
 TEST(test_merge_of_the_same_in_other_periods)
 {
     for (int fixed = 0; fixed < 2; fixed++)
@@ -110,7 +111,7 @@ TEST(test_merge_of_the_same_in_other_periods)
             assert_int_equal(row_of(ba)->present->items, n);
             assert_loads_and_agrees(ab);
             assert_loads_and_agrees(ba);
-            /* Time takes the periods away one by one, and the counts with them. */
+            /* Time removes the periods one by one, and their counts. */
             for (uint64_t now = 12500; now <= 26500; now += 1000) {
                 advance(ab, now);
                 assert_loads_and_agrees(ab);
@@ -123,9 +124,8 @@ TEST(test_merge_of_the_same_in_other_periods)
         }
 }
 
-/* A period that was full ended at its last element, in the two rows not at the same time; so there
- * is a moment at which one has forgotten it and the other has not. Both kept the bits in the filter
- * after it. */
+/* A full period ended at its last element, at different times in the two rows; so at some time one
+ * has forgotten it and the other has not. Both have its bits in the filter after it. */
 TEST(test_merge_when_one_forgot_sooner)
 {
     bry_window_options options = fbf_options(8000, 80, 1e-3);
@@ -148,7 +148,7 @@ TEST(test_merge_when_one_forgot_sooner)
     assert_int_equal(bry_window_merge(ba, a), BRY_OK);
     assert_true(alike(ab, ba));
     assert_int_equal(row_of(ab)->oldest->items, limit);
-    assert_int_equal(row_of(ab)->oldest->newer->before, 2 * limit); /* its bits are of so many */
+    assert_int_equal(row_of(ab)->oldest->newer->before, 2 * limit); /* elements in its bits */
     assert_loads_and_agrees(ab);
     for (uint64_t i = 0; i < limit; i++)
         assert_true(has(ab, 1000 + i, 18050));

@@ -1,4 +1,5 @@
-/* The window's calls and its promise, on every engine and mode (support/window_kinds.h). */
+/* Every call of the window, and its promise, with every engine and mode
+ * (support/window_kinds.h). */
 #include "support/like.h"
 #include "support/window_helpers.h"
 
@@ -117,7 +118,7 @@ TEST(test_callers_of_other_versions)
     assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
 }
 
-/* With the least limit there is, elements are taken, now and after time has gone on. */
+/* With the smallest limit, elements are accepted, now and after time has advanced. */
 TEST(test_least_limit)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++)
@@ -160,8 +161,8 @@ TEST(test_plan)
         assert_true(shape.error > 0 && shape.error <= 0.001);
         assert_true(shape.bytes_empty < shape.bytes);
     }
-    /* What compact is for: at most 21.5 bits an element with 8 parts of a window, and 19 when the
-     * parts are its own choice. */
+    /* The size of compact: at most 21.5 bits per element with 8 generations, and 19 with the
+     * default number. */
     bry_window_options compact = BRY_WINDOW_OPTIONS;
     compact.capacity = 1000000;
     bry_window_shape shape = BRY_WINDOW_SHAPE;
@@ -213,7 +214,7 @@ TEST(test_adding_again)
             assert_true(has(window, 7, 6000));
             assert_int_equal(has(window, 7, 6990), refresh);
             assert_false(has(window, 7, 5990 + longest));
-            /* Long gone: it is new again, and remembered from then on. */
+            /* Long expired: it is new again, and remembered from then on. */
             assert_int_equal(add(window, 7, 5990 + longest), BRY_ABSENT);
             assert_true(has(window, 7, 5990 + longest + 1000));
             bry_window_destroy(window);
@@ -292,7 +293,7 @@ TEST(test_clock_steps_back)
         bry_window *window = make(options);
         assert_int_equal(add(window, 1, 50000), BRY_ABSENT);
         assert_int_equal(bry_window_time(window), 50000);
-        /* Happens at T: remembered for a whole window from there. */
+        /* Counts as added at T: remembered for a whole window from there. */
         assert_int_equal(add(window, 2, 100), BRY_ABSENT);
         assert_int_equal(bry_window_time(window), 50000);
         assert_true(has(window, 2, 51000));
@@ -300,7 +301,7 @@ TEST(test_clock_steps_back)
         assert_int_equal(bry_window_advance(window, 3), BRY_OK);
         assert_int_equal(bry_window_time(window), 50000);
         assert_int_equal(bry_window_advance(window, 80000), BRY_OK);
-        assert_false(has(window, 1, 50000)); /* forgotten is forgotten */
+        assert_false(has(window, 1, 50000)); /* stays forgotten */
         assert_int_equal(add(window, 1, 50000), BRY_ABSENT);
         assert_true(has(window, 1, 81000));
         bry_window_destroy(window);
@@ -372,7 +373,7 @@ TEST(test_end_of_the_range)
     }
 }
 
-/* Advancing in steps leaves the same window as advancing at once, whatever the steps. */
+/* Advancing in steps gives the same window as advancing at once. */
 TEST(test_advancing_in_steps)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++)
@@ -409,7 +410,7 @@ TEST(test_advancing_in_steps)
 
 /* ---- load ----------------------------------------------------------------------------------- */
 
-/* A hundred times the load for a while: within the error throughout, and memory comes back. */
+/* A hundred times the load for a while: always within the error, and memory is freed afterwards. */
 TEST(test_burst)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
@@ -469,10 +470,10 @@ TEST(test_refusing)
             BRY_E_FULL);
         assert_true(alike(window, before));
         assert_int_equal(bry_window_time(window), now);
-        assert_int_equal(add(window, 0, now), BRY_PRESENT); /* what is there needs no room */
+        assert_int_equal(add(window, 0, now), BRY_PRESENT); /* known elements need no room */
         for (uint64_t i = 0; i < added; i++)
             assert_true(has(window, i, now + 1000));
-        /* Time makes room. */
+        /* Expired elements make room. */
         now += shape.longest;
         assert_int_equal(add(window, added, now), BRY_ABSENT);
         assert_false(stats_of(window).at_limit);
@@ -481,7 +482,7 @@ TEST(test_refusing)
     }
 }
 
-/* Steady load under a limit that holds it: never refused, and never above the limit. */
+/* A steady load with a sufficient limit: never refused, and never above the limit. */
 TEST(test_limit_in_steady_state)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++) {

@@ -1,5 +1,5 @@
-/* The window's memory: plan, stats and allocator agree to the byte, what needs none works without,
- * and what was taken back leaves no trace. On every engine and mode. */
+/* The window's memory: plan, stats and allocator agree to the byte; operations that need no memory
+ * work without it; and a deleted element leaves no trace. With every engine and mode. */
 #include "support/window_helpers.h"
 #include "window/compact/compact_window.h"
 #include "window/window_object.h"
@@ -62,7 +62,7 @@ TEST(test_first_of_very_many)
     }
 }
 
-/* At the worst moment of a steady load: what plan foretells, give or take an eighth. */
+/* At the worst moment of a steady load: the planned size within an eighth. */
 TEST(test_plan_at_capacity)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
@@ -86,7 +86,7 @@ TEST(test_plan_at_capacity)
     }
 }
 
-/* Clearing never fails, nor does advancing over everything; compact forgets without memory. */
+/* Clearing never fails, nor does advancing over everything; compact deletes without memory. */
 TEST(test_without_memory)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
@@ -124,9 +124,9 @@ TEST(test_without_memory)
 }
 
 /*
- * What was added and at once forgotten leaves the window that time alone would have left, to the
- * byte, whatever is refused later included; and forgetting takes no memory then. With levels that
- * open and close, expired entries in the way, jumps over a generation and over all, and a limit.
+ * An element that is added and deleted at once leaves the window as if only time had advanced, to
+ * the byte, including later refusals; and the deletion needs no memory. With tables that are added
+ * and removed, expired entries, jumps over a generation and over all, and a limit.
  */
 TEST(test_taken_back)
 {
@@ -175,8 +175,8 @@ TEST(test_taken_back)
 }
 
 /*
- * compact, with hashes that all lead to one segment, so that it spills: a batch is all or nothing
- * then too, and copies nothing; frames hold such windows as well.
+ * compact, with hashes that all belong to one segment, so that it overflows: a batch is still all
+ * or nothing, and copies nothing; such windows can be saved as well.
  */
 TEST(test_batch_on_spilled_segment)
 {
@@ -226,7 +226,7 @@ TEST(test_batch_on_spilled_segment)
     bry_window *loaded = NULL;
     assert_int_equal(bry_window_load(&source, NULL, &loaded), BRY_OK);
     assert_true(alike(window, loaded));
-    /* Half of them expire, are reclaimed, and come again. */
+    /* Half of them expire, are reclaimed, and are added again. */
     for (unsigned round = 0; round < 6; round++) {
         now += 700;
         for (unsigned i = round % 2; i < N; i += 2)
@@ -240,8 +240,7 @@ TEST(test_batch_on_spilled_segment)
     assert_int_equal(memory.now, 0);
 }
 
-/* What was asked for and is new: with any allocation failing it is not added, and nothing is
- * changed. */
+/* A new element after a failed allocation: it is not added, and nothing has changed. */
 TEST(test_failing_to_add_new)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++) {

@@ -1,4 +1,4 @@
-/* Whole windows: copies, merges, and what can be seen from outside; on every engine. */
+/* Copies and merges of windows, and pauses, with every engine. */
 #include "support/like.h"
 #include "support/window_helpers.h"
 #include "window/window_object.h"
@@ -32,8 +32,9 @@ TEST(test_clone_and_clear)
     }
 }
 
-/* To ask, and then to add what is new or else to move the time, is to add: the same bytes, at a
- * load that fills several levels, with jumps of time over some of the window and over all. */
+/* Asking first, and then adding new elements or else advancing the time, equals adding: the same
+ * bytes, at a load that fills several tables, with jumps of time over a part of the window and over
+ * all of it. */
 TEST(test_asked_before_added)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
@@ -87,7 +88,7 @@ TEST(test_merge)
         assert_int_equal(bry_window_clone(a, NULL, &ab), BRY_OK);
         assert_int_equal(bry_window_clone(b, NULL, &ba), BRY_OK);
         bry_status status = bry_window_merge(ab, b);
-        if (status == BRY_E_MISMATCH) { /* fbf, where generations did not begin together */
+        if (status == BRY_E_MISMATCH) { /* fbf, if generations did not begin at the same time */
             assert_int_equal(options.engine, BRY_ENGINE_FBF);
             assert_true(alike(ab, a));
         } else {
@@ -111,7 +112,7 @@ TEST(test_merge)
         bry_window_destroy(ab);
         bry_window_destroy(ba);
 
-        /* One that no change has reached yet; and those that cannot be merged. */
+        /* A window without changes; and windows that cannot be merged. */
         like.start = 0;
         bry_window *fresh = make(like);
         assert_int_equal(bry_window_merge(b, fresh), BRY_OK);
@@ -135,7 +136,7 @@ TEST(test_merge)
     }
 }
 
-/* compact: entries cannot be given longer fingerprints, so the error decides. */
+/* compact: fingerprints cannot be extended, so the error is the limit. */
 TEST(test_merge_past_the_error)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
@@ -157,7 +158,7 @@ TEST(test_merge_past_the_error)
         add(b, i + 5000, 1000);
     assert_int_equal(bry_window_merge(a, b), BRY_OK);
     assert_true(stats_of(a).estimated_error <= 0.001);
-    /* It still takes more, as far as the error allows. */
+    /* It still accepts more, as far as the error allows. */
     bry_status status = BRY_OK;
     for (uint64_t i = 7000; i < 17000 && status == BRY_OK; i++)
         status = bry_window_add(a, key(i), 1000, NULL);
@@ -167,7 +168,7 @@ TEST(test_merge_past_the_error)
     bry_window_destroy(before);
 }
 
-/* A window that has grown fits an empty one of its kind, and the two are equal then. */
+/* A grown window can be merged into an empty one of its options, and the two are equal then. */
 TEST(test_merge_into_an_empty_one)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
@@ -181,7 +182,7 @@ TEST(test_merge_into_an_empty_one)
             add(full, i, 1000 + i / 100);
         assert_int_equal(bry_window_merge(empty, full), BRY_OK);
         assert_true(alike(full, empty));
-        for (uint64_t i = n; i < 2 * n; i++) { /* both go on alike */
+        for (uint64_t i = n; i < 2 * n; i++) { /* both behave the same */
             add(full, i, 3000);
             add(empty, i, 3000);
         }
@@ -236,7 +237,7 @@ TEST(test_looking_in)
     }
 }
 
-/* Counts what is given back. */
+/* Counts freed blocks. */
 typedef struct frees {
     uint64_t blocks;
 } frees;
@@ -254,8 +255,8 @@ static void counted_free(void *opaque, void *block, size_t size)
     free(block);
 }
 
-/* However long the pause was, the change after it gives back a few blocks, and those that follow
- * the rest; and what has not been given back is not remembered. */
+/* After a pause of any length, the next change frees a few blocks, and later changes free the rest;
+ * elements in blocks that are not freed yet are not found. */
 TEST(test_pauses_in_steps)
 {
     enum { N = 3000000, STEP = 3000, BLOCKS = 6000 };
@@ -265,7 +266,7 @@ TEST(test_pauses_in_steps)
         {10500, 10500, 10500},
         {14000, 14000, 14000},
         {1000000, 1000000, 1000000},
-        {3000, 4000, 12000}, /* twice too far for the numbers, the second time for few elements */
+        {3000, 4000, 12000}, /* two jumps beyond all generations, the second with few elements */
     };
     frees counted = {0};
     bry_allocator allocator = {counted_alloc, counted_free, &counted};
@@ -299,7 +300,7 @@ TEST(test_pauses_in_steps)
     bry_window_destroy(full);
 }
 
-/* The same for engine fbf: wide filters, of which a few elements reach nearly all pieces. */
+/* The same for engine fbf: large filters, of which a few elements use nearly all pieces. */
 TEST(test_filters_freed_in_steps)
 {
     enum { N = 600, MOST = 1100 };
@@ -330,7 +331,7 @@ TEST(test_filters_freed_in_steps)
     bry_window_destroy(window);
 }
 
-/* Periods of a millisecond at the last times there are: generation 2^64 - 1 has none after it. */
+/* Periods of a millisecond at the largest possible times: no generation follows 2^64 - 1. */
 TEST(test_end_of_time)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++) {

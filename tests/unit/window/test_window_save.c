@@ -1,4 +1,4 @@
-/* Windows in files that somebody altered: what is wrong is refused, and named. */
+/* Altered files of windows: each is refused with its message. */
 #include "common/endian.h"
 #include "frame/frame_header.h"
 #include "support/job_calls.h"
@@ -12,7 +12,8 @@ enum { MAPLET_AT = ENGINE_AT + FRAME_HEAD, MAPLET = 48, TABLES = 24, ENTRIES = 3
 enum { RECORD_AT = MAPLET_AT + MAPLET + SUM + FRAME_HEAD };
 enum { NOW = 70000 };
 
-/* A window with all that a file can hold: grown past its capacity, with elements that expired. */
+/* A window with everything that a file can contain: grown beyond its capacity, with expired
+ * elements. */
 static bry_window *busy(const window_kind *kind, uint64_t capacity)
 {
     bry_window_options options = options_of(kind);
@@ -81,8 +82,7 @@ static void assert_refused(forgery *file, const char *problem)
         assert_string_equal(load.problem, problem);
 }
 
-/* A window at the least limit loads also where structures are a little larger than they were
- * where it was made. */
+/* A window at the smallest limit loads even if structures are a little larger in this build. */
 TEST(test_limit_of_another_build)
 {
     static forgery file;
@@ -110,7 +110,7 @@ TEST(test_limit_of_another_build)
         }
 }
 
-/* Filters that grew without a limit do not fit below one. */
+/* Filters that grew without a limit exceed one. */
 TEST(test_filters_above_the_limit)
 {
     static forgery file;
@@ -167,7 +167,7 @@ TEST(test_forged_numbers)
         }
         bry_window_destroy(window);
     }
-    /* Elements at time 0, which no change has brought. */
+    /* Elements at time 0, without any change. */
     bry_window *window = make(options_of(&window_kinds[0]));
     add(window, 1, 0);
     forge(&file, window);
@@ -176,7 +176,7 @@ TEST(test_forged_numbers)
     bry_window_destroy(window);
 }
 
-/* compact: counts, groups and entries that do not belong together. */
+/* compact: counts, groups and entries that contradict each other. */
 TEST(test_forged_entries)
 {
     static forgery file;
@@ -238,7 +238,7 @@ TEST(test_forged_entries)
     bry_window_destroy(window);
 }
 
-/* fbf: filters of any size that a few bytes tell of, which the next element would allocate. */
+/* fbf: filters of any size in a few forged bytes, which the next element would allocate. */
 TEST(test_forged_filters)
 {
     static forgery file;
@@ -258,7 +258,7 @@ TEST(test_forged_filters)
         assert_int_equal(job_load_bytes(&window_calls, file.bytes, file.len, &load, &loaded),
                          BRY_OK);
         bry_window_destroy(loaded);
-        /* The options ask for much more than their capacity needs, */
+        /* The options have far more bits than their capacity needs, */
         bry__store64(file.bytes + NUMBERS_AT + 56, UINT64_C(1) << 40);
         assert_refused(&file, "the window's options are out of range");
         /* or for a large capacity. An empty row has filters of this size and no bits. */
@@ -276,7 +276,7 @@ TEST(test_forged_filters)
     }
 }
 
-/* fbf: numbers of the row that its filters contradict. */
+/* fbf: numbers of the row that contradict its filters. */
 TEST(test_forged_row)
 {
     static forgery file;
