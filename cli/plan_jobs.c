@@ -41,7 +41,7 @@ static bry_status plan_map(const plan_job *of, const plan_inputs *in, plan_costs
             .bytes_empty = shape.bytes_empty,
             .hashes = shape.hashes,
             .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
-            /* what the error asked for bounds: the first, and the sum of the others */
+            /* the requested error bounds the first, and the sum of the others */
             .error = fmax(shape.errors.false_positive,
                           shape.errors.false_negative + shape.errors.incorrect),
             .is_map = true,
@@ -52,7 +52,7 @@ static bry_status plan_map(const plan_job *of, const plan_inputs *in, plan_costs
     return status;
 }
 
-/* The items in so many subsets of equal size. */
+/* The items in `subsets` subsets of equal size. */
 static bry_status plan_index(const plan_job *of, const plan_inputs *in, plan_costs *out)
 {
     bry_index_options options = BRY_INDEX_OPTIONS;
@@ -101,7 +101,7 @@ static bry_status plan_window(const plan_job *of, const plan_inputs *in, plan_co
     return status;
 }
 
-/* The operations within one window, and none of the counters. */
+/* The operations within one window, without the counters themselves. */
 static bry_status plan_counter(const plan_job *of, const plan_inputs *in, plan_costs *out)
 {
     bry_counter_options options = BRY_COUNTER_OPTIONS;
@@ -143,8 +143,8 @@ const plan_job plan_jobs[PLAN_JOBS] = {
     {"index", BRY_ENGINE_COMPACT, NULL, plan_index, INDEX_LIMITS},
     {"index", BRY_ENGINE_DBA, NULL, plan_index, INDEX_LIMITS},
 };
-/* What a standard Bloom filter takes by the textbook: m = n·ln(1/p)/ln²2 bits, k = log2(1/p). The
- * measure that readers know; nothing here creates one. */
+/* The size of a standard Bloom filter by the textbook: m = n·ln(1/p)/ln²2 bits, k = log2(1/p), as a
+ * well-known reference; nothing here creates one. */
 plan_costs plan_standard_bloom(const plan_inputs *in)
 {
     double n = (double)in->items;

@@ -1,6 +1,6 @@
 /*
- * What the jobs cost by engine, from the same functions that creation uses, so that what is planned
- * is what will be allocated. A job that the library learns adds a row.
+ * The cost of each job and engine, from the functions that create uses, so that the plan is what
+ * will be allocated. A new job adds a row.
  */
 #ifndef BLOOMERY_CLI_PLAN_JOBS_H
 #define BLOOMERY_CLI_PLAN_JOBS_H
@@ -27,7 +27,7 @@ typedef struct plan_costs {
     uint64_t subsets; /* of an index, else 0; and then: */
     uint32_t group;
     uint64_t window; /* ms, of a window or a counter, else 0; and then: */
-    uint64_t longest; /* ms after which an element is surely forgotten */
+    uint64_t longest; /* ms after which an element is certainly forgotten */
     uint32_t generations; /* of a window, else 0 */
     uint64_t bytes_per_counter; /* of a counter, else 0 */
 } plan_costs;
@@ -38,15 +38,15 @@ typedef bry_status planner(const plan_job *of, const plan_inputs *in, plan_costs
 struct plan_job {
     const char *name;
     bry_engine engine;
-    const char *layout; /* where the engine has more than one, else NULL */
+    const char *layout; /* if the engine has more than one, else NULL */
     planner *plan;
-    const char *limits; /* for the message when the inputs are out of range */
+    const char *limits; /* for the message if the inputs are out of range */
 };
 
 enum { PLAN_JOBS = 11 };
 extern const plan_job plan_jobs[PLAN_JOBS];
 
-/* What a standard Bloom filter takes by the textbook. */
+/* The size of a standard Bloom filter by the textbook. */
 plan_costs plan_standard_bloom(const plan_inputs *in);
 
 #endif

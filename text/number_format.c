@@ -6,7 +6,7 @@
 
 const char *text_number(double number, char out[TEXT_NUMBER_SIZE])
 {
-    /* 15 digits survive the way into a double and back, 17 suffice for any double. */
+    /* 15 digits survive conversion to a double and back; 17 suffice for any double. */
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(out, TEXT_NUMBER_SIZE, "%.*g", digits, number);
         if (strtod(out, NULL) == number)

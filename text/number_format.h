@@ -9,8 +9,8 @@
 /* The shortest decimal that reads back as the same number: 0.0005, 1e-09. Returns `out`. */
 const char *text_number(double number, char out[TEXT_NUMBER_SIZE]);
 
-/* Three digits, and always a point: 0.01, 1.0e-06. Clients take a value of INFO for a number with a
- * fraction only if it has a point. Returns `out`. */
+/* Three digits, and always a point: 0.01, 1.0e-06. Clients parse a value of INFO as a
+ * floating-point number only if it has a point. Returns `out`. */
 const char *text_rounded(double number, char out[TEXT_NUMBER_SIZE]);
 
 /* Bytes, to three digits: "280 B", "11.8 MiB". */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define MOST_DIGITS 40 /* more than any number here needs; beyond, it is a mistake */
+#define MOST_DIGITS 40 /* more than any number needs; longer text is an error */
 #define MOST_EXPONENT 1000
 
 static const char negative[] = "is below zero";
@@ -26,14 +26,14 @@ static const char no_unit[] = "needs a unit: ms, s, m, h or d";
 static const char not_share[] = "is not a fraction such as 0.001, 0.1% or 1e-3";
 static const char no_share[] = "is not above 0 and below 1";
 
-/* A number as it was written: digits · 10^exponent, and whatever stands behind it. */
+/* A number as written: digits · 10^exponent, and the rest of the text. */
 typedef struct written {
     char digits[MOST_DIGITS + 1]; /* without leading zeros; "" is zero */
     int exponent;
     const char *rest, *end;
 } written;
 
-/* The byte there, or NUL behind the end. */
+/* The byte at this position, or NUL at the end. */
 static char byte_at(const char *at, const char *end)
 {
     return at < end ? *at : '\0';
@@ -59,7 +59,7 @@ static const char *read_exponent(const char *at, const char *end, int *exponent)
     return at;
 }
 
-/* Reads digits, with a point or not, and an exponent if there is one. */
+/* Reads digits, an optional point, and an optional exponent. */
 static const char *read_written(const char *text, size_t size, const char *otherwise,
                                 written *number)
 {
@@ -107,7 +107,7 @@ static const char *whole_number(const written *number, uint64_t unit, uint64_t *
             __builtin_add_overflow(product, (uint64_t)(*digit - '0'), &product))
             return number->exponent < 0 ? not_whole : too_large;
     int exponent = number->exponent;
-    for (; exponent < 0; exponent++) { /* the unit gives what the fraction takes: 1.5k */
+    for (; exponent < 0; exponent++) { /* the unit makes the fraction whole: 1.5k */
         if (product % 10 == 0)
             product /= 10;
         else if (unit % 10 == 0)
@@ -162,7 +162,7 @@ static bool rest_is(const char *at, const char *end, const char *word)
     return (size_t)(end - at) == len && strncasecmp(at, word, len) == 0;
 }
 
-/* The multiplier that the rest names, all of it; 0 when it names none. */
+/* The multiplier that the whole rest of the text names; 0: none. */
 static uint64_t scale_of(const written *number, bool bytes)
 {
     static const char letters[] = "kmgt";
@@ -251,7 +251,7 @@ const char *text_parse_share(const char *text, size_t len, double *share)
     }
     if (number.rest != number.end)
         return not_share;
-    /* Back to text, so that 0.1% is the number nearest to 0.001, not 0.1 divided by 100. */
+    /* Converted to text, so that 0.1% is the number nearest to 0.001, not 0.1 divided by 100. */
     char normal[MOST_DIGITS + 16];
     snprintf(normal, sizeof normal, "0%se%d", number.digits, number.exponent);
     double value = strtod(normal, NULL);

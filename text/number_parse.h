@@ -1,7 +1,7 @@
 /*
- * Numbers as people type them, to the programs and to the server alike. Whole numbers are computed
- * exactly, never through floating point: 1.5k is 1500, and 2^64 is refused instead of becoming
- * something near it. Units are read in any case, except those of time, which are in lower case.
+ * Numbers as people type them, for the programs and the server. Whole numbers are computed exactly,
+ * never through floating point: 1.5k is 1500, and 2^64 is refused instead of becoming something
+ * near it. Units are read in any case, except those of time, which are in lower case.
  *
  *   count   5000   10M   64k   1e6   2^20   16Ki    k M G T: powers of 1000; Ki Mi Gi Ti: of 1024
  *   bytes   4096   64m   64MB  64MiB 1gb            without B as counts; kB MB GB TB: powers of

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The last millisecond of the year 9999. Beyond it a stamp is in another unit than was said. */
+/* The last millisecond of the year 9999. A larger number must be in another unit. */
 #define LAST_MS UINT64_C(253402300799999)
 #define DAY_MS INT64_C(86400000)
 #define MOST_EXPONENT 100000
@@ -29,7 +29,7 @@ bool text_parse_time_unit(const char *word, text_time_unit *unit)
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-/* The exponent, cut off where any time would be out of range; false: there is none. */
+/* The exponent, limited to where any time is out of range; false: there is none. */
 static bool parse_exponent(const char *text, size_t len, int64_t *exponent)
 {
     bool minus = len > 0 && text[0] == '-';
@@ -43,7 +43,7 @@ static bool parse_exponent(const char *text, size_t len, int64_t *exponent)
     return at > first && at == len;
 }
 
-/* Exactly: the unit and an exponent move the point, and what is before it then is the number. */
+/* Exact: unit and exponent move the decimal point, and the digits before it are the number. */
 static const char *parse_number(const char *text, size_t len, text_time_unit unit, uint64_t *ms)
 {
     static const int moves[] = {[TEXT_S] = 3, [TEXT_MS] = 0, [TEXT_US] = -3, [TEXT_NS] = -6};
@@ -80,7 +80,7 @@ typedef struct cursor {
     const char *at, *end;
 } cursor;
 
-/* Exactly so many digits. */
+/* Exactly this many digits. */
 static bool take_digits(cursor *c, unsigned count, int *number)
 {
     if (c->end - c->at < (ptrdiff_t)count)
@@ -102,8 +102,8 @@ static bool take_byte(cursor *c, char wanted)
     return true;
 }
 
-/* Days from 1970-01-01 on, in the Gregorian calendar: years begin in March, so that the day which
- * comes and goes is the last. */
+/* Days from 1970-01-01 on, in the Gregorian calendar: years begin in March, so that the leap day is
+ * the last day. */
 static int64_t days_to(int year, int month, int day)
 {
     int64_t y = month > 2 ? year : year - 1, era = y / 400, of_era = y % 400;
@@ -120,7 +120,7 @@ static bool is_day(int year, int month, int day)
     return day >= 1 && day <= days[month - 1] + (month == 2 && leap);
 }
 
-/* Z, ±hh, ±hhmm or ±hh:mm; or nothing, which is Z. Minutes that the text is ahead of UTC. */
+/* Z, ±hh, ±hhmm or ±hh:mm; nothing means Z. Returns the offset from UTC in minutes. */
 static bool take_zone(cursor *c, int *ahead)
 {
     *ahead = 0;

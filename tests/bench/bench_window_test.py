@@ -216,7 +216,7 @@ class Seen(Case):
                 done = run("seen", "--items", "5k", "--rounds", "1",
                            env={**os.environ, "PATH": folder + ":" + os.environ["PATH"]})
                 self.assertEqual((done.returncode, done.stdout), (3, ""), script)
-                self.assertIn("bloomery-bench: BADDATA: awk ", done.stderr)
+                self.assertIn("bloomery-bench: BADDATA: awk", done.stderr)
 
     def test_no_room_for_the_lines(self):
         done = run("seen", "--items", "5k", env={**os.environ, "TMPDIR": "/nowhere"})

@@ -1,4 +1,4 @@
-/* `bloomery seen` beside what one would type without it, on the same lines, in turn. */
+/* `bloomery seen` compared with awk and sort on the same lines, in interleaved rounds. */
 #include "bench/cases/window/window_cases.h"
 
 #include "bench/peers/line_programs.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The last part of where a program of the search path really is. */
+/* The file name of a program in PATH, with links resolved. */
 static void find_name(const char *program, char *name, size_t room)
 {
     const char *path = getenv("PATH");
@@ -59,11 +59,11 @@ static bool set_up_programs(programs *all, double error)
         [SEEN_SORT] = {"sort", "-u", NULL},
     };
     memcpy(all->arguments, lines, sizeof lines);
-    setenv("LC_ALL", "C", 1); /* compare bytes, as the others do: the fastest that sort has */
+    setenv("LC_ALL", "C", 1); /* compare bytes, as the others do, which is the fastest for sort */
     return true;
 }
 
-/* Each once, and what it prints read. */
+/* Runs each program once and checks its output. */
 static bool check_all(const programs *all, int file, seen_report *report)
 {
     uint64_t lines = report->settings.lines;
@@ -74,8 +74,7 @@ static bool check_all(const programs *all, int file, seen_report *report)
         if (!run.there && row != SEEN_BLOOMERY)
             continue;
         if (!run.done || check.wrong) {
-            cli_fail(BRY_E_BADDATA, "%s did not print what it should",
-                     all->arguments[row][row == SEEN_BLOOMERY]);
+            cli_fail(BRY_E_BADDATA, "%s: wrong output", all->arguments[row][row == SEEN_BLOOMERY]);
             return false;
         }
         report->row[row].right = row == SEEN_BLOOMERY || check.missing == 0;
@@ -87,7 +86,7 @@ static bool check_all(const programs *all, int file, seen_report *report)
     report->row[SEEN_BLOOMERY].right = (double)report->false_drops <= most + 5 * sqrt(most) + 1;
     for (unsigned row = 0; row < SEEN_ROWS; row++)
         if (report->row[row].there && !report->row[row].right) {
-            cli_fail(BRY_E_BADDATA, "%s left out lines", all->arguments[row][row == SEEN_BLOOMERY]);
+            cli_fail(BRY_E_BADDATA, "%s dropped lines", all->arguments[row][row == SEEN_BLOOMERY]);
             return false;
         }
     return true;

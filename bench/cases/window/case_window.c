@@ -1,4 +1,4 @@
-/* One window, or several in turn: what they hold and err, and then how fast they are. */
+/* One window, or several in interleaved rounds: first size and errors, then speed. */
 #include "bench/cases/window/window_cases.h"
 
 #include "cli/core/output/output.h"
@@ -13,7 +13,7 @@ static bool check_window_report(const window_report *report, const bench_result 
     const window_facts *facts = &report->facts;
     double error = report->work.settings.error, asked = (double)facts->absent;
     if (report->work.kind != WINDOW_LIBRARY && report->work.kind != WINDOW_PAPER)
-        return true; /* whatever it gives */
+        return true; /* only reported */
     if (facts->forgotten_early) {
         cli_fail(BRY_E_BADDATA, "%s: %llu elements were forgotten early", report->name,
                  (unsigned long long)facts->forgotten_early);
@@ -26,7 +26,7 @@ static bool check_window_report(const window_report *report, const bench_result 
     }
     if (result->found[WINDOW_HIT] != result->found[WINDOW_HIT_BATCH] ||
         result->found[WINDOW_MISS] != result->found[WINDOW_MISS_BATCH]) {
-        cli_fail(BRY_E_BADDATA, "%s: a batch is answered differently from single questions",
+        cli_fail(BRY_E_BADDATA, "%s: batches and single look-ups give different answers",
                  report->name);
         return false;
     }

@@ -1,6 +1,6 @@
 /*
- * Windows side by side on the same elements, in turn; then the library's under a burst, and
- * counters behind all of them under retries.
+ * Windows on the same elements, in interleaved rounds; then the library's windows in a burst, and
+ * counters with all of them under retries.
  */
 #include "bench/cases/window/window_cases.h"
 
@@ -9,7 +9,7 @@
 #include <math.h>
 
 #define BURST_ELEMENTS 8000u
-/* Operations under retries: so many for each element, but no more than the latter. */
+/* Operations under retries: this many per element, but at most the second number. */
 #define RETRY_OPERATIONS_EACH 5u
 #define RETRY_OPERATIONS_MOST 100000u
 
@@ -55,7 +55,7 @@ static bool compare_windows(const window_settings *settings, windows_report *rep
     return window_reports_measure(report->row, WINDOWS_ROWS);
 }
 
-/* What is promised throughout; the published row is only reported. */
+/* Checks the promise; the published row is only reported. */
 static bool check_burst(const burst_facts *facts, double error, const char *name)
 {
     double asked = (double)facts->asked;

@@ -1,4 +1,4 @@
-/* The report on `bloomery seen` in its three forms. doc/bloomery-bench.1 explains the fields. */
+/* The report of `bloomery seen`, in three formats. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/window/window_cases.h"
 #include "cli/core/output/text_table.h"
 

@@ -1,4 +1,4 @@
-/* The windows' report in its three forms. doc/bloomery-bench.1 explains the fields. */
+/* The report of windows, in three formats. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/window/window_cases.h"
 #include "cli/core/output/text_table.h"
 

@@ -63,7 +63,7 @@ bry_status window_burst(const window_settings *settings, burst_facts *facts)
         return BRY_E_NOMEM;
     *facts = (burst_facts){.asked = settings->elements < FEW ? ASKED_SMALL : ASKED};
     uint64_t next = 0, asked = 0, wrong = 0;
-    double due = 0, rate = (double)settings->elements / WINDOW_MS; /* a ms */
+    double due = 0, rate = (double)settings->elements / WINDOW_MS; /* per ms */
     for (uint64_t now = WINDOW_MS; now < END && status == BRY_OK; now++) {
         bool burst = now >= CALM_UNTIL && now < BURST_UNTIL;
         due += burst ? BURST_TIMES * rate : rate;

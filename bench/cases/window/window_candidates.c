@@ -16,7 +16,7 @@ static void plan_window_filter(window_work *work, double elements, double error)
 {
     work->bits = (uint64_t)ceil(bry__bloom_bits(elements, error));
     work->hashes = bry__bloom_hashes_for_error(error);
-    /* Rounding k costs a little, which more bits make up for. */
+    /* Rounding k costs a little, which more bits compensate. */
     while (bry__bloom_error((double)work->bits, work->hashes, elements) > error)
         work->bits += work->bits / 256 + 1;
 }
@@ -67,7 +67,7 @@ bry_status window_work_plan(window_work *work, window_kind kind, const window_se
     double part = (double)its->elements / its->generations;
     unsigned filters = its->generations + 1;
     switch (kind) {
-    case WINDOW_RBF: /* cleared when it holds what a window brings */
+    case WINDOW_RBF: /* cleared when it has the elements of a window */
         plan_window_filter(work, (double)its->elements, its->error);
         return BRY_OK;
     case WINDOW_RING:
@@ -286,7 +286,7 @@ static uint64_t ring_bytes(const void *state)
     return bry__filter_ring_bytes(state);
 }
 
-/* At the end of a generation, when all its filters hold what they are planned for. */
+/* At the end of a generation, when all filters are at their planned load. */
 static double ring_predicted(const window_work *work, const void *state)
 {
     (void)state;
@@ -365,7 +365,7 @@ const window_calls *window_calls_of(window_kind kind)
     return all_calls[kind];
 }
 
-/* An instance with two windows behind it. */
+/* An instance after two windows of elements. */
 static void *make_window_state(const void *given)
 {
     const window_work *work = given;
@@ -426,7 +426,7 @@ WINDOW_INLINE bool run(const window_work *work, void *state, window_calls calls,
     return good;
 }
 
-/* Compiled for each kind, so that a call through a pointer is in none of the times. */
+/* Compiled for each kind, so that the times include no calls through pointers. */
 static bool run_library(const void *work, void *state, unsigned phase, bench_watch *watch,
                         uint64_t *found)
 {

@@ -1,8 +1,7 @@
 /*
  * Windows as candidates: the library's engines through the public functions, and what they are
  * compared with: fbf as published and RBF (papers/), a ring of plain filters, an exact window. All
- * get the same elements at the same times: as many in each window as they are planned for, evenly
- * spread.
+ * get the same elements at the same times: the planned number in each window, evenly spread.
  *
  *   warm-up: two windows of elements          the window that is looked at        end: just before
  *   ├──────────────────┼──────────────────┼──────────────────────────────────┤    a generation goes
@@ -20,9 +19,9 @@
 #define WINDOW_WARM_UP 2u
 
 enum window_phase {
-    WINDOW_ADD, /* a window of elements, into one that is in use */
+    WINDOW_ADD, /* adds a window of elements to a window in use */
     WINDOW_HIT, /* all of them, in another order */
-    WINDOW_MISS, /* as many others */
+    WINDOW_MISS, /* the same number of others */
     WINDOW_HIT_BATCH,
     WINDOW_MISS_BATCH,
     WINDOW_PHASES
@@ -42,31 +41,31 @@ typedef struct window_work {
     uint64_t window, start; /* ms */
     double step; /* ms from one element to the next */
     bry_window_options options; /* the library's */
-    bry__paper_fbf_options paper; /* of fbf as published; what follows is the others' */
+    bry__paper_fbf_options paper; /* of fbf as published; the following are for the others */
     uint64_t bits; /* of one filter */
     unsigned hashes;
-    const bench_keys *keys; /* of the last window; NULL where no times are measured */
+    const bench_keys *keys; /* of the last window; NULL if times are not measured */
     uint8_t *answers; /* room for a batch */
 } window_work;
 
-/* Where fbf of these settings comes from: the library or papers/. */
+/* Whether fbf of these settings is the library's or from papers/. */
 window_kind window_kind_of(const window_settings *settings);
 
-/* BRY_E_RANGE: there is no such window. The keys and the room are not set. */
+/* BRY_E_RANGE: not possible. Does not set the keys and the room. */
 bry_status window_work_plan(window_work *work, window_kind kind, const window_settings *settings);
 
-/* Element number i comes then. */
+/* The time of element number i. */
 uint64_t window_time(const window_work *work, uint64_t i);
-/* Some element; no two numbers below 2^62 have the same, and none is in bench_keys. */
+/* The element of a number below 2^62: all are distinct, and none is in bench_keys. */
 bry_hash window_element(uint64_t number);
 
-/* What a window says of itself. */
+/* The statistics of a window. */
 typedef struct window_counts {
     uint64_t items, ended_early, resizes;
 } window_counts;
 
-/* One instance of any kind. Questions are asked at the time of the last add. The answer of an add
- * is BRY_UNSURE when it failed. */
+/* One instance of any kind. Queries are at the time of the last add. An add that fails returns
+ * BRY_UNSURE. */
 typedef struct window_calls {
     void *(*make)(const window_work *work);
     void (*drop)(void *state);

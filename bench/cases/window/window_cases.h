@@ -1,4 +1,5 @@
-/* The cases of windows: one, all side by side, and `bloomery seen` beside other programs. */
+/* The cases of windows: one, all of them compared, and `bloomery seen` compared with other
+ * programs. */
 #ifndef BLOOMERY_BENCH_WINDOW_CASES_H
 #define BLOOMERY_BENCH_WINDOW_CASES_H
 
@@ -17,13 +18,14 @@ typedef struct window_report {
     bench_time time[WINDOW_PHASES];
 } window_report;
 
-/* False, with a message on stderr, when memory ran out or a promise was broken: an element
- * forgotten early, or more errors than the target and five standard deviations. */
+/* False, with a message on stderr, if memory ran out or a promise was broken: an element forgotten
+ * early, or more errors than the target plus five standard deviations. */
 bool bench_window(const window_settings *settings, window_report *report);
 void bench_window_json(cli_json *json, const window_report *report);
 bool bench_window_text(FILE *out, const window_report *report);
 
-/* Windows in turn, all with as many elements. What is not the library's is not held to a promise.
+/* Windows in interleaved rounds, all with the same number of elements. Only the library's must keep
+ * a promise.
  */
 bool window_reports_measure(window_report *reports, size_t count);
 void window_row_json(cli_json *json, const window_report *report);
@@ -72,15 +74,15 @@ typedef struct seen_settings {
 typedef struct seen_report {
     seen_settings settings;
     uint64_t bytes, distinct; /* of the input */
-    char awk[64]; /* which one it is */
-    uint64_t false_drops; /* of `bloomery seen`, against the exact answer */
+    char awk[64]; /* its name */
+    uint64_t false_drops; /* of `bloomery seen`, compared with the exact answer */
     double expected_drops; /* at most */
     struct {
         bool there; /* the program was found */
-        bool right; /* what it printed is what it must be */
-        double seconds, seconds_min; /* on the wall; the median of the rounds */
+        bool right; /* its output is correct */
+        double seconds, seconds_min; /* wall-clock time; the median of the rounds */
         double processor; /* seconds, user and system */
-        uint64_t peak_bytes; /* of its memory */
+        uint64_t peak_bytes; /* its peak memory */
     } row[SEEN_ROWS];
 } seen_report;
 

@@ -1,8 +1,8 @@
 /*
  * Fig. 6.9: a counter whose operations are retried, behind windows of the same memory. The thesis
- * has three filters of 500 bits and k = 3, two operations a second, and t = 5 s, against an RBF of
- * 1500 bits. Here there are SCALE times as many of all, which leaves the rates as they are and
- * makes the memory large enough to hold something besides bits.
+ * has three filters of 500 bits and k = 3, two operations per second, and t = 5 s, compared with an
+ * RBF of 1500 bits. Here all of these are SCALE times larger, which does not change the rates and
+ * makes the memory large enough for other windows.
  */
 #include "bench/cases/window/window_trial.h"
 
@@ -17,8 +17,8 @@ enum {
     HASHES = 3,
     PART = 5000, /* ms: t */
     WINDOW_MS = 2 * PART,
-    RATE = 2 * SCALE, /* operations a second */
-    AHEAD = WINDOW_MS / 1000 * RATE, /* a retry comes after at most so many operations */
+    RATE = 2 * SCALE, /* operations per second */
+    AHEAD = WINDOW_MS / 1000 * RATE, /* a retry comes after at most this many operations */
 };
 #define RBF_TARGET 0.01
 
@@ -32,7 +32,7 @@ typedef struct rows {
     uint64_t counted[RETRY_ROWS];
 } rows;
 
-/* The best error that these bytes buy. */
+/* The smallest error that is possible in these bytes. */
 static bry_status fit_window(bry_window_options *options, uint64_t bytes)
 {
     bry_status status = BRY_E_RANGE;
@@ -58,7 +58,7 @@ static void drop_retry_rows(rows *all)
     bry__rbf_free(&all->rbf, &allocator);
 }
 
-/* Those of the papers. */
+/* The windows of the papers. */
 static bry_status make_published_rows(rows *all)
 {
     const bry__paper_fbf_options options = {
@@ -124,7 +124,7 @@ bry_status window_retries(double share, uint64_t operations, retry_facts *facts)
     bry_status status = make_retry_rows(&all, facts->bytes);
     if (status != BRY_OK)
         return status;
-    uint64_t due[AHEAD + 1] = {0}; /* retries by the operation after which they come; ids from 1 */
+    uint64_t due[AHEAD + 1] = {0}; /* retries by the operation that they follow; ids from 1 */
     for (uint64_t i = 0; i < operations + AHEAD && status == BRY_OK; i++) {
         uint64_t now = 1000000 + i * 1000 / RATE;
         uint64_t ids[2] = {i < operations ? i + 1 : 0, due[i % (AHEAD + 1)]};

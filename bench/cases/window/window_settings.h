@@ -1,10 +1,10 @@
-/* What `bench window` and its relatives are asked for. */
+/* The settings of `bench window` and similar cases. */
 #ifndef BLOOMERY_BENCH_WINDOW_SETTINGS_H
 #define BLOOMERY_BENCH_WINDOW_SETTINGS_H
 
 #include <bloomery/window.h>
 
-/* What fbf is measured: the library's, or the published one (papers/paper_fbf.h). */
+/* Which fbf is measured: the library's, or the published one (papers/paper_fbf.h). */
 typedef enum window_mode {
     WINDOW_MODE_IMPROVED,
     WINDOW_MODE_PAPER, /* with the optimized check */
@@ -21,8 +21,7 @@ typedef struct window_settings {
     unsigned rounds;
 } window_settings;
 
-/* The words of --engine and --mode, NULL where one was not given. CLI_GO_ON, or the exit code after
- * a message. */
+/* Reads --engine and --mode; NULL: not given. CLI_GO_ON, or the exit code after a message. */
 int window_settings_read(const char *engine, const char *mode, window_settings *settings);
 
 /* "improved", "paper" or "simple" for fbf; NULL for any other engine. */

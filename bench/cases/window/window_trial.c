@@ -2,17 +2,17 @@
 
 #include <stdlib.h>
 
-#define WHOLE 16u /* with so many generations all is asked for at the end of each */
-#define LOOKS 8u /* at the bytes, in each generation */
-#define ABSENT_FROM (UINT64_C(1) << 61) /* numbers of elements that are never added */
+#define WHOLE 16u /* up to this many generations, everything is queried at the end of each */
+#define LOOKS 8u /* samples of the bytes per generation */
+#define ABSENT_FROM (UINT64_C(1) << 61) /* first number of elements that are never added */
 
 static bool is_set(const uint8_t *bits, uint64_t i)
 {
     return bits[i / 8] >> (i % 8) & 1;
 }
 
-/* Everything that was new at most a window ago, of many generations each time a part of it; and
- * elements that were never there, four windows of them in all. */
+/* Queries everything that was new at most a window ago (with many generations only a part each
+ * time), and absent elements, four windows of them in total. */
 static void ask_window(const window_work *work, const void *state, const uint8_t *was_new,
                        uint64_t added, window_facts *facts, uint64_t *wrong)
 {
