@@ -181,11 +181,11 @@ bool bry__maplet_keeps(const bry__maplet *maplet)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-/* The newest table that has the key; as many as there are: none has. */
+/* The newest table that has the key; maplet->tables if none has it. */
 static inline unsigned find_table(const bry__maplet *maplet, bry_hash hash, uint32_t *value)
 {
     unsigned i = maplet->tables - 1;
-    if (i > 0) { /* most keys are in one of the last two, or in none: both are fetched at once */
+    if (i > 0) { /* most keys are in one of the last two, or in none: prefetch both */
         bry__table_prefetch(maplet->table[i], fingerprint_of(maplet, i, hash), false);
         bry__table_prefetch(maplet->table[i - 1], fingerprint_of(maplet, i - 1, hash), false);
     }
@@ -214,7 +214,7 @@ uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t 
     return total;
 }
 
-/* Of the values that one table has under a fingerprint, page by page. */
+/* Searches the values of a fingerprint in one table, page by page. */
 static bool find_in(const bry__table *table, uint64_t fingerprint, bry__match *match, void *context,
                     uint32_t *value)
 {
@@ -229,7 +229,7 @@ static bool find_in(const bry__table *table, uint64_t fingerprint, bry__match *m
             }
         if (got <= ROOM || found[ROOM - 1] == UINT32_MAX)
             return false;
-        from = found[ROOM - 1] + 1; /* equal ones need not be asked again */
+        from = found[ROOM - 1] + 1; /* skips equal values */
     }
 }
 

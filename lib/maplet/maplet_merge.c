@@ -1,9 +1,9 @@
 /*
  * Merging two maplets, and folding the tables of one into the first.
  *
- * Neither needs the keys: fingerprints are recoverable, and those of a later table are the earlier
- * ones' with more bits. Entries keep their table when they are merged. Where the same key is in
- * both maplets, but not in tables of the same number, and one value is to be found:
+ * Neither needs the keys: fingerprints can be recovered, and a fingerprint of a later table is that
+ * of an earlier one with more bits. Merged entries keep their table. If the same key is in both
+ * maplets, but in tables with different numbers, and look-ups shall find one value:
  *
  *   from's table is newer    its entry hides the other's, which stays where it is. It must not be
  *                            removed, because all that is known of it is a shorter fingerprint, and
@@ -15,24 +15,24 @@
 
 typedef struct merging {
     const bry__maplet *into, *from;
-    const uint32_t *value; /* what those of `from` become; NULL: they are the same */
-    unsigned table; /* that is being made */
-    bry__maplet *made; /* those before it */
+    const uint32_t *new_value; /* for each value of `from`; NULL: values do not change */
+    unsigned table; /* number of the table being made */
+    bry__maplet *result; /* has the tables before it */
 } merging;
 
-/* Looks up entries of the table that is being made in one before it, unless they are found. */
+/* Looks up entries of the current table in table i before it, except those with found[j] set. */
 static void find_shorter(const merging *merge, const bry__table *table, unsigned i,
                          const uint64_t *fingerprints, size_t n, uint32_t *values, uint8_t *found)
 {
     uint64_t shorter[BRY__TABLE_BATCH];
     for (size_t j = 0; j < n; j++)
-        shorter[j] = bry__chain_shorten(&merge->made->chain, fingerprints[j], merge->table, i);
+        shorter[j] = bry__chain_shorten(&merge->result->chain, fingerprints[j], merge->table, i);
     bry__table_get_n(table, shorter, n, values, found);
 }
 
-/* KEEP: an entry that an earlier table of `into` knows by a shorter fingerprint is not needed. */
-static void leave_out_known(void *context, const uint64_t *fingerprints, uint32_t *values,
-                            bool *keep, size_t n)
+/* KEEP: drops entries that an earlier table of `into` has with a shorter fingerprint. */
+static void drop_known(void *context, const uint64_t *fingerprints, uint32_t *values, bool *keep,
+                       size_t n)
 {
     const merging *merge = context;
     const bry__maplet *into = merge->into;
@@ -45,9 +45,9 @@ static void leave_out_known(void *context, const uint64_t *fingerprints, uint32_
         keep[j] = !found[j];
 }
 
-/* REPLACE: an entry of `into` that `from` has in an older table gets its value. */
-static void take_over(void *context, const uint64_t *fingerprints, uint32_t *values, bool *keep,
-                      size_t n)
+/* REPLACE: entries of `into` that would hide those in an older table of `from` get their values. */
+static void replace_hiding(void *context, const uint64_t *fingerprints, uint32_t *values,
+                           bool *keep, size_t n)
 {
     const merging *merge = context;
     const bry__maplet *from = merge->from;
@@ -58,22 +58,23 @@ static void take_over(void *context, const uint64_t *fingerprints, uint32_t *val
         find_shorter(merge, from->table[i], i, fingerprints, n, newer, found);
     for (size_t j = 0; j < n; j++)
         if (found[j])
-            values[j] = merge->value ? merge->value[newer[j]] : newer[j];
+            values[j] = merge->new_value ? merge->new_value[newer[j]] : newer[j];
 }
 
 static bry_status merge_table(merging *merge, const bry__table *into, const bry__table *from,
                               bry__merge_mode mode)
 {
-    bry__maplet *made = merge->made;
+    bry__maplet *result = merge->result;
     bry__unite_calls calls = {
-        .value = {NULL, merge->value},
-        .adapt = {mode == BRY__MERGE_REPLACE && merge->table > 0 ? take_over : NULL,
-                  mode == BRY__MERGE_KEEP && merge->table > 0 ? leave_out_known : NULL},
+        .value = {NULL, merge->new_value},
+        .adapt = {mode == BRY__MERGE_REPLACE && merge->table > 0 ? replace_hiding : NULL,
+                  mode == BRY__MERGE_KEEP && merge->table > 0 ? drop_known : NULL},
         .context = merge};
-    return bry__table_unite(made->table[merge->table], into, from, mode, &calls, &made->allocator);
+    return bry__table_unite(result->table[merge->table], into, from, mode, &calls,
+                            &result->allocator);
 }
 
-/* Whether all of `from` fits beside what is there, where nothing of it is left out. */
+/* Whether all entries of `from` fit, if none is dropped. */
 static bool fits(const bry__maplet *into, const bry__maplet *from)
 {
     uint64_t n[BRY__MAPLET_TABLES], more[BRY__MAPLET_TABLES];
@@ -84,27 +85,27 @@ static bool fits(const bry__maplet *into, const bry__maplet *from)
     return bry__chain_keeps(&into->chain, n);
 }
 
-/* The tables of both, in `made`, which has as many empty ones. */
+/* Merges the tables of both into the empty tables of the result. */
 static bry_status merge_tables(merging *merge, const bry__maplet *into, bry__merge_mode mode)
 {
-    bry__maplet *made = merge->made;
+    bry__maplet *result = merge->result;
     bry_status status = BRY_OK;
-    for (; merge->table < made->tables && status == BRY_OK; merge->table++) {
+    for (; merge->table < result->tables && status == BRY_OK; merge->table++) {
         unsigned i = merge->table;
-        bry__table empty = *made->table[i];
+        bry__table empty = *result->table[i];
         status = merge_table(merge, i < into->tables ? into->table[i] : &empty,
                              i < merge->from->tables ? merge->from->table[i] : &empty, mode);
         if (status == BRY_OK)
-            bry__table_free(&empty, &made->allocator);
+            bry__table_free(&empty, &result->allocator);
         else
-            *made->table[i] = empty;
+            *result->table[i] = empty;
     }
-    if (status == BRY_OK && !bry__maplet_keeps(made))
+    if (status == BRY_OK && !bry__maplet_keeps(result))
         status = BRY_E_FULL;
     return status;
 }
 
-/* Whether the result is what `from` is, however they are merged. */
+/* Whether the result equals `from` in every mode. */
 static bool is_copy(const bry__maplet *into, const bry__maplet *from, const uint32_t *value)
 {
     return bry__maplet_count(into) == 0 && !into->values && !from->values && !value &&
@@ -121,40 +122,40 @@ bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__me
         return BRY_E_RANGE;
     if (mode == BRY__MERGE_ALL && !fits(into, from))
         return BRY_E_FULL;
-    bry__maplet both;
+    bry__maplet merged;
     if (is_copy(into, from, value)) {
-        bry_status status = bry__maplet_clone(from, &both, &into->allocator);
+        bry_status status = bry__maplet_clone(from, &merged, &into->allocator);
         if (status == BRY_OK) {
             bry__maplet_free(into);
-            *into = both;
+            *into = merged;
         }
         return status;
     }
-    bry_status status = bry__maplet_init(&both, &into->options, &into->allocator);
+    bry_status status = bry__maplet_init(&merged, &into->options, &into->allocator);
     if (status != BRY_OK)
         return status;
-    while (both.tables < into->tables || both.tables < from->tables) {
-        status = bry__maplet_open_table(&both);
+    while (merged.tables < into->tables || merged.tables < from->tables) {
+        status = bry__maplet_open_table(&merged);
         if (status != BRY_OK)
             break;
     }
-    merging merge = {.into = into, .from = from, .value = value, .made = &both};
+    merging merge = {.into = into, .from = from, .new_value = value, .result = &merged};
     if (status == BRY_OK)
         status = merge_tables(&merge, into, mode);
     if (status != BRY_OK) {
-        bry__maplet_free(&both);
+        bry__maplet_free(&merged);
         return status;
     }
     bry__maplet_free(into);
-    *into = both;
+    *into = merged;
     return BRY_OK;
 }
 
 /* ---- folding ------------------------------------------------------------------------------- */
 
-/* The entry becomes the only one of its fingerprint in the table. */
-static bry_status put(bry__table *table, uint64_t fingerprint, uint32_t value,
-                      const bry_allocator *allocator)
+/* Makes this the only entry of its fingerprint in the table. */
+static bry_status put_single(bry__table *table, uint64_t fingerprint, uint32_t value,
+                             const bry_allocator *allocator)
 {
     uint32_t before;
     if (!bry__table_get(table, fingerprint, &before))
@@ -164,7 +165,7 @@ static bry_status put(bry__table *table, uint64_t fingerprint, uint32_t value,
     return bry__table_replace(table, fingerprint, before, value, allocator);
 }
 
-/* The older tables' entries first, so that the value that was found is the one that stays. */
+/* Entries of older tables first, so that the value found by look-ups is the one that stays. */
 static bry_status fold_into(bry__table *first, const bry__maplet *maplet)
 {
     bry__maplet_cursor cursor = {.table = 1};
@@ -172,8 +173,8 @@ static bry_status fold_into(bry__table *first, const bry__maplet *maplet)
     uint32_t value;
     bry_status status = BRY_OK;
     while (status == BRY_OK && bry__maplet_next(maplet, &cursor, &fingerprint, &value))
-        status = put(first, bry__chain_shorten(&maplet->chain, fingerprint, cursor.table, 0), value,
-                     &maplet->allocator);
+        status = put_single(first, bry__chain_shorten(&maplet->chain, fingerprint, cursor.table, 0),
+                            value, &maplet->allocator);
     return status;
 }
 
@@ -181,7 +182,7 @@ bry_status bry__maplet_fold_all(bry__maplet *maplet)
 {
     if (maplet->tables == 1)
         return BRY_OK;
-    bry__table first; /* a copy: in the midst of it a middle table would show what is hidden */
+    bry__table first; /* a copy: meanwhile a middle table would expose hidden entries */
     bry_status status = bry__table_clone(maplet->table[0], &first, &maplet->allocator);
     if (status != BRY_OK)
         return status;

@@ -1,4 +1,4 @@
-/* Values that are in use, dead or free (maplet_values.h): who has which name, and their counts. */
+/* Values that are live, dead or free (maplet_values.h): their names and counts. */
 #include "maplet/maplet_values.h"
 
 #include "hash/derive.h"
@@ -58,7 +58,7 @@ uint64_t bry__values_use_bytes(const bry__maplet *maplet, uint32_t value)
            (sizeof *values->name + tables * sizeof *values->count[0]);
 }
 
-/* Arrays with room for so many values, and the same in the first ones. */
+/* Allocates arrays for `room` values and copies the existing ones. */
 static bry_status copy_arrays(const bry__maplet *maplet, bry__values *made, uint32_t room,
                               const bry_allocator *allocator)
 {
@@ -181,7 +181,7 @@ uint32_t bry__values_find_free(const bry__maplet *maplet, uint32_t wanted, uint3
 uint32_t bry__values_find_named(const bry__maplet *maplet, uint32_t name)
 {
     const bry__values *values = maplet->values;
-    if (!values || (name < values->room && values->name[name] == name)) /* mostly it is so */
+    if (!values || (name < values->room && values->name[name] == name)) /* the usual case */
         return values ? name : BRY__NO_NAME;
     for (uint32_t value = 0; value < values->room; value++)
         if (values->name[value] == name)
@@ -299,7 +299,7 @@ bool bry__values_count_loaded(bry__maplet *maplet, uint32_t value)
     return true;
 }
 
-/* Counts anew, since entries of several tables were counted together. */
+/* Counts again by table, because entries of several tables were counted together. */
 static void recount(bry__maplet *maplet)
 {
     bry__values *values = maplet->values;
@@ -327,7 +327,7 @@ bry_status bry__values_adopt(bry__maplet *maplet, const bry__maplet *read)
 
 /* ---- keys ---------------------------------------------------------------------------------- */
 
-/* Whether one of the tables from `begin` on has the entry. */
+/* Whether a table from `begin` on has the entry. */
 static bool has_from(const bry__maplet *maplet, unsigned begin, bry_hash hash, uint32_t value)
 {
     for (unsigned i = maplet->tables; i-- > begin;)
@@ -342,7 +342,7 @@ bool bry__values_has(const bry__maplet *maplet, bry_hash hash, uint32_t value)
     return has_from(maplet, 0, hash, value);
 }
 
-/* The values of one table that no newer one has. */
+/* Calls `found` for the values of one table that no newer table has. */
 static bool each_of_table(const bry__maplet *maplet, unsigned i, bry_hash hash,
                           bry__found_name *found, void *context)
 {
@@ -378,7 +378,7 @@ bool bry__values_each(const bry__maplet *maplet, bry_hash hash, bry__found_name 
     return false;
 }
 
-/* Adds fingerprints to a table by writing all of it anew. Nothing has changed on failure. */
+/* Adds fingerprints by rewriting the table. On failure nothing has changed. */
 static bry_status add_sorted(bry__maplet *maplet, bry__table *table, const bry__fingerprints *list,
                              uint32_t value)
 {
@@ -393,8 +393,8 @@ static bry_status add_sorted(bry__maplet *maplet, bry__table *table, const bry__
     return status;
 }
 
-/* Adds fingerprints to a table that there is; *done is how many. Without memory for all at once,
- * one by one. */
+/* Adds fingerprints to an existing table; *done is their number. If there is no memory for all at
+ * once, adds them one by one. */
 static bry_status add_list(bry__maplet *maplet, unsigned i, const bry__fingerprints *list,
                            uint32_t value, uint64_t *done)
 {
@@ -432,7 +432,7 @@ bry_status bry__values_add_all(bry__maplet *maplet, const bry__fingerprints *lis
 
 /* ---- reclaiming ---------------------------------------------------------------------------- */
 
-enum { SEGMENT = 384 }; /* entries in it, about */
+enum { SEGMENT = 384 }; /* entries per segment, roughly */
 
 uint64_t bry__values_dead(const bry__maplet *maplet)
 {
@@ -480,7 +480,7 @@ static void note_gone(void *context, uint32_t value)
     bry__values_note_gone(work->maplet, work->table, value);
 }
 
-/* The table whose turn it is, so that none waits for ever; maplet->tables: there is nothing to do. */
+/* The next table with work, in turn, so that none waits forever; maplet->tables: no work. */
 static unsigned table_to_reclaim(const bry__maplet *maplet)
 {
     const bry__values *values = maplet->values;
@@ -516,8 +516,8 @@ bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
 }
 
 /*
- * With every so many changes a segment is looked at, so that dead entries do not pile up. A change
- * pays for a dozen entries or two: in the long run less than an eighth of all may be dead.
+ * One segment is reclaimed every CHANGES changes, so that dead entries do not accumulate. A change
+ * pays for one or two dozen entries: in the long run, less than an eighth of all entries are dead.
  */
 void bry__values_reclaim_along(bry__maplet *maplet)
 {

@@ -1,4 +1,4 @@
-/* Segments as they are written, from entries. */
+/* Encodes entries as the bytes of a segment. */
 #include "maplet/segment_layout.h"
 
 #include "kernel/kernel.h"
@@ -18,7 +18,7 @@ static void encode_slots(const bry__entry *entries, unsigned n, unsigned low, un
     bry__downwards to = {.end = end};
     unsigned bits = low + value_bits, i = 0;
     if (bits < BRY__FIELD_MAX) {
-        for (; 2 * bits < BRY__FIELD_MAX && i + 1 < n; i += 2) /* in half the time */
+        for (; 2 * bits < BRY__FIELD_MAX && i + 1 < n; i += 2) /* two at once: twice as fast */
             bry__put_bits(&to, slot_of(&entries[i], low) << bits | slot_of(&entries[i + 1], low),
                           2 * bits);
         for (; i < n; i++)
@@ -33,12 +33,12 @@ static void encode_slots(const bry__entry *entries, unsigned n, unsigned low, un
 
 /* ---- entries ------------------------------------------------------------------------------- */
 
-/* Samples and runs: the front, which has `size` bytes. */
+/* The front, `size` bytes: samples and runs. */
 static void encode_front(const bry__entry *entries, unsigned n, unsigned low, unsigned quotients,
                          unsigned char *front, size_t size)
 {
     size_t samples = bry__samples_of(quotients), sampled = 0, at = 2 * samples;
-    uint64_t word = 0, from = 0; /* bits that are not written yet, and where they begin */
+    uint64_t word = 0, from = 0; /* bits not written yet, and the number of the first */
     for (unsigned i = 0; i < n; i++) {
         uint64_t quotient = entries[i].u >> low, one = quotient + i;
         for (; sampled < quotient >> BRY__SAMPLED; sampled++)

@@ -1,32 +1,34 @@
-/* Making a table anew, segment by segment, for table_build.c and table_unite.c. */
+/* Builds a new table segment by segment, for table_build.c and table_unite.c. */
 #ifndef BRY_MAPLET_TABLE_BUILD_H
 #define BRY_MAPLET_TABLE_BUILD_H
 
 #include "maplet/table.h"
 
-/* A table in the making, and the entries of the segment that is next. */
+/* A table under construction, and the entries of its next segment. */
 typedef struct bry__build {
     bry__table *made;
     const bry_allocator *allocator;
-    bry__entry *entry;
+    bry__entry *entries; /* of the next segment */
     size_t n, room;
-    bry__entry *read; /* BRY__BUILD_READ entries: for what is read of the sources */
+    bry__entry *source; /* room for BRY__BUILD_READ entries, read from the source tables */
 } bry__build;
 
 #define BRY__BUILD_READ (4 * ((size_t)BRY__SEGMENT_MAX + 1))
 
-/* An empty table for n entries, but of at least so many segments, with the numbers of `like`.
- * BRY_E_NOMEM, after which there is nothing to end. */
-bry_status bry__build_begin(bry__build *to, const bry__table *like, uint64_t n, uint64_t least);
-/* Makes room for n entries of the next segment, of which there are none yet. BRY_E_NOMEM. */
-bry_status bry__build_reserve(bry__build *to, size_t n);
-/* Segment i, from those entries; all records before it must be there. BRY_E_NOMEM. */
-bry_status bry__build_segment(bry__build *to, uint64_t i);
-/* Frees everything but the table; that, too, unless the status is BRY_OK. Returns the status. */
-bry_status bry__build_end(bry__build *to, bry_status status);
+/* Begins with an empty table for n entries, with at least this many segments and the numbers of
+ * `like`. BRY_E_NOMEM; then bry__build_end() must not be called. */
+bry_status bry__build_begin(bry__build *build, const bry__table *like, uint64_t n,
+                            uint64_t least_segments);
+/* Makes room for n entries of the next segment, before the first is added. BRY_E_NOMEM. */
+bry_status bry__build_reserve(bry__build *build, size_t n);
+/* Makes segment i from these entries; the directory must reach up to it. BRY_E_NOMEM. */
+bry_status bry__build_segment(bry__build *build, uint64_t i);
+/* Frees everything except the table, and the table, too, unless the status is BRY_OK. Returns the
+ * status. */
+bry_status bry__build_end(bry__build *build, bry_status status);
 
-/* Copies the entries whose last bits of u are these, without the bits; how many. `to` may be
- * `from`. */
+/* Copies the entries whose u ends with these `shift` bits, without the bits; returns their number.
+ * `to` may be `from`. */
 size_t bry__pick_bits(const bry__entry *from, size_t n, unsigned shift, uint64_t bits,
                       bry__entry *to);
 

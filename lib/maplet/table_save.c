@@ -1,4 +1,4 @@
-/* Writing the entries of a table; table_save.h says what the bytes follow from. */
+/* Writes the entries of a table; table_save.h says what the bytes depend on. */
 #include "maplet/table_save.h"
 
 #include "common/endian.h"
@@ -33,7 +33,7 @@ static void flush(bry__table_output *output, uint32_t type)
         return;
     if (output->writer) {
         bry__frame_writer_write(output->writer, type, output->buffer, output->filled);
-    } else { /* 64 bits of chain, 64 of sum */
+    } else { /* a chained hash, and a sum */
         bry_hash hash = bry_hash_key(output->stamp[0], output->buffer, output->filled);
         output->stamp[0] = hash.lo;
         output->stamp[1] = bry__mix64(output->stamp[1] + hash.hi);
@@ -43,7 +43,7 @@ static void flush(bry__table_output *output, uint32_t type)
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-/* Room for one more element of that size. */
+/* Makes room for one more element of `size` bytes. */
 static bry_status more_room(void **list, size_t n, size_t *room, size_t size,
                             const bry_allocator *allocator)
 {
@@ -72,7 +72,7 @@ static bry_status push_value(bry__table_saving *saving, uint32_t value)
     return status;
 }
 
-/* Room around lists of entries, and between two, for bry__merge_entries(). */
+/* Extra entries around lists, and between two of them, which bry__merge_entries() overwrites. */
 enum { BEFORE = 1, AROUND = 4 };
 
 static bry__entry *alloc_entries(const bry__table_saving *saving, size_t room)
@@ -87,7 +87,7 @@ static void free_entries(const bry__table_saving *saving, bry__entry *entries, s
         bry__free(&saving->allocator, entries - BEFORE, (room + AROUND) * sizeof *entries);
 }
 
-/* Room for n entries, twice. */
+/* Makes room for n entries in both lists. */
 static bry_status reach_entries(bry__table_saving *saving, size_t n)
 {
     if (n <= saving->entry_room)
@@ -142,9 +142,9 @@ static int compare_strays(const void *a, const void *b)
     return (x->segment > y->segment) - (x->segment < y->segment);
 }
 
-/* ---- what is in the overflow --------------------------------------------------------------- */
+/* ---- the overflow --------------------------------------------------------------- */
 
-/* Whether the entry is written, and what for its value. */
+/* Whether the entry is saved, and with which value. */
 static bool is_kept(const bry__table_source *source, uint32_t *value)
 {
     if (!source->names.name)
@@ -153,7 +153,7 @@ static bool is_kept(const bry__table_source *source, uint32_t *value)
     return *value != BRY__NOT_KEPT;
 }
 
-/* Lists the values of a fingerprint that are kept and in its segment. */
+/* Lists the kept values of a fingerprint in its segment. */
 static bry_status list_inside(bry__table_saving *saving, const bry__table_source *source,
                               uint64_t fingerprint)
 {
@@ -173,7 +173,7 @@ static bry_status list_inside(bry__table_saving *saving, const bry__table_source
     return status;
 }
 
-/* Adds those that are in the overflow, from the place on, which moves behind them. */
+/* Adds its kept values in the overflow, and moves the place past them. */
 static bry_status list_outside(bry__table_saving *saving, const bry__table_source *source,
                                uint64_t fingerprint, bry__overflow_place *place)
 {
@@ -200,9 +200,9 @@ static void sort_values(bry__table_saving *saving)
 }
 
 /*
- * The next fingerprint of the overflow: all its values that are kept, in order, to saving->value.
- * Of the BRY__CROWD smallest, those that are not in the segment become strays, where these are
- * wanted. False at the end of the overflow.
+ * Lists all kept values of the next fingerprint in the overflow, sorted, in saving->value. If
+ * `strays` is set, those of the BRY__CROWD smallest that are not in the segment become strays.
+ * False at the end of the overflow.
  */
 static bool next_crowd(bry__table_saving *saving, const bry__table_source *source,
                        bry__overflow_place *place, uint64_t *fingerprint, bool strays,
@@ -223,7 +223,7 @@ static bool next_crowd(bry__table_saving *saving, const bry__table_source *sourc
         *status = list_outside(saving, source, *fingerprint, place);
     if (*status != BRY_OK)
         return false;
-    sort_values(saving); /* nearly always they are in order already */
+    sort_values(saving); /* nearly always sorted already */
     for (size_t i = 0; strays && i < saving->values && i < BRY__CROWD; i++) {
         if (at < count && inside[at] == saving->value[i])
             at++;
@@ -277,7 +277,7 @@ void bry__table_saving_end(bry__table_saving *saving)
 
 /* ---- segments ------------------------------------------------------------------------------ */
 
-/* Where the strays of segment i begin, or would. */
+/* The index of the first stray of segment i, or of a later one. */
 static size_t first_stray(const bry__table_saving *saving, uint64_t i)
 {
     size_t low = 0, high = saving->strays;
@@ -297,8 +297,8 @@ static bool has_strays(const bry__table_saving *saving, uint64_t i)
     return at < saving->strays && saving->stray[at].segment == i;
 }
 
-/* The entries that belong to segment i of the shape, of those that were read from segment j of the
- * source; how many. */
+/* Keeps those of n entries, read from segment j of the source, that belong to segment i of the
+ * shape; returns their number. */
 static size_t pick_entries(const bry__table_saving *saving, const bry__table_source *source,
                            uint64_t i, uint64_t j, bry__entry *entry, size_t n)
 {
@@ -307,7 +307,7 @@ static size_t pick_entries(const bry__table_saving *saving, const bry__table_sou
     unsigned up = level > depth ? level - depth : 0, down = depth > level ? depth - level : 0;
     uint64_t low = up ? j >> depth : 0, mask = bry__low_bits(down), wanted = i >> level & mask;
     size_t kept = 0;
-    for (size_t at = 0; at < n; at++) { /* without a branch, which could not be predicted */
+    for (size_t at = 0; at < n; at++) { /* no branch: it would be mispredicted */
         bry__entry here = entry[at];
         entry[kept] = (bry__entry){here.u >> down << up | low, here.value};
         kept += (here.u & mask) == wanted;
@@ -315,7 +315,7 @@ static size_t pick_entries(const bry__table_saving *saving, const bry__table_sou
     return kept;
 }
 
-/* Merges n entries in order, which are two behind those that there are, into them. */
+/* Merges n sorted entries, which begin two places after the current ones, into these. */
 static void merge_entries(bry__table_saving *saving, size_t n)
 {
     bry__entry *merged = saving->spare;
@@ -328,7 +328,7 @@ static void merge_entries(bry__table_saving *saving, size_t n)
     saving->entries += n;
 }
 
-/* Takes what segment j of a source has for segment i of the shape. */
+/* Adds the entries in segment j of the source that belong to segment i of the shape. */
 static bry_status gather_segment(bry__table_saving *saving, const bry__table_source *source,
                                  uint64_t i, uint64_t j)
 {
@@ -380,7 +380,7 @@ static bool is_sorted(const bry__entry *entry, size_t n)
     return sorted;
 }
 
-/* Drops what belongs to crowds: the entries are in order. */
+/* Drops entries that belong to crowds. The entries are sorted. */
 static void cap_crowds(bry__table_saving *saving)
 {
     bry__entry *entry = saving->entry;
@@ -393,7 +393,7 @@ static void cap_crowds(bry__table_saving *saving)
     saving->entries = kept;
 }
 
-/* The entries of segment i, in order, to saving->entry. */
+/* Collects the entries of segment i, sorted, in saving->entry. */
 static bry_status gather(bry__table_saving *saving, uint64_t i)
 {
     unsigned depth = bry__table_level(&saving->shape, i);
@@ -406,7 +406,7 @@ static bry_status gather(bry__table_saving *saving, uint64_t i)
     bool strays = has_strays(saving, i);
     if (strays && status == BRY_OK)
         status = gather_strays(saving, i);
-    /* They are in order but for strays, and where the values of a fingerprint got other names. */
+    /* They are sorted, except for strays and for renamed values of the same fingerprint. */
     bool renamed = saving->source.names.name && !saving->source.names.rising;
     if (strays || (renamed && !is_sorted(saving->entry, saving->entries)))
         qsort(saving->entry, saving->entries, sizeof *saving->entry, compare_entries);
@@ -415,7 +415,7 @@ static bry_status gather(bry__table_saving *saving, uint64_t i)
     return status;
 }
 
-/* Puts a record whose front and slots are there already, and writes the frame when it is full. */
+/* Completes a record whose front and slots are written, and writes the frame if it is full. */
 static void put_record(unsigned n, bool more, const bry__segment_layout *layout,
                        bry__table_output *output)
 {
@@ -439,7 +439,7 @@ static void put_entries(const bry__table_saving *saving, const bry__entry *entry
     put_record(n, more, &layout, output);
 }
 
-/* Whether a segment is in memory just as it is to be written. */
+/* Whether the bytes of the segment in memory are those to be saved. */
 static bool is_ready(const bry__segment *segment, unsigned value_bits,
                      const bry__segment_layout *layout)
 {
@@ -447,8 +447,8 @@ static bool is_ready(const bry__segment *segment, unsigned value_bits,
            (segment->remainder_bits == layout->remainder_bits && segment->value_bits == value_bits);
 }
 
-/* Writes segment i from the one in memory that has the same fingerprints, without looking at each
- * entry's. False: that cannot be done. */
+/* Writes segment i by copying the segment with the same fingerprints, without decoding it. False:
+ * not possible. */
 static bool copy_segment(const bry__table_saving *saving, uint64_t i, bry__table_output *output)
 {
     const bry__table_source *source = &saving->source;
