@@ -63,12 +63,12 @@ static bry_status more_room(void **list, size_t n, size_t *room, size_t size,
 
 static bry_status push_value(bry__table_saving *saving, uint32_t value)
 {
-    void *list = saving->value;
-    bry_status status =
-        more_room(&list, saving->values, &saving->value_room, sizeof value, &saving->allocator);
-    saving->value = list;
+    void *list = saving->values;
+    bry_status status = more_room(&list, saving->value_count, &saving->value_room, sizeof value,
+                                  &saving->allocator);
+    saving->values = list;
     if (status == BRY_OK)
-        saving->value[saving->values++] = value;
+        saving->values[saving->value_count++] = value;
     return status;
 }
 
@@ -101,11 +101,11 @@ static bry_status reach_entries(bry__table_saving *saving, size_t n)
         free_entries(saving, spare, room);
         return BRY_E_NOMEM;
     }
-    if (saving->entries)
-        memcpy(grown, saving->entry, saving->entries * sizeof *grown);
-    free_entries(saving, saving->entry, saving->entry_room);
+    if (saving->entry_count)
+        memcpy(grown, saving->entries, saving->entry_count * sizeof *grown);
+    free_entries(saving, saving->entries, saving->entry_room);
     free_entries(saving, saving->spare, saving->entry_room);
-    saving->entry = grown;
+    saving->entries = grown;
     saving->spare = spare;
     saving->entry_room = room;
     return BRY_OK;
@@ -113,12 +113,12 @@ static bry_status reach_entries(bry__table_saving *saving, size_t n)
 
 static bry_status push_stray(bry__table_saving *saving, uint64_t fingerprint, uint32_t value)
 {
-    void *list = saving->stray;
-    bry_status status = more_room(&list, saving->strays, &saving->stray_room, sizeof *saving->stray,
-                                  &saving->allocator);
-    saving->stray = list;
+    void *list = saving->strays;
+    bry_status status = more_room(&list, saving->stray_count, &saving->stray_room,
+                                  sizeof *saving->strays, &saving->allocator);
+    saving->strays = list;
     if (status == BRY_OK)
-        saving->stray[saving->strays++] = (bry__table_stray){fingerprint, 0, value};
+        saving->strays[saving->stray_count++] = (bry__table_stray){fingerprint, 0, value};
     return status;
 }
 
@@ -164,7 +164,7 @@ static bry_status list_inside(bry__table_saving *saving, const bry__table_source
     bry__place place = bry__segment_find(segment, bry__table_u_most(table, i), u, 0);
     unsigned count = bry__segment_count(segment, u, place);
     bry_status status = BRY_OK;
-    saving->values = 0;
+    saving->value_count = 0;
     for (unsigned j = 0; j < count && status == BRY_OK; j++) {
         uint32_t value = bry__segment_value(segment, place.index + j);
         if (is_kept(source, &value))
@@ -192,15 +192,15 @@ static bry_status list_outside(bry__table_saving *saving, const bry__table_sourc
 
 static void sort_values(bry__table_saving *saving)
 {
-    for (size_t i = 1; i < saving->values; i++)
-        if (saving->value[i - 1] > saving->value[i]) {
-            qsort(saving->value, saving->values, sizeof *saving->value, compare_values);
+    for (size_t i = 1; i < saving->value_count; i++)
+        if (saving->values[i - 1] > saving->values[i]) {
+            qsort(saving->values, saving->value_count, sizeof *saving->values, compare_values);
             return;
         }
 }
 
 /*
- * Lists all kept values of the next fingerprint in the overflow, sorted, in saving->value. If
+ * Lists all kept values of the next fingerprint in the overflow, sorted, in saving->values. If
  * `strays` is set, those of the BRY__CROWD smallest that are not in the segment become strays.
  * False at the end of the overflow.
  */
@@ -214,21 +214,21 @@ static bool next_crowd(bry__table_saving *saving, const bry__table_source *sourc
         !bry__overflow_next(&source->table->overflow, &peek, fingerprint, &value))
         return false;
     *status = list_inside(saving, source, *fingerprint);
-    size_t count = saving->values, at = 0;
+    size_t count = saving->value_count, at = 0;
     assert(count <= BRY__CROWD);
     if (count)
-        memcpy(inside, saving->value, count * sizeof *inside);
+        memcpy(inside, saving->values, count * sizeof *inside);
     qsort(inside, count, sizeof *inside, compare_values);
     if (*status == BRY_OK)
         *status = list_outside(saving, source, *fingerprint, place);
     if (*status != BRY_OK)
         return false;
     sort_values(saving); /* nearly always sorted already */
-    for (size_t i = 0; strays && i < saving->values && i < BRY__CROWD; i++) {
-        if (at < count && inside[at] == saving->value[i])
+    for (size_t i = 0; strays && i < saving->value_count && i < BRY__CROWD; i++) {
+        if (at < count && inside[at] == saving->values[i])
             at++;
         else if (*status == BRY_OK)
-            *status = push_stray(saving, *fingerprint, saving->value[i]);
+            *status = push_stray(saving, *fingerprint, saving->values[i]);
     }
     return *status == BRY_OK;
 }
@@ -240,8 +240,8 @@ static bry_status survey(bry__table_saving *saving)
     bry__overflow_place place = {0};
     uint64_t fingerprint;
     while (next_crowd(saving, &saving->source, &place, &fingerprint, true, &status))
-        if (saving->values > BRY__CROWD)
-            saving->crowded += saving->values - BRY__CROWD;
+        if (saving->value_count > BRY__CROWD)
+            saving->crowded += saving->value_count - BRY__CROWD;
     return status;
 }
 
@@ -258,20 +258,20 @@ bry_status bry__table_saving_begin(bry__table_saving *saving, const bry__table_s
     }
     bry__table_open(&saving->shape, range, value_bits,
                     bry__table_segments_for(range, n - saving->crowded));
-    for (size_t i = 0; i < saving->strays; i++)
-        saving->stray[i].segment =
-            bry__table_segment_of(&saving->shape, saving->stray[i].fingerprint);
-    if (saving->strays)
-        qsort(saving->stray, saving->strays, sizeof *saving->stray, compare_strays);
+    for (size_t i = 0; i < saving->stray_count; i++)
+        saving->strays[i].segment =
+            bry__table_segment_of(&saving->shape, saving->strays[i].fingerprint);
+    if (saving->stray_count)
+        qsort(saving->strays, saving->stray_count, sizeof *saving->strays, compare_strays);
     return BRY_OK;
 }
 
 void bry__table_saving_end(bry__table_saving *saving)
 {
-    bry__free(&saving->allocator, saving->stray, saving->stray_room * sizeof *saving->stray);
-    free_entries(saving, saving->entry, saving->entry_room);
+    bry__free(&saving->allocator, saving->strays, saving->stray_room * sizeof *saving->strays);
+    free_entries(saving, saving->entries, saving->entry_room);
     free_entries(saving, saving->spare, saving->entry_room);
-    bry__free(&saving->allocator, saving->value, saving->value_room * sizeof *saving->value);
+    bry__free(&saving->allocator, saving->values, saving->value_room * sizeof *saving->values);
     *saving = (bry__table_saving){0};
 }
 
@@ -280,10 +280,10 @@ void bry__table_saving_end(bry__table_saving *saving)
 /* The index of the first stray of segment i, or of a later one. */
 static size_t first_stray(const bry__table_saving *saving, uint64_t i)
 {
-    size_t low = 0, high = saving->strays;
+    size_t low = 0, high = saving->stray_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (saving->stray[middle].segment < i)
+        if (saving->strays[middle].segment < i)
             low = middle + 1;
         else
             high = middle;
@@ -293,8 +293,8 @@ static size_t first_stray(const bry__table_saving *saving, uint64_t i)
 
 static bool has_strays(const bry__table_saving *saving, uint64_t i)
 {
-    size_t at = saving->strays ? first_stray(saving, i) : 0;
-    return at < saving->strays && saving->stray[at].segment == i;
+    size_t at = saving->stray_count ? first_stray(saving, i) : 0;
+    return at < saving->stray_count && saving->strays[at].segment == i;
 }
 
 /* Keeps those of n entries, read from segment j of the source, that belong to segment i of the
@@ -302,10 +302,11 @@ static bool has_strays(const bry__table_saving *saving, uint64_t i)
 static size_t pick_entries(const bry__table_saving *saving, const bry__table_source *source,
                            uint64_t i, uint64_t j, bry__entry *entry, size_t n)
 {
-    unsigned depth = bry__table_level(&saving->shape, i);
+    unsigned new_level = bry__table_level(&saving->shape, i);
     unsigned level = bry__table_level(source->table, j);
-    unsigned up = level > depth ? level - depth : 0, down = depth > level ? depth - level : 0;
-    uint64_t low = up ? j >> depth : 0, mask = bry__low_bits(down), wanted = i >> level & mask;
+    unsigned up = level > new_level ? level - new_level : 0,
+             down = new_level > level ? new_level - level : 0;
+    uint64_t low = up ? j >> new_level : 0, mask = bry__low_bits(down), wanted = i >> level & mask;
     size_t kept = 0;
     for (size_t at = 0; at < n; at++) { /* no branch: it would be mispredicted */
         bry__entry here = entry[at];
@@ -321,11 +322,11 @@ static void merge_entries(bry__table_saving *saving, size_t n)
     bry__entry *merged = saving->spare;
     if (n == 0)
         return;
-    bry__merge_entries(saving->entry, saving->entries, saving->entry + saving->entries + 2, n,
-                       merged);
-    saving->spare = saving->entry;
-    saving->entry = merged;
-    saving->entries += n;
+    bry__merge_entries(saving->entries, saving->entry_count,
+                       saving->entries + saving->entry_count + 2, n, merged);
+    saving->spare = saving->entries;
+    saving->entries = merged;
+    saving->entry_count += n;
 }
 
 /* Adds the entries in segment j of the source that belong to segment i of the shape. */
@@ -334,24 +335,24 @@ static bry_status gather_segment(bry__table_saving *saving, const bry__table_sou
 {
     const bry__table *table = source->table;
     const bry__segment *segment = bry__table_segment(table, j);
-    unsigned depth = bry__table_level(&saving->shape, i), level = bry__table_level(table, j);
-    if (segment->n == 0 || (i ^ j) & bry__low_bits(depth < level ? depth : level))
+    unsigned new_level = bry__table_level(&saving->shape, i), level = bry__table_level(table, j);
+    if (segment->n == 0 || (i ^ j) & bry__low_bits(new_level < level ? new_level : level))
         return BRY_OK;
-    bry_status status = reach_entries(saving, saving->entries + segment->n);
+    bry_status status = reach_entries(saving, saving->entry_count + segment->n);
     if (status != BRY_OK)
         return status;
-    bool first = saving->entries == 0;
-    bry__entry *entry = saving->entry + (first ? 0 : saving->entries + 2);
+    bool first = saving->entry_count == 0;
+    bry__entry *entry = saving->entries + (first ? 0 : saving->entry_count + 2);
     uint64_t u_most = bry__table_u_most(table, j);
     size_t n = segment->n;
     if (source->names.name)
         n = bry__segment_read_named(segment, u_most, source->names.name, entry);
     else
         bry__segment_read(segment, u_most, entry);
-    if (depth != level)
+    if (new_level != level)
         n = pick_entries(saving, source, i, j, entry, n);
     if (first)
-        saving->entries = n;
+        saving->entry_count = n;
     else
         merge_entries(saving, n);
     return BRY_OK;
@@ -360,14 +361,14 @@ static bry_status gather_segment(bry__table_saving *saving, const bry__table_sou
 /* Adds the strays of segment i. */
 static bry_status gather_strays(bry__table_saving *saving, uint64_t i)
 {
-    unsigned depth = bry__table_level(&saving->shape, i);
+    unsigned new_level = bry__table_level(&saving->shape, i);
     size_t at = first_stray(saving, i), end = at;
-    while (end < saving->strays && saving->stray[end].segment == i)
+    while (end < saving->stray_count && saving->strays[end].segment == i)
         end++;
-    bry_status status = reach_entries(saving, saving->entries + (end - at));
+    bry_status status = reach_entries(saving, saving->entry_count + (end - at));
     for (; at < end && status == BRY_OK; at++)
-        saving->entry[saving->entries++] =
-            (bry__entry){saving->stray[at].fingerprint >> depth, saving->stray[at].value};
+        saving->entries[saving->entry_count++] =
+            (bry__entry){saving->strays[at].fingerprint >> new_level, saving->strays[at].value};
     return status;
 }
 
@@ -383,24 +384,24 @@ static bool is_sorted(const bry__entry *entry, size_t n)
 /* Drops entries that belong to crowds. The entries are sorted. */
 static void cap_crowds(bry__table_saving *saving)
 {
-    bry__entry *entry = saving->entry;
+    bry__entry *entry = saving->entries;
     size_t kept = 0, same = 0;
-    for (size_t i = 0; i < saving->entries; i++) {
+    for (size_t i = 0; i < saving->entry_count; i++) {
         same = i > 0 && entry[i].u == entry[i - 1].u ? same + 1 : 0;
         if (same < BRY__CROWD)
             entry[kept++] = entry[i];
     }
-    saving->entries = kept;
+    saving->entry_count = kept;
 }
 
-/* Collects the entries of segment i, sorted, in saving->entry. */
+/* Collects the entries of segment i, sorted, in saving->entries. */
 static bry_status gather(bry__table_saving *saving, uint64_t i)
 {
-    unsigned depth = bry__table_level(&saving->shape, i);
+    unsigned new_level = bry__table_level(&saving->shape, i);
     bry_status status = BRY_OK;
-    saving->entries = 0;
+    saving->entry_count = 0;
     const bry__table *table = saving->source.table;
-    uint64_t step = (uint64_t)1 << (depth < table->level ? depth : table->level);
+    uint64_t step = (uint64_t)1 << (new_level < table->level ? new_level : table->level);
     for (uint64_t j = i & (step - 1); j < table->segments && status == BRY_OK; j += step)
         status = gather_segment(saving, &saving->source, i, j);
     bool strays = has_strays(saving, i);
@@ -408,8 +409,8 @@ static bry_status gather(bry__table_saving *saving, uint64_t i)
         status = gather_strays(saving, i);
     /* They are sorted, except for strays and for renamed values of the same fingerprint. */
     bool renamed = saving->source.names.name && !saving->source.names.rising;
-    if (strays || (renamed && !is_sorted(saving->entry, saving->entries)))
-        qsort(saving->entry, saving->entries, sizeof *saving->entry, compare_entries);
+    if (strays || (renamed && !is_sorted(saving->entries, saving->entry_count)))
+        qsort(saving->entries, saving->entry_count, sizeof *saving->entries, compare_entries);
     if (strays)
         cap_crowds(saving);
     return status;
@@ -487,12 +488,12 @@ bry_status bry__table_save_segments(bry__table_saving *saving, uint64_t from, ui
             continue;
         status = gather(saving, i);
         uint64_t u_most = bry__table_u_most(&saving->shape, i);
-        size_t done = 0, left = saving->entries;
+        size_t done = 0, left = saving->entry_count;
         do {
             unsigned n = left < BRY__SEGMENT_MAX ? (unsigned)left : BRY__SEGMENT_MAX;
             left -= n;
             if (status == BRY_OK)
-                put_entries(saving, n ? saving->entry + done : NULL, n, u_most, left > 0, output);
+                put_entries(saving, n ? saving->entries + done : NULL, n, u_most, left > 0, output);
             done += n;
         } while (left > 0);
     }
@@ -506,9 +507,9 @@ bry_status bry__table_save_crowds(bry__table_saving *saving, bry__table_output *
     bry__overflow_place place = {0};
     uint64_t fingerprint;
     while (next_crowd(saving, &saving->source, &place, &fingerprint, false, &status))
-        for (size_t j = BRY__CROWD; j < saving->values; j++) {
+        for (size_t j = BRY__CROWD; j < saving->value_count; j++) {
             bry__store64(output->buffer + output->filled, fingerprint);
-            bry__store32(output->buffer + output->filled + 8, saving->value[j]);
+            bry__store32(output->buffer + output->filled + 8, saving->values[j]);
             output->filled += BRY__CROWD_ENTRY;
             if (output->filled == (size_t)BRY__CROWD_ENTRY * BRY__CROWD_BATCH)
                 flush(output, BRY__CROWDS);

@@ -46,12 +46,12 @@ typedef struct bry__table_saving {
     uint64_t n; /* entries to be saved */
     uint64_t crowded; /* of these, entries in crowds */
     bry__table shape; /* the table that is written: numbers only, no memory */
-    bry__table_stray *stray; /* in the order of writing */
-    size_t strays, stray_room;
-    bry__entry *entry, *spare; /* of the current segment, and as much spare room */
-    size_t entries, entry_room;
-    uint32_t *value; /* of the current fingerprint */
-    size_t values, value_room;
+    bry__table_stray *strays; /* in the order of writing */
+    size_t stray_count, stray_room;
+    bry__entry *entries, *spare; /* of the current segment, and a list of the same size */
+    size_t entry_count, entry_room;
+    uint32_t *values; /* of the current fingerprint */
+    size_t value_count, value_room;
 } bry__table_saving;
 
 /* Prepares to save the n entries of a table that are kept. The table must not change until the end.
