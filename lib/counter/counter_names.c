@@ -43,8 +43,8 @@
 
 enum {
     PIECE = 64, /* buckets */
-    LEAST = 16, /* buckets in use */
-    ROOM = 8, /* of a new directory */
+    LEAST = 2, /* buckets in use, and in the first piece, which doubles until it has PIECE */
+    ROOM = 1, /* of a new directory */
     SLOTS = 7, /* of a line; if another line follows, the last one points to it */
     HASH_BITS = 48,
 };
@@ -268,11 +268,35 @@ static bry_status names_add_piece(bry__counter_names *names)
     return BRY_OK;
 }
 
+/* The first piece with room for this many buckets; the common ones are copied. */
+static bry_status resize_first_piece(bry__counter_names *names, unsigned room)
+{
+    line *piece = bry__alloc(&names->allocator, room * sizeof *piece);
+    if (!piece)
+        return BRY_E_NOMEM;
+    unsigned common = names->first_room < room ? names->first_room : room;
+    if (common > 0)
+        memcpy(piece, names->piece[0], common * sizeof *piece);
+    bry__free(&names->allocator, names->piece[0], names->first_room * sizeof *piece);
+    names->piece[0] = piece;
+    names->pieces = 1;
+    names->first_room = room;
+    return BRY_OK;
+}
+
+/* Makes room for one more bucket. */
+static bry_status add_bucket(bry__counter_names *names)
+{
+    if (names->buckets == names->first_room && names->first_room < PIECE)
+        return resize_first_piece(names, names->first_room * 2);
+    return names->buckets / PIECE == names->pieces ? names_add_piece(names) : BRY_OK;
+}
+
 static void drop_piece(bry__counter_names *names)
 {
     line *piece = names->piece[--names->pieces];
     bry__free(&names->allocator, piece, PIECE * sizeof *piece);
-    if (names->room > ROOM && names->pieces < names->room / 4)
+    if (names->pieces <= names->room / 2)
         resize_directory(names, names->room / 2); /* without memory it keeps its size */
 }
 
@@ -286,7 +310,7 @@ BRY__PREFETCHING void fetch_names(const line *at)
 /* Splits one bucket. Without memory for a further piece buckets become fuller instead. */
 static void names_grow(bry__counter_names *names)
 {
-    if (names->buckets / PIECE == names->pieces && names_add_piece(names) != BRY_OK)
+    if (add_bucket(names) != BRY_OK)
         return;
     uint64_t bit = (uint64_t)1 << names_level_of(names);
     line *first = names_line_at(names, names->buckets - bit);
@@ -333,15 +357,17 @@ static void names_shrink(bry__counter_names *names)
     } while (from);
     clear_bucket(names, last);
     names->buckets = bucket;
-    if (bucket % PIECE == 0)
+    if (bucket >= PIECE && bucket % PIECE == 0)
         drop_piece(names);
+    else if (bucket <= names->first_room / 2)
+        resize_first_piece(names, names->first_room / 2); /* without memory it keeps its size */
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
 
 uint64_t bry__counter_names_bytes_empty(void)
 {
-    return ROOM * sizeof(line *) + PIECE * sizeof(line);
+    return ROOM * sizeof(line *) + LEAST * sizeof(line);
 }
 
 static size_t names_size_of(size_t len)
@@ -362,7 +388,7 @@ bry_status bry__counter_names_init(bry__counter_names *names, uint64_t seed,
     made.piece = bry__alloc(allocator, ROOM * sizeof *made.piece);
     if (!made.piece)
         return BRY_E_NOMEM;
-    if (names_add_piece(&made) != BRY_OK) {
+    if (resize_first_piece(&made, LEAST) != BRY_OK) {
         bry__free(allocator, made.piece, ROOM * sizeof *made.piece);
         return BRY_E_NOMEM;
     }
@@ -387,6 +413,8 @@ void bry__counter_names_clear(bry__counter_names *names)
         drop_piece(names);
     names->buckets = LEAST;
     names->count = 0;
+    if (names->first_room > LEAST)
+        resize_first_piece(names, LEAST); /* without memory it keeps its size */
 }
 
 void bry__counter_names_free(bry__counter_names *names)
@@ -394,7 +422,7 @@ void bry__counter_names_free(bry__counter_names *names)
     if (!names->piece)
         return;
     bry__counter_names_clear(names);
-    bry__free(&names->allocator, names->piece[0], PIECE * sizeof **names->piece);
+    bry__free(&names->allocator, names->piece[0], names->first_room * sizeof **names->piece);
     bry__free(&names->allocator, names->piece, names->room * sizeof *names->piece);
     *names = (bry__counter_names){0};
 }
@@ -439,6 +467,8 @@ bry_status bry__counter_names_clone(const bry__counter_names *names, bry__counte
         return status;
     if (names->room > made.room)
         status = resize_directory(&made, names->room);
+    if (status == BRY_OK && names->first_room > made.first_room)
+        status = resize_first_piece(&made, names->first_room);
     while (status == BRY_OK && made.pieces < names->pieces)
         status = names_add_piece(&made);
     if (status == BRY_OK) {

@@ -22,6 +22,7 @@ typedef struct bry__counter_names {
     uint64_t buckets;
     struct bry__counter_line **piece; /* the buckets' first lines, in pieces */
     size_t pieces, room; /* in use, and in the directory */
+    unsigned first_room; /* buckets in the first piece */
 } bry__counter_names;
 
 /* Bytes of a table without names, and of one name with its share of the buckets. */

@@ -240,11 +240,9 @@ static bry_status read_names_frame(bry__frame_reader *reader, bry_counter *count
         bry__counter_key key = bry__counter_names_key(names, bytes, len);
         if (bry__counter_names_find(names, key))
             return bry__frame_reader_bad(reader, "two counters have the same name");
-        bry_status status = bry__frame_reader_claim(reader, bry__counter_names_bytes_each(len));
-        if (status != BRY_OK)
-            return status;
+        uint64_t before = counters->meter.bytes;
         bry__counter_name *name;
-        status = bry__counter_names_add(names, key, &name);
+        bry_status status = bry__counter_names_add(names, key, &name);
         if (status != BRY_OK)
             return status == BRY_E_NOMEM
                        ? counter_save_no_memory(reader)
@@ -252,6 +250,11 @@ static bry_status read_names_frame(bry__frame_reader *reader, bry_counter *count
         name->value = (int64_t)bry__load64(buffer + at + 2);
         name->fresh = false;
         at += NAME_HEAD + len;
+        /* claimed afterwards: a name and what the row grows by are small */
+        if (counters->meter.bytes > before)
+            status = bry__frame_reader_claim(reader, counters->meter.bytes - before);
+        if (status != BRY_OK)
+            return status;
     }
     return BRY_OK;
 }

@@ -36,7 +36,7 @@ TEST(plans)
     assert_int_equal(shape.capacity, 1000);
     assert_true(shape.error > 0 && shape.error <= 1e-9);
     assert_true(shape.longest > 60000 && shape.longest <= 70000);
-    assert_true(shape.bytes > 4000 && shape.bytes < 40000);
+    assert_true(shape.bytes > 2000 && shape.bytes < 40000);
     assert_true(shape.bytes_per_counter >= 16 + 8 + 8 && shape.bytes_per_counter <= 64);
 
     for (int i = 0; i < ENGINES; i++) {
@@ -52,7 +52,7 @@ TEST(plans)
         options.capacity = 1; /* smaller than the rest of the table */
         options.error = 0.5;
         assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
-        assert_int_equal(shape.bytes, shape.bytes_empty);
+        assert_true(shape.bytes >= shape.bytes_empty);
         assert_int_equal(memory.blocks, 0);
     }
     bry_counter_destroy(NULL);
