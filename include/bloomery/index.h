@@ -112,9 +112,9 @@ typedef struct bry_index_shape {
     uint32_t fingerprint_bits; /* compact; dba: 0 */
     double unit_error; /* of one unit */
     double error; /* expected with all units full */
-    uint64_t bytes; /* with all units full and no pending work. An estimate: within 4 % for units of
-                       20000 elements or more, 8 % for 100 or more, a third for fewer. While work is
-                       pending for bry_index_step(), dba may take a seventh more, or three quarters
+    uint64_t bytes; /* with all units full and no pending work. An estimate: within 4 % for 20000
+                       elements or more in all, 8 % for 5000 or more, a third for fewer. While work
+                       is pending for bry_index_step(), dba may take a seventh more, or three quarters
                        more with units of less than 1000 elements */
     uint64_t bytes_empty; /* allocated by create */
 } bry_index_shape;

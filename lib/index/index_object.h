@@ -12,9 +12,9 @@
 
 /*
  * Number → slot, in pages that exist while one of their numbers is in use: an index that has opened
- * a million units and kept sixty costs as much as one that opened sixty.
+ * a million units and kept sixty costs little more than one that opened sixty.
  */
-#define BRY__NUMBERS_SHIFT 10u
+#define BRY__NUMBERS_SHIFT 6u
 #define BRY__NUMBERS_PAGE (1u << BRY__NUMBERS_SHIFT)
 typedef struct bry__numbers_page {
     uint32_t used;
