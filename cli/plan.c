@@ -2,6 +2,7 @@
 #include "cli/core/args.h"
 #include "cli/core/command.h"
 #include "cli/core/json/json_write.h"
+#include "cli/core/limits.h"
 #include "cli/core/output/output.h"
 #include "cli/core/output/text_table.h"
 #include "cli/plan_jobs.h"
@@ -28,6 +29,8 @@ static void write_row(cli_json *json, const char *key, const plan_job *of, const
     cli_json_number(json, "bits_per_item", cost->bits_per_item);
     cli_json_count(json, "hashes", cost->hashes);
     cli_json_number(json, "expected_error", cost->error);
+    if (exists)
+        cli_json_count(json, "grows_to", cost->grows_to);
     if (cost->is_map) {
         cli_json_number(json, "false_positive", cost->errors.false_positive);
         cli_json_number(json, "false_negative", cost->errors.false_negative);
@@ -73,6 +76,19 @@ static bool plan_too_large(const plan_costs *cost)
     return cost->bytes_empty && cost->bytes > SERVER_KEY_BYTES;
 }
 
+/* What ends the growth, and with how many items. */
+static void add_end_of_growth(cli_table *table, const plan_costs *cost)
+{
+    if (!cost->bytes_empty || cost->is_fixed)
+        cli_table_add(table, "-");
+    else if (cost->grows_to == 0)
+        cli_table_add(table, "memory");
+    else if (cost->grows_to == BRY_CAPACITY_MAX)
+        cli_table_add(table, CLI_CAPACITY_MOST);
+    else
+        cli_table_add(table, "%.3g: 62 bits", (double)cost->grows_to);
+}
+
 static void fill_plan_row(cli_table *table, const char *job_name, const char *engine,
                           const char *layout, const plan_costs *cost, bool starred)
 {
@@ -92,13 +108,14 @@ static void fill_plan_row(cli_table *table, const char *job_name, const char *en
     else
         cli_table_add(table, "-");
     cli_table_add(table, "%.4g", cost->error);
+    add_end_of_growth(table, cost);
 }
 
 static int print_table(const plan_inputs *in, const plan_costs *cost, const bool *wanted)
 {
-    static const char *const head[] = {"job",       "engine", "size",          "empty",
-                                       "bits/item", "hashes", "expected error"};
-    cli_table table = CLI_TABLE("llrrrrr");
+    static const char *const head[] = {"job",       "engine", "size",           "empty",
+                                       "bits/item", "hashes", "expected error", "grows to"};
+    cli_table table = CLI_TABLE("llrrrrrr");
     bool starred = false;
     for (int i = 0; i < PLAN_JOBS; i++)
         starred |= wanted[i] && plan_too_large(&cost[i]);
@@ -204,7 +221,9 @@ static const char about_text[] =
     "Prints the memory and the error of each job and engine, before anything is created.\n"
     "A filter of engine bloom takes exactly these bytes. The others are estimates for\n"
     "growable objects, without the bytes of values and without the counters themselves.\n"
-    "Combinations that are not possible are omitted.";
+    "Combinations that are not possible are omitted. \"grows to\" is the number of items\n"
+    "with which an object is full: 2^40, or fewer because fingerprints have at most 62\n"
+    "bits, or as many as fit in memory.";
 static const char more_text[] =
     "Sizes in the table are rounded; --json has exact bytes. An asterisk marks sizes\n"
     "above the default memory limit for a key on a server.";

@@ -17,6 +17,8 @@ static bry_status plan_filter(const plan_job *of, const plan_inputs *in, plan_co
         *out = (plan_costs){
             .bytes = shape.bytes,
             .bytes_empty = shape.bytes_empty,
+            .is_fixed = of->engine == BRY_ENGINE_BLOOM,
+            .grows_to = shape.grows_to,
             .hashes = shape.hashes,
             .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
             .error = shape.error,
@@ -39,6 +41,7 @@ static bry_status plan_map(const plan_job *of, const plan_inputs *in, plan_costs
         *out = (plan_costs){
             .bytes = shape.bytes,
             .bytes_empty = shape.bytes_empty,
+            .grows_to = shape.grows_to,
             .hashes = shape.hashes,
             .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
             /* the requested error bounds the first, and the sum of the others */
@@ -68,6 +71,7 @@ static bry_status plan_index(const plan_job *of, const plan_inputs *in, plan_cos
         *out = (plan_costs){
             .bytes = shape.bytes,
             .bytes_empty = shape.bytes_empty,
+            .grows_to = shape.grows_to,
             .hashes = shape.hashes,
             .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
             .error = shape.error,
@@ -91,6 +95,7 @@ static bry_status plan_window(const plan_job *of, const plan_inputs *in, plan_co
         *out = (plan_costs){
             .bytes = shape.bytes,
             .bytes_empty = shape.bytes_empty,
+            .grows_to = shape.grows_to,
             .hashes = shape.hashes,
             .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
             .error = shape.error,
@@ -115,6 +120,7 @@ static bry_status plan_counter(const plan_job *of, const plan_inputs *in, plan_c
         *out = (plan_costs){
             .bytes = shape.bytes,
             .bytes_empty = shape.bytes_empty,
+            .grows_to = shape.grows_to,
             .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
             .error = shape.error,
             .window = shape.window,

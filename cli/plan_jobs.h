@@ -20,6 +20,8 @@ typedef struct plan_costs {
     uint64_t hashes;
     double bits_per_item;
     double error; /* expected */
+    bool is_fixed; /* does not grow; otherwise: */
+    uint64_t grows_to; /* items with which it is full; 0: only memory limits it */
     bool is_map; /* and then: */
     bry_map_errors errors;
     uint64_t values;

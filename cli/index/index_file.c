@@ -218,6 +218,24 @@ int cli_index_save(const cli_file_index *index, const char *path, const char *ta
 
 /* ---- refusals ------------------------------------------------------------------------------ */
 
+/* The index is not fixed and has fewer units than are possible. */
+static int report_end_of_growth(const bry_index *index, const char *where)
+{
+    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_options options = cli_index_options(index);
+    uint64_t items = bry_index_items(index);
+    if (bry_index_plan(&options, &shape) != BRY_OK || shape.grows_to == 0 || items < shape.grows_to)
+        return cli_fail(BRY_E_FULL,
+                        "%s: units installed beyond the plan have used up the error of the index; "
+                        "build one with more --units",
+                        where);
+    return cli_fail(BRY_E_FULL, "%s: the index has %llu elements, and cannot have more%s", where,
+                    (unsigned long long)items,
+                    shape.grows_to < BRY_CAPACITY_MAX
+                        ? ": with its error they would need fingerprints of over 62 bits"
+                        : "");
+}
+
 int cli_index_refused(bry_status status, const cli_file_index *index, const char *where)
 {
     if (status == BRY_E_NOMEM && index->memory.refused)
@@ -233,9 +251,6 @@ int cli_index_refused(bry_status status, const cli_file_index *index, const char
                         "more --unit-capacity",
                         where);
     if (status == BRY_E_FULL)
-        return cli_fail(status,
-                        "%s: units installed beyond the plan have used up the error of the index; "
-                        "build one with more --units",
-                        where);
+        return report_end_of_growth(index->index, where);
     return cli_fail(status, "%s: %s", where, bry_status_text(status));
 }

@@ -59,6 +59,14 @@ int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *mem
         if (options.value_bits == 0 && stats.values_left == 0 && !at_capacity)
             return cli_fail(status, "%s: the map has %llu values, and no code is left for another",
                             where, (unsigned long long)stats.values);
+        bry_map_shape shape = BRY_MAP_SHAPE;
+        if (!options.fixed && bry_map_plan(&options, &shape) == BRY_OK &&
+            stats.items >= shape.grows_to)
+            return cli_fail(status, "%s: the map has %llu keys, and cannot have more%s", where,
+                            (unsigned long long)stats.items,
+                            shape.grows_to < BRY_CAPACITY_MAX
+                                ? ": with its error they would need fingerprints of over 62 bits"
+                                : "");
         if (!options.fixed)
             return cli_fail(status,
                             "%s: more keys would exceed the map's error; merged maps "

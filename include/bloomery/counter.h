@@ -92,11 +92,12 @@ typedef struct bry_counter_shape {
     uint64_t bytes_per_counter; /* in addition, for each counter with a name of 16 bytes */
     uint64_t bytes_empty; /* allocated by create */
     uint64_t bytes_least; /* the smallest max_bytes: one operation, with a name of 16 bytes */
+    uint64_t grows_to; /* as in bry_window_shape */
 } bry_counter_shape;
 
 #define BRY_COUNTER_SHAPE                                                                          \
     {                                                                                              \
-        sizeof(bry_counter_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0                         \
+        sizeof(bry_counter_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0                      \
     }
 
 /*

@@ -70,11 +70,13 @@ typedef struct bry_filter_shape {
     uint64_t bytes; /* allocated when every piece of the table is in use; compact: with `capacity`
                        keys, within 2 % */
     uint64_t bytes_empty; /* allocated by create; pieces follow when a key needs them */
+    uint64_t grows_to; /* keys with which it is full: the capacity if it is fixed; otherwise
+                          BRY_CAPACITY_MAX, or fewer because fingerprints have at most 62 bits */
 } bry_filter_shape;
 
 #define BRY_FILTER_SHAPE                                                                           \
     {                                                                                              \
-        sizeof(bry_filter_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0                             \
+        sizeof(bry_filter_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0                          \
     }
 
 /*

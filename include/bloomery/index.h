@@ -117,11 +117,14 @@ typedef struct bry_index_shape {
                        is pending for bry_index_step(), dba may take a seventh more, or three quarters
                        more with units of less than 1000 elements */
     uint64_t bytes_empty; /* allocated by create */
+    uint64_t grows_to; /* compact: elements with which it is full, in all units: as planned if it is
+                          fixed; otherwise BRY_CAPACITY_MAX, or fewer because fingerprints have at
+                          most 62 bits. dba: 0, only memory and the number of units limit it */
 } bry_index_shape;
 
 #define BRY_INDEX_SHAPE                                                                            \
     {                                                                                              \
-        sizeof(bry_index_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                     \
+        sizeof(bry_index_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                  \
     }
 
 /*

@@ -150,11 +150,14 @@ typedef struct bry_map_shape {
     bry_map_errors errors; /* expected at capacity */
     uint64_t bytes; /* at capacity, without the bytes of the values themselves */
     uint64_t bytes_empty; /* allocated by create */
+    uint64_t grows_to; /* keys with which it is full: the capacity if it is fixed; otherwise
+                          BRY_CAPACITY_MAX, or fewer because fingerprints have at most 62 bits; kbf:
+                          0, only memory limits it */
 } bry_map_shape;
 
 #define BRY_MAP_SHAPE                                                                              \
     {                                                                                              \
-        sizeof(bry_map_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, {0, 0, 0}, 0, 0                  \
+        sizeof(bry_map_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, {0, 0, 0}, 0, 0, 0               \
     }
 
 /*

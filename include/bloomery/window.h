@@ -104,11 +104,14 @@ typedef struct bry_window_shape {
     uint64_t bytes; /* at that moment */
     uint64_t bytes_empty; /* allocated by create */
     uint64_t bytes_least; /* the smallest max_bytes with which elements can be added */
+    uint64_t
+        grows_to; /* compact: elements with which it is full, BRY_CAPACITY_MAX, or fewer because
+                          fingerprints have at most 62 bits; fbf: 0, only memory limits it */
 } bry_window_shape;
 
 #define BRY_WINDOW_SHAPE                                                                           \
     {                                                                                              \
-        sizeof(bry_window_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                 \
+        sizeof(bry_window_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0              \
     }
 
 /*

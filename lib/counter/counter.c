@@ -94,6 +94,7 @@ bry_status bry__counter_read_options(const bry_counter_options *given, bry_count
         .bytes = planned.bytes,
         .bytes_per_counter = bry__counter_names_bytes_each(PLANNED_NAME),
         .bytes_empty = sizeof(bry_counter) + planned.bytes_empty + bry__counter_names_bytes_empty(),
+        .grows_to = planned.grows_to,
     };
     if (shape->bytes < shape->bytes_empty)
         shape->bytes = shape->bytes_empty;

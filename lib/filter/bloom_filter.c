@@ -31,6 +31,7 @@ static bry_status bloom_filter_plan(const bry_filter_options *options, bry_filte
     shape->error = blocked.error;
     shape->bytes = bry__pieces_bytes_full(table);
     shape->bytes_empty = bry__pieces_bytes_empty(table);
+    shape->grows_to = options->capacity;
     return BRY_OK;
 }
 

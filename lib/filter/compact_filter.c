@@ -31,6 +31,7 @@ static bry_status compact_filter_plan(const bry_filter_options *options, bry_fil
     shape->bytes = bry__maplet_plan_bytes(&maplet, options->capacity);
     shape->bytes_empty = bry__maplet_bytes_empty();
     shape->bits = shape->bytes * 8;
+    shape->grows_to = bry__maplet_most(&maplet);
     return BRY_OK;
 }
 

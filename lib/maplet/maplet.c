@@ -31,6 +31,12 @@ uint64_t bry__maplet_range(const bry__maplet_options *options)
     return bry__maplet_plan(options, &chain) ? chain.range : 0;
 }
 
+uint64_t bry__maplet_most(const bry__maplet_options *options)
+{
+    bry__chain chain;
+    return bry__maplet_plan(options, &chain) ? chain.most : 0;
+}
+
 static bry__table *new_table(uint64_t range, unsigned value_bits, const bry_allocator *allocator)
 {
     bry__table *table = bry__alloc(allocator, sizeof *table);

@@ -51,6 +51,9 @@ bool bry__maplet_plan(const bry__maplet_options *options, bry__chain *chain);
 /* Range of the fingerprints of the first table for these options; 0 if they are out of range. */
 uint64_t bry__maplet_range(const bry__maplet_options *options);
 
+/* Number of entries at which growth ends; 0 if the options are out of range. */
+uint64_t bry__maplet_most(const bry__maplet_options *options);
+
 /* Estimated bytes of a maplet of n entries (at most the capacity), accurate to about 2 %. */
 uint64_t bry__maplet_plan_bytes(const bry__maplet_options *options, uint64_t n);
 /* The same for n entries in table i. */

@@ -331,6 +331,16 @@ bry_status object_limit_end(held_object *object, bry_status status)
     return denied && status == BRY_E_NOMEM ? BRY_E_LIMIT : status;
 }
 
+int object_reply_full(server_context *context, uint64_t n, uint64_t most, const char *otherwise)
+{
+    if (most == 0 || n <= most)
+        return reply_error(context, "FULL", "%s", otherwise);
+    return reply_error(context, "FULL", "the key cannot have more than %" PRIu64 " items%s", most,
+                       most < BRY_CAPACITY_MAX
+                           ? ": with its error, they would need fingerprints of over 62 bits"
+                           : "");
+}
+
 int object_too_large(server_context *context, command_family *family)
 {
     family->totals.refused++;

@@ -138,6 +138,10 @@ bool object_may_grow(server_context *context, const held_object *object, uint64_
 void object_limit_begin(server_context *context, held_object *object);
 bry_status object_limit_end(held_object *object, bry_status status);
 
+/* Replies with FULL to a change after which there would have been up to n items: because an object
+ * cannot have more than `most` (0: there is no such limit), or with the text `otherwise`. */
+int object_reply_full(server_context *context, uint64_t n, uint64_t most, const char *otherwise);
+
 /* Counts a refusal because of bloomery.max-key-bytes and replies with FULL. */
 int object_too_large(server_context *context, command_family *family);
 

@@ -264,7 +264,7 @@ static int index_add_all(addition *self)
         if (status != BRY_OK) {
             index_undo_add(self, i);
             status = object_limit_end(self->object, status);
-            return object_refused(self->context, &index_family, status);
+            return index_refused(self->context, self->object, batch->n, status);
         }
         batch->answers[i] = (uint8_t)was;
     }

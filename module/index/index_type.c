@@ -151,6 +151,21 @@ bool index_takes_unit(server_context *context, held_index *held, uint64_t number
     return false;
 }
 
+int index_refused(server_context *context, const held_object *object, size_t n, bry_status status)
+{
+    if (status != BRY_E_FULL)
+        return object_refused(context, &index_family, status);
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_options_like(index_of(object)->index, &options);
+    bry_index_plan(&options, &shape);
+    api.ReplicateVerbatim(context);
+    index_family.totals.refused++;
+    return object_reply_full(context, object->items + n, shape.grows_to,
+                             "units installed beyond UNITS have used up the ERROR of the index: "
+                             "create one for more UNITS");
+}
+
 bool index_read_unit(server_context *context, const server_string *argument, uint64_t *number)
 {
     return read_plain(context, argument, "unit", 0, INDEX_MOST_NUMBER, number);

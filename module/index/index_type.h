@@ -63,6 +63,8 @@ void index_replicate_creation(server_context *context, server_string *name,
 /* True if the index can have a further unit, which would get this number. False after an error
  * reply. */
 bool index_takes_unit(server_context *context, held_index *held, uint64_t number);
+/* As object_refused(), for n items that were to be added. */
+int index_refused(server_context *context, const held_object *object, size_t n, bry_status status);
 
 /* Reads the number of a unit from an argument. False after an error reply. */
 bool index_read_unit(server_context *context, const server_string *argument, uint64_t *number);

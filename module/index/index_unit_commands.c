@@ -241,7 +241,7 @@ static int index_install_unit(installation *self, server_string **argv, int argc
     uint64_t before = self->object->items;
     status = install_put_unit(self);
     if (status == BRY_E_FULL || status == BRY_E_LIMIT) /* the frame itself was within the limit */
-        return object_refused(context, &index_family, status);
+        return index_refused(context, self->object, 0, status);
     if (status != BRY_OK)
         return install_refused(self, status);
     index_replicate(context, "INDEX.INSTALL", argv, argc, self->swept);

@@ -199,7 +199,11 @@ static int map_reply_full(server_context *context, const bry_map *map, size_t mo
                            " different values that VALUES "
                            "allows; engine kbf frees values only when the map is empty",
                            stats.values, stats.values + stats.values_left);
-    return reply_error(context, "FULL", "the map cannot grow further without exceeding its ERROR");
+    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_plan(&options, &shape);
+    return object_reply_full(context, stats.items + more, shape.grows_to,
+                             "maps joined into this one have used up its ERROR: create maps that "
+                             "will be joined with a CAPACITY for the fields of all of them");
 }
 
 /* Refuses because of bloomery.max-key-bytes, and says what may help. */

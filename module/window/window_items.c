@@ -123,9 +123,18 @@ static int window_change_refused(const window_change *self, const item_batch *ba
                            "WINDOW.ADVANCE to move it",
                            (unsigned long long)bry_window_time(window_of(self->object)));
     }
-    if (status == BRY_E_FULL)
-        window_replicate_change(self, batch);
-    return object_refused_here(self->context, &window_family, status);
+    if (status != BRY_E_FULL)
+        return object_refused_here(self->context, &window_family, status);
+    window_replicate_change(self, batch);
+    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_plan(&self->options, &shape);
+    window_family.totals.refused++;
+    return object_reply_full(
+        self->context, self->object->items + batch->n, shape.grows_to,
+        self->options.max_bytes
+            ? "the window would exceed its MAXMEM, and refuses new items until others expire"
+            : "windows merged into this one have used up its ERROR: create windows that will be "
+              "merged with a CAPACITY for the items of all of them");
 }
 
 /* Drops expired items if a generation has passed. */

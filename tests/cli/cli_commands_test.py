@@ -37,7 +37,9 @@ Usage: bloomery plan --items N --error P [options]
 Prints the memory and the error of each job and engine, before anything is created.
 A filter of engine bloom takes exactly these bytes. The others are estimates for
 growable objects, without the bytes of values and without the counters themselves.
-Combinations that are not possible are omitted.
+Combinations that are not possible are omitted. "grows to" is the number of items
+with which an object is full: 2^40, or fewer because fingerprints have at most 62
+bits, or as many as fit in memory.
 
 Options:
   --items N    keys to plan for, such as 5000, 10M, 1e6 or 2^20
@@ -63,9 +65,9 @@ Examples:
 PLAN_TABLE = """\
 10000000 items, error 0.01
 
-job               engine                        size  empty  bits/item  hashes  expected error
-filter            bloom                     11.8 MiB  376 B       9.92       6            0.01
-(for comparison)  standard Bloom, textbook  11.4 MiB      -       9.59       7         0.01004
+job               engine                        size  empty  bits/item  hashes  expected error  grows to
+filter            bloom                     11.8 MiB  376 B       9.92       6            0.01         -
+(for comparison)  standard Bloom, textbook  11.4 MiB      -       9.59       7         0.01004         -
 """
 
 COUNT = "is not a count such as 5000, 64k, 10M, 1e6 or 2^20"
@@ -151,7 +153,10 @@ class Plan(Case):
                 plan = answer["plans"][0]
                 self.assertEqual(list(plan), [
                     "job", "engine", "items", "error", "bytes", "bytes_empty", "bits_per_item",
-                    "hashes", "expected_error"])
+                    "hashes", "expected_error", "grows_to"])
+                self.assertEqual(plan["grows_to"], int(items))
+                if float(error) >= 0.001:
+                    self.assertEqual(answer["plans"][1]["grows_to"], 2**40)
                 oracle = dict(line.split() for line in subprocess.run(
                     [ORACLE, items, error], check=True, capture_output=True,
                     text=True).stdout.splitlines())
@@ -185,7 +190,7 @@ class Plan(Case):
                     self.assertEqual(list(plan), [
                         "job", "engine", *(["layout"] if engine == "kbf" else []), "items", "error",
                         "bytes", "bytes_empty", "bits_per_item", "hashes", "expected_error",
-                        *names[3:]])
+                        "grows_to", *names[3:]])
                     self.assertEqual((plan["engine"], plan.get("layout", "tuned")),
                                      (engine, layout))
                     for name, number in zip(names, numbers):
@@ -210,7 +215,7 @@ class Plan(Case):
                 for plan, (engine, *numbers) in zip(plans, oracle, strict=True):
                     self.assertEqual(list(plan), [
                         "job", "engine", "items", "error", "bytes", "bytes_empty", "bits_per_item",
-                        "hashes", "expected_error", "subsets", "group"])
+                        "hashes", "expected_error", "grows_to", "subsets", "group"])
                     self.assertEqual((plan["engine"], plan["subsets"]), (engine, int(subsets)))
                     self.assertEqual([plan[name] for name in names], [float(n) for n in numbers])
                     self.assertLessEqual(plan["expected_error"], float(error))
@@ -233,7 +238,7 @@ class Plan(Case):
                              "longest_ms", last]
                     self.assertEqual(list(plan), [
                         "job", "engine", "items", "error", "bytes", "bytes_empty", "bits_per_item",
-                        "hashes", "expected_error", "window_ms", "longest_ms", last])
+                        "hashes", "expected_error", "grows_to", "window_ms", "longest_ms", last])
                     self.assertEqual(plan["job"], job)
                     self.assertEqual([plan[name] for name in names], [float(n) for n in numbers])
                     self.assertLessEqual(plan["expected_error"], float(error))

@@ -534,6 +534,7 @@ class Frames(IndexCase):
             reply = self.client.ask("INDEX.INSTALL", "i", unit, frame)
             if isinstance(reply, Error):
                 self.assertEqual(reply.word, "FULL")
+                self.assertIn("units installed beyond UNITS have used up the ERROR", str(reply))
                 break
             installed += 1
         self.assertTrue(2 <= installed <= 5, installed)

@@ -79,6 +79,7 @@ static bry_status compact_index_plan(const bry_index_options *options, bry_index
                  options->units * (2 * sizeof(uint32_t) + sizeof(uint64_t)) -
                  bry__maplet_bytes_empty() + bry__maplet_plan_bytes(&maplet, maplet.capacity),
         .bytes_empty = compact_index_bytes_empty(),
+        .grows_to = bry__maplet_most(&maplet),
     };
     return BRY_OK;
 }

@@ -70,6 +70,7 @@ static bry_status compact_map_plan(const bry_map_options *options, bry_map_shape
         .errors = {.false_positive = shared, .incorrect = shared / 2},
         .bytes = sizeof(bry__compact_map) + bry__maplet_plan_bytes(&maplet, options->capacity),
         .bytes_empty = sizeof(bry__compact_map) + bry__maplet_bytes_empty(),
+        .grows_to = bry__maplet_most(&maplet),
     };
     return BRY_OK;
 }

@@ -102,6 +102,7 @@ static bry_status kbf_map_plan(const bry_map_options *options, bry_map_shape *sh
         .bytes = bare + bry__pieces_bytes_full_of(count * sizeof(uint32_t), BRY__KBF_PIECE_SHIFT),
         .bytes_empty =
             bare + bry__pieces_bytes_empty_of(count * sizeof(uint32_t), BRY__KBF_PIECE_SHIFT),
+        .grows_to = options->fixed ? options->capacity : 0,
     };
     return BRY_OK;
 }

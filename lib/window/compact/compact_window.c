@@ -69,6 +69,7 @@ static bry_status compact_window_plan(const bry_window_options *options, bry_win
         .bytes = sizeof(bry__compact_window) + bry__compact_window_plan_bytes(&maplet, capacity),
         .bytes_empty = sizeof(bry__compact_window),
         .bytes_least = bry__compact_window_bytes_least(&maplet),
+        .grows_to = bry__maplet_most(&maplet),
     };
     return BRY_OK;
 }

@@ -14,22 +14,22 @@
 ENDS_WITH(bry_save, note_len);
 ENDS_WITH(bry_load, problem);
 ENDS_WITH(bry_filter_options, bloom);
-ENDS_WITH(bry_filter_shape, bytes_empty);
+ENDS_WITH(bry_filter_shape, grows_to);
 ENDS_WITH(bry_filter_stats, bytes);
 ENDS_WITH(bry_map_options, kbf);
-ENDS_WITH(bry_map_shape, bytes_empty);
+ENDS_WITH(bry_map_shape, grows_to);
 ENDS_WITH(bry_map_stats, bytes_dictionary);
 ENDS_WITH(bry_window_options, fbf);
-ENDS_WITH(bry_window_shape, bytes_least);
+ENDS_WITH(bry_window_shape, grows_to);
 ENDS_WITH(bry_window_generation, fill);
 ENDS_WITH(bry_window_stats, bytes);
 ENDS_WITH(bry_counter_options, log_bytes);
-ENDS_WITH(bry_counter_shape, bytes_least);
+ENDS_WITH(bry_counter_shape, grows_to);
 ENDS_WITH(bry_counter_op, value);
 ENDS_WITH(bry_counter_entry, value);
 ENDS_WITH(bry_counter_stats, unsynced);
 ENDS_WITH(bry_index_options, dba);
-ENDS_WITH(bry_index_shape, bytes_empty);
+ENDS_WITH(bry_index_shape, grows_to);
 ENDS_WITH(bry_index_unit, error);
 ENDS_WITH(bry_index_stats, dropped);
 

@@ -43,6 +43,10 @@ TEST(test_options)
     assert_int_equal(shape.hashes, 0);
     assert_int_equal(shape.fingerprint_bits, fixed.fingerprint_bits + 1);
     assert_true(shape.error <= 0.0075 && fixed.error <= 0.01 && fixed.error > 0.0099);
+    assert_true(shape.grows_to == BRY_CAPACITY_MAX && fixed.grows_to == 1000);
+    bry_filter_options tight = compact(1000, 1e-9, false);
+    assert_int_equal(bry_filter_plan(&tight, &shape), BRY_OK); /* about 1e-9 · 2^57 */
+    assert_true(shape.grows_to > 72057594 && shape.grows_to < 288230376);
     bry_filter *filter = make(options);
     bry_filter_options like = filter_like(filter);
     assert_int_equal(like.engine, BRY_ENGINE_COMPACT);
