@@ -65,8 +65,7 @@ static int run_command(int argc, char **argv)
     bool asks_version =
         argc > 0 && (strcmp(argv[0], "-V") == 0 || strcmp(argv[0], "--version") == 0);
     if (argc > 0 && strcmp(argv[0], "bench") == 0)
-        return cli_misuse(NULL, "unknown command \"bench\": run bloomery-bench, a program of "
-                                "its own");
+        return cli_misuse(NULL, "unknown command \"bench\": run the program bloomery-bench");
     return asks_version ? print_version(argc, argv) : cli_run_group(&program, argc, argv);
 }
 

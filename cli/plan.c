@@ -196,9 +196,9 @@ static int check_plan_inputs(uint64_t rate, plan_inputs *in)
         return cli_misuse("plan", "--rate cannot be combined with --items");
     int code = rate ? items_of_rate(rate, in) : CLI_GO_ON;
     if (code == CLI_GO_ON && !in->items)
-        code = cli_misuse("plan", "--items is needed");
+        code = cli_misuse("plan", "--items is required");
     if (code == CLI_GO_ON && !(in->error > 0))
-        code = cli_misuse("plan", "--error is needed");
+        code = cli_misuse("plan", "--error is required");
     return code;
 }
 

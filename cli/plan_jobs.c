@@ -133,15 +133,15 @@ static bry_status plan_counter(const plan_job *of, const plan_inputs *in, plan_c
 #define LIMITS(least_error) "items 1 to " CLI_CAPACITY_MOST ", error " CLI_ERRORS(least_error)
 #define FILTER_LIMITS LIMITS(BRY_FILTER_ERROR_MIN)
 #define MAP_LIMITS LIMITS(BRY_MAP_ERROR_MIN) ", values 1 to "
-#define WINDOW_LIMITS LIMITS(BRY_WINDOW_ERROR_MIN) ", windows up to " CLI_SPAN_MOST
-#define INDEX_LIMITS LIMITS(BRY_INDEX_ERROR_MIN) ", subsets 1 to " CLI_UNITS_MOST
+#define WINDOW_LIMITS LIMITS(BRY_WINDOW_ERROR_MIN) ", windows up to " CLI_SPAN_MOST CLI_COMBINATIONS
+#define INDEX_LIMITS LIMITS(BRY_INDEX_ERROR_MIN) ", subsets 1 to " CLI_UNITS_MOST CLI_COMBINATIONS
 
 const plan_job plan_jobs[PLAN_JOBS] = {
     {"filter", BRY_ENGINE_BLOOM, NULL, plan_filter, FILTER_LIMITS},
     {"filter", BRY_ENGINE_COMPACT, NULL, plan_filter, FILTER_LIMITS},
-    {"map", BRY_ENGINE_COMPACT, NULL, plan_map, MAP_LIMITS CLI_VALUES_MOST},
-    {"map", BRY_ENGINE_KBF, "tuned", plan_map, MAP_LIMITS CLI_KBF_VALUES_MOST},
-    {"map", BRY_ENGINE_KBF, "paper", plan_map, MAP_LIMITS CLI_KBF_VALUES_MOST},
+    {"map", BRY_ENGINE_COMPACT, NULL, plan_map, MAP_LIMITS CLI_VALUES_MOST CLI_COMBINATIONS},
+    {"map", BRY_ENGINE_KBF, "tuned", plan_map, MAP_LIMITS CLI_KBF_VALUES_MOST CLI_COMBINATIONS},
+    {"map", BRY_ENGINE_KBF, "paper", plan_map, MAP_LIMITS CLI_KBF_VALUES_MOST CLI_COMBINATIONS},
     {"window", BRY_ENGINE_COMPACT, NULL, plan_window, WINDOW_LIMITS},
     {"window", BRY_ENGINE_FBF, NULL, plan_window, WINDOW_LIMITS},
     {"counter", BRY_ENGINE_COMPACT, NULL, plan_counter, WINDOW_LIMITS},

@@ -10,10 +10,10 @@
 #define MOST_EXPONENT 100000
 
 static const char not_time[] = "is neither a number nor a time such as 2026-11-15T12:00:00Z";
-static const char too_late[] = "lies past the year 9999: is its unit s, ms, us or ns?";
+static const char too_late[] = "is after the year 9999: is its unit s, ms, us or ns?";
 static const char negative[] = "is negative: times are counted from 1970";
-static const char too_early[] = "lies before 1970";
-static const char no_date[] = "is not on any calendar";
+static const char too_early[] = "is before 1970";
+static const char no_date[] = "is not a valid date";
 
 bool text_parse_time_unit(const char *word, text_time_unit *unit)
 {

@@ -70,7 +70,7 @@ static const char *store_option_value(const cli_option *option, const char *text
         return text_parse_share(text, strlen(text), option->value);
     default:
         if (!*text)
-            return "says nothing";
+            return "is empty";
         *(const char **)option->value = text;
         return NULL;
     }
@@ -90,7 +90,7 @@ static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
     if (!option)
         return cli_misuse(syntax->command, "unknown option %s", cli_quote(argv[*at]).text);
     if (option->kind == CLI_ABSENT)
-        return cli_misuse(syntax->command, "%s%s: no job of this build uses it",
+        return cli_misuse(syntax->command, "%s%s: not available in this build",
                           option_dashes(option), option->name);
     option->given = true;
     if (option->kind == CLI_FLAG) {

@@ -10,6 +10,9 @@
 /* "1e-9 to 0.5": the range of errors of a job. */
 #define CLI_ERRORS(least) CLI_TEXT(least) " to " CLI_TEXT(BRY_ERROR_MAX)
 
+/* Follows a list of ranges. */
+#define CLI_COMBINATIONS "; some combinations are not possible"
+
 #define CLI_CAPACITY_MOST "2^40"
 _Static_assert(BRY_CAPACITY_MAX == 1099511627776, "the text above must match");
 #define CLI_SPAN_MOST "2^52 ms"

@@ -63,8 +63,9 @@ static int build_index(request *asked)
     if (code == CLI_GO_ON)
         code = cli_index_put_all(&index, asked->files.path, asked->files.count, asked->how.skip);
     if (code == CLI_GO_ON && index.names.live == 0) /* it must not replace an existing index */
-        code = cli_fail(BRY_E_IO, asked->files.count ? "all files were skipped, so nothing is built"
-                                                     : "there are no files to index");
+        code =
+            cli_fail(BRY_E_IO, asked->files.count ? "all files were skipped; no index was created"
+                                                  : "there are no files to index");
     if (code == CLI_GO_ON)
         code = cli_index_settle(&index);
     if (code == CLI_GO_ON)

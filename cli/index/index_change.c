@@ -161,7 +161,7 @@ int cli_index_del(int argc, char **argv)
             "Engine compact deletes a line immediately. Engine dba counts it as stale: it is\n"
             "still found until the file is read again (by index refresh, or by index add of any\n"
             "file when a quarter is stale). Lines that the file still contains then return.\n"
-            "Exit codes: 0 all were present, 1 some were not, 3 failure; INDEX is unchanged.",
+            "Exit codes: 0 all were present, 1 some were not, 3 failure (INDEX is unchanged).",
         .most_words = (size_t)-1,
         CLI_INDEX_FIRST_WORD,
     };
@@ -169,7 +169,7 @@ int cli_index_del(int argc, char **argv)
     cli_file_index index = {0};
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && !from && words < 2)
-        code = cli_misuse(command, "the name of a file is needed");
+        code = cli_misuse(command, "the name of a file is required");
     if (code == CLI_GO_ON && nul && (!from || words > 1))
         code = cli_misuse(command, "-0 is for keys on standard input");
     if (code == CLI_GO_ON && from && words == 1)

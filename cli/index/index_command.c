@@ -8,7 +8,7 @@ static const cli_command commands[] = {
     {"build", "creates an index of files", cli_index_build},
     {"locate", "prints the files that may contain a line", cli_index_locate},
     {"add", "adds files, or reads them again", cli_index_add},
-    {"refresh", "reads files that have changed again", cli_index_refresh},
+    {"refresh", "reads changed files again", cli_index_refresh},
     {"del", "removes files, or lines of a file", cli_index_del},
     {"unit", "creates the units of a file separately", cli_index_unit},
     {"install", "adds units created separately", cli_index_install},

@@ -224,7 +224,7 @@ int cli_elements_failed(const cli_element_reader *reader, bry_status status, con
     int problem = errno;
     cli_quoted name = cli_quote(path);
     if (status == BRY_E_LIMIT)
-        return cli_fail(status, "%s, line %" PRIu64 ": it is longer than %zu bytes", name.text,
+        return cli_fail(status, "%s, line %" PRIu64 ": longer than %zu bytes", name.text,
                         reader->lines.number + 1, CLI_LINE_MAX);
     if (status != BRY_E_IO)
         return cli_fail(status, "%s: %s", name.text, bry_status_text(status));

@@ -24,7 +24,7 @@ typedef struct cli_file_index {
 } cli_file_index;
 
 #define CLI_INDEX_MAX_BYTES(value) CLI_MAX_BYTES("the index", value)
-#define CLI_INDEX_FIRST_WORD .least_words = 1, .missing = "the name of the index is needed"
+#define CLI_INDEX_FIRST_WORD .least_words = 1, .missing = "the name of the index is required"
 
 /* These return CLI_GO_ON, or an exit code after a message. Call cli_index_close() in both cases. */
 

@@ -212,7 +212,8 @@ static bry_status check_head(const bry_buffer *note, bry_load *load)
     if (note->len < HEAD || memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
         return cli_note_fail(load, BRY_E_BADDATA, 0, "this is not an index of files");
     if (cli_get(head + AT_VERSION, 4) != VERSION)
-        return cli_note_fail(load, BRY_E_VERSION, AT_VERSION, "its names are from another version");
+        return cli_note_fail(load, BRY_E_VERSION, AT_VERSION,
+                             "unsupported version of the file names");
     if (head[AT_ELEMENTS] > CLI_ELEMENT_FIELDS || cli_get(head + AT_DELIMITER + 1, 2) != 0)
         return cli_note_fail(load, BRY_E_BADDATA, AT_ELEMENTS, "unknown kind of elements");
     return BRY_OK;
@@ -222,7 +223,7 @@ static bry_status check_head(const bry_buffer *note, bry_load *load)
 static bry_status read_file(cli_names *names, const unsigned char *bytes, uint64_t end,
                             uint64_t *at, bry_load *load)
 {
-    static const char cut[] = "the names do not fill their length";
+    static const char cut[] = "the names have the wrong length";
     if (end - *at < RECORD)
         return cli_note_fail(load, BRY_E_BADDATA, *at, cut);
     const unsigned char *record = bytes + *at;
@@ -235,7 +236,7 @@ static bry_status read_file(cli_names *names, const unsigned char *bytes, uint64
     name[len] = '\0';
     uint64_t flags = cli_get(record + AT_FLAGS, 8);
     if (flags & ~(uint64_t)APART)
-        return cli_note_fail(load, BRY_E_BADDATA, *at, "a flag of a file is unknown");
+        return cli_note_fail(load, BRY_E_BADDATA, *at, "unknown flag of a file");
     if (strlen(name) != len || cli_names_find(names, name) != CLI_NO_FILE)
         return cli_note_fail(load, BRY_E_BADDATA, *at, "a name is invalid or a duplicate");
     size_t file;

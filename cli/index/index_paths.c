@@ -138,7 +138,7 @@ int cli_paths_read(cli_paths *paths, const cli_paths_how *how, char **words, siz
 {
     *paths = (cli_paths){0};
     if (count == 0 && !how->list)
-        return cli_misuse(how->command, "the name of a file is needed");
+        return cli_misuse(how->command, "the name of a file is required");
     int code = how->list ? keep_list(paths, how->list) : CLI_GO_ON;
     for (size_t i = 0; i < count && code == CLI_GO_ON; i++)
         code = keep_word(paths, how, words[i]);

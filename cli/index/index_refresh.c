@@ -76,12 +76,11 @@ static int survey_files(const cli_file_index *index, request *asked)
     if (asked->drop_gone || asked->fill.skip || gone == 0)
         return CLI_GO_ON;
     if (here == 0)
-        return cli_fail(BRY_E_IO,
-                        "none of the files of the index is found from this folder; --drop-gone "
-                        "removes them");
+        return cli_fail(BRY_E_IO, "all files of the index are missing; --drop-gone removes them");
     if (lost)
         return cli_fail(BRY_E_IO,
-                        "%s is missing with its whole folder; --drop-gone removes such files",
+                        "%s is missing, and so is everything in its folder; --drop-gone removes "
+                        "such files",
                         cli_quote(lost).text);
     return CLI_GO_ON;
 }
@@ -105,7 +104,7 @@ static int refresh_file(cli_file_index *index, size_t i, request *asked)
     bool gone = asked->gone[i];
     if (gone && !asked->fill.skip) {
         cli_progress_end(&asked->fill.progress);
-        cli_note("%s is gone and was removed", cli_quote(file->name).text);
+        cli_note("%s is missing and was removed from the index", cli_quote(file->name).text);
         cli_index_drop(index, i);
         asked->changes++;
         return CLI_GO_ON;

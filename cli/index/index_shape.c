@@ -48,7 +48,7 @@ static int check_shape(cli_index_shape *asked, const char *command)
     if (asked->units > BRY_INDEX_UNITS_MAX)
         return cli_misuse(command, "--units: an index has at most " CLI_UNITS_MOST);
     if (options->fixed && !asked->units)
-        return cli_misuse(command, "--fixed needs --units");
+        return cli_misuse(command, "--fixed requires --units");
     options->dba.group = (uint32_t)asked->group;
     options->units = (uint32_t)asked->units;
     if (asked->whole && !options->unit_capacity)
@@ -59,8 +59,8 @@ static int check_shape(cli_index_shape *asked, const char *command)
     bry_index_shape shape = BRY_INDEX_SHAPE;
     if (bry_index_plan(options, &shape) != BRY_OK)
         return cli_misuse(command, "an index takes units 1 to " CLI_UNITS_MOST
-                                   ", unit-capacity 1 to " CLI_CAPACITY_MOST ", error " CLI_ERRORS(
-                                       BRY_INDEX_ERROR_MIN) ", and not every combination of these");
+                                   ", unit-capacity 1 to " CLI_CAPACITY_MOST
+                                   ", error " CLI_ERRORS(BRY_INDEX_ERROR_MIN) CLI_COMBINATIONS);
     return CLI_GO_ON;
 }
 

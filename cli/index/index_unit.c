@@ -49,17 +49,18 @@ int cli_index_unit(int argc, char **argv)
                 "and so on of the index; the defaults are 64 --units and 65536 --unit-capacity.",
         .most_words = 1,
         .least_words = 1,
-        .missing = "the name of the file is needed",
+        .missing = "the name of the file is required",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && !shape.like && !shape.options.seed)
-        code = cli_misuse(command,
-                          "--like or --seed is needed: units fit only an index with the same seed");
+        code = cli_misuse(
+            command, "--like or --seed is required: units fit only an index with the same seed");
     if (code == CLI_GO_ON && cli_is_stream(argv[0]) && !name)
-        code = cli_misuse(command, "--name is needed with \"-\"");
+        code = cli_misuse(command, "--name is required with \"-\"");
     if (code == CLI_GO_ON && isatty(STDOUT_FILENO))
-        code = cli_misuse(command, "units are not for a terminal: send them to a file or a pipe");
+        code =
+            cli_misuse(command, "standard output is a terminal: redirect it to a file or a pipe");
     if (code == CLI_GO_ON)
         code = cli_index_shape_read(&shape, command, options);
     return code == CLI_GO_ON ? ship_unit(&shape, argv[0], name ? name : argv[0]) : code;
@@ -142,7 +143,7 @@ int cli_index_install(int argc, char **argv)
         .examples = "  bloomery index install logs.idx unit",
         .most_words = (size_t)-1,
         .least_words = 2,
-        .missing = "an index and files with units are needed",
+        .missing = "an index and a file with units are required",
     };
     size_t words;
     cli_file_index index = {0};

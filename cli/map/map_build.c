@@ -51,15 +51,13 @@ static int check_map_options(request *asked)
     if (asked->raw_bits && map->values)
         return cli_misuse(command, "--values cannot be combined with --raw");
     if (map->fixed && map->capacity == 0)
-        return cli_misuse(command, "--fixed needs --items");
+        return cli_misuse(command, "--fixed requires --items");
     bry_map_shape shape = BRY_MAP_SHAPE;
     if (bry_map_plan(map, &shape) != BRY_OK)
         return cli_misuse(command, map->engine == BRY_ENGINE_KBF
                                        ? "kbf takes " LIMITS CLI_KBF_VALUES_MOST
-                                         " or raw 1 to " CLI_KBF_BITS_MOST
-                                         ", and not every combination of these"
-                                       : "compact takes " LIMITS CLI_VALUES_MOST
-                                         ", and not every combination of these");
+                                         " or raw 1 to " CLI_KBF_BITS_MOST CLI_COMBINATIONS
+                                       : "compact takes " LIMITS CLI_VALUES_MOST CLI_COMBINATIONS);
     return CLI_GO_ON;
 }
 

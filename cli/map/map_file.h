@@ -13,7 +13,7 @@
 #define CLI_MAP_MAX_BYTES(value) CLI_MAX_BYTES("maps", value)
 
 /* For commands whose first argument is the file of a map. */
-#define CLI_MAP_FIRST_WORD .least_words = 1, .missing = "the name of the file is needed"
+#define CLI_MAP_FIRST_WORD .least_words = 1, .missing = "the name of the file is required"
 
 /* These return CLI_GO_ON, or an exit code after a message. */
 

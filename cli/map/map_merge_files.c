@@ -14,7 +14,7 @@ static int check_distinct(char **paths, size_t n)
         struct stat one, other;
         for (size_t j = 0; j < i; j++)
             if (cli_is_stream(paths[i]) && cli_is_stream(paths[j]))
-                return cli_misuse("map merge", "\"-\" can be given once");
+                return cli_misuse("map merge", "\"-\" can be given only once");
         if (stat(paths[i], &one) != 0)
             continue; /* loading it reports the error */
         for (size_t j = 0; j < i; j++)
@@ -68,7 +68,7 @@ int cli_map_merge(int argc, char **argv)
                 "compact, and becomes unsure with kbf.",
         .most_words = (size_t)-1,
         .least_words = 2,
-        .missing = "two files or more are needed",
+        .missing = "at least two files are required",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);

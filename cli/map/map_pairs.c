@@ -249,7 +249,7 @@ int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli
     cli_progress progress = cli_progress_start(cli_bytes_left(pairs->lines.fd), false);
     pairs->lines.progress = &progress;
     batch now;
-    int code = make_batch(&now) ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "no memory for a batch");
+    int code = make_batch(&now) ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "out of memory");
     for (now.n = 1; code == CLI_GO_ON && now.n > 0; done += now.n) {
         size_t most = done < BATCH ? (size_t)done : BATCH;
         code = fill_pair_batch(pairs, seed, most < BATCH_LEAST ? BATCH_LEAST : most, &now);

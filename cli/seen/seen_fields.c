@@ -141,5 +141,5 @@ bool seen_fields_of(const seen_fields *fields, cli_text line, cli_scratch *scrat
     if (!seen_fields_have_time(fields))
         return true;
     const char *wrong = text_parse_time(f.time->bytes, f.time->len, fields->unit, time);
-    return !wrong || fail(problem, "its time %s %s", cli_quote_text(*f.time).text, wrong);
+    return !wrong || fail(problem, "the time %s %s", cli_quote_text(*f.time).text, wrong);
 }

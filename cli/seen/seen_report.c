@@ -63,7 +63,7 @@ void seen_report_text(const seen_kept *kept, const seen_tally *tally)
     bry_window_get_stats(kept->window, &s);
     fprintf(stderr,
             "lines       %" PRIu64 ": %" PRIu64 " passed, %" PRIu64 " dropped\n"
-            "            %" PRIu64 " for the first time, %" PRIu64 " repeats",
+            "            %" PRIu64 " new, %" PRIu64 " repeats",
             tally->lines, tally->written, tally->lines - tally->written, tally->first,
             tally->repeats);
     if (tally->bad)
@@ -80,7 +80,7 @@ void seen_report_text(const seen_kept *kept, const seen_tally *tally)
     fprintf(stderr, ": %" PRIu64 " remembered in %u generation%s\n", s.items, s.generations,
             s.generations == 1 ? "" : "s");
     fprintf(stderr,
-            "error       %g promised, %.3g estimated; %.3g of the first expected to be dropped\n",
+            "error       %g promised, %.3g estimated; %.3g new lines expected to be dropped\n",
             s.promised_error, s.estimated_error, tally->false_drops);
     fprintf(stderr, "bytes       %" PRIu64 "%s\n", s.bytes,
             s.at_limit ? ", at the memory limit" : "");

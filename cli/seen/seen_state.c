@@ -39,7 +39,7 @@ static meaning meaning_of(const seen_fields *fields)
 
 static int state_differs(const char *path, const char *option, const char *has)
 {
-    return cli_fail(BRY_E_MISMATCH, "%s: it was created with %s%s%s", cli_quote(path).text, option,
+    return cli_fail(BRY_E_MISMATCH, "%s was created with %s%s%s", cli_quote(path).text, option,
                     *has ? " " : "", has);
 }
 
@@ -52,7 +52,7 @@ static int differs_number(const char *path, const char *option, uint64_t has, co
 
 static int is_without(const char *path, const char *option)
 {
-    return cli_fail(BRY_E_MISMATCH, "%s: it was created without %s", cli_quote(path).text, option);
+    return cli_fail(BRY_E_MISMATCH, "%s was created without %s", cli_quote(path).text, option);
 }
 
 /* Options that were not given are taken from the window, except for --window and --refresh: if
@@ -151,7 +151,7 @@ static bry_status read_meaning(meaning *m, const bry_buffer *note, bry_load *loa
     if (note->len < HEAD || memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
         return cli_note_fail(load, BRY_E_BADDATA, 0, "this is not a state of \"bloomery seen\"");
     if (cli_get(head + AT_VERSION, 4) != VERSION)
-        return cli_note_fail(load, BRY_E_VERSION, AT_VERSION, "it is from another version");
+        return cli_note_fail(load, BRY_E_VERSION, AT_VERSION, "unsupported version of the state");
     *m = (meaning){.times = head[AT_TIMES],
                    .kind = (key_kind)head[AT_KIND],
                    .fields = cli_get_fields(head + AT_FIELDS, (char)head[AT_DELIMITER]),

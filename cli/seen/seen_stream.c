@@ -155,8 +155,8 @@ static bool settle_time(stream *s, uint64_t *time, seen_problem *problem)
     } else if (s->started && s->how->skew && *time - s->latest > s->how->skew) {
         problem->column = 0;
         snprintf(problem->text, sizeof problem->text,
-                 "its time is %" PRIu64 " ms ahead, and --skew allows %" PRIu64, *time - s->latest,
-                 s->how->skew);
+                 "the time is %" PRIu64 " ms ahead of the latest; --skew allows %" PRIu64,
+                 *time - s->latest, s->how->skew);
         return false;
     }
     if (s->tally->since == SEEN_NEVER)

@@ -34,12 +34,12 @@ static int check_plan(const seen_request *asked, const char *command,
     unsigned long long bytes = shape.bytes, lines = shape.capacity;
     if (limit && bytes > limit && asked->window.capacity && !asked->bends)
         return cli_misuse(command,
-                          "--max-bytes: engine fbf takes %llu for --capacity %llu; a smaller "
-                          "--capacity helps",
+                          "--max-bytes: engine fbf needs %llu bytes for --capacity %llu; reduce "
+                          "--capacity",
                           bytes, lines);
     if (bytes > memory->most && (!limit || limit > memory->most))
         return cli_fail(BRY_E_LIMIT,
-                        "engine fbf takes %llu bytes for --capacity %llu, and three quarters of "
+                        "engine fbf needs %llu bytes for --capacity %llu, and three quarters of "
                         "the machine's memory are %llu",
                         bytes, lines, (unsigned long long)memory->most);
     return CLI_GO_ON;
@@ -74,13 +74,13 @@ static int create_window(const seen_request *asked, const char *command, cli_mem
         free_of.capacity = 1;
         if (options.capacity <= BRY_CAPACITY_MAX && bry_window_plan(&free_of, &shape) == BRY_OK)
             return cli_misuse(command,
-                              "an error of %g is not possible with a capacity of %llu: a smaller "
-                              "--capacity helps",
+                              "an error of %g is not possible with a capacity of %llu: reduce "
+                              "--capacity",
                               options.error, (unsigned long long)options.capacity);
         return cli_misuse(command,
                           "windows take times up to " CLI_SPAN_MOST
-                          ", capacities up to " CLI_CAPACITY_MOST ", errors from " CLI_ERRORS(
-                              BRY_WINDOW_ERROR_MIN) ", and not every combination of these");
+                          ", capacities up to " CLI_CAPACITY_MOST
+                          ", errors from " CLI_ERRORS(BRY_WINDOW_ERROR_MIN) CLI_COMBINATIONS);
     }
     int code = status == BRY_OK ? check_plan(asked, command, &options, memory) : CLI_GO_ON;
     if (code != CLI_GO_ON)

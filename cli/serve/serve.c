@@ -145,7 +145,7 @@ static void print_line(const command_line *line)
 
 static void say_loading(void)
 {
-    puts("The server reads its data ...");
+    puts("The server is loading its data ...");
     fflush(stdout);
 }
 
@@ -171,7 +171,7 @@ static int run_server(const request *asked, const command_line *line)
     }
     int code = serve_report_end(&child);
     if (code == CLI_YES)
-        puts("The server has ended cleanly.");
+        puts("The server has shut down cleanly.");
     return code;
 }
 
@@ -213,7 +213,8 @@ static int check_request(const request *asked)
 {
     const char *when = asked->appendonly;
     if (asked->port > UINT16_MAX)
-        return cli_misuse(command, "--port: %" PRIu64 " is not a port, 1 to 65535", asked->port);
+        return cli_misuse(command, "--port: %" PRIu64 " is not a port from 1 to 65535",
+                          asked->port);
     if (when && strcmp(when, "always") != 0 && strcmp(when, "everysec") != 0 &&
         strcmp(when, "no") != 0)
         return cli_misuse(command, "--appendonly: %s is not always, everysec or no",

@@ -61,11 +61,11 @@ static int say_taken(const serve_path *folder, int lock, const char *who, const 
     char port[8] = "", process[32] = "", place[32] = "";
     ssize_t len = pread(lock, port, sizeof port - 1, 0);
     if (len > 0 && strspn(port, "0123456789") > 0)
-        snprintf(place, sizeof place, " on port %.*s", (int)strspn(port, "0123456789"), port);
+        snprintf(place, sizeof place, ", on port %.*s", (int)strspn(port, "0123456789"), port);
     if (about->l_pid > 0)
-        snprintf(process, sizeof process, ", process %ld,", (long)about->l_pid);
+        snprintf(process, sizeof process, ", process %ld", (long)about->l_pid);
     return cli_fail(BRY_E_IO,
-                    "%s is in use: %s%s has it%s. A second server would destroy what the first "
+                    "%s is in use by %s%s%s. A second server would destroy data that the first "
                     "has acknowledged",
                     cli_quote(folder->text).text, who, process, place);
 }

@@ -168,7 +168,7 @@ static int include_file(reading *at, const source *here, const char *path)
     bool fits = true;
     if (*path != '/' && at->moved)
         return cli_fail(BRY_E_IO,
-                        "%s, line %lu: include: %s must be an absolute path after a line dir",
+                        "%s, line %lu: include: %s must be an absolute path after a dir line",
                         cli_quote(here->path).text, here->line, cli_quote(path).text);
     cli_quoted file = cli_quote(here->path);
     unsigned long line = here->line;

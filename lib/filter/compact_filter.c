@@ -147,7 +147,7 @@ static bry_status compact_filter_read(bry_filter *filter, const bry__filter_numb
                                       bry__frame_reader *reader)
 {
     if (numbers->hashes != 0 || numbers->blocks != 0 || numbers->pieces != 0)
-        return bry__frame_reader_bad(reader, "numbers of a Bloom filter in a compact one");
+        return bry__frame_reader_bad(reader, "fields of a Bloom filter in a compact filter");
     bry__maplet read;
     static const bry__entry_visit visit = {.single = true}; /* adding looks first */
     bry_status status = bry__maplet_read(&read, reader, &filter->allocator, &visit);

@@ -78,7 +78,7 @@ bry_status bry__header_decode(const unsigned char bytes[BRY__HEADER_BYTES],
     if (!header_bytes_zero(bytes + AT_RESERVED_TOO, AT_CHECKSUM - AT_RESERVED_TOO))
         REFUSE(BRY_E_BADDATA, AT_RESERVED_TOO, "reserved bytes of the header are not zero");
     if (h.kind != wants->kind)
-        REFUSE(BRY_E_BADDATA, AT_KIND, "an object of another kind");
+        REFUSE(BRY_E_BADDATA, AT_KIND, "another kind of object");
     if (h.kind_version < 1 || h.kind_version > wants->newest_kind_version)
         REFUSE(BRY_E_VERSION, AT_KIND_VERSION, "unsupported version of the object's layout");
 #undef REFUSE

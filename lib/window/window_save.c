@@ -104,7 +104,7 @@ static const char *window_save_read_options(const unsigned char *numbers, uint64
     window->time = bry__load64(numbers + AT_TIME);
     window->started = (flags & FLAG_STARTED) != 0;
     if (!window->started && window->time != 0)
-        return "a time is set before the first change";
+        return "an unused window has a time";
     return NULL;
 }
 
@@ -134,7 +134,7 @@ static bry_status window_save_read_window(bry__frame_reader *reader, const bry_a
     if (status == BRY_OK && !made->started)
         made->engine->stats(made->self, made->time, &stats);
     if (stats.items > 0)
-        status = bry__frame_reader_bad(reader, "elements in a window without a change");
+        status = bry__frame_reader_bad(reader, "an unused window has elements");
     if (status == BRY_OK)
         *window = made;
     else

@@ -206,7 +206,7 @@ static bool once_check_flags(server_context *context, const once_request *reques
         reply_error(context, "ERR",
                     "ONCE cannot call %s: it may block, or is not allowed in scripts", name);
     else
-        reply_error(context, "ERR", "ONCE does not call %s", name);
+        reply_error(context, "ERR", "ONCE cannot call %s", name);
     return false;
 }
 

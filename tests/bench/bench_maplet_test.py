@@ -115,7 +115,7 @@ class Maplet(Case):
                 ("33", "33 is not between 0 and 32"), ("4Gi", "4294967296 is not between 0 and 32"),
                 ("-1", '"-1" is below zero'), ("1.5", '"1.5" is not a whole number'),
                 ("x", '"x" is not a count such as 5000, 64k, 10M, 1e6 or 2^20'),
-                ("", '"" says nothing')):
+                ("", '"" is empty')):
             self.expect_misuse(["maplet", "--value-bits", text],
                                f"--value-bits: {problem}")
         self.expect_misuse(["maplet", "--grow=yes"], "--grow takes no value")

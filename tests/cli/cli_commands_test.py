@@ -87,8 +87,8 @@ class Program(Case):
 
     def test_bench_is_a_program(self):
         for arguments in (["bench"], ["bench", "filter", "--json"]):
-            self.expect_misuse(arguments, 'unknown command "bench": run bloomery-bench, a '
-                                          "program of its own")
+            self.expect_misuse(arguments, 'unknown command "bench": run the program '
+                                          "bloomery-bench")
 
     def test_version(self):
         done = run("--version")
@@ -344,9 +344,9 @@ class Plan(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_misuse(self):
-        self.expect_misuse(["plan"], "--items is needed")
-        self.expect_misuse(["plan", "--error", "1%"], "--items is needed")
-        self.expect_misuse(["plan", "--items", "5"], "--error is needed")
+        self.expect_misuse(["plan"], "--items is required")
+        self.expect_misuse(["plan", "--error", "1%"], "--items is required")
+        self.expect_misuse(["plan", "--items", "5"], "--error is required")
         self.expect_misuse(["plan", "--items"], "--items needs a value")
         self.expect_misuse(["plan", "--json=yes"], "--json takes no value")
         self.expect_misuse(["plan", "--item", "5"], 'unknown option "--item"')
@@ -359,20 +359,22 @@ class Plan(Case):
         self.expect_misuse([*complete, "--engine", "cuckoo"],
                            '--engine: there is no engine "cuckoo"')
         self.expect_misuse([*complete, "--engine", "Bloom"], '--engine: there is no engine "Bloom"')
-        self.expect_misuse([*complete, "--engine="], '--engine: "" says nothing')
+        self.expect_misuse([*complete, "--engine="], '--engine: "" is empty')
         self.expect_misuse([*complete, "--engine", "fbf", "--window", "2^53ms"],
                            '--window: "2^53ms" is not a time such as 100ms, 60s, 5m, 1h or 7d')
         self.expect_misuse([*complete, "--engine", "fbf", "--window", "1e9d"],
                            "window fbf takes items 1 to 2^40, error 1e-12 to 0.5, windows up to "
-                           "2^52 ms")
+                           "2^52 ms; some combinations are not possible")
         self.expect_misuse([*complete, "--rate", "5"], "--rate cannot be combined with --items")
         self.expect_misuse(["plan", "--rate", "1e15", "--window", "100d", "--error", "1%"],
                            "--rate: too many keys within --window")
-        self.expect_misuse(["plan", "--rate", "5"], "--error is needed")
+        self.expect_misuse(["plan", "--rate", "5"], "--error is required")
         self.expect_misuse([*complete, "--engine", "dba", "--subsets", "2000000"],
-                           "index dba takes items 1 to 2^40, error 1e-9 to 0.5, subsets 1 to 2^20")
+                           "index dba takes items 1 to 2^40, error 1e-9 to 0.5, subsets 1 to "
+                           "2^20; some combinations are not possible")
         self.expect_misuse([*complete, "--engine", "kbf", "--values", "16384"],
-                           "map kbf takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383")
+                           "map kbf takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to "
+                           "16383; some combinations are not possible")
 
 
 class Output(Case):

@@ -83,14 +83,14 @@ class Streams(FilesCase):
             b'bloomery: IO: "-": standard input cannot be read again; "index unit -" makes units '
             b'of it\n'))
         self.run_program("index", "unit", "-", "--like", "i", code=2, err=(
-            b'bloomery: USAGE: --name is needed with "-"\nTry "bloomery index unit --help".\n'))
+            b'bloomery: USAGE: --name is required with "-"\nTry "bloomery index unit --help".\n'))
 
     def test_not_for_a_terminal(self):
         inner, outer = pty.openpty()
         process = self.start("map", "build", "-", stdout=outer)
         out, err = process.communicate(b"a\t1\n")
         self.assertEqual((process.returncode, err),
-                         (3, b"bloomery: IO: standard output is a terminal: send it to a file or "
+                         (3, b"bloomery: IO: standard output is a terminal: redirect it to a file or "
                              b"a pipe\n"))
         os.close(inner)
         os.close(outer)
@@ -117,8 +117,8 @@ class NoFiles(FilesCase):
         self.make_some()
         os.mkfifo(self.path("pipe"))
         os.mkdir(self.path("folder"))
-        for name, problem in (("pipe", "it is not a regular file"),
-                              ("/dev/zero", "it is not a regular file"),
+        for name, problem in (("pipe", "not a regular file"),
+                              ("/dev/zero", "not a regular file"),
                               ("folder", "Is a directory")):
             for arguments in (["map", "get", name, "a"], ["map", "put", name, "a", "1"],
                               ["map", "del", name, "a"], ["map", "info", name],
@@ -218,8 +218,8 @@ class Locks(FilesCase):
         done = subprocess.run([PROGRAM, "seen", "--state", "s"], input=b"c\n", cwd=self.folder,
                               capture_output=True)
         self.assertEqual((done.returncode, done.stdout), (3, b""))
-        self.assertRegex(done.stderr.decode(), rf'^bloomery: IO: "s" is in use: (process {first.pid}'
-                                               r'|another process) has it\n$')
+        self.assertRegex(done.stderr.decode(), rf'^bloomery: IO: "s" is in use by (process {first.pid}'
+                                               r'|another process)\n$')
         first.communicate()
         self.assertEqual(self.run_program("seen", "--state", "s", stdin=b"a\nb\nc\n"), b"c\n")
 

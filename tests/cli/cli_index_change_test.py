@@ -34,8 +34,8 @@ class Change(IndexCase):
             self.assert_located(engine, numbered(0, 450) + self.all_keys())
             self.assertEqual(self.json("info", engine, "--json")["files"], 3)
             self.expect(["check", engine], 0)
-        self.expect_misuse(["add"], "the name of the index is needed", "add")
-        self.expect_misuse(["add", "x"], "the name of a file is needed", "add")
+        self.expect_misuse(["add"], "the name of the index is required", "add")
+        self.expect_misuse(["add", "x"], "the name of a file is required", "add")
         self.expect(["add", "none", "a"], 3,
                     err=b'bloomery: IO: "none": No such file or directory\n')
 
@@ -128,7 +128,7 @@ class Change(IndexCase):
             self.put("f1", numbered(0, 5))
             self.expect(["add", engine, "f1"], 0)
             self.assert_located(engine, keys)
-        self.expect_misuse(["del", "x"], "the name of a file is needed", "del")
+        self.expect_misuse(["del", "x"], "the name of a file is required", "del")
         self.expect_misuse(["del", "x", "f", "-0"], "-0 is for keys on standard input", "del")
         self.expect_misuse(["del", "x", "k", "--from", "f", "-0"],
                            "-0 is for keys on standard input", "del")
@@ -176,7 +176,7 @@ class Change(IndexCase):
             self.put("b", numbered(500, 600))
             os.unlink(self.path("c"))
             self.model.pop("c")
-            self.expect(["refresh", engine], 0, err=b'bloomery: "c" is gone and was removed\n')
+            self.expect(["refresh", engine], 0, err=b'bloomery: "c" is missing and was removed from the index\n')
             self.assert_located(engine, self.all_keys() + [b"b in a line", b"c in a line"])
             # Changed with the same size and time: only --all finds that.
             facts = os.stat(self.path("a"))
@@ -291,12 +291,12 @@ class Gone(IndexCase):
     def test_some(self):
         os.unlink(self.path("one/f1"))
         self.model.pop("one/f1")
-        self.expect(["refresh", "x"], 0, err=b'bloomery: "one/f1" is gone and was removed\n')
+        self.expect(["refresh", "x"], 0,
+                    err=b'bloomery: "one/f1" is missing and was removed from the index\n')
         self.assert_located("x", self.all_keys())
 
     def test_all(self):
-        none = (b"none of the files of the index is found from this folder; --drop-gone removes "
-                b"them")
+        none = b"all files of the index are missing; --drop-gone removes them"
         self.assert_refused(none, cwd=self.path("one"))
         for name in self.model:
             os.unlink(self.path(name))
@@ -304,12 +304,14 @@ class Gone(IndexCase):
         self.write("two/other", [])
         self.assert_refused(none)
         self.expect(["refresh", "x", "--drop-gone"], 0, err=b"".join(
-            b'bloomery: "%b" is gone and was removed\n' % name.encode() for name in self.model))
+            b'bloomery: "%b" is missing and was removed from the index\n' % name.encode()
+            for name in self.model))
         self.assertEqual(self.json("info", "x", "--json")["files"], 0)
         self.expect(["refresh", "x"], 0)
 
     def test_a_folder(self):
-        whole = b'"two/f0" is missing with its whole folder; --drop-gone removes such files'
+        whole = (b'"two/f0" is missing, and so is everything in its folder; --drop-gone removes '
+                 b'such files')
         self.put("one/f0", numbered(500, 550))
         self.move("two", "three")
         self.assert_refused(whole)
@@ -322,7 +324,8 @@ class Gone(IndexCase):
             b'bloomery: IO: "two/f%d": No such file or directory\n' % i for i in range(3)))
         self.assert_located("x", self.all_keys())
         self.expect(["refresh", "x", "--drop-gone"], 0, err=b"".join(
-            b'bloomery: "two/f%d" is gone and was removed\n' % i for i in range(3)))
+            b'bloomery: "two/f%d" is missing and was removed from the index\n' % i
+            for i in range(3)))
         keys = self.all_keys()
         self.model = {name: lines for name, lines in self.model.items() if "one" in name}
         self.assert_located("x", keys)
@@ -330,7 +333,7 @@ class Gone(IndexCase):
     def test_nothing_is_built_of_nothing(self):
         self.expect(["build", "x", "none", "--skip", "--force"], 3,
                     err=b'bloomery: IO: "none": No such file or directory\n'
-                        b'bloomery: IO: all files were skipped, so nothing is built\n')
+                        b'bloomery: IO: all files were skipped; no index was created\n')
         self.write("list", [])
         self.expect(["build", "x", "--files0-from", "list", "--force"], 3,
                     err=b"bloomery: IO: there are no files to index\n")
@@ -429,11 +432,11 @@ class Ship(IndexCase):
 
     def test_misuse(self):
         self.put("a", numbered(0, 50))
-        self.expect_misuse(["unit"], "the name of the file is needed", "unit")
+        self.expect_misuse(["unit"], "the name of the file is required", "unit")
         self.expect_misuse(["unit", "a"],
-                           "--like or --seed is needed: units fit only an index with the same seed", "unit")
+                           "--like or --seed is required: units fit only an index with the same seed", "unit")
         self.expect_misuse(["unit", "a", "b"], 'unexpected argument "b"', "unit")
-        self.expect_misuse(["install", "x"], "an index and files with units are needed", "install")
+        self.expect_misuse(["install", "x"], "an index and a file with units are required", "install")
         self.expect(["unit", "none", "--seed", "4"], 3,
                     err=b'bloomery: IO: "none": No such file or directory\n')
 
@@ -543,16 +546,16 @@ class Bytes(IndexCase):
                 (changed(14, "B", 9), b"unknown kind of elements"),
                 (changed(16, "<Q", 2), b"the number of files is wrong"),
                 (changed(24, "<Q", 0), b"a piece of a file is out of order"),
-                (changed(48 + 16, "<I", 2**32 - 1), b"the names do not fill their length"),
-                (changed(48 + 20, "<I", 0), b"the names do not fill their length"),
-                (changed(48 + 20, "<I", 2**32 - 1), b"the names do not fill their length"),
-                (changed(48 + 24, "<I", 2), b"a flag of a file is unknown"),
+                (changed(48 + 16, "<I", 2**32 - 1), b"the names have the wrong length"),
+                (changed(48 + 20, "<I", 0), b"the names have the wrong length"),
+                (changed(48 + 20, "<I", 2**32 - 1), b"the names have the wrong length"),
+                (changed(48 + 24, "<I", 2), b"unknown flag of a file"),
                 (with_note(note + note[48:]), b"a name is invalid or a duplicate"),
-                (with_note(note[:-1]), b"the names do not fill their length"),
+                (with_note(note[:-1]), b"the names have the wrong length"),
                 (with_note(note[:-24] + struct.pack("<QQQ", 0, 7, 3)),
                  b"a piece of a file is out of order")):
             self.assertRegex(self.forge(change), b'^bloomery: BADDATA: "z": ' + problem)
-        self.assertRegex(self.forge(changed(8, "<I", 4)), b'^bloomery: VERSION: "z": its names are')
+        self.assertRegex(self.forge(changed(8, "<I", 4)), b'^bloomery: VERSION: "z": unsupported version')
         # A note beyond the limit takes no memory.
         with open(self.path("z"), "wb") as out:
             out.write(resealed(self.content("x"), lambda frames: [(b"NOTE", bytes(65536))] * 40 +

@@ -97,7 +97,7 @@ class Build(IndexCase):
         self.make_files()
         self.expect(["build", "x", "a"], 0)
         before = self.content("x")
-        self.expect(["build", "x", "b"], 3, err=b'bloomery: IO: "x": it exists; --force replaces it\n')
+        self.expect(["build", "x", "b"], 3, err=b'bloomery: IO: "x": already exists; --force replaces it\n')
         self.assertEqual(self.content("x"), before)
         os.chmod(self.path("x"), 0o640)
         os.symlink("x", self.path("link"))
@@ -136,9 +136,9 @@ class Build(IndexCase):
         os.symlink("nowhere", self.path("dangling"))
         self.write("secret", [b"x"])
         os.chmod(self.path("secret"), 0)
-        bad = [("folder", "Is a directory"), ("pipe", "it is not a regular file"),
+        bad = [("folder", "Is a directory"), ("pipe", "not a regular file"),
                ("dangling", "No such file or directory"), ("none", "No such file or directory"),
-               ("/dev/null", "it is not a regular file")]
+               ("/dev/null", "not a regular file")]
         if os.getuid() != 0:
             bad.append(("secret", "Permission denied"))
         everything = b""
@@ -159,7 +159,7 @@ class Build(IndexCase):
     def test_a_line_too_long(self):
         self.put("a", numbered(0, 9))
         self.write("huge", [b"x", b"y" * (17 << 20)])
-        message = b'bloomery: LIMIT: "huge", line 2: it is longer than 16777216 bytes\n'
+        message = b'bloomery: LIMIT: "huge", line 2: longer than 16777216 bytes\n'
         self.expect(["build", "x", "a", "huge"], 3, err=message)
         self.expect(["build", "x", "a", "huge", "--skip", *EXACT], 0, err=message)
         self.expect(["locate", "x", "x", "line 3"], 1, b"line 3\ta\n")
@@ -208,8 +208,8 @@ class Build(IndexCase):
 
     def test_misuse(self):
         for arguments, problem in (
-                ([], "the name of the index is needed"),
-                (["x"], "the name of a file is needed"),
+                ([], "the name of the index is required"),
+                (["x"], "the name of a file is required"),
                 (["x", "f", "--engine", "kbf"], '--engine: "kbf" is not one of auto, compact and dba'),
                 (["x", "f", "--engine", "?"], '--engine: "?" is not one of auto, compact and dba'),
                 (["x", "f", "--group", "8"], "--group is for engine dba"),
@@ -219,10 +219,10 @@ class Build(IndexCase):
                   for g in (2, 4, 9, 1024, 2**33)),
                 (["x", "f", "--units", "2^21"], "--units: an index has at most 2^20"),
                 (["x", "f", "-0", "--whole"], "-0 cannot be combined with --whole"),
-                (["x", "f", "--fixed"], "--fixed needs --units"),
+                (["x", "f", "--fixed"], "--fixed requires --units"),
                 (["x", "f", "--error", "0.6"], "an index takes units 1 to 2^20, unit-capacity 1 to "
-                                               "2^40, error 1e-9 to 0.5, and not every combination "
-                                               "of these"),
+                                               "2^40, error 1e-9 to 0.5; some combinations "
+                                               "are not possible"),
                 (["x", "f", "--confirm"], 'unknown option "--confirm"')):
             self.expect_misuse(["build", *arguments], problem, "build")
         self.expect_misuse([], "no command is given")
@@ -355,7 +355,7 @@ class Locate(IndexCase):
                          ["with space", "tab\there", "é", 'quo"te', "x" * 255])
 
     def test_misuse(self):
-        self.expect_misuse(["locate"], "the name of the index is needed", "locate")
+        self.expect_misuse(["locate"], "the name of the index is required", "locate")
         self.expect_misuse(["locate", "i", "--all"], 'unknown option "--all"', "locate")
         self.expect(["locate", "none", "x"], 3,
                     err=b'bloomery: IO: "none": No such file or directory\n')
@@ -451,7 +451,7 @@ class Info(IndexCase):
         self.assertEqual([line.split()[0] for line in lines[4:]],
                          ["error", "seed", "fill", "waiting", "bytes"])
         self.expect(["info", "x", "--files"], 0, b"300\ta\n")
-        self.expect_misuse(["info"], "the name of the index is needed", "info")
+        self.expect_misuse(["info"], "the name of the index is required", "info")
         self.expect_misuse(["info", "x", "y"], 'unexpected argument "y"', "info")
 
 

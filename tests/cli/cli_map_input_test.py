@@ -85,14 +85,14 @@ class Tabs(MapCase):
         self.build("m", longest + b"\t1\n")
         self.expect(["get", "m"], 0, longest + b"\t1\n", stdin=longest)
         os.remove(self.path("m"))
-        self.refused("line 2: it is longer than 16777216 bytes", b"a\t1\n" + longest + b"\t12",
+        self.refused("line 2: longer than 16777216 bytes", b"a\t1\n" + longest + b"\t12",
                      word="LIMIT")
 
     def test_no_end_marks(self):
         done = subprocess.run(f"head -c 100M /dev/zero | '{PROGRAM}' map build m", shell=True,
                               cwd=self.folder, capture_output=True)
         self.assertEqual((done.returncode, done.stderr), (
-            3, b"bloomery: LIMIT: line 1: it is longer than 16777216 bytes\n"))
+            3, b"bloomery: LIMIT: line 1: longer than 16777216 bytes\n"))
 
 
 class JsonLines(MapCase):

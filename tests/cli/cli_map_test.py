@@ -85,7 +85,7 @@ class Help(MapCase):
         self.expect_misuse(["--frob"], 'unknown option "--frob"')
         self.expect_misuse(["--help", "x"], 'unexpected argument "x"')
         for command in ("build", "get", "put", "del", "info", "compress"):
-            self.expect_misuse([command], "the name of the file is needed")
+            self.expect_misuse([command], "the name of the file is required")
             self.expect_misuse([command, "f", "--frob"], 'unknown option "--frob"')
             self.expect_misuse([command, "f", "-x"], 'unknown option "-x"')
         for command in ("build", "info", "compress"):
@@ -94,8 +94,8 @@ class Help(MapCase):
         self.expect_misuse(["put", "f", "k", "v", "w"], 'unexpected argument "w"')
         self.expect_misuse(["put", "f", "k", "v", "-0"],
                            "--json-lines, --delimiter and -0 are for pairs on standard input")
-        self.expect_misuse(["merge"], "two files or more are needed")
-        self.expect_misuse(["merge", "f"], "two files or more are needed")
+        self.expect_misuse(["merge"], "at least two files are required")
+        self.expect_misuse(["merge", "f"], "at least two files are required")
         self.expect_misuse(["merge", "f", "g", "--force"], "--force requires --output")
         self.expect_misuse(["get", "f", "--max-bytes", "0"], '--max-bytes: "0" is not above 0')
         self.expect_misuse(["get", "f", "-0=yes"], "-0 takes no value")
@@ -111,14 +111,14 @@ class Help(MapCase):
         misuse("--layout", "tuned", problem="--layout is for engine kbf")
         misuse("--raw", "33", problem="--raw: values have at most 32 bits")
         misuse("--raw", "5", "--values", "9", problem="--values cannot be combined with --raw")
-        misuse("--fixed", problem="--fixed needs --items")
-        kbf = ("kbf takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383 or raw 1 to 13, "
-               "and not every combination of these")
+        misuse("--fixed", problem="--fixed requires --items")
+        kbf = ("kbf takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383 or raw 1 to 13"
+               "; some combinations are not possible")
         misuse("--engine", "kbf", "--raw", "14", problem=kbf)
         misuse("--engine", "kbf", "--values", "16384", problem=kbf)
         misuse("--engine", "kbf", "--error", "0.6", problem=kbf)
-        compact = ("compact takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 2^32 - 1, "
-                   "and not every combination of these")
+        compact = ("compact takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 2^32 - 1"
+                   "; some combinations are not possible")
         misuse("--items", "2T", problem=compact)
         misuse("--error", "1e-10", problem=compact)
         for option in (["--error", "1%"], ["--items", "5"], ["--values", "5"], ["--engine", "kbf"],
@@ -331,7 +331,7 @@ class Whole(MapCase):
             self.expect(["merge", engine, "second", "third", "--output", "all" + engine], 0)
             self.assertEqual(self.content(engine), parts)
             self.expect(["merge", engine, "second", "third", "--output", "all" + engine], 3,
-                        err=f'bloomery: IO: "all{engine}": it exists; --force replaces it\n'
+                        err=f'bloomery: IO: "all{engine}": already exists; --force replaces it\n'
                             .encode())
             self.expect(["merge", engine, "second", "third", "--output", "all" + engine,
                          "--force"], 0)
@@ -413,7 +413,7 @@ class Whole(MapCase):
             self.assertEqual(found["keys"], f'{info["items"]}, planned for 1000')
             self.assertEqual(found["values"], f'40 known, room for {info["values_left"]} more')
             self.assertEqual(found["seed"], "7")
-            self.assertEqual(found["error"], "0.01 asked for")
+            self.assertEqual(found["error"], "0.01 requested")
             self.assertEqual(found["tables"], f'2, load {info["load"]:.3f}')
             self.assertEqual(
                 found["bytes"],
@@ -541,11 +541,11 @@ class Files(MapCase):
         os.symlink("nowhere", self.path("link"))
         for name in ("there", "folder", "link"):
             self.expect(["build", name], 3, stdin=b"a\t1\n",
-                        err=f'bloomery: IO: "{name}": it exists; --force replaces it\n'.encode())
+                        err=f'bloomery: IO: "{name}": already exists; --force replaces it\n'.encode())
         for name, problem in (("folder", "Is a directory"), ("", "No such file or directory"),
                               ("no/where", "No such file or directory"),
-                              ("there/x", "Not a directory"), ("/dev/null", "it is not a regular file"),
-                              ("link", "it is a dangling symbolic link")):
+                              ("there/x", "Not a directory"), ("/dev/null", "not a regular file"),
+                              ("link", "dangling symbolic link")):
             self.expect(["build", name, "--force"], 3, stdin=b"a\t1\n",
                         err=f'bloomery: IO: "{name}": {problem}\n'.encode())
         self.assertEqual(self.content("there"), b"precious")

@@ -36,7 +36,7 @@ class Memory(SeenCase):
         done = self.seen("--engine", "fbf", "--capacity", "2^40", stdin=b"a\n")
         self.assertEqual((done.returncode, done.stdout), (3, b""))
         wanted, capacity, most = (int(number) for number in re.fullmatch(
-            rb"bloomery: LIMIT: engine fbf takes (\d+) bytes for --capacity (\d+), and three "
+            rb"bloomery: LIMIT: engine fbf needs (\d+) bytes for --capacity (\d+), and three "
             rb"quarters of the machine's memory are (\d+)\n", done.stderr).groups())
         self.assertEqual((capacity, most), (2**40, os.sysconf("SC_PHYS_PAGES") *
                                             os.sysconf("SC_PAGE_SIZE") // 4 * 3))
@@ -45,8 +45,8 @@ class Memory(SeenCase):
         small = ["--engine", "fbf", "--capacity", "100k", "--max-bytes", "64k"]
         done = self.seen(*small, stdin=b"a\n")
         self.assertEqual((done.returncode, done.stdout), (2, b""))
-        self.assertRegex(done.stderr, rb"^bloomery: USAGE: --max-bytes: engine fbf takes \d{7} for "
-                                      rb"--capacity 100000; a smaller --capacity helps\n")
+        self.assertRegex(done.stderr, rb"^bloomery: USAGE: --max-bytes: engine fbf needs \d{7} bytes for "
+                                      rb"--capacity 100000; reduce --capacity\n")
         for full in ("pass", "err"):
             self.expect([*small, "--on-full", full], b"a\nb\n", b"a\nb\n")
             self.expect(["--engine", "fbf", "--capacity", "2^40", "--max-bytes", "1M", "--on-full",
@@ -290,16 +290,16 @@ class State(SeenCase):
                 (["--window", "10s", "--max-bytes", "1M"], "--max-bytes 0"),
                 (["--window", "10s", "--seed", "8"], "--seed 7")):
             self.expect(["--state", "kept", *arguments], b"a\nb\n", b"", 3,
-                        f'bloomery: MISMATCH: "kept": it was created with {problem}\n'.encode())
+                        f'bloomery: MISMATCH: "kept" was created with {problem}\n'.encode())
         self.expect(["--state", "kept", "--window", "10s", "--refresh"], b"a\n", b"", 3,
-                    b'bloomery: MISMATCH: "kept": it was created without --refresh\n')
+                    b'bloomery: MISMATCH: "kept" was created without --refresh\n')
         self.expect(["--state", "fresh", "--window", "10s", "--refresh"], b"a\n", b"a\n")
         self.expect(["--state", "fresh", "--window", "10s"], b"a\n", b"", 3,
-                    b'bloomery: MISMATCH: "fresh": it was created with --refresh\n')
+                    b'bloomery: MISMATCH: "fresh" was created with --refresh\n')
         self.assertEqual(self.content(), before)
         self.expect(["--state", "other"], b"a\n", b"a\n")
         self.expect(["--state", "other", "--window", "10s"], b"a\n", b"", 3,
-                    b'bloomery: MISMATCH: "other": it was created without --window\n')
+                    b'bloomery: MISMATCH: "other" was created without --window\n')
 
     def test_lines_must_mean_the_same(self):
         """A state fits only the same kind of key and the same source of time."""
@@ -328,7 +328,7 @@ class State(SeenCase):
                 ("by clock", "event", "without --time"),
                 ("event", "json event", "without --json-lines")):
             self.expect(["--state", name, *kinds[kind]], other, b"", 3,
-                        f'bloomery: MISMATCH: "{name}": it was created {problem}\n'.encode())
+                        f'bloomery: MISMATCH: "{name}" was created {problem}\n'.encode())
         # The field and the unit of the time are not part of the state.
         self.expect(["--state", "event", *window, "--time", "4", "-d", ",", "--key", "1",
                      "--time-unit", "ms"], b"x,,,1500\n", b"x,,,1500\n")
@@ -357,7 +357,7 @@ class State(SeenCase):
                 (b"", rb'BADDATA: "kept": this is not a state of "bloomery seen"'),
                 (note[:39], rb'BADDATA: "kept": this is not a state'),
                 (b"x" * 50, rb'BADDATA: "kept": this is not a state'),
-                (note[:8] + b"\x04" + note[9:], rb'VERSION: "kept": it is from another version'),
+                (note[:8] + b"\x04" + note[9:], rb'VERSION: "kept": unsupported version'),
                 (note[:12] + b"\x02" + note[13:], rb'BADDATA: "kept": unknown kind of key'),
                 (note[:13] + b"\x03" + note[14:], rb'BADDATA: "kept": unknown kind of key'),
                 (note[:13] + b"\x01" + note[14:], rb'BADDATA: "kept": unknown kind of key'),

@@ -56,7 +56,7 @@ class Lines(SeenCase):
         lines = joined([b"a", b"b" * most, b"a"])
         self.expect([], lines, joined([b"a", b"b" * most]))
         self.expect([], joined([b"a", b"b" * (most + 1)]), b"a\n", 3,
-                    b"bloomery: LIMIT: line 2: it is longer than 16777216 bytes\n")
+                    b"bloomery: LIMIT: line 2: longer than 16777216 bytes\n")
 
     def test_only_repeats(self):
         lines = [b"a", b"b", b"a", b"c", b"a", b"b"]
@@ -131,10 +131,10 @@ class Stats(SeenCase):
         self.assertEqual(done.stdout, b"5\tx\n4\ty\n")
         text = done.stderr.decode().splitlines()
         self.assertEqual(text[:3], ["lines       4: 2 passed, 2 dropped",
-                                    "            2 for the first time, 1 repeats, 1 bad; 1 late",
+                                    "            2 new, 1 repeats, 1 bad; 1 late",
                                     "window      compact, 90 s: 2 remembered in 1 generation"])
-        self.assertRegex(text[3], r"^error       1e-06 promised, [0-9.e-]+ estimated; [0-9.e-]+ of "
-                                  r"the first expected to be dropped$")
+        self.assertRegex(text[3], r"^error       1e-06 promised, [0-9.e-]+ estimated; [0-9.e-]+ "
+                                  r"new lines expected to be dropped$")
         self.assertRegex(text[4], r"^bytes       \d+$")
         self.assertEqual(len(text), 5)
 
@@ -212,7 +212,7 @@ class EventTime(SeenCase):
                         date + b"\tk\n%d.003\tk\n" % when)
 
     def test_bad_times(self):
-        late = "lies past the year 9999: is its unit s, ms, us or ns?"
+        late = "is after the year 9999: is its unit s, ms, us or ns?"
         negative = "is negative: times are counted from 1970"
         for text, problem in (
                 ("", TIME), ("x", TIME), ("+5", TIME), ("1e", TIME), ("1e+", TIME),
@@ -223,25 +223,25 @@ class EventTime(SeenCase):
                 ("2026-11-15T12", TIME), ("2026-11-15T12:00:00+", TIME),
                 ("2026-11-15T12:00:00+1", TIME), ("2026-11-15T12:00:00+01:", TIME),
                 ("2026-11-15T12:00:00Zx", TIME), ("2026-1-15", TIME), ("2026-11-15Tx", TIME),
-                ("2026-02-29", "is not on any calendar"), ("2026-13-01", "is not on any calendar"),
-                ("2026-00-01", "is not on any calendar"), ("2026-01-00", "is not on any calendar"),
-                ("1900-02-29", "is not on any calendar"),
-                ("2026-01-01T25:00:00", "is not on any calendar"),
-                ("2026-01-01T24:00:01", "is not on any calendar"),
-                ("2026-01-01T23:60:00", "is not on any calendar"),
-                ("2026-01-01T23:59:61", "is not on any calendar"),
-                ("1969-12-31", "lies before 1970"), ("1970-01-01T00:00:00+01:00", "lies before 1970"),
+                ("2026-02-29", "is not a valid date"), ("2026-13-01", "is not a valid date"),
+                ("2026-00-01", "is not a valid date"), ("2026-01-00", "is not a valid date"),
+                ("1900-02-29", "is not a valid date"),
+                ("2026-01-01T25:00:00", "is not a valid date"),
+                ("2026-01-01T24:00:01", "is not a valid date"),
+                ("2026-01-01T23:60:00", "is not a valid date"),
+                ("2026-01-01T23:59:61", "is not a valid date"),
+                ("1969-12-31", "is before 1970"), ("1970-01-01T00:00:00+01:00", "is before 1970"),
                 ("253402300800", late), ("1" * 30, late), ("1763208000000", late)):
             self.expect(["--time", "1", "--window", "1s"], f"7\tx\n{text}\ty\n7\tz\n".encode(),
-                        b"7\tx\n", 3, f'bloomery: BADDATA: line 2: its time "{text}" {problem}\n'
+                        b"7\tx\n", 3, f'bloomery: BADDATA: line 2: the time "{text}" {problem}\n'
                         .encode())
 
     def test_skew(self):
         lines = b"100\ta\n170\tb\n9999999\tc\n231\td\n99\ta\n"
         arguments = ["--time", "1", "--key", "2", "--window", "10m", "--skew", "70s"]
         self.expect(arguments, lines, b"100\ta\n170\tb\n", 3,
-                    b"bloomery: RANGE: line 3: its time is 9999829000 ms ahead, and --skew allows "
-                    b"70000\n")
+                    b"bloomery: RANGE: line 3: the time is 9999829000 ms ahead of the latest; "
+                    b"--skew allows 70000\n")
         # A bad line does not advance the time.
         self.expect([*arguments, "--on-bad", "drop"], lines, b"100\ta\n170\tb\n231\td\n")
         self.expect([*arguments, "--on-bad", "pass"], lines,
@@ -296,14 +296,14 @@ class Fields(SeenCase):
 
     def test_bad_json(self):
         for line, where, problem in (
-                ("", ", column 1", "it is incomplete"), ("[]", ", column 1",
+                ("", ", column 1", "the object is incomplete"), ("[]", ", column 1",
                                                         "an object is expected, in braces"),
-                ("{}", "", 'it has no member "k"'), ('{"K":1}', "", 'it has no member "k"'),
-                ('{"a":1', ", column 7", "it is incomplete"), ('{"a"', ", column 5",
-                                                             "it is incomplete"),
-                ('{"k":"x', ", column 8", "it is incomplete"), ('{"k":[1,{}', ", column 11",
-                                                              "it is incomplete"),
-                ('{"k":"\\', ", column 8", "it is incomplete"),
+                ("{}", "", 'there is no member "k"'), ('{"K":1}', "", 'there is no member "k"'),
+                ('{"a":1', ", column 7", "the object is incomplete"), ('{"a"', ", column 5",
+                                                             "the object is incomplete"),
+                ('{"k":"x', ", column 8", "the object is incomplete"), ('{"k":[1,{}', ", column 11",
+                                                              "the object is incomplete"),
+                ('{"k":"\\', ", column 8", "the object is incomplete"),
                 ('{a:1}', ", column 2", "the name of a member is expected, in quotes"),
                 ('{"a" 1}', ", column 6", "a colon is expected"),
                 ('{"a":,"k":1}', ", column 6", "a value is expected here"),
@@ -411,11 +411,11 @@ class Compound(SeenCase):
         self.expect(["--state", "kept", "--key", "1,3"], b"a\tother\tc\n", b"")
         for key in ("1", "1,2", "1,3,3", "3,1"):
             self.expect(["--state", "kept", "--key", key], line, b"", 3,
-                        b'bloomery: MISMATCH: "kept": it was created with --key 1,3\n')
+                        b'bloomery: MISMATCH: "kept" was created with --key 1,3\n')
         self.expect(["--state", "json", "--json-lines", "--key", "a,b"], b'{"a":1,"b":2}\n',
                     b'{"a":1,"b":2}\n')
         self.expect(["--state", "json", "--json-lines", "--key", "a,c"], b'{"a":1,"c":2}\n', b"",
-                    3, b'bloomery: MISMATCH: "json": it was created with --key "a,b"\n')
+                    3, b'bloomery: MISMATCH: "json" was created with --key "a,b"\n')
 
     def test_many(self):
         lines = [b"%d,%d,%d" % (i % 90, i, i % 77) for i in range(20000)]
@@ -449,12 +449,12 @@ class Misuse(SeenCase):
                 (["--json-lines", "--key", "k", "-d", ","],
                  "--delimiter cannot be combined with --json-lines"),
                 (["-d", ","], "--delimiter requires --key or --time"),
-                (["-d", "", "--key", "1"], '-d: "" says nothing'),
+                (["-d", "", "--key", "1"], '-d: "" is empty'),
                 (["--key", "1", "-d"], "-d needs a value"),
-                (["--delimiter", "", "--key", "1"], '--delimiter: "" says nothing'),
+                (["--delimiter", "", "--key", "1"], '--delimiter: "" is empty'),
                 (["--error", "1e-12", "--capacity", "2^40"],
-                 "an error of 1e-12 is not possible with a capacity of 1099511627776: a smaller "
-                 "--capacity helps"),
+                 "an error of 1e-12 is not possible with a capacity of 1099511627776: reduce "
+                 "--capacity"),
                 (["-d", ",,", "--key", "1"], '--delimiter: ",," is not one byte'),
                 (["--on-bad", "stop"], '--on-bad: "stop" is not one of fail, pass and drop'),
                 (["--on-full", "drop"], '--on-full: "drop" is not one of fail, pass and err'),
@@ -463,10 +463,10 @@ class Misuse(SeenCase):
                  "--on-full err is for engine fbf"),
                 (["--capacity", "2T"],
                  "windows take times up to 2^52 ms, capacities up to 2^40, errors from 1e-12 to "
-                 "0.5, and not every combination of these"),
+                 "0.5; some combinations are not possible"),
                 (["--error", "0.6"],
                  "windows take times up to 2^52 ms, capacities up to 2^40, errors from 1e-12 to "
-                 "0.5, and not every combination of these")):
+                 "0.5; some combinations are not possible")):
             self.expect_misuse(arguments, problem)
         done = self.seen("--max-bytes", "10", stdin=b"a\n")
         self.assertEqual(done.returncode, 2)

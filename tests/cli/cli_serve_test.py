@@ -89,7 +89,7 @@ class Serve(unittest.TestCase):
     def fails(self, arguments, message, code=3, **options):
         with self.subTest(arguments=arguments):
             done = self.serve(*arguments, **options)
-            out = done.stdout.replace("The server reads its data ...\n", "")
+            out = done.stdout.replace("The server is loading its data ...\n", "")
             self.assertEqual((done.returncode, out), (code, ""), done.stderr)
             self.assertRegex(done.stderr, message)
             self.assertEqual(done.stderr.splitlines()[0][:10], "bloomery: ")
@@ -122,7 +122,7 @@ class Serve(unittest.TestCase):
     def end(self, process, number=signal.SIGTERM):
         process.send_signal(number)
         out, err = process.communicate(timeout=PATIENCE)
-        self.assertEqual((process.returncode, out, err), (0, "The server has ended cleanly.\n", ""))
+        self.assertEqual((process.returncode, out, err), (0, "The server has shut down cleanly.\n", ""))
 
 
 class Runs(Serve):
@@ -191,7 +191,7 @@ class Runs(Serve):
         ask(port, "MAP.SET", "m", "a", "b")
         ask(port, "SHUTDOWN", "SAVE")
         out, err = process.communicate(timeout=PATIENCE)
-        self.assertEqual((process.returncode, out, err), (0, "The server has ended cleanly.\n", ""))
+        self.assertEqual((process.returncode, out, err), (0, "The server has shut down cleanly.\n", ""))
         self.assertTrue((self.folder / "bloomery-data" / "dump.rdb").exists())
 
     def test_the_server_does_not_outlive_us(self):
@@ -211,7 +211,7 @@ class Runs(Serve):
         process, _ = self.start(start_new_session=True)
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
-        self.assertEqual((process.returncode, out, err), (0, "The server has ended cleanly.\n", ""))
+        self.assertEqual((process.returncode, out, err), (0, "The server has shut down cleanly.\n", ""))
 
     def test_settings_of_a_file(self):
         (self.folder / "more.conf").write_text(
@@ -291,7 +291,7 @@ class OneAtATime(Serve):
 
     def refused(self, who, port, *arguments):
         self.fails(["--port", str(free_port()), *arguments],
-                   rf'^bloomery: IO: "{self.folder}/bloomery-data" is in use: {who}, has it on '
+                   rf'^bloomery: IO: "{self.folder}/bloomery-data" is in use by {who}, on '
                    rf"port {port}\. ")
 
     def test_a_second_one_is_refused_and_the_first_goes_on(self):
@@ -354,7 +354,7 @@ class Refuses(Serve):
     def test_misuse(self):
         for arguments, problem in (
                 (["--port", "0"], '--port: "0" is not above 0'),
-                (["--port", "65536"], "--port: 65536 is not a port, 1 to 65535"),
+                (["--port", "65536"], "--port: 65536 is not a port from 1 to 65535"),
                 (["--port", "x"], '--port: "x" is not a count such as'),
                 (["--appendonly", "yes"], '--appendonly: "yes" is not always, everysec or no'),
                 (["--maxmemory", "-1"], '--maxmemory: "-1" is below zero'),
@@ -641,7 +641,7 @@ class MakeRun(Serve):
                       "   2) (integer) 1\n3) (empty array)\n",
                       "> BF.MEXISTS names ann ben\n1) (integer) 1\n2) (integer) 0\n"):
             self.assertIn(shown, plain)
-        self.assertTrue(text.rstrip().endswith("The server has ended cleanly."), text)
+        self.assertTrue(text.rstrip().endswith("The server has shut down cleanly."), text)
         self.assertEqual(list(self.folder.iterdir()), [])
         port = int(re.match(r".*127\.0\.0\.1:(\d+)", text).group(1))
         with self.assertRaises(ConnectionRefusedError):

@@ -251,7 +251,7 @@ class WithoutTheNames(Compared, Filters, Case):
             self.assertEqual([reply.word for reply in self.client("EXEC")], ["ERR"])
             self.refused("ERR", "EVAL", "return redis.call(unpack(ARGV))", 0, *command,
                          text="reserved for replication")
-            self.refused("ERR", "ONCE", "guard", "id", *command, text="ONCE does not call")
+            self.refused("ERR", "ONCE", "guard", "id", *command, text="ONCE cannot call")
         self.assertEqual(self.client("EXISTS", "k"), 0)
         self.assertEqual(self.client("BF.EXISTS", "grown", "k1"), 1)
 

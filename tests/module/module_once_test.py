@@ -163,7 +163,7 @@ class Once(Case):
         names = [name for name in names if name.upper().endswith((b".LOAD", b".APPLY", b".TOUCH"))]
         self.assertGreaterEqual(len(names), 5)
         for name in names:
-            self.refused("ERR", "ONCE", "g", "id", name, "k", 0, "x", text="ONCE does not call")
+            self.refused("ERR", "ONCE", "g", "id", name, "k", 0, "x", text="ONCE cannot call")
 
     def test_arguments(self):
         for command in (["ONCE"], ["ONCE", "g"], ["ONCE", "g", "id"], ["ONCE.CREATE"],

@@ -92,7 +92,7 @@ class Pieces(Case):
             self.assertEqual([reply.word for reply in self.client("EXEC")], ["ERR"])
             self.refused("ERR", "EVAL", "return redis.call(unpack(ARGV))", 0, *command,
                          text="for replication")
-            self.refused("ERR", "ONCE", "guard", "id", *command, text="ONCE does not call")
+            self.refused("ERR", "ONCE", "guard", "id", *command, text="ONCE cannot call")
             self.assertEqual(self.client("EXISTS", "t"), 0)
 
     def test_a_log_is_not_piped_in(self):

@@ -76,8 +76,7 @@ static int wait_for(int fd, const char *path, const struct stat *facts, cli_lock
             continue;
         }
         if (how == CLI_LOCK_REFUSE)
-            return cli_fail(BRY_E_IO, "%s is in use: %s has it", name.text,
-                            name_holder(facts).text);
+            return cli_fail(BRY_E_IO, "%s is in use by %s", name.text, name_holder(facts).text);
         cli_note("waiting for %s, which is changing %s", name_holder(facts).text, name.text);
         said = true;
     }

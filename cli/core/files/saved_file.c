@@ -32,7 +32,7 @@ int cli_open_regular(const char *path, struct stat *facts, const char **problem)
         return fd;
     int kept = known ? 0 : errno;
     if (known)
-        *problem = S_ISDIR(facts->st_mode) ? strerror(EISDIR) : "it is not a regular file";
+        *problem = S_ISDIR(facts->st_mode) ? strerror(EISDIR) : "not a regular file";
     close(fd);
     errno = kept;
     return -1;

@@ -21,11 +21,11 @@ static int check_file(const char *path, bool replace)
     if (stat(path, &facts) == 0) {
         if (!S_ISREG(facts.st_mode))
             return cli_fail(BRY_E_IO, "%s: %s", name.text,
-                            S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "it is not a regular file");
+                            S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "not a regular file");
     } else if (errno != ENOENT) {
         return cli_fail(BRY_E_IO, "%s: %s", name.text, strerror(errno));
     } else if (lstat(path, &facts) == 0) {
-        return cli_fail(BRY_E_IO, "%s: it is a dangling symbolic link", name.text);
+        return cli_fail(BRY_E_IO, "%s: dangling symbolic link", name.text);
     }
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
@@ -42,7 +42,7 @@ int cli_target_check(const char *path, bool replace, cli_lock_how how)
     if (cli_is_stream(path))
         return isatty(STDOUT_FILENO) == 1
                    ? cli_fail(BRY_E_IO,
-                              "standard output is a terminal: send it to a file or a pipe")
+                              "standard output is a terminal: redirect it to a file or a pipe")
                    : CLI_GO_ON;
     int code = check_file(path, replace);
     return code == CLI_GO_ON ? cli_lock(path, how) : code;

@@ -40,6 +40,6 @@ int cli_target_save(const char *path, const char *taken, const cli_saver *saver,
                     const bry_buffer *note);
 
 /* The message for a file that must not be replaced. */
-#define CLI_EXISTS "it exists; --force replaces it"
+#define CLI_EXISTS "already exists; --force replaces it"
 
 #endif

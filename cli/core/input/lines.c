@@ -179,6 +179,6 @@ int cli_lines_failed(const cli_lines *lines, bry_status status)
                         lines->name ? cli_quote(lines->name).text : "standard input",
                         strerror(problem));
     if (status == BRY_E_LIMIT)
-        return cli_fail(status, "%s: it is longer than %zu bytes", place.text, CLI_LINE_MAX);
+        return cli_fail(status, "%s: longer than %zu bytes", place.text, CLI_LINE_MAX);
     return cli_fail(status, "%s: %s", place.text, bry_status_text(status));
 }

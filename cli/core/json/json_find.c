@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const char incomplete[] = "it is incomplete";
+static const char incomplete[] = "the object is incomplete";
 
 typedef struct cursor {
     char *start, *at, *end;
@@ -118,7 +118,7 @@ const char *cli_json_find(cli_text line, const char *name, cli_text *value, size
     bool found;
     *column = 0;
     if (find_member(&c, name, strlen(name), value, &found))
-        return found ? NULL : "it has no member";
+        return found ? NULL : "there is no member";
     *column = (size_t)(c.at - c.start) + 1;
     return c.problem;
 }

@@ -223,7 +223,7 @@ static bool read_object(cursor *c, cli_json_member *members, size_t count)
     if (!take_line_byte(c, '}', "a comma or a closing brace is expected"))
         return false;
     skip_line_space(c);
-    return c->at == c->end || fail_line(c, c->at, "something follows the object");
+    return c->at == c->end || fail_line(c, c->at, "unexpected text after the object");
 }
 
 const char *cli_json_line_read(cli_text line, cli_json_member *members, size_t count,

@@ -142,7 +142,7 @@ TEST(test_forged_numbers)
         {0, 4, BRY_ENGINE_BLOOM, "unknown engine"},
         {0, 4, BRY_ENGINE_AUTO, "unknown engine"},
         {4, 4, 16, "unknown flag"},
-        {4, 4, 0, "a time is set before the first change"},
+        {4, 4, 0, "an unused window has a time"},
         {8, 4, 0, out_of_range},
         {8, 4, 1025, out_of_range},
         {12, 4, 65, out_of_range},
@@ -172,7 +172,7 @@ TEST(test_forged_numbers)
     add(window, 1, 0);
     forge(&file, window);
     bry__store32(file.bytes + NUMBERS_AT + 4, 0);
-    assert_refused(&file, "elements in a window without a change");
+    assert_refused(&file, "an unused window has elements");
     bry_window_destroy(window);
 }
 
