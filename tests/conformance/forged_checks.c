@@ -40,7 +40,7 @@ static bry_status refused(const object_kind *kind, const unsigned char *bytes, s
 static bry_buffer saved_filled(const object_kind *kind)
 {
     void *object = object_make(kind, NULL);
-    bry_buffer saved = object_saved(kind, object);
+    bry_buffer saved = job_saved(kind->calls, object);
     kind->calls->destroy(object);
     return saved;
 }

@@ -25,7 +25,7 @@ void check_failing_clone(const object_kind *kind)
     failing_allocator_init(&here);
     failing_allocator_init(&there);
     void *object = object_make(kind, &here.allocator), *copy = NULL;
-    bry_buffer saved = object_saved(kind, object);
+    bry_buffer saved = job_saved(kind->calls, object);
     uint64_t before = here.now, calls = here.calls, failed = 0;
     for (uint64_t at = 1;; at++) {
         failing_allocator_restart(&there);
@@ -71,7 +71,7 @@ void check_failing_save(const object_kind *kind)
     failing_allocator memory;
     failing_allocator_init(&memory);
     void *object = object_make(kind, &memory.allocator);
-    bry_buffer expected = object_saved(kind, object);
+    bry_buffer expected = job_saved(kind->calls, object);
     bry_status status = BRY_E_NOMEM;
     for (uint64_t at = 1; status != BRY_OK; at++) {
         bry_buffer saved = BRY_BUFFER;
@@ -97,7 +97,7 @@ void check_failing_load(const object_kind *kind)
     failing_allocator memory;
     failing_allocator_init(&memory);
     void *object = object_make(kind, NULL), *loaded;
-    bry_buffer saved = object_saved(kind, object);
+    bry_buffer saved = job_saved(kind->calls, object);
     kind->calls->destroy(object);
     uint64_t failed = 0, at = 0;
     do {
@@ -173,7 +173,7 @@ static bool fail_one(trial *it, uint64_t round, uint64_t at, bool keep_failing,
 static void fail_each(trial *it, uint64_t round)
 {
     const object_kind *kind = it->kind;
-    bry_buffer saved = object_saved(kind, it->object);
+    bry_buffer saved = job_saved(kind->calls, it->object);
     it->before = NULL;
     assert_int_equal(kind->calls->clone(it->object, &it->aside.allocator, &it->before), BRY_OK);
     for (uint64_t at = 1; fail_one(it, round, at, true, &saved); at++)
@@ -183,7 +183,7 @@ static void fail_each(trial *it, uint64_t round)
         ;
     assert_int_equal(it->operation->run(it->before, round), BRY_OK);
     bry_buffer_free(&saved);
-    saved = object_saved(kind, it->before);
+    saved = job_saved(kind->calls, it->before);
     assert_saves_as(kind, it->object, &saved);
     bry_buffer_free(&saved);
     kind->calls->destroy(it->before);

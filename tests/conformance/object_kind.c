@@ -10,14 +10,6 @@ void *object_make(const object_kind *kind, const bry_allocator *allocator)
     return object;
 }
 
-bry_buffer object_saved(const object_kind *kind, const void *object)
-{
-    bry_buffer saved = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&saved);
-    assert_int_equal(kind->calls->save(object, &sink, NULL), BRY_OK);
-    return saved;
-}
-
 void assert_same_bytes(const bry_buffer *a, const bry_buffer *b)
 {
     assert_int_equal(a->len, b->len);
@@ -26,7 +18,7 @@ void assert_same_bytes(const bry_buffer *a, const bry_buffer *b)
 
 void assert_saves_as(const object_kind *kind, const void *object, const bry_buffer *saved)
 {
-    bry_buffer now = object_saved(kind, object);
+    bry_buffer now = job_saved(kind->calls, object);
     assert_same_bytes(&now, saved);
     bry_buffer_free(&now);
 }

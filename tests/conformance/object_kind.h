@@ -73,8 +73,6 @@ extern const object_kinds filter_objects, map_objects, window_objects, counter_o
 /* Creates and fills an object. */
 void *object_make(const object_kind *kind, const bry_allocator *allocator);
 
-/* Saves an object; the caller frees the buffer. */
-bry_buffer object_saved(const object_kind *kind, const void *object);
 void assert_saves_as(const object_kind *kind, const void *object, const bry_buffer *saved);
 void assert_same_bytes(const bry_buffer *a, const bry_buffer *b);
 

@@ -23,7 +23,7 @@ static void assert_go_on_alike(const object_kind *kind, void *a, void *b)
     assert_same_bytes(&x, &y);
     bry_buffer_free(&x);
     bry_buffer_free(&y);
-    x = object_saved(kind, a);
+    x = job_saved(kind->calls, a);
     assert_saves_as(kind, b, &x);
     bry_buffer_free(&x);
 }
@@ -36,7 +36,7 @@ static void assert_round_trip(const object_kind *kind, void *object)
     failing_allocator_init(&memory);
     bry_load how = BRY_LOAD;
     how.allocator = &memory.allocator;
-    bry_buffer saved = object_saved(kind, object);
+    bry_buffer saved = job_saved(kind->calls, object);
     void *loaded;
     assert_int_equal(job_load_bytes(kind->calls, saved.bytes, saved.len, &how, &loaded), BRY_OK);
     assert_int_equal(kind->calls->bytes(loaded), memory.now);
@@ -71,7 +71,7 @@ void check_files(const object_kind *kind)
     assert_true(fd >= 0);
     close(fd);
     void *object = object_make(kind, NULL), *loaded = NULL;
-    bry_buffer saved = object_saved(kind, object);
+    bry_buffer saved = job_saved(kind->calls, object);
     assert_int_equal(kind->calls->save_file(object, path, NULL), BRY_OK);
     assert_int_equal(kind->calls->load_file(path, NULL, &loaded), BRY_OK);
     assert_saves_as(kind, loaded, &saved);
@@ -98,7 +98,7 @@ void check_files(const object_kind *kind)
 void check_limit(const object_kind *kind)
 {
     void *object = object_make(kind, NULL), *loaded = NULL;
-    bry_buffer saved = object_saved(kind, object);
+    bry_buffer saved = job_saved(kind->calls, object);
     kind->calls->destroy(object);
     assert_int_equal(job_load_bytes(kind->calls, saved.bytes, saved.len, NULL, &loaded), BRY_OK);
     uint64_t bytes = kind->calls->bytes(loaded), least = 0;
@@ -143,7 +143,7 @@ static bry_status refuse_at_last(void *opaque, const void *bytes, size_t len)
 void check_sink_refuses(const object_kind *kind)
 {
     void *object = object_make(kind, NULL);
-    bry_buffer saved = object_saved(kind, object);
+    bry_buffer saved = job_saved(kind->calls, object);
     uint64_t left = UINT64_MAX;
     bry_sink sink = {refuse_at_last, &left};
     assert_int_equal(kind->calls->save(object, &sink, NULL), BRY_OK);

@@ -94,7 +94,7 @@ static void check_threads(const object_kind *kind)
 {
     static shared all;
     void *object = object_make(kind, NULL);
-    all = (shared){.kind = kind, .object = object, .saved = object_saved(kind, object)};
+    all = (shared){.kind = kind, .object = object, .saved = job_saved(kind->calls, object)};
     for (; kind->looks[all.looks]; all.looks++) {
         assert_true(all.looks < LOOKS);
         kind->looks[all.looks](object, &all.seen[all.looks]);

@@ -1,5 +1,7 @@
 #include "support/job_calls.h"
 
+#include "support/cmocka_all.h"
+
 /* NOLINTBEGIN(bugprone-macro-parentheses): names */
 #define CALLS_OF(job)                                                                              \
     static bry_status job##_create(bry_engine engine, const bry_allocator *allocator,              \
@@ -84,4 +86,12 @@ bry_status job_load_bytes(const job_calls *calls, const void *bytes, size_t len,
         return BRY_E_RANGE;
     }
     return status;
+}
+
+bry_buffer job_saved(const job_calls *calls, const void *object)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    assert_int_equal(calls->save(object, &sink, NULL), BRY_OK);
+    return buffer;
 }

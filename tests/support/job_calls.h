@@ -24,6 +24,8 @@ extern const job_calls filter_calls, map_calls, window_calls, counter_calls, ind
 enum { JOB_CALLS = 5 };
 extern const job_calls *const all_job_calls[JOB_CALLS];
 
+/* Saves to memory, which must succeed; the caller frees the buffer. */
+bry_buffer job_saved(const job_calls *calls, const void *object);
 /* Loads from memory. BRY_OK only if all bytes were read. */
 bry_status job_load_bytes(const job_calls *calls, const void *bytes, size_t len, bry_load *how,
                           void **object);

@@ -5,6 +5,7 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
+#include "support/job_calls.h"
 #include "support/window_kinds.h"
 #include "window/window_object.h"
 
@@ -71,10 +72,7 @@ static inline bool has(const bry_window *window, uint64_t i, uint64_t now)
 
 static inline bry_buffer saved_of(const bry_window *window)
 {
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_window_save(window, &sink, NULL), BRY_OK);
-    return buffer;
+    return job_saved(&window_calls, window);
 }
 
 /* Whether both would be saved as the same bytes. */

@@ -4,6 +4,7 @@
 
 #include "support/counter_helpers.h"
 #include "support/failing_allocator.h"
+#include "support/job_calls.h"
 #include "support/like.h"
 
 static const bry_engine engines[] = {BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
@@ -129,9 +130,7 @@ TEST(time_zero)
             int64_t value = 0;
             assert_int_equal(bry_counter_apply(c, id, "n", 1, 1, 0, NULL, &value), BRY_OK);
             if (way) { /* the same after it was saved and loaded */
-                bry_buffer buffer = BRY_BUFFER;
-                bry_sink sink = bry_buffer_sink(&buffer);
-                assert_int_equal(bry_counter_save(c, &sink, NULL), BRY_OK);
+                bry_buffer buffer = job_saved(&counter_calls, c);
                 bry_counter_destroy(c);
                 bry_view view = {buffer.bytes, buffer.len, 0};
                 bry_source source = bry_view_source(&view);

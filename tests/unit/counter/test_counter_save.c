@@ -37,10 +37,7 @@ static void work(bry_counter *c, uint64_t from, uint64_t to)
 
 static bry_buffer image(const bry_counter *counters)
 {
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_counter_save(counters, &sink, NULL), BRY_OK);
-    return buffer;
+    return job_saved(&counter_calls, counters);
 }
 
 static bry_status load(const bry_buffer *saved, bry_load *how)

@@ -2,6 +2,7 @@
 #include "support/cmocka_all.h"
 #include "support/filter_helpers.h"
 #include "support/generator.h"
+#include "support/job_calls.h"
 #include "support/like.h"
 
 TEST(test_clone_lives_on_its_own)
@@ -161,9 +162,7 @@ TEST(test_what_was_merged_loads)
         assert_int_equal(bry_filter_merge(a, b), BRY_OK);
         bry_filter_stats stats = stats_of(a);
         assert_true(stats.fill * 512 <= (double)(stats.items * 3));
-        bry_buffer buffer = BRY_BUFFER;
-        bry_sink sink = bry_buffer_sink(&buffer);
-        assert_int_equal(bry_filter_save(a, &sink, NULL), BRY_OK);
+        bry_buffer buffer = job_saved(&filter_calls, a);
         bry_view view = {buffer.bytes, buffer.len, 0};
         bry_source source = bry_view_source(&view);
         assert_int_equal(bry_filter_load(&source, NULL, &loaded), BRY_OK);

@@ -5,6 +5,7 @@
 #include "index/index_save.h"
 #include "support/dba_count.h"
 #include "support/index_helpers.h"
+#include "support/job_calls.h"
 #include "support/recording_io.h"
 #include "support/repair.h"
 
@@ -14,10 +15,7 @@ enum { FRAME_HEAD = 16 };
 
 static bry_buffer saved(const bry_index *index)
 {
-    bry_buffer image = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&image);
-    assert_int_equal(bry_index_save(index, &sink, NULL), BRY_OK);
-    return image;
+    return job_saved(&index_calls, index);
 }
 
 static bry_status load_bytes(const bry_buffer *image, bry_index **index)

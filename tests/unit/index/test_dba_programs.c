@@ -10,6 +10,7 @@
 #include "kernel/kernel.h"
 #include "support/cmocka_all.h"
 #include "support/generator.h"
+#include "support/job_calls.h"
 #include "support/like.h"
 
 #include <math.h>
@@ -313,10 +314,7 @@ static void op_seal(twin *pair)
 
 static bry_buffer saved(const bry_index *index)
 {
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_index_save(index, &sink, NULL), BRY_OK);
-    return buffer;
+    return job_saved(&index_calls, index);
 }
 
 static void op_reload(twin *pair)

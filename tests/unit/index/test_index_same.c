@@ -7,6 +7,7 @@
 #include "index/compact/compact_index.h"
 #include "support/folder_helpers.h"
 #include "support/index_helpers.h"
+#include "support/job_calls.h"
 #include "support/repair.h"
 
 #include <dirent.h>
@@ -18,10 +19,7 @@ enum { HEADER = 64, FRAME_HEAD = 16, FRAME = 24 };
 
 static bry_buffer saved_of(const bry_index *index)
 {
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_index_save(index, &sink, NULL), BRY_OK);
-    return buffer;
+    return job_saved(&index_calls, index);
 }
 
 static bry_status load_with(const bry_buffer *from, const bry_allocator *allocator,

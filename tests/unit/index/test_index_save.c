@@ -11,10 +11,7 @@ enum { NUMBERS_AT = HEADER + FRAME_HEAD, RECORDS_AT = NUMBERS_AT + NUMBERS + 8 +
 
 static bry_buffer saved_of(const bry_index *index)
 {
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_index_save(index, &sink, NULL), BRY_OK);
-    return buffer;
+    return job_saved(&index_calls, index);
 }
 
 static bry_buffer unit_saved(const bry_index *index, uint32_t unit)

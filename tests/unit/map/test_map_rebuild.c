@@ -1,4 +1,5 @@
 /* Keys that are added and deleted: what kbf leaves behind, its statistics, and rebuilding a map. */
+#include "support/job_calls.h"
 #include "support/map_helpers.h"
 
 #include <stdlib.h>
@@ -23,10 +24,7 @@ static bry_map_value value_of(uint64_t i, uint32_t value_bits)
 
 static bry_buffer saved(const bry_map *map)
 {
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_map_save(map, &sink, NULL), BRY_OK);
-    return buffer;
+    return job_saved(&map_calls, map);
 }
 
 /* Replaces all keys in turn, from round `from` to round `to`. The live keys are the last ones, from

@@ -11,10 +11,7 @@ enum { NUMBERS_AT = HEADER + FRAME_HEAD, VALUES_AT = NUMBERS_AT + NUMBERS + 8 + 
 
 static bry_buffer saved_of(const bry_map *map)
 {
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_map_save(map, &sink, NULL), BRY_OK);
-    return buffer;
+    return job_saved(&map_calls, map);
 }
 
 /* A map with everything that a file can contain: growth, free codes, refusals. */

@@ -1,6 +1,7 @@
 /* Sweeps by value visit every entry once, whatever happens to the map meanwhile. */
 #include "hash/derive.h"
 #include "maplet/maplet.h"
+#include "support/job_calls.h"
 #include "support/map_helpers.h"
 
 #include <stdlib.h>
@@ -106,9 +107,7 @@ TEST(test_in_a_copy)
     assert_int_equal(bry_map_clone(map, NULL, &copy), BRY_OK);
     bry_map_destroy(map);
     assert_int_equal(bry_map_sweep(copy, &counting, KEYS / 3, &cursor), BRY_OK);
-    bry_buffer bytes = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&bytes);
-    assert_int_equal(bry_map_save(copy, &sink, NULL), BRY_OK);
+    bry_buffer bytes = job_saved(&map_calls, copy);
     bry_map_destroy(copy);
     bry_view view = {bytes.bytes, bytes.len, 0};
     bry_source source = bry_view_source(&view);

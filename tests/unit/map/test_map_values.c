@@ -1,4 +1,5 @@
 /* Long values that are added and removed: unused values do not accumulate. */
+#include "support/job_calls.h"
 #include "support/map_helpers.h"
 
 #include <stdlib.h>
@@ -119,10 +120,7 @@ TEST(test_shared)
  * has the same bytes in the end. */
 static bry_buffer save(const bry_map *map)
 {
-    bry_buffer saved = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&saved);
-    assert_int_equal(bry_map_save(map, &sink, NULL), BRY_OK);
-    return saved;
+    return job_saved(&map_calls, map);
 }
 
 static bry_map *reload(bry_map *map)
