@@ -93,10 +93,6 @@ bry_status bry__window_reach_value(bry__compact_window *window)
         }
     }
     uint32_t value = bry__values_find_free(maplet, name, names);
-    if (value == names && bry__values_waiting(maplet) <= window->small) {
-        (void)bry__single_reclaim_all(maplet);
-        value = bry__values_find_free(maplet, name, names);
-    }
     if (value == names) /* reclaiming is late: use a wider value meanwhile */
         value = bry__values_find_free(maplet, names, BRY__NO_NAME);
     else
@@ -105,6 +101,18 @@ bry_status bry__window_reach_value(bry__compact_window *window)
     if (status == BRY_OK)
         window->value = value;
     return status;
+}
+
+/* Reclaims all that is dead, if that is little and a new generation would find no free value. Only
+ * before a change: if that is undone, what has expired in it is alive again. */
+static void compact_window_free_value(bry__compact_window *window, uint64_t newest)
+{
+    bry__maplet *maplet = &window->maplet;
+    uint32_t names = (uint32_t)1 << window->shape.bits;
+    if (maplet->values && bry__values_dead(maplet) > 0 &&
+        bry__values_waiting(maplet) <= window->small &&
+        bry__values_find_free(maplet, bry__window_name(window, newest), names) == names)
+        (void)bry__single_reclaim_all(maplet);
 }
 
 /* ---- reclaiming ----------------------------------------------------------------------------- */
@@ -187,6 +195,8 @@ bry_status bry__compact_window_begin(bry__compact_window *window, uint64_t now, 
     change->moved = newest != window->newest || oldest != window->oldest;
     if (!change->moved)
         return BRY_OK;
+    if (newest != window->newest)
+        compact_window_free_value(window, newest);
     change->put_aside = false;
     change->newest = window->newest;
     change->oldest = window->oldest;

@@ -272,3 +272,42 @@ TEST(test_failing_to_add_new)
         assert_int_equal(memory.now, 0);
     }
 }
+
+/* An addition that fails moves no time: what expired in it is remembered again. In a window so
+ * small that the dead entries of earlier generations are reclaimed at once. */
+TEST(test_failing_to_move_time)
+{
+    for (size_t k = 0; k < WINDOW_KINDS; k++) {
+        enum { SHORT = 50, MANY = 4000 };
+        uint64_t added[MANY];
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        bry_window_options options = small(&window_kinds[k], &memory);
+        options.window = SHORT;
+        options.capacity = 10;
+        options.refresh = false;
+        bry_window *window = make(options);
+        generator source = {9};
+        uint64_t now = START, failed = 0;
+        for (uint64_t i = 0; i < MANY; i++) {
+            now += 2 + generator_below(&source, 12);
+            uint64_t before = bry_window_time(window);
+            failing_allocator_restart(&memory);
+            memory.fail_at = 1 + generator_below(&source, 5); /* not all are needed: any may be */
+            bry_status status = bry_window_add(window, key(i), now, NULL);
+            memory.fail_at = 0;
+            added[i] = now;
+            if (status == BRY_OK)
+                continue;
+            assert_int_equal(status, BRY_E_NOMEM);
+            assert_int_equal(bry_window_time(window), before);
+            for (uint64_t j = i; j-- > 0 && added[j] + SHORT >= before;)
+                assert_int_equal(bry_window_has(window, key(j), before), BRY_PRESENT);
+            assert_int_equal(bry_window_add(window, key(i), now, NULL), BRY_OK);
+            failed++;
+        }
+        assert_true(failed > 100);
+        bry_window_destroy(window);
+        assert_int_equal(memory.now, 0);
+    }
+}
