@@ -15,10 +15,10 @@
  * largest `now` of any change. A change with an earlier `now` happens at T, so a clock that is set
  * back neither makes the window forget early nor restores anything. Queries do not move T: they
  * answer as of max(now, T) and leave the window unchanged. A jump forward of any length costs no
- * more than the end of one generation; compact frees what has expired in steps during the following
- * changes, so after a pause its memory may exceed max_bytes for a while. If times come from outside
- * (event time), set max_skew: otherwise a single time in microseconds would move T by centuries and
- * expire everything.
+ * more than the end of each generation of one window; compact frees what has expired in steps
+ * during the following changes, so after a pause its memory may exceed max_bytes for a while. If
+ * times come from outside (event time), set max_skew: otherwise a single time in microseconds would
+ * move T by centuries and expire everything.
  *
  * At capacity: memory follows the load, up and down, and the error stays within `error` at any
  * rate. fbf ends a generation early when it holds the number that its error was planned for, and

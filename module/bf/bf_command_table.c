@@ -157,9 +157,9 @@ const module_command bf_commands[] = {
         .arity = 3,
         .key_specs = look_keys,
         .args = item_args,
-        .summary = "Returns 1 if an item is in the filter, else 0. 0 is certain; an "
-                   "item that is not in the filter gets 1 with the probability of the "
-                   "error rate.",
+        .summary = "Returns 1 if an item is in the filter, else 0. 0 is certain, unless "
+                   "items were deleted; an item that is not in the filter gets 1 with a "
+                   "probability of at most the error rate.",
         .complexity = "O(1)",
         .since = SINCE,
         .example = "BF.ADD seen a\nBF.EXISTS seen a",

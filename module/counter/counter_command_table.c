@@ -98,8 +98,8 @@ const module_command counter_commands[] = {
         .arity = -5,
         .key_specs = change_keys,
         .args = mincrby_args,
-        .summary = "Does what several COUNTER.INCRBY do, all or none of them. Returns "
-                   "for each the value of the counter, and 1 or 0.",
+        .summary = "Applies several increments, all or none. Returns for each what "
+                   "COUNTER.INCRBY returns: the value of the counter, and 1 or 0.",
         .complexity = "O(n), n operations",
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\n"
@@ -176,7 +176,7 @@ const module_command counter_commands[] = {
         .summary = "Returns the parameters of a table, what it holds, how many "
                    "operations were applied, repeated and refused, and how many "
                    "increments are expected to be lost.",
-        .complexity = "O(n), n ids remembered (one pass over the window)",
+        .complexity = "O(1)",
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m SEED 7\nCOUNTER.INFO sales",
     },

@@ -37,7 +37,7 @@ static server_command_arg create_args[] = {
            "arguments."),
     WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
          "Units beyond UNITS are refused with FULL, as always with engine "
-         "dba; with compact it saves one bit per item. Default: compact "
+         "dba; with compact it saves 0.4 bits per item. Default: compact "
          "accepts more units and stays within its ERROR."),
     {0},
 };
@@ -108,8 +108,8 @@ const module_command index_commands[] = {
         .complexity = "O(n + c log c), n items, c units that hold them, including dropped "
                       "units that are not cleared yet; with engine dba also n times the "
                       "number of units divided by the width of a group. The reply has no "
-                      "limit: an item in 100,000 units takes 10 ms, and half as long for "
-                      "each repetition of it in the same command",
+                      "limit: an item in 100,000 units takes 7 ms, and about half as long "
+                      "for each repetition of it in the same command",
         .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 8 b\n"
                    "INDEX.LOCATE where a b z",
@@ -218,7 +218,7 @@ const module_command index_commands[] = {
                    "promised, as estimated, and as expected when all units are full. "
                    "With a unit: its items, capacity, estimated error, and whether it "
                    "is sealed.",
-        .complexity = "O(n), n units; with engine dba n bytes",
+        .complexity = "O(1); with engine dba O(n), n groups of units",
         .since = SINCE,
         .example = "INDEX.CREATE where SEED 7\nINDEX.ADD where 3 a b\nINDEX.INFO where",
     },

@@ -40,7 +40,7 @@ static server_command_arg create_args[] = {
     NEW_KEY("map"),
     CAPACITY("Number of fields to plan for", PRESET("map-capacity", "1000")),
     ERROR_SHARE("Probability that a field that is not in the map returns a value, "
-                "and that a field that is in it does not return its own",
+                "and that a field that is in it does not return its own value",
                 BRY_MAP_ERROR_MIN, PRESET("map-error", "0.001")),
     CHOICE("engine", "ENGINE", engines, "Data structure to use." PRESET("map-engine", "auto")),
     CHOICE("kind-of-values", NULL, kinds_of_values, NULL),

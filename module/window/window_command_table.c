@@ -176,7 +176,8 @@ const module_command window_commands[] = {
                    "drops expired items. Returns the number of items that are still "
                    "remembered. Not needed for a window in use, whose time moves by "
                    "itself.",
-        .complexity = "O(n) at worst, n expired items",
+        .complexity = "O(1): memory is freed in steps, by this and later changes; with "
+                      "engine fbf O(n), n bytes that expire",
         .since = SINCE,
         .example = "WINDOW.CREATE events WINDOW 60s EVENTTIME SKEW 5s\n"
                    "WINDOW.ADD events a AT 1000\nWINDOW.ADVANCE events AT 9000000",
@@ -208,7 +209,7 @@ const module_command window_commands[] = {
         .args = key_args,
         .summary = "Returns the parameters of a window, what it holds, and its promised "
                    "and estimated error.",
-        .complexity = "O(1) with engine compact, O(n) with engine fbf, n bytes",
+        .complexity = "O(1); with engine fbf O(n), n filters",
         .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s SEED 7\nWINDOW.INFO seen",
     },

@@ -104,11 +104,12 @@ bool bench_remote_text(FILE *out, const remote_report *report)
     }
     bool printed = cli_table_print(&table, out);
     cli_table_free(&table);
-    fprintf(out,
-            "\nBytes by each one's own count; memcached's process grew by %.0f per pair. Times: ns "
-            "on the wall,\nhashing or sending included; median of %u rounds. *: memcached need not "
-            "answer. **: %u keys at once.\n",
-            report->row[0].resident_per_pair, settings->rounds, REMOTE_BATCH);
+    fprintf(
+        out,
+        "\nBytes as each store counts them; memcached's process grew by %.0f per pair. Times:\n"
+        "wall-clock ns, including hashing or sending; median of %u rounds. *: memcached sends no\n"
+        "reply. **: %u keys at once.\n",
+        report->row[0].resident_per_pair, settings->rounds, REMOTE_BATCH);
     return printed;
 }
 

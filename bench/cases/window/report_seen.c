@@ -85,7 +85,7 @@ static void say_what(FILE *out, const seen_report *report)
 
 bool bench_seen_text(FILE *out, const seen_report *report)
 {
-    fprintf(out, "seen: lines that come for the first time\n\n");
+    fprintf(out, "seen: lines seen for the first time\n\n");
     bool printed = print_seen_table(out, report, cli_table_print);
     fputc('\n', out);
     say_what(out, report);
