@@ -3,7 +3,7 @@
  * several: its *pieces*, each a section of the file. A piece is identified by the tag of its unit.
  *
  * The names are saved with the index in one file, so that names and units are replaced together
- * (doc/format.md, "The program's index").
+ * (doc/format.md, "The program's notes").
  */
 #ifndef BLOOMERY_CLI_INDEX_NAMES_H
 #define BLOOMERY_CLI_INDEX_NAMES_H

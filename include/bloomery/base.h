@@ -150,7 +150,7 @@ typedef enum bry_engine {
 /* "auto", "bloom", "compact", "kbf", "fbf" or "dba"; NULL for any other value. */
 BRY_API const char *bry_engine_name(bry_engine engine);
 
-/* The engine with that name. BRY_E_RANGE: there is none. */
+/* The engine with that name. BRY_E_RANGE: no such engine. */
 BRY_API bry_status bry_engine_parse(const char *name, bry_engine *engine);
 
 /* ---- limits -------------------------------------------------------------------------------- */
@@ -242,7 +242,7 @@ typedef struct bry_save {
 #define BRY_NOTE_MAX ((size_t)1 << 30)
 
 /*
- * How to load, and what went wrong. Every load validates its input; there is none that trusts it.
+ * How to load, and what went wrong. Every load validates its input.
  * NULL means no memory limit, malloc() and no explanation.
  */
 typedef struct bry_load {

@@ -281,7 +281,7 @@ enum {
     ASK_SHARE = 8, /* or this fraction of what the window holds or is planned for */
 };
 
-/* An estimate reads the whole window, so it is made rarely enough to cost little per operation. */
+/* An estimate costs engine fbf a step per filter, so it is made rarely. */
 static uint64_t counter_ask_after(const bry_counter *counters, uint64_t items)
 {
     uint64_t most =

@@ -8,7 +8,7 @@
  *
  * Among a million names following a pointer is a cache miss, so there are only two: to the
  * bucket, which is one cache line, and to the name. Eight more bits of each hash, the tags,
- * are in the line and select the name to compare: one of 255 other names is compared in vain.
+ * are in the line and select the name to compare: one of 255 other names is compared unnecessarily.
  *
  *   directory ─► piece: 64 lines     line of 64 bytes:  7 tags │ count │ 7 names ─► value, length,
  *             ─► piece …                                                            bytes

@@ -3,7 +3,7 @@
  *
  * Each fingerprint is stored once, as adding looks in all tables first. So the count is the number
  * of fingerprints, and deleting a key also deletes all others with the same fingerprint. A fixed
- * filter has one table. One that grows takes a bit more per entry, and opens tables beyond its
+ * filter has one table. One that grows takes 0.4 bits more per entry, and opens tables beyond its
  * capacity.
  */
 #include "filter/filter_engine.h"

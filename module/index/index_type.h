@@ -14,9 +14,8 @@
  * Same bytes everywhere. Commands depend on the key only and are replicated verbatim; the creation
  * is replicated with its parameters and seed. Work that the library defers, such as clearing the
  * items of a dropped unit, is done in small steps by each command that changes the key; how much
- * depends only on the command and the key. The progress is part of the frames of engine compact, so
- * that a server that received the key in the middle continues as the others do; the frames of
- * engine dba do not depend on it.
+ * depends only on the command and the key. The frames do not depend on the progress, except that
+ * engine compact folds tables, which all nodes do in the same command (index_unit_commands.c).
  */
 #ifndef BLOOMERY_MODULE_INDEX_TYPE_H
 #define BLOOMERY_MODULE_INDEX_TYPE_H

@@ -2,7 +2,7 @@
  * The family WINDOW: its type, its settings, and what its files share.
  *
  * Time. A window uses the server's clock or, if created with EVENTTIME, the times of its events.
- * max_skew tells which: SKEW is at least 1, and a window that uses the clock has none. The master
+ * max_skew tells which: SKEW is at least 1, and a window that uses the clock has none. The primary
  * reads the clock once per command and replicates and logs that time as AT, which only a server
  * that replays may give to a window that uses the clock. A command that did not move the window's
  * time is replicated verbatim and means that time. So a replica or log makes the same calls of the

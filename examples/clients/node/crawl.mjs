@@ -30,9 +30,9 @@ const server = createClient({
         reconnectStrategy: (tries) => tries < 20 ? 50 : new Error("there is no server"),
     },
 });
-server.on("error", () => {}); // what fails is seen where it is awaited
+server.on("error", () => {}); // errors are thrown where a command is awaited
 await server.connect();
-/* What has no method of its own is sent as strings. */
+/* Commands that the client has no method for are sent as strings. */
 const command = (...words) => server.sendCommand(words.map(String));
 
 const troubles = new Set(["/shop"]);

@@ -29,7 +29,7 @@ const server = createClient({
         reconnectStrategy: (tries) => tries < 20 ? 50 : new Error("there is no server"),
     },
 });
-server.on("error", () => {}); // what fails is seen where it is awaited
+server.on("error", () => {}); // errors are thrown where a command is awaited
 await server.connect();
 
 /* The database: a folder with a file for each row. Any other would do. */

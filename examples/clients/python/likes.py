@@ -18,8 +18,8 @@ from redis.retry import Retry
 
 port = int(sys.argv[1])
 server = Redis("127.0.0.1", port, decode_responses=True)
-# redis-py sends a command again by itself if it is told to. That is right only for commands that
-# may arrive twice, such as those two below.
+# redis-py sends a command again by itself if it is configured to. That is right only for commands
+# that may arrive twice, such as those two below.
 retrying = Redis("127.0.0.1", port, decode_responses=True, socket_timeout=0.5,
                  retry=Retry(ExponentialBackoff(cap=1, base=0.01), 60),
                  retry_on_error=[ConnectionError, TimeoutError])

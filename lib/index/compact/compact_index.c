@@ -7,8 +7,8 @@
  * The maplet is exact on fingerprints. An element that no unit holds has the fingerprint of
  * another with probability n / range. This is at most the error up to the planned n = units ×
  * unit_capacity. Beyond that the maplet adds tables with smaller errors, so that their sum stays
- * within the error. A fixed index has one table, and saves the bit per element that room for more
- * tables costs.
+ * within the error. A fixed index has one table, and saves the 0.4 bits per element that room for
+ * more tables costs.
  *
  * An element in many units has many values. The maplet stores up to eight next to each other and
  * any number in its overflow, so an element may be in every unit.

@@ -198,8 +198,8 @@ static void take_older(bry__fbf *into, bry__fbf *copy, bry__fbf_filter *first)
 
 /*
  * At the end of the shorter row, neighbours of two rows meet. What the newer one has of the period
- * before its own is what the older one has, and in an improved row also what the shorter one held
- * of a period that ended earlier there and is out of the window: bits without a pair.
+ * before its own is what the older one has, and also what the shorter one held of a period that
+ * ended earlier there and is out of the window: bits without a pair.
  */
 static void meet_older(bry__fbf_filter *filter)
 {
