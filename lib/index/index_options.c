@@ -50,8 +50,10 @@ bry_status bry__index_read_options(const bry_index_options *given, bry_index_opt
     status = (*engine)->plan(options, shape);
     if (status == BRY_OK) {
         uint64_t pages = (options->units + BRY__NUMBERS_PAGE - 1) / BRY__NUMBERS_PAGE;
-        shape->bytes += sizeof(bry_index) + options->units * sizeof(bry__index_slot) +
-                        pages * (sizeof(bry__numbers_page) + sizeof(bry__numbers_page *));
+        shape->bytes +=
+            sizeof(bry_index) +
+            bry__records_bytes(bry__records_room(options->units), sizeof(bry__index_slot)) +
+            pages * (sizeof(bry__numbers_page) + sizeof(bry__numbers_page *));
         shape->bytes_empty += sizeof(bry_index);
     }
     return status;

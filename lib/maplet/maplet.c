@@ -19,7 +19,7 @@ bool bry__maplet_plan(const bry__maplet_options *options, bry__chain *chain)
         !bry__chain_plan(chain, options->capacity, options->error, options->fixed != BRY__GROWING))
         return false;
     if (options->fixed == BRY__ANY_LOAD) {
-        chain->capacity[0] = chain->most = chain->range;
+        chain->first_capacity = chain->most = chain->range;
         chain->error = 1;
     }
     return true;
@@ -159,7 +159,7 @@ double bry__maplet_planned(const bry__maplet *maplet)
 {
     double planned = 0;
     for (unsigned i = 0; i < maplet->tables; i++)
-        planned += (double)maplet->chain.capacity[i];
+        planned += (double)bry__chain_capacity(&maplet->chain, i);
     return planned;
 }
 
@@ -275,7 +275,7 @@ void bry__maplet_close_table(bry__maplet *maplet)
 
 unsigned bry__maplet_place(const bry__maplet *maplet)
 {
-    if (maplet->tables == 1 && bry__maplet_live(maplet, 0) < maplet->chain.capacity[0])
+    if (maplet->tables == 1 && bry__maplet_live(maplet, 0) < bry__chain_capacity(&maplet->chain, 0))
         return 0;
     uint64_t n[BRY__MAPLET_TABLES];
     bry__maplet_counts(maplet, n);

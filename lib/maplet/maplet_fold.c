@@ -16,10 +16,10 @@ static unsigned fold_target(const bry__maplet *maplet, unsigned newest)
 {
     unsigned to = 0;
     for (unsigned i = 0; i <= newest; i++)
-        if (bry__maplet_live(maplet, i) > maplet->chain.capacity[i])
+        if (bry__maplet_live(maplet, i) > bry__chain_capacity(&maplet->chain, i))
             return newest;
     while (to < newest && bry__maplet_live(maplet, to) + bry__maplet_live(maplet, newest) >
-                              maplet->chain.capacity[to])
+                              bry__chain_capacity(&maplet->chain, to))
         to++;
     return to;
 }

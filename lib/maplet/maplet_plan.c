@@ -43,26 +43,51 @@
 #define FIRST_SHARE 0.75
 #define LAST_SHARE 0.999 /* of all tables together, if the last one has too few bits */
 
-/* log2 of (capacity of table i / capacity of table 0), and e_i */
+/* log2 of (capacity of table i / capacity of table 0), and the same plus e_i */
 static const uint8_t growth[BRY__MAPLET_TABLES] = {0, 6, 10, 14, 18, 22, 26, 30, 34, 38, 42};
-static const uint8_t extra[BRY__MAPLET_TABLES] = {0, 4, 4, 3, 4, 9, 9, 9, 9, 9, 9};
+const uint8_t bry__chain_shifts[BRY__MAPLET_TABLES] = {0, 10, 14, 17, 22, 31, 35, 39, 43, 47, 51};
+
+static uint64_t chain_planned(const bry__chain *chain, unsigned i)
+{
+    uint64_t most = BRY__CHAIN_MOST >> growth[i];
+    return chain->first_capacity < most ? chain->first_capacity << growth[i] : BRY__CHAIN_MOST;
+}
+
+uint64_t bry__chain_capacity(const bry__chain *chain, unsigned i)
+{
+    if (i == 0)
+        return chain->first_capacity;
+    if (i >= chain->tables)
+        return 0;
+    return i + 1 == chain->tables ? chain->last_capacity : chain_planned(chain, i);
+}
+
+/* The error with all tables full. */
+static double chain_full_error(const bry__chain *chain)
+{
+    double error = 0;
+    for (unsigned i = 0; i < chain->tables; i++)
+        error += (double)bry__chain_capacity(chain, i) / (double)bry__chain_range(chain, i);
+    return error;
+}
 
 /* Plans the next table. False: it is the last one. */
 static bool chain_add_table(bry__chain *chain)
 {
-    unsigned i = chain->tables, shift = (unsigned)growth[i] + extra[i];
-    double left = LAST_SHARE * chain->error - bry__chain_error(chain, chain->capacity);
-    double wanted = ldexp((double)chain->capacity[0], growth[i]);
+    unsigned i = chain->tables, shift = bry__chain_shifts[i];
+    double left = LAST_SHARE * chain->error - chain_full_error(chain);
+    uint64_t capacity = chain_planned(chain, i);
     bool whole = true;
     for (; chain->range > BRY__TABLE_MAX_RANGE >> shift; shift--)
         whole = false;
-    uint64_t range = chain->range << shift;
-    if (!whole)
-        wanted = floor(left * (double)range);
-    if (wanted < 1)
-        return false;
-    chain->shift[i] = (uint8_t)shift;
-    chain->capacity[i] = wanted < (double)BRY__CHAIN_MOST ? (uint64_t)wanted : BRY__CHAIN_MOST;
+    if (!whole) {
+        double wanted = floor(left * (double)(chain->range << shift));
+        if (wanted < 1)
+            return false;
+        capacity = wanted < (double)BRY__CHAIN_MOST ? (uint64_t)wanted : BRY__CHAIN_MOST;
+    }
+    chain->last_shift = (uint8_t)shift;
+    chain->last_capacity = capacity;
     chain->tables++;
     return whole;
 }
@@ -73,13 +98,13 @@ bool bry__chain_plan(bry__chain *chain, uint64_t capacity, double error, bool fi
     if (range > (double)BRY__TABLE_MAX_RANGE)
         return false;
     uint64_t first = range < (double)BRY__TABLE_MIN_RANGE ? BRY__TABLE_MIN_RANGE : (uint64_t)range;
-    *chain = (bry__chain){.error = error, .tables = 1, .capacity = {capacity}, .range = first};
+    *chain = (bry__chain){.error = error, .tables = 1, .first_capacity = capacity, .range = first};
     bool more = !fixed;
     for (chain->most = capacity; more && chain->most < BRY__CHAIN_MOST;) {
         unsigned before = chain->tables;
         more = chain_add_table(chain) && chain->tables < BRY__MAPLET_TABLES;
         if (chain->tables > before)
-            chain->most += chain->capacity[before];
+            chain->most += chain->last_capacity;
     }
     if (chain->most > BRY__CHAIN_MOST && capacity <= BRY__CHAIN_MOST)
         chain->most = BRY__CHAIN_MOST;
@@ -99,7 +124,8 @@ static bool chain_holds_from(const bry__chain *chain, const uint64_t *n, unsigne
 {
     double error = 0;
     for (unsigned i = 0; i < chain->tables; i++) {
-        uint64_t full = i < from || n[i] > chain->capacity[i] ? n[i] : chain->capacity[i];
+        uint64_t full =
+            i < from || n[i] > bry__chain_capacity(chain, i) ? n[i] : bry__chain_capacity(chain, i);
         error += (double)full / (double)bry__chain_range(chain, i);
     }
     return error <= chain->error * (1 + 1e-9); /* ranges are rounded */
@@ -108,7 +134,7 @@ static bool chain_holds_from(const bry__chain *chain, const uint64_t *n, unsigne
 static bool chain_is_as_planned(const bry__chain *chain, const uint64_t *n)
 {
     for (unsigned i = 0; i < chain->tables; i++)
-        if (n[i] > chain->capacity[i])
+        if (n[i] > bry__chain_capacity(chain, i))
             return false;
     return true;
 }
@@ -129,10 +155,10 @@ unsigned bry__chain_place(const bry__chain *chain, const uint64_t *n)
     if (!chain_is_as_planned(chain, n))
         while (i < chain->tables && !chain_holds_from(chain, n, i))
             i++;
-    while (i < chain->tables && n[i] >= chain->capacity[i])
+    while (i < chain->tables && n[i] >= bry__chain_capacity(chain, i))
         i++;
     unsigned last = chain->tables - 1;
-    if (i > last && n[last] < chain->capacity[last] &&
+    if (i > last && n[last] < bry__chain_capacity(chain, last) &&
         bry__chain_error(chain, n) + 1 / (double)bry__chain_range(chain, last) <= chain->error)
         i = last;
     return i;
@@ -143,7 +169,7 @@ uint64_t bry__chain_room(const bry__chain *chain, const uint64_t *n)
     unsigned i = bry__chain_place(chain, n);
     if (i == chain->tables)
         return 0;
-    uint64_t room = chain->capacity[i] - n[i], left = chain->most - chain_sum(chain, n);
+    uint64_t room = bry__chain_capacity(chain, i) - n[i], left = chain->most - chain_sum(chain, n);
     if (!chain_is_as_planned(chain, n) && !chain_holds_from(chain, n, i))
         return 1; /* the last table, entry by entry */
     return room < left ? room : left;

@@ -11,29 +11,40 @@
 #define BRY__MAPLET_TABLES 11u /* enough: the last takes 2^42 times as many entries as the first */
 #define BRY__CHAIN_MOST ((uint64_t)1 << 40) /* entries in all tables */
 
+/* The last table may have fewer entries and bits than those before it lead to expect. */
 typedef struct bry__chain {
     double error; /* promised for all tables together */
     uint64_t most; /* entries in all tables; fixed: the capacity */
-    unsigned tables; /* most tables that there can be; fixed: 1 */
-    uint64_t capacity[BRY__MAPLET_TABLES]; /* entries that each one is planned for */
     uint64_t range; /* fingerprints of table 0 are below this */
-    uint8_t shift[BRY__MAPLET_TABLES]; /* bits of its fingerprints beyond those of table 0 */
+    uint64_t first_capacity, last_capacity; /* of table 0, and of the last one if that is another */
+    uint8_t last_shift;
+    uint8_t tables; /* most tables that there can be; fixed: 1 */
 } bry__chain;
 
 /* False: a table of that capacity and error would need fingerprints of more than 62 bits. */
 bool bry__chain_plan(bry__chain *chain, uint64_t capacity, double error, bool fixed);
 
+/* Entries that table i is planned for; 0 if it cannot be. */
+uint64_t bry__chain_capacity(const bry__chain *chain, unsigned i);
+
+/* Bits of its fingerprints beyond those of table 0. */
+extern const uint8_t bry__chain_shifts[BRY__MAPLET_TABLES];
+static inline unsigned bry__chain_shift(const bry__chain *chain, unsigned i)
+{
+    return i + 1 == chain->tables ? chain->last_shift : bry__chain_shifts[i];
+}
+
 /* Fingerprints of table i are below this. */
 static inline uint64_t bry__chain_range(const bry__chain *chain, unsigned i)
 {
-    return chain->range << chain->shift[i];
+    return chain->range << bry__chain_shift(chain, i);
 }
 
 /* Converts a fingerprint of table `from` to one of table `to` <= `from`. */
 static inline uint64_t bry__chain_shorten(const bry__chain *chain, uint64_t fingerprint,
                                           unsigned from, unsigned to)
 {
-    return fingerprint >> (chain->shift[from] - chain->shift[to]);
+    return fingerprint >> (bry__chain_shift(chain, from) - bry__chain_shift(chain, to));
 }
 
 /*

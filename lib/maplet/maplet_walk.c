@@ -41,7 +41,7 @@ bry_status bry__maplet_sweep(bry__maplet *maplet, bry__drop *drop, void *context
         i++;
     if (i == maplet->tables)
         i = 0;
-    shifted to_first = {drop, context, maplet->chain.shift[i]};
+    shifted to_first = {drop, context, bry__chain_shift(&maplet->chain, i)};
     bool table_done = false;
     bry_status status = bry__table_sweep(maplet->table[i], maplet_drop_shifted, &to_first, budget,
                                          &table_done, &maplet->allocator);

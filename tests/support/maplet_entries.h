@@ -16,7 +16,7 @@ static inline uint64_t maplet_sum(const bry__maplet *maplet, bry__drop *drop)
     uint64_t fingerprint, sum = 0, n = 0;
     uint32_t value;
     for (; bry__maplet_next(maplet, &cursor, &fingerprint, &value); n++) {
-        fingerprint >>= maplet->chain.shift[cursor.table];
+        fingerprint >>= bry__chain_shift(&maplet->chain, cursor.table);
         generator mixed = {fingerprint * 1000003 + value};
         if (!drop || !drop(NULL, fingerprint, value))
             sum += generator_next(&mixed);

@@ -51,6 +51,8 @@ bry__maplet_options bry__compact_index_maplet(const bry_index_options *options)
                                  .fixed = options->fixed};
 }
 
+#define LEAST_ROOM 16u /* for what is known of each unit */
+
 static uint64_t compact_index_bytes_empty(void)
 {
     return sizeof(bry__compact_index) + sizeof(bry__values) + bry__maplet_bytes_empty();
@@ -68,6 +70,9 @@ static bry_status compact_index_plan(const bry_index_options *options, bry_index
     uint64_t range = bry__maplet_range(&maplet);
     if (range == 0)
         return BRY_E_RANGE;
+    uint64_t room = LEAST_ROOM; /* grows by half as units come */
+    while (room < options->units)
+        room += room / 2;
     *shape = (bry_index_shape){
         .engine = BRY_ENGINE_COMPACT,
         .units = options->units,
@@ -76,7 +81,7 @@ static bry_status compact_index_plan(const bry_index_options *options, bry_index
         .unit_error = (double)options->unit_capacity / (double)range,
         .error = (double)maplet.capacity / (double)range,
         .bytes = compact_index_bytes_empty() +
-                 options->units * (2 * sizeof(uint32_t) + sizeof(uint64_t)) -
+                 room * (2 * sizeof(uint32_t) + sizeof(uint64_t)) -
                  bry__maplet_bytes_empty() + bry__maplet_plan_bytes(&maplet, maplet.capacity),
         .bytes_empty = compact_index_bytes_empty(),
         .grows_to = bry__maplet_most(&maplet),
@@ -166,7 +171,7 @@ static void compact_index_like(const void *self, bry_index_options *options)
 /* Number of slots to allocate so that there is one with this number. */
 static uint32_t compact_index_room_for(const bry__compact_index *index, uint32_t slot)
 {
-    uint32_t room = index->room ? index->room : 16;
+    uint32_t room = index->room ? index->room : LEAST_ROOM;
     while (room <= slot)
         room += room / 2;
     return slot < index->room ? index->room : room;
@@ -445,8 +450,8 @@ static double compact_index_error_at(const bry__maplet *maplet, uint64_t n)
         here = n - count;
         if (i == chain->tables)
             i--; /* these will be refused */
-        else if (here > chain->capacity[i] - counts[i])
-            here = chain->capacity[i] - counts[i];
+        else if (here > bry__chain_capacity(chain, i) - counts[i])
+            here = bry__chain_capacity(chain, i) - counts[i];
         counts[i] += here;
     }
     return bry__chain_error(chain, counts);
@@ -460,7 +465,7 @@ static void compact_index_stats(const void *self, const bry__index_slots *slots,
     uint64_t count = bry__maplet_count(maplet);
     double room = 0;
     for (unsigned i = 0; i < bry__maplet_live_tables(maplet); i++)
-        room += (double)maplet->chain.capacity[i];
+        room += (double)bry__chain_capacity(&maplet->chain, i);
     stats->planned_units = maplet->options.fixed
                                ? (uint32_t)(maplet->options.capacity / index->unit_capacity)
                                : BRY_INDEX_UNITS_MAX;

@@ -365,8 +365,9 @@ TEST(test_end_of_the_chain)
 {
     bry__maplet maplet;
     start(&maplet, 4000, 1e-12, 8, false);
-    maplet.chain.tables = 2; /* or it would be a million */
-    maplet.chain.capacity[1] = 3000;
+    maplet.chain.last_shift = (uint8_t)bry__chain_shift(&maplet.chain, 1);
+    maplet.chain.tables = 2;
+    maplet.chain.last_capacity = 3000; /* or it would be a million */
     uint64_t n = 0;
     while (bry__maplet_add(&maplet, key(n), 1) == BRY_OK)
         n++;

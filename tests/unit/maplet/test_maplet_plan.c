@@ -27,15 +27,20 @@ TEST(test_shares)
                 assert_true((double)capacities[i] / (0.75 * errors[j]) > 0x1p62);
                 continue;
             }
-            double sum = bry__chain_error(&chain, chain.capacity);
+            uint64_t full[BRY__MAPLET_TABLES];
+            for (unsigned t = 0; t < BRY__MAPLET_TABLES; t++)
+                full[t] = bry__chain_capacity(&chain, t);
+            double sum = bry__chain_error(&chain, full);
             assert_true(sum <= 0.9995 * errors[j]);
-            assert_true(bry__chain_keeps(&chain, chain.capacity) || chain.most == BRY__CHAIN_MOST);
-            assert_int_equal(chain.capacity[0], capacities[i]);
+            assert_true(bry__chain_keeps(&chain, full) || chain.most == BRY__CHAIN_MOST);
+            assert_int_equal(bry__chain_capacity(&chain, 0), capacities[i]);
             for (unsigned t = 1; t < chain.tables; t++) {
                 assert_true(bry__chain_range(&chain, t) <= UINT64_C(1) << 62);
-                assert_int_equal(bry__chain_range(&chain, t), chain.range << chain.shift[t]);
-                assert_true(chain.shift[t] >= chain.shift[t - 1]);
-                assert_true(chain.capacity[t] > 0 && chain.capacity[t] <= BRY__CHAIN_MOST);
+                assert_int_equal(bry__chain_range(&chain, t),
+                                 chain.range << bry__chain_shift(&chain, t));
+                assert_true(bry__chain_shift(&chain, t) >= bry__chain_shift(&chain, t - 1));
+                assert_true(bry__chain_capacity(&chain, t) > 0 &&
+                            bry__chain_capacity(&chain, t) <= BRY__CHAIN_MOST);
             }
             assert_true((double)chain.most >= fmin(0x1p40, errors[j] * 0x1p53));
             assert_true(chain.most <= BRY__CHAIN_MOST);
@@ -68,7 +73,7 @@ TEST(test_place)
     n[1]--;
     assert_int_equal(bry__chain_place(&chain, n), 1);
     for (unsigned i = 0; i < chain.tables; i++)
-        n[i] = chain.capacity[i];
+        n[i] = bry__chain_capacity(&chain, i);
     assert_int_equal(bry__chain_place(&chain, n), chain.tables);
 
     bry__chain fixed = plan(10, 0.01, true);
@@ -90,12 +95,12 @@ TEST(test_place_after_merges)
         bry__chain chain = plan(1 + generator_below(&numbers, 5000), errors[round % 4], false);
         uint64_t n[BRY__MAPLET_TABLES] = {0};
         for (unsigned i = 0; i < chain.tables && i < 3; i++)
-            n[i] = generator_below(&numbers, chain.capacity[i] * 3 / 2 + 1);
+            n[i] = generator_below(&numbers, bry__chain_capacity(&chain, i) * 3 / 2 + 1);
         if (!bry__chain_keeps(&chain, n))
             continue;
         unsigned at, last = chain.tables - 1;
         while ((at = bry__chain_place(&chain, n)) < last) { /* fill each table that is given */
-            assert_true(n[at] < chain.capacity[at]);
+            assert_true(n[at] < bry__chain_capacity(&chain, at));
             n[at] += bry__chain_room(&chain, n);
         }
         assert_true(bry__chain_keeps(&chain, n));
