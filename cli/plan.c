@@ -86,7 +86,7 @@ static void add_end_of_growth(cli_table *table, const plan_costs *cost)
     else if (cost->grows_to == BRY_CAPACITY_MAX)
         cli_table_add(table, CLI_CAPACITY_MOST);
     else
-        cli_table_add(table, "%.3g: 62 bits", (double)cost->grows_to);
+        cli_table_add(table, "%.3g", (double)cost->grows_to);
 }
 
 static void fill_plan_row(cli_table *table, const char *job_name, const char *engine,
@@ -222,8 +222,8 @@ static const char about_text[] =
     "A filter of engine bloom takes exactly these bytes. The others are estimates for\n"
     "growable objects, without the bytes of values and without the counters themselves.\n"
     "Combinations that are not possible are omitted. \"grows to\" is the number of items\n"
-    "with which an object is full: 2^40, or fewer because fingerprints have at most 62\n"
-    "bits, or as many as fit in memory.";
+    "at which an object is full: 2^40, or fewer if fingerprints would need more than 62\n"
+    "bits; \"memory\" is as many as fit in memory.";
 static const char more_text[] =
     "Sizes in the table are rounded; --json has exact bytes. An asterisk marks sizes\n"
     "above the default memory limit for a key on a server.";

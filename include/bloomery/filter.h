@@ -11,9 +11,9 @@
  *            capacity, a new key is refused with BRY_E_FULL, because accepting it would break the
  *            promised error.
  *   compact  a fingerprint of each key. It can delete and count, and it grows past its capacity
- *            within the promised error unless it is created `fixed`: to 2^40 keys, or to about
- *            error · 2^56 if that is less, because fingerprints have at most 62 bits. Its memory
- *            follows the number of keys.
+ *            within the promised error unless it is created `fixed`: to 2^40 keys or, because
+ *            fingerprints have at most 62 bits, to fewer if the error is small: to `grows_to` of
+ *            the plan, error · 2^54 or more. Its memory follows the number of keys.
  */
 #ifndef BLOOMERY_FILTER_H
 #define BLOOMERY_FILTER_H
@@ -70,8 +70,8 @@ typedef struct bry_filter_shape {
     uint64_t bytes; /* allocated when every piece of the table is in use; compact: with `capacity`
                        keys, within 2 % */
     uint64_t bytes_empty; /* allocated by create; pieces follow when a key needs them */
-    uint64_t grows_to; /* keys with which it is full: the capacity if it is fixed; otherwise
-                          BRY_CAPACITY_MAX, or fewer because fingerprints have at most 62 bits */
+    uint64_t grows_to; /* keys at which it is full: the capacity if it is fixed; otherwise
+                          BRY_CAPACITY_MAX, or fewer (see above) */
 } bry_filter_shape;
 
 #define BRY_FILTER_SHAPE                                                                           \

@@ -24,8 +24,8 @@
  *            fixed one saves them.) Units installed beyond the plan use up the error of those
  *            tables (bry_index_install_unit()). If nothing of it is left, compact takes no more
  *            elements, and returns BRY_E_FULL even for a unit that has room, until units are
- *            dropped; so it does at 2^40 elements, or at about error · 2^56 if that is less,
- *            because fingerprints have at most 62 bits.
+ *            dropped. So it does at 2^40 elements, or earlier if the error is small, because
+ *            fingerprints have at most 62 bits: at `grows_to` of the plan, error · 2^54 or more.
  *
  * Engines:
  *   compact  (the default) the fingerprint of each element and the number of its unit. It can
@@ -117,7 +117,7 @@ typedef struct bry_index_shape {
                        is pending for bry_index_step(), dba may take a seventh more, or three quarters
                        more with units of less than 1000 elements */
     uint64_t bytes_empty; /* allocated by create */
-    uint64_t grows_to; /* compact: elements with which it is full, in all units: as planned if it is
+    uint64_t grows_to; /* compact: elements at which it is full, in all units: as planned if it is
                           fixed; otherwise BRY_CAPACITY_MAX, or fewer because fingerprints have at
                           most 62 bits. dba: 0, only memory and the number of units limit it */
 } bry_index_shape;

@@ -33,8 +33,9 @@
  *
  * At capacity: a map grows unless it is created `fixed`. It then adds tables that are planned for a
  * decreasing share of the error, so that the promised error holds for any number of keys; stats
- * show the cost. compact grows to 2^40 keys, or to about error · 2^56 if that is less, because
- * fingerprints have at most 62 bits. A fixed map refuses further keys with BRY_E_FULL.
+ * show the cost. compact grows to 2^40 keys or, because fingerprints have at most 62 bits, to fewer
+ * if the error is small: to `grows_to` of the plan, error · 2^54 or more. A fixed map refuses
+ * further keys with BRY_E_FULL.
  */
 #ifndef BLOOMERY_MAP_H
 #define BLOOMERY_MAP_H
@@ -150,9 +151,9 @@ typedef struct bry_map_shape {
     bry_map_errors errors; /* expected at capacity */
     uint64_t bytes; /* at capacity, without the bytes of the values themselves */
     uint64_t bytes_empty; /* allocated by create */
-    uint64_t grows_to; /* keys with which it is full: the capacity if it is fixed; otherwise
-                          BRY_CAPACITY_MAX, or fewer because fingerprints have at most 62 bits; kbf:
-                          0, only memory limits it */
+    uint64_t grows_to; /* keys at which it is full: the capacity if it is fixed; otherwise
+                          BRY_CAPACITY_MAX, or fewer (see "At capacity"). kbf: 0, only memory limits
+                          it */
 } bry_map_shape;
 
 #define BRY_MAP_SHAPE                                                                              \

@@ -104,9 +104,9 @@ typedef struct bry_window_shape {
     uint64_t bytes; /* at that moment */
     uint64_t bytes_empty; /* allocated by create */
     uint64_t bytes_least; /* the smallest max_bytes with which elements can be added */
-    uint64_t
-        grows_to; /* compact: elements with which it is full, BRY_CAPACITY_MAX, or fewer because
-                          fingerprints have at most 62 bits; fbf: 0, only memory limits it */
+    uint64_t grows_to; /* compact: elements at which it is full: BRY_CAPACITY_MAX or, because
+                          fingerprints have at most 62 bits, fewer if the error is small, but at
+                          least error · 2^54. fbf: 0, only memory limits it */
 } bry_window_shape;
 
 #define BRY_WINDOW_SHAPE                                                                           \
@@ -164,9 +164,8 @@ BRY_API void bry_window_has_n(const bry_window *window, const bry_hash *hashes, 
  * Adds an element. *was is BRY_ABSENT if it is *new*; it is remembered from max(now, T) on. *was is
  * BRY_PRESENT if it was *seen* or is a false positive. was may be NULL.
  * BRY_E_SKEW: now is later than T + max_skew. BRY_E_FULL: the element is new, and a window created
- * with `refuse` has reached max_bytes; or, compact, there are 2^40 elements, or about error · 2^56
- * if that is less, because fingerprints have at most 62 bits. BRY_E_NOMEM. A failure leaves T
- * unchanged, too.
+ * with `refuse` has reached max_bytes; or, compact, the window has `grows_to` elements (see its
+ * plan). BRY_E_NOMEM. A failure leaves T unchanged, too.
  */
 BRY_API bry_status bry_window_add(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was);
 
