@@ -38,8 +38,8 @@ Prints the memory and the error of each job and engine, before anything is creat
 A filter of engine bloom takes exactly these bytes. The others are estimates for
 growable objects, without the bytes of values and without the counters themselves.
 Combinations that are not possible are omitted. "grows to" is the number of items
-with which an object is full: 2^40, or fewer because fingerprints have at most 62
-bits, or as many as fit in memory.
+at which an object is full: 2^40, or fewer if fingerprints would need more than 62
+bits; "memory" is as many as fit in memory.
 
 Options:
   --items N    keys to plan for, such as 5000, 10M, 1e6 or 2^20
