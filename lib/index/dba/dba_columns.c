@@ -253,5 +253,7 @@ bry_status bry__dba_columns_read(const bry__dba_place *const *places, unsigned n
                 status = dba_columns_read_tile(places, n, t, i * TILE_ROWS, reader, set);
         }
     }
+    for (unsigned i = 0; i < n && status == BRY_OK; i++)
+        bry__dba_column_written(places[i]->group, places[i]->column);
     return status;
 }

@@ -234,6 +234,14 @@ uint64_t bry__dba_column_or_rows(bry__dba_group *group, uint32_t into, const bry
     return changed;
 }
 
+void bry__dba_column_written(const bry__dba_group *group, uint32_t column)
+{
+    bry__dba_group *into = group->into;
+    for (uint32_t t = 0; into && t < into->tables && t <= into->copied_table; t++)
+        bry__dba_column_or_rows(into, group->into_column + column, group, column, t, 0,
+                                t < into->copied_table ? into->shape.range : into->copied_row);
+}
+
 uint64_t bry__dba_column_or(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
                             uint32_t from)
 {

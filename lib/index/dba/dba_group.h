@@ -140,6 +140,9 @@ uint64_t bry__dba_column_or(bry__dba_group *group, uint32_t into, const bry__dba
                             uint32_t from);
 uint64_t bry__dba_column_or_rows(bry__dba_group *group, uint32_t into, const bry__dba_group *other,
                                  uint32_t from, uint32_t table, uint64_t row, uint64_t rows);
+/* To be called after whole rows of a column were written. If the group is being merged into another
+ * one, repeats there what the merge has already copied. */
+void bry__dba_column_written(const bry__dba_group *group, uint32_t column);
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* Changes during the work of engine dba must be in its result. */
 #include "support/dba_helpers.h"
+#include "support/like.h"
 
 /* Unit u has elements 1000 · u to 1000 · u + n - 1; unit 0 those of unit 1 too, once `merged`. */
 typedef struct subsets {
@@ -164,5 +165,49 @@ TEST(test_changed_while_side_by_side)
     }
     for (uint64_t i = 0; i < 50; i++)
         assert_true(located(index, element(700000 + i), 4));
+    bry_index_destroy(index);
+}
+
+/* Installs a unit of another index, with the elements of unit `number`. */
+static uint32_t install(bry_index *index, uint32_t number, uint64_t n)
+{
+    bry_index_options options = index_like(index);
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    bry_index *other = NULL;
+    uint32_t unit = 0;
+    assert_int_equal(bry_index_create(&options, &other), BRY_OK);
+    assert_int_equal(bry_index_open(other, 0, &unit), BRY_OK);
+    for (uint64_t i = 0; i < n; i++)
+        assert_int_equal(
+            bry_index_add(other, element(1000 * (uint64_t)number + i), unit, NULL, NULL), BRY_OK);
+    assert_int_equal(bry_index_save_unit(other, unit, &sink, NULL), BRY_OK);
+    bry_view view = {buffer.bytes, buffer.len, 0};
+    bry_source source = bry_view_source(&view);
+    assert_int_equal(bry_index_install_unit(index, &source, NULL, &unit), BRY_OK);
+    bry_index_destroy(other);
+    bry_buffer_free(&buffer);
+    return unit;
+}
+
+/* A unit is installed in a group that is being merged, of which some rows have been copied. */
+TEST(test_installed_while_merging)
+{
+    subsets all = {.n = 50};
+    bry_index *index = make((bry_index_options){.units = 200, .unit_capacity = 100, .error = 1e-4});
+    const bry__dba *dba = index->elements;
+    fill(index, 64, 50);
+    finish(index, &all); /* eight groups of 8 columns */
+    fill(index, 16, 50); /* and one of 16 */
+    assert_int_equal(bry_index_drop(index, 3), BRY_OK);
+    while (!dba->merge.into || dba->merge.into->copied_row < 1000)
+        assert_int_equal(bry_index_step(index, NULL, 1, NULL), BRY_OK);
+    uint32_t unit = install(index, 80, 50);
+    const bry__dba_group *group = bry__dba_place_of(dba, dba->list[dba->units - 1])->group;
+    assert_ptr_equal(group->into, dba->merge.into);
+    finish(index, &all);
+    assert_true(dba->group[0]->width == 16);
+    for (uint64_t i = 0; i < 50; i++)
+        assert_true(located(index, element(80000 + i), unit));
     bry_index_destroy(index);
 }
