@@ -39,8 +39,8 @@ typedef struct bry__kernel {
     uint64_t (*run_after)(const unsigned char *bytes, uint64_t at, unsigned zeros, unsigned *ones);
 
     /* Entries of a segment that are kept (kernel/slots.h). */
-    uint64_t (*slots_kept)(const unsigned char *bytes, uint64_t end, unsigned n, unsigned bits,
-                           unsigned value_bits, const uint32_t *name);
+    void (*slots_select)(const unsigned char *bytes, uint64_t end, unsigned n, unsigned bits,
+                         unsigned value_bits, const bry__kept_values *values, bry__kept *kept);
     void (*slots_copy)(const unsigned char *bytes, uint64_t end, unsigned n, unsigned bits,
                        const uint64_t *kept, unsigned char *to);
     void (*runs_copy)(const unsigned char *runs, uint64_t end, const uint64_t *kept,

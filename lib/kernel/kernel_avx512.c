@@ -220,29 +220,45 @@ static bool avx512_rows_and(unsigned char *mask, const unsigned char *const *row
     return any;
 }
 
-/* Eight slots at a time: gathers the words that end with them, then the names of the values. */
-static uint64_t avx512_slots_kept(const unsigned char *bytes, uint64_t end, unsigned n,
-                                  unsigned bits, unsigned value_bits, const uint32_t *name)
+/*
+ * Eight slots at a time, which are in 64 bytes. Of these, each lane takes the four words of 16 bits
+ * that end with or behind the slot, and shifts the value to their lowest bits.
+ */
+static void avx512_slots_select(const unsigned char *bytes, uint64_t end, unsigned n, unsigned bits,
+                                unsigned value_bits, const bry__kept_values *values,
+                                bry__kept *kept)
 {
-    const __m512i seven = _mm512_set1_epi64(7);
+    const __m512i each = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m512i four = _mm512_set1_epi64(0x0003000200010000);
+    const __m512i spread = _mm512_set4_epi32(0x09080908, 0x09080908, 0x01000100, 0x01000100);
+    const __m512i fifteen = _mm512_set1_epi64(15), few = _mm512_set1_epi64((long long)values->few);
     const __m128i shift = _mm_cvtsi32_si128(64 - (int)value_bits); /* 64 gives 0 */
-    __m512i step = _mm512_set1_epi64((long long)bits);
-    __m512i at =
-        _mm512_sub_epi64(_mm512_set1_epi64((long long)end),
-                         _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), step));
-    uint64_t kept = 0;
-    step = _mm512_slli_epi64(step, 3);
-    for (unsigned i = 0; i < n; i += 8, at = _mm512_sub_epi64(at, step)) {
+    const __m512i below = _mm512_mullo_epi64(each, _mm512_set1_epi64((long long)bits));
+    for (unsigned i = 0; i < n; i += 8, end -= 8 * (uint64_t)bits) {
         __mmask8 lanes = n - i < 8 ? (__mmask8)((1u << (n - i)) - 1) : (__mmask8)0xff;
-        __m512i byte = _mm512_srli_epi64(_mm512_add_epi64(at, seven), 3);
-        __m512i word =
-            _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), lanes, byte, bytes - 8, 1);
-        __m512i behind = _mm512_and_si512(_mm512_sub_epi64(_mm512_setzero_si512(), at), seven);
-        __m512i value = _mm512_srl_epi64(_mm512_sllv_epi64(word, behind), shift);
-        __m256i named = _mm512_mask_i64gather_epi32(_mm256_set1_epi32(-1), lanes, value, name, 4);
-        kept |= (uint64_t)_mm256_cmpneq_epi32_mask(named, _mm256_set1_epi32(-1)) << i;
+        int64_t top = (int64_t)((end + 15) >> 4), first = top - 32; /* words of the 64 bytes */
+        __mmask32 there = first < 0 ? ~(__mmask32)0 << (unsigned)-first : ~(__mmask32)0;
+        __m512i words = _mm512_maskz_loadu_epi16(there, bytes + 2 * first);
+        __m512i at = _mm512_sub_epi64(_mm512_set1_epi64((long long)end), below);
+        __m512i from = _mm512_sub_epi64(_mm512_srli_epi64(_mm512_add_epi64(at, fifteen), 4),
+                                        _mm512_set1_epi64(first + 4));
+        __m512i taken = _mm512_permutexvar_epi16(
+            _mm512_add_epi16(_mm512_shuffle_epi8(from, spread), four), words);
+        __m512i behind = _mm512_and_si512(_mm512_sub_epi64(_mm512_setzero_si512(), at), fifteen);
+        __m512i value = _mm512_srl_epi64(_mm512_sllv_epi64(taken, behind), shift);
+        __mmask8 here;
+        if (value_bits <= BRY__FEW_BITS) {
+            here = _mm512_mask_test_epi64_mask(lanes, _mm512_srlv_epi64(few, value),
+                                               _mm512_set1_epi64(1));
+        } else {
+            __m256i none = _mm256_set1_epi32(-1);
+            __m256i named = _mm512_mask_i64gather_epi32(none, lanes, value, values->name, 4);
+            here = _mm256_cmpneq_epi32_mask(named, none);
+        }
+        uint64_t before = i % 64 ? kept->bits[i / 64] : 0;
+        kept->bits[i / 64] = before | (uint64_t)here << i % 64;
     }
-    return kept;
+    bry__kept_count(kept, n);
 }
 
 const bry__kernel bry__kernel_avx512 = {
@@ -256,7 +272,7 @@ const bry__kernel bry__kernel_avx512 = {
     .bits_down = avx512_bits_down,
     .bits_up = avx512_bits_up,
     .run_after = bry__run_after_words, /* with BMI2 */
-    .slots_kept = avx512_slots_kept,
+    .slots_select = avx512_slots_select,
     .slots_copy = bry__slots_copy_words,
     .runs_copy = bry__runs_copy_words,
     .runs_list = bry__runs_list_words,

@@ -36,20 +36,66 @@ static inline void bry__put_bits(bry__downwards *to, uint64_t field, unsigned le
     to->used &= 7;
 }
 
-/* Bit i is 1 if name[value] of slot i is not UINT32_MAX. At most 64 slots of 1 to 57 bits; the
- * first one ends at bit `end`. */
-static inline uint64_t bry__slots_kept_words(const unsigned char *bytes, uint64_t end, unsigned n,
-                                             unsigned bits, unsigned value_bits,
-                                             const uint32_t *name)
+/* Which values are kept: those whose name is not UINT32_MAX. `few` has a bit for each value below 64
+ * that is kept, so that often no name has to be read. */
+typedef struct bry__kept_values {
+    const uint32_t *name;
+    uint64_t few;
+} bry__kept_values;
+#define BRY__FEW_BITS 6u
+
+/* The values below n have names; others do not occur. */
+static inline bry__kept_values bry__keep_named(const uint32_t *name, uint64_t n)
 {
-    uint64_t kept = 0, at = end - (uint64_t)n * bits;
-    unsigned shift = 63 - value_bits;
-    while (n-- > 0) {
-        at += bits;
-        uint64_t top = bry__load64(bytes + ((at + 7) >> 3) - 8) << (-(unsigned)at & 7);
-        kept += kept + (name[top >> 1 >> shift] < UINT32_MAX); /* add with carry */
-    }
+    bry__kept_values kept = {name, 0};
+    for (unsigned i = 0; i < 1u << BRY__FEW_BITS && i < n; i++)
+        kept.few |= (uint64_t)(name[i] != UINT32_MAX) << i;
     return kept;
+}
+
+/* Which entries of a segment are kept: a bit for each, with a word of 0s behind the last; how many
+ * there are before each word, and in all. */
+#define BRY__KEPT_MOST 2048u
+typedef struct bry__kept {
+    uint64_t bits[BRY__KEPT_MOST / 64 + 2];
+    unsigned before[BRY__KEPT_MOST / 64 + 2];
+    unsigned n;
+} bry__kept;
+
+/* Counts, after the bits of n entries were set. */
+static inline void bry__kept_count(bry__kept *kept, unsigned n)
+{
+    kept->n = 0;
+    for (unsigned i = 0; i <= n / 64 + 1; i++) {
+        if (64 * i >= n)
+            kept->bits[i] = 0;
+        kept->before[i] = kept->n;
+        kept->n += (unsigned)__builtin_popcountll(kept->bits[i]);
+    }
+}
+
+/* Selects, of n slots of 1 to 57 bits, those whose values are kept. The first one ends at bit `end`,
+ * and the string has an even number of bytes. */
+static inline void bry__slots_select_words(const unsigned char *bytes, uint64_t end, unsigned n,
+                                           unsigned bits, unsigned value_bits,
+                                           const bry__kept_values *values, bry__kept *kept)
+{
+    uint64_t few = values->few;
+    unsigned shift = 63 - value_bits;
+    const uint32_t *name = values->name;
+    for (unsigned i = 0; i < n; i += 64, end -= 64 * (uint64_t)bits) {
+        unsigned left = n - i < 64 ? n - i : 64;
+        uint64_t word = 0, at = end - (uint64_t)left * bits;
+        while (left-- > 0) {
+            at += bits;
+            uint64_t top = bry__load64(bytes + ((at + 7) >> 3) - 8) << (-(unsigned)at & 7);
+            uint64_t value = top >> 1 >> shift;
+            word +=
+                word + (value_bits <= BRY__FEW_BITS ? few >> value & 1 : name[value] < UINT32_MAX);
+        }
+        kept->bits[i / 64] = word;
+    }
+    bry__kept_count(kept, n);
 }
 
 /* The bits of `kept` for the entries from number `index` on. */
@@ -67,17 +113,21 @@ static inline void bry__slots_copy_words(const unsigned char *bytes, uint64_t en
     bry__downwards out = {.end = to};
 #if defined(__BMI2__)
     /* A few slots at a time, without branches: which of them are kept cannot be predicted. */
-    const unsigned char *kept_bytes = (const unsigned char *)kept;
+    enum { ROUND = 60 }; /* of which 1, 2, 3 and 4 are divisors */
     unsigned most = 56 / bits, few = most < 4 ? most : 4;
     uint64_t masks[16] = {0}, step = (uint64_t)few * bits, those = bry__low_bits(few);
     for (unsigned which = 0; which < 1u << few; which++)
         for (unsigned i = 0; i < few; i++)
             masks[which] |= (which >> i & 1 ? bry__low_bits(bits) : 0) << (64 - (i + 1) * bits);
-    for (unsigned i = 0; i < n; i += few, end -= step) {
-        uint64_t mask = masks[bry__load64(kept_bytes + (i >> 3)) >> (i & 7) & those];
-        uint64_t slots = bry__load64(bytes + ((end + 7) >> 3) - 8) << (-(unsigned)end & 7);
-        bry__put_bits(&out, __builtin_ia32_pext_di(slots, mask),
-                      (unsigned)__builtin_popcountll(mask));
+    for (unsigned i = 0; i < n; i += ROUND) {
+        uint64_t left = bry__kept_from(kept, i);
+        unsigned here = n - i < ROUND ? n - i : ROUND;
+        for (unsigned j = 0; j < here; j += few, end -= step, left >>= few) {
+            uint64_t mask = masks[left & those];
+            uint64_t slots = bry__load64(bytes + ((end + 7) >> 3) - 8) << (-(unsigned)end & 7);
+            bry__put_bits(&out, __builtin_ia32_pext_di(slots, mask),
+                          (unsigned)__builtin_popcountll(mask));
+        }
     }
 #else
     for (unsigned i = 0; i < n; i += 64, end -= 64 * (uint64_t)bits)

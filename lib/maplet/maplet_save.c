@@ -50,7 +50,8 @@ static bool maplet_save_is_plain(const bry__values *values, unsigned table)
 
 static bry__names maplet_save_names(const bry__values *values)
 {
-    bry__names names = {.name = values->name, .rising = true, .same = true};
+    bry__names names = {
+        .of = bry__keep_named(values->name, values->room), .rising = true, .same = true};
     uint32_t next = 0;
     for (uint32_t i = 0; i < values->room && names.rising; i++) {
         uint32_t name = values->name[i];

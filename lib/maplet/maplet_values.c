@@ -502,8 +502,9 @@ bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
     bool done = false;
     bry_status status = BRY_OK;
     if (table->dead > 0) {
-        status = bry__table_reclaim(table, maplet->values->name, note_gone, &work, budget, &done,
-                                    &maplet->allocator);
+        bry__kept_values names = bry__keep_named(maplet->values->name, maplet->values->room);
+        status =
+            bry__table_reclaim(table, &names, note_gone, &work, budget, &done, &maplet->allocator);
         table->settling = table->dead == 0;
     }
     if (table->dead == 0)

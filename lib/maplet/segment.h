@@ -9,6 +9,7 @@
 #define BRY_MAPLET_SEGMENT_H
 
 #include "common/allocator.h"
+#include "kernel/slots.h"
 
 #define BRY__SEGMENT_MAX 2048u /* entries */
 /* Blocks have a multiple of this many bytes, plus 8: malloc wastes nothing on these sizes. */
@@ -160,7 +161,7 @@ void bry__segment_encode(const bry__entry *entries, unsigned n, uint64_t u_most,
 /* Names that are written instead of values. */
 #define BRY__NOT_KEPT UINT32_MAX
 typedef struct bry__names {
-    const uint32_t *name; /* of each value; BRY__NOT_KEPT: its entries are left out */
+    bry__kept_values of; /* entries of values whose name is BRY__NOT_KEPT are left out */
     bool rising; /* those of kept values ascend with the values … */
     bool same; /* … and equal them */
 } bry__names;
@@ -178,16 +179,17 @@ bool bry__segment_encode_named(const bry__segment *segment, uint64_t u_most,
 
 /* As bry__segment_read() for the entries that are kept, with names instead of values. Returns their
  * number; `to` has room for segment->n. */
-unsigned bry__segment_read_named(const bry__segment *segment, uint64_t u_most, const uint32_t *name,
-                                 bry__entry *to);
+unsigned bry__segment_read_named(const bry__segment *segment, uint64_t u_most,
+                                 const bry__kept_values *names, bry__entry *to);
 
 /* Tells a value. */
 typedef void bry__tell_value(void *context, uint32_t value);
 
 /* Removes the entries whose values are not kept, and tells the value of each. value_bits is the
  * new width of values if there are any. BRY_E_NOMEM: nothing has changed. */
-bry_status bry__segment_drop_nameless(bry__segment *segment, uint64_t u_most, const uint32_t *name,
-                                      unsigned value_bits, bry__tell_value *gone, void *context,
+bry_status bry__segment_drop_nameless(bry__segment *segment, uint64_t u_most,
+                                      const bry__kept_values *names, unsigned value_bits,
+                                      bry__tell_value *gone, void *context,
                                       const bry_allocator *allocator);
 
 /* BRY_E_NOMEM. */

@@ -7,15 +7,11 @@
 
 #include "kernel/kernel.h"
 
-/* ---- selecting ----------------------------------------------------------------------------- */
+#include <string.h>
 
-/* Which entries are kept: a bit for each, how many there are before each word of bits, and in
- * all. */
-typedef struct selection {
-    uint64_t kept[BRY__SEGMENT_MAX / 64 + 2]; /* with a word of 0s behind the last */
-    unsigned before[BRY__SEGMENT_MAX / 64 + 2];
-    unsigned n;
-} selection;
+_Static_assert(BRY__SEGMENT_MAX <= BRY__KEPT_MOST, "a bit for each entry");
+
+/* ---- selecting ----------------------------------------------------------------------------- */
 
 /* Whether slots can be read and written in one access. */
 static bool is_narrow(const bry__segment *segment)
@@ -29,40 +25,31 @@ static uint64_t slots_end(const bry__segment *segment)
     return 8 * (uint64_t)bry__segment_block(segment->steps);
 }
 
-/* The word of bits for entries i to i + n - 1. */
-static uint64_t kept_bits(const bry__segment *segment, unsigned i, unsigned n, const uint32_t *name)
+static void select_kept(const bry__segment *segment, const bry__kept_values *names,
+                        bry__kept *chosen)
 {
-    unsigned bits = bry__slot_bits(segment);
-    uint64_t kept = 0;
-    if (is_narrow(segment))
-        return bry__kernels()->slots_kept(segment->bytes, slots_end(segment) - (uint64_t)i * bits,
-                                          n, bits, segment->value_bits, name);
-    for (unsigned j = 0; j < n; j++)
-        kept |= (uint64_t)(name[bry__segment_value(segment, i + j)] != BRY__NOT_KEPT) << j;
-    return kept;
-}
-
-static void select_kept(const bry__segment *segment, const uint32_t *name, selection *chosen)
-{
-    unsigned word = 0, n = segment->n;
-    chosen->n = 0;
-    for (; word <= n / 64u + 1; word++) {
-        unsigned i = 64 * word, here = n > i ? n - i : 0;
-        chosen->before[word] = chosen->n;
-        chosen->kept[word] = here ? kept_bits(segment, i, here < 64 ? here : 64, name) : 0;
-        chosen->n += (unsigned)__builtin_popcountll(chosen->kept[word]);
+    unsigned n = segment->n;
+    if (is_narrow(segment)) {
+        bry__kernels()->slots_select(segment->bytes, slots_end(segment), n, bry__slot_bits(segment),
+                                     segment->value_bits, names, chosen);
+        return;
     }
+    memset(chosen->bits, 0, sizeof chosen->bits);
+    for (unsigned i = 0; i < n; i++)
+        chosen->bits[i / 64] |=
+            (uint64_t)(names->name[bry__segment_value(segment, i)] != BRY__NOT_KEPT) << i % 64;
+    bry__kept_count(chosen, n);
 }
 
 /* How many of the first n entries are kept. */
-static unsigned count_kept(const selection *chosen, unsigned n)
+static unsigned count_kept(const bry__kept *chosen, unsigned n)
 {
     return chosen->before[n / 64] +
-           (unsigned)__builtin_popcountll(chosen->kept[n / 64] & bry__low_bits(n % 64));
+           (unsigned)__builtin_popcountll(chosen->bits[n / 64] & bry__low_bits(n % 64));
 }
 
 /* Reads the entries that are kept. */
-static void read_kept(const bry__segment *segment, uint64_t u_most, const selection *chosen,
+static void read_kept(const bry__segment *segment, uint64_t u_most, const bry__kept *chosen,
                       bry__entry *to)
 {
     unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment);
@@ -72,7 +59,7 @@ static void read_kept(const bry__segment *segment, uint64_t u_most, const select
         bry__segment_cursor cursor = {0};
         bry__entry entry;
         for (unsigned i = 0; bry__segment_next(segment, u_most, &cursor, &entry); i++)
-            if (chosen->kept[i / 64] >> i % 64 & 1)
+            if (chosen->bits[i / 64] >> i % 64 & 1)
                 *to++ = entry;
         return;
     }
@@ -80,7 +67,7 @@ static void read_kept(const bry__segment *segment, uint64_t u_most, const select
     unsigned quotients = bry__quotients_of(segment, u_most);
     uint64_t end = slots_end(segment), mask = bry__low_bits(low);
     bry__kernels()->runs_list(bry__runs_of(segment, quotients), (uint64_t)quotients + segment->n,
-                              chosen->kept, at);
+                              chosen->bits, at);
     for (unsigned i = 0; i < chosen->n; i++) {
         uint64_t slot = bry__slot_before(segment->bytes, end - (uint64_t)at[i].index * bits, bits);
         to[i].u = (uint64_t)at[i].quotient << low | (slot & mask);
@@ -88,28 +75,28 @@ static void read_kept(const bry__segment *segment, uint64_t u_most, const select
     }
 }
 
-unsigned bry__segment_read_named(const bry__segment *segment, uint64_t u_most, const uint32_t *name,
-                                 bry__entry *to)
+unsigned bry__segment_read_named(const bry__segment *segment, uint64_t u_most,
+                                 const bry__kept_values *names, bry__entry *to)
 {
-    selection chosen;
-    select_kept(segment, name, &chosen);
+    bry__kept chosen;
+    select_kept(segment, names, &chosen);
     read_kept(segment, u_most, &chosen, to);
     for (unsigned i = 0; i < chosen.n; i++)
-        to[i].value = name[to[i].value];
+        to[i].value = names->name[to[i].value];
     return chosen.n;
 }
 
 /* ---- copying ------------------------------------------------------------------------------- */
 
 /* Samples and runs of what is kept: the front, which has `size` bytes. The slots may follow. */
-static void copy_front(const bry__segment *segment, uint64_t u_most, const selection *chosen,
+static void copy_front(const bry__segment *segment, uint64_t u_most, const bry__kept *chosen,
                        unsigned char *front, size_t size)
 {
     unsigned quotients = bry__quotients_of(segment, u_most);
     size_t samples = bry__samples_of(quotients);
     uint64_t behind = bry__load64(front + size);
     bry__kernels()->runs_copy(segment->bytes + 2 * samples, (uint64_t)quotients + segment->n,
-                              chosen->kept, front + 2 * samples);
+                              chosen->bits, front + 2 * samples);
     bry__store64(front + size, behind);
     for (size_t i = 0; i < samples; i++)
         bry__store16(front + 2 * i,
@@ -117,21 +104,21 @@ static void copy_front(const bry__segment *segment, uint64_t u_most, const selec
 }
 
 /* Writes the slots that are kept, which end at `to`. */
-static void copy_slots(const bry__segment *segment, const selection *chosen, unsigned char *to)
+static void copy_slots(const bry__segment *segment, const bry__kept *chosen, unsigned char *to)
 {
     bry__kernels()->slots_copy(segment->bytes, slots_end(segment), segment->n,
-                               bry__slot_bits(segment), chosen->kept, to);
+                               bry__slot_bits(segment), chosen->bits, to);
 }
 
 /* The same with names of value_bits bits instead of values. */
-static void copy_slots_named(const bry__segment *segment, const selection *chosen,
+static void copy_slots_named(const bry__segment *segment, const bry__kept *chosen,
                              const uint32_t *name, unsigned value_bits, unsigned char *to)
 {
     unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment);
     uint64_t mask = bry__low_bits(low), end = slots_end(segment);
     bry__downwards out = {.end = to};
     for (unsigned i = 0; i < segment->n; i += 64, end -= 64 * (uint64_t)bits)
-        for (uint64_t left = chosen->kept[i / 64]; left; left &= left - 1) {
+        for (uint64_t left = chosen->bits[i / 64]; left; left &= left - 1) {
             uint64_t at = end - (uint64_t)(unsigned)__builtin_ctzll(left) * bits;
             uint64_t slot = bry__slot_before(segment->bytes, at, bits);
             bry__put_bits(&out, (uint64_t)name[slot >> low] << low | (slot & mask),
@@ -164,10 +151,10 @@ bool bry__segment_encode_named(const bry__segment *segment, uint64_t u_most,
 {
     if (segment->n == 0 || !is_narrow(segment) ||
         segment->remainder_bits + value_bits >= BRY__FIELD_MAX ||
-        (!names->rising && !keeps_order(segment, names->name)))
+        (!names->rising && !keeps_order(segment, names->of.name)))
         return false;
-    selection chosen;
-    select_kept(segment, names->name, &chosen);
+    bry__kept chosen;
+    select_kept(segment, &names->of, &chosen);
     *n = chosen.n;
     *layout = bry__segment_layout_of(chosen.n, u_most, value_bits);
     if (chosen.n == 0)
@@ -178,7 +165,7 @@ bool bry__segment_encode_named(const bry__segment *segment, uint64_t u_most,
     if (names->same && segment->value_bits == value_bits)
         copy_slots(segment, &chosen, end);
     else
-        copy_slots_named(segment, &chosen, names->name, value_bits, end);
+        copy_slots_named(segment, &chosen, names->of.name, value_bits, end);
     copy_front(segment, u_most, &chosen, front, layout->front);
     return true;
 }
@@ -186,7 +173,7 @@ bool bry__segment_encode_named(const bry__segment *segment, uint64_t u_most,
 /* ---- dropping ------------------------------------------------------------------------------ */
 
 /* Fills a new segment with what is kept. */
-static void fill_kept(const bry__segment *segment, const selection *chosen,
+static void fill_kept(const bry__segment *segment, const bry__kept *chosen,
                       bry__segment_builder *builder)
 {
     bry__segment *made = &builder->segment;
@@ -204,13 +191,14 @@ static void fill_kept(const bry__segment *segment, const selection *chosen,
     bry__segment_fill(builder, entries, chosen->n);
 }
 
-bry_status bry__segment_drop_nameless(bry__segment *segment, uint64_t u_most, const uint32_t *name,
-                                      unsigned value_bits, bry__tell_value *gone, void *context,
+bry_status bry__segment_drop_nameless(bry__segment *segment, uint64_t u_most,
+                                      const bry__kept_values *names, unsigned value_bits,
+                                      bry__tell_value *gone, void *context,
                                       const bry_allocator *allocator)
 {
-    selection chosen;
+    bry__kept chosen;
     bry__segment_builder builder;
-    select_kept(segment, name, &chosen);
+    select_kept(segment, names, &chosen);
     if (chosen.n == segment->n)
         return BRY_OK;
     bry_status status = bry__segment_begin(&builder, chosen.n, u_most, value_bits, allocator);
@@ -219,7 +207,7 @@ bry_status bry__segment_drop_nameless(bry__segment *segment, uint64_t u_most, co
     fill_kept(segment, &chosen, &builder);
     for (unsigned i = 0; i < segment->n; i += 64) {
         uint64_t those = segment->n - i < 64 ? bry__low_bits(segment->n - i) : ~(uint64_t)0;
-        for (uint64_t left = ~chosen.kept[i / 64] & those; left; left &= left - 1)
+        for (uint64_t left = ~chosen.bits[i / 64] & those; left; left &= left - 1)
             gone(context, bry__segment_value(segment, i + (unsigned)__builtin_ctzll(left)));
     }
     builder.segment.spilled = segment->spilled;

@@ -135,8 +135,8 @@ bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, u
                             bool *done, const bry_allocator *allocator);
 /* The same for the entries whose values have no name, i.e. BRY__NOT_KEPT; several times as fast.
  * Tells the value of every entry that was removed. */
-bry_status bry__table_reclaim(bry__table *table, const uint32_t *name, bry__tell_value *gone,
-                              void *context, uint64_t budget, bool *done,
+bry_status bry__table_reclaim(bry__table *table, const bry__kept_values *names,
+                              bry__tell_value *gone, void *context, uint64_t budget, bool *done,
                               const bry_allocator *allocator);
 
 /* Replaces every value v by map(v), which must fit value_bits. map may be called several times for

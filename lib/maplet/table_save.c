@@ -147,9 +147,9 @@ static int compare_strays(const void *a, const void *b)
 /* Whether the entry is saved, and with which value. */
 static bool is_kept(const bry__table_source *source, uint32_t *value)
 {
-    if (!source->names.name)
+    if (!source->names.of.name)
         return true; /* even if the value is BRY__NOT_KEPT */
-    *value = source->names.name[*value];
+    *value = source->names.of.name[*value];
     return *value != BRY__NOT_KEPT;
 }
 
@@ -345,8 +345,8 @@ static bry_status gather_segment(bry__table_saving *saving, const bry__table_sou
     bry__entry *entry = saving->entries + (first ? 0 : saving->entry_count + 2);
     uint64_t u_most = bry__table_u_most(table, j);
     size_t n = segment->n;
-    if (source->names.name)
-        n = bry__segment_read_named(segment, u_most, source->names.name, entry);
+    if (source->names.of.name)
+        n = bry__segment_read_named(segment, u_most, &source->names.of, entry);
     else
         bry__segment_read(segment, u_most, entry);
     if (new_level != level)
@@ -408,7 +408,7 @@ static bry_status gather(bry__table_saving *saving, uint64_t i)
     if (strays && status == BRY_OK)
         status = gather_strays(saving, i);
     /* They are sorted, except for strays and for renamed values of the same fingerprint. */
-    bool renamed = saving->source.names.name && !saving->source.names.rising;
+    bool renamed = saving->source.names.of.name && !saving->source.names.rising;
     if (strays || (renamed && !is_sorted(saving->entries, saving->entry_count)))
         qsort(saving->entries, saving->entry_count, sizeof *saving->entries, compare_entries);
     if (strays)
@@ -462,7 +462,7 @@ static bool copy_segment(const bry__table_saving *saving, uint64_t i, bry__table
     unsigned value_bits = saving->shape.value_bits, n = segment->n;
     bry__segment_layout layout = bry__segment_layout_of(n, u_most, value_bits);
     unsigned char *front = output->buffer + output->filled + BRY__RECORD_SIZE;
-    if (source->names.name) {
+    if (source->names.of.name) {
         if (!bry__segment_encode_named(segment, u_most, &source->names, value_bits, front, &n,
                                        &layout))
             return false;

@@ -50,7 +50,7 @@ static bool table_in_overflow(const bry__table *table, uint64_t fingerprint)
 
 /* What a sweep drops: values without a name, or what a function says. */
 typedef struct sweeper {
-    const uint32_t *name; /* NULL: by `drop` */
+    const bry__kept_values *names; /* NULL: by `drop` */
     bry__drop *drop;
     bry__tell_value *gone; /* may be NULL */
     void *context;
@@ -59,7 +59,8 @@ typedef struct sweeper {
 
 static bool sweeper_drops(const sweeper *by, uint64_t fingerprint, uint32_t value)
 {
-    return by->name ? by->name[value] == BRY__NOT_KEPT : by->drop(by->context, fingerprint, value);
+    return by->names ? by->names->name[value] == BRY__NOT_KEPT
+                     : by->drop(by->context, fingerprint, value);
 }
 
 static void sweeper_report(const sweeper *by, uint32_t value)
@@ -118,10 +119,10 @@ static bry_status table_sweep_segment(bry__table *table, uint64_t i, const sweep
     unsigned n = segment->n;
     size_t bytes = bry__segment_bytes(segment);
     bry_status status =
-        by->name ? bry__segment_drop_nameless(segment, u_most, by->name, table->value_bits,
-                                              by->gone, by->context, by->allocator)
-                 : table_drop_from(segment, u_most, table->value_bits, i,
-                                   bry__table_level(table, i), by);
+        by->names ? bry__segment_drop_nameless(segment, u_most, by->names, table->value_bits,
+                                               by->gone, by->context, by->allocator)
+                  : table_drop_from(segment, u_most, table->value_bits, i,
+                                    bry__table_level(table, i), by);
     if (status != BRY_OK || segment->n == n)
         return status;
     table->n -= n - segment->n;
@@ -199,11 +200,11 @@ bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, u
     return table_sweep_step(table, &by, budget, done);
 }
 
-bry_status bry__table_reclaim(bry__table *table, const uint32_t *name, bry__tell_value *gone,
-                              void *context, uint64_t budget, bool *done,
+bry_status bry__table_reclaim(bry__table *table, const bry__kept_values *names,
+                              bry__tell_value *gone, void *context, uint64_t budget, bool *done,
                               const bry_allocator *allocator)
 {
-    sweeper by = {.name = name, .gone = gone, .context = context, .allocator = allocator};
+    sweeper by = {.names = names, .gone = gone, .context = context, .allocator = allocator};
     return table_sweep_step(table, &by, budget, done);
 }
 

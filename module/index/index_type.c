@@ -173,8 +173,8 @@ bool index_read_unit(server_context *context, const server_string *argument, uin
 
 #define LEAST_WORK UINT64_C(4096) /* engine dba: as much as copying a megabyte */
 #define WORK_AN_ITEM UINT64_C(16)
-#define SWEEP_AN_ITEM UINT64_C(64)
-#define SWEEP_MOST UINT64_C(262144) /* entries: a millisecond, or four if most of them are dead */
+#define SWEEP_AN_ITEM UINT64_C(128)
+#define SWEEP_MOST UINT64_C(524288) /* entries, about two milliseconds */
 #define SMALL_UNIT 32u
 
 void index_tidy(held_index *held, size_t n)

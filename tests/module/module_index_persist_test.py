@@ -26,10 +26,10 @@ def fill(client):
     client("INDEX.DROP", "grown", 20)
     client("INDEX.DROP", "grown", 5)
     client("INDEX.ADD", "grown", 5, *range(50))
-    client("INDEX.CREATE", "gone", "UNITS", 90, "CAPACITY", 90, "SEED", 9)
-    for unit in range(90):
+    client("INDEX.CREATE", "gone", "UNITS", 150, "CAPACITY", 90, "SEED", 9)
+    for unit in range(1000, 1150):
         client("INDEX.ADD", "gone", unit, *(f"{unit} {j}" for j in range(90)))
-    client("INDEX.DROP", "gone", 7)  # no longer a candidate, but its items are still stored
+    client("INDEX.DROP", "gone", 1007)  # no longer a candidate, but its items are still stored
     client("INDEX.CREATE", "dba", "ENGINE", "dba", "UNITS", 40, "CAPACITY", 100, "ERROR", "1%")
     for unit in range(40):
         client("INDEX.ADD", "dba", unit + 2**40, "shared", *(f"{unit} {j}" for j in range(99)))
@@ -335,7 +335,7 @@ class Sweeping(Case):
     in the middle continues as one that had it from the start."""
 
     SETTINGS = {"appendonly": "yes", "appendfsync": "no"}
-    UNITS, ITEMS = 40, 500
+    UNITS, ITEMS = 300, 60
     ROUNDS = 15
 
     def both(self, never, *command):

@@ -31,7 +31,7 @@
 
 #include <string.h>
 
-#define FOLD_COST 64u /* moving an entry costs as much as looking at this many */
+#define FOLD_COST 128u /* moving an entry costs as much as looking at this many */
 
 static unsigned compact_index_bits_for(uint64_t values)
 {
@@ -394,16 +394,18 @@ static uint64_t compact_index_waiting(const bry__maplet *maplet)
            bry__maplet_foldable(maplet);
 }
 
-/* Reclaims; looks at about `budget` entries. */
+/* Reclaims; looks at about `budget` entries. One that is removed costs as much as several that
+ * stay. */
 static bry_status compact_index_reclaim(bry__maplet *maplet, uint64_t budget)
 {
-    enum { PORTION = 4096 };
+    enum { PORTION = 4096, REMOVAL = 3 };
     bry_status status = BRY_OK;
-    for (uint64_t done = 0; done < budget && status == BRY_OK &&
-                            (bry__values_dead(maplet) > 0 || bry__values_unsettled(maplet) > 0);) {
-        uint64_t portion = budget - done < PORTION ? budget - done : PORTION;
+    uint64_t done = 0, dead = bry__values_dead(maplet);
+    while (done < budget && status == BRY_OK && (dead > 0 || bry__values_unsettled(maplet) > 0)) {
+        uint64_t portion = budget - done < PORTION ? budget - done : PORTION, before = dead;
         status = bry__values_reclaim(maplet, portion);
-        done += portion;
+        dead = bry__values_dead(maplet);
+        done += portion + REMOVAL * (before - dead);
     }
     return status;
 }

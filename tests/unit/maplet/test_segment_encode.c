@@ -142,8 +142,9 @@ static void compare_dropped(unsigned n, uint64_t u_most, unsigned value_bits, co
 {
     static bry__entry expected[BRY__SEGMENT_MAX], read[BRY__SEGMENT_MAX];
     bry__segment segment = build(entries, n, u_most, value_bits);
+    bry__kept_values names = bry__keep_named(name, 1u << value_bits);
     unsigned left = keep(name, true, n, expected);
-    assert_int_equal(bry__segment_read_named(&segment, u_most, name, read), left);
+    assert_int_equal(bry__segment_read_named(&segment, u_most, &names, read), left);
     for (unsigned i = 0; i < left; i++)
         assert_true(same_entry(read[i], expected[i]));
 
@@ -151,7 +152,7 @@ static void compare_dropped(unsigned n, uint64_t u_most, unsigned value_bits, co
     keep(name, false, n, expected);
     segment.spilled = n % 2;
     assert_int_equal(
-        bry__segment_drop_nameless(&segment, u_most, name, value_bits, count_told, told, &memory),
+        bry__segment_drop_nameless(&segment, u_most, &names, value_bits, count_told, told, &memory),
         BRY_OK);
     for (unsigned i = 0; i < n; i++)
         if (name[entries[i].value] == BRY__NOT_KEPT)
@@ -181,7 +182,9 @@ static bool compare_named(unsigned n, uint64_t u_most, unsigned value_bits, nami
     bry__segment segment = build(entries, n, u_most, value_bits);
     bry__segment_layout layout;
     unsigned written, wide = value_bits + (how == HIGHER);
-    bry__names names = {.name = name, .rising = how != DISORDER, .same = how == SAME};
+    bry__names names = {.of = bry__keep_named(name, 1u << value_bits),
+                        .rising = how != DISORDER,
+                        .same = how == SAME};
     bool done = bry__segment_encode_named(&segment, u_most, &names, wide, record + GUARD, &written,
                                           &layout);
     unsigned left = keep(name, true, n, expected);
@@ -238,10 +241,11 @@ TEST(test_no_memory_to_drop)
     failing_allocator_init(&counting);
     draw(&numbers, 500, 1 << 20, 5);
     give_names(&numbers, SAME, 5, 50, name);
+    bry__kept_values names = bry__keep_named(name, 32);
     bry__segment segment = build(entries, 500, 1 << 20, 5), before = segment;
     uint64_t told[NAMES] = {0};
     counting.fail_at = 1;
-    assert_int_equal(bry__segment_drop_nameless(&segment, 1 << 20, name, 5, count_told, told,
+    assert_int_equal(bry__segment_drop_nameless(&segment, 1 << 20, &names, 5, count_told, told,
                                                 &counting.allocator),
                      BRY_E_NOMEM);
     assert_memory_equal(&segment, &before, sizeof segment);

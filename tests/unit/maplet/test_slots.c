@@ -55,7 +55,7 @@ static void draw(sample *one, generator *numbers, unsigned n, unsigned bits, uns
 {
     unsigned share = (unsigned)generator_below(numbers, 5) * 25; /* kept, in percent */
     *one = (sample){.n = n, .bits = bits, .value_bits = value_bits};
-    one->slots_size = 8 + ((size_t)n * bits + 7) / 8; /* may be read eight bytes before */
+    one->slots_size = 8 + ((size_t)n * bits + 15) / 16 * 2; /* may be read eight bytes before */
     one->slots = zeros(one->slots_size);
     for (unsigned i = 0, quotient = 0; i < n; i++) {
         one->slot[i] = generator_next(numbers) & bry__low_bits(bits);
@@ -86,17 +86,21 @@ static void check_kept(const bry__kernel *kernel, const sample *one, generator *
     assert_non_null(name);
     for (uint32_t i = 0; i < 1u << one->value_bits; i++)
         name[i] = generator_below(numbers, 2) ? UINT32_MAX : i;
-    for (unsigned i = 0; i < one->n; i += 64) {
-        unsigned here = one->n - i < 64 ? one->n - i : 64;
-        uint64_t end_bit = 8 * (uint64_t)one->slots_size - (uint64_t)i * one->bits, expected = 0;
-        for (unsigned j = 0; j < here; j++)
-            expected |=
-                (uint64_t)(name[one->slot[i + j] >> (one->bits - one->value_bits)] != UINT32_MAX)
-                << j;
-        assert_int_equal(
-            kernel->slots_kept(one->slots, end_bit, here, one->bits, one->value_bits, name),
-            expected);
+    bry__kept_values values = bry__keep_named(name, (uint64_t)1 << one->value_bits);
+    bry__kept kept;
+    kernel->slots_select(one->slots, 8 * (uint64_t)one->slots_size, one->n, one->bits,
+                         one->value_bits, &values, &kept);
+    unsigned count = 0;
+    for (unsigned i = 0; i < one->n; i++) {
+        if (i % 64 == 0)
+            assert_int_equal(kept.before[i / 64], count);
+        uint64_t value = one->slot[i] >> (one->bits - one->value_bits);
+        assert_int_equal(kept.bits[i / 64] >> i % 64 & 1, name[value] != UINT32_MAX);
+        count += name[value] != UINT32_MAX;
     }
+    assert_int_equal(kept.n, count);
+    assert_int_equal(kept.bits[one->n / 64 + 1], 0);
+    assert_int_equal(kept.before[one->n / 64 + 1], count);
     free(name);
 }
 
