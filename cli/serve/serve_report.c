@@ -49,7 +49,7 @@ void serve_say_ready(const serve_child *child, const serve_settings *settings, c
                      const char *log)
 {
     unsigned port = child->port;
-    printf("Bloomery %s serves on 127.0.0.1:%u%s%s.\n\n", bry_version(), port,
+    printf("Bloomery %s listens on 127.0.0.1:%u%s%s.\n\n", bry_version(), port,
            *child->version ? " with " : "", child->version);
     printf("  data    %s\n", folder);
     printf("          %s\n", durability_text(settings));

@@ -131,7 +131,7 @@ class Runs(Serve):
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 with self.subTest(server=server, signal=number):
                     process, port = self.start("--server", server, "--dir", server)
-                    self.assertRegex(self.banner, rf"(?m)^Bloomery .* serves on 127.0.0.1:{port} with "
+                    self.assertRegex(self.banner, rf"(?m)^Bloomery .* listens on 127.0.0.1:{port} with "
                                                   rf"{server} \d+\.\d+\.\d+\.$")
                     self.assertIn(f"redis-cli -p {port}\n", self.banner)
                     self.assertIn(f"  data    {self.folder / server}\n", self.banner)
@@ -629,7 +629,7 @@ class MakeRun(Serve):
         return {**ENVIRONMENT, "TMPDIR": str(self.folder), **more}
 
     def check_tour(self, text):
-        self.assertRegex(text, r"^Bloomery .* serves on 127\.0\.0\.1:")
+        self.assertRegex(text, r"^Bloomery .* listens on 127\.0\.0\.1:")
         self.assertRegex(text, r"\(\d+ files of this system loaded: \d+ bytes\)")
         self.assertRegex(text, r'> MAP\.GET owners .*\r?\n1\) "[^"]+"\r?\n2\) \(nil\)')
         self.assertRegex(text, r"\(integer\) 1\r?\n> WINDOW.ADD .*\r?\n\(integer\) 0")
