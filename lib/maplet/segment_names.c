@@ -196,7 +196,7 @@ bry_status bry__segment_drop_nameless(bry__segment *segment, uint64_t u_most,
                                       bry__tell_value *gone, void *context,
                                       const bry_allocator *allocator)
 {
-    bry__kept chosen;
+    bry__kept chosen = {0};
     bry__segment_builder builder;
     select_kept(segment, names, &chosen);
     if (chosen.n == segment->n)

@@ -275,7 +275,7 @@ typedef struct bry__upserts {
  * have changed.
  */
 bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table,
-                                    const bry__upserts *many, const bry_allocator *allocator);
+                                    const bry__upserts *upserts, const bry_allocator *allocator);
 
 /* Makes a table of the entries of `table`, which has no overflow, and of n items whose keys are
  * fingerprints; each is one more entry. Items with the same fingerprint ascend by value. `spare`

@@ -1,6 +1,8 @@
 /* Functions that visit all entries of a table: listing, sweeping, and changing every value. */
 #include "maplet/table.h"
 
+#include <assert.h>
+
 static uint64_t table_fingerprint(const bry__table *table, uint64_t segment, uint64_t u)
 {
     return u << bry__table_level(table, segment) | segment;
@@ -204,6 +206,7 @@ bry_status bry__table_reclaim(bry__table *table, const bry__kept_values *names,
                               bry__tell_value *gone, void *context, uint64_t budget, bool *done,
                               const bry_allocator *allocator)
 {
+    assert(names);
     sweeper by = {.names = names, .gone = gone, .context = context, .allocator = allocator};
     return table_sweep_step(table, &by, budget, done);
 }
