@@ -25,7 +25,7 @@ typedef struct account {
  * command runs at a time. account_limit_end() removes it; true if an allocation failed because of
  * it.
  */
-void account_limit_begin(account *self, size_t limit, struct server_context *asking);
+void account_limit_begin(account *self, size_t bytes, struct server_context *asking);
 bool account_limit_end(account *self);
 
 /* These are the functions of account_allocator(); `opaque` is the account. */

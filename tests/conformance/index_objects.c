@@ -279,19 +279,19 @@ static const object_operation none[] = {{.name = NULL}};
 #define IN_PART                                                                                    \
     INDEX, .engine = BRY_ENGINE_DBA, .size = 20, .fill = fill_in_part, .operations = none,         \
            .exact_limit = true
-#define GROUPS(width, segmented) .variant = 2 * (width) + (segmented)
+#define GROUPS(width, segmented) (2 * (width) + (segmented))
 
 static const object_kind kinds[] = {
     {GROWN, .name = "index compact", .engine = BRY_ENGINE_COMPACT, .operations = compact_operations,
      .exact_limit = true},
     {GROWN, .name = "index dba", .engine = BRY_ENGINE_DBA, .operations = dba_operations},
-    {GROWN, .name = "index dba, groups of 8", .engine = BRY_ENGINE_DBA, GROUPS(8, 1),
+    {GROWN, .name = "index dba, groups of 8", .engine = BRY_ENGINE_DBA, .variant = GROUPS(8, 1),
      .operations = dba_operations},
-    {IN_PART, .name = "index dba, in part", GROUPS(0, 0)},
-    {IN_PART, .name = "index dba, in part, segmented", GROUPS(0, 1)},
-    {IN_PART, .name = "index dba, in part, groups of 1", GROUPS(1, 0)},
-    {IN_PART, .name = "index dba, in part, groups of 8", GROUPS(8, 1)},
-    {IN_PART, .name = "index dba, in part, groups of 64", GROUPS(64, 0)},
-    {IN_PART, .name = "index dba, in part, groups of 512", GROUPS(512, 1)},
+    {IN_PART, .name = "index dba, in part", .variant = GROUPS(0, 0)},
+    {IN_PART, .name = "index dba, in part, segmented", .variant = GROUPS(0, 1)},
+    {IN_PART, .name = "index dba, in part, groups of 1", .variant = GROUPS(1, 0)},
+    {IN_PART, .name = "index dba, in part, groups of 8", .variant = GROUPS(8, 1)},
+    {IN_PART, .name = "index dba, in part, groups of 64", .variant = GROUPS(64, 0)},
+    {IN_PART, .name = "index dba, in part, groups of 512", .variant = GROUPS(512, 1)},
 };
 OBJECT_KINDS(index_objects, "index", kinds);

@@ -203,6 +203,7 @@ TEST(test_not_initialized)
 /* ---- structs that the library reads ------------------------------------------------------------
  */
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): an initializer */
 #define PLAN(job, initializer, shape_initializer)                                                  \
     static bry_status job##_with(size_t size, unsigned char last)                                  \
     {                                                                                              \
@@ -215,6 +216,7 @@ TEST(test_not_initialized)
         given.options.struct_size = size == 0 ? sizeof given : size;                               \
         return bry_##job##_plan(&given.options, &shape);                                           \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 PLAN(filter, BRY_FILTER_OPTIONS, BRY_FILTER_SHAPE)
 PLAN(map, BRY_MAP_OPTIONS, BRY_MAP_SHAPE)
 PLAN(window, BRY_WINDOW_OPTIONS, BRY_WINDOW_SHAPE)
