@@ -248,7 +248,7 @@ typedef struct bry_save {
 typedef struct bry_load {
     size_t struct_size;
     uint64_t max_bytes; /* limit on the memory of the loaded object; 0: none. Beyond: BRY_E_LIMIT.
-                           While it runs, a load needs up to 256 KB more for buffers */
+                           While it runs, a load needs up to 512 KB more for buffers */
     const bry_allocator *allocator; /* for the loaded object; NULL: malloc() and free() */
     bry_buffer *note; /* receives the note (bry_save), replacing its contents; len is 0 if there is
                          no note. NULL: a note is checked and discarded. The note precedes the

@@ -146,7 +146,7 @@ TEST(test_forged_hashes)
     for (int i = 0; i < 2; i++) {
         bry__kbf_map *map = make(*each[i]);
         bry_buffer image = image_of(map);
-        void *read;
+        void *read = NULL;
         unsigned own = map->table[0].hashes;
         assert_int_equal(load_with_hashes(each[i], &image, own, &read), BRY_OK);
         engine->destroy(read);

@@ -4,6 +4,7 @@
 #include "support/job_calls.h"
 #include "support/map_helpers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { KEYS = 4000, CHURN = 14000 };
@@ -179,9 +180,10 @@ static uint64_t becomes(uint64_t i)
 static bry_map_verdict judge_text(void *opaque, bry_map_value value, bry_map_value *changed)
 {
     uint64_t *judged = opaque, i;
-    char digits[32] = {0};
+    char digits[32];
     ++*judged;
-    memcpy(digits, (const char *)value.bytes + strlen("value "), value.len - strlen("value "));
+    snprintf(digits, sizeof digits, "%.*s", (int)(value.len - strlen("value ")),
+             (const char *)value.bytes + strlen("value "));
     i = strtoull(digits, NULL, 10);
     if (i < 1000 && goes(i))
         return BRY_MAP_DEL;
