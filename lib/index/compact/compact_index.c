@@ -80,8 +80,7 @@ static bry_status compact_index_plan(const bry_index_options *options, bry_index
         .fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
         .unit_error = (double)options->unit_capacity / (double)range,
         .error = (double)maplet.capacity / (double)range,
-        .bytes = compact_index_bytes_empty() +
-                 room * (2 * sizeof(uint32_t) + sizeof(uint64_t)) -
+        .bytes = compact_index_bytes_empty() + room * (2 * sizeof(uint32_t) + sizeof(uint64_t)) -
                  bry__maplet_bytes_empty() + bry__maplet_plan_bytes(&maplet, maplet.capacity),
         .bytes_empty = compact_index_bytes_empty(),
         .grows_to = bry__maplet_most(&maplet),
