@@ -657,6 +657,27 @@ static void names_list(const bry__counter_names *names, const line *first, uint6
     }
 }
 
+/* The bucket of a place; *end is the place after its last, 0 for the last bucket. */
+static const line *names_bucket_at(const bry__counter_names *names, uint64_t place, uint64_t *end)
+{
+    unsigned depth;
+    uint64_t bucket = names_bucket_of(names, names_reversed(place), &depth);
+    *end = names_reversed(bucket) + ((uint64_t)1 << (64 - depth));
+    return names_line_at(names, bucket);
+}
+
+/* Prefetches the names of the bucket at a place, whose line the call before has prefetched, and the
+ * line of the one after it. Listing is one cache miss after the other otherwise. */
+BRY__PREFETCHING void fetch_bucket_at(const bry__counter_names *names, uint64_t place)
+{
+    uint64_t end;
+    if (place == 0)
+        return;
+    fetch_names(names_bucket_at(names, place, &end));
+    if (end)
+        __builtin_prefetch(names_bucket_at(names, end, &end));
+}
+
 size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor,
                                bry_counter_entry *entries, size_t entry_size, size_t room)
 {
@@ -664,11 +685,10 @@ size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor
     uint64_t at = *cursor, end;
     listing found;
     do {
-        unsigned depth;
-        uint64_t bucket = names_bucket_of(names, names_reversed(at), &depth);
-        end = names_reversed(bucket) + ((uint64_t)1 << (64 - depth)); /* 0 after the last */
+        const line *bucket = names_bucket_at(names, at, &end);
+        fetch_bucket_at(names, end);
         do {
-            names_list(names, names_line_at(names, bucket), at, &found);
+            names_list(names, bucket, at, &found);
             for (unsigned i = 0; i < found.n; i++) {
                 const bry__counter_name *name = found.of[i].name;
                 if (listed == room) {
