@@ -666,18 +666,6 @@ static const line *names_bucket_at(const bry__counter_names *names, uint64_t pla
     return names_line_at(names, bucket);
 }
 
-/* Prefetches the names of the bucket at a place, whose line the call before has prefetched, and the
- * line of the one after it. Listing is one cache miss after the other otherwise. */
-BRY__PREFETCHING void fetch_bucket_at(const bry__counter_names *names, uint64_t place)
-{
-    uint64_t end;
-    if (place == 0)
-        return;
-    fetch_names(names_bucket_at(names, place, &end));
-    if (end)
-        __builtin_prefetch(names_bucket_at(names, end, &end));
-}
-
 size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor,
                                bry_counter_entry *entries, size_t entry_size, size_t room)
 {
@@ -686,7 +674,11 @@ size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor
     listing found;
     do {
         const line *bucket = names_bucket_at(names, at, &end);
-        fetch_bucket_at(names, end);
+        if (end) { /* or listing would be one cache miss after the other */
+            uint64_t after;
+            fetch_names(names_bucket_at(names, end, &after));
+            __builtin_prefetch(names_bucket_at(names, after, &after));
+        }
         do {
             names_list(names, bucket, at, &found);
             for (unsigned i = 0; i < found.n; i++) {

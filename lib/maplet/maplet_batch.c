@@ -288,7 +288,9 @@ static bry_status maplet_upsert_many(bry__maplet *maplet, const bry_hash *hashes
 bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
                                 size_t n, uint32_t *old, uint8_t *was)
 {
-    if (n != 1)
+    if (n == 0)
+        return BRY_OK;
+    if (n > 1)
         return maplet_upsert_many(maplet, hashes, values, n, old, was);
     bry_answer answer; /* a single key needs no undo */
     uint32_t before = 0;

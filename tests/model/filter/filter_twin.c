@@ -102,7 +102,9 @@ uint64_t filter_twin_count(const filter_twin *twin)
 
 static uint64_t clip(double value, uint64_t least, uint64_t most)
 {
-    return value <= (double)least ? least : value >= (double)most ? most : (uint64_t)value;
+    if (!(value > (double)least)) /* or not a number, in a full filter */
+        return least;
+    return value >= (double)most ? most : (uint64_t)value;
 }
 
 void filter_twin_merged_items(const filter_twin *a, const filter_twin *b, uint64_t *low,
