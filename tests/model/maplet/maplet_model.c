@@ -289,8 +289,8 @@ static void do_upsert_n(pair *both, model_reader *reader)
     }
     while (status != BRY_OK && side->twin.tables > side->maplet.tables)
         maplet_twin_close(&side->twin);
-    if (side->sweeping && side->twin.tables > side->maplet.tables)
-        maplet_twin_trim(&side->twin); /* a batch closes what an unfinished sweep has emptied */
+    if (side->twin.tables > side->maplet.tables)
+        maplet_twin_trim(&side->twin); /* a batch closes what a sweep has emptied */
     if (side->copied) {
         side_turn_to_copy(both->isa);
         model_expect(reader, bry__maplet_upsert_n(&side->copy, both->hashes, both->values, n,
