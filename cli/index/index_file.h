@@ -50,12 +50,6 @@ void cli_index_close(cli_file_index *index);
 /* As cli_target_save(). */
 int cli_index_save(const cli_file_index *index, const char *path, const char *taken);
 
-/* The number of the file that a unit belongs to. */
-static inline uint32_t cli_index_file_of(const cli_file_index *index, uint32_t unit)
-{
-    return index->owners[unit].file;
-}
-
 /* Adds a unit to a file as its next piece. */
 bry_status cli_index_own(cli_file_index *index, size_t file, cli_piece piece);
 

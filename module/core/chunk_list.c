@@ -70,16 +70,6 @@ bry_status chunks_append(chunks *self, const void *bytes, size_t len)
     return BRY_OK;
 }
 
-static bry_status chunks_sink_write(void *opaque, const void *bytes, size_t len)
-{
-    return chunks_append(opaque, bytes, len);
-}
-
-bry_sink chunks_sink(chunks *self)
-{
-    return (bry_sink){chunks_sink_write, self};
-}
-
 static bry_status chunks_source_read(void *opaque, void *bytes, size_t len, size_t *got)
 {
     chunks *self = opaque;

@@ -24,7 +24,6 @@ void chunks_free(chunks *self); /* NULL is allowed */
 /* BRY_E_NOMEM leaves the list unchanged. */
 bry_status chunks_append(chunks *self, const void *bytes, size_t len);
 
-bry_sink chunks_sink(chunks *self);
 bry_source chunks_source(chunks *self);
 
 /* Writes the whole list without consuming it: for an object that is still being restored. */
