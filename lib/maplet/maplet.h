@@ -186,14 +186,6 @@ bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uin
 /* Calls tell() with the value of each entry; takes a fifth of the time of a walk. */
 void bry__maplet_tell_values(const bry__maplet *maplet, bry__tell_value *tell, void *context);
 
-/*
- * Removes the entries for which `drop` is true, in steps of about `budget` entries; fingerprints
- * are those of the first table. *done as for bry__table_sweep(). BRY_E_NOMEM: nothing lost, call
- * again.
- */
-bry_status bry__maplet_sweep(bry__maplet *maplet, bry__drop *drop, void *context, uint64_t budget,
-                             bool *done);
-
 /* Replaces every value v by map(v). BRY_E_RANGE: one has more than value_bits. BRY_E_NOMEM. In both
  * cases no value has changed. */
 bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *context);

@@ -36,22 +36,6 @@ void bry__maplet_close_empty(bry__maplet *maplet)
         bry__maplet_close_table(maplet);
 }
 
-/* Restarts a sweep in progress: entries may move to where it has been already. Sweeps that reclaim
- * dead values need no restart, as dead entries are not moved. */
-static void fold_restart_sweep(bry__maplet *maplet)
-{
-    bool sweeping = false;
-    for (unsigned i = 0; i < maplet->tables && !maplet->values; i++) {
-        sweeping = sweeping || maplet->table[i]->sweeping;
-        maplet->table[i]->sweeping = false;
-    }
-    if (sweeping) {
-        bry__table *first = maplet->table[0];
-        first->sweeping = true;
-        first->sweep = first->sweep_fingerprint = first->sweep_value = 0;
-    }
-}
-
 /* ---- a step -------------------------------------------------------------------------------- */
 
 typedef struct folding {
@@ -129,7 +113,6 @@ bry_status bry__maplet_fold(bry__maplet *maplet, uint64_t most)
     if (!fold.entry)
         return BRY_E_NOMEM;
     fold.n = bry__table_gather(from, &groups, fold_is_dead, &fold, fold.entry);
-    fold_restart_sweep(maplet);
     bry_status status = fold_put_all(&fold);
     if (status == BRY_OK)
         bry__table_clear_groups(from, &groups, fold.entry, fold.n, fold_note_gone, &fold,

@@ -126,8 +126,6 @@ bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__me
     if (is_copy(into, from, value)) {
         bry_status status = bry__maplet_clone(from, &merged, &into->allocator);
         if (status == BRY_OK) {
-            for (unsigned i = 0; i < merged.tables; i++)
-                merged.table[i]->sweeping = false; /* only `from` is being swept */
             bry__maplet_free(into);
             *into = merged;
         }

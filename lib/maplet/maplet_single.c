@@ -181,7 +181,6 @@ static bry_status single_unite_table(bry__maplet *made, unsigned i, const bry__s
     if (status != BRY_OK)
         return status;
     united.value_bits = made->options.value_bits;
-    united.sweeping = false;
     united.dead = 0;
     *made->table[i] = united;
     bry__table_free(&empty, &made->allocator);

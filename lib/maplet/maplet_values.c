@@ -508,10 +508,10 @@ bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
         table->settling = table->dead == 0;
     }
     if (table->dead == 0)
-        table->sweeping = false;
+        bry__table_reclaim_anew(table);
     for (uint64_t moved = 0; table->settling && moved < budget; moved += SEGMENT)
         table->settling = bry__table_settle(table, &maplet->allocator);
-    maplet->values->turn = table->sweeping || table->settling ? i : i + 1;
+    maplet->values->turn = (table->dead > 0 && !done) || table->settling ? i : i + 1;
     bry__maplet_close_empty(maplet);
     return status;
 }

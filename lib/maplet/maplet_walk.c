@@ -1,4 +1,4 @@
-/* Functions that visit all entries of a maplet: listing, sweeping, remapping. */
+/* Functions that visit all entries of a maplet: listing, remapping. */
 #include "maplet/maplet.h"
 
 bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uint64_t *fingerprint,
@@ -16,45 +16,6 @@ void bry__maplet_tell_values(const bry__maplet *maplet, bry__tell_value *tell, v
 {
     for (unsigned i = 0; i < maplet->tables; i++)
         bry__table_tell_values(maplet->table[i], tell, context);
-}
-
-/* ---- sweeping ------------------------------------------------------------------------------ */
-
-typedef struct shifted {
-    bry__drop *drop;
-    void *context;
-    unsigned shift; /* converts fingerprints of this table to those of the first */
-} shifted;
-
-static bool maplet_drop_shifted(void *context, uint64_t fingerprint, uint32_t value)
-{
-    const shifted *to_first = context;
-    return to_first->drop(to_first->context, fingerprint >> to_first->shift, value);
-}
-
-bry_status bry__maplet_sweep(bry__maplet *maplet, bry__drop *drop, void *context, uint64_t budget,
-                             bool *done)
-{
-    /* One table after the other: those before the current one have finished this round. */
-    unsigned i = 0;
-    while (i < maplet->tables && !maplet->table[i]->sweeping)
-        i++;
-    if (i == maplet->tables)
-        i = 0;
-    shifted to_first = {drop, context, bry__chain_shift(&maplet->chain, i)};
-    bool table_done = false;
-    bry_status status = bry__table_sweep(maplet->table[i], maplet_drop_shifted, &to_first, budget,
-                                         &table_done, &maplet->allocator);
-    if (status != BRY_OK)
-        return status;
-    if (table_done && i + 1 < maplet->tables) {
-        bry__table *next = maplet->table[i + 1];
-        next->sweeping = true;
-        next->sweep = next->sweep_fingerprint = next->sweep_value = 0;
-        table_done = false;
-    }
-    *done = table_done;
-    return BRY_OK;
 }
 
 /* ---- values -------------------------------------------------------------------------------- */

@@ -127,7 +127,7 @@ void bry__table_clear(bry__table *table, const bry_allocator *allocator)
     }
     bry__overflow_free(&table->overflow, allocator);
     table->n = table->dead = table->block_bytes = 0;
-    table->sweeping = false;
+    bry__table_reclaim_anew(table);
     table_set_segments(table, 1);
     bry__table_trim(table, allocator);
 }
@@ -153,10 +153,10 @@ void bry__table_count_step(bry__table *table, uint64_t moved)
         table->max_step = (uint32_t)moved;
 }
 
-/* A sweep that has passed segment i must return to it. */
+/* If bry__table_reclaim() has passed segment i, it must return to it. */
 static void table_sweep_again(bry__table *table, uint64_t i)
 {
-    if (table->sweeping && i < table->sweep)
+    if (i < table->sweep)
         table->sweep = i;
 }
 

@@ -36,11 +36,10 @@ typedef struct bry__table {
     uint64_t block_bytes; /* of all segments' blocks */
     uint64_t moved; /* total number of entries moved by changes */
     uint32_t max_step; /* most entries moved by one operation */
-    bool sweeping; /* a sweep is in progress */
-    uint64_t sweep; /* its next segment, or, after the last one: */
+    uint64_t sweep; /* next segment of bry__table_reclaim(), or, after the last one: */
     uint64_t sweep_fingerprint; /* its next entry in the overflow */
     uint32_t sweep_value;
-    bool settling; /* a sweep has ended, and segments are folded one by one (bry__table_settle) */
+    bool settling; /* all is reclaimed; segments are folded one by one (bry__table_settle) */
 } bry__table;
 
 /* range is within the limits above, value_bits at most 32. BRY_E_NOMEM. */
@@ -126,18 +125,16 @@ bool bry__table_next(const bry__table *table, bry__table_cursor *cursor, uint64_
 void bry__table_tell_values(const bry__table *table, bry__tell_value *tell, void *context);
 
 /*
- * Removes the entries for which `drop` returns true. Each call looks at about `budget` entries and
- * continues where the last one stopped; the table may change in between. *done: every entry that
- * has been there since the sweep began was looked at. BRY_E_NOMEM: nothing lost, call again.
+ * Removes the entries whose values have no name, i.e. BRY__NOT_KEPT, and tells the value of each.
+ * A call looks at about `budget` entries and continues where the last one stopped; the table may
+ * change in between. *done: every entry that has been there since the first call was looked at.
+ * BRY_E_NOMEM: nothing lost, call again.
  */
-typedef bool bry__drop(void *context, uint64_t fingerprint, uint32_t value);
-bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, uint64_t budget,
-                            bool *done, const bry_allocator *allocator);
-/* The same for the entries whose values have no name, i.e. BRY__NOT_KEPT; several times as fast.
- * Tells the value of every entry that was removed. */
 bry_status bry__table_reclaim(bry__table *table, const bry__kept_values *names,
                               bry__tell_value *gone, void *context, uint64_t budget, bool *done,
                               const bry_allocator *allocator);
+/* The next call begins with the first entry. */
+void bry__table_reclaim_anew(bry__table *table);
 
 /* Replaces every value v by map(v), which must fit value_bits. map may be called several times for
  * a value and must return the same. BRY_E_NOMEM: no value has changed. */
@@ -205,6 +202,8 @@ typedef struct bry__table_entry {
     uint64_t fingerprint;
     uint32_t value;
 } bry__table_entry;
+
+typedef bool bry__drop(void *context, uint64_t fingerprint, uint32_t value);
 
 /* The first group of `bits` bits with an entry for which `drop` is false; 2^bits: none. */
 uint64_t bry__table_first_group(const bry__table *table, unsigned bits, bry__drop *drop,

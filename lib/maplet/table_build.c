@@ -168,7 +168,6 @@ bry_status bry__build_begin(bry__build *build, const bry__table *like, uint64_t 
     build->made->dead = like->dead;
     build->made->moved = like->moved;
     build->made->max_step = like->max_step;
-    build->made->sweeping = like->sweeping; /* starts again */
     return BRY_OK;
 }
 

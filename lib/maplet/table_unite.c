@@ -244,7 +244,6 @@ static bry_status unite_singly(bry__table *made, const bry__table *a, const bry_
     bry_status status = bry__table_init(made, b->range, a->value_bits, allocator);
     if (status != BRY_OK)
         return status;
-    made->sweeping = a->sweeping;
     status = unite_add_adapted(made, a, mode == BRY__MERGE_REPLACE ? b : NULL, calls, 0, allocator);
     if (status == BRY_OK && mode == BRY__MERGE_PICK)
         status = unite_add_picked(made, b, calls, allocator);

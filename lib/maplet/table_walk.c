@@ -1,7 +1,5 @@
-/* Functions that visit all entries of a table: listing, sweeping, and changing every value. */
+/* Functions that visit all entries of a table: listing, reclaiming, and changing every value. */
 #include "maplet/table.h"
-
-#include <assert.h>
 
 static uint64_t table_fingerprint(const bry__table *table, uint64_t segment, uint64_t u)
 {
@@ -40,7 +38,7 @@ void bry__table_tell_values(const bry__table *table, bry__tell_value *tell, void
         tell(context, *values);
 }
 
-/* ---- sweeping ------------------------------------------------------------------------------ */
+/* ---- reclaiming ---------------------------------------------------------------------------- */
 
 static bool table_in_overflow(const bry__table *table, uint64_t fingerprint)
 {
@@ -50,25 +48,16 @@ static bool table_in_overflow(const bry__table *table, uint64_t fingerprint)
     return bry__overflow_next(&table->overflow, &place, &f, &v) && f == fingerprint;
 }
 
-/* What a sweep drops: values without a name, or what a function says. */
 typedef struct sweeper {
-    const bry__kept_values *names; /* NULL: by `drop` */
-    bry__drop *drop;
-    bry__tell_value *gone; /* may be NULL */
+    const bry__kept_values *names;
+    bry__tell_value *gone;
     void *context;
     const bry_allocator *allocator;
 } sweeper;
 
-static bool sweeper_drops(const sweeper *by, uint64_t fingerprint, uint32_t value)
+static bool sweeper_drops(const sweeper *by, uint32_t value)
 {
-    return by->names ? by->names->name[value] == BRY__NOT_KEPT
-                     : by->drop(by->context, fingerprint, value);
-}
-
-static void sweeper_report(const sweeper *by, uint32_t value)
-{
-    if (by->gone)
-        by->gone(by->context, value);
+    return by->names->name[value] == BRY__NOT_KEPT;
 }
 
 /* Drops one entry whose fingerprint has more in the overflow: one of those replaces it, and must be
@@ -82,36 +71,13 @@ static bool table_sweep_crowded(bry__table *table, uint64_t i, const sweeper *by
     while (bry__segment_next(segment, u_most, &cursor, &entry)) {
         uint64_t fingerprint = table_fingerprint(table, i, entry.u);
         ++*looked;
-        if (!sweeper_drops(by, fingerprint, entry.value) || !table_in_overflow(table, fingerprint))
+        if (!sweeper_drops(by, entry.value) || !table_in_overflow(table, fingerprint))
             continue;
         bry__table_take(table, fingerprint, entry.value, by->allocator);
-        sweeper_report(by, entry.value);
+        by->gone(by->context, entry.value);
         return true;
     }
     return false;
-}
-
-/* Drops entries of a segment as the function says. */
-static bry_status table_drop_from(bry__segment *segment, uint64_t u_most, unsigned value_bits,
-                                  uint64_t i, unsigned level, const sweeper *by)
-{
-    bry__entry entries[BRY__SEGMENT_MAX];
-    unsigned kept = 0;
-    bry__segment_read(segment, u_most, entries);
-    for (unsigned at = 0; at < segment->n; at++)
-        if (!sweeper_drops(by, entries[at].u << level | i, entries[at].value))
-            entries[kept++] = entries[at];
-    if (kept == segment->n)
-        return BRY_OK;
-    bry__segment_builder builder;
-    bry_status status = bry__segment_begin(&builder, kept, u_most, value_bits, by->allocator);
-    if (status != BRY_OK)
-        return status;
-    bry__segment_fill(&builder, entries, kept);
-    builder.segment.spilled = segment->spilled;
-    bry__segment_free(segment, by->allocator);
-    *segment = bry__segment_end(&builder);
-    return BRY_OK;
 }
 
 static bry_status table_sweep_segment(bry__table *table, uint64_t i, const sweeper *by)
@@ -120,11 +86,8 @@ static bry_status table_sweep_segment(bry__table *table, uint64_t i, const sweep
     uint64_t u_most = bry__table_u_most(table, i);
     unsigned n = segment->n;
     size_t bytes = bry__segment_bytes(segment);
-    bry_status status =
-        by->names ? bry__segment_drop_nameless(segment, u_most, by->names, table->value_bits,
-                                               by->gone, by->context, by->allocator)
-                  : table_drop_from(segment, u_most, table->value_bits, i,
-                                    bry__table_level(table, i), by);
+    bry_status status = bry__segment_drop_nameless(segment, u_most, by->names, table->value_bits,
+                                                   by->gone, by->context, by->allocator);
     if (status != BRY_OK || segment->n == n)
         return status;
     table->n -= n - segment->n;
@@ -145,10 +108,10 @@ static bool table_sweep_overflow(bry__table *table, const sweeper *by, uint64_t 
         uint32_t value;
         if (!bry__overflow_next(&table->overflow, &next, &fingerprint, &value))
             return true;
-        if (sweeper_drops(by, fingerprint, value)) {
+        if (sweeper_drops(by, value)) {
             bry__overflow_remove(&table->overflow, place, by->allocator);
             table->n--;
-            sweeper_report(by, value);
+            by->gone(by->context, value);
         } else {
             table->sweep_fingerprint = fingerprint + (value == UINT32_MAX);
             table->sweep_value = value + 1;
@@ -157,13 +120,16 @@ static bool table_sweep_overflow(bry__table *table, const sweeper *by, uint64_t 
     return false;
 }
 
-static bry_status table_sweep_step(bry__table *table, const sweeper *by, uint64_t budget,
-                                   bool *done)
+void bry__table_reclaim_anew(bry__table *table)
 {
-    if (!table->sweeping) {
-        table->sweeping = true;
-        table->sweep = table->sweep_fingerprint = table->sweep_value = 0;
-    }
+    table->sweep = table->sweep_fingerprint = table->sweep_value = 0;
+}
+
+bry_status bry__table_reclaim(bry__table *table, const bry__kept_values *names,
+                              bry__tell_value *gone, void *context, uint64_t budget, bool *done,
+                              const bry_allocator *allocator)
+{
+    const sweeper sweeps = {names, gone, context, allocator}, *by = &sweeps;
     uint64_t looked = 0;
     *done = false;
     while (table->sweep < table->segments && looked < budget) {
@@ -176,7 +142,7 @@ static bry_status table_sweep_step(bry__table *table, const sweeper *by, uint64_
         if (status != BRY_OK)
             return status;
         table->sweep = i + 1;
-        bry__table_shrink(table, by->allocator);
+        bry__table_shrink(table, allocator);
         if (table->sweep <= i && table->overflow.n == 0) {
             /* Entries not seen yet were folded into an earlier segment. Sweep that one again now,
              * or every fold would set the sweep back. */
@@ -189,26 +155,10 @@ static bry_status table_sweep_step(bry__table *table, const sweeper *by, uint64_
     }
     if (table->sweep >= table->segments && looked < budget &&
         table_sweep_overflow(table, by, budget - looked)) {
-        table->sweeping = false;
+        bry__table_reclaim_anew(table);
         *done = true;
     }
     return BRY_OK;
-}
-
-bry_status bry__table_sweep(bry__table *table, bry__drop *drop, void *context, uint64_t budget,
-                            bool *done, const bry_allocator *allocator)
-{
-    sweeper by = {.drop = drop, .context = context, .allocator = allocator};
-    return table_sweep_step(table, &by, budget, done);
-}
-
-bry_status bry__table_reclaim(bry__table *table, const bry__kept_values *names,
-                              bry__tell_value *gone, void *context, uint64_t budget, bool *done,
-                              const bry_allocator *allocator)
-{
-    assert(names);
-    sweeper by = {.names = names, .gone = gone, .context = context, .allocator = allocator};
-    return table_sweep_step(table, &by, budget, done);
 }
 
 /* ---- changing values ----------------------------------------------------------------------- */
@@ -278,7 +228,6 @@ static bry_status table_remap_by_rebuilding(bry__table *table, bry__map_value *m
         }
     }
     made.dead = table->dead;
-    made.sweeping = table->sweeping; /* from the beginning */
     bry__table_free(table, allocator);
     *table = made;
     return BRY_OK;

@@ -290,7 +290,7 @@ static void do_upsert_n(pair *both, model_reader *reader)
     while (status != BRY_OK && side->twin.tables > side->maplet.tables)
         maplet_twin_close(&side->twin);
     if (side->twin.tables > side->maplet.tables)
-        maplet_twin_trim(&side->twin); /* a batch closes what a sweep has emptied */
+        maplet_twin_trim(&side->twin); /* a batch closes what deletions have emptied */
     if (side->copied) {
         side_turn_to_copy(both->isa);
         model_expect(reader, bry__maplet_upsert_n(&side->copy, both->hashes, both->values, n,
@@ -329,84 +329,6 @@ static void do_ask_n(pair *both, model_reader *reader)
 
 /* ---- all entries ---- */
 
-typedef struct sweep_of {
-    unsigned salt;
-    uint64_t range;
-    bool strange; /* was asked about a fingerprint that the first table cannot have */
-} sweep_of;
-
-static bool drop(void *context, uint64_t fingerprint, uint32_t value)
-{
-    sweep_of *sweep = context;
-    sweep->strange = sweep->strange || fingerprint >= sweep->range;
-    if (sweep->salt < 8)
-        return sweep->salt % 2; /* nothing, or all */
-    uint64_t what = sweep->salt % 2 ? fingerprint + value : value;
-    return mix(what + sweep->salt) % 4 == 0;
-}
-
-/* What a step may have removed and, at the end of the sweep, must have removed. */
-static void follow_sweep(maplet_side *side, model_reader *reader, sweep_of *sweep, bool done)
-{
-    for (unsigned t = 0; t < side->twin.tables && !reader->failed; t++) {
-        twin_entry *left, *lost;
-        size_t lost_n;
-        size_t n = side_list(&side->maplet, t, &left);
-        model_expect(reader, maplet_twin_keep(&side->twin, t, left, n, &lost, &lost_n));
-        for (size_t i = 0; i < lost_n && !reader->failed; i++)
-            model_expect(reader,
-                         drop(sweep, lost[i].fingerprint >> maplet_twin_shift(&side->twin, t),
-                              lost[i].value));
-        free(left);
-        free(lost);
-        n = done ? maplet_twin_list(&side->twin, t, &left) : 0;
-        for (size_t i = 0; i < n && !reader->failed; i++)
-            if (left[i].old && drop(sweep, left[i].fingerprint >> maplet_twin_shift(&side->twin, t),
-                                    left[i].value))
-                model_fail(reader, "the sweep has missed (%jx, %x) of table %u",
-                           (uintmax_t)left[i].fingerprint, (unsigned)left[i].value, t);
-        if (done)
-            free(left);
-    }
-}
-
-static void do_sweep(pair *both, model_reader *reader)
-{
-    maplet_side *side = &both->side[0];
-    unsigned salt = model_byte(reader), budget = read_count(reader), steps = model_below(reader, 8);
-    if (!side->sweeping) {
-        side->sweeping = true;
-        side->salt = salt;
-        maplet_twin_mark(&side->twin, true);
-    }
-    sweep_of sweep = {side->salt, side->maplet.chain.range, false};
-    model_say(reader, "sweep %u, %u steps of %u", side->salt, steps, budget);
-    for (unsigned i = 0; i <= steps && side->sweeping && !reader->failed; i++) {
-        bool done = false;
-        count_operations(both, 1);
-        side_turn_to_maplet(both->isa);
-        bry_status status = bry__maplet_sweep(&side->maplet, drop, &sweep, budget, &done);
-        if (!out_of_memory(both, reader, status))
-            model_expect(reader, status == BRY_OK);
-        else
-            done = false;
-        model_expect(reader, !sweep.strange);
-        follow_sweep(side, reader, &sweep, done);
-        if (done) {
-            side->sweeping = false;
-            maplet_twin_mark(&side->twin, false);
-        }
-    }
-    /* The progress of a step depends on the segments; the result does not. */
-    bool copy_done = false;
-    side_turn_to_copy(both->isa);
-    while (side->copied && !side->sweeping && !copy_done && !reader->failed)
-        model_expect(reader,
-                     bry__maplet_sweep(&side->copy, drop, &sweep, 1000, &copy_done) == BRY_OK);
-    if (side->copied && side->sweeping)
-        side_drop_copy(side);
-}
-
 typedef struct remap_by {
     unsigned salt;
     uint32_t mask;
@@ -438,8 +360,6 @@ static void do_remap(pair *both, model_reader *reader)
     if (out_of_memory(both, reader, status))
         return;
     model_expect(reader, status == maplet_twin_remap(&side->twin, remapped, &by));
-    if (status == BRY_OK)
-        maplet_twin_mark(&side->twin, false); /* other entries than when a sweep began */
     if (side->copied) {
         side_turn_to_copy(both->isa);
         model_expect(reader, bry__maplet_remap(&side->copy, remapped, &by) == status);
@@ -538,8 +458,6 @@ static void take_copy(maplet_side *side, bry__maplet made, bool swap)
     if (swap) {
         bry__maplet_free(&side->maplet);
         side->maplet = made;
-    } else if (side->sweeping) { /* the two would differ until it has ended */
-        bry__maplet_free(&made);
     } else {
         side_drop_copy(side);
         side->copy = made;
@@ -579,10 +497,6 @@ static void do_save(pair *both, model_reader *reader)
         take_copy(side, made, swap);
         if (swap) /* nor are tables without entries */
             maplet_twin_trim(&side->twin);
-        if (swap && side->sweeping) { /* a sweep is not saved */
-            side->sweeping = false;
-            maplet_twin_mark(&side->twin, false);
-        }
     }
     bry_buffer_free(&saved);
     bry_buffer_free(&again);
@@ -595,7 +509,6 @@ static void do_clear(pair *both, model_reader *reader)
     count_operations(both, 1);
     bry__maplet_clear(&side->maplet);
     maplet_twin_clear(&side->twin);
-    side->sweeping = false;
     if (side->copied)
         bry__maplet_clear(&side->copy);
 }
@@ -628,9 +541,9 @@ static const struct {
     void (*run)(pair *both, model_reader *reader);
     unsigned share; /* of 32 */
 } operations[] = {
-    {do_single, 5}, {do_run, 8},   {do_crowd, 3},    {do_upsert_n, 2}, {do_ask_n, 2},
-    {do_sweep, 2},  {do_remap, 1}, {do_widen, 1},    {do_fold, 2},     {do_merge, 2},
-    {do_clone, 1},  {do_save, 1},  {do_exchange, 1}, {do_rarely, 1},
+    {do_single, 6}, {do_run, 8},      {do_crowd, 4},  {do_upsert_n, 2}, {do_ask_n, 2},
+    {do_remap, 1},  {do_widen, 1},    {do_fold, 2},   {do_merge, 2},    {do_clone, 1},
+    {do_save, 1},   {do_exchange, 1}, {do_rarely, 1},
 };
 
 static void step(void *state, model_reader *reader)

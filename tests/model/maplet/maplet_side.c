@@ -33,7 +33,7 @@ size_t side_list(const bry__maplet *maplet, unsigned table, twin_entry **entries
     while (bry__table_next(maplet->table[table], &cursor, &fingerprint, &value)) {
         if (n == most)
             return most + 1; /* more than it says */
-        (*entries)[n++] = (twin_entry){fingerprint, value, false};
+        (*entries)[n++] = (twin_entry){fingerprint, value};
     }
     qsort(*entries, n, sizeof **entries, twin_order);
     return n;

@@ -11,8 +11,6 @@ typedef struct maplet_side {
     maplet_twin twin;
     bry__maplet copy; /* gets the same operations with another instruction set */
     bool copied;
-    bool sweeping;
-    unsigned salt; /* of the current sweep */
     uint64_t unchecked; /* operations since all entries were compared */
 } maplet_side;
 

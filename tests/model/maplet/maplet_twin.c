@@ -47,7 +47,6 @@ static size_t place_of(const twin_list *list, uint64_t f, uint32_t v)
     return low;
 }
 
-/* Among equal entries the old ones are first. */
 static void put(twin_table *table, twin_entry entry)
 {
     twin_list *list = list_of(table, entry.fingerprint);
@@ -56,9 +55,6 @@ static void put(twin_table *table, twin_entry entry)
         list->entry = or_abort(realloc(list->entry, list->room * sizeof entry));
     }
     size_t at = place_of(list, entry.fingerprint, entry.value);
-    while (!entry.old && at < list->n &&
-           compare(entry.fingerprint, entry.value, &list->entry[at]) == 0)
-        at++;
     memmove(list->entry + at + 1, list->entry + at, (list->n - at) * sizeof entry);
     list->entry[at] = entry;
     list->n++;
@@ -266,7 +262,7 @@ bry_status maplet_twin_add(maplet_twin *twin, bry_hash hash, uint32_t value)
     if (i == BRY__MAPLET_TABLES)
         return BRY_E_FULL;
     maplet_twin_open(twin, i + 1);
-    put(twin->table[i], (twin_entry){maplet_twin_fingerprint(twin, i, hash), value, false});
+    put(twin->table[i], (twin_entry){maplet_twin_fingerprint(twin, i, hash), value});
     return BRY_OK;
 }
 
@@ -280,7 +276,7 @@ bry_status maplet_twin_upsert(maplet_twin *twin, bry_hash hash, uint32_t value, 
         if (!value_of(twin->table[i], f, 0, old))
             continue;
         take(twin->table[i], f, *old);
-        put(twin->table[i], (twin_entry){f, value, false});
+        put(twin->table[i], (twin_entry){f, value});
         *was = BRY_PRESENT;
         return BRY_OK;
     }
@@ -321,7 +317,7 @@ bry_status maplet_twin_replace(maplet_twin *twin, bry_hash hash, uint32_t from, 
     for (unsigned i = twin->tables; i-- > 0 && *was == BRY_ABSENT;) {
         uint64_t f = maplet_twin_fingerprint(twin, i, hash);
         if (take(twin->table[i], f, from)) {
-            put(twin->table[i], (twin_entry){f, to, false});
+            put(twin->table[i], (twin_entry){f, to});
             *was = BRY_PRESENT;
         }
     }
@@ -403,8 +399,7 @@ static void merge_table(maplet_twin *merged, unsigned t, const maplet_twin *a, c
             put(kept, entry);
         }
         for (size_t j = 0; from && j < from->list[i].n; j++) {
-            twin_entry entry = {from->list[i].entry[j].fingerprint, from->list[i].entry[j].value,
-                                false};
+            twin_entry entry = from->list[i].entry[j];
             if (mode != BRY__MERGE_KEEP || !is_known(a, t, entry.fingerprint))
                 put(added, entry);
         }
@@ -457,7 +452,6 @@ bool maplet_twin_keep(maplet_twin *twin, unsigned table, const twin_entry *left,
     size_t had_n = maplet_twin_list(twin, table, &had), kept = 0;
     *lost = or_abort(malloc((had_n + 1) * sizeof **lost));
     *lost_n = 0;
-    /* From the end, so that among equal entries the old ones are lost first. */
     for (size_t i = had_n; i-- > 0;) {
         if (kept < n && twin_order(&left[n - 1 - kept], &had[i]) == 0)
             kept++;
@@ -489,12 +483,4 @@ void maplet_twin_fold_entry(maplet_twin *twin, unsigned from, unsigned to, twin_
 {
     entry.fingerprint >>= maplet_twin_shift(twin, from) - maplet_twin_shift(twin, to);
     put(twin->table[to], entry);
-}
-
-void maplet_twin_mark(maplet_twin *twin, bool old)
-{
-    for (unsigned t = 0; t < twin->tables; t++)
-        for (unsigned l = 0; l < TWIN_LISTS; l++)
-            for (size_t i = 0; i < twin->table[t]->list[l].n; i++)
-                twin->table[t]->list[l].entry[i].old = old;
 }

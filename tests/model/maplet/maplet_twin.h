@@ -3,8 +3,8 @@
  * the description in maplet/maplet.h, without sharing code; the maplet is exact for fingerprints,
  * so the two must agree in everything.
  *
- * Where the maplet may choose which entries a step of a sweep or of folding takes, the twin gets
- * what is left and checks it.
+ * Where the maplet may choose which entries a step of folding takes, the twin gets what is left
+ * and checks it.
  */
 #ifndef BRY_TESTS_MAPLET_TWIN_H
 #define BRY_TESTS_MAPLET_TWIN_H
@@ -14,7 +14,6 @@
 typedef struct twin_entry {
     uint64_t fingerprint;
     uint32_t value;
-    bool old; /* existed when the sweep began */
 } twin_entry;
 
 typedef struct twin_list {
@@ -81,8 +80,5 @@ void maplet_twin_fold_entry(maplet_twin *twin, unsigned from, unsigned to, twin_
 /* Removes tables from the end while they are empty. */
 void maplet_twin_trim(maplet_twin *twin);
 void maplet_twin_close(maplet_twin *twin);
-
-/* Marks all entries as old, or none. */
-void maplet_twin_mark(maplet_twin *twin, bool old);
 
 #endif

@@ -284,7 +284,7 @@ TEST(test_upserts_in_order)
     assert_int_equal(many.tables, one.tables);
     for (unsigned i = 0; i < one.tables; i++)
         assert_int_equal(many.table[i]->n, one.table[i]->n);
-    assert_int_equal(maplet_sum(&many, NULL), maplet_sum(&one, NULL));
+    assert_int_equal(maplet_sum(&many), maplet_sum(&one));
     bry_buffer bytes = maplet_saved(&one);
     maplet_assert_saved(&many, &bytes);
     bry_buffer_free(&bytes);
@@ -345,10 +345,10 @@ TEST(test_past_capacity)
     /* Down to the capacity of the first table: then all entries move there, in steps. */
     for (uint64_t i = 0; i < 39600; i++)
         assert_int_equal(bry__maplet_del_value(&maplet, key(i), (uint32_t)i), BRY_PRESENT);
-    uint64_t sum = maplet_sum(&maplet, NULL);
+    uint64_t sum = maplet_sum(&maplet);
     while (bry__maplet_foldable(&maplet) > 0) {
         assert_int_equal(bry__maplet_fold(&maplet, 10), BRY_OK);
-        assert_int_equal(maplet_sum(&maplet, NULL), sum);
+        assert_int_equal(maplet_sum(&maplet), sum);
         assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
     }
     assert_int_equal(maplet.tables, 1);
@@ -425,7 +425,7 @@ TEST(test_merge_halves)
     maplet_assert_saved(&even, &from);
     maplet_check(&odd);
     assert_int_equal(bry__maplet_count(&odd), 6100);
-    assert_int_equal(maplet_sum(&odd, NULL), maplet_sum(&all, NULL));
+    assert_int_equal(maplet_sum(&odd), maplet_sum(&all));
     bry_buffer_free(&from);
     bry__maplet_free(&odd);
     bry__maplet_free(&even);
@@ -500,7 +500,7 @@ TEST(test_merge_replacing)
     }
     assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_REPLACE, NULL), BRY_OK);
     assert_int_equal(bry__maplet_count(&into), bry__maplet_count(&upserted));
-    assert_int_equal(maplet_sum(&into, NULL), maplet_sum(&upserted, NULL));
+    assert_int_equal(maplet_sum(&into), maplet_sum(&upserted));
     bry__maplet_free(&from);
     bry__maplet_free(&upserted);
     finish(&into);
@@ -564,64 +564,6 @@ TEST(test_merge_of_fixed)
     assert_int_equal(bry__maplet_merge(&into, &from, BRY__MERGE_ALL, NULL), BRY_OK);
     bry__maplet_free(&from);
     finish(&into);
-}
-
-/* ---- sweeps ---- */
-
-static bool drop_even(void *context, uint64_t fingerprint, uint32_t value)
-{
-    (void)context;
-    (void)fingerprint;
-    return value % 2 == 0;
-}
-
-/* On a chain, in steps, while it is folded. */
-TEST(test_sweep_while_folding)
-{
-    for (unsigned seed = 0; seed < 10; seed++) {
-        bry__maplet maplet;
-        start(&maplet, 4000, 0.001, 12, false);
-        for (uint64_t i = 0; i < 7000; i++)
-            assert_int_equal(bry__maplet_add(&maplet, key(i), (uint32_t)i & 4095), BRY_OK);
-        uint64_t kept = maplet_sum(&maplet, drop_even);
-        generator numbers = {seed};
-        bool swept = false;
-        for (unsigned steps = 0; !swept; steps++) {
-            assert_true(steps < 100000);
-            assert_int_equal(bry__maplet_sweep(&maplet, drop_even, NULL,
-                                               1 + generator_below(&numbers, 900), &swept),
-                             BRY_OK);
-            assert_int_equal(bry__maplet_fold(&maplet, generator_below(&numbers, 100)), BRY_OK);
-            assert_int_equal(bry__maplet_bytes(&maplet), memory.now);
-        }
-        assert_int_equal(bry__maplet_count(&maplet), 3500);
-        assert_int_equal(maplet_sum(&maplet, NULL), kept);
-        finish(&maplet);
-    }
-}
-
-static bool drop_most(void *context, uint64_t fingerprint, uint32_t value)
-{
-    uint64_t *looked = context;
-    (void)fingerprint;
-    ++*looked;
-    return value != 0;
-}
-
-/* A sweep that leaves few entries folds many segments, and visits each entry only a few times. */
-TEST(test_sweep_of_most_entries)
-{
-    enum { N = 60000 };
-    bry__maplet maplet;
-    start(&maplet, N, 1e-9, 3, false);
-    put(&maplet, 0, N, 7);
-    bool done = false;
-    uint64_t looked = 0;
-    assert_int_equal(bry__maplet_sweep(&maplet, drop_most, &looked, UINT64_MAX, &done), BRY_OK);
-    assert_true(done);
-    assert_int_equal(bry__maplet_count(&maplet), N / 8);
-    assert_true(looked <= 4 * N);
-    finish(&maplet);
 }
 
 /* ---- instruction sets ---- */

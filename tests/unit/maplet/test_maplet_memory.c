@@ -54,12 +54,12 @@ typedef struct trial {
 typedef bry_status operation(trial *given);
 
 /* Fails allocation 1, 2, … of the operation until it has fewer. Returns the number of failures.
- * With `steps` a part may have been done; `drop` says which entries must be untouched. */
-static unsigned refuse_in_turn(operation *run, uint64_t number, bool steps, bry__drop *drop)
+ * With `steps` a part may have been done. */
+static unsigned refuse_in_turn(operation *run, uint64_t number, bool steps)
 {
     unsigned refused = 0;
     for (memory.fail_at = 1;; memory.fail_at++) {
-        uint64_t n = bry__maplet_count(&maplet), sum = maplet_sum(&maplet, drop);
+        uint64_t n = bry__maplet_count(&maplet), sum = maplet_sum(&maplet);
         unsigned tables = maplet.tables;
         trial given = {number, true};
         failing_allocator_restart(&memory);
@@ -68,7 +68,7 @@ static unsigned refuse_in_turn(operation *run, uint64_t number, bool steps, bry_
         if (status != BRY_OK) {
             assert_int_equal(status, BRY_E_NOMEM);
             assert_true(failed);
-            assert_int_equal(maplet_sum(&maplet, drop), sum);
+            assert_int_equal(maplet_sum(&maplet), sum);
             if (!steps) {
                 assert_int_equal(bry__maplet_count(&maplet), n);
                 assert_int_equal(maplet.tables, tables);
@@ -129,7 +129,7 @@ TEST(test_insert)
     start(1000, 0);
     unsigned refused = 0;
     for (uint64_t i = 0; i < 2500; i++)
-        refused += refuse_in_turn(insert, i, false, NULL);
+        refused += refuse_in_turn(insert, i, false);
     assert_int_equal(bry__maplet_count(&maplet), 2500);
     assert_int_equal(maplet.tables, 2);
     assert_true(refused > 100);
@@ -141,7 +141,7 @@ TEST(test_upsert)
     start(600, 0);
     unsigned refused = 0;
     for (uint64_t i = 0; i < 1500; i++)
-        refused += refuse_in_turn(upsert, i % 900, false, NULL);
+        refused += refuse_in_turn(upsert, i % 900, false);
     assert_true(refused > 50);
     finish();
 }
@@ -151,10 +151,10 @@ TEST(test_crowd)
     start(5000, 500);
     unsigned refused = 0;
     for (uint64_t i = 0; i < 1200; i++)
-        refused += refuse_in_turn(insert_crowd, i, false, NULL);
+        refused += refuse_in_turn(insert_crowd, i, false);
     assert_true(refused > 5 && maplet.table[0]->overflow.n > 1000);
     for (uint64_t i = 0; i < 200; i++)
-        refuse_in_turn(replace, 1, false, NULL);
+        refuse_in_turn(replace, 1, false);
     finish();
 }
 
@@ -166,7 +166,7 @@ TEST(test_widening)
     assert_int_equal(bry__maplet_widen(&maplet, 20), BRY_OK);
     unsigned refused = 0;
     for (uint64_t i = 0; i < 100; i++)
-        refused += refuse_in_turn(insert_wider, i, false, NULL);
+        refused += refuse_in_turn(insert_wider, i, false);
     assert_true(refused >= 10);
     finish();
 }
@@ -199,7 +199,7 @@ static uint32_t values[BATCH_SIZE];
 
 static bry_status upsert_n(trial *given)
 {
-    uint64_t before = bry__maplet_count(&maplet), sum = maplet_sum(&maplet, NULL);
+    uint64_t before = bry__maplet_count(&maplet), sum = maplet_sum(&maplet);
     uint8_t was[BATCH_SIZE] = {0};
     unsigned tables = maplet.tables;
     (void)given;
@@ -210,7 +210,7 @@ static bry_status upsert_n(trial *given)
     }
     if (status != BRY_OK) { /* all or nothing */
         assert_int_equal(bry__maplet_count(&maplet), before);
-        assert_int_equal(maplet_sum(&maplet, NULL), sum);
+        assert_int_equal(maplet_sum(&maplet), sum);
         assert_int_equal(maplet.tables, tables);
         assert_int_equal(was[0], 0);
     }
@@ -219,13 +219,13 @@ static bry_status upsert_n(trial *given)
 
 static bry_status add_n(trial *given)
 {
-    uint64_t before = bry__maplet_count(&maplet), sum = maplet_sum(&maplet, NULL);
+    uint64_t before = bry__maplet_count(&maplet), sum = maplet_sum(&maplet);
     unsigned tables = maplet.tables;
     (void)given;
     bry_status status = bry__maplet_add_n(&maplet, hashes, values, BATCH_SIZE);
     assert_int_equal(bry__maplet_count(&maplet), before + (status == BRY_OK ? BATCH_SIZE : 0));
     if (status != BRY_OK) {
-        assert_int_equal(maplet_sum(&maplet, NULL), sum);
+        assert_int_equal(maplet_sum(&maplet), sum);
         assert_int_equal(maplet.tables, tables);
     }
     return status;
@@ -292,49 +292,9 @@ TEST(test_remap)
         for (uint32_t i = 0; i < (kind / 2 ? 600u : 0); i++)
             assert_int_equal(bry__maplet_add(&maplet, key(1), i & 255), BRY_OK);
         assert_int_equal(bry__maplet_widen(&maplet, 12), BRY_OK);
-        assert_true(refuse_in_turn(remap, 0, false, NULL) >= 3);
+        assert_true(refuse_in_turn(remap, 0, false) >= 3);
         finish();
     }
-}
-
-static bool drop_even(void *context, uint64_t fingerprint, uint32_t value)
-{
-    (void)context;
-    (void)fingerprint;
-    return value % 2 == 0;
-}
-
-static bry_status sweep(trial *given)
-{
-    given->finished = false;
-    return bry__maplet_sweep(&maplet, drop_even, NULL, 400, &given->finished);
-}
-
-TEST(test_sweep)
-{
-    start(700, 2500);
-    for (uint32_t i = 0; i < 300; i++)
-        assert_int_equal(bry__maplet_add(&maplet, key(1), i & 255), BRY_OK);
-    unsigned refused = 0;
-    for (memory.fail_at = 1; memory.fail_at < 4; memory.fail_at++) {
-        /* Each call with one failure, until it needs no allocation. */
-        uint64_t sum = maplet_sum(&maplet, drop_even);
-        for (unsigned i = 0; i < 30; i++) {
-            bool done = false;
-            failing_allocator_restart(&memory);
-            bry_status status = bry__maplet_sweep(&maplet, drop_even, NULL, 400, &done);
-            refused += status == BRY_E_NOMEM;
-            assert_true(status == BRY_OK || status == BRY_E_NOMEM);
-            assert_int_equal(maplet_sum(&maplet, drop_even), sum);
-            maplet_check(&maplet);
-        }
-    }
-    assert_true(refused > 0);
-    uint64_t kept = maplet_sum(&maplet, drop_even);
-    refuse_in_turn(sweep, 0, true, drop_even);
-    refuse_in_turn(sweep, 0, true, drop_even); /* a round from the beginning */
-    assert_int_equal(maplet_sum(&maplet, NULL), kept);
-    finish();
 }
 
 static bry_status fold(trial *given)
@@ -350,7 +310,7 @@ TEST(test_fold)
     for (uint64_t i = 0; i < 1050; i++)
         assert_int_equal(bry__maplet_del_value(&maplet, key(i), (uint32_t)i & 255), BRY_PRESENT);
     assert_int_equal(maplet.tables, 2);
-    assert_true(refuse_in_turn(fold, 0, true, NULL) > 0);
+    assert_true(refuse_in_turn(fold, 0, true) > 0);
     assert_int_equal(maplet.tables, 1);
     assert_int_equal(bry__maplet_count(&maplet), 450);
     finish();
@@ -377,7 +337,7 @@ static bry_status clone(trial *given)
     bry__maplet made;
     bry_status status = bry__maplet_clone(&maplet, &made, &maplet.allocator);
     if (status == BRY_OK) {
-        assert_int_equal(maplet_sum(&made, NULL), maplet_sum(&maplet, NULL));
+        assert_int_equal(maplet_sum(&made), maplet_sum(&maplet));
         bry__maplet_free(&made);
     }
     return status;
@@ -395,7 +355,7 @@ static bry_status load(trial *given)
     bry_status status = bry__maplet_load(&made, &source, &how);
     if (status == BRY_OK) {
         maplet_assert_saved(&made, &saved);
-        assert_int_equal(maplet_sum(&made, NULL), maplet_sum(&maplet, NULL));
+        assert_int_equal(maplet_sum(&made), maplet_sum(&maplet));
         bry__maplet_free(&made);
     } else {
         assert_non_null(how.problem);
@@ -416,10 +376,10 @@ TEST(test_making)
     start(400, 1500);
     for (uint32_t i = 0; i < 700; i++)
         assert_int_equal(bry__maplet_add(&maplet, key(1), i & 255), BRY_OK);
-    assert_true(refuse_in_turn(init, 0, false, NULL) >= 3);
-    assert_true(refuse_in_turn(clone, 0, false, NULL) > 5);
-    assert_true(refuse_in_turn(load, 0, false, NULL) > 5);
-    assert_int_equal(refuse_in_turn(clear, 0, false, NULL), 0);
+    assert_true(refuse_in_turn(init, 0, false) >= 3);
+    assert_true(refuse_in_turn(clone, 0, false) > 5);
+    assert_true(refuse_in_turn(load, 0, false) > 5);
+    assert_int_equal(refuse_in_turn(clear, 0, false), 0);
     assert_int_equal(bry__maplet_count(&maplet), 0);
     finish();
 }
@@ -432,21 +392,21 @@ TEST(test_merge)
         make(&other, 1000);
         put(&maplet, 0, 300);
         put(&other, 100, 1300); /* two tables */
-        uint64_t count = bry__maplet_count(&maplet), sum = maplet_sum(&maplet, NULL);
-        uint64_t from = maplet_sum(&other, NULL);
+        uint64_t count = bry__maplet_count(&maplet), sum = maplet_sum(&maplet);
+        uint64_t from = maplet_sum(&other);
         unsigned refused = 0;
         bry_status status;
         for (memory.fail_at = 1;; memory.fail_at++) {
             failing_allocator_restart(&memory);
             status = bry__maplet_merge(&maplet, &other, mode ? BRY__MERGE_REPLACE : BRY__MERGE_ALL,
                                        NULL);
-            assert_int_equal(maplet_sum(&other, NULL), from);
+            assert_int_equal(maplet_sum(&other), from);
             assert_int_equal(bry__maplet_bytes(&maplet) + bry__maplet_bytes(&other), memory.now);
             if (status == BRY_OK)
                 break;
             assert_int_equal(status, BRY_E_NOMEM);
             assert_int_equal(bry__maplet_count(&maplet), count);
-            assert_int_equal(maplet_sum(&maplet, NULL), sum);
+            assert_int_equal(maplet_sum(&maplet), sum);
             refused++;
         }
         memory.fail_at = 0;

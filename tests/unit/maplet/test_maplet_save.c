@@ -16,21 +16,7 @@ static bry_hash key(uint64_t number)
     return generator_hash(&numbers);
 }
 
-static bool drop_even(void *context, uint64_t fingerprint, uint32_t value)
-{
-    (void)context;
-    (void)fingerprint;
-    return value % 2 == 0;
-}
-
-static void sweep(bry__maplet *maplet)
-{
-    bool done = false;
-    while (!done)
-        assert_int_equal(bry__maplet_sweep(maplet, drop_even, NULL, 50, &done), BRY_OK);
-}
-
-/* n entries, `crowd` more with one key, and a sweep in progress, which is not saved. */
+/* n entries, and `crowd` more with one key. */
 static void make(bry__maplet *maplet, uint64_t capacity, unsigned value_bits, uint64_t n,
                  unsigned crowd, const bry_allocator *allocator)
 {
@@ -43,9 +29,6 @@ static void make(bry__maplet *maplet, uint64_t capacity, unsigned value_bits, ui
                          BRY_OK);
     for (uint32_t i = 0; i < crowd; i++)
         assert_int_equal(bry__maplet_add(maplet, key(1), i & mask), BRY_OK);
-    bool done = false;
-    if (n > 0)
-        assert_int_equal(bry__maplet_sweep(maplet, drop_even, NULL, 1, &done), BRY_OK);
 }
 
 static bry_status load(bry__maplet *maplet, const void *bytes, size_t len, bry_load *how)
@@ -83,12 +66,10 @@ TEST(test_there_and_back)
         assert_int_equal(load(&loaded, saved.bytes, saved.len, &how), BRY_OK);
         assert_int_equal(bry__maplet_bytes(&loaded), memory.now);
         maplet_check(&loaded);
-        assert_int_equal(maplet_sum(&loaded, NULL), maplet_sum(&maplet, NULL));
+        assert_int_equal(maplet_sum(&loaded), maplet_sum(&maplet));
         maplet_assert_saved(&loaded, &saved);
 
-        /* Both behave the same after the sweep has ended in one and was repeated in the other. */
-        sweep(&maplet);
-        sweep(&loaded);
+        /* Both behave the same. */
         generator numbers = {i};
         uint32_t mask = shapes[i].value_bits < 32 ? (1u << shapes[i].value_bits) - 1 : UINT32_MAX;
         for (unsigned j = 0; j < 3000; j++) {
@@ -97,12 +78,6 @@ TEST(test_there_and_back)
             switch (generator_below(&numbers, 4)) {
             case 0:
                 assert_int_equal(bry__maplet_del(&maplet, hash), bry__maplet_del(&loaded, hash));
-                break;
-            case 1:
-                if (j % 100 == 0) {
-                    sweep(&maplet);
-                    sweep(&loaded);
-                }
                 break;
             default:
                 assert_int_equal(bry__maplet_add(&maplet, hash, value),
@@ -161,7 +136,7 @@ TEST(test_largest_value)
     bry_buffer saved = maplet_saved(&maplet);
     bry_load how = BRY_LOAD;
     assert_int_equal(load(&loaded, saved.bytes, saved.len, &how), BRY_OK);
-    assert_int_equal(maplet_sum(&loaded, NULL), maplet_sum(&maplet, NULL));
+    assert_int_equal(maplet_sum(&loaded), maplet_sum(&maplet));
     bry_buffer_free(&saved);
     bry__maplet_free(&loaded);
     bry__maplet_free(&maplet);
@@ -238,13 +213,9 @@ static unsigned accept_forged(const unsigned char *bytes, size_t len)
     assert_memory_equal(again.bytes, bytes, len);
     bry_buffer_free(&again);
     uint64_t n = bry__maplet_count(&loaded), removed = 0;
-    bool done = false;
     for (uint64_t i = 0; i < 120; i++)
         removed += bry__maplet_del(&loaded, key(i));
     assert_true(removed <= n && bry__maplet_count(&loaded) == n - removed);
-    for (unsigned i = 0; i < 10000 && !done; i++)
-        assert_int_equal(bry__maplet_sweep(&loaded, drop_even, NULL, 50, &done), BRY_OK);
-    assert_true(done);
     maplet_check(&loaded);
     bry__maplet_free(&loaded);
     return 1;

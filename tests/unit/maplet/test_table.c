@@ -1,7 +1,7 @@
 /*
- * Rare conditions of tables: many entries of one fingerprint, hashes that are not uniform, sweeps
- * while the table changes, memory that runs out during growth. And their size, for every number of
- * entries.
+ * Rare conditions of tables: many entries of one fingerprint, hashes that are not uniform,
+ * reclaiming while the table changes, memory that runs out during growth. And their size, for
+ * every number of entries.
  */
 #include "maplet/table.h"
 
@@ -381,35 +381,34 @@ TEST(test_bytes_at_every_size)
     }
 }
 
-/* ---- sweeps ---- */
+/* ---- reclaiming ---- */
 
-static uint64_t looked;
+enum { NAMES = 65536 };
 
-/* Drops entries with odd values. */
-static bool drop_odd(void *context, uint64_t fingerprint, uint32_t value)
+static void note_gone(void *context, uint32_t value)
 {
-    (void)context;
-    assert_true(fingerprint < table.range);
-    looked++;
-    return value & 1;
+    (void)value;
+    ++*(uint64_t *)context;
 }
 
-static bool drop_all(void *context, uint64_t fingerprint, uint32_t value)
+/* Values whose remainder by `by` is 1 have no name, and are reclaimed. */
+static bry__kept_values names_but(unsigned by)
 {
-    (void)context;
-    (void)fingerprint;
-    (void)value;
-    looked++;
-    return true;
+    static uint32_t name[NAMES];
+    for (uint32_t value = 0; value < NAMES; value++)
+        name[value] = value % by == 1 % by ? BRY__NOT_KEPT : value;
+    return bry__keep_named(name, NAMES);
 }
 
-static bool drop_none(void *context, uint64_t fingerprint, uint32_t value)
+/* Returns the number of entries that are gone. */
+static uint64_t reclaim(const bry__kept_values *names, uint64_t budget, bool *done)
 {
-    (void)context;
-    (void)fingerprint;
-    (void)value;
-    looked++;
-    return false;
+    uint64_t gone = 0, before = table.n;
+    assert_int_equal(
+        bry__table_reclaim(&table, names, note_gone, &gone, budget, done, &memory.allocator),
+        BRY_OK);
+    assert_int_equal(table.n, before - gone);
+    return gone;
 }
 
 static uint64_t count_odd(void)
@@ -422,11 +421,12 @@ static uint64_t count_odd(void)
     return odd;
 }
 
-/* During the sweep the table grows and shrinks, and gets and loses many entries of one fingerprint,
+/* Meanwhile the table grows and shrinks, and gets and loses many entries of one fingerprint,
  * always with even values: in the end no odd value is left, and every even one is. */
-TEST(test_sweep_while_the_table_changes)
+TEST(test_reclaim_while_the_table_changes)
 {
     static uint64_t added[100000];
+    bry__kept_values names = names_but(2);
     for (unsigned kind = 0; kind < 6; kind++) {
         generator numbers = {kind};
         unsigned shift = kind % 2 ? 20 : 0;
@@ -440,10 +440,7 @@ TEST(test_sweep_while_the_table_changes)
         bool done = false;
         while (!done) {
             assert_true(steps++ < 100000);
-            assert_int_equal(bry__table_sweep(&table, drop_odd, NULL,
-                                              1 + generator_below(&numbers, 300), &done,
-                                              &memory.allocator),
-                             BRY_OK);
+            reclaim(&names, 1 + generator_below(&numbers, 300), &done);
             bool grows = (kind / 2 == 0) || (kind / 2 == 2 && steps % 60 < 30);
             for (unsigned i = 0; i < 60 && !done && extra < 90000; i++) {
                 if (grows) {
@@ -464,8 +461,8 @@ TEST(test_sweep_while_the_table_changes)
     }
 }
 
-/* Removing an entry moves others out of the overflow, to where the sweep has already been. */
-TEST(test_sweep_while_a_crowd_is_pulled_in)
+/* Removing an entry moves others out of the overflow, to where reclaiming has already been. */
+TEST(test_reclaim_while_a_crowd_is_pulled_in)
 {
     start(UINT64_C(1) << 40, 16);
     generator numbers = {9};
@@ -475,12 +472,12 @@ TEST(test_sweep_while_a_crowd_is_pulled_in)
         put(5, 2 * i);
     for (uint32_t i = 0; i < 60; i++)
         put(5, 1001 + 2 * i);
+    bry__kept_values names = names_but(2);
     bool done = false;
     uint32_t steps = 0;
     for (; !done; steps++) {
         assert_true(steps < 1000);
-        assert_int_equal(bry__table_sweep(&table, drop_odd, NULL, 1, &done, &memory.allocator),
-                         BRY_OK);
+        reclaim(&names, 1, &done);
         if (steps < 60)
             take(5, 2 * steps); /* the smallest */
     }
@@ -491,64 +488,74 @@ TEST(test_sweep_while_a_crowd_is_pulled_in)
     finish();
 }
 
-/* The largest possible value, in the overflow: the sweep gets past it. */
-TEST(test_sweep_of_the_largest_values)
-{
-    start(UINT64_C(1) << 40, 32);
-    for (unsigned i = 0; i < 30; i++) {
-        put(7, UINT32_MAX);
-        put(8, UINT32_MAX - 1);
-        put(table.range - 1, UINT32_MAX);
-        put(table.range - 1, UINT32_MAX - 1);
-    }
-    looked = 0;
-    for (bool done = false; !done;) {
-        assert_true(looked < 10000);
-        assert_int_equal(bry__table_sweep(&table, drop_none, NULL, 10, &done, &memory.allocator),
-                         BRY_OK);
-    }
-    assert_int_equal(table.n, 120);
-    for (bool done = false; !done;)
-        assert_int_equal(bry__table_sweep(&table, drop_odd, NULL, 10, &done, &memory.allocator),
-                         BRY_OK);
-    assert_int_equal(table.n, 60);
-    assert_int_equal(count_odd(), 0);
-    check();
-    finish();
-}
-
 /* A step visits about as many entries as its budget, also in the overflow. */
-TEST(test_steps_of_a_sweep)
+TEST(test_steps_of_reclaiming)
 {
     start(UINT64_C(1) << 36, 16);
     generator numbers = {8};
     fill(&numbers, 30000);
     for (uint32_t i = 0; i < 10000; i++)
-        put(99, 2 * i);
-    for (unsigned round = 0; round < 2; round++) {
-        uint64_t most = 0, calls = 0, total = 0;
+        put(99, i);
+    uint64_t odd = count_odd();
+    for (unsigned by = 2; by > 0; by--) { /* the odd values, then all */
+        bry__kept_values names = names_but(by);
+        uint64_t most = 0, calls = 0, before = table.n, total = 0;
         for (bool done = false; !done; calls++) {
-            looked = 0;
-            assert_int_equal(
-                bry__table_sweep(&table, drop_odd, NULL, 500, &done, &memory.allocator), BRY_OK);
-            most = looked > most ? looked : most;
-            total += looked;
+            uint64_t gone = reclaim(&names, 500, &done);
+            most = gone > most ? gone : most;
+            total += gone;
         }
         /* A segment is visited as a whole, up to three times. */
         assert_true(most <= 500 + 3 * (uint64_t)BRY__SEGMENT_MAX);
-        assert_true(calls > total / (500 + 3 * (uint64_t)BRY__SEGMENT_MAX));
+        assert_true(calls > before / (500 + 3 * (uint64_t)BRY__SEGMENT_MAX));
+        assert_int_equal(total, by == 2 ? odd : before);
         assert_int_equal(count_odd(), 0);
+        check();
     }
-    check();
-    uint64_t most = 0;
-    for (bool done = false; !done;) {
-        looked = 0;
-        assert_int_equal(bry__table_sweep(&table, drop_all, NULL, 500, &done, &memory.allocator),
-                         BRY_OK);
-        most = looked > most ? looked : most;
-    }
-    assert_true(most <= 500 + 3 * (uint64_t)BRY__SEGMENT_MAX);
     assert_int_equal(table.n, 0);
+    finish();
+}
+
+/* If few entries are left, many segments are folded, and each entry is visited only a few times. */
+TEST(test_reclaim_of_most_entries)
+{
+    enum { N = 60000, BUDGET = 100 };
+    start(UINT64_C(1) << 46, 16);
+    generator numbers = {12};
+    for (uint32_t i = 0; i < N; i++)
+        put(generator_below(&numbers, table.range), i % 8 ? 1 : 0);
+    bry__kept_values names = names_but(2);
+    uint64_t calls = 0;
+    for (bool done = false; !done; calls++)
+        reclaim(&names, BUDGET, &done);
+    assert_int_equal(table.n, N / 8);
+    assert_true(calls <= 4 * N / BUDGET);
+    check();
+    finish();
+}
+
+/* Every third allocation fails: nothing is lost, and in the end all is reclaimed. */
+TEST(test_reclaim_out_of_memory)
+{
+    start(UINT64_C(1) << 46, 16);
+    generator numbers = {13};
+    fill(&numbers, 20000);
+    for (uint32_t i = 0; i < 300; i++)
+        put(99, i);
+    bry__kept_values names = names_but(2);
+    uint64_t even = table.n - count_odd(), gone = 0;
+    unsigned failed = 0;
+    memory.fail_at = 3;
+    for (bool done = false; !done;) {
+        failing_allocator_restart(&memory);
+        failed += bry__table_reclaim(&table, &names, note_gone, &gone, 1000, &done,
+                                     &memory.allocator) != BRY_OK;
+        assert_int_equal(table.n - count_odd(), even);
+        assert_true(failed < 1000);
+    }
+    memory.fail_at = 0;
+    assert_true(failed > 0);
+    assert_int_equal(table.n, even);
     check();
     finish();
 }
