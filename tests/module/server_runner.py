@@ -139,7 +139,7 @@ def _die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-def _free_port():
+def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -173,14 +173,14 @@ class Server:
     def start(self):
         """Starts it; tries other ports if another process took the first one."""
         for _ in range(5):
-            self.port = _free_port()
+            self.port = free_port()
             if self._try_start():
                 return
         raise RuntimeError(f"the server does not start:\n{self.log[-4000:]}")
 
     def refuses(self):
         """Tries to start it; returns its exit code, or None if it starts."""
-        self.port = _free_port()
+        self.port = free_port()
         return None if self._try_start() else self.process.returncode
 
     def from_log(self, *commands):
