@@ -36,18 +36,38 @@ static server_command_arg kinds_of_values[] = {
     {0},
 };
 
+/* Options of the commands that create. */
+#define MAP_CAPACITY_OPTION CAPACITY("Number of fields to plan for", PRESET("map-capacity", "1000"))
+#define MAP_ERROR_OPTION                                                                           \
+    ERROR_SHARE("Probability that a field that is not in the map returns a value, "                \
+                "and that a field that is in it does not return its own value",                    \
+                BRY_MAP_ERROR_MIN, PRESET("map-error", "0.001"))
+#define MAP_ENGINE_OPTION                                                                          \
+    CHOICE("engine", "ENGINE", engines, "Data structure to use." PRESET("map-engine", "auto"))
+#define MAP_VALUES_OPTION CHOICE("kind-of-values", NULL, kinds_of_values, NULL)
+#define MAP_NOGROW_OPTION                                                                          \
+    WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL,                                                  \
+         "New fields beyond CAPACITY are refused with FULL. Default: the map "                     \
+         "grows and stays within its ERROR.")
+
 static server_command_arg create_args[] = {
-    NEW_KEY("map"),
-    CAPACITY("Number of fields to plan for", PRESET("map-capacity", "1000")),
-    ERROR_SHARE("Probability that a field that is not in the map returns a value, "
-                "and that a field that is in it does not return its own value",
-                BRY_MAP_ERROR_MIN, PRESET("map-error", "0.001")),
-    CHOICE("engine", "ENGINE", engines, "Data structure to use." PRESET("map-engine", "auto")),
-    CHOICE("kind-of-values", NULL, kinds_of_values, NULL),
-    ORIGIN("Such maps can be merged. Excludes all other arguments."),
-    WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
-         "New fields beyond CAPACITY are refused with FULL. Default: the map "
-         "grows and stays within its ERROR."),
+    NEW_KEY("map"),    MAP_CAPACITY_OPTION,
+    MAP_ERROR_OPTION,  MAP_ENGINE_OPTION,
+    MAP_VALUES_OPTION, ORIGIN("Such maps can be merged. Excludes all other arguments."),
+    MAP_NOGROW_OPTION, {0},
+};
+static server_command_arg insert_args[] = {
+    MAP,
+    MAP_CAPACITY_OPTION,
+    MAP_ERROR_OPTION,
+    MAP_ENGINE_OPTION,
+    MAP_VALUES_OPTION,
+    SEED,
+    MAP_NOGROW_OPTION,
+    WORD("nocreate", "NOCREATE", SERVER_ARG_OPTIONAL,
+         "If the map does not exist, returns an error and does not create it."),
+    WORD("fields", "FIELDS", 0, "The fields follow."),
+    ARG_OF("data", SERVER_ARG_BLOCK, NULL, SERVER_ARG_MULTIPLE, pair, NULL),
     {0},
 };
 static server_command_arg pairs_args[] = {
@@ -96,6 +116,23 @@ const module_command map_commands[] = {
         .example = "MAP.SET routes 10.0.0.1 rack1 10.0.0.2 rack2",
     },
     {
+        .name = "MAP.INSERT",
+        .run = map_command_insert,
+        .flags = "write deny-oom fast",
+        .categories = "write fast bloomery",
+        .arity = -5,
+        .key_specs = change_keys,
+        .args = insert_args,
+        .summary = "Sets the values of fields, and creates the map with these options if it does "
+                   "not exist. Returns 1 for each new field, 0 for the others. If the map exists "
+                   "and an option that is given differs from the map's, returns MISMATCH and "
+                   "changes nothing. (Not compared are ENGINE auto, and CAPACITY with engine kbf, "
+                   "where MAP.COMPRESS changes it.)",
+        .complexity = "O(n), n fields",
+        .since = SINCE,
+        .example = "MAP.INSERT routes CAPACITY 1e6 ERROR 0.1% FIELDS 10.0.0.1 rack1 10.0.0.2 rack2",
+    },
+    {
         .name = "MAP.GET",
         .run = map_command_get,
         .flags = "readonly fast",
@@ -134,6 +171,20 @@ const module_command map_commands[] = {
         .complexity = "O(n), n fields",
         .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.DEL routes 10.0.0.1 10.9.9.9",
+    },
+    {
+        .name = "MAP.REMOVE",
+        .run = map_command_remove,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = -3,
+        .key_specs = del_keys,
+        .args = fields_args,
+        .summary = "Deletes fields, and the key too if the map is then empty. Returns 1 for each "
+                   "field that existed.",
+        .complexity = "O(n), n fields",
+        .since = SINCE,
+        .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.REMOVE routes 10.0.0.1 10.9.9.9",
     },
     {
         .name = "MAP.EXISTS",

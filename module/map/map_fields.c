@@ -1,8 +1,8 @@
-/* MAP.SET, GET, UPDATE, DEL, EXISTS: the fields of one map. n fields give n answers, in order. Each
+/* MAP.SET, INSERT, GET, UPDATE, DEL, REMOVE, EXISTS: the fields of one map. n fields give n answers, in order. Each
  * command is one batch of the library, so a change is made for all fields or for none. */
 #include "module/core/replies.h"
 #include "module/core/settings.h"
-#include "module/map/map_type.h"
+#include "module/map/map_request.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -21,6 +21,31 @@ typedef struct field_batch {
     bry_map_value small_values[SMALL];
     uint8_t small_answers[SMALL];
 } field_batch;
+
+/* A command that changes fields. */
+typedef struct map_change {
+    server_context *context;
+    server_string **argv;
+    size_t first; /* position of the first field */
+    size_t words; /* number of arguments from there on */
+    const char *effect; /* replicated instead: EFFECT KEY and these arguments; NULL: the command */
+} map_change;
+
+static void map_change_replicate(const map_change *change)
+{
+    if (change->effect)
+        api.Replicate(change->context, change->effect, "sv", change->argv[1],
+                      change->argv + change->first, change->words);
+    else
+        api.ReplicateVerbatim(change->context);
+}
+
+/* Replicates the change and sends its keyspace event. */
+static void map_changed(const map_change *change, const char *event)
+{
+    map_change_replicate(change);
+    object_changed(change->context, change->argv[1], event, false);
+}
 
 static bool field_batch_open(field_batch *self, size_t n)
 {
@@ -59,9 +84,10 @@ static void field_batch_hash(field_batch *self, const bry_map *map, server_strin
 }
 
 /* Reads the values of "field value …". False after an error reply. */
-static bool field_batch_read_values(server_context *context, field_batch *self, const bry_map *map,
-                                    server_string **pairs)
+static bool field_batch_read_values(const map_change *change, field_batch *self, const bry_map *map)
 {
+    server_context *context = change->context;
+    server_string **pairs = change->argv + change->first;
     char text[QUOTED_SIZE];
     uint32_t bits = map_value_bits(map);
     for (size_t i = 0; i < self->n; i++) {
@@ -74,7 +100,7 @@ static bool field_batch_read_values(server_context *context, field_batch *self, 
                 reply_error(context, "RANGE",
                             "value %s of field %s is not an integer of %u bits (argument %zu)",
                             quoted(value, text), quoted(pairs[2 * i], (char[QUOTED_SIZE]){0}), bits,
-                            2 * i + 3);
+                            change->first + 2 * i + 1);
                 return false;
             }
             self->values[i] = bry_map_value_number((uint64_t)number);
@@ -89,6 +115,12 @@ static bool field_batch_read_values(server_context *context, field_batch *self, 
         self->bytes += len;
     }
     return true;
+}
+
+static void map_count(held_object *object, size_t n)
+{
+    object_count(object, n);
+    *map_queries(object) += n;
 }
 
 static size_t field_batch_count(const field_batch *self, bry_answer answer)
@@ -150,7 +182,7 @@ static int map_get_all(server_context *context, server_string **argv, int argc, 
     bool raw = map && map_value_bits(map) != 0;
     size_t n = (size_t)argc - 2;
     if (opened.object)
-        object_count(opened.object, n);
+        map_count(opened.object, n);
     else
         map_family.totals.operations += n;
     api.ReplyWithArray(context, (long)n);
@@ -222,18 +254,18 @@ static int map_refuse_size(server_context *context, const held_object *object)
                        settings_max_key_bytes(), help);
 }
 
-/* Replies to a refusal by the library, and replicates it unless the map is new. */
-static int map_refused(server_context *context, const held_object *object, const field_batch *self,
+/* Replies to a refusal by the library, and replicates it unless the map is new (see object.h). */
+static int map_refused(const map_change *change, const held_object *object, const field_batch *self,
                        bry_status status, bool is_new)
 {
+    server_context *context = change->context;
     if (status == BRY_E_LIMIT)
         return map_refuse_size(context, object);
+    if (!is_new && (status == BRY_E_FULL || status == BRY_E_UNSURE))
+        map_change_replicate(change);
     if (status != BRY_E_FULL)
-        return is_new ? object_refused_here(context, &map_family, status)
-                      : object_refused(context, &map_family, status);
+        return object_refused_here(context, &map_family, status);
     map_family.totals.refused++;
-    if (!is_new)
-        api.ReplicateVerbatim(context);
     bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
     return map_reply_full(context, map_of(object), field_batch_count(self, BRY_ABSENT), self->n);
 }
@@ -254,10 +286,12 @@ static bool map_may_set(server_context *context, const held_object *object, fiel
 }
 
 /* Sets all fields. `created`: the options of a new object that is not stored in the key yet. */
-static int map_set_all(server_context *context, server_string **argv, opened_key *opened,
-                       field_batch *self, held_object *object, const bry_map_options *created)
+static int map_set_all(const map_change *change, opened_key *opened, field_batch *self,
+                       held_object *object, const bry_map_options *created)
 {
-    field_batch_hash(self, map_of(object), argv + 2, 2);
+    server_context *context = change->context;
+    server_string *name = change->argv[1];
+    field_batch_hash(self, map_of(object), change->argv + change->first, 2);
     if (!map_may_set(context, object, self))
         return map_refuse_size(context, object);
     object_limit_begin(context, object);
@@ -265,50 +299,88 @@ static int map_set_all(server_context *context, server_string **argv, opened_key
         bry_map_set_n(map_of(object), self->hashes, self->values, self->n, self->answers);
     status = object_limit_end(object, status);
     if (status != BRY_OK)
-        return map_refused(context, object, self, status, created != NULL);
+        return map_refused(change, object, self, status, created != NULL);
     object_recount(object);
-    object_count(object, self->n);
+    map_count(object, self->n);
     if (created) {
         object_put(opened, object);
-        map_replicate_creation(context, argv[1], created);
-        object_changed(context, argv[1], "map.create", false);
+        map_replicate_creation(context, name, created);
+        object_changed(context, name, "map.create", false);
     }
-    object_changed(context, argv[1], "map.set", true);
+    map_changed(change, "map.set");
     return map_reply_answers(context, self, BRY_ABSENT);
 }
 
-static int map_set_or_create(server_context *context, server_string **argv, opened_key *opened,
-                             field_batch *self)
+/* The map to set fields of: `created` is the options of a new one. NULL after an error reply. */
+static held_object *map_to_set(const map_change *change, const opened_key *opened,
+                               map_request *request, bry_map_options *created)
 {
-    bry_map_options options = map_options_default();
-    held_object *object = opened->object;
-    bry_status status = BRY_OK;
-    if (!object)
-        status = map_create(&options, &object);
+    held_object *made = NULL;
+    if (opened->object)
+        return !request || map_request_fits(change->context, request, map_of(opened->object))
+                   ? opened->object
+                   : NULL;
+    if (request && request->no_create) {
+        reply_no_key(change->context);
+        return NULL;
+    }
+    if (request) {
+        made = map_request_make(change->context, request);
+        *created = request->options;
+        return made;
+    }
+    *created = map_options_default();
+    bry_status status = map_create(created, &made);
     if (status != BRY_OK)
-        return reply_status(context, status);
-    if (field_batch_read_values(context, self, map_of(object), argv + 2))
-        map_set_all(context, argv, opened, self, object, opened->object ? NULL : &options);
-    if (!opened->object) /* it was not stored */
+        reply_status(change->context, status);
+    return made;
+}
+
+/* Sets fields and, if necessary, creates the map: with the options of the request or, without one,
+ * the defaults. */
+static int map_set(const map_change *change, map_request *request)
+{
+    opened_key opened;
+    field_batch batch;
+    bry_map_options created;
+    server_context *context = change->context;
+    if (!object_open(context, &map_family, change->argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (!field_batch_open(&batch, change->words / 2)) {
+        object_close(&opened);
+        return reply_status(context, BRY_E_NOMEM);
+    }
+    held_object *object = map_to_set(change, &opened, request, &created);
+    if (object && field_batch_read_values(change, &batch, map_of(object)))
+        map_set_all(change, &opened, &batch, object, opened.object ? NULL : &created);
+    if (!opened.object) /* it was not stored */
         object_free(object);
+    field_batch_close(&batch);
+    object_close(&opened);
     return SERVER_OK;
 }
 
 int map_command_set(server_context *context, server_string **argv, int argc)
 {
-    opened_key opened;
-    field_batch batch;
     if (argc < 4 || argc % 2 != 0)
         return api.WrongArity(context);
-    if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+    map_change change = {context, argv, 2, (size_t)argc - 2, NULL};
+    return map_set(&change, NULL);
+}
+
+int map_command_insert(server_context *context, server_string **argv, int argc)
+{
+    map_request request;
+    int at;
+    if (argc < 5)
+        return api.WrongArity(context);
+    if (!map_request_read(context, argv, argc, "FIELDS", &request, &at))
         return SERVER_OK;
-    if (field_batch_open(&batch, ((size_t)argc - 2) / 2))
-        map_set_or_create(context, argv, &opened, &batch);
-    else
-        reply_status(context, BRY_E_NOMEM);
-    field_batch_close(&batch);
-    object_close(&opened);
-    return SERVER_OK;
+    int words = argc - at - 1;
+    if (words < 2 || words % 2 != 0)
+        return api.WrongArity(context);
+    map_change change = {context, argv, (size_t)at + 1, (size_t)words, "MAP.SET"};
+    return map_set(&change, &request);
 }
 
 /* Moves the fields that exist to the front, sets them, and puts their answers back in place. */
@@ -331,13 +403,13 @@ static bry_status map_update_present(bry_map *map, field_batch *self, uint8_t *w
     return status;
 }
 
-static int map_update_all(server_context *context, server_string **argv, held_object *object,
-                          field_batch *self)
+static int map_update_all(const map_change *change, held_object *object, field_batch *self)
 {
+    server_context *context = change->context;
     bry_map *map = map_of(object);
-    if (!field_batch_read_values(context, self, map, argv + 2))
+    if (!field_batch_read_values(change, self, map))
         return SERVER_OK;
-    field_batch_hash(self, map, argv + 2, 2);
+    field_batch_hash(self, map, change->argv + change->first, 2);
     bry_map_get_n(map, self->hashes, self->n, NULL, self->answers);
     if (!object_may_grow(context, NULL, object->account.bytes - object->account.bytes / 9))
         return map_refuse_size(context, object);
@@ -352,11 +424,11 @@ static int map_update_all(server_context *context, server_string **argv, held_ob
         api.Free(was);
     if (status != BRY_OK) {
         self->n = present; /* those in front; the others were not involved */
-        return map_refused(context, object, self, status, false);
+        return map_refused(change, object, self, status, false);
     }
-    object_count(object, self->n);
+    map_count(object, self->n);
     if (present > 0)
-        object_changed(context, argv[1], "map.update", true);
+        map_changed(change, "map.update");
     return map_reply_answers(context, self, BRY_PRESENT);
 }
 
@@ -367,6 +439,7 @@ int map_command_update(server_context *context, server_string **argv, int argc)
     if (argc < 4 || argc % 2 != 0)
         return api.WrongArity(context);
     size_t n = ((size_t)argc - 2) / 2;
+    map_change change = {context, argv, 2, (size_t)argc - 2, NULL};
     if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     if (!field_batch_open(&batch, n))
@@ -374,42 +447,73 @@ int map_command_update(server_context *context, server_string **argv, int argc)
     else if (!opened.object)
         reply_zeros(context, n);
     else
-        map_update_all(context, argv, opened.object, &batch);
+        map_update_all(&change, opened.object, &batch);
     field_batch_close(&batch);
     object_close(&opened);
     return SERVER_OK;
 }
 
-static int map_del_all(server_context *context, server_string **argv, held_object *object,
-                       field_batch *self)
+static void map_del_all(const map_change *change, held_object *object, field_batch *self)
 {
-    field_batch_hash(self, map_of(object), argv + 2, 1);
+    server_context *context = change->context;
+    field_batch_hash(self, map_of(object), change->argv + change->first, 1);
     bry_status status = bry_map_del_n(map_of(object), self->hashes, self->n, self->answers);
-    if (status != BRY_OK)
-        return object_refused(context, &map_family, status);
+    if (status != BRY_OK) {
+        map_refused(change, object, self, status, false);
+        return;
+    }
     object_recount(object);
-    object_count(object, self->n);
+    map_count(object, self->n);
     if (field_batch_count(self, BRY_ABSENT) < self->n)
-        object_changed(context, argv[1], "map.del", true);
-    return map_reply_answers(context, self, BRY_PRESENT);
+        map_changed(change, "map.del");
+    map_reply_answers(context, self, BRY_PRESENT);
+}
+
+/* Deletes the key of an empty map. */
+static void map_drop_empty(const map_change *change, opened_key *opened)
+{
+    server_string *name = change->argv[1];
+    if (opened->object->items > 0)
+        return;
+    api.DeleteKey(opened->key);
+    opened->object = NULL;
+    api.Replicate(change->context, "DEL", "s", name);
+    api.NotifyKeyspaceEvent(change->context, SERVER_NOTIFY_GENERIC, "del", name);
+}
+
+static int map_del(const map_change *change, bool drop_empty)
+{
+    opened_key opened;
+    field_batch batch;
+    server_context *context = change->context;
+    if (!object_open(context, &map_family, change->argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        return SERVER_OK;
+    if (!field_batch_open(&batch, change->words)) {
+        reply_status(context, BRY_E_NOMEM);
+    } else if (!opened.object) {
+        reply_zeros(context, change->words);
+    } else {
+        map_del_all(change, opened.object, &batch);
+        if (drop_empty)
+            map_drop_empty(change, &opened);
+    }
+    field_batch_close(&batch);
+    object_close(&opened);
+    return SERVER_OK;
 }
 
 int map_command_del(server_context *context, server_string **argv, int argc)
 {
-    opened_key opened;
-    field_batch batch;
     if (argc < 3)
         return api.WrongArity(context);
-    size_t n = (size_t)argc - 2;
-    if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
-        return SERVER_OK;
-    if (!field_batch_open(&batch, n))
-        reply_status(context, BRY_E_NOMEM);
-    else if (!opened.object)
-        reply_zeros(context, n);
-    else
-        map_del_all(context, argv, opened.object, &batch);
-    field_batch_close(&batch);
-    object_close(&opened);
-    return SERVER_OK;
+    map_change change = {context, argv, 2, (size_t)argc - 2, NULL};
+    return map_del(&change, false);
+}
+
+int map_command_remove(server_context *context, server_string **argv, int argc)
+{
+    if (argc < 3)
+        return api.WrongArity(context);
+    map_change change = {context, argv, 2, (size_t)argc - 2, "MAP.DEL"};
+    return map_del(&change, true);
 }

@@ -1,56 +1,11 @@
 /* MAP.CREATE, JOIN, COMPRESS, INFO: whole maps. */
-#include "module/core/arguments.h"
 #include "module/core/replies.h"
-#include "module/map/map_type.h"
+#include "module/map/map_request.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 /* ---- MAP.CREATE ---------------------------------------------------------------------------- */
-
-/* The arguments of MAP.CREATE. */
-typedef struct map_request {
-    bry_map_options options;
-    int engine;
-    uint64_t raw;
-    server_string *like;
-} map_request;
-
-static const char *const engine_words[] = {"auto", "compact", "kbf", NULL};
-static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_KBF};
-
-/* False after an error reply. */
-static bool map_read_create(server_context *context, server_string **argv, int argc,
-                            map_request *request)
-{
-    bry_map_options *map = &request->options;
-    *request = (map_request){.options = map_options_default(), .engine = -1};
-    command_option options[] = {
-        option_capacity(&map->capacity),
-        option_error(BRY_MAP_ERROR_MIN, &map->error),
-        option_word("ENGINE", engine_words, &request->engine),
-        option_count("VALUES", BRY_MAP_VALUES_MAX, &map->values),
-        option_count("RAW", BRY_MAP_VALUE_BITS_MAX, &request->raw),
-        option_string("LIKE", &request->like),
-        option_seed(&map->seed),
-        option_flag("NOGROW", &map->fixed),
-    };
-    size_t count = sizeof options / sizeof options[0];
-    if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
-        return false;
-    if (request->like && options_given(options, count) > 1) {
-        reply_error(context, "ERR", "LIKE cannot be combined with other arguments");
-        return false;
-    }
-    if (map->values && request->raw) {
-        reply_error(context, "ERR", "VALUES and RAW cannot be combined");
-        return false;
-    }
-    if (request->engine >= 0)
-        map->engine = engines[request->engine];
-    map->value_bits = (uint32_t)request->raw;
-    return true;
-}
 
 /* An empty map that also has the value codes of the other, so that the two can be merged. */
 static bry_status map_create_like(const held_object *other, held_object **out)
@@ -84,27 +39,13 @@ static int map_put_like(server_context *context, server_string **argv, opened_ke
 }
 
 static int map_put_new(server_context *context, server_string **argv, opened_key *target,
-                       bry_map_options *options)
+                       map_request *request)
 {
-    bry_map_shape shape = BRY_MAP_SHAPE;
-    held_object *made;
-    bry_status status = bry_map_plan(options, &shape);
-    if (status == BRY_E_RANGE)
-        return reply_error(
-            context, "RANGE",
-            "ERROR is too small for this CAPACITY, or VALUES or RAW exceeds the limit of engine %s",
-            bry_engine_name(options->engine));
-    if (status == BRY_OK && !object_may_grow(context, NULL, shape.bytes))
-        return reply_error(context, "RANGE",
-                           "CAPACITY and ERROR need %" PRIu64
-                           " bytes, more than bloomery.max-key-bytes",
-                           shape.bytes);
-    if (status == BRY_OK)
-        status = map_create(options, &made);
-    if (status != BRY_OK)
-        return reply_status(context, status);
+    held_object *made = map_request_make(context, request);
+    if (!made)
+        return SERVER_OK;
     object_put(target, made);
-    map_replicate_creation(context, argv[1], options);
+    map_replicate_creation(context, argv[1], &request->options);
     object_changed(context, argv[1], "map.create", false);
     return reply_ok(context);
 }
@@ -117,13 +58,13 @@ int map_command_create(server_context *context, server_string **argv, int argc)
         return SERVER_OK;
     if (argc < 2)
         return api.WrongArity(context);
-    if (!map_read_create(context, argv, argc, &request) ||
+    if (!map_request_read(context, argv, argc, NULL, &request, NULL) ||
         !object_open_free(context, &map_family, argv[1], &target))
         return SERVER_OK;
     if (request.like)
         map_put_like(context, argv, &target, request.like);
     else
-        map_put_new(context, argv, &target, &request.options);
+        map_put_new(context, argv, &target, &request);
     object_close(&target);
     return SERVER_OK;
 }
@@ -193,7 +134,7 @@ static void map_reply_errors(server_context *context, const char *what,
     }
 }
 
-#define INFO_PAIRS 23
+#define INFO_PAIRS 24
 
 static int map_reply_info(server_context *context, const held_object *object)
 {
@@ -220,6 +161,7 @@ static int map_reply_info(server_context *context, const held_object *object)
     reply_pair_count(context, "refused_unsure", stats.refused_unsure);
     reply_pair_count(context, "refused_full", stats.refused_full);
     reply_pair_count(context, "ghosts", stats.ghosts);
+    reply_pair_count(context, "queries", *map_queries(object));
     reply_pair_count(context, "bytes", object->account.bytes);
     reply_pair_count(context, "bytes_keys", stats.bytes_main);
     reply_pair_count(context, "bytes_values", stats.bytes_secondary + stats.bytes_dictionary);

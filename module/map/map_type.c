@@ -151,4 +151,5 @@ command_family map_family = {
     .destroy = map_type_destroy,
     .items = map_type_items,
     .errors = map_type_errors,
+    .extra = sizeof(uint64_t), /* map_queries() */
 };

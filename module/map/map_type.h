@@ -23,6 +23,13 @@ static inline bry_map *map_of(const held_object *object)
     return object->thing;
 }
 
+/* Number of fields that commands asked for, set or deleted in this key since it was loaded. Only
+ * this node knows it: it is neither replicated nor saved. */
+static inline uint64_t *map_queries(const held_object *object)
+{
+    return object_extra(object);
+}
+
 /* The options of a map that is created implicitly, from the settings. */
 bry_map_options map_options_default(void);
 
@@ -35,7 +42,7 @@ void map_replicate_creation(server_context *context, server_string *name,
                             const bry_map_options *options);
 
 server_command_function map_command_create, map_command_set, map_command_get, map_command_update,
-    map_command_del, map_command_exists, map_command_join, map_command_compress, map_command_info,
-    map_command_load;
+    map_command_insert, map_command_del, map_command_remove, map_command_exists, map_command_join,
+    map_command_compress, map_command_info, map_command_load;
 
 #endif

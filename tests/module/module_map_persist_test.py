@@ -31,6 +31,14 @@ def fill(client, scale=1):
     client("EXPIRE", "joined", 10000)
     client("EVAL", "redis.call('MAP.SET', KEYS[1], 'a', '1'); redis.call('MAP.DEL', KEYS[2], 'k3')",
            2, "script", "grown")
+    client("MAP.INSERT", "inserted", "CAPACITY", 50, "ERROR", "2%", "RAW", 12, "FIELDS",
+           *(x for i in range(200) for x in (i, i)))  # with a random seed
+    client("MAP.INSERT", "inserted", "ERROR", 0.02, "FIELDS", "a", 7)
+    client("MAP.REMOVE", "inserted", *range(50), "none")
+    for i in range(14):
+        client.ask("MAP.INSERT", "fully", "NOGROW", "CAPACITY", 10, "FIELDS", f"f{i}", f"x{i}")
+    client("MAP.INSERT", "gone", "FIELDS", "a", 7)
+    client("MAP.REMOVE", "gone", "a")
     client("MULTI")
     client("MAP.SET", "queued", "a", "1")
     client("MAP.SET", "queued", "a", "2", "b", "3")
@@ -38,15 +46,15 @@ def fill(client, scale=1):
 
 
 KEYS = ("grown", "raw", "kbf", "fixed", "made", "like", "empty", "joined", "script",
-        "queued")
+        "queued", "inserted", "fully")
 
 
 def answers(client):
     """All query results, and the dump of each map; not the allocated bytes, which depend on the
-    history."""
+    history, nor the queries, which each node counts for itself."""
     infos = [pairs(client("MAP.INFO", key)) for key in KEYS]
     for info in infos:
-        for name in (b"bytes", b"bytes_keys", b"bytes_values"):
+        for name in (b"bytes", b"bytes_keys", b"bytes_values", b"queries"):
             info.pop(name)
     return ([client("MAP.GET", key, *(f"k{i}" for i in range(300)), *range(300),
                     *(f"f{i}" for i in range(20)), "a", "only") for key in KEYS]
@@ -61,6 +69,9 @@ def go_on(client):
                                      for x in (f"later {i}", f"v{i % 200}")))
     client("MAP.DEL", "grown", *(f"later {i}" for i in range(0, 3000, 2)))
     client.ask("MAP.SET", "fixed", "one", "more")
+    client.ask("MAP.INSERT", "fully", "NOGROW", "FIELDS", "one", "more")
+    client("MAP.INSERT", "inserted", "RAW", 12, "FIELDS", *(x for i in range(900) for x in (f"l{i}", i)))
+    client("MAP.REMOVE", "inserted", *range(100))
     client("MAP.COMPRESS", "grown")
 
 
@@ -100,6 +111,16 @@ class Damaged(Damaging, Case):
 
 
 class Log(Logged, Keep):
+    def test_effects_are_logged(self):
+        """Of MAP.INSERT and MAP.REMOVE only effects that every node repeats in the same way."""
+        start = len(self.log())
+        self.client("MAP.INSERT", "i", "SEED", 5, "FIELDS", "a", "1")
+        self.client("MAP.REMOVE", "i", "a")
+        said = self.log()[start:]
+        for word, times in ((b"MAP.CREATE", 1), (b"MAP.SET", 1), (b"MAP.DEL", 1), (b"\r\nDEL\r\n", 1),
+                            (b"MAP.INSERT", 0), (b"MAP.REMOVE", 0)):
+            self.assertEqual(said.count(word), times, word)
+
     def test_creation_is_logged_with_its_seed(self):
         self.client("MAP.SET", "m", "a", "1")
         seed = pairs(self.client("MAP.INFO", "m"))[b"seed"]

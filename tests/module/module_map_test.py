@@ -232,6 +232,100 @@ class Fields(Case):
         client.close()
 
 
+class Insert(Case):
+    """MAP.INSERT creates the map that it needs; MAP.REMOVE deletes the one that it empties."""
+
+    OPTIONS = ("CAPACITY", 500, "ERROR", "0.01", "ENGINE", "compact", "RAW", 12, "SEED", 7)
+
+    def info(self):
+        return pairs(self.client("MAP.INFO", "m"))
+
+    def test_creates_with_its_options(self):
+        self.assertEqual(self.client("MAP.INSERT", "m", *self.OPTIONS, "FIELDS", "a", 1, "b", 2, "a", 3),
+                         [1, 1, 0])
+        info = self.info()
+        self.assertEqual((info[b"capacity"], float(info[b"error"]), info[b"engine"],
+                          info[b"value_bits"], info[b"seed"], info[b"grows"]),
+                         (500, 0.01, b"compact", 12, b"7", 1))
+        self.assertEqual(self.client("MAP.INSERT", "m", *self.OPTIONS, "FIELDS", "c", 4, "b", 5), [1, 0])
+        self.assertEqual(self.client("map.insert", "m", "fields", "FIELDS", 6), [1])
+        self.assertEqual(self.client("MAP.GET", "m", *"abc", "FIELDS"), [3, 5, 4, 6])
+        self.client("DEL", "m")
+        self.client("MAP.INSERT", "m", "NOGROW", "CAPACITY", 2, "FIELDS", "a", "x")
+        self.assertEqual((self.info()[b"grows"], self.info()[b"capacity"]), (0, 2))
+        self.refused("FULL", "MAP.INSERT", "new", "NOGROW", "CAPACITY", 2, "FIELDS", *"a1b2c3")
+
+    def test_options_that_differ(self):
+        self.client("MAP.INSERT", "m", *self.OPTIONS, "FIELDS", "a", 1)
+        for text, *options in (("the map has CAPACITY 500, not 501", "CAPACITY", 501),
+                               ("the map has ERROR 0.01, not 0.02", "ERROR", 0.02),
+                               ("the map has ENGINE compact, not kbf", "ENGINE", "kbf"),
+                               ("created with RAW 12, not with VALUES", "VALUES", 12),
+                               ("the map has RAW 12, not 13", "RAW", 13),
+                               ("the map has SEED 7, not 8", "SEED", 8),
+                               ("created without NOGROW", "NOGROW")):
+            self.refused("MISMATCH", "MAP.INSERT", "m", *options, "FIELDS", "a", 2, text=text)
+        self.assertEqual(self.client("MAP.INSERT", "m", "ENGINE", "auto", "FIELDS", "a", 2), [0])
+        self.client("MAP.CREATE", "bytes", "VALUES", 50, "NOGROW")
+        self.refused("MISMATCH", "MAP.INSERT", "bytes", "RAW", 12, "FIELDS", "a", 1)
+        self.refused("MISMATCH", "MAP.INSERT", "bytes", "VALUES", 51, "FIELDS", "a", 1)
+        self.client("MAP.INSERT", "bytes", "VALUES", 50, "NOGROW", "FIELDS", "a", 1)
+
+    def test_a_compressed_kbf_map_still_fits(self):
+        options = ("CAPACITY", 1000, "ENGINE", "kbf", "RAW", 8, "SEED", 7)
+        self.client("MAP.INSERT", "m", *options, "FIELDS", "a", 1)
+        self.client("MAP.COMPRESS", "m")
+        self.assertLess(self.info()[b"capacity"], 1000)
+        self.assertEqual(self.client("MAP.INSERT", "m", *options, "FIELDS", "b", 2), [1])
+
+    def test_refusals(self):
+        self.refused_each("MAP.INSERT", "m", (
+            ("ERR", "no such key", "NOCREATE", "FIELDS", "a", 1),
+            ("ERR", "unknown argument 'SIZE'", "SIZE", 5, "FIELDS", "a", 1),
+            ("ERR", "unknown argument 'LIKE'", "LIKE", "x", "FIELDS", "a", 1),
+            ("ERR", "VALUES and RAW cannot be combined", "VALUES", 5, "RAW", 5, "FIELDS", "a", 1),
+            ("ERR", "wrong number of arguments", "FIELDS", "a"),
+            ("ERR", "wrong number of arguments", "FIELDS", "a", 1, "b"),
+            ("ERR", "wrong number of arguments", "CAPACITY", 100, "SEED", 5),
+            ("RANGE", "more than bloomery.max-key-bytes", "CAPACITY", "1e10", "FIELDS", "a", 1),
+            ("RANGE", "is not an integer of 4 bits (argument 8)", "RAW", 4, "FIELDS", "a", 1, "b", 16),
+        ))
+        self.client("SET", "s", "text")
+        self.refused("WRONGTYPE", "MAP.INSERT", "s", "FIELDS", "a", 1)
+        self.refused("WRONGTYPE", "MAP.REMOVE", "s", "a")
+        self.client("MAP.SET", "m", "a", "1")
+        self.assertEqual(self.client("MAP.INSERT", "m", "NOCREATE", "FIELDS", "b", 1), [1])
+
+    def test_remove(self):
+        self.assertEqual(self.client("MAP.REMOVE", "m", "a", "b"), [0, 0])
+        self.client("MAP.SET", "m", *"a1b2c3")
+        self.assertEqual(self.client("MAP.REMOVE", "m", "a", "x", "a"), [1, 0, 0])
+        self.assertEqual(self.client("EXISTS", "m"), 1)
+        self.assertEqual(self.client("MAP.REMOVE", "m", "b", "c"), [1, 1])
+        self.assertEqual(self.client("EXISTS", "m"), 0)
+        self.client("MAP.CREATE", "m")
+        self.assertEqual(self.client("MAP.REMOVE", "m", "x"), [0])
+        self.assertEqual(self.client("EXISTS", "m"), 0)
+        self.assertEqual(self.client.info("bloomery")["bloomery_map_keys"], 0)
+
+    def test_queries(self):
+        """Of each field, once; not of the map as a whole, and gone where the key is loaded."""
+        self.client("MAP.INSERT", "m", "FIELDS", *"a1b2")
+        for n, *command in ((2, "MAP.SET", "m", *"a2c3"), (3, "MAP.GET", "m", *"abx"),
+                            (1, "MAP.EXISTS", "m", "y"), (2, "MAP.UPDATE", "m", *"a2y3"),
+                            (1, "MAP.DEL", "m", "c"), (1, "MAP.REMOVE", "m", "b"),
+                            (200, "MAP.GET", "m", *range(200)), (0, "MAP.COMPRESS", "m"),
+                            (0, "MAP.INFO", "m")):
+            before = self.info()[b"queries"]
+            self.client(*command)
+            self.assertEqual(self.info()[b"queries"], before + n, command)
+        digest = self.client("DEBUG", "DIGEST-VALUE", "m")
+        self.client("MAP.GET", "m", "a")
+        self.assertEqual(self.client("DEBUG", "DIGEST-VALUE", "m"), digest)
+        self.client("DEBUG", "RELOAD")
+        self.assertEqual(self.info()[b"queries"], 0)
+
+
 class Whole(Case):
     def test_join(self):
         self.client("MAP.CREATE", "a", "SEED", 4)
@@ -297,6 +391,7 @@ class Around(Described, Case):
     PREFIX = "MAP"
     COMMANDS = (("CREATE k CAPACITY 5", "k"), ("CREATE k LIKE o", "k o"),
                 ("CREATE like LIKE o", "like o"), ("SET k f v", "k"), ("GET k f g", "k"),
+                ("INSERT k CAPACITY 5 FIELDS f v", "k"), ("REMOVE k f", "k"),
                 ("UPDATE k f v", "k"), ("DEL k f", "k"), ("EXISTS k f", "k"),
                 ("JOIN k s t", "k s t"), ("COMPRESS k", "k"), ("INFO k", "k"),
                 ("LOAD k 0 x", "k"))
@@ -350,18 +445,22 @@ class Around(Described, Case):
         self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
         self.client("CONFIG", "SET", "notify-keyspace-events", "EA")
         listener = Client(self.server.port)
-        listener("PSUBSCRIBE", "__keyevent@0__:map.*")
+        listener("PSUBSCRIBE", "__keyevent@0__:*")
         self.client("MAP.SET", "m", "a", "1")
         self.client("MAP.UPDATE", "m", "a", "2")
         self.client("MAP.UPDATE", "m", "none", "2")
         self.client("MAP.DEL", "m", "a")
         self.client("MAP.COMPRESS", "m")
         self.client("MAP.JOIN", "n", "m")
-        heard = [tuple(listener._read()[2:]) for _ in range(6)]
+        self.client("MAP.INSERT", "o", "FIELDS", *"a1b2")
+        self.client("MAP.REMOVE", "o", *"ab")
+        events = (("map.create", "m"), ("map.set", "m"), ("map.update", "m"), ("map.del", "m"),
+                  ("map.compress", "m"), ("map.join", "n"), ("map.create", "o"), ("map.set", "o"),
+                  ("map.del", "o"), ("del", "o"))
+        heard = [tuple(listener._read()[2:]) for _ in events]
         listener.close()
-        self.assertEqual(heard, [(b"__keyevent@0__:map." + event, key) for event, key in
-                                 ((b"create", b"m"), (b"set", b"m"), (b"update", b"m"),
-                                  (b"del", b"m"), (b"compress", b"m"), (b"join", b"n"))])
+        self.assertEqual(heard, [(f"__keyevent@0__:{event}".encode(), key.encode())
+                                 for event, key in events])
 
     def test_info_adds_up(self):
         start = self.client.info("bloomery")

@@ -3,18 +3,11 @@
 import sys
 
 import server_runner
-from server_runner import Case, Error, Server
+from cluster_case import ClusterCase
+from server_runner import Error
 
 
-class Cluster(Case):
-    SETTINGS = {"cluster-enabled": "yes", "cluster-require-full-coverage": "no"}
-
-    def setUp(self):
-        self.client.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)  # they exist the second time
-        self.wait_until(lambda: self.client("CLUSTER", "INFO").startswith(b"cluster_state:ok"),
-                        "the cluster is up")
-        super().setUp()
-
+class Cluster(ClusterCase):
     def test_slots(self):
         self.client("ONCE.CREATE", "{a}guard", "WINDOW", "1h")
         self.assertEqual(self.client("ONCE", "{a}guard", 1, "INCR", "{a}n"), [1, 1])
@@ -35,39 +28,19 @@ class Cluster(Case):
     def test_a_slot_on_the_move(self):
         """The server checks all keys: if some have moved already, the client must try again, and
         neither node runs the command."""
-        slot = self.client("CLUSTER", "KEYSLOT", "{a}")
-        with Server(**self.SETTINGS) as other:
-            there = other.client
-            there("CLUSTER", "MEET", "127.0.0.1", self.server.port)
-            name, ours = there("CLUSTER", "MYID"), self.client("CLUSTER", "MYID")
-            self.wait_until(lambda: name in self.client("CLUSTER", "NODES") and
-                            there("CLUSTER", "INFO").startswith(b"cluster_state:ok"),
-                            "the nodes have met")
-            self.addCleanup(self.client, "CLUSTER", "FORGET", name)
-            self.addCleanup(self.client, "CLUSTER", "SETSLOT", slot, "STABLE")
-            self.client("ONCE.CREATE", "{a}guard", "WINDOW", "1h")
-            self.client("SET", "{a}n", 1)
-            there("CLUSTER", "SETSLOT", slot, "IMPORTING", ours)
-            self.client("CLUSTER", "SETSLOT", slot, "MIGRATING", name)
-
-            def asking(*command):
-                there("ASKING")
-                return there.ask(*command)
-
-            def move(key):
-                self.client("MIGRATE", "127.0.0.1", other.port, key, 0,
-                            server_runner.PATIENCE * 1000)
+        self.client("ONCE.CREATE", "{a}guard", "WINDOW", "1h")
+        self.client("SET", "{a}n", 1)
+        with self.moving("{a}") as other:
             self.assertEqual(self.client("ONCE", "{a}guard", 1, "INCR", "{a}n"), [1, 2])
             self.refused("TRYAGAIN", "ONCE", "{a}guard", 2, "INCR", "{a}gone")
-            move("{a}guard")
+            self.move("{a}guard", other)
             self.refused("TRYAGAIN", "ONCE", "{a}guard", 1, "INCR", "{a}n")
-            self.assertEqual(asking("ONCE", "{a}guard", 1, "INCR", "{a}n").word, "TRYAGAIN")
-            move("{a}n")
+            self.assertEqual(self.asking(other, "ONCE", "{a}guard", 1, "INCR", "{a}n").word, "TRYAGAIN")
+            self.move("{a}n", other)
             self.refused("ASK", "ONCE", "{a}guard", 1, "INCR", "{a}n")
-            self.assertEqual(asking("ONCE", "{a}guard", 1, "INCR", "{a}n"), [0])
-            self.assertEqual(asking("ONCE", "{a}guard", 2, "INCR", "{a}n"), [1, 3])
-            self.assertEqual(there.ask("ONCE", "{a}guard", 3, "INCR", "{a}n").word, "MOVED")
-            self.assertEqual(other.complaints(), "")
+            self.assertEqual(self.asking(other, "ONCE", "{a}guard", 1, "INCR", "{a}n"), [0])
+            self.assertEqual(self.asking(other, "ONCE", "{a}guard", 2, "INCR", "{a}n"), [1, 3])
+            self.assertEqual(other.client.ask("ONCE", "{a}guard", 3, "INCR", "{a}n").word, "MOVED")
 
 
 if __name__ == "__main__":

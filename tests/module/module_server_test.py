@@ -262,7 +262,8 @@ class Memory(Case):
         flags = {info[0].upper(): info[2] for info in self.client(
             "COMMAND", "INFO", *self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery"))}
         for command in (["MAP.CREATE", "new"], ["MAP.SET", "map", "a", "1"],
-                        ["MAP.SET", "new", "a", "1"], ["MAP.UPDATE", "map", 1, "1"],
+                        ["MAP.SET", "new", "a", "1"], ["MAP.INSERT", "new", "FIELDS", "a", "1"],
+                        ["MAP.UPDATE", "map", 1, "1"],
                         ["MAP.JOIN", "new", "map"], ["MAP.LOAD", "new", 0, "x"],
                         ["WINDOW.CREATE", "new", "WINDOW", 1], ["WINDOW.ADD", "window", "a"],
                         ["WINDOW.MADD", "window", "ITEMS", "a"], ["WINDOW.MERGE", "window", "w"],
