@@ -4,6 +4,7 @@ that the server routes by it and access control checks it."""
 import sys
 
 import server_runner
+from cluster_case import ClusterCase
 from server_runner import Case, Client, Error
 
 # How to make an object that another can be LIKE.
@@ -61,15 +62,7 @@ class Like(Case):
                              [1, b"OK"])
 
 
-class LikeInCluster(Case):
-    SETTINGS = {"cluster-enabled": "yes", "cluster-require-full-coverage": "no"}
-
-    def setUp(self):
-        self.client.ask("CLUSTER", "ADDSLOTSRANGE", 0, 16383)  # they exist the second time
-        self.wait_until(lambda: self.client("CLUSTER", "INFO").startswith(b"cluster_state:ok"),
-                        "the cluster is up")
-        super().setUp()
-
+class LikeInCluster(ClusterCase):
     def test_slots(self):
         for family, options in FAMILIES.items():
             create, old = f"{family}.CREATE", f"{{a}}{family}"
