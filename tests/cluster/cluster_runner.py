@@ -154,13 +154,17 @@ class Cluster:
                    "a replica is in sync")
 
     def wait_ok(self):
-        """Waits until all living nodes agree about the owners of the slots, and serve them."""
+        """Waits until all living nodes agree about the owners of the slots and about who follows
+        whom (without that a primary does not vote for a replica), and serve them."""
         def agreed():
             alive = [node for node in self.nodes if node.alive]
             if not all(node.info_ok() for node in alive):
                 return False
             owners = [self._owners(node) for node in alive]
-            return len(owners[0]) == SLOTS and owners.count(owners[0]) == len(owners)
+            roles = [{other.id: node.view().get(other.id, (None, None))[1] for other in alive}
+                     for node in alive]
+            return len(owners[0]) == SLOTS and owners.count(owners[0]) == len(owners) and \
+                roles.count(roles[0]) == len(roles)
         wait_until(agreed, "the nodes agree")
 
     @staticmethod

@@ -33,6 +33,7 @@ SURFACES = {
     "cli": ("apps/", "text/"),
     "module": ("text/",),
     "apps": (),
+    "clients": (),
     "examples": (),
     "text": (),
     "papers": ("lib/",),
@@ -64,8 +65,8 @@ MAX_FILES = 40  # in a folder
 MAX_FUNCTION = 70  # lines, from the name to the closing brace
 # Where the length of functions is limited, and where names of static functions are unique, so that
 # a name from a backtrace is easy to find.
-FUNCTIONS = ("lib", "cli", "module", "apps", "text", "papers", "bench", "tests")
-NAMED = ("cli", "module", "apps", "text", "papers", "bench")
+FUNCTIONS = ("lib", "cli", "module", "apps", "clients", "text", "papers", "bench", "tests")
+NAMED = ("cli", "module", "apps", "clients", "text", "papers", "bench")
 # Conventional names, and folders of data, whose names are not checked.
 SYMBOLS = pathlib.Path(__file__).with_name("symbols.txt")
 COMMON_NAMES = {"CMakeLists.txt", "README.md", "Makefile", ".clang-tidy", ".gitignore",
