@@ -250,6 +250,33 @@ bry_answer bry__maplet_find(const bry__maplet *maplet, bry_hash hash, bry__match
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
+/* Where a key is, for changes. */
+typedef struct key_place {
+    unsigned table; /* the newest that has the key; maplet->tables: none has it */
+    bry__table_place at; /* there, or else in the newest table */
+    uint32_t value;
+} key_place;
+
+/* Searches each table once. `moving` as for bry__table_find(), in the newest one. */
+static void find_key(const bry__maplet *maplet, bry_hash hash, bool moving, key_place *key)
+{
+    unsigned newest = maplet->tables - 1;
+    if (newest > 0)
+        bry__table_prefetch(maplet->table[newest - 1], fingerprint_of(maplet, newest - 1, hash),
+                            false);
+    bool found = bry__table_find(maplet->table[newest], fingerprint_of(maplet, newest, hash),
+                                 moving, &key->at, &key->value);
+    key->table = found ? newest : maplet->tables;
+    bry__table_place older;
+    for (unsigned i = newest; i-- > 0 && !found;)
+        if (bry__table_find(maplet->table[i], fingerprint_of(maplet, i, hash), false, &older,
+                            &key->value)) {
+            found = true;
+            key->table = i;
+            key->at = older;
+        }
+}
+
 bry_status bry__maplet_open_table(bry__maplet *maplet)
 {
     unsigned i = maplet->tables;
@@ -282,17 +309,19 @@ unsigned bry__maplet_place(const bry__maplet *maplet)
     return bry__chain_place(&maplet->chain, n);
 }
 
-bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value)
+/* Adds an entry; `newest` is its place in the newest table, if that is known, or NULL. */
+static bry_status add_entry(bry__maplet *maplet, bry_hash hash, uint32_t value,
+                            const bry__table_place *newest)
 {
-    if (is_wide(maplet, value))
-        return BRY_E_RANGE;
     unsigned i = bry__maplet_place(maplet), before = maplet->tables;
     bry_status status = i < maplet->chain.tables ? BRY_OK : BRY_E_FULL;
     while (maplet->tables <= i && status == BRY_OK)
         status = bry__maplet_open_table(maplet);
     if (status == BRY_OK)
-        status = bry__table_add(maplet->table[i], fingerprint_of(maplet, i, hash), value,
-                                &maplet->allocator);
+        status = newest && i + 1 == before
+                     ? bry__table_add_at(maplet->table[i], newest, value, &maplet->allocator)
+                     : bry__table_add(maplet->table[i], fingerprint_of(maplet, i, hash), value,
+                                      &maplet->allocator);
     if (status == BRY_OK)
         bry__values_note(maplet, i, value, true);
     while (status != BRY_OK && maplet->tables > before)
@@ -300,44 +329,77 @@ bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value)
     return status;
 }
 
+bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value)
+{
+    return is_wide(maplet, value) ? BRY_E_RANGE : add_entry(maplet, hash, value, NULL);
+}
+
+/* Gives a key that was found another value. */
+static bry_status replace_found(bry__maplet *maplet, const key_place *key, uint32_t value)
+{
+    return key->value == value ? BRY_OK
+                               : bry__table_replace_at(maplet->table[key->table], &key->at,
+                                                       key->value, value, &maplet->allocator);
+}
+
 bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
                               uint32_t *old)
 {
     if (is_wide(maplet, value))
         return BRY_E_RANGE;
-    uint32_t before = 0;
-    unsigned i = find_table(maplet, hash, &before);
-    bool found = i < maplet->tables;
-    bry_status status = BRY_OK;
-    if (!found)
-        status = bry__maplet_add(maplet, hash, value);
-    else if (before != value)
-        status = bry__table_replace(maplet->table[i], fingerprint_of(maplet, i, hash), before,
-                                    value, &maplet->allocator);
+    key_place key;
+    find_key(maplet, hash, true, &key);
+    bool found = key.table < maplet->tables;
+    bry_status status =
+        found ? replace_found(maplet, &key, value) : add_entry(maplet, hash, value, &key.at);
     if (status == BRY_OK && was)
         *was = found ? BRY_PRESENT : BRY_ABSENT;
     if (status == BRY_OK && old && found)
-        *old = before;
+        *old = key.value;
     return status;
 }
 
-bry_answer bry__maplet_take(bry__maplet *maplet, bry_hash hash, uint32_t *value)
+bry_status bry__maplet_update(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
+                              uint32_t *old)
 {
-    unsigned i = find_table(maplet, hash, value);
-    if (i >= maplet->tables)
-        return BRY_ABSENT;
-    bry__table_del(maplet->table[i], fingerprint_of(maplet, i, hash), *value, &maplet->allocator);
-    bry__maplet_close_empty(maplet);
-    return BRY_PRESENT;
+    if (is_wide(maplet, value))
+        return BRY_E_RANGE;
+    key_place key;
+    find_key(maplet, hash, false, &key);
+    bool found = key.table < maplet->tables;
+    bry_status status = found ? replace_found(maplet, &key, value) : BRY_OK;
+    if (status == BRY_OK)
+        *was = found ? BRY_PRESENT : BRY_ABSENT;
+    if (status == BRY_OK && found)
+        *old = key.value;
+    return status;
+}
+
+uint64_t bry__maplet_take_all(bry__maplet *maplet, bry_hash hash, bry__tell_value *taken,
+                              void *context)
+{
+    uint64_t removed = 0;
+    for (unsigned i = maplet->tables; i-- > 0;) {
+        bry__table *table = maplet->table[i];
+        bry__table_place at;
+        uint32_t value;
+        bool more = true;
+        while (more && bry__table_find(table, fingerprint_of(maplet, i, hash), true, &at, &value)) {
+            more = !bry__table_is_single(table, &at);
+            bry__table_del_at(table, &at, value, &maplet->allocator);
+            removed++;
+            if (taken)
+                taken(context, value);
+        }
+    }
+    if (removed > 0)
+        bry__maplet_close_empty(maplet);
+    return removed;
 }
 
 uint64_t bry__maplet_del(bry__maplet *maplet, bry_hash hash)
 {
-    uint64_t removed = 0;
-    uint32_t value;
-    while (bry__maplet_take(maplet, hash, &value) == BRY_PRESENT)
-        removed++;
-    return removed;
+    return bry__maplet_take_all(maplet, hash, NULL, NULL);
 }
 
 bry_answer bry__maplet_del_value(bry__maplet *maplet, bry_hash hash, uint32_t value)

@@ -45,12 +45,12 @@ static bry_status single_put(bry__maplet *maplet, unsigned i, bry_hash hash, uin
     bry__values *values = maplet->values;
     uint64_t fingerprint = bry__fingerprint(hash, table->range);
     uint32_t before = value;
-    bool found = maybe && bry__table_get(table, fingerprint, &before);
+    bry__table_place at;
+    bool found = bry__table_find(table, fingerprint, true, &at, &before) && maybe;
     if (found && before == value)
         return BRY_OK;
-    bry_status status =
-        found ? bry__table_replace(table, fingerprint, before, value, &maplet->allocator)
-              : bry__table_add(table, fingerprint, value, &maplet->allocator);
+    bry_status status = found ? bry__table_replace_at(table, &at, before, value, &maplet->allocator)
+                              : bry__table_add_at(table, &at, value, &maplet->allocator);
     if (status != BRY_OK)
         return status;
     bool live = found && values->name[before] != BRY__NO_NAME;
@@ -104,11 +104,12 @@ bool bry__single_del(bry__maplet *maplet, bry_hash hash)
     bool any = false;
     for (unsigned i = 0; i < maplet->tables; i++) {
         uint32_t value;
-        uint64_t fingerprint = single_fingerprint(maplet, i, hash);
-        if (!bry__table_get(maplet->table[i], fingerprint, &value) ||
+        bry__table_place at;
+        if (!bry__table_find(maplet->table[i], single_fingerprint(maplet, i, hash), true, &at,
+                             &value) ||
             !bry__values_is_live(maplet, value))
             continue;
-        bry__table_del(maplet->table[i], fingerprint, value, &maplet->allocator);
+        bry__table_del_at(maplet->table[i], &at, value, &maplet->allocator);
         maplet->values->count[i][value]--;
         any = true;
     }

@@ -147,6 +147,15 @@ static inline bry__segment_run segment_run_of(const bry__segment *segment, unsig
     return run;
 }
 
+/* Estimated positions of run and slot: both lines are fetched at the same time. */
+BRY__PREFETCHING void segment_prefetch_about(const bry__segment *segment, unsigned quotients,
+                                             unsigned quotient)
+{
+    unsigned index = quotient * segment->n / quotients;
+    __builtin_prefetch(bry__runs_of(segment, quotients) + ((quotient + index) >> 3));
+    __builtin_prefetch(segment->bytes + (segment_slot_at(segment, index) >> 3));
+}
+
 bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint64_t u,
                              uint32_t value)
 {
@@ -155,7 +164,9 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
         return place;
     uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    bry__segment_run run = segment_run_of(segment, bry__quotients_of(segment, u_most), quotient);
+    unsigned quotients = bry__quotients_of(segment, u_most);
+    segment_prefetch_about(segment, quotients, quotient);
+    bry__segment_run run = segment_run_of(segment, quotients, quotient);
     place.bit = (uint64_t)quotient + run.index;
     place.index = run.index;
     place.run = run.length;
@@ -210,11 +221,8 @@ bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, 
     if (!segment->bytes)
         return false;
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    /* Estimated positions of run and slot: both lines are fetched at the same time. */
     unsigned quotients = bry__quotients_of(segment, u_most);
-    unsigned index = quotient * segment->n / quotients;
-    __builtin_prefetch(bry__runs_of(segment, quotients) + ((quotient + index) >> 3));
-    __builtin_prefetch(segment->bytes + (segment_slot_at(segment, index) >> 3));
+    segment_prefetch_about(segment, quotients, quotient);
     return segment_pick(segment, u, segment_run_of(segment, quotients, quotient), value);
 }
 

@@ -283,11 +283,11 @@ static bool table_may_overflow(const bry__table *table, const bry__segment *segm
     return table->overflow.n > 0 && (count >= BRY__CROWD || segment->spilled);
 }
 
-/* bry__table_get() for a segment that has spilled. */
-static BRY__COLD bool table_get_spilled(const bry__table *table, uint64_t fingerprint, bry__spot at,
-                                        uint32_t *value)
+/* The smallest value of a fingerprint whose segment has spilled; if `found`, *value is the smallest
+ * in the segment. */
+static BRY__COLD bool table_get_beyond(const bry__table *table, uint64_t fingerprint, bool found,
+                                       uint32_t *value)
 {
-    bool found = bry__segment_get(bry__table_segment(table, at.i), at.u_most, at.u, value);
     bry__overflow_place place = bry__overflow_find(&table->overflow, fingerprint, 0);
     uint64_t f;
     uint32_t v;
@@ -296,6 +296,14 @@ static BRY__COLD bool table_get_spilled(const bry__table *table, uint64_t finger
     if (!found || v < *value)
         *value = v;
     return true;
+}
+
+/* bry__table_get() for a segment that has spilled. */
+static BRY__COLD bool table_get_spilled(const bry__table *table, uint64_t fingerprint, bry__spot at,
+                                        uint32_t *value)
+{
+    bool found = bry__segment_get(bry__table_segment(table, at.i), at.u_most, at.u, value);
+    return table_get_beyond(table, fingerprint, found, value);
 }
 
 bool bry__table_get(const bry__table *table, uint64_t fingerprint, uint32_t *value)
@@ -375,6 +383,35 @@ bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_
            table_find_overflow(table, fingerprint, value, &beyond);
 }
 
+/* Searches the segment of the fingerprint. */
+static void table_locate(const bry__table *table, uint64_t fingerprint, bool moving,
+                         bry__table_place *at)
+{
+    bry__spot spot = bry__table_spot(table, fingerprint);
+    bry__segment *segment = bry__table_segment(table, spot.i);
+    if (moving)
+        bry__segment_prefetch_change(segment, spot.u_most, spot.u);
+    at->fingerprint = fingerprint;
+    at->segment = segment;
+    at->i = spot.i;
+    at->u = spot.u;
+    at->u_most = spot.u_most;
+    at->first = bry__segment_find(segment, spot.u_most, spot.u, 0);
+    at->count = bry__segment_count(segment, spot.u, at->first);
+}
+
+bool bry__table_find(const bry__table *table, uint64_t fingerprint, bool moving,
+                     bry__table_place *place, uint32_t *value)
+{
+    table_locate(table, fingerprint, moving, place);
+    bool found = place->count > 0;
+    if (found)
+        *value = bry__segment_value(place->segment, place->first.index);
+    if (place->segment->spilled && table->overflow.n > 0)
+        found = table_get_beyond(table, fingerprint, found, value);
+    return found;
+}
+
 /* Lists values from `from` on; stores up to `room` of them and counts up to `most`. */
 static uint64_t table_list_values(const bry__table *table, uint64_t fingerprint, uint32_t from,
                                   uint32_t *values, uint64_t room, uint64_t most)
@@ -440,32 +477,29 @@ static bry_status table_widen_segment(bry__table *table, bry__segment *segment, 
     return status;
 }
 
-bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t value,
-                          const bry_allocator *allocator)
+bry_status bry__table_add_at(bry__table *table, const bry__table_place *at, uint32_t value,
+                             const bry_allocator *allocator)
 {
-    bry__spot at = bry__table_spot(table, fingerprint);
-    bry__segment *segment = bry__table_segment(table, at.i);
-    bry__segment_prefetch_change(segment, at.u_most, at.u);
-    bry__place place = bry__segment_find(segment, at.u_most, at.u, 0);
-    unsigned count = bry__segment_count(segment, at.u, place);
+    bry__segment *segment = at->segment;
+    bry__place place = at->first;
     bry_status status = BRY_OK;
     uint64_t moved = 0;
-    if (count >= BRY__CROWD) {
+    if (at->count >= BRY__CROWD) {
         if (!bry__segment_fits(segment, value))
-            status = table_widen_segment(table, segment, at.u_most, allocator);
+            status = table_widen_segment(table, segment, at->u_most, allocator);
         if (status != BRY_OK)
             return status;
         uint32_t largest = bry__segment_value(segment, place.index + BRY__CROWD - 1);
-        status = bry__overflow_insert(&table->overflow, fingerprint,
+        status = bry__overflow_insert(&table->overflow, at->fingerprint,
                                       value < largest ? largest : value, allocator);
         if (status == BRY_OK && value < largest)
             table_replace_largest(segment, place.index, value);
     } else if (segment->n >= BRY__SEGMENT_MAX) {
-        status = bry__overflow_insert(&table->overflow, fingerprint, value, allocator);
+        status = bry__overflow_insert(&table->overflow, at->fingerprint, value, allocator);
         if (status == BRY_OK)
             segment->spilled = 1;
     } else {
-        for (unsigned i = 0; i < count; i++) { /* after the smaller values */
+        for (unsigned i = 0; i < at->count; i++) { /* after the smaller values */
             if (bry__segment_value(segment, place.index) >= value)
                 break;
             place.index++;
@@ -473,7 +507,7 @@ bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t valu
         }
         size_t before = bry__segment_bytes(segment);
         moved = segment->n - place.index;
-        status = bry__segment_insert(segment, at.u_most, place, (bry__entry){at.u, value},
+        status = bry__segment_insert(segment, at->u_most, place, (bry__entry){at->u, value},
                                      table->value_bits, allocator);
         table->block_bytes += bry__segment_bytes(segment) - before;
     }
@@ -484,48 +518,56 @@ bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t valu
     return BRY_OK;
 }
 
-/* Removes an entry of the segment; the smallest one of its fingerprint in the overflow replaces
- * it. */
-static void table_remove_from_segment(bry__table *table, bry__spot at, bry__segment *segment,
-                                      bry__place place, uint64_t fingerprint,
+bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t value,
+                          const bry_allocator *allocator)
+{
+    bry__table_place at;
+    table_locate(table, fingerprint, true, &at);
+    return bry__table_add_at(table, &at, value, allocator);
+}
+
+/* Removes the entry at `index` of the segment; the smallest one of its fingerprint in the overflow
+ * replaces it. */
+static void table_remove_from_segment(bry__table *table, const bry__table_place *at, unsigned index,
                                       const bry_allocator *allocator)
 {
-    if (table->overflow.n > 0) {
-        bry__place first = bry__segment_find(segment, at.u_most, at.u, 0);
-        unsigned count = bry__segment_count(segment, at.u, first);
-        bry__overflow_place smallest = bry__overflow_find(&table->overflow, fingerprint, 0);
+    bry__segment *segment = at->segment;
+    bry__place place = at->first;
+    if (table->overflow.n > 0 && at->count >= BRY__CROWD) {
+        bry__overflow_place smallest = bry__overflow_find(&table->overflow, at->fingerprint, 0);
         bry__overflow_place next = smallest;
         uint64_t f;
         uint32_t v;
-        if (count >= BRY__CROWD && bry__overflow_next(&table->overflow, &next, &f, &v) &&
-            f == fingerprint && bry__segment_fits(segment, v)) {
-            unsigned last = first.index + BRY__CROWD - 1;
-            for (unsigned i = place.index; i < last; i++)
+        if (bry__overflow_next(&table->overflow, &next, &f, &v) && f == at->fingerprint &&
+            bry__segment_fits(segment, v)) {
+            unsigned last = place.index + BRY__CROWD - 1;
+            for (unsigned i = index; i < last; i++)
                 bry__segment_set_value(segment, i, bry__segment_value(segment, i + 1));
-            table_replace_largest(segment, first.index, v);
+            table_replace_largest(segment, place.index, v);
             bry__overflow_remove(&table->overflow, smallest, allocator);
-            table_sweep_again(table, at.i);
+            table_sweep_again(table, at->i);
             return;
         }
     }
     size_t before = bry__segment_bytes(segment);
-    bry__table_count_step(table, segment->n - place.index);
-    bry__segment_remove(segment, at.u_most, place, at.u, allocator);
+    bry__table_count_step(table, segment->n - index);
+    place.bit += index - place.index;
+    place.index = index;
+    bry__segment_remove(segment, at->u_most, place, at->u, allocator);
     table->block_bytes += bry__segment_bytes(segment) - before;
 }
 
-bool bry__table_take(bry__table *table, uint64_t fingerprint, uint32_t value,
-                     const bry_allocator *allocator)
+static bool table_take_at(bry__table *table, const bry__table_place *at, uint32_t value,
+                          const bry_allocator *allocator)
 {
-    bry__spot at = bry__table_spot(table, fingerprint);
-    bry__segment *segment = bry__table_segment(table, at.i);
-    bry__segment_prefetch_change(segment, at.u_most, at.u);
-    bry__place place = bry__segment_find(segment, at.u_most, at.u, value);
-    if (place.found && bry__segment_value(segment, place.index) == value) {
-        table_remove_from_segment(table, at, segment, place, fingerprint, allocator);
+    unsigned index = at->first.index, end = index + at->count;
+    while (index < end && bry__segment_value(at->segment, index) != value)
+        index++;
+    if (index < end) {
+        table_remove_from_segment(table, at, index, allocator);
     } else {
         bry__overflow_place there;
-        if (!table_find_overflow(table, fingerprint, value, &there))
+        if (!table_find_overflow(table, at->fingerprint, value, &there))
             return false;
         bry__overflow_remove(&table->overflow, there, allocator);
     }
@@ -533,50 +575,72 @@ bool bry__table_take(bry__table *table, uint64_t fingerprint, uint32_t value,
     return true;
 }
 
-bool bry__table_del(bry__table *table, uint64_t fingerprint, uint32_t value,
-                    const bry_allocator *allocator)
+bool bry__table_take(bry__table *table, uint64_t fingerprint, uint32_t value,
+                     const bry_allocator *allocator)
 {
-    bool removed = bry__table_take(table, fingerprint, value, allocator);
+    bry__table_place at;
+    table_locate(table, fingerprint, true, &at);
+    return table_take_at(table, &at, value, allocator);
+}
+
+bool bry__table_del_at(bry__table *table, const bry__table_place *at, uint32_t value,
+                       const bry_allocator *allocator)
+{
+    bool removed = table_take_at(table, at, value, allocator);
     if (removed)
         bry__table_shrink(table, allocator);
     return removed;
 }
 
-/* bry__table_replace() in place, if the fingerprint has one entry and the value fits; else
- * false. */
-static bool table_replace_single(bry__table *table, uint64_t fingerprint, uint32_t to)
+bool bry__table_del(bry__table *table, uint64_t fingerprint, uint32_t value,
+                    const bry_allocator *allocator)
 {
-    bry__spot at = bry__table_spot(table, fingerprint);
-    bry__segment *segment = bry__table_segment(table, at.i);
-    bry__place place = bry__segment_find(segment, at.u_most, at.u, 0);
-    unsigned count = bry__segment_count(segment, at.u, place), beyond = 0;
+    bry__table_place at;
+    table_locate(table, fingerprint, true, &at);
+    return bry__table_del_at(table, &at, value, allocator);
+}
+
+/* bry__table_replace_at() in place, if the fingerprint has one entry and the value fits; else
+ * false. */
+static bool table_replace_single(bry__table *table, const bry__table_place *at, uint32_t to)
+{
+    unsigned beyond = 0;
     bry__overflow_place first = {0};
-    if (table_may_overflow(table, segment, count)) {
+    if (table_may_overflow(table, at->segment, at->count)) {
         uint64_t f;
         uint32_t v;
-        first = bry__overflow_find(&table->overflow, fingerprint, 0);
+        first = bry__overflow_find(&table->overflow, at->fingerprint, 0);
         for (bry__overflow_place next = first;
-             beyond < 2 && bry__overflow_next(&table->overflow, &next, &f, &v) && f == fingerprint;)
+             beyond < 2 && bry__overflow_next(&table->overflow, &next, &f, &v) &&
+             f == at->fingerprint;)
             beyond++;
     }
-    if (count == 1 && beyond == 0 && bry__segment_fits(segment, to))
-        bry__segment_set_value(segment, place.index, to);
-    else if (count == 0 && beyond == 1)
+    if (at->count == 1 && beyond == 0 && bry__segment_fits(at->segment, to))
+        bry__segment_set_value(at->segment, at->first.index, to);
+    else if (at->count == 0 && beyond == 1)
         bry__overflow_set(&table->overflow, first, to);
     else
         return false;
     return true;
 }
 
+bry_status bry__table_replace_at(bry__table *table, const bry__table_place *at, uint32_t from,
+                                 uint32_t to, const bry_allocator *allocator)
+{
+    if (table_replace_single(table, at, to))
+        return BRY_OK;
+    bry_status status = bry__table_add_at(table, at, to, allocator);
+    if (status == BRY_OK)
+        bry__table_del(table, at->fingerprint, from, allocator);
+    return status;
+}
+
 bry_status bry__table_replace(bry__table *table, uint64_t fingerprint, uint32_t from, uint32_t to,
                               const bry_allocator *allocator)
 {
-    if (table_replace_single(table, fingerprint, to))
-        return BRY_OK;
-    bry_status status = bry__table_add(table, fingerprint, to, allocator);
-    if (status == BRY_OK)
-        bry__table_del(table, fingerprint, from, allocator);
-    return status;
+    bry__table_place at;
+    table_locate(table, fingerprint, false, &at);
+    return bry__table_replace_at(table, &at, from, to, allocator);
 }
 
 /* ---- checking ------------------------------------------------------------------------------ */

@@ -84,6 +84,35 @@ uint64_t bry__table_get_all(const bry__table *table, uint64_t fingerprint, uint3
 uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint32_t from,
                              uint32_t *values, uint64_t room);
 
+/* Where a fingerprint is in a table, or would be. Valid until the table changes. */
+typedef struct bry__table_place {
+    uint64_t fingerprint;
+    bry__segment *segment;
+    uint64_t i, u, u_most;
+    bry__place first; /* of its smallest value in the segment, or where that would go */
+    unsigned count; /* its values in the segment */
+} bry__table_place;
+
+/* Searches once, for bry__table_get() and a change after it: true if the fingerprint has a value,
+ * the smallest of which is *value then. `moving`: prefetches all that adding or removing an entry
+ * will move. */
+bool bry__table_find(const bry__table *table, uint64_t fingerprint, bool moving,
+                     bry__table_place *place, uint32_t *value);
+
+/* The functions below for a place that was found. */
+bry_status bry__table_add_at(bry__table *table, const bry__table_place *place, uint32_t value,
+                             const bry_allocator *allocator);
+bry_status bry__table_replace_at(bry__table *table, const bry__table_place *place, uint32_t from,
+                                 uint32_t to, const bry_allocator *allocator);
+bool bry__table_del_at(bry__table *table, const bry__table_place *place, uint32_t value,
+                       const bry_allocator *allocator);
+
+/* True if the fingerprint has exactly one entry, and that is in the segment. */
+static inline bool bry__table_is_single(const bry__table *table, const bry__table_place *place)
+{
+    return place->count == 1 && (table->overflow.n == 0 || !place->segment->spilled);
+}
+
 /* Adds an entry, even if there is an equal one. BRY_E_NOMEM. */
 bry_status bry__table_add(bry__table *table, uint64_t fingerprint, uint32_t value,
                           const bry_allocator *allocator);

@@ -248,17 +248,16 @@ static bry_status compact_map_set_n(void *self, const bry_hash *hashes, const ui
     return status;
 }
 
+static void compact_map_report_lost(void *context, uint32_t code)
+{
+    compact_map_report(context, code, false);
+}
+
 /* Deletes every entry of the key: after a merge, an older table may hold one that a newer one
  * hides. */
 static bool compact_map_del_all(bry__compact_map *map, bry_hash hash)
 {
-    bool deleted = false;
-    uint32_t code;
-    while (bry__maplet_take(&map->maplet, hash, &code) == BRY_PRESENT) {
-        compact_map_report(map, code, false);
-        deleted = true;
-    }
-    return deleted;
+    return bry__maplet_take_all(&map->maplet, hash, compact_map_report_lost, map) > 0;
 }
 
 static bry_status compact_map_del_n(void *self, const bry_hash *hashes, size_t n, uint64_t codes,
@@ -283,13 +282,16 @@ static bry_status compact_map_update(void *self, bry_hash hash, uint32_t code, u
                                      bry_answer *was)
 {
     bry__compact_map *map = self;
+    unsigned bits = map->maplet.options.value_bits;
     uint32_t before;
-    uint8_t answer = (uint8_t)bry__maplet_get(&map->maplet, hash, &before);
-    bry_status status = answer == BRY_PRESENT
-                            ? compact_map_upsert(map, &hash, &code, 1, codes, &before, &answer)
-                            : BRY_OK;
-    if (status == BRY_OK)
-        *was = (bry_answer)answer;
+    bry__compact_map_widen(map, codes);
+    bry_status status = bry__maplet_update(&map->maplet, hash, code, was, &before);
+    if (status == BRY_OK && *was == BRY_PRESENT) {
+        compact_map_report(map, code, true);
+        compact_map_report(map, before, false);
+    } else {
+        bry__maplet_narrow(&map->maplet, bits);
+    }
     return status;
 }
 
