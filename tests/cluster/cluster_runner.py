@@ -325,6 +325,10 @@ class Cluster:
         for node in self.nodes:
             node.client("ACL", "SETUSER", "default", "resetpass", "off")
 
+    def forget_password(self):
+        for node in self.nodes:
+            node.client("ACL", "SETUSER", "default", "on", "nopass")
+
     def complaints(self):
         return "".join(node.complaints() for node in self.nodes)
 

@@ -70,7 +70,7 @@ NAMED = ("cli", "module", "apps", "clients", "text", "papers", "bench")
 # Conventional names, and folders of data, whose names are not checked.
 SYMBOLS = pathlib.Path(__file__).with_name("symbols.txt")
 COMMON_NAMES = {"CMakeLists.txt", "README.md", "Makefile", ".clang-tidy", ".gitignore",
-                "expected.csv"}
+                "expected.csv", "package.json"}
 DATA_FOLDERS = ("tests/fuzz/corpus", "tests/golden")
 
 # The name of a static function of lib/ may occur in at most this many files, for backtraces.

@@ -1,0 +1,639 @@
+// A distributed map: pairs of a key and a small value, spread over a Redis or Valkey cluster whose
+// servers have loaded bloomery.so. A single server works the same way.
+//
+//     import { create, UNSURE } from "./bloomery_map.mjs";
+//     const routes = await create("redis://127.0.0.1:7000/routes", { capacity: 2e6, raw: 12 });
+//     await routes.set("10.0.0.1", 7);
+//     await routes.get("10.0.0.1");  // 7; null if absent; UNSURE if engine kbf cannot tell
+//     routes.close();
+//
+// Needs ioredis 5. README.md beside this file explains it; doc/cluster.md of Bloomery says how a map
+// is stored.
+import { createHmac, randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Redis } from "ioredis";
+
+const REREAD = 60000; // milliseconds after which the record of a map is read again
+const CHUNK = 20000; // keys per exchange
+const VALUE_MAX = 65535; // bytes
+const SLOTS = 16384;
+
+/** The base of all errors of this file; also an error reply that has no class of its own. */
+export class MapError extends Error {}
+/** There is no map of this name. */
+export class Missing extends MapError {}
+/** A map of this name exists, with other options. */
+export class Mismatch extends MapError {}
+/** A limit is reached; the message names it. */
+export class Full extends MapError {}
+/** Fewer replicas than wanted have confirmed a write in time. */
+export class NotConfirmed extends MapError {}
+/** The type of UNSURE. */
+export class Unsure {
+  toString() {
+    return "UNSURE";
+  }
+}
+/** An answer of engine kbf: the key may have any value or none. */
+export const UNSURE = Object.freeze(new Unsure());
+
+const errorOf = (reply) => {
+  const known = { FULL: Full, MISMATCH: Mismatch };
+  return new (known[reply.message.split(" ")[0]] ?? MapError)(reply.message);
+};
+
+// ---- the record ---------------------------------------------------------------------------------
+
+const FIELDS = ["slabs", "epoch", "pick", "values", "engine", "capacity", "error", "seed"];
+
+const recordText = (record) =>
+  ["bloomery-map 1", ...FIELDS.map((field) => `${field}=${record[field]}`)].join(" ");
+
+function parseRecord(name, text) {
+  const match = new RegExp("^bloomery-map 1 slabs=([1-9]\\d*) epoch=([0-9a-f]{16}) " +
+    "pick=(crc32|hmac-sha256:[0-9a-f]{32}) values=((?:raw|codes):\\d+) engine=(compact|kbf) " +
+    "capacity=(\\d+) error=([-+.e\\d]+) seed=(\\d+)$").exec(text.toString("latin1"));
+  if (!match) {
+    throw new MapError(`map "${name}" was made by a newer Bloomery, or its record is damaged: ` +
+      text.toString("latin1", 0, 200));
+  }
+  const record = Object.fromEntries(FIELDS.map((field, i) => [field, match[i + 1]]));
+  return { ...record, slabs: Number(record.slabs), capacity: Number(record.capacity) };
+}
+
+const isRaw = (record) => record.values.startsWith("raw:");
+const bitsOf = (record) => Number(record.values.split(":")[1]);
+
+/** The options of every slab. */
+function slabOptions(record) {
+  const pairs = record.capacity / record.slabs;
+  const capacity = Math.max(64, Math.ceil(pairs + 4 * Math.sqrt(pairs)));
+  return ["CAPACITY", capacity, "ERROR", record.error, "ENGINE", record.engine, "RAW",
+    bitsOf(record), "SEED", record.seed];
+}
+
+/** Slabs of 10^6 pairs and 16 MB at most, and 32 per primary at least. */
+function planSlabs(capacity, error, engine, primaries) {
+  const kbf = 16e6 / (7 * (1 + Math.log10(1 / error)));
+  return Math.max(32 * primaries, Math.ceil(capacity / Math.min(1e6, engine === "kbf" ? kbf : 1e6)));
+}
+
+const CRC32 = Uint32Array.from({ length: 256 }, (_, i) => {
+  for (let bit = 0; bit < 8; bit++) i = i & 1 ? (i >>> 1) ^ 0xedb88320 : i >>> 1;
+  return i;
+});
+
+function crc32(bytes) {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = (crc >>> 8) ^ CRC32[(crc ^ byte) & 255];
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+/** The slot of a key of ours, all of which begin with their {tag}. */
+function slotOf(key) {
+  let crc = 0;
+  for (const byte of Buffer.from(key.slice(1, key.indexOf("}")))) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+  }
+  return (crc & 0xffff) % SLOTS;
+}
+
+/** The function that says to which slab a key belongs. */
+function chooser(record) {
+  if (record.pick === "crc32") return (key) => crc32(key) % record.slabs;
+  const secret = Buffer.from(record.pick.split(":")[1], "hex");
+  return (key) => Number(createHmac("sha256", secret).update(key).digest().readBigUInt64BE() %
+    BigInt(record.slabs));
+}
+
+// ---- connections --------------------------------------------------------------------------------
+
+const REDIRECTED = /^(MOVED|ASK) (\d+) (.*):(\d+)$/;
+const LATER = /^(TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|LOADING)\b/;
+const isReply = (error) => error.name === "ReplyError";
+const isRetried = (error) => !isReply(error) || REDIRECTED.test(error.message) ||
+  LATER.test(error.message);
+
+/** One connection per node. Sends commands to the owners of their keys, and repeats those that were
+ *  redirected. */
+class Nodes {
+  constructor(host, port, options) {
+    this.first = `${host}:${port}`;
+    this.patience = 30000; // milliseconds for redirections and failovers
+    this.waitFor = 5000; // milliseconds for replicas
+    this.options = { ...options, lazyConnect: true, enableReadyCheck: false,
+      enableOfflineQueue: false, retryStrategy: null, // WAIT must not come on a new connection
+      autoResendUnfulfilledCommands: false };
+    this.connections = new Map();
+    this.slots = []; // slot → [primary, replicas …] as "host:port"
+  }
+
+  async connection(address) {
+    if (!this.connections.has(address)) {
+      const at = address.lastIndexOf(":");
+      const redis = new Redis({ ...this.options, host: address.slice(0, at),
+        port: Number(address.slice(at + 1)) });
+      redis.on("error", () => {});
+      redis.on("end", () => this.connections.get(address)?.redis === redis &&
+        this.connections.delete(address));
+      this.connections.set(address, { redis, ready: redis.connect() });
+    }
+    const { redis, ready } = this.connections.get(address);
+    try {
+      await ready;
+    } catch (error) {
+      this.connections.delete(address);
+      throw error;
+    }
+    return redis;
+  }
+
+  close() {
+    for (const { redis } of this.connections.values()) redis.disconnect();
+    this.connections.clear();
+  }
+
+  /** Reads the table of slots from the first node that answers. */
+  async refresh() {
+    let failure;
+    for (const address of new Set([...this.primaries(), ...this.connections.keys(), this.first])) {
+      try {
+        const redis = await this.connection(address);
+        const enabled = /cluster_enabled:1/.test(await redis.info("cluster"));
+        const ranges = enabled ? await redis.call("CLUSTER", "SLOTS")
+          : [[0, SLOTS - 1, [redis.options.host, redis.options.port]]];
+        const slots = [];
+        for (const [from, to, ...nodes] of ranges) {
+          const owners = nodes.map(([host, port]) => `${host || redis.options.host}:${port}`);
+          for (let slot = from; slot <= to; slot++) slots[slot] = owners;
+        }
+        this.slots = slots;
+        return;
+      } catch (error) {
+        failure = error;
+        if (isReply(error) && !isRetried(error)) break; // such as a wrong password
+      }
+    }
+    throw failure;
+  }
+
+  primaries() {
+    return [...new Set(this.slots.filter(Boolean).map(([primary]) => primary))];
+  }
+
+  /** Sends commands, those of one node in one write. Returns the replies in order; error replies are
+   *  among them. The key of a command is its second word, unless `key` is given. With wait, each
+   *  write ends with WAIT, on the same connection, and NotConfirmed is thrown if that many replicas
+   *  did not confirm it. Without follow, a redirection is thrown too. */
+  async run(commands, { wait = 0, key, follow = true } = {}) {
+    const answers = new Array(commands.length);
+    const asked = new Map(); // index → address
+    const end = Date.now() + this.patience;
+    let [todo, pause, confirmed] = [[...commands.keys()], 10, wait];
+    if (!this.slots.length) await this.refresh();
+    while (todo.length) {
+      const batches = new Map();
+      for (const i of todo) {
+        const address = asked.get(i) ?? this.slots[slotOf(key ?? commands[i][1])]?.[0] ?? this.first;
+        if (!batches.has(address)) batches.set(address, []);
+        batches.get(address).push(i);
+      }
+      let failed = null;
+      todo = [];
+      await Promise.all([...batches].map(async ([address, batch]) => {
+        const got = await this.exchange(address, batch.map((i) => commands[i]),
+          batch.map((i) => asked.has(i)), wait);
+        confirmed = Math.min(confirmed, got.replicas);
+        batch.forEach((i, at) => {
+          const reply = got.replies[at];
+          asked.delete(i);
+          if (!(reply instanceof Error) || !isRetried(reply)) {
+            answers[i] = reply;
+            return;
+          }
+          todo.push(i);
+          const redirection = REDIRECTED.exec(reply.message);
+          if (!redirection) {
+            failed = reply;
+            return;
+          }
+          const [, kind, slot, host, port] = redirection;
+          const target = `${host || address.slice(0, address.lastIndexOf(":"))}:${port}`;
+          if (kind === "ASK") asked.set(i, target);
+          else if (this.slots[slot]?.[0] !== target) this.slots[slot] = [target];
+        });
+      }));
+      todo.sort((a, b) => a - b);
+      if (todo.length && (!follow || Date.now() > end)) {
+        throw failed ?? new MapError("the cluster redirects without end");
+      }
+      if (failed) {
+        await sleep(pause);
+        pause = Math.min(2 * pause, 250);
+        await this.refresh().catch((error) => {
+          if (isReply(error) && !isRetried(error)) throw error;
+        });
+      }
+    }
+    if (confirmed < wait) {
+      throw new NotConfirmed(`${confirmed} of ${wait} replicas confirmed the write`);
+    }
+    return answers;
+  }
+
+  /** One write to a node. A failed connection is the reply to every command. */
+  async exchange(address, commands, asking, wait) {
+    try {
+      const pipeline = (await this.connection(address)).pipeline();
+      commands.forEach((words, i) => {
+        if (asking[i]) pipeline.call("ASKING");
+        pipeline.callBuffer(...words);
+      });
+      if (wait) pipeline.call("WAIT", wait, this.waitFor);
+      const got = (await pipeline.exec()).map(([error, reply]) => error ?? reply);
+      const replicas = wait ? got.pop() : 0;
+      let at = 0;
+      const replies = commands.map((_, i) => got[(at += asking[i] ? 2 : 1) - 1]);
+      if (replicas instanceof Error && !isReply(replicas)) throw replicas;
+      return { replies, replicas: replicas instanceof Error ? wait : replicas };
+    } catch (error) {
+      return { replies: commands.map(() => error), replicas: wait };
+    }
+  }
+}
+
+// ---- byte strings -------------------------------------------------------------------------------
+
+/** The byte strings of a map. Slabs hold their codes, which are positions in a list that only grows.
+ *  `known` holds only entries that no failover loses: replicas have confirmed them to us, or a slab
+ *  holds a code as high, which its writer had confirmed. */
+class Codes {
+  constructor(nodes, key, bits) {
+    Object.assign(this, { nodes, key, most: 2 ** bits, known: [], codeOf: new Map(),
+      turn: Promise.resolve() });
+  }
+
+  /** Runs one task after another. */
+  exclusively(task) {
+    const done = this.turn.then(task);
+    this.turn = done.catch(() => {});
+    return done;
+  }
+
+  async ask(command, options) {
+    const [reply] = await this.nodes.run([command], { ...options, key: this.key });
+    if (reply instanceof Error) throw errorOf(reply);
+    return reply;
+  }
+
+  /** Reads entries, no further than to one that is known to be confirmed. */
+  async readUntil(end) {
+    for (const value of await this.ask(["LRANGE", this.key, this.known.length, end - 1])) {
+      const text = value.toString("latin1");
+      if (!this.codeOf.has(text)) this.codeOf.set(text, this.known.length);
+      this.known.push(value);
+    }
+  }
+
+  /** The values of codes that slabs hold; undefined for a code that was never given. */
+  async valuesOf(codes) {
+    const end = codes.reduce((most, code) => Math.max(most, code + 1), 0);
+    if (end > this.known.length) {
+      await this.exclusively(() => end > this.known.length && this.readUntil(end));
+    }
+    return codes.map((code) => this.known[code]);
+  }
+
+  /** The codes of these values; those without one get one. */
+  async codesFor(values) {
+    const texts = values.map((value) => value.toString("latin1"));
+    const wanted = () => [...new Set(texts)].filter((text) => !this.codeOf.has(text));
+    for (let attempt = 0; wanted().length; attempt++) {
+      try {
+        await this.exclusively(() => this.give(wanted()));
+      } catch (error) {
+        if (attempt === 9 || error instanceof MapError || !isRetried(error)) throw error;
+        await sleep(50 * attempt);
+      }
+    }
+    return texts.map((text) => this.codeOf.get(text));
+  }
+
+  async give(wanted) {
+    if (!wanted.length) return;
+    const start = this.known.length;
+    const rest = await this.ask(["LRANGE", this.key, start, -1]);
+    const info = String(await this.ask(["INFO", "replication"]));
+    const online = info.match(/^slave\d+:.*state=online/gm)?.length ?? 0;
+    const owners = this.nodes.slots[slotOf(this.key)] ?? [];
+    const confirm = { wait: online || Math.min(1, owners.length - 1) };
+    const there = new Set(rest.map((value) => value.toString("latin1")));
+    const missing = wanted.filter((text) => !there.has(text));
+    let end = start + rest.length;
+    if (missing.length) {
+      if (end + missing.length > this.most) {
+        throw new Full(`the map has used ${end} of its ${this.most} codes for values`);
+      }
+      const bytes = missing.map((text) => Buffer.from(text, "latin1"));
+      end = await this.ask(["RPUSH", this.key, ...bytes], confirm);
+    } else {
+      // Another client has pushed them. WAIT covers them if it follows a write of ours, which must
+      // not reach another node: that may have lost what was read here.
+      await this.ask(["LSET", this.key, 0, start ? this.known[0] : rest[0]],
+        { ...confirm, follow: start > 0 });
+    }
+    await this.readUntil(end);
+  }
+}
+
+// ---- the map ------------------------------------------------------------------------------------
+
+const bytesOf = (text) => (typeof text === "string" ? Buffer.from(text) : text);
+
+async function readRecord(nodes, name) {
+  const [reply] = await nodes.run([["GET", `{${name}}:map`]]);
+  if (reply === null) throw new Missing(`there is no map "${name}"`);
+  if (reply instanceof Error) throw errorOf(reply);
+  return parseRecord(name, reply);
+}
+
+/** A map that exists. create() and open() return one. Keys are strings or Buffers; values are
+ *  numbers, or strings and Buffers, which come back as Buffers. */
+class BloomeryMap {
+  constructor(nodes, name, record) {
+    Object.assign(this, { nodes, name });
+    this.adopt(record);
+  }
+
+  adopt(record) {
+    Object.assign(this, { record, readAt: Date.now(), slabOf: chooser(record) });
+    this.codes = isRaw(record) ? null
+      : new Codes(this.nodes, `{${this.name}}:values:${record.epoch}`, bitsOf(record));
+  }
+
+  slab(i) {
+    return `{${this.name}:${i}}:${this.record.epoch}`;
+  }
+
+  /** Reads the record again; true if it has changed. */
+  async reread() {
+    const record = await readRecord(this.nodes, this.name);
+    const changed = recordText(record) !== recordText(this.record);
+    // Engine kbf may have shown us a code by error.
+    if (changed || record.engine === "kbf") this.adopt(record);
+    this.readAt = Date.now();
+    return changed;
+  }
+
+  /** Runs a command on many fields: keys, or keys and values. */
+  async many(command, keys, values, wait) {
+    if (Date.now() - this.readAt > REREAD) await this.reread();
+    const answers = [];
+    for (let start = 0; start < keys.length; start += CHUNK) {
+      const part = [keys.slice(start, start + CHUNK), values?.slice(start, start + CHUNK)];
+      try {
+        answers.push(...await this.chunk(command, ...part, wait));
+      } catch (error) {
+        if (!(error instanceof Mismatch) || !await this.reread()) throw error;
+        answers.push(...await this.chunk(command, ...part, wait));
+      }
+    }
+    return answers;
+  }
+
+  async chunk(command, keys, values, wait) {
+    const fields = keys.map(bytesOf);
+    const words = values && await this.encoded(values);
+    const groups = new Map();
+    fields.forEach((key, i) => {
+      const slab = this.slabOf(key);
+      if (!groups.has(slab)) groups.set(slab, []);
+      groups.get(slab).push(i);
+    });
+    const options = command === "MAP.INSERT" ? [...slabOptions(this.record), "FIELDS"] : [];
+    const commands = [...groups].map(([slab, group]) => [command, this.slab(slab), ...options,
+      ...group.flatMap((i) => (words ? [fields[i], words[i]] : [fields[i]]))]);
+    const answers = new Array(keys.length);
+    const replies = await this.nodes.run(commands, { wait });
+    [...groups.values()].forEach((group, g) => {
+      if (replies[g] instanceof Error) throw errorOf(replies[g]);
+      group.forEach((i, at) => {
+        const answer = replies[g][at];
+        const failed = answer instanceof Error;
+        if (failed && !answer.message.startsWith("UNSURE")) throw errorOf(answer);
+        answers[i] = failed ? UNSURE : answer;
+      });
+    });
+    return answers;
+  }
+
+  /** The arguments for values: numbers, or codes of byte strings. */
+  encoded(values) {
+    const bits = bitsOf(this.record);
+    if (!this.codes) {
+      const wrong = values.find((value) => !(Number.isInteger(value) && value >= 0 && value < 2 ** bits));
+      if (wrong !== undefined || values.includes(undefined)) {
+        throw new RangeError(`${wrong} is not an integer of ${bits} bits`);
+      }
+      return values;
+    }
+    const bytes = values.map(bytesOf);
+    if (!bytes.every((value) => Buffer.isBuffer(value) && value.length <= VALUE_MAX)) {
+      throw new RangeError(`a value is not a string or Buffer of at most ${VALUE_MAX} bytes`);
+    }
+    return this.codes.codesFor(bytes);
+  }
+
+  async change(command, pairs, wait) {
+    const all = [...pairs];
+    const answers = await this.many(command, all.map(([key]) => key), all.map(([, value]) => value), wait);
+    return answers.map((answer) => (answer === UNSURE ? UNSURE : answer === 1));
+  }
+
+  /** Sets pairs: a Map, or an iterable of [key, value]. Returns true for each new key, false for the
+   *  others, UNSURE for those that stay as they were. wait: number of replicas that must confirm. */
+  setMany(pairs, { wait = 0 } = {}) {
+    return this.change("MAP.INSERT", pairs, wait);
+  }
+
+  /** Sets the values of keys that exist. Returns true for each of them. */
+  updateMany(pairs, { wait = 0 } = {}) {
+    return this.change("MAP.UPDATE", pairs, wait);
+  }
+
+  /** Returns the value, null or UNSURE for each key. */
+  async getMany(keys) {
+    const found = await this.many("MAP.GET", [...keys]);
+    if (!this.codes) return found;
+    const values = await this.codes.valuesOf(found.filter((code) => typeof code === "number"));
+    let at = 0;
+    return found.map((code) => {
+      if (typeof code !== "number") return code;
+      const value = values[at++];
+      if (value === undefined && this.record.engine !== "kbf") {
+        throw new MapError(`code ${code} is not in the list of values ${this.codes.key}`);
+      }
+      return value ?? null;
+    });
+  }
+
+  /** Deletes keys. Returns true for each that existed. */
+  async deleteMany(keys, { wait = 0 } = {}) {
+    const answers = await this.many("MAP.REMOVE", [...keys], null, wait);
+    return answers.map((answer) => (answer === UNSURE ? UNSURE : answer === 1));
+  }
+
+  async set(key, value, options) {
+    return (await this.setMany([[key, value]], options))[0];
+  }
+
+  async get(key) {
+    return (await this.getMany([key]))[0];
+  }
+
+  async update(key, value, options) {
+    return (await this.updateMany([[key, value]], options))[0];
+  }
+
+  async delete(key, options) {
+    return (await this.deleteMany([key], options))[0];
+  }
+
+  /** What the whole map holds. */
+  async info() {
+    const total = { ...this.record, name: this.name, slabs_used: 0, items: 0, bytes: 0, queries: 0,
+      refused_unsure: 0 };
+    for (let start = 0; start < this.record.slabs; start += CHUNK) {
+      const length = Math.min(CHUNK, this.record.slabs - start);
+      const commands = Array.from({ length }, (_, i) => ["MAP.INFO", this.slab(start + i)]);
+      for (const reply of await this.nodes.run(commands)) {
+        if (reply instanceof Error) {
+          if (/no such key/.test(reply.message)) continue;
+          throw errorOf(reply);
+        }
+        total.slabs_used++;
+        for (let i = 0; i < reply.length; i += 2) {
+          const field = String(reply[i]);
+          if (/^(items|bytes|queries|refused_unsure)$/.test(field)) total[field] += reply[i + 1];
+          else if (/^(promised|estimated)_/.test(field)) {
+            total[field] = Math.max(total[field] ?? 0, Number(reply[i + 1]));
+          }
+        }
+      }
+    }
+    if (this.codes) total.different_values = await this.codes.ask(["LLEN", this.codes.key]);
+    return total;
+  }
+
+  /** Deletes the map: its record first, then its slabs and values. */
+  async drop() {
+    const keys = Array.from({ length: this.record.slabs }, (_, i) => this.slab(i));
+    if (this.codes) keys.push(this.codes.key);
+    const commands = [["DEL", `{${this.name}}:map`], ...keys.map((key) => ["UNLINK", key])];
+    for (let start = 0; start < commands.length; start = start ? start + CHUNK : 1) {
+      const replies = await this.nodes.run(commands.slice(start, start ? start + CHUNK : 1));
+      const failed = replies.find((reply) => reply instanceof Error);
+      if (failed) throw errorOf(failed);
+    }
+  }
+
+  /** Closes the connections. */
+  close() {
+    this.nodes.close();
+  }
+}
+
+/** redis://[USER[:PASSWORD]@]HOST[:PORT][/NAME]. The password may also be in BLOOMERY_PASSWORD, the
+ *  user in BLOOMERY_USER. `options.redis` goes to ioredis. */
+async function connect(url, options, needsName = true) {
+  const parts = new URL(url);
+  if (!/^rediss?:$/.test(parts.protocol) || !parts.hostname) {
+    throw new MapError(`not an address such as redis://HOST:PORT/NAME: ${url}`);
+  }
+  const name = decodeURIComponent(parts.pathname.slice(1));
+  // eslint-disable-next-line no-control-regex
+  if (needsName && (!name || Buffer.byteLength(name) > 200 || /[{}\x00-\x1f\x7f]/.test(name))) {
+    throw new MapError("a map's name has 1 to 200 bytes, without braces and control characters");
+  }
+  const nodes = new Nodes(parts.hostname.replace(/^\[|\]$/g, ""), Number(parts.port || 6379), {
+    ...(parts.protocol === "rediss:" && { tls: {} }),
+    username: decodeURIComponent(parts.username) || process.env.BLOOMERY_USER,
+    password: decodeURIComponent(parts.password) || process.env.BLOOMERY_PASSWORD,
+    ...options?.redis,
+  });
+  try {
+    await nodes.refresh();
+  } catch (error) {
+    nodes.close();
+    throw error;
+  }
+  return { nodes, name };
+}
+
+async function opened(url, options, make, needsName = true) {
+  const { nodes, name } = await connect(url, options, needsName);
+  try {
+    return await make(nodes, name);
+  } catch (error) {
+    nodes.close();
+    throw error;
+  }
+}
+
+/** Opens a map that exists. */
+export const open = (url, options) => opened(url, options, async (nodes, name) =>
+  new BloomeryMap(nodes, name, await readRecord(nodes, name)));
+
+/** Creates a map, or opens the one that exists if nothing that is given differs from it (else
+ *  Mismatch). capacity: pairs to plan for (default 10^6); error: share of wrong answers (0.001);
+ *  engine: compact or kbf; raw: values are integers of this many bits; values: they are byte strings,
+ *  of which this many differ (the default, 1000); slabs: instead of planned ones; keyed: slabs are
+ *  chosen with a secret key, for keys that an adversary may choose; seed. */
+export const create = (url, given = {}) => opened(url, given, async (nodes, name) => {
+  const { capacity = 1e6, error = 0.001, engine = "compact", raw, values = 1000, keyed = false } = given;
+  if (raw && given.values) throw new MapError("raw and values exclude each other");
+  if (!["compact", "kbf"].includes(engine)) throw new MapError(`there is no engine "${engine}"`);
+  const planned = Math.max(8, Math.ceil(Math.log2(4 * values)));
+  const bits = raw ?? Math.min(engine === "kbf" ? 13 : 24, planned);
+  const seed = () => randomBytes(8).readBigUInt64BE() || 1n;
+  const record = {
+    slabs: given.slabs ?? planSlabs(capacity, error, engine, nodes.primaries().length),
+    epoch: randomBytes(8).toString("hex"),
+    pick: keyed ? `hmac-sha256:${randomBytes(16).toString("hex")}` : "crc32",
+    values: `${raw ? "raw" : "codes"}:${bits}`,
+    engine, capacity, error: String(error), seed: String(given.seed ?? seed()),
+  };
+  const [there] = await nodes.run([["SET", `{${name}}:map`, recordText(record), "NX", "GET"]]);
+  if (there instanceof Error) throw errorOf(there);
+  if (there === null) return new BloomeryMap(nodes, name, record);
+  const old = parseRecord(name, there);
+  const same = {
+    capacity: old.capacity === capacity, slabs: old.slabs === given.slabs,
+    error: Number(old.error) === error, engine: old.engine === engine,
+    seed: old.seed === String(given.seed), keyed: (old.pick !== "crc32") === keyed,
+    raw: old.values === record.values, values: old.values === record.values,
+  };
+  for (const what of Object.keys(same)) {
+    if (given[what] !== undefined && !same[what]) {
+      const has = { keyed: old.pick !== "crc32", raw: old.values }[what] ?? old[what];
+      throw new Mismatch(`map "${name}" exists with ${what} ${has}, not ${given[what]}`);
+    }
+  }
+  return new BloomeryMap(nodes, name, old);
+});
+
+/** The names of all maps, sorted. */
+export const names = (url, options) => opened(url, options, async (nodes) => {
+  const found = new Set();
+  for (const address of nodes.primaries()) {
+    const redis = await nodes.connection(address);
+    const stream = redis.scanStream({ match: "{*}:map", count: 1000, type: "string" });
+    for await (const keys of stream) keys.forEach((key) => found.add(key));
+  }
+  const keys = [...found].filter((key) => /^\{[^{}]{1,200}\}:map$/.test(key)).sort();
+  const records = await nodes.run(keys.map((key) => ["GET", key]));
+  nodes.close();
+  return keys.filter((_, i) => String(records[i]).startsWith("bloomery-map "))
+    .map((key) => key.slice(1, -5));
+}, false);

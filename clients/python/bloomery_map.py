@@ -1,0 +1,594 @@
+"""A distributed map: pairs of a key and a small value, spread over a Redis or Valkey cluster whose
+servers have loaded bloomery.so. A single server works the same way.
+
+    import bloomery_map
+    routes = bloomery_map.create("redis://127.0.0.1:7000/routes", capacity=2_000_000, raw=12)
+    routes.set("10.0.0.1", 7)
+    routes.get("10.0.0.1")            # 7; None if absent; UNSURE if engine kbf cannot tell
+
+Needs redis-py 4.3 or later. README.md beside this file explains it; doc/cluster.md of Bloomery
+says how a map is stored.
+"""
+
+import collections
+import contextlib
+import dataclasses
+import hashlib
+import hmac
+import logging
+import math
+import os
+import re
+import secrets
+import threading
+import time
+import urllib.parse
+import zlib
+
+import redis
+from redis import exceptions as replies
+from redis.cluster import RedisCluster
+
+logging.getLogger("redis").addHandler(logging.NullHandler())  # it reports each redirection
+
+REREAD = 60.0     # seconds after which the record of a map is read again
+CHUNK = 20000     # keys per exchange
+VALUE_MAX = 65535  # bytes
+
+
+class MapError(Exception):
+    """The base of all errors of this file; also an error reply that has no class of its own."""
+
+
+class Missing(MapError):
+    """There is no map of this name."""
+
+
+class Mismatch(MapError):
+    """A map of this name exists, with other options."""
+
+
+class Full(MapError):
+    """A limit is reached; the message names it."""
+
+
+class NotConfirmed(MapError):
+    """Fewer replicas than wanted have confirmed a write in time."""
+
+
+class Unsure:
+    """The type of UNSURE, an answer of engine kbf: the key may have any value or none. It has no
+    truth value, so that `if answer:` does not take it for one."""
+
+    def __repr__(self):
+        return "UNSURE"
+
+    def __bool__(self):
+        raise TypeError("the map is unsure about this key: compare with `is UNSURE`")
+
+
+UNSURE = Unsure()
+
+
+# ---- the record -------------------------------------------------------------------------------
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """What a map's record says; the fields in the order of its text."""
+    slabs: int
+    epoch: str
+    pick: str
+    values: str
+    engine: str
+    capacity: int
+    error: str
+    seed: int
+
+    FIRST = "bloomery-map 1"
+
+    def text(self):
+        pairs = [f"{field.name}={getattr(self, field.name)}" for field in dataclasses.fields(self)]
+        return " ".join([self.FIRST, *pairs])
+
+    @classmethod
+    def parse(cls, name, text):
+        try:
+            words = text.decode("ascii").split(" ")
+            given = dict(word.split("=", 1) for word in words[2:])
+            names = [field.name for field in dataclasses.fields(cls)]
+            if " ".join(words[:2]) != cls.FIRST or list(given) != names:
+                raise ValueError
+            for number in ("slabs", "capacity", "seed"):
+                given[number] = int(given[number])
+            record = cls(**given)
+            if record.slabs < 1 or not re.fullmatch("[0-9a-f]{16}", record.epoch) or \
+                    not re.fullmatch(r"crc32|hmac-sha256:[0-9a-f]{32}", record.pick) or \
+                    not re.fullmatch(r"(raw|codes):[0-9]+", record.values):
+                raise ValueError
+            return record
+        except ValueError:
+            raise MapError(f"map {name!r} was made by a newer Bloomery, or its record is "
+                           f"damaged: {text[:200]!r}") from None
+
+    @property
+    def bits(self):
+        return int(self.values.partition(":")[2])
+
+    @property
+    def is_raw(self):
+        return self.values.startswith("raw:")
+
+    def slab_options(self):
+        """The options of every slab."""
+        pairs = self.capacity / self.slabs
+        return ("CAPACITY", max(64, math.ceil(pairs + 4 * math.sqrt(pairs))), "ERROR", self.error,
+                "ENGINE", self.engine, "RAW", self.bits, "SEED", self.seed)
+
+    def chooser(self):
+        """The function that says to which slab a key belongs."""
+        slabs = self.slabs
+        if self.pick == "crc32":
+            return lambda key: zlib.crc32(key) % slabs
+        secret = bytes.fromhex(self.pick.partition(":")[2])
+        return lambda key: int.from_bytes(
+            hmac.new(secret, key, hashlib.sha256).digest()[:8], "big") % slabs
+
+
+def plan_slabs(capacity, error, engine, primaries):
+    """Slabs of 10^6 pairs and 16 MB at most, and 32 per primary at least."""
+    pairs = 10**6
+    if engine == "kbf":
+        pairs = min(pairs, 16e6 / (7 * (1 + math.log10(1 / error))))
+    return max(32 * primaries, math.ceil(capacity / pairs))
+
+
+# ---- connections ------------------------------------------------------------------------------
+
+class Nodes:
+    """Sends commands to the owners of their keys, and repeats those that were redirected."""
+
+    RETRIED = (replies.ConnectionError, replies.TimeoutError, replies.MovedError,
+               replies.AskError, replies.TryAgainError, replies.ClusterDownError,
+               replies.MasterDownError, replies.ReadOnlyError)
+
+    def __init__(self, client):
+        self.client = client
+        self.patience = 30.0  # seconds for redirections and failovers
+        self.wait_for = 5.0  # seconds for replicas
+        self.is_cluster = isinstance(client, RedisCluster)
+        self.moved = {}  # slot → node, until the table of slots is read again
+
+    def primaries(self):
+        if not self.is_cluster:
+            return [self.client]
+        return [self.client.get_redis_connection(node) for node in self.client.get_primaries()]
+
+    def replicas_of(self, key):
+        """The number of replicas that the cluster has for the shard of a key."""
+        if not self.is_cluster:
+            return 0
+        owners = self.client.nodes_manager.slots_cache.get(self.client.keyslot(key), [None])
+        return len(owners) - 1
+
+    def run(self, commands, wait=0, key=None, follow=True):
+        """Sends commands, those of one node in one write. Returns the replies in order; error
+        replies are among them. The key of a command is its second word, unless `key` is given.
+        With wait, each write ends with WAIT, on the same connection, and NotConfirmed is raised
+        if that many replicas did not confirm it. Without follow, a redirection is raised too."""
+        answers, asked, confirmed = [None] * len(commands), {}, wait
+        end, pause, todo = time.monotonic() + self.patience, 0.01, range(len(commands))
+        while todo:
+            batches, again, failed = collections.defaultdict(list), [], None
+            for i in todo:
+                batches[asked.get(i) or self._pool(key or commands[i][1])].append(i)
+            for i, reply, replicas in self._exchange(commands, batches, asked, wait):
+                confirmed = min(confirmed, replicas)
+                asked.pop(i, None)
+                if not isinstance(reply, self.RETRIED):
+                    answers[i] = reply
+                    continue
+                again.append(i)
+                if not follow or isinstance(reply, replies.AuthenticationError):
+                    raise reply
+                if isinstance(reply, replies.AskError):  # also the base of MovedError
+                    self._redirect(reply, i, key or commands[i][1], asked)
+                else:
+                    failed = reply
+            todo = sorted(again)
+            if todo and time.monotonic() > end:
+                raise failed or MapError("the cluster redirects without end")
+            if failed:
+                time.sleep(pause)
+                pause = min(2 * pause, 0.25)
+                self._refresh()
+        if confirmed < wait:
+            raise NotConfirmed(f"{confirmed} of {wait} replicas confirmed the write")
+        return answers
+
+    def _exchange(self, commands, batches, asked, wait):
+        """Writes to all nodes before it reads. Yields (command's index, reply, replicas that
+        confirmed); a failed connection is the reply to all its commands."""
+        written, last = [], [("WAIT", wait, int(self.wait_for * 1000))] if wait else []
+        for pool, batch in batches.items():
+            sent = [words for i in batch for words in
+                    ([("ASKING",)] if i in asked else []) + [commands[i]]] + last
+            connection = None
+            try:
+                connection = pool.get_connection("MAP")
+                connection.send_packed_command(connection.pack_commands(sent))
+                written.append((pool, batch, connection, sent))
+            except self.RETRIED as error:
+                if connection:
+                    connection.disconnect()
+                    pool.release(connection)
+                yield from ((i, error, wait) for i in batch)
+        for pool, batch, connection, sent in written:
+            try:
+                got = [self._read(connection) for _ in sent]
+            except self.RETRIED as error:
+                connection.disconnect()
+                got = [error] * len(sent)
+            finally:
+                pool.release(connection)
+            replicas = got.pop() if wait else 0
+            got = [reply for words, reply in zip(sent, got) if words[0] != "ASKING"]
+            yield from ((i, reply, replicas if isinstance(replicas, int) else wait)
+                        for i, reply in zip(batch, got))
+
+    @staticmethod
+    def _read(connection):
+        try:
+            return connection.read_response(disable_decoding=True)
+        except replies.ResponseError as error:
+            return error
+
+    def _pool(self, key):
+        if not self.is_cluster:
+            return self.client.connection_pool
+        slot = self.client.keyslot(key)
+        owners = self.client.nodes_manager.slots_cache.get(slot)
+        # If nobody has the slot, any node says so, and it is tried again.
+        node = self.moved.get(slot) or (owners[0] if owners else self.client.get_default_node())
+        return self.client.get_redis_connection(node).connection_pool
+
+    def _redirect(self, error, i, key, asked):
+        """Follows MOVED and ASK. A node that is not known yet leaves things as they are."""
+        node = self.client.get_node(host=error.host, port=error.port)
+        if node is None:
+            self._refresh()
+            node = self.client.get_node(host=error.host, port=error.port)
+        if node and isinstance(error, replies.MovedError):
+            self.moved[self.client.keyslot(key)] = node
+        elif node:
+            asked[i] = self.client.get_redis_connection(node).connection_pool
+
+    def _refresh(self):
+        if self.is_cluster:
+            self.moved.clear()
+            with contextlib.suppress(redis.RedisError):
+                self.client.nodes_manager.initialize()
+
+
+# ---- byte strings -----------------------------------------------------------------------------
+
+class Codes:
+    """The byte strings of a map. Slabs hold their codes, which are positions in a list that only
+    grows. `known` holds only entries that no failover loses: replicas have confirmed them to us,
+    or a slab holds a code as high, which its writer had confirmed."""
+
+    def __init__(self, nodes, key, bits):
+        self.nodes, self.key, self.most = nodes, key, 1 << bits
+        self.lock = threading.Lock()
+        self.known, self.code_of = [], {}
+
+    def _ask(self, *command, **options):
+        reply = self.nodes.run([command], key=self.key, **options)[0]
+        if isinstance(reply, Exception):
+            raise _error_of(reply)
+        return reply
+
+    def _read_until(self, end):
+        """Reads entries, no further than to one that is known to be confirmed."""
+        for value in self._ask("LRANGE", self.key, len(self.known), end - 1):
+            self.code_of.setdefault(value, len(self.known))
+            self.known.append(value)
+
+    def values_of(self, codes):
+        """The values of codes that slabs hold; None for a code that was never given."""
+        with self.lock:
+            if codes and max(codes) >= len(self.known):
+                self._read_until(max(codes) + 1)
+        return [self.known[code] if code < len(self.known) else None for code in codes]
+
+    def codes_for(self, values):
+        """The codes of these values; those without one get one."""
+        with self.lock:
+            wanted = [value for value in dict.fromkeys(values) if value not in self.code_of]
+            for attempt in range(10) if wanted else ():
+                try:
+                    self._give(wanted)
+                    break
+                except Nodes.RETRIED:
+                    if attempt == 9:
+                        raise
+                    time.sleep(0.05 * attempt)
+        return [self.code_of[value] for value in values]
+
+    def _give(self, wanted):
+        start = len(self.known)
+        rest = self._ask("LRANGE", self.key, start, -1)
+        online = re.findall(rb"^slave\d+:.*state=online", self._ask("INFO", "replication"), re.M)
+        need = len(online) or min(1, self.nodes.replicas_of(self.key))
+        missing = set(wanted) - set(rest)
+        end = start + len(rest)
+        if missing:
+            if end + len(missing) > self.most:
+                raise Full(f"the map has used {end} of its {self.most} codes for values")
+            end = self._ask("RPUSH", self.key, *(v for v in wanted if v in missing), wait=need)
+        else:
+            # Another client has pushed them. WAIT covers them if it follows a write of ours, which
+            # must not reach another node: that may have lost what was read here.
+            first = self.known[0] if start else rest[0]
+            self._ask("LSET", self.key, 0, first, wait=need, follow=start > 0)
+        self._read_until(end)
+        if any(value not in self.code_of for value in wanted):
+            raise replies.ConnectionError("the list of values has changed meanwhile")
+
+
+# ---- the map ----------------------------------------------------------------------------------
+
+class Map:
+    """A map that exists. create() and open() return one. It may be used by several threads."""
+
+    def __init__(self, nodes, name, record):
+        self.nodes, self.name = nodes, name
+        self._adopt(record)
+
+    def _adopt(self, record):
+        self.record, self.read_at = record, time.monotonic()
+        self._slab_of = record.chooser()
+        self._codes = None if record.is_raw else Codes(
+            self.nodes, f"{{{self.name}}}:values:{record.epoch}", record.bits)
+
+    def _slab(self, i):
+        return f"{{{self.name}:{i}}}:{self.record.epoch}"
+
+    def _reread(self):
+        """Reads the record again; true if it has changed."""
+        record = _read_record(self.nodes, self.name)
+        changed = record != self.record
+        if changed or self.record.engine == "kbf":  # which may have shown us a code by error
+            self._adopt(record)
+        self.read_at = time.monotonic()
+        return changed
+
+    def _many(self, command, fields, wait=0):
+        """Runs a command on many fields, a list of (key, arguments after it …). Returns an answer
+        for each, in order."""
+        if time.monotonic() - self.read_at > REREAD:
+            self._reread()
+        answers = []
+        for start in range(0, len(fields), CHUNK):
+            chunk = fields[start:start + CHUNK]
+            try:
+                answers += self._chunk(command, chunk, wait)
+            except Mismatch:
+                if not self._reread():
+                    raise
+                answers += self._chunk(command, chunk, wait)
+        return answers
+
+    def _chunk(self, command, fields, wait):
+        keys = [key.encode() if isinstance(key, str) else bytes(key) for key, *_ in fields]
+        more = self._encoded([rest for _, *rest in fields])
+        groups = collections.defaultdict(list)
+        for i, key in enumerate(keys):
+            groups[self._slab_of(key)].append(i)
+        options = (*self.record.slab_options(), "FIELDS") if command == "MAP.INSERT" else ()
+        commands = [(command, self._slab(slab), *options,
+                     *(word for i in group for word in (keys[i], *more[i])))
+                    for slab, group in groups.items()]
+        answers = [None] * len(fields)
+        for group, reply in zip(groups.values(), self.nodes.run(commands, wait)):
+            if isinstance(reply, Exception):
+                raise _error_of(reply)
+            for i, answer in zip(group, reply):
+                if isinstance(answer, Exception):
+                    if not str(answer).startswith("UNSURE"):
+                        raise _error_of(answer)
+                    answer = UNSURE
+                answers[i] = answer
+        return answers
+
+    def _encoded(self, values):
+        """The arguments for values: numbers, or codes of byte strings."""
+        if not values or not values[0]:
+            return values
+        if self._codes is None:
+            for (value,) in values:
+                if not isinstance(value, int) or not 0 <= value < 1 << self.record.bits:
+                    raise ValueError(f"{value!r} is not an integer of {self.record.bits} bits")
+            return values
+        raw = [value.encode() if isinstance(value, str) else bytes(value) for (value,) in values]
+        if any(len(value) > VALUE_MAX for value in raw):
+            raise ValueError(f"a value has more than {VALUE_MAX} bytes")
+        return [(code,) for code in self._codes.codes_for(raw)]
+
+    @staticmethod
+    def _pairs(pairs):
+        return list(pairs.items() if hasattr(pairs, "items") else pairs)
+
+    @staticmethod
+    def _truths(answers):
+        return [answer if answer is UNSURE else answer == 1 for answer in answers]
+
+    def set_many(self, pairs, wait=0):
+        """Sets pairs, given as a dict or as an iterable of (key, value). Returns a list: True for
+        each new key, False for the others, UNSURE for those that stay as they were. wait: number
+        of replicas that must confirm, else NotConfirmed."""
+        return self._truths(self._many("MAP.INSERT", self._pairs(pairs), wait))
+
+    def get_many(self, keys):
+        """Returns a list with the value, None or UNSURE for each key."""
+        found = self._many("MAP.GET", [(key,) for key in keys])
+        if self._codes is None:
+            return found
+        there = [i for i, code in enumerate(found) if code is not None and code is not UNSURE]
+        values = self._codes.values_of([found[i] for i in there])
+        for i, value in zip(there, values):
+            if value is None and self.record.engine != "kbf":
+                raise MapError(f"code {found[i]} is not in the list of values {self._codes.key}")
+            found[i] = value
+        return found
+
+    def update_many(self, pairs, wait=0):
+        """Sets the values of keys that exist. Returns True for each of them."""
+        return self._truths(self._many("MAP.UPDATE", self._pairs(pairs), wait))
+
+    def delete_many(self, keys, wait=0):
+        """Deletes keys. Returns True for each that existed."""
+        return self._truths(self._many("MAP.REMOVE", [(key,) for key in keys], wait))
+
+    def set(self, key, value, wait=0):
+        return self.set_many([(key, value)], wait)[0]
+
+    def get(self, key):
+        return self.get_many([key])[0]
+
+    def update(self, key, value, wait=0):
+        return self.update_many([(key, value)], wait)[0]
+
+    def delete(self, key, wait=0):
+        return self.delete_many([key], wait)[0]
+
+    def info(self):
+        """What the whole map holds: a dict."""
+        total = dataclasses.asdict(self.record) | {"name": self.name, "slabs_used": 0}
+        sums = dict.fromkeys(("items", "bytes", "queries", "refused_unsure"), 0)
+        worst = {}
+        for start in range(0, self.record.slabs, CHUNK):
+            chunk = range(start, min(start + CHUNK, self.record.slabs))
+            for reply in self.nodes.run([("MAP.INFO", self._slab(i)) for i in chunk]):
+                if isinstance(reply, Exception):
+                    if "no such" in str(reply) or "does not exist" in str(reply):
+                        continue
+                    raise _error_of(reply)
+                slab = {key.decode(): value for key, value in zip(reply[::2], reply[1::2])}
+                total["slabs_used"] += 1
+                for field in sums:
+                    sums[field] += int(slab.get(field, 0))
+                for field in slab:
+                    if field.startswith(("promised_", "estimated_")):
+                        worst[field] = max(worst.get(field, 0.0), float(slab[field]))
+        if self._codes is not None:
+            total["different_values"] = self.nodes.run([("LLEN", self._codes.key)])[0]
+        return total | sums | worst
+
+    def drop(self):
+        """Deletes the map: its record first, then its slabs and values."""
+        keys = [self._slab(i) for i in range(self.record.slabs)]
+        if self._codes is not None:
+            keys.append(self._codes.key)
+        self.nodes.run([("DEL", f"{{{self.name}}}:map")])
+        for start in range(0, len(keys), CHUNK):
+            for reply in self.nodes.run([("UNLINK", key) for key in keys[start:start + CHUNK]]):
+                if isinstance(reply, Exception):
+                    raise _error_of(reply)
+
+
+def _error_of(reply):
+    """The error of this file for an error reply."""
+    word = str(reply).split(" ")[0]
+    return {"FULL": Full, "MISMATCH": Mismatch}.get(word, MapError)(str(reply))
+
+
+def _read_record(nodes, name):
+    reply = nodes.run([("GET", f"{{{name}}}:map")])[0]
+    if reply is None:
+        raise Missing(f"there is no map {name!r}")
+    if isinstance(reply, Exception):
+        raise _error_of(reply)
+    return Record.parse(name, reply)
+
+
+def connect(url):
+    """A client for redis://[USER[:PASSWORD]@]HOST[:PORT][/NAME], and the name of the map. The
+    password may also be in BLOOMERY_PASSWORD, the user in BLOOMERY_USER."""
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme not in ("redis", "rediss") or not parts.hostname:
+        raise ValueError(f"not an address such as redis://HOST:PORT/NAME: {url!r}")
+    unquote = urllib.parse.unquote
+    options = {"host": parts.hostname, "port": parts.port or 6379,
+               "username": unquote(parts.username or "") or os.environ.get("BLOOMERY_USER"),
+               "password": unquote(parts.password or "") or os.environ.get("BLOOMERY_PASSWORD")}
+    if parts.scheme == "rediss":
+        options["ssl"] = True
+    client = redis.Redis(**options)
+    if client.info("cluster").get("cluster_enabled"):
+        client.close()
+        client = RedisCluster(**options)
+    return client, unquote(parts.path[1:])
+
+
+def _place(where, name):
+    """(nodes, name) of a URL with a name, or of a client and a name."""
+    if isinstance(where, str):
+        where, in_url = connect(where)
+        name = name or in_url
+    if not name or len(name.encode()) > 200 or re.search(r"[{}\x00-\x1f\x7f]", name):
+        raise ValueError("a map's name has 1 to 200 bytes, without braces and control characters")
+    return Nodes(where), name
+
+
+def open(where, name=None):  # pylint: disable=redefined-builtin
+    """Opens a map that exists. where: a URL with the name, or a redis.Redis or RedisCluster."""
+    nodes, name = _place(where, name)
+    return Map(nodes, name, _read_record(nodes, name))
+
+
+def create(where, name=None, *, capacity=None, error=None, engine=None, raw=None, values=None,
+           slabs=None, keyed=None, seed=None):
+    """Creates a map, or opens the one that exists if nothing that is given differs from it (else
+    Mismatch). capacity: pairs to plan for (default 10^6); error: share of wrong answers (0.001);
+    engine: compact or kbf; raw: values are integers of this many bits; values: they are byte
+    strings, of which this many differ (the default, 1000); slabs: instead of planned ones; keyed:
+    slabs are chosen with a secret key, for keys that an adversary may choose."""
+    nodes, name = _place(where, name)
+    if raw is not None and values is not None:
+        raise ValueError("raw and values exclude each other")
+    if engine not in (None, "compact", "kbf"):
+        raise ValueError(f"there is no engine {engine!r}")
+    most = 13 if engine == "kbf" else 24
+    bits = raw or min(most, max(8, (4 * (values or 1000) - 1).bit_length()))
+    record = Record(
+        slabs=slabs or plan_slabs(capacity or 10**6, error or 0.001, engine,
+                                  len(nodes.primaries())),
+        epoch=secrets.token_hex(8), pick=f"hmac-sha256:{secrets.token_hex(16)}" if keyed
+        else "crc32", values=f"{'raw' if raw else 'codes'}:{bits}", engine=engine or "compact",
+        capacity=int(capacity or 10**6), error=repr(float(error or 0.001)),
+        seed=seed or secrets.randbits(64) or 1)
+    there = nodes.run([("SET", f"{{{name}}}:map", record.text(), "NX", "GET")])[0]
+    if isinstance(there, Exception):
+        raise _error_of(there)
+    if there is None:
+        return Map(nodes, name, record)
+    old = Record.parse(name, there)
+    given = [("capacity", capacity, old.capacity), ("slabs", slabs, old.slabs),
+             ("error", error, float(old.error)), ("engine", engine, old.engine),
+             ("seed", seed, old.seed), ("keyed", keyed, old.pick != "crc32"),
+             ("values", (raw or values) and record.values, old.values)]
+    for what, wanted, has in given:
+        if wanted is not None and wanted != has:
+            raise Mismatch(f"map {name!r} exists with {what} {has}, not {wanted}")
+    return Map(nodes, name, old)
+
+
+def names(where):
+    """The names of all maps, sorted. where: a URL, or a redis.Redis or RedisCluster."""
+    nodes = Nodes(connect(where)[0] if isinstance(where, str) else where)
+    keys = {key if isinstance(key, bytes) else key.encode() for node in nodes.primaries()
+            for key in node.scan_iter(match="{*}:map", count=1000, _type="string")}
+    keys = [key for key in sorted(keys) if re.fullmatch(rb"\{[^{}]{1,200}\}:map", key)]
+    records = nodes.run([("GET", key) for key in keys])
+    return [key[1:-5].decode() for key, record in zip(keys, records)
+            if isinstance(record, bytes) and record.startswith(b"bloomery-map ")]

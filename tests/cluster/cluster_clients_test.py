@@ -1,0 +1,230 @@
+"""The clients of distributed maps: each reads what the others wrote, and their documentation."""
+
+import itertools
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zlib
+
+import cluster_runner
+import map_agents
+from cluster_runner import PATIENCE, ClusterCase, Server
+from map_agents import ROOT, UNSURE, Failed, NodeAgent, PythonAgent
+
+
+def within(count, n, error):
+    """Whether so many wrong answers of n are possible: five standard deviations."""
+    return count <= n * error + 5 * (n * error) ** 0.5
+
+
+class Clients(ClusterCase):
+    REPLICAS = 1
+
+    def setUp(self):
+        super().setUp()
+        self.url = f"redis://{self.cluster.nodes[0].address}/"
+        self.agents = map_agents.agents(self)
+
+    # The example of each README prints what the README says.
+
+    def example(self, agent, language):
+        why = agent.missing()
+        if why:
+            self.skipTest(why)
+        text = (ROOT / "clients" / agent.name / "README.md").read_text()
+        code, printed = re.search(rf"```{language}\n(.*?)```\n\n```text\n(.*?)```", text,
+                                  re.S).groups()
+        return code.replace("127.0.0.1:7000", self.cluster.nodes[0].address), printed
+
+    def run_example(self, program, **environment):
+        done = subprocess.run(program, capture_output=True, text=True, timeout=PATIENCE,
+                              env=os.environ | environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        return done.stdout
+
+    def test_readme_python(self):
+        code, printed = self.example(PythonAgent, "python")
+        self.assertEqual(self.run_example([sys.executable, "-B", "-c", code],
+                                          PYTHONPATH=str(ROOT / "clients" / "python")), printed)
+        self.assertTrue(all(key.startswith(b"{routes") for key in self.cluster.keys()))
+
+    def test_readme_node(self):
+        code, printed = self.example(NodeAgent, "js")
+        with tempfile.TemporaryDirectory(dir=map_agents.NODE) as folder:
+            shutil.copy(ROOT / "clients" / "node" / "bloomery_map.mjs", folder)
+            program = pathlib.Path(folder) / "example.mjs"
+            program.write_text(code)
+            self.assertEqual(self.run_example(["node", str(program)]), printed)
+
+    def check(self, agent, expected, error):
+        """The agent's answers for a dict of pairs; None: absent."""
+        got = agent.get_many(list(expected))
+        self.assertEqual(len(got), len(expected))
+        wrong = sum(answer is not UNSURE and answer != value
+                    for answer, value in zip(got, expected.values()))
+        unsure = sum(answer is UNSURE for answer in got)
+        self.assertTrue(within(wrong, len(got), error), f"{agent.name}: {wrong} wrong answers")
+        self.assertTrue(within(unsure, len(got), error), f"{agent.name}: {unsure} unsure")
+
+    def every_direction(self, engine, value, **options):
+        """Each client writes keys of its own; all read all of them; another updates half, a third
+        deletes a quarter. The last one reads nothing that is not there."""
+        error, count = 0.001, 2000
+        there = {}
+        self.agents[0].create(self.url + engine, engine=engine, error=error, capacity=20000,
+                              **options)
+        for agent in self.agents[1:]:
+            agent.open(self.url + engine)
+        for i, (writer, changer, remover) in enumerate(
+                zip(*(itertools.islice(itertools.cycle(self.agents), start,
+                                       start + len(self.agents)) for start in range(3)))):
+            mine = {f"{writer.name} {n}".encode(): value(i, n) for n in range(count)}
+            new = writer.set_many(list(mine.items()))
+            self.assertTrue(within(len(new) - sum(map(bool, (a is True for a in new))), count,
+                                   2 * error))
+            for n, key in enumerate(list(mine)[:count // 2]):
+                mine[key] = value(i + 1, n)
+            changer.update_many([(key, mine[key]) for key in list(mine)[:count // 2]])
+            gone = list(mine)[::4]
+            self.assertTrue(within(count // 4 - remover.delete_many(gone).count(True), count,
+                                   2 * error))
+            mine |= dict.fromkeys(gone)
+            there |= mine
+            self.assertEqual(writer.update_many([(b"no such key", value(0, 0))]), [False])
+        for agent in self.agents:
+            self.check(agent, there, 3 * error)  # keys that were deleted took others with them
+            self.check(agent, {f"absent {n}".encode(): None for n in range(count)}, error)
+        totals = [agent.info() for agent in self.agents]
+        for total in totals:
+            total["seed"] = str(total["seed"])
+            total.pop("queries", None)
+        self.assertEqual(totals[0]["items"], totals[-1]["items"])
+        self.assertEqual(totals[0], totals[-1])
+        self.agents[-1].drop()
+        self.assertEqual(self.cluster.keys(), [])
+
+    def test_numbers_compact(self):
+        self.every_direction("compact", lambda i, n: (7 * n + i) % 4096, raw=12)
+
+    def test_numbers_kbf(self):
+        self.every_direction("kbf", lambda i, n: (7 * n + i) % 4096, raw=12)
+
+    def test_bytes_compact(self):
+        self.every_direction("compact", lambda i, n: b"value \xff\x00 %d" % ((7 * n + i) % 500),
+                             values=500)
+
+    def test_bytes_kbf(self):
+        self.every_direction("kbf", lambda i, n: b"value \xff\x00 %d" % ((7 * n + i) % 500),
+                             values=500, keyed=True)
+
+    def test_create(self):
+        """A second creation adopts what its caller does not say, and refuses what differs."""
+        for first, second in itertools.permutations(self.agents, 2):
+            url = self.url + f"made%20by {first.name}".replace(" ", "%20")
+            first.create(url, capacity=5000, raw=12, error=0.01, seed=7)
+            second.create(url)
+            second.create(url, capacity=5000, raw=12, error=0.01, seed=7, slabs=96, keyed=False)
+            for different in ({"capacity": 5001}, {"raw": 11}, {"values": 100}, {"error": 0.02},
+                              {"engine": "kbf"}, {"slabs": 97}, {"keyed": True}, {"seed": 8}):
+                with self.subTest(client=second.name, different=different):
+                    with self.assertRaises(Failed) as caught:
+                        second.create(url, **different)
+                    self.assertEqual(caught.exception.kind, "Mismatch")
+            self.assertIn(f"made by {first.name}", second.names(self.url))
+
+    def test_records(self):
+        """The record, the names of keys and the options of a slab are the same in all clients."""
+        for agent in self.agents:
+            with self.subTest(client=agent.name):
+                agent.create(self.url + "m", capacity=10**6, raw=12, seed=2**64 - 1)
+                agent.set_many([(b"k", 1)])
+                record = self.cluster.ask("GET", "{m}:map").decode()
+                found = re.fullmatch(
+                    "bloomery-map 1 slabs=96 epoch=([0-9a-f]{16}) pick=crc32 values=raw:12 "
+                    "engine=compact capacity=1000000 error=0.001 seed=18446744073709551615",
+                    record)
+                self.assertTrue(found, record)
+                slab = f"{{m:{zlib.crc32(b'k') % 96}}}:{found[1]}"
+                self.assertEqual(self.cluster.keys(), sorted([slab.encode(), b"{m}:map"]))
+                info = cluster_runner.pairs(self.cluster.ask("MAP.INFO", slab))
+                self.assertEqual((info[b"capacity"], info[b"seed"], info[b"value_bits"]),
+                                 (10825, b"18446744073709551615", 12))
+                agent.delete_many([b"k"])
+                self.assertEqual(self.cluster.keys(), [b"{m}:map"])
+                agent.drop()
+
+                self.cluster.ask("SET", "{m}:map", record + " more=1")
+                with self.assertRaises(Exception) as caught:
+                    agent.open(self.url + "m")
+                self.assertIn("newer Bloomery", str(caught.exception))
+                self.cluster.ask("DEL", "{m}:map")
+
+    def test_made_anew(self):
+        """A client whose map was dropped and made anew with other options notices on writing."""
+        for agent, other in itertools.permutations(self.agents, 2):
+            agent.create(self.url + "m", raw=12)
+            agent.set_many([(b"k", 1)])
+            other.open(self.url + "m")
+            other.drop()
+            self.assertEqual(agent.get_many([b"k"]), [None])
+            other.create(self.url + "m", raw=8)
+            other.set_many([(b"k", 2)])
+            # Within 60 seconds it may still write to the map that is gone, never to the new one.
+            agent.set_many([(b"k", 3)])
+            self.assertEqual(other.get_many([b"k"]), [2])
+            for key in self.cluster.keys():
+                self.cluster.ask("DEL", key)
+
+    def test_codes_run_out(self):
+        for agent in self.agents:
+            with self.subTest(client=agent.name):
+                agent.create(self.url + agent.name, values=1)
+                agent.set_many([(b"k%d" % i, b"%d" % i) for i in range(256)])
+                with self.assertRaises(Failed) as caught:
+                    agent.set_many([(b"more", b"256")])
+                self.assertEqual(caught.exception.kind, "Full")
+                agent.set_many([(b"more", b"255")])
+                self.assertEqual(agent.get_many([b"more", b"k0"]), [b"255", b"0"])
+
+    def test_wait(self):
+        for agent in self.agents:
+            with self.subTest(client=agent.name):
+                agent.create(self.url + agent.name, raw=12)
+                agent.wait_for(0.05)
+                pairs = [(b"%d" % i, i) for i in range(1000)]
+                self.assertEqual(agent.set_many(pairs, wait=1), [True] * 1000)
+                with self.assertRaises(Failed) as caught:
+                    agent.set_many(pairs, wait=2)
+                self.assertEqual(caught.exception.kind, "NotConfirmed")
+
+    def test_single_server(self):
+        with Server() as server:
+            url = f"redis://127.0.0.1:{server.port}/one"
+            self.agents[0].create(url, values=100)
+            self.agents[0].set_many([(b"k", b"value")])
+            for agent in self.agents:
+                agent.open(url)
+                self.assertEqual(agent.get_many([b"k", b"none"]), [b"value", None])
+            self.assertEqual(self.agents[-1].info()["slabs"], 32)
+
+    def test_user(self):
+        self.cluster.require_password("ann", "p@ss:w/rd")
+        self.addCleanup(self.cluster.forget_password)
+        place = f"{self.cluster.nodes[0].address}/m"
+        for agent in self.agents:
+            with self.subTest(client=agent.name):
+                agent.create(f"redis://ann:p%40ss%3Aw%2Frd@{place}", raw=12)
+                agent.set_many([(b"%d" % i, i) for i in range(1000)])
+                self.assertEqual(agent.get_many([b"7", b"x"]), [7, None])
+                for wrong in ("", "ann:wrong@", "ben:p%40ss%3Aw%2Frd@"):
+                    with self.assertRaises(Exception):
+                        agent.open(f"redis://{wrong}{place}")
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    cluster_runner.main()

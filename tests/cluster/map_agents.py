@@ -1,0 +1,165 @@
+"""The clients of distributed maps, all called in the same way, for the tests in this folder.
+
+Such a test is called as PROGRAM SERVER MODULE PRELOAD BLOOMERY NODE: PRELOAD may be empty, BLOOMERY
+is the command-line program, NODE a folder with npm packages (scripts/npm-packages).
+"""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from cluster_runner import PATIENCE, TESTS
+
+ROOT = TESTS.parent
+sys.path.insert(0, str(ROOT / "clients" / "python"))
+try:
+    import bloomery_map
+    from bloomery_map import UNSURE
+except ImportError:  # no redis-py
+    bloomery_map = UNSURE = None
+
+PROGRAM = sys.argv[4] if len(sys.argv) > 4 else None
+NODE = pathlib.Path(sys.argv[5]) if len(sys.argv) > 5 else None
+
+
+class Failed(Exception):
+    """An error of a client; `kind` is the name of its class, such as NotConfirmed."""
+
+    def __init__(self, kind, message):
+        super().__init__(f"{kind}: {message}")
+        self.kind = kind
+
+
+class PythonAgent:
+    name = "python"
+
+    @staticmethod
+    def missing():
+        return None if bloomery_map else "this Python has no module redis (Debian: python3-redis)"
+
+    def __init__(self):
+        self.map = None
+
+    def __getattr__(self, method):
+        def call(*given, **options):
+            try:
+                return getattr(self.map, method)(*given, **options)
+            except bloomery_map.MapError as error:
+                raise Failed(type(error).__name__, str(error)) from error
+        return call
+
+    def create(self, url, **options):
+        try:
+            self.map = bloomery_map.create(url, **options)
+        except bloomery_map.MapError as error:
+            raise Failed(type(error).__name__, str(error)) from error
+
+    def open(self, url):
+        self.map = bloomery_map.open(url)
+
+    def names(self, url):
+        return bloomery_map.names(url)
+
+    def wait_for(self, seconds):
+        self.map.nodes.wait_for = seconds
+
+    def close(self):
+        pass
+
+
+class NodeAgent:
+    """Drives map_agent.mjs. Byte strings are strings of Latin-1 characters on the way."""
+    name = "node"
+
+    @staticmethod
+    def missing():
+        if not shutil.which("node"):
+            return "there is no node"
+        if not NODE or not (NODE / "node_modules" / "installed").exists():
+            return f"no npm packages; scripts/npm-packages {NODE} installs them"
+        return None
+
+    def __init__(self):
+        # Node searches for packages in the folders above a program.
+        self.folder = tempfile.TemporaryDirectory(dir=NODE)
+        shutil.copy(ROOT / "clients" / "node" / "bloomery_map.mjs", self.folder.name)
+        program = shutil.copy(TESTS / "cluster" / "map_agent.mjs", self.folder.name)
+        self.process = subprocess.Popen(["node", program], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def _do(self, *words):
+        self.process.stdin.write(json.dumps(words) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        if isinstance(answer, dict) and "thrown" in answer:
+            raise Failed(answer["thrown"], answer["message"])
+        return answer
+
+    @staticmethod
+    def _in(value):
+        return value.decode("latin1") if isinstance(value, bytes) else value
+
+    @staticmethod
+    def _out(value):
+        if isinstance(value, dict):  # {"unsure": true}
+            return UNSURE
+        return value.encode("latin1") if isinstance(value, str) else value
+
+    def create(self, url, **options):
+        if "seed" in options:  # may be too large for a number
+            options["seed"] = str(options["seed"])
+        self._do("create", url, options)
+
+    def open(self, url):
+        self._do("open", url)
+
+    def names(self, url):
+        return self._do("names", url)
+
+    def wait_for(self, seconds):
+        self._do("waitFor", int(seconds * 1000))
+
+    def set_many(self, pairs, **options):
+        pairs = [(self._in(key), self._in(value)) for key, value in pairs]
+        return [self._out(answer) for answer in self._do("setMany", pairs, options)]
+
+    def update_many(self, pairs, **options):
+        pairs = [(self._in(key), self._in(value)) for key, value in pairs]
+        return [self._out(answer) for answer in self._do("updateMany", pairs, options)]
+
+    def get_many(self, keys):
+        return [self._out(answer) for answer in self._do("getMany", [*map(self._in, keys)])]
+
+    def delete_many(self, keys, **options):
+        keys = [*map(self._in, keys)]
+        return [self._out(answer) for answer in self._do("deleteMany", keys, options)]
+
+    def info(self):
+        return self._do("info")
+
+    def drop(self):
+        return self._do("drop")
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(PATIENCE)
+        self.process.stdout.close()
+        self.folder.cleanup()
+
+
+def agents(test):
+    """One agent of each language that is installed; they end with the test."""
+    made = []
+    for kind in (PythonAgent, NodeAgent):
+        why = kind.missing()
+        if why:
+            print(f"without {kind.name}: {why}", file=sys.stderr)
+            continue
+        made.append(kind())
+        test.addCleanup(made[-1].close)
+    if not made:
+        test.skipTest("no client is installed")
+    return made
