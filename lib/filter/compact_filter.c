@@ -29,7 +29,7 @@ static bry_status compact_filter_plan(const bry_filter_options *options, bry_fil
     shape->fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1);
     shape->error = (double)options->capacity / (double)range;
     shape->bytes = bry__maplet_plan_bytes(&maplet, options->capacity);
-    shape->bytes_empty = bry__maplet_bytes_empty();
+    shape->bytes_empty = 0;
     shape->bits = shape->bytes * 8;
     shape->grows_to = bry__maplet_most(&maplet);
     return BRY_OK;
@@ -38,7 +38,7 @@ static bry_status compact_filter_plan(const bry_filter_options *options, bry_fil
 static bry_status compact_filter_init(bry_filter *filter, const bry_filter_options *options)
 {
     bry__maplet_options maplet = compact_filter_maplet_options(options);
-    return bry__maplet_init(&filter->compact, &maplet, &filter->allocator);
+    return bry__maplet_init(&filter->compact, &maplet, &filter->allocator) ? BRY_OK : BRY_E_RANGE;
 }
 
 static void compact_filter_free_table(bry_filter *filter)
@@ -129,7 +129,7 @@ static void compact_filter_stats(const bry_filter *filter, bry_filter_stats *sta
     stats->bits = compact_filter_bytes(filter) * 8;
     stats->fill = (double)filter->items / bry__maplet_planned(maplet);
     stats->estimated_error = bry__maplet_error_now(maplet);
-    stats->tables = maplet->tables;
+    stats->tables = maplet->tables ? maplet->tables : 1;
 }
 
 static void compact_filter_numbers(const bry_filter *filter, bry__filter_numbers *numbers)

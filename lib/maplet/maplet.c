@@ -2,9 +2,11 @@
 #include "hash/derive.h"
 #include "maplet/maplet_values.h"
 
+#include <string.h>
+
 static uint64_t fingerprint_of(const bry__maplet *maplet, unsigned i, bry_hash hash)
 {
-    return bry__fingerprint(hash, maplet->table[i]->range);
+    return bry__fingerprint(hash, maplet->table[i].range);
 }
 
 static bool is_wide(const bry__maplet *maplet, uint32_t value)
@@ -37,27 +39,6 @@ uint64_t bry__maplet_most(const bry__maplet_options *options)
     return bry__maplet_plan(options, &chain) ? chain.most : 0;
 }
 
-static bry__table *new_table(uint64_t range, unsigned value_bits, const bry_allocator *allocator)
-{
-    bry__table *table = bry__alloc(allocator, sizeof *table);
-    if (table && bry__table_init(table, range, value_bits, allocator) != BRY_OK) {
-        bry__free(allocator, table, sizeof *table);
-        table = NULL;
-    }
-    return table;
-}
-
-static void free_table(bry__table *table, const bry_allocator *allocator)
-{
-    bry__table_free(table, allocator);
-    bry__free(allocator, table, sizeof *table);
-}
-
-uint64_t bry__maplet_bytes_empty(void)
-{
-    return sizeof(bry__table) + bry__table_bytes_empty();
-}
-
 uint64_t bry__maplet_bytes_step(void)
 {
     return bry__segment_block(1);
@@ -75,8 +56,8 @@ uint64_t bry__maplet_plan_table(const bry__chain *chain, unsigned value_bits, un
     return sizeof(bry__table) + bry__table_plan_bytes(bry__chain_range(chain, i), value_bits, n);
 }
 
-bool bry__maplet_shell(bry__maplet *maplet, const bry__maplet_options *options,
-                       const bry_allocator *allocator)
+bool bry__maplet_init(bry__maplet *maplet, const bry__maplet_options *options,
+                      const bry_allocator *allocator)
 {
     bry__maplet made = {.allocator = *allocator, .options = *options};
     if (!bry__maplet_plan(options, &made.chain))
@@ -85,23 +66,34 @@ bool bry__maplet_shell(bry__maplet *maplet, const bry__maplet_options *options,
     return true;
 }
 
-bry_status bry__maplet_init(bry__maplet *maplet, const bry__maplet_options *options,
-                            const bry_allocator *allocator)
+/* Moves the tables to an array of another size. BRY_E_NOMEM: nothing has changed. */
+static bry_status maplet_resize(bry__maplet *maplet, unsigned room)
 {
-    bry__maplet made;
-    if (!bry__maplet_shell(&made, options, allocator))
-        return BRY_E_RANGE;
-    bry_status status = bry__maplet_open_table(&made);
-    if (status == BRY_OK)
-        *maplet = made;
-    return status;
+    bry__table *table = NULL;
+    if (room > 0) {
+        table = bry__alloc(&maplet->allocator, room * sizeof *table);
+        if (!table)
+            return BRY_E_NOMEM;
+        if (maplet->tables > 0)
+            memcpy(table, maplet->table, maplet->tables * sizeof *table);
+    }
+    bry__free(&maplet->allocator, maplet->table, maplet->room * sizeof *table);
+    maplet->table = table;
+    maplet->room = room;
+    return BRY_OK;
+}
+
+static void maplet_drop_tables(bry__maplet *maplet)
+{
+    while (maplet->tables > 0)
+        bry__table_free(&maplet->table[--maplet->tables], &maplet->allocator);
+    (void)maplet_resize(maplet, 0);
 }
 
 void bry__maplet_free(bry__maplet *maplet)
 {
     bry__values_free(maplet);
-    while (maplet->tables > 0)
-        free_table(maplet->table[--maplet->tables], &maplet->allocator);
+    maplet_drop_tables(maplet);
 }
 
 bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy,
@@ -109,35 +101,31 @@ bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy,
 {
     bry__maplet made = *maplet;
     made.allocator = *allocator;
+    made.table = NULL;
+    made.tables = made.room = 0;
     bry_status status = bry__values_clone(maplet, &made);
-    if (status != BRY_OK)
-        return status;
-    for (made.tables = 0; made.tables < maplet->tables; made.tables++) {
-        bry__table *table = bry__alloc(&made.allocator, sizeof *table);
-        if (!table || bry__table_clone(maplet->table[made.tables], table, &made.allocator)) {
-            bry__free(&made.allocator, table, sizeof *table);
-            bry__maplet_free(&made);
-            return BRY_E_NOMEM;
-        }
-        made.table[made.tables] = table;
-    }
-    *copy = made;
-    return BRY_OK;
+    if (status == BRY_OK)
+        status = maplet_resize(&made, maplet->tables);
+    for (; made.tables < maplet->tables && status == BRY_OK; made.tables += status == BRY_OK)
+        status = bry__table_clone(&maplet->table[made.tables], &made.table[made.tables],
+                                  &made.allocator);
+    if (status == BRY_OK)
+        *copy = made;
+    else
+        bry__maplet_free(&made);
+    return status;
 }
 
 void bry__maplet_clear(bry__maplet *maplet)
 {
-    while (maplet->tables > 1)
-        bry__maplet_close_table(maplet);
-    bry__table_clear(maplet->table[0], &maplet->allocator);
     bry__values_clear(maplet);
-    maplet->table[0]->value_bits = maplet->options.value_bits;
+    maplet_drop_tables(maplet);
 }
 
 void bry__maplet_trim(bry__maplet *maplet)
 {
     for (unsigned i = 0; i < maplet->tables; i++)
-        while (bry__table_shrink(maplet->table[i], &maplet->allocator))
+        while (bry__table_shrink(&maplet->table[i], &maplet->allocator))
             ;
 }
 
@@ -157,17 +145,17 @@ void bry__maplet_counts(const bry__maplet *maplet, uint64_t n[BRY__MAPLET_TABLES
 
 double bry__maplet_planned(const bry__maplet *maplet)
 {
-    double planned = 0;
-    for (unsigned i = 0; i < maplet->tables; i++)
+    double planned = (double)bry__chain_capacity(&maplet->chain, 0);
+    for (unsigned i = 1; i < maplet->tables; i++)
         planned += (double)bry__chain_capacity(&maplet->chain, i);
     return planned;
 }
 
 uint64_t bry__maplet_bytes(const bry__maplet *maplet)
 {
-    uint64_t bytes = bry__values_bytes(maplet);
+    uint64_t bytes = bry__values_bytes(maplet) + maplet->room * sizeof *maplet->table;
     for (unsigned i = 0; i < maplet->tables; i++)
-        bytes += sizeof(bry__table) + bry__table_bytes(maplet->table[i]);
+        bytes += bry__table_bytes(&maplet->table[i]);
     return bytes;
 }
 
@@ -190,17 +178,15 @@ bool bry__maplet_keeps(const bry__maplet *maplet)
 /* The newest table that has the key; maplet->tables if none has it. */
 static inline unsigned find_table(const bry__maplet *maplet, bry_hash hash, uint32_t *value)
 {
-    unsigned i = maplet->tables - 1;
-    if (i > 0) { /* most keys are in one of the last two, or in none: prefetch both */
-        bry__table_prefetch(maplet->table[i], fingerprint_of(maplet, i, hash), false);
-        bry__table_prefetch(maplet->table[i - 1], fingerprint_of(maplet, i - 1, hash), false);
+    unsigned i = maplet->tables;
+    if (i > 1) { /* most keys are in one of the last two, or in none: prefetch both */
+        bry__table_prefetch(&maplet->table[i - 1], fingerprint_of(maplet, i - 1, hash), false);
+        bry__table_prefetch(&maplet->table[i - 2], fingerprint_of(maplet, i - 2, hash), false);
     }
-    for (; i > 0; i--)
-        if (bry__table_get(maplet->table[i], fingerprint_of(maplet, i, hash), value))
+    while (i-- > 0)
+        if (bry__table_get(&maplet->table[i], fingerprint_of(maplet, i, hash), value))
             return i;
-    return bry__table_get(maplet->table[0], fingerprint_of(maplet, 0, hash), value)
-               ? 0
-               : maplet->tables;
+    return maplet->tables;
 }
 
 bry_answer bry__maplet_get(const bry__maplet *maplet, bry_hash hash, uint32_t *value)
@@ -214,7 +200,7 @@ uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t 
     uint64_t total = 0;
     for (unsigned i = maplet->tables; i-- > 0;) {
         uint64_t left = total < room ? room - total : 0;
-        total += bry__table_get_all(maplet->table[i], fingerprint_of(maplet, i, hash),
+        total += bry__table_get_all(&maplet->table[i], fingerprint_of(maplet, i, hash),
                                     left ? values + total : NULL, left);
     }
     return total;
@@ -243,7 +229,7 @@ bry_answer bry__maplet_find(const bry__maplet *maplet, bry_hash hash, bry__match
                             void *context, uint32_t *value)
 {
     for (unsigned i = maplet->tables; i-- > 0;)
-        if (find_in(maplet->table[i], fingerprint_of(maplet, i, hash), match, context, value))
+        if (find_in(&maplet->table[i], fingerprint_of(maplet, i, hash), match, context, value))
             return BRY_PRESENT;
     return BRY_ABSENT;
 }
@@ -261,15 +247,19 @@ typedef struct key_place {
 static void find_key(const bry__maplet *maplet, bry_hash hash, bool moving, key_place *key)
 {
     unsigned newest = maplet->tables - 1;
+    key->table = maplet->tables;
+    if (maplet->tables == 0)
+        return;
     if (newest > 0)
-        bry__table_prefetch(maplet->table[newest - 1], fingerprint_of(maplet, newest - 1, hash),
+        bry__table_prefetch(&maplet->table[newest - 1], fingerprint_of(maplet, newest - 1, hash),
                             false);
-    bool found = bry__table_find(maplet->table[newest], fingerprint_of(maplet, newest, hash),
+    bool found = bry__table_find(&maplet->table[newest], fingerprint_of(maplet, newest, hash),
                                  moving, &key->at, &key->value);
-    key->table = found ? newest : maplet->tables;
+    if (found)
+        key->table = newest;
     bry__table_place older;
     for (unsigned i = newest; i-- > 0 && !found;)
-        if (bry__table_find(maplet->table[i], fingerprint_of(maplet, i, hash), false, &older,
+        if (bry__table_find(&maplet->table[i], fingerprint_of(maplet, i, hash), false, &older,
                             &key->value)) {
             found = true;
             key->table = i;
@@ -280,15 +270,21 @@ static void find_key(const bry__maplet *maplet, bry_hash hash, bool moving, key_
 bry_status bry__maplet_open_table(bry__maplet *maplet)
 {
     unsigned i = maplet->tables;
+    bry__table table;
     if (i >= maplet->chain.tables)
         return BRY_E_FULL;
-    bry__table *table = new_table(bry__chain_range(&maplet->chain, i), maplet->options.value_bits,
-                                  &maplet->allocator);
-    if (!table)
+    if (bry__table_init(&table, bry__chain_range(&maplet->chain, i), maplet->options.value_bits,
+                        &maplet->allocator) != BRY_OK)
         return BRY_E_NOMEM;
-    if (bry__values_open_table(maplet, i) != BRY_OK) {
-        free_table(table, &maplet->allocator);
-        return BRY_E_NOMEM;
+    bry_status status = bry__values_open_table(maplet, i);
+    if (status == BRY_OK && i == maplet->room) {
+        status = maplet_resize(maplet, i + 1);
+        if (status != BRY_OK)
+            bry__values_close_table(maplet, i);
+    }
+    if (status != BRY_OK) {
+        bry__table_free(&table, &maplet->allocator);
+        return status;
     }
     maplet->table[maplet->tables++] = table;
     return BRY_OK;
@@ -296,8 +292,10 @@ bry_status bry__maplet_open_table(bry__maplet *maplet)
 
 void bry__maplet_close_table(bry__maplet *maplet)
 {
-    bry__values_close_table(maplet, --maplet->tables);
-    free_table(maplet->table[maplet->tables], &maplet->allocator);
+    bry__table *last = &maplet->table[--maplet->tables];
+    bry__values_close_table(maplet, maplet->tables);
+    bry__table_free(last, &maplet->allocator);
+    (void)maplet_resize(maplet, maplet->tables); /* without memory it keeps its room */
 }
 
 unsigned bry__maplet_place(const bry__maplet *maplet)
@@ -319,8 +317,8 @@ static bry_status add_entry(bry__maplet *maplet, bry_hash hash, uint32_t value,
         status = bry__maplet_open_table(maplet);
     if (status == BRY_OK)
         status = newest && i + 1 == before
-                     ? bry__table_add_at(maplet->table[i], newest, value, &maplet->allocator)
-                     : bry__table_add(maplet->table[i], fingerprint_of(maplet, i, hash), value,
+                     ? bry__table_add_at(&maplet->table[i], newest, value, &maplet->allocator)
+                     : bry__table_add(&maplet->table[i], fingerprint_of(maplet, i, hash), value,
                                       &maplet->allocator);
     if (status == BRY_OK)
         bry__values_note(maplet, i, value, true);
@@ -338,7 +336,7 @@ bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value)
 static bry_status replace_found(bry__maplet *maplet, const key_place *key, uint32_t value)
 {
     return key->value == value ? BRY_OK
-                               : bry__table_replace_at(maplet->table[key->table], &key->at,
+                               : bry__table_replace_at(&maplet->table[key->table], &key->at,
                                                        key->value, value, &maplet->allocator);
 }
 
@@ -380,7 +378,7 @@ uint64_t bry__maplet_take_all(bry__maplet *maplet, bry_hash hash, bry__tell_valu
 {
     uint64_t removed = 0;
     for (unsigned i = maplet->tables; i-- > 0;) {
-        bry__table *table = maplet->table[i];
+        bry__table *table = &maplet->table[i];
         bry__table_place at;
         uint32_t value;
         bool more = true;
@@ -405,7 +403,7 @@ uint64_t bry__maplet_del(bry__maplet *maplet, bry_hash hash)
 bry_answer bry__maplet_del_value(bry__maplet *maplet, bry_hash hash, uint32_t value)
 {
     for (unsigned i = maplet->tables; i-- > 0;)
-        if (bry__table_del(maplet->table[i], fingerprint_of(maplet, i, hash), value,
+        if (bry__table_del(&maplet->table[i], fingerprint_of(maplet, i, hash), value,
                            &maplet->allocator)) {
             bry__values_note(maplet, i, value, false);
             return BRY_PRESENT;
@@ -420,10 +418,10 @@ bry_status bry__maplet_replace(bry__maplet *maplet, bry_hash hash, uint32_t from
         return BRY_E_RANGE;
     for (unsigned i = maplet->tables; i-- > 0;) {
         uint64_t fingerprint = fingerprint_of(maplet, i, hash);
-        if (!bry__table_has_entry(maplet->table[i], fingerprint, from))
+        if (!bry__table_has_entry(&maplet->table[i], fingerprint, from))
             continue;
         bry_status status =
-            bry__table_replace(maplet->table[i], fingerprint, from, to, &maplet->allocator);
+            bry__table_replace(&maplet->table[i], fingerprint, from, to, &maplet->allocator);
         if (status == BRY_OK)
             *was = BRY_PRESENT;
         return status;

@@ -39,8 +39,9 @@ typedef struct bry__maplet {
     bry_allocator allocator;
     bry__maplet_options options;
     bry__chain chain; /* plan of the tables, from the options */
-    unsigned tables; /* number of open tables; 0 in a shell */
-    bry__table *table[BRY__MAPLET_TABLES];
+    unsigned tables; /* number of open tables; 0 until there is an entry */
+    unsigned room; /* of the array `table` */
+    bry__table *table; /* moves when a table is opened or closed */
     struct bry__values *values; /* counts entries by value, if not NULL (maplet_values.h); then only
                                    the functions that say so may change entries */
 } bry__maplet;
@@ -60,20 +61,14 @@ uint64_t bry__maplet_plan_bytes(const bry__maplet_options *options, uint64_t n);
 uint64_t bry__maplet_plan_table(const bry__chain *chain, unsigned value_bits, unsigned i,
                                 uint64_t n);
 
-/* Exact bytes of a maplet without entries; the struct itself is not counted. */
-uint64_t bry__maplet_bytes_empty(void);
 /* Size of the smallest block for entries: a single entry may take this much more than planned. */
 uint64_t bry__maplet_bytes_step(void);
 
-/* BRY_E_RANGE, BRY_E_NOMEM. */
-bry_status bry__maplet_init(bry__maplet *maplet, const bry__maplet_options *options,
-                            const bry_allocator *allocator);
-/* Makes a maplet without tables, which takes no memory, for owners that open the first table with
- * the first entry. Until then only functions that accept a shell may be called (here or in
- * maplet_single.h). False: the options are out of range. */
-bool bry__maplet_shell(bry__maplet *maplet, const bry__maplet_options *options,
-                       const bry_allocator *allocator);
-/* Frees everything; the maplet is a shell then. */
+/* Makes a maplet without entries. It takes no memory: the first table is opened with the first
+ * entry. False: the options are out of range. */
+bool bry__maplet_init(bry__maplet *maplet, const bry__maplet_options *options,
+                      const bry_allocator *allocator);
+/* Frees everything; the maplet has no entries then. */
 void bry__maplet_free(bry__maplet *maplet);
 bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy,
                              const bry_allocator *allocator);
@@ -81,11 +76,12 @@ bry_status bry__maplet_clone(const bry__maplet *maplet, bry__maplet *copy,
 /* Removes all entries. Needs no memory. */
 void bry__maplet_clear(bry__maplet *maplet);
 
-/* These accept shells. */
 uint64_t bry__maplet_count(const bry__maplet *maplet);
+/* Number of tables up to the last one with entries that are not dead; at least one. */
+unsigned bry__maplet_live_tables(const bry__maplet *maplet);
 /* Entries of each table, for the functions of maplet_plan.h. */
 void bry__maplet_counts(const bry__maplet *maplet, uint64_t n[BRY__MAPLET_TABLES]);
-/* Number of entries that the open tables are planned for. */
+/* Number of entries that the open tables are planned for; at least those of the first one. */
 double bry__maplet_planned(const bry__maplet *maplet);
 uint64_t bry__maplet_bytes(const bry__maplet *maplet);
 
@@ -142,7 +138,7 @@ bry_answer bry__maplet_del_value(bry__maplet *maplet, bry_hash hash, uint32_t va
 bry_status bry__maplet_replace(bry__maplet *maplet, bry_hash hash, uint32_t from, uint32_t to,
                                bry_answer *was);
 
-/* Opens one more table, or the first one of a shell; closes the newest one. BRY_E_FULL: growth is
+/* Opens one more table; closes the newest one. Both move the array of tables. BRY_E_FULL: growth is
  * not allowed, or fingerprints would be too long. BRY_E_NOMEM. */
 bry_status bry__maplet_open_table(bry__maplet *maplet);
 void bry__maplet_close_table(bry__maplet *maplet);

@@ -18,7 +18,8 @@ bry_status bry__aside_put(bry__aside **list, bry__maplet *maplet)
     bry_status status = aside_put(list, maplet);
     if (status != BRY_OK)
         return status;
-    maplet->tables = 0;
+    maplet->tables = maplet->room = 0;
+    maplet->table = NULL;
     maplet->values = NULL;
     return BRY_OK;
 }
@@ -35,15 +36,17 @@ void bry__aside_take_back(bry__aside **list, bry__maplet *maplet)
 void bry__aside_put_dead(bry__aside **list, bry__maplet *maplet)
 {
     while (maplet->tables > 1 && bry__maplet_live(maplet, maplet->tables - 1) == 0) {
-        unsigned last = maplet->tables - 1;
-        bry__maplet alone = *maplet;
-        alone.tables = 1;
-        alone.table[0] = maplet->table[last];
-        alone.values = NULL;
-        if (aside_put(list, &alone) != BRY_OK)
+        const bry_allocator *allocator = &maplet->allocator;
+        bry__maplet alone = {.allocator = *allocator, .tables = 1, .room = 1};
+        alone.table = bry__alloc(allocator, sizeof *alone.table);
+        if (!alone.table || aside_put(list, &alone) != BRY_OK) {
+            bry__free(allocator, alone.table, sizeof *alone.table);
             return;
-        maplet->tables--;
-        bry__values_close_table(maplet, last);
+        }
+        bry__table *last = &maplet->table[maplet->tables - 1];
+        *alone.table = *last;
+        *last = (bry__table){0};
+        bry__maplet_close_table(maplet);
     }
 }
 
@@ -54,7 +57,7 @@ void bry__aside_free_some(bry__aside **list, size_t groups)
         bry__maplet *maplet = &first->maplet;
         bry_allocator allocator = maplet->allocator;
         while (maplet->tables > 0 && groups > 0) {
-            bry__table *table = maplet->table[maplet->tables - 1];
+            bry__table *table = &maplet->table[maplet->tables - 1];
             size_t before = table->groups;
             if (!bry__table_free_some(table, groups, &allocator))
                 return;

@@ -22,8 +22,8 @@ void bry__maplet_prefetch_n(const bry__maplet *maplet, const bry_hash *hashes, s
 {
     uint64_t fingerprints[BATCH];
     for (unsigned t = maplet->tables; t-- > 0;) {
-        maplet_fingerprints(maplet->table[t], hashes, n, fingerprints);
-        bry__table_prefetch_n(maplet->table[t], fingerprints, n);
+        maplet_fingerprints(&maplet->table[t], hashes, n, fingerprints);
+        bry__table_prefetch_n(&maplet->table[t], fingerprints, n);
     }
 }
 
@@ -54,13 +54,17 @@ void bry__maplet_get_n(const bry__maplet *maplet, const bry_hash *hashes, size_t
 {
     uint64_t fingerprints[BATCH];
     unsigned newest = maplet->tables - 1;
+    if (maplet->tables == 0) {
+        memset(answers, BRY_ABSENT, n);
+        return;
+    }
     for (size_t done = 0; done < n; done += BATCH) {
         size_t here = n - done < BATCH ? n - done : BATCH;
         memset(answers + done, BRY_ABSENT, here);
-        maplet_fingerprints(maplet->table[newest], hashes + done, here, fingerprints);
-        bry__table_get_n(maplet->table[newest], fingerprints, here, values + done, answers + done);
+        maplet_fingerprints(&maplet->table[newest], hashes + done, here, fingerprints);
+        bry__table_get_n(&maplet->table[newest], fingerprints, here, values + done, answers + done);
         for (unsigned t = newest; t-- > 0;)
-            maplet_get_older(maplet->table[t], hashes + done, here, values + done, answers + done);
+            maplet_get_older(&maplet->table[t], hashes + done, here, values + done, answers + done);
     }
 }
 
@@ -163,7 +167,7 @@ static size_t maplet_sortable(const bry__maplet *maplet, size_t n, size_t *room)
     if (n > SORTED_MOST)
         n = SORTED_MOST;
     if (n < SORTED_LEAST || i + 1 < maplet->tables || i > maplet->tables ||
-        (i < maplet->tables && !bry__maplet_is_bulk(maplet->table[i], n)))
+        (i < maplet->tables && !bry__maplet_is_bulk(&maplet->table[i], n)))
         return 0;
     return n;
 }
@@ -178,8 +182,8 @@ static void maplet_find_older(const bry__maplet *maplet, const bry_hash *hashes,
     for (size_t done = 0; done < n; done += BATCH) {
         size_t here = n - done < BATCH ? n - done : BATCH;
         for (unsigned t = maplet->tables - 1; t-- > 0;) {
-            maplet_fingerprints(maplet->table[t], hashes + done, here, fingerprints);
-            bry__table_get_n(maplet->table[t], fingerprints, here, values, was + done);
+            maplet_fingerprints(&maplet->table[t], hashes + done, here, fingerprints);
+            bry__table_get_n(&maplet->table[t], fingerprints, here, values, was + done);
         }
     }
 }
@@ -194,7 +198,7 @@ static void maplet_find_older(const bry__maplet *maplet, const bry_hash *hashes,
 static bry_status maplet_sort_into(bry__maplet *maplet, const upserting *batch, size_t from,
                                    size_t n)
 {
-    bry__table *table = maplet->table[maplet->tables - 1], made;
+    bry__table *table = &maplet->table[maplet->tables - 1], made;
     bry__upserts many = {.hashes = batch->hashes + from,
                          .values = batch->values ? batch->values + from : NULL,
                          .n = n,
@@ -320,7 +324,7 @@ bry_status bry__maplet_add_items(bry__maplet *maplet, bry__table *table, bry__it
 static bool maplet_add_sorted(bry__maplet *maplet, unsigned i, const bry_hash *hashes,
                               const uint32_t *values, size_t n)
 {
-    bry__table *table = maplet->table[i];
+    bry__table *table = &maplet->table[i];
     size_t size = 2 * n * sizeof(bry__item);
     bry__item *items =
         bry__maplet_is_bulk(table, n) ? bry__alloc_buffer(&maplet->allocator, size) : NULL;

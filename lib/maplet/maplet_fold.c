@@ -26,13 +26,14 @@ static unsigned fold_target(const bry__maplet *maplet, unsigned newest)
 
 uint64_t bry__maplet_foldable(const bry__maplet *maplet)
 {
-    unsigned newest = bry__maplet_live_tables(maplet) - 1;
-    return fold_target(maplet, newest) < newest ? bry__maplet_live(maplet, newest) : 0;
+    unsigned tables = bry__maplet_live_tables(maplet), newest = tables - 1;
+    return tables > 1 && fold_target(maplet, newest) < newest ? bry__maplet_live(maplet, newest)
+                                                              : 0;
 }
 
 void bry__maplet_close_empty(bry__maplet *maplet)
 {
-    while (maplet->tables > 1 && maplet->table[maplet->tables - 1]->n == 0)
+    while (maplet->tables > 0 && maplet->table[maplet->tables - 1].n == 0)
         bry__maplet_close_table(maplet);
 }
 
@@ -64,7 +65,7 @@ static void fold_note_gone(void *context, uint64_t fingerprint, uint32_t value)
 static bry__groups fold_first_groups(folding *fold, uint64_t most)
 {
     const uint64_t least = 512; /* average entries per group: from this to twice as many */
-    const bry__table *newest = fold->maplet->table[fold->from];
+    const bry__table *newest = &fold->maplet->table[fold->from];
     uint64_t n = bry__maplet_live(fold->maplet, fold->from), count;
     bry__groups groups = {.bits = 0};
     while (n >> groups.bits >= 2 * least)
@@ -81,7 +82,7 @@ static bry__groups fold_first_groups(folding *fold, uint64_t most)
 static bry_status fold_put_all(const folding *fold)
 {
     bry__maplet *maplet = fold->maplet;
-    bry__table *to = maplet->table[fold->to];
+    bry__table *to = &maplet->table[fold->to];
     bry_status status = BRY_OK;
     uint64_t i = 0;
     for (; i < fold->n && status == BRY_OK; i += status == BRY_OK)
@@ -105,7 +106,7 @@ bry_status bry__maplet_fold(bry__maplet *maplet, uint64_t most)
     if (most == 0 || bry__maplet_foldable(maplet) == 0)
         return BRY_OK;
     folding fold = {.maplet = maplet, .from = bry__maplet_live_tables(maplet) - 1};
-    bry__table *from = maplet->table[fold.from];
+    bry__table *from = &maplet->table[fold.from];
     fold.to = fold_target(maplet, fold.from);
     bry__groups groups = fold_first_groups(&fold, most);
     uint64_t n = bry__table_gather(from, &groups, fold_is_dead, &fold, NULL);

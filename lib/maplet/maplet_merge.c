@@ -40,7 +40,7 @@ static void drop_known(void *context, const uint64_t *fingerprints, uint32_t *va
     uint32_t others[BRY__TABLE_BATCH];
     (void)values;
     for (unsigned i = 0; i < merge->table && i < into->tables; i++)
-        find_shorter(merge, into->table[i], i, fingerprints, n, others, found);
+        find_shorter(merge, &into->table[i], i, fingerprints, n, others, found);
     for (size_t j = 0; j < n; j++)
         keep[j] = !found[j];
 }
@@ -55,7 +55,7 @@ static void replace_hiding(void *context, const uint64_t *fingerprints, uint32_t
     uint32_t newer[BRY__TABLE_BATCH];
     (void)keep;
     for (unsigned i = merge->table < from->tables ? merge->table : from->tables; i-- > 0;)
-        find_shorter(merge, from->table[i], i, fingerprints, n, newer, found);
+        find_shorter(merge, &from->table[i], i, fingerprints, n, newer, found);
     for (size_t j = 0; j < n; j++)
         if (found[j])
             values[j] = merge->new_value ? merge->new_value[newer[j]] : newer[j];
@@ -70,7 +70,7 @@ static bry_status merge_table(merging *merge, const bry__table *into, const bry_
         .adapt = {mode == BRY__MERGE_REPLACE && merge->table > 0 ? replace_hiding : NULL,
                   mode == BRY__MERGE_KEEP && merge->table > 0 ? drop_known : NULL},
         .context = merge};
-    return bry__table_unite(result->table[merge->table], into, from, mode, &calls,
+    return bry__table_unite(&result->table[merge->table], into, from, mode, &calls,
                             &result->allocator);
 }
 
@@ -92,13 +92,13 @@ static bry_status merge_tables(merging *merge, const bry__maplet *into, bry__mer
     bry_status status = BRY_OK;
     for (; merge->table < result->tables && status == BRY_OK; merge->table++) {
         unsigned i = merge->table;
-        bry__table empty = *result->table[i];
-        status = merge_table(merge, i < into->tables ? into->table[i] : &empty,
-                             i < merge->from->tables ? merge->from->table[i] : &empty, mode);
+        bry__table empty = result->table[i];
+        status = merge_table(merge, i < into->tables ? &into->table[i] : &empty,
+                             i < merge->from->tables ? &merge->from->table[i] : &empty, mode);
         if (status == BRY_OK)
             bry__table_free(&empty, &result->allocator);
         else
-            *result->table[i] = empty;
+            result->table[i] = empty;
     }
     if (status == BRY_OK && !bry__maplet_keeps(result))
         status = BRY_E_FULL;
@@ -131,14 +131,10 @@ bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__me
         }
         return status;
     }
-    bry_status status = bry__maplet_init(&merged, &into->options, &into->allocator);
-    if (status != BRY_OK)
-        return status;
-    while (merged.tables < into->tables || merged.tables < from->tables) {
+    bry_status status = BRY_OK;
+    bry__maplet_init(&merged, &into->options, &into->allocator);
+    while (status == BRY_OK && (merged.tables < into->tables || merged.tables < from->tables))
         status = bry__maplet_open_table(&merged);
-        if (status != BRY_OK)
-            break;
-    }
     merging merge = {.into = into, .from = from, .new_value = value, .result = &merged};
     if (status == BRY_OK)
         status = merge_tables(&merge, into, mode);
@@ -180,10 +176,10 @@ static bry_status fold_into(bry__table *first, const bry__maplet *maplet)
 
 bry_status bry__maplet_fold_all(bry__maplet *maplet)
 {
-    if (maplet->tables == 1)
+    if (maplet->tables <= 1)
         return BRY_OK;
     bry__table first; /* a copy: meanwhile a middle table would expose hidden entries */
-    bry_status status = bry__table_clone(maplet->table[0], &first, &maplet->allocator);
+    bry_status status = bry__table_clone(&maplet->table[0], &first, &maplet->allocator);
     if (status != BRY_OK)
         return status;
     status = fold_into(&first, maplet);
@@ -193,7 +189,7 @@ bry_status bry__maplet_fold_all(bry__maplet *maplet)
     }
     while (maplet->tables > 1)
         bry__maplet_close_table(maplet);
-    bry__table_free(maplet->table[0], &maplet->allocator);
-    *maplet->table[0] = first;
+    bry__table_free(&maplet->table[0], &maplet->allocator);
+    maplet->table[0] = first;
     return BRY_OK;
 }

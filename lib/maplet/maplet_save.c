@@ -33,7 +33,8 @@ enum { /* the frame MOPT */
 
 struct bry__maplet_saving {
     const bry__maplet *maplet;
-    unsigned tables; /* without those after the last entry that is kept */
+    unsigned tables; /* without those after the last entry that is kept; at least one */
+    bry__table empty; /* the first one, if there are no entries */
     unsigned value_bits;
     bry__table_output output;
     bry__table_saving table[BRY__MAPLET_TABLES];
@@ -71,6 +72,7 @@ void bry__maplet_saving_end(bry__maplet_saving *saving)
         if (saving->table[i].source.table)
             bry__table_saving_end(&saving->table[i]);
     bry__table_output_end(&saving->output);
+    bry__table_free(&saving->empty, &allocator);
     bry__free(&allocator, saving, sizeof *saving);
 }
 
@@ -85,12 +87,14 @@ bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_savin
     made->value_bits = maplet->values ? bry__values_name_bits(maplet) : maplet->options.value_bits;
     made->tables = bry__maplet_live_tables(maplet);
     bry_status status = bry__table_output_begin(&made->output);
+    if (status == BRY_OK)
+        status = bry__table_init(&made->empty, maplet->chain.range, made->value_bits, &allocator);
     for (unsigned i = 0; i < made->tables && status == BRY_OK; i++) {
-        bry__table_source source = {.table = maplet->table[i]};
-        if (maplet->values && !maplet_save_is_plain(maplet->values, i))
+        uint64_t n = i < maplet->tables ? bry__maplet_live(maplet, i) : 0;
+        bry__table_source source = {.table = n ? &maplet->table[i] : &made->empty};
+        if (n && maplet->values && !maplet_save_is_plain(maplet->values, i))
             source.names = maplet_save_names(maplet->values);
-        status = bry__table_saving_begin(&made->table[i], &source, bry__maplet_live(maplet, i),
-                                         made->value_bits);
+        status = bry__table_saving_begin(&made->table[i], &source, n, made->value_bits);
     }
     if (status == BRY_OK)
         *saving = made;
@@ -237,21 +241,17 @@ const bry__maplet_options *bry__maplet_reading_options(const bry__maplet_reading
     return &reading->maplet.options;
 }
 
-/* Adds the next table to the maplet, without its entries. */
+/* Begins to read the next table of the maplet. */
 static bry_status maplet_load_add_table(bry__maplet_reading *reading, const unsigned char *counts,
                                         const bry__entry_visit *visit, bry__frame_reader *reader)
 {
     bry__maplet *maplet = &reading->maplet;
     unsigned i = maplet->tables;
-    bry_status status = bry__frame_reader_claim(
-        reader, sizeof(bry__table) + (i > 0 && visit ? visit->table_bytes : 0));
+    bry_status status = bry__frame_reader_claim(reader, i > 0 && visit ? visit->table_bytes : 0);
     if (status != BRY_OK)
         return status;
-    bry__table *table = bry__alloc(&reading->allocator, sizeof *table);
-    if (!table)
-        return maplet_load_no_memory(reader);
-    maplet->table[maplet->tables++] = table;
-    reading->loading[i] = (bry__table_loading){.table = table,
+    maplet->tables++;
+    reading->loading[i] = (bry__table_loading){.table = &maplet->table[i],
                                                .number = i,
                                                .n = bry__load64(counts),
                                                .crowded = bry__load64(counts + 8),
@@ -298,6 +298,13 @@ static bry_status maplet_load_head(bry__maplet_reading *reading, const bry__entr
         size != AT_COUNTS + COUNTS_SIZE * tables)
         return bry__frame_reader_bad(reader, "the maplet's options are out of range");
     const unsigned char *counts = bytes + AT_COUNTS;
+    status = bry__frame_reader_claim(reader, tables * sizeof *maplet->table);
+    if (status != BRY_OK)
+        return status;
+    maplet->table = bry__alloc(&reading->allocator, tables * sizeof *maplet->table);
+    if (!maplet->table)
+        return maplet_load_no_memory(reader);
+    maplet->room = (unsigned)tables;
     for (; maplet->tables < tables && status == BRY_OK; counts += COUNTS_SIZE)
         status = maplet_load_add_table(reading, counts, visit, reader);
     if (status == BRY_OK && tables > 1 && reading->loading[tables - 1].n == 0)
@@ -324,7 +331,7 @@ bry_status bry__maplet_reading_begin(bry__maplet_reading **reading, bry__frame_r
 
 static bool maplet_load_is_complete(const bry__maplet_reading *reading, unsigned i)
 {
-    return reading->loading[i].segment == reading->maplet.table[i]->segments;
+    return reading->loading[i].segment == reading->maplet.table[i].segments;
 }
 
 bry_status bry__maplet_read_part(bry__maplet_reading *reading, uint64_t id,
@@ -369,8 +376,11 @@ const char *bry__maplet_reading_end(bry__maplet_reading *reading, bry__maplet *m
 {
     const char *problem = maplet_load_check(reading);
     if (!problem) {
+        if (bry__maplet_count(&reading->maplet) == 0)
+            bry__maplet_free(&reading->maplet);
         *maplet = reading->maplet;
-        reading->maplet.tables = 0;
+        reading->maplet.tables = reading->maplet.room = 0;
+        reading->maplet.table = NULL;
     }
     bry__maplet_reading_free(reading);
     return problem;

@@ -6,24 +6,24 @@
 
 static uint64_t single_fingerprint(const bry__maplet *maplet, unsigned i, bry_hash hash)
 {
-    return bry__fingerprint(hash, maplet->table[i]->range);
+    return bry__fingerprint(hash, maplet->table[i].range);
 }
 
 void bry__single_get_n(const bry__maplet *maplet, unsigned i, const bry_hash *hashes, size_t n,
                        uint32_t *values, uint8_t *found)
 {
     uint64_t fingerprints[BRY__SINGLE_BATCH];
-    uint64_t range = maplet->table[i]->range;
+    uint64_t range = maplet->table[i].range;
     memset(found, 0, n);
     for (size_t j = 0; j < n; j++)
         fingerprints[j] = bry__fingerprint(hashes[j], range);
-    bry__table_get_n(maplet->table[i], fingerprints, n, values, found);
+    bry__table_get_n(&maplet->table[i], fingerprints, n, values, found);
 }
 
 void bry__single_prefetch(const bry__maplet *maplet, bry_hash hash, unsigned adding)
 {
     for (unsigned i = 0; i < maplet->tables; i++)
-        bry__table_prefetch(maplet->table[i], single_fingerprint(maplet, i, hash), i == adding);
+        bry__table_prefetch(&maplet->table[i], single_fingerprint(maplet, i, hash), i == adding);
 }
 
 bry_status bry__single_begin(bry__maplet *maplet)
@@ -41,7 +41,7 @@ bry_status bry__single_begin(bry__maplet *maplet)
 static bry_status single_put(bry__maplet *maplet, unsigned i, bry_hash hash, uint32_t value,
                              bool maybe, bry__single_step *step)
 {
-    bry__table *table = maplet->table[i];
+    bry__table *table = &maplet->table[i];
     bry__values *values = maplet->values;
     uint64_t fingerprint = bry__fingerprint(hash, table->range);
     uint32_t before = value;
@@ -84,7 +84,7 @@ void bry__single_take_back(bry__maplet *maplet, bry_hash hash, uint32_t value,
 {
     if (step->did == BRY__PUT_NOTHING)
         return;
-    bry__table *table = maplet->table[step->table];
+    bry__table *table = &maplet->table[step->table];
     bry__values *values = maplet->values;
     uint64_t fingerprint = bry__fingerprint(hash, table->range);
     values->count[step->table][value]--;
@@ -105,11 +105,11 @@ bool bry__single_del(bry__maplet *maplet, bry_hash hash)
     for (unsigned i = 0; i < maplet->tables; i++) {
         uint32_t value;
         bry__table_place at;
-        if (!bry__table_find(maplet->table[i], single_fingerprint(maplet, i, hash), true, &at,
+        if (!bry__table_find(&maplet->table[i], single_fingerprint(maplet, i, hash), true, &at,
                              &value) ||
             !bry__values_is_live(maplet, value))
             continue;
-        bry__table_del_at(maplet->table[i], &at, value, &maplet->allocator);
+        bry__table_del_at(&maplet->table[i], &at, value, &maplet->allocator);
         maplet->values->count[i][value]--;
         any = true;
     }
@@ -165,14 +165,14 @@ static const bry__table *single_take_source(const bry__single_source *source, un
             count[source->value[v]] += values->count[i][v];
     if (!single_is_plain(source, i))
         *value = source->value;
-    return source->maplet->table[i];
+    return &source->maplet->table[i];
 }
 
 /* Replaces the empty table i by the entries of both. */
 static bry_status single_unite_table(bry__maplet *made, unsigned i, const bry__single_source *a,
                                      const bry__single_source *b, uniting *unite)
 {
-    bry__table empty = *made->table[i], united;
+    bry__table empty = made->table[i], united;
     bry__unite_calls calls = {.pick = single_pick, .context = unite};
     unite->count = made->values->count[i];
     const bry__table *in_a = single_take_source(a, i, &empty, unite->count, &calls.value[0]);
@@ -183,7 +183,7 @@ static bry_status single_unite_table(bry__maplet *made, unsigned i, const bry__s
         return status;
     united.value_bits = made->options.value_bits;
     united.dead = 0;
-    *made->table[i] = united;
+    made->table[i] = united;
     bry__table_free(&empty, &made->allocator);
     return BRY_OK;
 }
@@ -206,7 +206,7 @@ bry_status bry__single_unite(bry__maplet *made, const bry__single_source *a,
     const bry__maplet *like = a->maplet;
     unsigned tables = like->tables > b->maplet->tables ? like->tables : b->maplet->tables;
     bry__maplet both;
-    bry__maplet_shell(&both, &like->options, &like->allocator);
+    bry__maplet_init(&both, &like->options, &like->allocator);
     both.options.value_bits = value_bits;
     bry_status status = bry__single_begin(&both);
     if (status == BRY_OK)

@@ -1,7 +1,7 @@
 /*
  * A maplet with at most one entry per fingerprint in each table, and values that can die
  * (maplet_values.h). The owner chooses the table of an entry. An entry with a dead value is
- * overwritten when its fingerprint is added again. All functions accept shells.
+ * overwritten when its fingerprint is added again.
  */
 #ifndef BRY_MAPLET_MAPLET_SINGLE_H
 #define BRY_MAPLET_MAPLET_SINGLE_H
@@ -9,7 +9,7 @@
 #include "hash/derive.h"
 #include "maplet/maplet_values.h"
 
-/* bry__values_begin() of a shell, with room for all values and names of value_bits. After
+/* bry__values_begin() of a maplet without tables, with room for all values and names of value_bits. After
  * BRY_E_NOMEM the maplet must be freed. */
 bry_status bry__single_begin(bry__maplet *maplet);
 
@@ -19,7 +19,7 @@ bry_status bry__single_begin(bry__maplet *maplet);
 static inline bool bry__single_get(const bry__maplet *maplet, unsigned i, bry_hash hash,
                                    uint32_t *value)
 {
-    const bry__table *table = maplet->table[i];
+    const bry__table *table = &maplet->table[i];
     return bry__table_get(table, bry__fingerprint(hash, table->range), value);
 }
 
@@ -79,7 +79,7 @@ typedef struct bry__aside {
     bry__maplet maplet;
 } bry__aside;
 
-/* Puts all tables of a maplet aside; it is a shell then. BRY_E_NOMEM: nothing has changed. */
+/* Puts all tables of a maplet aside. BRY_E_NOMEM: nothing has changed. */
 bry_status bry__aside_put(bry__aside **list, bry__maplet *maplet);
 /* Frees the maplet's tables and gives back those that were put aside last. */
 void bry__aside_take_back(bry__aside **list, bry__maplet *maplet);

@@ -149,8 +149,7 @@ void bry__values_close_table(bry__maplet *maplet, unsigned i)
         return;
     bry__free(&maplet->allocator, values->count[i], values->room * sizeof *values->count[i]);
     values->count[i] = NULL;
-    if (maplet->table[i]->dead > 0)
-        values->lowest = 0;
+    values->lowest = 0; /* dead entries of the table may have been the last of their values */
 }
 
 /* ---- using and killing --------------------------------------------------------------------- */
@@ -219,7 +218,7 @@ void bry__values_kill(bry__maplet *maplet, uint32_t value)
     uint64_t entries = 0;
     values->name[value] = BRY__NO_NAME;
     for (unsigned i = 0; i < maplet->tables; i++) {
-        maplet->table[i]->dead += values->count[i][value];
+        maplet->table[i].dead += values->count[i][value];
         entries += values->count[i][value];
     }
     if (entries == 0)
@@ -231,7 +230,7 @@ void bry__values_revive(bry__maplet *maplet, uint32_t value, uint32_t name)
     bry__values *values = maplet->values;
     values->name[value] = name;
     for (unsigned i = 0; i < maplet->tables; i++)
-        maplet->table[i]->dead -= values->count[i][value];
+        maplet->table[i].dead -= values->count[i][value];
 }
 
 void bry__values_narrow(bry__maplet *maplet, unsigned value_bits)
@@ -273,7 +272,7 @@ bry_status bry__values_merge(bry__maplet *maplet, uint32_t into, uint32_t from)
 
 unsigned bry__maplet_live_tables(const bry__maplet *maplet)
 {
-    unsigned tables = maplet->tables;
+    unsigned tables = maplet->tables ? maplet->tables : 1;
     while (tables > 1 && bry__maplet_live(maplet, tables - 1) == 0)
         tables--;
     return tables;
@@ -318,6 +317,8 @@ bry_status bry__values_adopt(bry__maplet *maplet, const bry__maplet *read)
     bry_status status = BRY_OK;
     *maplet = *read;
     maplet->values = values;
+    if (maplet->tables == 0)
+        bry__values_close_table(maplet, 0);
     for (unsigned i = 1; i < maplet->tables && status == BRY_OK; i++)
         status = bry__values_open_table(maplet, i);
     if (status == BRY_OK && maplet->tables > 1)
@@ -331,7 +332,7 @@ bry_status bry__values_adopt(bry__maplet *maplet, const bry__maplet *read)
 static bool has_from(const bry__maplet *maplet, unsigned begin, bry_hash hash, uint32_t value)
 {
     for (unsigned i = maplet->tables; i-- > begin;)
-        if (bry__table_has_entry(maplet->table[i], bry__fingerprint(hash, maplet->table[i]->range),
+        if (bry__table_has_entry(&maplet->table[i], bry__fingerprint(hash, maplet->table[i].range),
                                  value))
             return true;
     return false;
@@ -347,7 +348,7 @@ static bool each_of_table(const bry__maplet *maplet, unsigned i, bry_hash hash,
                           bry__found_name *found, void *context)
 {
     enum { PAGE = 16, LARGE_PAGE = 256 };
-    const bry__table *table = maplet->table[i];
+    const bry__table *table = &maplet->table[i];
     const uint32_t *names = maplet->values->name;
     uint64_t fingerprint = bry__fingerprint(hash, table->range), total;
     uint32_t page_of[LARGE_PAGE], from = 0;
@@ -398,7 +399,7 @@ static bry_status add_sorted(bry__maplet *maplet, bry__table *table, const bry__
 static bry_status add_list(bry__maplet *maplet, unsigned i, const bry__fingerprints *list,
                            uint32_t value, uint64_t *done)
 {
-    bry__table *table = maplet->table[i];
+    bry__table *table = &maplet->table[i];
     bry_status status = BRY_OK;
     *done = 0;
     if (bry__maplet_is_bulk(table, list->n) && add_sorted(maplet, table, list, value) == BRY_OK)
@@ -423,7 +424,7 @@ bry_status bry__values_add_all(bry__maplet *maplet, const bry__fingerprints *lis
         if (status == BRY_OK)
             maplet->values->count[i][value] += done[i];
         while (status != BRY_OK && done[i]-- > 0)
-            bry__table_del(maplet->table[i], lists[i].fingerprint[done[i]], value,
+            bry__table_del(&maplet->table[i], lists[i].fingerprint[done[i]], value,
                            &maplet->allocator);
     }
     bry__maplet_close_empty(maplet);
@@ -438,7 +439,7 @@ uint64_t bry__values_dead(const bry__maplet *maplet)
 {
     uint64_t dead = 0;
     for (unsigned i = 0; i < maplet->tables && maplet->values; i++)
-        dead += maplet->table[i]->dead;
+        dead += maplet->table[i].dead;
     return dead;
 }
 
@@ -446,7 +447,7 @@ uint64_t bry__values_waiting(const bry__maplet *maplet)
 {
     uint64_t work = 0;
     for (unsigned i = 0; i < maplet->tables; i++)
-        work += maplet->table[i]->dead > 0 ? maplet->table[i]->n : 0;
+        work += maplet->table[i].dead > 0 ? maplet->table[i].n : 0;
     return work;
 }
 
@@ -454,7 +455,7 @@ uint64_t bry__values_unsettled(const bry__maplet *maplet)
 {
     uint64_t excess = 0;
     for (unsigned i = 0; i < maplet->tables; i++)
-        excess += maplet->table[i]->settling ? bry__table_excess(maplet->table[i]) : 0;
+        excess += maplet->table[i].settling ? bry__table_excess(&maplet->table[i]) : 0;
     return excess * SEGMENT;
 }
 
@@ -464,7 +465,7 @@ void bry__values_note_gone(bry__maplet *maplet, unsigned table, uint32_t value)
     uint64_t left = --values->count[table][value];
     if (values->name[value] != BRY__NO_NAME)
         return;
-    maplet->table[table]->dead--;
+    maplet->table[table].dead--;
     if (left == 0 && bry__values_entries(maplet, value) == 0)
         set_free(values, value);
 }
@@ -486,7 +487,7 @@ static unsigned table_to_reclaim(const bry__maplet *maplet)
     const bry__values *values = maplet->values;
     for (unsigned i = 0; i < maplet->tables; i++) {
         unsigned table = (values->turn + i) % maplet->tables;
-        if (maplet->table[table]->dead > 0 || maplet->table[table]->settling)
+        if (maplet->table[table].dead > 0 || maplet->table[table].settling)
             return table;
     }
     return maplet->tables;
@@ -497,7 +498,7 @@ bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
     unsigned i = table_to_reclaim(maplet);
     if (i == maplet->tables)
         return BRY_OK;
-    bry__table *table = maplet->table[i];
+    bry__table *table = &maplet->table[i];
     reclaiming work = {maplet, i};
     bool done = false;
     bry_status status = BRY_OK;

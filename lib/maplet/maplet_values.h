@@ -124,17 +124,13 @@ void bry__values_note_gone(bry__maplet *maplet, unsigned table, uint32_t value);
 /* Number of live entries in table i. */
 static inline uint64_t bry__maplet_live(const bry__maplet *maplet, unsigned i)
 {
-    return maplet->table[i]->n - maplet->table[i]->dead;
+    return maplet->table[i].n - maplet->table[i].dead;
 }
-
-/* Number of tables that are saved: up to the last one with live entries, at least one. */
-unsigned bry__maplet_live_tables(const bry__maplet *maplet);
 
 /* Width of a saved name. */
 unsigned bry__values_name_bits(const bry__maplet *maplet);
 
-/* To be called after table i was opened, and before it is closed without live entries.
- * BRY_E_NOMEM. */
+/* To be called when table i is opened, and when it is closed without live entries. BRY_E_NOMEM. */
 bry_status bry__values_open_table(bry__maplet *maplet, unsigned i);
 void bry__values_close_table(bry__maplet *maplet, unsigned i);
 

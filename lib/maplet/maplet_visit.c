@@ -157,7 +157,7 @@ bry_status bry__maplet_visit(bry__maplet *maplet, const bry__visitor *visitor, u
     }
     bry_status status = BRY_OK;
     while (tables > 0 && v.left > 0 && status == BRY_OK) {
-        status = maplet_visit_segment(&v, maplet->table[tables - 1], &place);
+        status = maplet_visit_segment(&v, &maplet->table[tables - 1], &place);
         if (place == PLACES) {
             tables--;
             place = 0;

@@ -5,7 +5,7 @@ bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uin
                       uint32_t *value)
 {
     for (; cursor->table < maplet->tables; cursor->table++) {
-        if (bry__table_next(maplet->table[cursor->table], &cursor->in_table, fingerprint, value))
+        if (bry__table_next(&maplet->table[cursor->table], &cursor->in_table, fingerprint, value))
             return true;
         cursor->in_table = (bry__table_cursor){0};
     }
@@ -15,7 +15,7 @@ bool bry__maplet_next(const bry__maplet *maplet, bry__maplet_cursor *cursor, uin
 void bry__maplet_tell_values(const bry__maplet *maplet, bry__tell_value *tell, void *context)
 {
     for (unsigned i = 0; i < maplet->tables; i++)
-        bry__table_tell_values(maplet->table[i], tell, context);
+        bry__table_tell_values(&maplet->table[i], tell, context);
 }
 
 /* ---- values -------------------------------------------------------------------------------- */
@@ -28,8 +28,10 @@ bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *con
     while (bry__maplet_next(maplet, &cursor, &fingerprint, &value))
         if ((uint64_t)map(context, value) >> maplet->options.value_bits)
             return BRY_E_RANGE;
+    if (maplet->tables == 0)
+        return BRY_OK;
     if (maplet->tables == 1)
-        return bry__table_remap(maplet->table[0], map, context, &maplet->allocator);
+        return bry__table_remap(&maplet->table[0], map, context, &maplet->allocator);
 
     /* With several tables, one may fail after another has changed: work on a copy. */
     bry__maplet copy;
@@ -37,7 +39,7 @@ bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *con
     if (status != BRY_OK)
         return status;
     for (unsigned i = 0; i < copy.tables && status == BRY_OK; i++)
-        status = bry__table_remap(copy.table[i], map, context, &copy.allocator);
+        status = bry__table_remap(&copy.table[i], map, context, &copy.allocator);
     if (status != BRY_OK) {
         bry__maplet_free(&copy);
         return status;
@@ -51,7 +53,7 @@ static void maplet_set_value_bits(bry__maplet *maplet, unsigned value_bits)
 {
     maplet->options.value_bits = value_bits;
     for (unsigned i = 0; i < maplet->tables; i++)
-        maplet->table[i]->value_bits = value_bits;
+        maplet->table[i].value_bits = value_bits;
 }
 
 bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits)

@@ -105,7 +105,7 @@ static void make_maplet(const char *folder, const char *name, unsigned keys, uns
     bry__maplet_options options = {GOLDEN_MAPLET_CAPACITY, 1e-6, 7, false};
     bry_allocator allocator = bry__allocator_or_default(NULL);
     bry__maplet maplet;
-    must(bry__maplet_init(&maplet, &options, &allocator), name);
+    must(bry__maplet_init(&maplet, &options, &allocator) ? BRY_OK : BRY_E_RANGE, name);
     for (uint32_t i = 0; i < crowd; i++)
         must(bry__maplet_add(&maplet, golden_key(0), i + 1), name);
     for (uint32_t i = 0; i < keys; i++)

@@ -28,7 +28,7 @@ static inline uint64_t maplet_sum(const bry__maplet *maplet)
 static inline void maplet_check(const bry__maplet *maplet)
 {
     for (unsigned t = 0; t < maplet->tables; t++) {
-        const bry__table *table = maplet->table[t];
+        const bry__table *table = &maplet->table[t];
         uint64_t bytes = 0, n = table->overflow.n;
         for (uint64_t i = 0; i < table->segments; i++) {
             const bry__segment *segment = bry__table_segment(table, i);

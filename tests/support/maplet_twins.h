@@ -11,7 +11,7 @@ static inline bool maplet_has_twins(const bry__maplet *maplet)
     uint32_t value;
     unsigned table = maplet->tables;
     while (bry__maplet_next(maplet, &cursor, &fingerprint, &value)) {
-        const bry__table *in = maplet->table[cursor.table];
+        const bry__table *in = &maplet->table[cursor.table];
         if ((table == cursor.table && fingerprint == last) ||
             (in->overflow.n > 0 && bry__table_get_all(in, fingerprint, NULL, 0) > 1))
             return true;

@@ -110,7 +110,7 @@ static double bits_in_use(const bry__maplet *maplet)
 {
     double bits = 0;
     for (unsigned t = 0; t < maplet->tables; t++) {
-        const bry__table *table = maplet->table[t];
+        const bry__table *table = &maplet->table[t];
         for (uint64_t i = 0; i < table->segments; i++) {
             const bry__segment *segment = bry__table_segment(table, i);
             if (segment->n == 0)
@@ -145,7 +145,7 @@ static bool compare_with_fresh(const maplet_work *work, const bry__maplet *maple
     const bry__maplet_options options = {n, (double)n / (double)work->range,
                                          work->options.value_bits, true};
     bry__maplet fresh;
-    if (bry__maplet_init(&fresh, &options, &maplet->allocator) != BRY_OK)
+    if (!bry__maplet_init(&fresh, &options, &maplet->allocator))
         return false;
     bool good = true;
     for (uint64_t i = n; i-- > 0 && good;)
@@ -200,8 +200,8 @@ static bool observe_maplet(const maplet_work *work, maplet_report *report)
         report->bits_per_entry = 8 * (double)report->bytes / n;
         report->load = bits_in_use(maplet) / (8 * (double)report->bytes);
         report->predicted_error = bry__maplet_error_now(maplet);
-        report->moved_per_insert = (double)maplet->table[0]->moved / n;
-        report->max_step = maplet->table[0]->max_step;
+        report->moved_per_insert = (double)maplet->table[0].moved / n;
+        report->max_step = maplet->table[0].max_step;
         report->collided = (double)count_collided(work) / n;
     }
     candidate_maplet.drop(maplet);

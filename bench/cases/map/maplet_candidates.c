@@ -189,8 +189,7 @@ static void *maplet_make(const void *work)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
     bry__maplet *maplet = malloc(sizeof *maplet);
-    if (maplet &&
-        bry__maplet_init(maplet, &((const maplet_work *)work)->options, &allocator) != BRY_OK) {
+    if (maplet && !bry__maplet_init(maplet, &((const maplet_work *)work)->options, &allocator)) {
         free(maplet);
         maplet = NULL;
     }

@@ -55,7 +55,7 @@ bry__maplet_options bry__compact_index_maplet(const bry_index_options *options)
 
 static uint64_t compact_index_bytes_empty(void)
 {
-    return sizeof(bry__compact_index) + sizeof(bry__values) + bry__maplet_bytes_empty();
+    return sizeof(bry__compact_index) + sizeof(bry__values);
 }
 
 static bry_status compact_index_plan(const bry_index_options *options, bry_index_shape *shape)
@@ -80,8 +80,8 @@ static bry_status compact_index_plan(const bry_index_options *options, bry_index
         .fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
         .unit_error = (double)options->unit_capacity / (double)range,
         .error = (double)maplet.capacity / (double)range,
-        .bytes = compact_index_bytes_empty() + room * (2 * sizeof(uint32_t) + sizeof(uint64_t)) -
-                 bry__maplet_bytes_empty() + bry__maplet_plan_bytes(&maplet, maplet.capacity),
+        .bytes = compact_index_bytes_empty() + room * (2 * sizeof(uint32_t) + sizeof(uint64_t)) +
+                 bry__maplet_plan_bytes(&maplet, maplet.capacity),
         .bytes_empty = compact_index_bytes_empty(),
         .grows_to = bry__maplet_most(&maplet),
     };
@@ -101,10 +101,8 @@ static bry_status compact_index_create(const bry_index_options *options,
 {
     bry__maplet_options wanted = bry__compact_index_maplet(options);
     bry__maplet maplet;
-    bry_status status = bry__maplet_init(&maplet, &wanted, allocator);
-    if (status != BRY_OK)
-        return status;
     bry__compact_index *index = NULL;
+    bry__maplet_init(&maplet, &wanted, allocator); /* planned: it is in range */
     if (bry__values_begin(&maplet) == BRY_OK)
         index = bry__compact_index_make(options->unit_capacity, &maplet);
     if (!index) {

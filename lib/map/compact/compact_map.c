@@ -69,7 +69,7 @@ static bry_status compact_map_plan(const bry_map_options *options, bry_map_shape
         .fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
         .errors = {.false_positive = shared, .incorrect = shared / 2},
         .bytes = sizeof(bry__compact_map) + bry__maplet_plan_bytes(&maplet, options->capacity),
-        .bytes_empty = sizeof(bry__compact_map) + bry__maplet_bytes_empty(),
+        .bytes_empty = sizeof(bry__compact_map),
         .grows_to = bry__maplet_most(&maplet),
     };
     return BRY_OK;
@@ -82,11 +82,7 @@ static bry_status compact_map_create(const bry_map_options *options, const bry_a
     if (!map)
         return BRY_E_NOMEM;
     bry__maplet_options maplet = compact_map_maplet_options(options, options->value_bits);
-    bry_status status = bry__maplet_init(&map->maplet, &maplet, allocator);
-    if (status != BRY_OK) {
-        bry__free(allocator, map, sizeof *map);
-        return status;
-    }
+    bry__maplet_init(&map->maplet, &maplet, allocator); /* planned: it is in range */
     *self = map;
     return BRY_OK;
 }
@@ -335,7 +331,7 @@ static void compact_map_stats(const void *self, uint64_t codes, bry_map_stats *s
     (void)codes;
     double shared = bry__maplet_error_now(maplet);
     stats->items = bry__maplet_count(maplet);
-    stats->tables = maplet->tables;
+    stats->tables = maplet->tables ? maplet->tables : 1;
     stats->load = (double)stats->items / bry__maplet_planned(maplet);
     stats->estimated.false_positive = shared;
     stats->estimated.incorrect = shared / 2;

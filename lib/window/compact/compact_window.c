@@ -94,7 +94,7 @@ static bry_status compact_window_create(const bry_window_options *options,
     bry__compact_window *window = bry__alloc(allocator, sizeof *window);
     if (!window)
         return BRY_E_NOMEM;
-    bry__maplet_shell(&window->maplet, &maplet, allocator);
+    bry__maplet_init(&window->maplet, &maplet, allocator);
     window->shape = shape;
     window->small = SMALL_WINDOW;
     window->newest = bry__window_newest(&shape, options->start);

@@ -9,30 +9,12 @@
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Writes a maplet without entries. */
-static void compact_window_write_empty(const bry__compact_window *window, bry__frame_writer *writer)
-{
-    /* Not the window's allocator: a window whose allocator is exhausted can be saved. */
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry__maplet_options options = window->maplet.options;
-    bry__maplet empty;
-    options.value_bits = window->shape.bits;
-    bry_status status = bry__maplet_init(&empty, &options, &allocator);
-    if (status == BRY_OK) {
-        bry__maplet_write(&empty, writer);
-        bry__maplet_free(&empty);
-    } else if (writer->status == BRY_OK) {
-        writer->status = status;
-    }
-}
-
 void bry__compact_window_write(const void *self, bry__frame_writer *writer)
 {
     const bry__compact_window *window = self;
-    if (bry__maplet_count(&window->maplet) == 0)
-        compact_window_write_empty(window, writer);
-    else
-        bry__maplet_write(&window->maplet, writer);
+    bry__maplet empty = {.options = window->maplet.options, .chain = window->maplet.chain};
+    empty.options.value_bits = window->shape.bits;
+    bry__maplet_write(bry__maplet_count(&window->maplet) ? &window->maplet : &empty, writer);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

@@ -23,14 +23,14 @@ void side_turn_to_copy(bry__isa isa)
 
 size_t side_list(const bry__maplet *maplet, unsigned table, twin_entry **entries)
 {
-    size_t n = 0, most = (size_t)maplet->table[table]->n;
+    size_t n = 0, most = (size_t)maplet->table[table].n;
     *entries = calloc(most + 1, sizeof **entries);
     if (!*entries)
         abort();
     bry__table_cursor cursor = {0};
     uint64_t fingerprint;
     uint32_t value;
-    while (bry__table_next(maplet->table[table], &cursor, &fingerprint, &value)) {
+    while (bry__table_next(&maplet->table[table], &cursor, &fingerprint, &value)) {
         if (n == most)
             return most + 1; /* more than it says */
         (*entries)[n++] = (twin_entry){fingerprint, value};
@@ -43,14 +43,14 @@ void side_check_numbers(const maplet_side *side, model_reader *reader)
 {
     const bry__maplet *maplet = &side->maplet;
     const maplet_twin *twin = &side->twin;
-    model_expect(reader, maplet->tables == twin->tables);
+    model_expect(reader, side_tables(maplet) == twin->tables);
     if (reader->failed)
         return;
     for (unsigned i = 0; i < maplet->tables; i++) {
-        model_expect(reader, maplet->table[i]->n == twin->table[i]->n);
-        model_expect(reader, maplet->table[i]->range == twin->table[i]->range);
-        model_expect(reader, maplet->table[i]->value_bits == twin->options.value_bits);
-        model_expect(reader, maplet->table[i]->max_step <= LARGEST_STEP);
+        model_expect(reader, maplet->table[i].n == twin->table[i]->n);
+        model_expect(reader, maplet->table[i].range == twin->table[i]->range);
+        model_expect(reader, maplet->table[i].value_bits == twin->options.value_bits);
+        model_expect(reader, maplet->table[i].max_step <= LARGEST_STEP);
     }
     model_expect(reader, bry__maplet_count(maplet) == maplet_twin_count(twin));
     double error = maplet_twin_error(twin);
@@ -94,7 +94,7 @@ void side_check_all(maplet_side *side, model_reader *reader)
 {
     side->unchecked = 0;
     for (unsigned i = 0; i < side->maplet.tables && !reader->failed; i++) {
-        check_structure(side->maplet.table[i], reader);
+        check_structure(&side->maplet.table[i], reader);
         check_entries(side, i, reader);
     }
     if (!side->copied || reader->failed)

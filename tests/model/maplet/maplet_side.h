@@ -18,6 +18,12 @@ typedef struct maplet_side {
 void side_turn_to_maplet(bry__isa isa);
 void side_turn_to_copy(bry__isa isa);
 
+/* Open tables; a maplet opens the first one with its first entry, the twin at once. */
+static inline unsigned side_tables(const bry__maplet *maplet)
+{
+    return maplet->tables ? maplet->tables : 1;
+}
+
 /* The entries of one table of a maplet, sorted, in *entries, which the caller frees. */
 size_t side_list(const bry__maplet *maplet, unsigned table, twin_entry **entries);
 

@@ -147,13 +147,14 @@ TEST(test_spilled)
     bry_map_options options = growing(100000);
     options.fixed = true;
     bry_map *map = make(options);
-    const bry__table *table = (*(bry__maplet *const *)&map->keys)->table[0];
+    const bry__maplet *maplet = *(bry__maplet *const *)&map->keys;
+    uint64_t range = maplet->chain.range;
     for (uint64_t i = 0; i < CROWD; i++) {
-        bry_hash hash = {.hi = (uint64_t)((((bry__u128)i << 20) << 64) / table->range) + 1};
-        assert_int_equal(bry__fingerprint(hash, table->range), i << 20);
+        bry_hash hash = {.hi = (uint64_t)((((bry__u128)i << 20) << 64) / range) + 1};
+        assert_int_equal(bry__fingerprint(hash, range), i << 20);
         set(map, hash, bry_map_value_number(i));
     }
-    assert_true(table->overflow.n > 0);
+    assert_true(maplet->table[0].overflow.n > 0);
     uint64_t cursor = 0;
     do
         assert_int_equal(bry_map_sweep(map, &counting, 100, &cursor), BRY_OK);

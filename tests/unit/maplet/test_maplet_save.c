@@ -22,7 +22,7 @@ static void make(bry__maplet *maplet, uint64_t capacity, unsigned value_bits, ui
 {
     bry__maplet_options options = {capacity, 1e-3, value_bits, false};
     bry_allocator memory = bry__allocator_or_default(allocator);
-    assert_int_equal(bry__maplet_init(maplet, &options, &memory), BRY_OK);
+    assert_true(bry__maplet_init(maplet, &options, &memory));
     uint32_t mask = value_bits < 32 ? (1u << value_bits) - 1 : UINT32_MAX;
     for (uint64_t i = 0; i < n; i++)
         assert_int_equal(bry__maplet_add(maplet, key(i), (uint32_t)(i * 2654435761u) & mask),

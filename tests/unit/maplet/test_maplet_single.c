@@ -11,7 +11,7 @@ static bry__maplet make(failing_allocator *memory)
 {
     bry__maplet maplet;
     bry__maplet_options options = {.capacity = 500, .error = 0.01, .value_bits = BITS};
-    assert_true(bry__maplet_shell(&maplet, &options, &memory->allocator));
+    assert_true(bry__maplet_init(&maplet, &options, &memory->allocator));
     assert_int_equal(bry__single_begin(&maplet), BRY_OK);
     for (uint32_t value = 0; value < 8; value++)
         assert_int_equal(bry__values_use(&maplet, value, value), BRY_OK);
@@ -41,11 +41,11 @@ static void check(const bry__maplet *maplet)
         uint32_t value;
         while (bry__maplet_next(maplet, &cursor, &fingerprint, &value) && cursor.table == i) {
             assert_true(value < maplet->values->room && value < 64);
-            assert_int_equal(bry__table_get_all(maplet->table[i], fingerprint, NULL, 0), 1);
+            assert_int_equal(bry__table_get_all(&maplet->table[i], fingerprint, NULL, 0), 1);
             count[value]++;
             dead += !bry__values_is_live(maplet, value);
         }
-        assert_int_equal(maplet->table[i]->dead, dead);
+        assert_int_equal(maplet->table[i].dead, dead);
         for (value = 0; value < maplet->values->room; value++)
             assert_int_equal(maplet->values->count[i][value], count[value]);
     }

@@ -67,7 +67,7 @@ static void add(bry__maplet *maplet, uint64_t fingerprint, uint32_t value)
 static void fill(bry__maplet *maplet, const bry_allocator *allocator)
 {
     bry_allocator memory = bry__allocator_or_default(allocator);
-    assert_int_equal(bry__maplet_init(maplet, &options, &memory), BRY_OK);
+    assert_true(bry__maplet_init(maplet, &options, &memory));
     for (unsigned i = 0; i < item_count; i++)
         add(maplet, items[i].fingerprint, items[i].value);
 }
@@ -78,7 +78,7 @@ static void fill_otherwise(bry__maplet *maplet, failing_allocator *memory, gener
 {
     bry__maplet_options narrow = options;
     narrow.value_bits = 7;
-    assert_int_equal(bry__maplet_init(maplet, &narrow, &memory->allocator), BRY_OK);
+    assert_true(bry__maplet_init(maplet, &narrow, &memory->allocator));
     shuffle(numbers);
     for (unsigned i = 0; i < item_count; i++) {
         bool last = i >= item_count / 2;
@@ -158,8 +158,8 @@ TEST(test_names)
         make_items(shapes[i].n, shapes[i].crowded, shapes[i].alike, i);
         for (unsigned j = 0; j < item_count; j += 3)
             items[j].value = 4000 + j % 90;
-        assert_int_equal(bry__maplet_init(&all, &options, &memory), BRY_OK);
-        assert_int_equal(bry__maplet_init(&some, &named, &memory), BRY_OK);
+        assert_true(bry__maplet_init(&all, &options, &memory));
+        assert_true(bry__maplet_init(&some, &named, &memory));
         assert_int_equal(bry__values_begin(&all), BRY_OK);
         for (uint32_t value = 0; value < 4096; value++)
             assert_int_equal(bry__values_use(&all, value, value < 2048 ? name_of(value) : value),
