@@ -46,14 +46,14 @@ def wait_until(condition, what):
             return value
         if time.monotonic() > end:
             raise TimeoutError(f"in vain waited until {what}")
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 class Node(Server):
     """A server of a cluster. It keeps its ports when it is started again."""
 
     def __init__(self, **settings):
-        super().__init__(**{"cluster-enabled": "yes", "cluster-node-timeout": "15000",
+        super().__init__(**{"cluster-enabled": "yes", "cluster-node-timeout": "5000",
                             "cluster-replica-no-failover": "yes",
                             "cluster-allow-replica-migration": "no",
                             "cluster-require-full-coverage": "no"} | settings)
@@ -88,17 +88,23 @@ class Node(Server):
     def info_ok(self):
         return b"cluster_state:ok" in self.client("CLUSTER", "INFO")
 
-    def view(self):
-        """{id: (flags, id of its primary or "-", [slots])} as this node sees the cluster."""
+    def ranges(self):
+        """{id: (id of its primary or "-", (range of slots, …))} as this node sees the cluster."""
         nodes = {}
         for line in self.client("CLUSTER", "NODES").decode().splitlines():
-            identity, _, flags, primary, _, _, _, _, *ranges = line.split()
+            identity, _, _, primary, _, _, _, _, *parts = line.split()
+            nodes[identity] = (primary, tuple(part for part in parts if part[0] != "["))
+        return nodes
+
+    def view(self):
+        """The same with the slots in a list."""
+        nodes = {}
+        for identity, (primary, parts) in self.ranges().items():
             slots = []
-            for part in ranges:
-                if not part.startswith("["):  # an open slot
-                    first, _, last = part.partition("-")
-                    slots += range(int(first), int(last or first) + 1)
-            nodes[identity] = (flags.split(","), primary, slots)
+            for part in parts:
+                first, _, last = part.partition("-")
+                slots += range(int(first), int(last or first) + 1)
+            nodes[identity] = (primary, slots)
         return nodes
 
     def __repr__(self):
@@ -143,7 +149,7 @@ class Cluster:
                 known.client("CLUSTER", "MEET", "127.0.0.1", node.port,
                              node.settings["cluster-port"])
         everyone = {node.id for node in self.nodes if node.alive}
-        wait_until(lambda: all(everyone <= node.view().keys() for node in self.nodes
+        wait_until(lambda: all(everyone <= node.ranges().keys() for node in self.nodes
                                if node.alive), "the nodes know one another")
 
     def _follow(self, replica, primary):
@@ -153,23 +159,22 @@ class Cluster:
         wait_until(lambda: replica.client.info("replication")["master_link_status"] == "up",
                    "a replica is in sync")
 
-    def wait_ok(self):
-        """Waits until all living nodes agree about the owners of the slots and about who follows
-        whom (without that a primary does not vote for a replica), and serve them."""
+    def wait_ok(self, roles=False):
+        """Waits until all living nodes serve the slots and agree about their owners; with roles,
+        also about who follows whom: without that a primary does not vote for a replica."""
         def agreed():
             alive = [node for node in self.nodes if node.alive]
             if not all(node.info_ok() for node in alive):
                 return False
-            owners = [self._owners(node) for node in alive]
-            roles = [{other.id: node.view().get(other.id, (None, None))[1] for other in alive}
-                     for node in alive]
-            return len(owners[0]) == SLOTS and owners.count(owners[0]) == len(owners) and \
-                roles.count(roles[0]) == len(roles)
+            views = [node.ranges() for node in alive]
+            seen = [[view.get(node.id, (None, ()))[0 if roles else 1:] for node in alive]
+                    for view in views]
+            return all(one == seen[0] for one in seen)
         wait_until(agreed, "the nodes agree")
 
     @staticmethod
     def _owners(node):
-        return {slot: identity for identity, (_, _, slots) in node.view().items()
+        return {slot: identity for identity, (_, slots) in node.view().items()
                 for slot in slots}
 
     # Who is who.
@@ -183,17 +188,17 @@ class Cluster:
 
     def replicas_of(self, primary):
         witness = next(node for node in self.nodes if node.alive)
-        return [self.by_id(identity) for identity, (_, of, _) in witness.view().items()
+        return [self.by_id(identity) for identity, (of, _) in witness.ranges().items()
                 if of == primary.id and self.by_id(identity).alive]
 
     def owner(self, slot_or_key):
         slot = slot_or_key if isinstance(slot_or_key, int) else slot_of(slot_or_key)
         witness = self.primaries()[0]
-        return self.by_id(next(identity for identity, (_, _, slots) in witness.view().items()
+        return self.by_id(next(identity for identity, (_, slots) in witness.view().items()
                                if slot in slots))
 
     def slots_of(self, node):
-        return node.view()[node.id][2]
+        return node.view()[node.id][1]
 
     # Commands.
 
@@ -276,6 +281,7 @@ class Cluster:
     def failover(self, primary, kill=False):
         """A replica of the primary takes over, after a kill -9 of the primary if wanted. Returns
         the new primary."""
+        self.wait_ok(roles=True)
         replica = self.replicas_of(primary)[0]
         if kill:
             primary.stop(kill=True)

@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import * as library from "./bloomery_map.mjs";
 
 let map;
+const maps = new Map(); // by URL; "use" opens a map only once
 const out = (value) => {
   if (value === library.UNSURE) return { unsure: true };
   if (Buffer.isBuffer(value)) return value.toString("latin1");
@@ -16,9 +17,11 @@ const bytes = (value) => (typeof value === "string" ? Buffer.from(value, "latin1
 async function act(method, ...given) {
   if (method === "waitFor") return void (map.nodes.waitFor = given[0]);
   if (method === "names") return library.names(...given);
-  if (method === "create" || method === "open") {
-    map?.close();
-    map = await library[method](...given);
+  if (method === "use" && maps.has(given[0])) return void (map = maps.get(given[0]));
+  if (/^(create|open|use)$/.test(method)) {
+    map = await (method === "create" ? library.create : library.open)(...given);
+    maps.get(given[0])?.close();
+    maps.set(given[0], map);
     return map.record;
   }
   if (/^(get|delete)Many$/.test(method)) given[0] = given[0].map(bytes);
@@ -35,4 +38,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
   process.stdout.write(JSON.stringify(answer) + "\n");
 }
-map?.close();
+for (const each of maps.values()) each.close();

@@ -41,7 +41,7 @@ class PythonAgent:
         return None if bloomery_map else "this Python has no module redis (Debian: python3-redis)"
 
     def __init__(self):
-        self.map = None
+        self.map, self.maps = None, {}
 
     def __getattr__(self, method):
         def call(*given, **options):
@@ -58,7 +58,13 @@ class PythonAgent:
             raise Failed(type(error).__name__, str(error)) from error
 
     def open(self, url):
-        self.map = bloomery_map.open(url)
+        self.map = self.maps[url] = bloomery_map.open(url)
+
+    def use(self, url):
+        """The same, but a map that was opened before is not opened again."""
+        if url not in self.maps:
+            self.open(url)
+        self.map = self.maps[url]
 
     def names(self, url):
         return bloomery_map.names(url)
@@ -115,6 +121,9 @@ class NodeAgent:
 
     def open(self, url):
         self._do("open", url)
+
+    def use(self, url):
+        self._do("use", url)
 
     def names(self, url):
         return self._do("names", url)

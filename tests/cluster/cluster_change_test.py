@@ -1,0 +1,209 @@
+"""Distributed maps while their cluster changes: no answer is wrong or missing beyond the bound.
+
+BLOOMERY_CLUSTER_PAIRS: pairs in each of three maps, 17,000 by default.
+"""
+
+import os
+import signal
+import sys
+import threading
+
+import cluster_runner
+import map_agents
+from cluster_runner import ClusterCase, slot_of
+from map_agents import UNSURE, Failed
+
+PAIRS = int(float(os.environ.get("BLOOMERY_CLUSTER_PAIRS", 17000)))
+CHUNK = 50000
+ERROR = 0.001
+VALUES = [b"value %d " % i + b"." * 40 for i in range(300)]
+
+
+def numbers(i):
+    return i * 7919 % 4096
+
+
+def strings(i):
+    return VALUES[i * 7919 % len(VALUES)]
+
+
+MAPS = {  # name → options, value of the i-th key
+    "compact": ({"engine": "compact", "raw": 12}, numbers),
+    "kbf": ({"engine": "kbf", "raw": 12}, numbers),
+    "strings": ({"engine": "compact", "values": len(VALUES)}, strings),
+}
+
+
+def key(i):
+    return b"pair:%d" % i
+
+
+def too_many(wrong, n):
+    return wrong > n * ERROR + 5 * (n * ERROR) ** 0.5
+
+
+class Changes(ClusterCase):
+    REPLICAS = 1
+
+    def setUp(self):
+        super().setUp()
+        self.agents = map_agents.agents(self)
+        # A node that stays where it is.
+        self.url = f"redis://{self.cluster.nodes[0].address}/"
+
+    def load(self):
+        """Each map is written by all clients in turn, in chunks."""
+        for name, (options, value) in MAPS.items():
+            for agent in self.agents:
+                agent.create(self.url + name, capacity=PAIRS, error=ERROR, **options)
+            step = min(CHUNK, -(-PAIRS // len(self.agents)))
+            for at, start in enumerate(range(0, PAIRS, step)):
+                part = range(start, min(start + step, PAIRS))
+                self.agents[at % len(self.agents)].set_many([(key(i), value(i)) for i in part])
+
+    def check(self, when, sample=1):
+        """All clients get every pair, or each `sample`-th, and as many keys that are absent."""
+        for name, (_, value) in MAPS.items():
+            for agent in self.agents:
+                agent.use(self.url + name)
+                wrong = found = 0
+                for start in range(0, PAIRS, CHUNK * sample):
+                    part = range(start, min(start + CHUNK * sample, PAIRS), sample)
+                    got = agent.get_many([key(i) for i in part])
+                    wrong += sum(answer != value(i) if answer is not UNSURE else 1
+                                 for i, answer in zip(part, got))
+                    got = agent.get_many([b"absent:%d" % i for i in part])
+                    found += len(got) - got.count(None)
+                n = len(range(0, PAIRS, sample))
+                with self.subTest(when=when, map=name, client=agent.name):
+                    self.assertFalse(too_many(wrong, n), f"{wrong} wrong or unsure of {n}")
+                    self.assertFalse(too_many(found, n), f"{found} absent ones found, of {n}")
+
+    def test_changes(self):
+        cluster = self.cluster
+        self.load()
+        self.check("loaded")
+
+        new = cluster.add_primary()
+        self.half_moved(new)
+        cluster.move_slots(range(3000, 7096), new)
+        self.check("a node was added and got 4,096 slots", sample=3)
+        cluster.move_slots(range(3000, 4000), cluster.primaries()[-2])
+        self.check("some went on", sample=3)
+
+        second = cluster.owner(16000)
+        taken = cluster.failover(second)
+        self.check("a failover", sample=3)
+        taken.client("WAIT", 1, 10000)
+        cluster.failover(taken, kill=True)
+        self.check("kill -9", sample=3)
+        for agent in self.agents:
+            agent.use(self.url + "strings")
+            agent.set_many([(b"late " + agent.name.encode(), b"a late value")])
+            self.assertEqual(agent.get_many([b"late " + agent.name.encode()]), [b"a late value"])
+        cluster.restart(taken)
+
+    def half_moved(self, target):
+        """A slot on the move, with its slab here, on its way, and there."""
+        slab = next(name for name in self.cluster.keys() if b"{strings:" in name)
+        slot, agent = slot_of(slab), self.agents[-1]
+        source = self.cluster.owner(slot)
+        agent.use(self.url + "strings")
+        part = range(0, PAIRS, max(1, PAIRS // 5000))
+
+        def right():
+            got = agent.get_many([key(i) for i in part])
+            wrong = sum(answer != strings(i) for i, answer in zip(part, got))
+            self.assertFalse(too_many(wrong, len(part)), wrong)
+            agent.set_many([(key(i), strings(i)) for i in part])
+        self.cluster.open_slots([slot], target)
+        right()
+        self.cluster.move_keys(source, slot, target)
+        right()
+        self.cluster.close_slots([slot], target)
+        right()
+        self.cluster.wait_ok()
+
+    def test_under_load(self):
+        """A client writes and reads while slots move: it finds all that it has set."""
+        done, problems, rounds = threading.Event(), [], 0
+        agent = self.agents[0]
+        agent.create(self.url + "busy", raw=12, capacity=20000)
+
+        def work():
+            nonlocal rounds
+            try:
+                while not done.is_set():
+                    rounds += 1
+                    pairs = [(b"k%d" % i, (i + rounds) % 4096) for i in range(500)]
+                    agent.set_many(pairs)
+                    got = agent.get_many([name for name, _ in pairs])
+                    wrong = sum(answer != value for answer, (_, value) in zip(got, pairs))
+                    if wrong > 5:
+                        problems.append(f"round {rounds}: {wrong} wrong")
+            except Exception as error:  # pylint: disable=broad-except
+                problems.append(repr(error))
+        worker = threading.Thread(target=work)
+        worker.start()
+        first, second = self.cluster.primaries()[:2]
+        slots = self.cluster.slots_of(first)[:600]
+        for part in (slots[:300], slots[300:]):
+            self.cluster.move_slots(part, second)
+            self.cluster.move_slots(part, first)
+        self.cluster.failover(first)
+        done.set()
+        worker.join()
+        self.assertEqual(problems, [])
+        self.assertGreater(rounds, 2)
+
+    def test_codes_are_lost(self):
+        """The newest values are lost with their primary: nobody used their codes, and those who
+        get the same codes afterwards read their own values."""
+        cluster = self.cluster
+        for agent in self.agents:
+            agent.create(self.url + "v", values=100)
+            agent.wait_for(0.2)
+            agent.set_many([(b"old " + agent.name.encode(), b"old value")])
+        primary = cluster.owner("{v}:map")
+        replica = cluster.replicas_of(primary)[0]
+        values = next(name for name in cluster.keys() if b"values" in name).decode()
+
+        # The replica neither gets nor confirms anything from now on.
+        replica.process.send_signal(signal.SIGSTOP)
+        primary.client("CLIENT", "KILL", "TYPE", "replica")
+        for agent in self.agents:
+            for _ in range(2):  # the second time it finds the value in the list
+                with self.assertRaises(Failed) as caught:
+                    agent.set_many([(b"lost " + agent.name.encode(), b"lost value"),
+                                    (b"more " + agent.name.encode(), b"old value")])
+                self.assertEqual(caught.exception.kind, "NotConfirmed")
+        self.assertEqual(primary.client("LRANGE", values, 0, -1), [b"old value", b"lost value"])
+        primary.stop(kill=True)
+        replica.process.send_signal(signal.SIGCONT)
+        replica.client("CLUSTER", "FAILOVER", "TAKEOVER")
+        cluster_runner.wait_until(lambda: replica.role == "master", "the replica has taken over")
+        cluster.wait_ok()
+        self.assertEqual(replica.client("LRANGE", values, 0, -1), [b"old value"])
+
+        # It has no replica now that could confirm; the cluster soon knows that.
+        primary.start()
+        cluster.wait_ok()
+        cluster_runner.wait_until(lambda: primary.role == "slave" and primary.client.info(
+            "replication")["master_link_status"] == "up", "the old primary follows")
+        for agent in self.agents:
+            agent.wait_for(10)
+            agent.set_many([(b"new " + agent.name.encode(), b"new " + agent.name.encode())])
+        for agent in self.agents:
+            for other in (agent.name.encode() for agent in self.agents):
+                self.assertEqual(agent.get_many([b"old " + other, b"lost " + other,
+                                                 b"more " + other, b"new " + other]),
+                                 [b"old value", None, None, b"new " + other], agent.name)
+        for agent in self.agents:
+            agent.set_many([(b"lost " + agent.name.encode(), b"lost value")])
+            self.assertEqual(agent.get_many([b"lost " + agent.name.encode()]), [b"lost value"])
+        self.assertEqual(cluster.ask("LINDEX", values, 1), b"new " + self.agents[0].name.encode())
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    cluster_runner.main()
