@@ -14,7 +14,20 @@
             "Id of this operation on this counter: any bytes, chosen by the "                      \
             "client and sent again with each retry.")
 
+#define SENT                                                                                       \
+    OPTION("sent", SERVER_ARG_INTEGER, "SENT",                                                     \
+           "When the client created the operation, in milliseconds since 1970; the same in each "  \
+           "retry. If that is longer ago than WINDOW less SKEW, an operation that is not known "   \
+           "is refused with EXPIRED, because it may have been applied and forgotten. Default: "    \
+           "operations are never too late.")
+
 static server_command_arg operation[] = {OPERATION, {0}};
+static server_command_arg engines[] = {
+    WORD("auto", "auto", 0, "Engine compact."),
+    WORD("compact", "compact", 0, "Stores fingerprints of the ids; grows."),
+    WORD("fbf", "fbf", 0, "A forgetful Bloom filter: a sequence of Bloom filters, one per period."),
+    {0},
+};
 
 static server_command_arg create_args[] = {
     KEY_CALLED("table", 0, NULL, 0, NEW("table")),
@@ -26,13 +39,18 @@ static server_command_arg create_args[] = {
     MAXMEM("table"),
     CAPACITY("Number of operations per window to plan for (not a limit)",
              PRESET("counter-capacity", "1,000,000") " A very small ERROR may lower it."),
+    CHOICE("engine", "ENGINE", engines, "Data structure for the ids. Default: auto."),
+    OPTION("skew", SERVER_ARG_INTEGER, "SKEW",
+           "How far a client's clock may differ from the server's, for SENT: a duration, at most "
+           "WINDOW. Default: 1s, or a quarter of a shorter WINDOW."),
     SEED,
     {0},
 };
-static server_command_arg incrby_args[] = {TABLE, OPERATION, {0}};
+static server_command_arg incrby_args[] = {TABLE, OPERATION, SENT, {0}};
 static server_command_arg mincrby_args[] = {
     TABLE,
     ARG_OF("operation", SERVER_ARG_BLOCK, NULL, SERVER_ARG_MULTIPLE, operation, NULL),
+    SENT,
     {0},
 };
 static server_command_arg get_args[] = {
@@ -80,7 +98,7 @@ const module_command counter_commands[] = {
         .run = counter_command_incrby,
         .flags = "write deny-oom fast",
         .categories = "write fast bloomery",
-        .arity = 5,
+        .arity = -5,
         .key_specs = change_keys,
         .args = incrby_args,
         .summary = "Adds delta to a counter, once per id: a retry with the same id is "

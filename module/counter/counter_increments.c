@@ -5,6 +5,7 @@
 #include "module/core/settings.h"
 #include "module/counter/counter_type.h"
 
+#include <inttypes.h>
 #include <limits.h>
 
 enum { SMALL = 16, ARGUMENTS_EACH = 3 };
@@ -14,6 +15,7 @@ typedef struct counting {
     server_string **argv; /* the operations */
     size_t n;
     uint64_t now;
+    uint64_t sent; /* when the client created them; 0: not given */
     bry_counter_op *ops;
     bry_counter_op small[SMALL];
 } counting;
@@ -79,6 +81,60 @@ static void counting_hash_ids(counting *self, const counter_table *table)
     }
 }
 
+/* ---- late operations ------------------------------------------------------------------------ */
+
+static bool counter_all_repeats(const counter_table *table, const counting *self)
+{
+    size_t i = 0;
+    while (i < self->n &&
+           bry_counter_has(table->counters, self->ops[i].id, self->now) == BRY_PRESENT)
+        i++;
+    return i == self->n;
+}
+
+/* Reads the SENT of a client, if the words after the operations are one. False after an error
+ * reply. */
+static bool counting_read_sent(server_context *context, counting *self, server_string **argv,
+                               int argc, int from)
+{
+    command_option sent[] = {option_whole("SENT", OPTION_MOMENT, INT64_MAX, &self->sent)};
+    self->sent = 0;
+    return options_read(context, argv, argc, from, sent, 1, NULL, NULL);
+}
+
+/*
+ * True if the operations may be applied, by their SENT: they are recent, or all are repeats.
+ * Otherwise false after an error reply.
+ */
+static bool counting_in_time(server_context *context, const counter_table *table,
+                             const counting *self)
+{
+    uint64_t time = bry_counter_time(table->counters);
+    uint64_t now = self->now > time ? self->now : time;
+    if (!self->sent)
+        return true;
+    if (self->sent > now) {
+        if (self->sent - now <= table->skew || counter_all_repeats(table, self))
+            return true;
+        reply_error(context, "RANGE",
+                    "SENT is %" PRIu64 " ms ahead of the server's clock; SKEW allows %" PRIu64
+                    "; nothing was changed",
+                    self->sent - now, table->skew);
+        return false;
+    }
+    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counter_options_like(table->counters, &options);
+    if (table->skew <= options.window && now - self->sent <= options.window - table->skew)
+        return true;
+    if (counter_all_repeats(table, self))
+        return true;
+    reply_error(context, "EXPIRED",
+                "the operation was created %" PRIu64
+                " ms ago: if it was applied then, it may have been forgotten; nothing was changed",
+                now - self->sent);
+    return false;
+}
+
 /* ---- what is replicated --------------------------------------------------------------------- */
 
 /* `before`: the table's time before the command. */
@@ -117,15 +173,6 @@ static bry_status counter_apply_below(counter_table *table, counting *self, uint
         bry_counter_apply_n(table->counters, self->ops, sizeof *self->ops, self->n, self->now);
     table->limit = 0;
     return status == BRY_E_NOMEM && table->denied ? BRY_E_FULL : status;
-}
-
-static bool counter_all_repeats(const counter_table *table, const counting *self)
-{
-    size_t i = 0;
-    while (i < self->n &&
-           bry_counter_has(table->counters, self->ops[i].id, self->now) == BRY_PRESENT)
-        i++;
-    return i == self->n;
 }
 
 /*
@@ -195,6 +242,10 @@ static int counter_count_for_client(server_context *context, server_string *key,
     counting_hash_ids(self, table);
     uint64_t limit = counter_limit(table), before = bry_counter_time(table->counters);
     self->now = (uint64_t)api.Milliseconds();
+    if (!counting_in_time(context, table, self)) {
+        counter_family.totals.refused++;
+        return SERVER_OK;
+    }
     bry_status status = counter_apply_below(table, self, limit);
     if (status == BRY_E_FULL)
         status = counter_apply_at_limit(context, key, table, self, limit);
@@ -230,7 +281,10 @@ static int counter_count(server_context *context, server_string **argv, int argc
 {
     counting batch;
     opened_key opened;
-    if (counting_open(context, &batch, argv, argc, 2) &&
+    int end = argc - (argc - 2) % ARGUMENTS_EACH;
+    if (!counting_read_sent(context, &batch, argv, argc, end))
+        return SERVER_OK;
+    if (counting_open(context, &batch, argv, end, 2) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
         if (!opened.object) {
             family_reply_missing(context, &counter_family);
@@ -248,14 +302,14 @@ static int counter_count(server_context *context, server_string **argv, int argc
 
 int counter_command_incrby(server_context *context, server_string **argv, int argc)
 {
-    if (argc != 2 + ARGUMENTS_EACH)
+    if (argc != 2 + ARGUMENTS_EACH && argc != 4 + ARGUMENTS_EACH)
         return api.WrongArity(context);
     return counter_count(context, argv, argc, false);
 }
 
 int counter_command_mincrby(server_context *context, server_string **argv, int argc)
 {
-    if (argc < 2 + ARGUMENTS_EACH || (argc - 2) % ARGUMENTS_EACH != 0)
+    if (argc < 2 + ARGUMENTS_EACH || (argc - 2) % ARGUMENTS_EACH == 1)
         return api.WrongArity(context);
     return counter_count(context, argv, argc, true);
 }

@@ -9,16 +9,36 @@
 
 /* ---- COUNTER.CREATE ------------------------------------------------------------------------ */
 
+static const char *const engine_words[] = {"auto", "compact", "fbf", NULL};
+static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
+
+enum { DEFAULT_SKEW = 1000 };
+
+/* Without SKEW: a second, or a quarter of a short window. False after an error reply. */
+static bool counter_read_skew(server_context *context, bry_counter_options *request)
+{
+    uint64_t most = request->window / 4 + 1;
+    if (!request->max_skew)
+        request->max_skew = most < DEFAULT_SKEW ? most : DEFAULT_SKEW;
+    if (request->max_skew <= request->window)
+        return true;
+    reply_error(context, "RANGE", "SKEW is longer than WINDOW");
+    return false;
+}
+
 /* False after an error reply. */
 static bool counter_read_create(server_context *context, server_string **argv, int argc,
                                 bry_counter_options *request)
 {
+    int engine = 0;
     *request = (bry_counter_options)BRY_COUNTER_OPTIONS;
     command_option options[] = {
         option_span("WINDOW", &request->window),
         option_error(BRY_COUNTER_ERROR_MIN, &request->error),
         option_whole("MAXMEM", OPTION_BYTES, INT64_MAX, &request->max_bytes),
         option_capacity(&request->capacity),
+        option_word("ENGINE", engine_words, &engine),
+        option_span("SKEW", &request->max_skew),
         option_seed(&request->seed),
     };
     if (!options_read(context, argv, argc, 2, options, sizeof options / sizeof options[0], NULL,
@@ -30,7 +50,8 @@ static bool counter_read_create(server_context *context, server_string **argv, i
                     "any client retries");
         return false;
     }
-    return true;
+    request->engine = engines[engine];
+    return counter_read_skew(context, request);
 }
 
 /*
@@ -39,15 +60,17 @@ static bool counter_read_create(server_context *context, server_string **argv, i
 static void counter_replicate_creation(server_context *context, server_string *name,
                                        const bry_counter_options *options)
 {
-    char window[24], error[TEXT_NUMBER_SIZE], capacity[24], seed[24], max_bytes[24];
+    char window[24], error[TEXT_NUMBER_SIZE], capacity[24], seed[24], max_bytes[24], skew[24];
     snprintf(window, sizeof window, "%" PRIu64, options->window);
     text_number(options->error, error);
     snprintf(capacity, sizeof capacity, "%" PRIu64, options->capacity);
     snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
+    snprintf(skew, sizeof skew, "%" PRIu64, options->max_skew);
     snprintf(max_bytes, sizeof max_bytes, "%" PRIu64, options->max_bytes);
-    api.Replicate(context, "COUNTER.CREATE", options->max_bytes ? "scccccccccc" : "scccccccc", name,
-                  "WINDOW", window, "ERROR", error, "CAPACITY", capacity, "SEED", seed, "MAXMEM",
-                  max_bytes);
+    const char *format = options->max_bytes ? "scccccccccccccc" : "scccccccccccc";
+    api.Replicate(context, "COUNTER.CREATE", format, name, "WINDOW", window, "ERROR", error,
+                  "CAPACITY", capacity, "SEED", seed, "ENGINE", bry_engine_name(options->engine),
+                  "SKEW", skew, "MAXMEM", max_bytes);
 }
 
 /* True if the limits leave room for a new table and, if CAPACITY was given (`asked`), for its plan.
@@ -83,7 +106,7 @@ static bry_status counter_plan(bry_counter_options *options, bry_counter_shape *
     if (!asked)
         options->capacity = counter_default_capacity();
     bry_counter_options planned = *options;
-    planned.max_bytes = 0; /* counter_has_room() checks that */
+    planned.max_bytes = planned.max_skew = 0; /* counter_has_room() checks the first */
     bry_status status = bry_counter_plan(&planned, shape);
     while (status == BRY_E_RANGE && !asked && planned.capacity >= 10) {
         options->capacity = planned.capacity /= 10;
@@ -131,7 +154,7 @@ int counter_command_create(server_context *context, server_string **argv, int ar
 
 /* ---- COUNTER.INFO -------------------------------------------------------------------------- */
 
-#define INFO_PAIRS 20
+#define INFO_PAIRS 21
 
 static int counter_reply_info(server_context *context, const held_object *object)
 {
@@ -145,6 +168,7 @@ static int counter_reply_info(server_context *context, const held_object *object
     api.ReplyWithMap(context, INFO_PAIRS);
     reply_pair_text(context, "engine", bry_engine_name(stats.engine));
     reply_pair_count(context, "window", stats.window);
+    reply_pair_count(context, "skew", table->skew);
     reply_pair_count(context, "covered", stats.covered);
     reply_pair_count(context, "time", stats.time);
     reply_pair_ahead(context, stats.time);

@@ -1,6 +1,7 @@
 /*
  * The type COUNTER. Its payload, encoding 1: the table as the library saves it (doc/format.md, kind
- * CNTR). The note has MAXMEM and the number of commands refused with FULL, little-endian u64 each.
+ * CNTR). The note has MAXMEM, the number of commands refused with FULL, and SKEW in milliseconds,
+ * little-endian u64 each.
  */
 #include "module/counter/counter_type.h"
 
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-enum { NOTE_SIZE = 16 };
+enum { NOTE_SIZE = 24 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -77,7 +78,7 @@ uint64_t counter_default_capacity(void)
 
 bry_status counter_create(bry_counter_options *options, held_object **object)
 {
-    uint64_t max_bytes = options->max_bytes;
+    uint64_t max_bytes = options->max_bytes, skew = options->max_skew;
     held_object *made = object_new(&counter_family);
     counter_table *table = made ? counter_table_new(&made->account) : NULL;
     if (!table) {
@@ -86,12 +87,13 @@ bry_status counter_create(bry_counter_options *options, held_object **object)
     }
     bry_allocator allocator = counter_allocator(table);
     options->allocator = &allocator;
-    options->max_bytes = 0;
+    options->max_bytes = options->max_skew = 0;
     bry_status status = bry_counter_create(options, &table->counters);
     options->allocator = NULL;
     if (status == BRY_OK)
         status = bry_counter_options_like(table->counters, options);
     options->max_bytes = table->max_bytes = max_bytes;
+    options->max_skew = table->skew = skew;
     if (status != BRY_OK) {
         counter_table_free(table);
         object_free(made);
@@ -119,6 +121,7 @@ static bry_status counter_type_save(const void *thing, const bry_sink *sink)
     unsigned char note[NOTE_SIZE];
     store64(note, table->max_bytes);
     store64(note + 8, table->refused);
+    store64(note + 16, table->skew);
     bry_save how = BRY_SAVE;
     how.note = note;
     how.note_len = sizeof note;
@@ -159,6 +162,7 @@ static bry_status counter_type_load(const bry_source *source, bry_load *load, vo
     if (status == BRY_OK) {
         table->max_bytes = load64(note.bytes);
         table->refused = load64(note.bytes + 8);
+        table->skew = load64(note.bytes + 16);
         *thing = table;
     } else {
         counter_table_free(table);
@@ -181,6 +185,7 @@ static bry_status counter_type_clone(const void *thing, account *bill, void **co
     }
     made->max_bytes = from->max_bytes;
     made->refused = from->refused;
+    made->skew = from->skew;
     *copy = made;
     return BRY_OK;
 }

@@ -18,6 +18,11 @@
  * clients. Repeats are replicated as well: they count in the table's statistics, and a client that
  * calls WAIT after a repeat then also waits for its first try.
  *
+ * Late operations. A command may say when its operations were created (SENT). A first try that was
+ * applied is certainly remembered for WINDOW. The client's clock may be ahead by SKEW, so that holds
+ * for a retry that arrives within WINDOW - SKEW of SENT; a later one that is not remembered is
+ * refused with EXPIRED, because it may have been counted and forgotten.
+ *
  * What an id is. In the library an id stands for one operation in the whole table. Here the
  * counter's name is hashed into it, hash(seed: hash(seed: the table's, name), id), so that an id
  * stands for one operation on one counter: a request may change several counters with its one id. A
@@ -40,6 +45,7 @@ typedef struct counter_table {
     bry_counter *counters;
     account *account;
     uint64_t max_bytes; /* MAXMEM; 0: none */
+    uint64_t skew; /* SKEW, ms: how far a client's clock may be off */
     uint64_t refused; /* commands refused with FULL */
     uint64_t limit; /* limit on the whole key during a command; 0: none */
     bool denied; /* an allocation failed because of `limit` */
@@ -54,9 +60,9 @@ static inline counter_table *table_of(const held_object *object)
 uint64_t counter_default_capacity(void);
 
 /*
- * Makes an object with a new table. options->max_bytes is enforced here, see above. If the options
- * have no seed, one is chosen; *options then describes the table completely. Returns what
- * bry_counter_create() returns.
+ * Makes an object with a new table. options->max_bytes and max_skew are enforced here, see above.
+ * If the options have no seed, one is chosen; *options then describes the table completely. Returns
+ * what bry_counter_create() returns.
  */
 bry_status counter_create(bry_counter_options *options, held_object **object);
 

@@ -2,6 +2,7 @@
 
 import random
 import sys
+import time
 
 import server_runner
 from family_cases import Described
@@ -36,6 +37,9 @@ class Create(Counters):
         info = self.info()
         self.assertEqual((info[b"engine"], info[b"window"], info[b"capacity"], info[b"max_bytes"]),
                          (b"compact", 600000, 10**6, 0))
+        self.assertEqual(info[b"skew"], 1000)
+        self.create(table="short", window="100")
+        self.assertEqual(self.info("short")[b"skew"], 26)
         self.assertEqual(float(info[b"promised_error"]), 1e-9)
         self.assertEqual([info[name] for name in (b"counters", b"ids", b"applied", b"repeats",
                                                   b"refused_full", b"refused_overflow", b"time")],
@@ -43,8 +47,9 @@ class Create(Counters):
 
     def test_all_options(self):
         self.client("counter.create", "t", "seed", 2**64 - 1, "capacity", "1e5", "maxmem", "1mb",
-                    "error", "0.1%", "window", "90s")
+                    "error", "0.1%", "window", "90s", "engine", "fbf", "skew", "5s")
         info = self.info()
+        self.assertEqual((info[b"engine"], info[b"skew"]), (b"fbf", 5000))
         self.assertEqual((info[b"window"], info[b"capacity"], info[b"max_bytes"], info[b"seed"]),
                          (90000, 100000, 2**20, str(2**64 - 1).encode()))
         self.assertEqual(float(info[b"promised_error"]), 0.001)
@@ -90,7 +95,11 @@ class Create(Counters):
              "ERROR", "1%"),
             ("RANGE", "too small for this CAPACITY", "WINDOW", 5, "CAPACITY", "1e12"),
             ("RANGE", "SEED '0' is not between 1", "WINDOW", 5, "SEED", 0),
-            ("ERR", "unknown argument 'SKEW'", "WINDOW", 5, "SKEW", 5),
+            ("RANGE", "SKEW is longer than WINDOW", "WINDOW", 5, "SKEW", 6),
+            ("ERR", "SKEW 'x' is not", "WINDOW", 5, "SKEW", "x"),
+            ("ERR", "ENGINE 'dba' is not one of auto, compact or fbf", "WINDOW", 5,
+             "ENGINE", "dba"),
+            ("ERR", "unknown argument 'AT'", "WINDOW", 5, "AT", 5),
             ("ERR", "unknown argument ''", "WINDOW", 5, ""),
             ("ERR", r"WINDOW '1\x00\x0d\x0a2' is not", "WINDOW", b"1\0\r\n2"),
             ("ERR", "wrong number of arguments", "WINDOW"),
@@ -182,9 +191,13 @@ class Count(Counters):
             self.refused("ERR", "COUNTER.INCRBY", "t", "c", delta, "i", text="delta")
             self.refused("ERR", "COUNTER.MINCRBY", "t", "a", 1, "i", "c", delta, "i",
                          text="(argument 6)")
-        for words in ([], ["c"], ["c", 1], ["c", 1, "i", "d"], ["c", 1, "i", "d", 1]):
-            self.refused("ERR", "COUNTER.INCRBY", "t", *words, text="wrong number")
-            self.refused("ERR", "COUNTER.MINCRBY", "t", *words, text="wrong number")
+        for command in ("COUNTER.INCRBY", "COUNTER.MINCRBY"):
+            for words in ([], ["c"], ["c", 1], ["c", 1, "i", "d"]):
+                self.refused("ERR", command, "t", *words, text="wrong number")
+            for words, text in ((("d", 1), "unknown argument 'd'"), (("SENT", "x"), "SENT 'x'"),
+                                (("SENT", -1), "SENT '-1'")):
+                self.refused("ERR", command, "t", "c", 1, "i", *words, text=text)
+            self.refused("RANGE", command, "t", "c", 1, "i", "SENT", 0, text="SENT '0'")
         self.refused("RANGE", "COUNTER.INCRBY", "t", b"n" * 65536, 1, "i", text="the limit is 65535")
         self.refused("RANGE", "COUNTER.MINCRBY", "t",
                      *(x for i in range(300) for x in (b"%05d" % i + b"n" * 60000, 1, "i")),
@@ -231,6 +244,29 @@ class Count(Counters):
         self.assertEqual(dict(self.listing(7)[0]),
                          {name.encode(): value for name, value in sums.items()})
         self.assertEqual(self.info()[b"applied"], len(seen))
+
+    def test_late_operations(self):
+        """An operation older than WINDOW less SKEW is refused if it is not known: it may have been
+        applied and forgotten."""
+        for engine in ("compact", "fbf"):
+            self.create("ENGINE", engine, "SKEW", "5m", "CAPACITY", 1000, table=engine)
+            self.assertEqual(self.info(engine)[b"skew"], 300_000)
+            now = int(time.time() * 1000)
+            add = ["COUNTER.INCRBY", engine, "c", 1]
+            self.assertEqual(self.client(*add, "a", "SENT", now), [1, 1])
+            self.assertEqual(self.client(*add, "a", "sent", now), [1, 0])
+            self.assertEqual(self.client(*add, "b", "SENT", now - 290_000), [2, 1])
+            self.assertEqual(self.client(*add, "ahead", "SENT", now + 290_000), [3, 1])
+            self.refused("EXPIRED", *add, "d", "SENT", now - 300_500, text="may have been forgotten")
+            self.refused("EXPIRED", *add, "d", "SENT", 1)
+            self.refused("RANGE", *add, "d", "SENT", now + 400_000, text="ahead of the server's")
+            # What is known is a repeat, however late; all or none.
+            self.assertEqual(self.client(*add, "a", "SENT", 1), [3, 0])
+            many = ["COUNTER.MINCRBY", engine, "c", 1, "a", "e", 1, "b"]
+            self.refused("EXPIRED", *many, "SENT", now - 300_500)
+            self.assertEqual(self.client("COUNTER.MGET", engine, "c", "e"), [3, None])
+            self.assertEqual(self.client(*many, "SENT", now), [[3, 0], [1, 1]])
+            self.assertEqual(self.client(*many, "SENT", 1), [[3, 0], [1, 0]])
 
     def test_window_forgets(self):
         self.create(window=50)
