@@ -155,6 +155,140 @@ BRY_API bry_status bryc_ask_node(bryc_client *client, uint32_t node, uint32_t fl
 BRY_API bry_status bryc_ask_key(bryc_client *client, const void *key, size_t key_len,
                                 uint32_t flags, redisReply **reply, const char *format, ...);
 
+/* ---- the distributed map ------------------------------------------------------------------- */
+
+/*
+ * A map that is spread over a cluster: its keys are divided among S slabs by their CRC-32, and each
+ * slab is an ordinary map of the server under a key of its own, which the cluster places, copies
+ * and moves as any other key. The record {NAME}:map holds S and the options of the slabs; clients
+ * in other languages read the same record. doc/cluster.md describes all this.
+ *
+ * Values are integers, or byte strings of which few differ. A list beside the record holds each
+ * byte string once, and the slabs hold their positions in it.
+ *
+ * The answers are those of <bloomery/map.h>, with the same errors. A call with many keys sends one
+ * command per slab, to all nodes at the same time. It is not atomic: if it fails, some keys may have
+ * been changed, and `was` tells which.
+ */
+typedef struct bryc_map bryc_map;
+
+/* What a map is created with. Zero means the default, and for a map that exists: any. */
+typedef struct bryc_map_options {
+    size_t struct_size;
+    uint64_t capacity; /* keys to plan for; 0: 1,000,000 */
+    double error; /* as of bry_map_options; 0: 0.001 */
+    bry_engine engine; /* compact or kbf; 0: compact */
+    uint32_t value_bits; /* integers of so many bits; 0: byte strings */
+    uint64_t values; /* byte strings that differ; there is room for four times as many. 0: 1000 */
+    uint64_t slabs; /* 0: planned, of about 1,000,000 keys each and at least 32 per primary */
+    uint64_t seed; /* for hashing keys; 0: random */
+    uint64_t keyed; /* 1: slabs are chosen by HMAC-SHA256 with a random key, for keys that somebody
+                       may choose so that all are in one slab; 2: they must not be; 0: no */
+} bryc_map_options;
+
+#define BRYC_MAP_OPTIONS                                                                           \
+    {                                                                                              \
+        sizeof(bryc_map_options), 0, 0, BRY_ENGINE_AUTO, 0, 0, 0, 0, 0                             \
+    }
+
+/*
+ * Creates a map, or opens the one of this name if no option that is given differs from it. The name
+ * has 1 to 200 bytes, and neither braces nor control characters. BRY_E_MISMATCH: it exists with
+ * another value of an option; BRY_E_RANGE: an invalid name or option; BRY_E_IO.
+ */
+BRY_API bry_status bryc_map_create(bryc_client *client, const char *name,
+                                   const bryc_map_options *options, bryc_map **map);
+
+/* Opens a map. BRY_E_NOUNIT: there is none of this name; BRY_E_VERSION: it was made by a newer
+ * Bloomery; BRY_E_IO. */
+BRY_API bry_status bryc_map_open(bryc_client *client, const char *name, bryc_map **map);
+
+/* Frees the map's memory; the map itself stays. NULL is allowed. */
+BRY_API void bryc_map_close(bryc_map *map);
+
+/* Deletes a map: its record, then its slabs and values. BRY_E_NOUNIT: there is none; BRY_E_IO: the
+ * record may be deleted, and some slabs not. */
+BRY_API bry_status bryc_map_drop(bryc_client *client, const char *name);
+
+/* The options of a map, all of them set. `values` is the number of different values that fit; 0 for
+ * integers. */
+BRY_API void bryc_map_get_options(const bryc_map *map, bryc_map_options *options);
+
+/* The text of the map's record. Valid until the map is closed. */
+BRY_API const char *bryc_map_record(const bryc_map *map);
+
+/* Calls `each` for every map, in the order of their names. BRY_E_IO, BRY_E_NOMEM. */
+BRY_API bry_status bryc_map_list(bryc_client *client,
+                                 void (*each)(void *opaque, const char *name, const char *record),
+                                 void *opaque);
+
+/* A key: any bytes. */
+typedef struct bryc_key {
+    const void *bytes; /* may be NULL if len is 0 */
+    size_t len; /* in bytes */
+} bryc_key;
+
+/* In `was`: the command for this key failed, or it is not known whether it was executed. */
+#define BRYC_UNKNOWN 255
+
+/*
+ * Looks up n keys: answers[i] is BRY_PRESENT, with the value in values[i], BRY_ABSENT, or with
+ * engine kbf BRY_UNSURE. The bytes of a value are valid until the map is used again. `values` may be
+ * NULL.
+ */
+BRY_API bry_status bryc_map_get_n(bryc_map *map, const bryc_key *keys, size_t n,
+                                  bry_map_value *values, bry_answer *answers);
+
+/*
+ * Sets n keys. was[i] is what the map held before: BRY_ABSENT, BRY_PRESENT, or with engine kbf
+ * BRY_UNSURE, and then the key is unchanged. `was` may be NULL. If a key occurs twice, the last
+ * value wins. BRY_E_RANGE: a number is too wide; BRY_E_TOOLONG: a byte string is; BRY_E_FULL: no
+ * code is left for another byte string, or a server's limit is reached.
+ */
+BRY_API bry_status bryc_map_set_n(bryc_map *map, const bryc_key *keys, const bry_map_value *values,
+                                  size_t n, bry_answer *was);
+
+/* Sets those keys that have a value; was[i] is BRY_PRESENT for them. */
+BRY_API bry_status bryc_map_update_n(bryc_map *map, const bryc_key *keys,
+                                     const bry_map_value *values, size_t n, bry_answer *was);
+
+/* Deletes n keys. was[i] is BRY_PRESENT for those that were there. A slab that becomes empty is
+ * deleted. */
+BRY_API bry_status bryc_map_del_n(bryc_map *map, const bryc_key *keys, size_t n, bry_answer *was);
+
+/*
+ * From now on, calls that change the map wait until `replicas` replicas have confirmed the change,
+ * for at most `ms` milliseconds (0: 5000). With 0 replicas they do not wait. A change that is not
+ * confirmed in time is not undone, and the call does not fail: compare bryc_map_confirmed().
+ */
+BRY_API void bryc_map_wait(bryc_map *map, uint32_t replicas, uint32_t ms);
+
+/* The fewest replicas that confirmed a part of the last call that changed the map; UINT32_MAX if it
+ * did not wait. */
+BRY_API uint32_t bryc_map_confirmed(const bryc_map *map);
+
+/* The whole map, summed over its slabs. Initialize with BRYC_MAP_INFO. */
+typedef struct bryc_map_info {
+    size_t struct_size;
+    uint64_t slabs_used; /* slabs that have keys */
+    uint64_t queries; /* keys asked for, set or deleted since their slabs were loaded */
+    bry_map_stats stats; /* as of one map. Errors are those of a random key; tables: of the slab
+                            with the most of them; bytes include the list of values */
+} bryc_map_info;
+
+#define BRYC_MAP_INFO                                                                              \
+    {                                                                                              \
+        sizeof(bryc_map_info), 0, 0, BRY_MAP_STATS                                                 \
+    }
+
+/* BRY_E_IO, BRY_E_NOMEM. */
+BRY_API bry_status bryc_map_get_info(bryc_map *map, bryc_map_info *info);
+
+/* How the keys of a map are named on the servers, for tools: slab number i, or the list of values.
+ * Returns the length, as snprintf(). */
+BRY_API size_t bryc_map_slab_key(const bryc_map *map, uint64_t slab, char *text, size_t room);
+BRY_API size_t bryc_map_values_key(const bryc_map *map, char *text, size_t room);
+
 #ifdef __cplusplus
 }
 #endif

@@ -131,7 +131,7 @@ bool bryc_is_cluster(const bryc_client *client)
 
 /* ---- commands ------------------------------------------------------------------------------ */
 
-static void deliver_command(void *context, uint32_t request, void *reply)
+void bryc__deliver_command(void *context, uint32_t request, void *reply)
 {
     bryc_command *command = (bryc_command *)context + request;
     freeReplyObject(command->reply); /* of an earlier try */
@@ -199,7 +199,7 @@ bry_status bryc_send(bryc_client *client, bryc_command *commands, size_t n)
         bryc__exchange exchange = {.client = client,
                                    .requests = requests,
                                    .n = (uint32_t)n,
-                                   .deliver = deliver_command,
+                                   .deliver = bryc__deliver_command,
                                    .context = commands};
         bryc__exchange_run(&exchange);
         status = settle_commands(client, commands, n, requests);
@@ -215,17 +215,10 @@ bry_status bryc_send(bryc_client *client, bryc_command *commands, size_t n)
 
 /* ---- one command --------------------------------------------------------------------------- */
 
-static void deliver_one(void *context, uint32_t request, void *reply)
-{
-    redisReply **to = context;
-    (void)request;
-    freeReplyObject(*to);
-    *to = reply;
-}
-
 static bry_status send_one(bryc_client *client, bryc__request *request, redisReply **reply,
                            const char *format, va_list list)
 {
+    bryc_command command = {.reply = NULL};
     char *bytes;
     *reply = NULL;
     int len = redisvFormatCommand(&bytes, format, list);
@@ -233,12 +226,19 @@ static bry_status send_one(bryc_client *client, bryc__request *request, redisRep
         return bryc__fail(client, BRY_E_NOMEM, "out of memory, or an invalid format");
     request->bytes = bytes;
     request->len = (size_t)len;
-    bryc__exchange exchange = {
-        .client = client, .requests = request, .n = 1, .deliver = deliver_one, .context = reply};
+    bryc__exchange exchange = {.client = client,
+                               .requests = request,
+                               .n = 1,
+                               .deliver = bryc__deliver_command,
+                               .context = &command};
     bryc__exchange_run(&exchange);
     redisFreeCommand(bytes);
-    if (request->state == BRYC__FAILED)
+    *reply = command.reply;
+    if (request->state == BRYC__FAILED) {
+        freeReplyObject(*reply);
+        *reply = NULL;
         return request->status;
+    }
     if ((*reply)->type != REDIS_REPLY_ERROR)
         return BRY_OK;
     bry_status status = bryc__reply_status((*reply)->str, (*reply)->len);

@@ -24,6 +24,7 @@ typedef struct bryc__node {
     char *host;
     uint32_t port;
     uint32_t slots;
+    uint32_t replicas; /* that the cluster has for its slots */
     redisContext *link; /* NULL: not connected */
     void *whole_replies; /* hiredis' own functions, which make redisReply objects */
     bryc__flat flat;

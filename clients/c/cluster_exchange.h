@@ -46,4 +46,7 @@ typedef struct bryc__exchange {
  * client has the message of the first failure. */
 void bryc__exchange_run(bryc__exchange *exchange);
 
+/* For `deliver`: the context is an array of bryc_command. */
+void bryc__deliver_command(void *context, uint32_t request, void *reply);
+
 #endif

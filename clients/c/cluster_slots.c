@@ -111,6 +111,8 @@ static bry_status learn_row(bryc_client *client, const redisReply *row, const ch
                                            (uint32_t)node->element[1]->integer, &number);
         if (status != BRY_OK)
             return status;
+        if (i == 2)
+            client->nodes[number]->replicas = (uint32_t)row->elements - 3;
         for (long long slot = row->element[0]->integer; i == 2 && slot <= row->element[1]->integer;
              slot++)
             owners[slot] = number;

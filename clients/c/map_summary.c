@@ -1,0 +1,167 @@
+/* The statistics of a whole distributed map, from MAP.INFO of all slabs. */
+#include "clients/c/cluster_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define INFO_STEP ((size_t)4096)
+
+static double number_of(const redisReply *reply)
+{
+    if (reply->type == REDIS_REPLY_INTEGER)
+        return (double)reply->integer;
+    return reply->type == REDIS_REPLY_STRING ? strtod(reply->str, NULL) : 0;
+}
+
+/* Sums and maxima; the shares are weighted below. */
+typedef struct summary {
+    bryc_map_info *info;
+    double load;
+    bry_map_errors present; /* sums over keys */
+    double absent; /* sum of false positives over slabs */
+} summary;
+
+static void raise_to(double *share, double other)
+{
+    if (other > *share)
+        *share = other;
+}
+
+/* One field of MAP.INFO. `items` of a slab comes before its errors. */
+static void add_field(summary *sum, const char *name, const redisReply *reply, double *items)
+{
+    bry_map_stats *stats = &sum->info->stats;
+    struct {
+        const char *name;
+        uint64_t *total;
+    } totals[] = {
+        {"refused_unsure", &stats->refused_unsure},
+        {"refused_full", &stats->refused_full},
+        {"ghosts", &stats->ghosts},
+        {"queries", &sum->info->queries},
+        {"bytes", &stats->bytes},
+        {"bytes_keys", &stats->bytes_main},
+    };
+    double number = number_of(reply);
+    for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++)
+        if (strcmp(name, totals[i].name) == 0)
+            *totals[i].total += (uint64_t)number;
+    if (strcmp(name, "items") == 0) {
+        *items = number;
+        stats->items += (uint64_t)number;
+    } else if (strcmp(name, "tables") == 0 && number > stats->tables) {
+        stats->tables = (uint32_t)number;
+    } else if (strcmp(name, "load") == 0) {
+        sum->load += number;
+    } else if (strcmp(name, "promised_false_positive") == 0) {
+        raise_to(&stats->promised.false_positive, number);
+    } else if (strcmp(name, "promised_false_negative") == 0) {
+        raise_to(&stats->promised.false_negative, number);
+    } else if (strcmp(name, "promised_incorrect") == 0) {
+        raise_to(&stats->promised.incorrect, number);
+    } else if (strcmp(name, "estimated_false_positive") == 0) {
+        sum->absent += number;
+    } else if (strcmp(name, "estimated_false_negative") == 0) {
+        sum->present.false_negative += number * *items;
+    } else if (strcmp(name, "estimated_incorrect") == 0) {
+        sum->present.incorrect += number * *items;
+    }
+}
+
+/* The replies of some slabs. A slab without keys does not exist. */
+static bry_status add_slabs(summary *sum, bryc_client *client, bryc_command *commands, size_t n)
+{
+    bryc_send(client, commands, n);
+    for (size_t i = 0; i < n; i++) {
+        const redisReply *reply = commands[i].reply;
+        double items = 0;
+        if (!reply)
+            return commands[i].status;
+        if (reply->type == REDIS_REPLY_ERROR && strstr(reply->str, "no such key"))
+            continue;
+        if (reply->type != REDIS_REPLY_ARRAY)
+            return bryc__fail(client, BRY_E_IO, "MAP.INFO: %s",
+                              reply->str ? reply->str : "an unknown form of reply");
+        sum->info->slabs_used++;
+        for (size_t j = 0; j + 1 < reply->elements; j += 2)
+            if (reply->element[j]->str)
+                add_field(sum, reply->element[j]->str, reply->element[j + 1], &items);
+    }
+    return BRY_OK;
+}
+
+static bry_status ask_slabs(bryc_map *map, summary *sum, uint64_t first, size_t n)
+{
+    size_t room = BRYC__SLAB_KEY_MAX;
+    char *keys = malloc(n * room);
+    const char **words = malloc(n * 2 * sizeof *words);
+    bryc_command *commands = calloc(n, sizeof *commands);
+    bry_status status = bryc__fail(map->client, BRY_E_NOMEM, "out of memory");
+    if (keys && words && commands) {
+        for (size_t i = 0; i < n; i++) {
+            bryc_map_slab_key(map, first + i, keys + i * room, room);
+            words[2 * i] = "MAP.INFO";
+            words[2 * i + 1] = keys + i * room;
+            commands[i] = (bryc_command){.argc = 2, .key = 1, .argv = words + 2 * i};
+        }
+        status = add_slabs(sum, map->client, commands, n);
+        for (size_t i = 0; i < n; i++)
+            freeReplyObject(commands[i].reply);
+    }
+    free(keys);
+    free(words);
+    free(commands);
+    return status;
+}
+
+/* Length and memory of the list of values. */
+static bry_status add_values(bryc_map *map, bry_map_stats *stats)
+{
+    char key[BRYC__SLAB_KEY_MAX];
+    size_t len = bryc_map_values_key(map, key, sizeof key);
+    redisReply *reply;
+    bry_status status = bryc_ask_key(map->client, key, len, 0, &reply, "LLEN %b", key, len);
+    if (status != BRY_OK)
+        return status;
+    stats->values = (uint64_t)reply->integer;
+    freeReplyObject(reply);
+    uint64_t most = UINT64_C(1) << map->record.bits;
+    stats->values_left = stats->values < most ? most - stats->values : 0;
+    status = bryc_ask_key(map->client, key, len, 0, &reply, "MEMORY USAGE %b", key, len);
+    if (status != BRY_OK)
+        return status;
+    stats->bytes_dictionary = (uint64_t)number_of(reply);
+    stats->bytes += stats->bytes_dictionary;
+    freeReplyObject(reply);
+    return BRY_OK;
+}
+
+bry_status bryc_map_get_info(bryc_map *map, bryc_map_info *info)
+{
+    if (info->struct_size != sizeof *info)
+        return bryc__fail(map->client, BRY_E_RANGE, "a struct of another version");
+    *info = (bryc_map_info)BRYC_MAP_INFO;
+    bry_map_stats *stats = &info->stats;
+    bry_map_options slab = bryc__record_slab(&map->record);
+    bry_map_shape shape = BRY_MAP_SHAPE;
+    stats->engine = map->record.engine;
+    stats->seed = map->record.seed;
+    stats->capacity = map->record.capacity;
+    stats->tables = 1;
+    if (bry_map_plan(&slab, &shape) == BRY_OK)
+        stats->promised = shape.errors;
+    summary sum = {.info = info};
+    bry_status status = map->record.codes ? add_values(map, stats) : BRY_OK;
+    for (uint64_t i = 0; i < map->record.slabs && status == BRY_OK; i += INFO_STEP) {
+        uint64_t left = map->record.slabs - i;
+        status = ask_slabs(map, &sum, i, left < INFO_STEP ? (size_t)left : INFO_STEP);
+    }
+    double slabs = (double)map->record.slabs, items = (double)stats->items;
+    stats->load = sum.load / slabs;
+    stats->estimated.false_positive = sum.absent / slabs;
+    if (items > 0) {
+        stats->estimated.false_negative = sum.present.false_negative / items;
+        stats->estimated.incorrect = sum.present.incorrect / items;
+    }
+    return status;
+}

@@ -1,0 +1,10 @@
+# Tests of clients/c that need no server.
+if(BLOOMERY_FUZZ OR NOT BLOOMERY_CLUSTER)
+  return()
+endif()
+
+foreach(name test_cluster_parts)
+  bloomery_unit_test(${name})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE bloomery_cluster)
+endforeach()
