@@ -46,53 +46,34 @@ static inline void bry__field_put(unsigned char *bytes, uint64_t at, unsigned le
     bry__store64(bytes + word, (bry__load64(bytes + word) & ~mask) | (value << shift & mask));
 }
 
-/* 64 bits from bit `at`; reads nine bytes unless `at` is a multiple of 8. */
-static inline uint64_t bry__bits64(const unsigned char *bytes, uint64_t at)
+/*
+ * Moves by bits of whole target bytes: bytes [first, end) become the bits that are `by` further up
+ * (down) or further down (up), as if all were read before one is written. `down` reads up to byte
+ * end + by / 8, `up` nothing at or above `end`.
+ */
+static inline uint64_t bry__bits_below(const unsigned char *from, unsigned shift)
 {
-    const unsigned char *p = bytes + (at >> 3);
-    unsigned shift = (unsigned)at & 7;
-    uint64_t low = bry__load64(p) >> shift;
-    return shift ? low | (uint64_t)p[8] << (64 - shift) : low;
+    return bry__load64(from) >> shift | bry__load64(from + 1) << (8 - shift);
 }
 
-/* Moves the bits [from, to) down by `by`, towards bit 0. Bits outside the target stay. */
-static inline void bry__bits_down_words(unsigned char *bytes, uint64_t from, uint64_t to,
-                                        uint64_t by)
+static inline void bry__bits_down_words(unsigned char *bytes, size_t first, size_t end, unsigned by)
 {
-    /* Up to a byte boundary of the target, then eight bytes at a time, then the rest. */
-    unsigned head = (unsigned)(by - from) & 7;
-    if (head > to - from)
-        head = (unsigned)(to - from);
-    if (head) {
-        bry__field_put(bytes, from - by, head, bry__field_get(bytes, from, head));
-        from += head;
-    }
-    for (; to - from >= 72; from += 64)
-        bry__store64(bytes + ((from - by) >> 3), bry__bits64(bytes, from));
-    while (from < to) {
-        unsigned len = to - from < BRY__FIELD_MAX - 1 ? (unsigned)(to - from) : BRY__FIELD_MAX - 1;
-        bry__field_put(bytes, from - by, len, bry__field_get(bytes, from, len));
-        from += len;
-    }
+    const unsigned char *from = bytes + (by >> 3);
+    unsigned shift = by & 7;
+    for (; end - first >= 8; first += 8)
+        bry__store64(bytes + first, bry__bits_below(from + first, shift));
+    for (; first < end; first++)
+        bytes[first] = (unsigned char)(from[first] >> shift | from[first + 1] << (8 - shift));
 }
 
-/* Moves the bits [from, to) up by `by`. Bits outside the target stay. */
-static inline void bry__bits_up_words(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+static inline void bry__bits_up_words(unsigned char *bytes, size_t first, size_t end, unsigned by)
 {
-    unsigned tail = (unsigned)(to + by) & 7;
-    if (tail > to - from)
-        tail = (unsigned)(to - from);
-    if (tail) {
-        to -= tail;
-        bry__field_put(bytes, to + by, tail, bry__field_get(bytes, to, tail));
-    }
-    for (; to - from >= 72; to -= 64)
-        bry__store64(bytes + ((to - 64 + by) >> 3), bry__bits64(bytes, to - 64));
-    while (from < to) {
-        unsigned len = to - from < BRY__FIELD_MAX - 1 ? (unsigned)(to - from) : BRY__FIELD_MAX - 1;
-        to -= len;
-        bry__field_put(bytes, to + by, len, bry__field_get(bytes, to, len));
-    }
+    const unsigned char *from = bytes - ((by + 7) >> 3);
+    unsigned shift = -by & 7;
+    for (; end - first >= 8; end -= 8)
+        bry__store64(bytes + end - 8, bry__bits_below(from + end - 8, shift));
+    for (; end > first; end--)
+        bytes[end - 1] = (unsigned char)(from[end - 1] >> shift | from[end] << (8 - shift));
 }
 
 /* The position of set bit number i (from 0); the word has more than i bits set. */

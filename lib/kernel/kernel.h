@@ -33,9 +33,9 @@ typedef struct bry__kernel {
     uint64_t (*popcount_or)(const unsigned char *a, const unsigned char *b, size_t len);
     void (*or_into)(unsigned char *into, const unsigned char *from, size_t len);
 
-    /* Bit strings, as kernel/bits.h defines them: moves of [from, to) by `by`, and runs. */
-    void (*bits_down)(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by);
-    void (*bits_up)(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by);
+    /* Bit strings, as kernel/bits.h defines them: moves, by 1 to 57 bits, and runs. */
+    void (*bits_down)(unsigned char *bytes, size_t first, size_t end, unsigned by);
+    void (*bits_up)(unsigned char *bytes, size_t first, size_t end, unsigned by);
     uint64_t (*run_after)(const unsigned char *bytes, uint64_t at, unsigned zeros, unsigned *ones);
 
     /* Entries of a segment that are kept (kernel/slots.h). */

@@ -67,46 +67,44 @@ static void avx2_or_into(unsigned char *into, const unsigned char *from, size_t 
     }
 }
 
-/* 256 bits from any bit: each lane is completed from the word eight bytes further on. */
-static inline __m256i avx2_bits256(const unsigned char *bytes, uint64_t at)
+/* 256 bits from bit `shift` of `from` on: each lane is completed from the word a byte further on. */
+static inline __m256i avx2_bits_below(const unsigned char *from, __m128i shift, __m128i back)
 {
-    const unsigned char *p = bytes + (at >> 3);
-    __m128i shift = _mm_cvtsi32_si128((int)(at & 7)), back = _mm_cvtsi32_si128(64 - (int)(at & 7));
-    __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)p);
-    __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(p + 8));
+    __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)from);
+    __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(from + 1));
     return _mm256_or_si256(_mm256_srl_epi64(low, shift), _mm256_sll_epi64(high, back));
 }
 
-static void avx2_bits_down(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+/* The last step overlaps the one before it, which must not write what it reads: it reads first. */
+static void avx2_bits_down(unsigned char *bytes, size_t first, size_t end, unsigned by)
 {
-    if (to - from >= 256 + 80) {
-        uint64_t head = (by - from) & 7; /* bits up to a byte boundary of the target */
-        bry__bits_down_words(bytes, from, from + head, by);
-        for (from += head; to - from >= 256 + 72; from += 256)
-            _mm256_storeu_si256((__m256i *)(void *)(bytes + ((from - by) >> 3)),
-                                avx2_bits256(bytes, from));
+    if (end - first < 32) {
+        bry__bits_down_words(bytes, first, end, by);
+        return;
     }
-    bry__bits_down_words(bytes, from, to, by);
+    const unsigned char *from = bytes + (by >> 3);
+    __m128i shift = _mm_cvtsi32_si128((int)(by & 7)), back = _mm_cvtsi32_si128(8 - (int)(by & 7));
+    __m256i last = avx2_bits_below(from + end - 32, shift, back);
+    for (; first + 32 < end; first += 32)
+        _mm256_storeu_si256((__m256i *)(void *)(bytes + first),
+                            avx2_bits_below(from + first, shift, back));
+    _mm256_storeu_si256((__m256i *)(void *)(bytes + end - 32), last);
 }
 
-/* From the top. A load that overlaps the store just before it is slow, so each step loads before
- * the step above it stores. */
-static void avx2_bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+static void avx2_bits_up(unsigned char *bytes, size_t first, size_t end, unsigned by)
 {
-    if (to - from >= 256 + 80) {
-        uint64_t tail = (to + by) & 7; /* bits above the last byte of the target */
-        uint64_t top = to - tail - 64; /* a step reads up to 72 bits past its own */
-        __m256i above = avx2_bits256(bytes, top - 256);
-        bry__bits_up_words(bytes, top, to, by);
-        for (to = top - 256; to - from >= 256; to -= 256) {
-            __m256i next = avx2_bits256(bytes, to - 256);
-            _mm256_storeu_si256((__m256i *)(void *)(bytes + ((to + by) >> 3)), above);
-            above = next;
-        }
-        /* The words below read nothing that this store writes: it starts above them. */
-        _mm256_storeu_si256((__m256i *)(void *)(bytes + ((to + by) >> 3)), above);
+    if (end - first < 32) {
+        bry__bits_up_words(bytes, first, end, by);
+        return;
     }
-    bry__bits_up_words(bytes, from, to, by);
+    const unsigned char *from = bytes - ((by + 7) >> 3);
+    __m128i shift = _mm_cvtsi32_si128((int)(-by & 7));
+    __m128i back = _mm_cvtsi32_si128(8 - (int)(-by & 7));
+    __m256i last = avx2_bits_below(from + first, shift, back);
+    for (; first + 32 < end; end -= 32)
+        _mm256_storeu_si256((__m256i *)(void *)(bytes + end - 32),
+                            avx2_bits_below(from + end - 32, shift, back));
+    _mm256_storeu_si256((__m256i *)(void *)(bytes + first), last);
 }
 
 static inline __m256i avx2_half_row(const unsigned char *at)

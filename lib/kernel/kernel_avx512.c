@@ -102,81 +102,56 @@ static void avx512_or_into(unsigned char *into, const unsigned char *from, size_
             into + i, _mm512_or_si512(_mm512_loadu_si512(into + i), _mm512_loadu_si512(from + i)));
 }
 
-/* 512 bits from any bit: each lane is completed from the word eight bytes further on. */
-static inline __m512i avx512_finish(__m512i low, __m512i high, uint64_t at)
+/* 512 bits from bit `shift` of two strings, the second of which begins a byte later: each lane of
+ * the first is completed from the second. */
+static inline __m512i avx512_join(__m512i low, __m512i high, __m128i shift, __m128i back)
 {
-    __m512i shift = _mm512_set1_epi64((long long)(at & 7));
-    __m512i back = _mm512_sub_epi64(_mm512_set1_epi64(64), shift);
-    return _mm512_or_si512(_mm512_srlv_epi64(low, shift), _mm512_sllv_epi64(high, back));
+    return _mm512_or_si512(_mm512_srl_epi64(low, shift), _mm512_sll_epi64(high, back));
 }
 
-static inline __m512i avx512_bits512(const unsigned char *bytes, uint64_t at)
+static inline __m512i avx512_bits_below(const unsigned char *from, __m128i shift, __m128i back)
 {
-    const unsigned char *p = bytes + (at >> 3);
-    return avx512_finish(_mm512_loadu_si512(p), _mm512_loadu_si512(p + 8), at);
+    return avx512_join(_mm512_loadu_si512(from), _mm512_loadu_si512(from + 1), shift, back);
 }
 
-static inline __mmask64 first_bytes(unsigned n)
+/* A move of less than 64 bytes. */
+static inline void avx512_move_some(unsigned char *to, const unsigned char *from, size_t n,
+                                    __m128i shift, __m128i back)
 {
-    return n >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
+    __mmask64 these = ((__mmask64)1 << n) - 1;
+    _mm512_mask_storeu_epi8(to, these,
+                            avx512_join(_mm512_maskz_loadu_epi8(these, from),
+                                        _mm512_maskz_loadu_epi8(these, from + 1), shift, back));
 }
 
-/* The same for n < 64 bytes; it reads no byte beyond those that hold their bits. */
-static inline __m512i avx512_some_bits(const unsigned char *bytes, uint64_t at, unsigned n)
+/* The last step overlaps the one before it, which must not write what it reads: it reads first. */
+static void avx512_bits_down(unsigned char *bytes, size_t first, size_t end, unsigned by)
 {
-    const unsigned char *p = bytes + (at >> 3);
-    unsigned read = n + ((at & 7) != 0);
-    return avx512_finish(_mm512_maskz_loadu_epi8(first_bytes(read), p),
-                         _mm512_maskz_loadu_epi8(first_bytes(read > 8 ? read - 8 : 0), p + 8), at);
-}
-
-static void avx512_bits_down(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
-{
-    uint64_t head = (by - from) & 7; /* bits up to a byte boundary of the target */
-    if (head && head <= to - from) {
-        bry__bits_down_words(bytes, from, from + head, by);
-        from += head;
+    const unsigned char *from = bytes + (by >> 3);
+    __m128i shift = _mm_cvtsi32_si128((int)(by & 7)), back = _mm_cvtsi32_si128(8 - (int)(by & 7));
+    if (end - first < 64) {
+        avx512_move_some(bytes + first, from + first, end - first, shift, back);
+        return;
     }
-    if (to - from >= 8 && ((from - by) & 7) == 0) {
-        for (; to - from >= 512 + 72; from += 512)
-            _mm512_storeu_si512(bytes + ((from - by) >> 3), avx512_bits512(bytes, from));
-        while (to - from >= 8) {
-            unsigned n = to - from < 504 ? (unsigned)(to - from) / 8 : 63;
-            _mm512_mask_storeu_epi8(bytes + ((from - by) >> 3), first_bytes(n),
-                                    avx512_some_bits(bytes, from, n));
-            from += 8 * (uint64_t)n;
-        }
-    }
-    bry__bits_down_words(bytes, from, to, by);
+    __m512i last = avx512_bits_below(from + end - 64, shift, back);
+    for (; first + 64 < end; first += 64)
+        _mm512_storeu_si512(bytes + first, avx512_bits_below(from + first, shift, back));
+    _mm512_storeu_si512(bytes + end - 64, last);
 }
 
-/* From the top. A load that overlaps the store just before it is slow, so each step loads before
- * the step above it stores. */
-static void avx512_bits_up(unsigned char *bytes, uint64_t from, uint64_t to, uint64_t by)
+static void avx512_bits_up(unsigned char *bytes, size_t first, size_t end, unsigned by)
 {
-    uint64_t tail = (to + by) & 7; /* bits above the last byte of the target */
-    if (tail && tail <= to - from) {
-        bry__bits_up_words(bytes, to - tail, to, by);
-        to -= tail;
+    const unsigned char *from = bytes - ((by + 7) >> 3);
+    __m128i shift = _mm_cvtsi32_si128((int)(-by & 7));
+    __m128i back = _mm_cvtsi32_si128(8 - (int)(-by & 7));
+    if (end - first < 64) {
+        avx512_move_some(bytes + first, from + first, end - first, shift, back);
+        return;
     }
-    if (to - from >= 8 && ((to + by) & 7) == 0) {
-        unsigned held = to - from < 504 ? (unsigned)(to - from) / 8 : 63;
-        to -= 8 * (uint64_t)held;
-        __m512i above = avx512_some_bits(bytes, to, held);
-        for (; to - from >= 512; to -= 512) {
-            __m512i next = avx512_bits512(bytes, to - 512);
-            _mm512_mask_storeu_epi8(bytes + ((to + by) >> 3), first_bytes(held), above);
-            above = next;
-            held = 64;
-        }
-        unsigned rest = (unsigned)(to - from) / 8;
-        to -= 8 * (uint64_t)rest;
-        __m512i last = avx512_some_bits(bytes, to, rest);
-        _mm512_mask_storeu_epi8(bytes + ((to + 8 * (uint64_t)rest + by) >> 3), first_bytes(held),
-                                above);
-        _mm512_mask_storeu_epi8(bytes + ((to + by) >> 3), first_bytes(rest), last);
-    }
-    bry__bits_up_words(bytes, from, to, by);
+    __m512i last = avx512_bits_below(from + first, shift, back);
+    for (; first + 64 < end; end -= 64)
+        _mm512_storeu_si512(bytes + end - 64, avx512_bits_below(from + end - 64, shift, back));
+    _mm512_storeu_si512(bytes + first, last);
 }
 
 static bool rows_and_16(unsigned char *mask, const unsigned char *const *rows, size_t n)

@@ -1,4 +1,4 @@
-/* Positions in the block of a segment, for segment.c and segment_encode.c. segment.c draws it. */
+/* Positions in the block of a segment, for the files of the segment. segment.c draws it. */
 #ifndef BRY_MAPLET_SEGMENT_LAYOUT_H
 #define BRY_MAPLET_SEGMENT_LAYOUT_H
 
@@ -19,6 +19,13 @@ static inline size_t bry__samples_of(unsigned quotients)
 static inline unsigned bry__slot_bits(const bry__segment *segment)
 {
     return (unsigned)segment->remainder_bits + segment->value_bits;
+}
+
+/* The position of a slot's first bit in the block. */
+static inline uint64_t bry__slot_at(const bry__segment *segment, unsigned index)
+{
+    return 8 * (uint64_t)bry__segment_block(segment->steps) -
+           (uint64_t)(index + 1) * bry__slot_bits(segment);
 }
 
 static inline unsigned char *bry__runs_of(const bry__segment *segment, unsigned quotients)

@@ -5,6 +5,7 @@
  */
 #include "kernel/bits.h"
 #include "kernel/kernel.h"
+#include "maplet/segment_shift.h"
 
 #include "support/cmocka_all.h"
 #include "support/generator.h"
@@ -107,69 +108,41 @@ TEST(test_select)
     }
 }
 
-TEST(test_bits64)
-{
-    generator numbers = {3};
-    for (uint64_t at = 0; at < 64; at++) {
-        size_t len = (size_t)(at / 8) + 8 + (at % 8 != 0);
-        unsigned char *bytes = string_of(len, &numbers);
-        uint64_t expected = 0;
-        for (unsigned i = 0; i < 64; i++)
-            expected |= (uint64_t)bit_of(bytes, at + i) << i;
-        assert_int_equal(bry__bits64(bytes, at), expected);
-        free(bytes);
-    }
-}
-
 /* ---- moves ---- */
 
-/* Moves [from, to) in a string that ends with the last byte of the move, if that is at least eight
- * bytes. Everything except the target must stay. */
-static void compare_move(const bry__kernel *kernel, generator *numbers, bool up, uint64_t from,
-                         uint64_t to, uint64_t by)
+/* Moves to the bytes [first, end) in a string that has no byte more than the move reads. */
+static void compare_move(const bry__kernel *kernel, generator *numbers, bool up, size_t length,
+                         unsigned by)
 {
-    uint64_t end = up ? to + by : to;
-    size_t len = (size_t)((end + 7) / 8);
-    if (len < 8)
-        len = 8;
+    size_t first = up ? (by + 7) / 8 : generator_below(numbers, 2), end = first + length;
+    size_t len = up ? end : end + by / 8 + 1;
     unsigned char *bytes = string_of(len, numbers), *expected = malloc(len);
     unsigned char *before = malloc(len);
     assert_true(expected && before);
     memcpy(expected, bytes, len);
     memcpy(before, bytes, len);
-    plain_move(expected, before, from, to, up ? (int64_t)by : -(int64_t)by);
+    uint64_t from = 8 * (uint64_t)first + (up ? -(uint64_t)by : by);
+    plain_move(expected, before, from, from + 8 * (uint64_t)length,
+               up ? (int64_t)by : -(int64_t)by);
     if (up)
-        kernel->bits_up(bytes, from, to, by);
+        kernel->bits_up(bytes, first, end, by);
     else
-        kernel->bits_down(bytes, from, to, by);
+        kernel->bits_down(bytes, first, end, by);
     if (memcmp(bytes, expected, len) != 0)
-        fail_msg("%s: [%ju, %ju) %s by %ju", bry__isa_names[kernel->isa], (uintmax_t)from,
-                 (uintmax_t)to, up ? "up" : "down", (uintmax_t)by);
+        fail_msg("%s: bytes [%zu, %zu) %s by %u", bry__isa_names[kernel->isa], first, end,
+                 up ? "up" : "down", by);
     free(before);
     free(expected);
     free(bytes);
 }
 
+/* Around the lengths at which vector loops begin and end. */
 static void small_moves(const bry__kernel *kernel, generator *numbers)
 {
-    for (uint64_t from = 0; from < 18; from++) {
-        for (uint64_t length = 0; length < 160; length++) {
-            for (uint64_t by = 0; by <= 20; by++) {
-                compare_move(kernel, numbers, true, from, from + length, by);
-                compare_move(kernel, numbers, false, from + by, from + by + length, by);
-            }
-        }
-    }
-}
-
-/* Around the lengths at which vector loops begin and end. */
-static void middle_moves(const bry__kernel *kernel, generator *numbers)
-{
-    for (uint64_t length = 240; length < 1800; length += 1 + generator_below(numbers, 3)) {
-        for (unsigned i = 0; i < 8; i++) {
-            uint64_t from = generator_below(numbers, 80), by = generator_below(numbers, 100);
-            compare_move(kernel, numbers, true, from, from + length, by);
-            compare_move(kernel, numbers, false, from + by, from + by + length, by);
+    for (size_t length = 0; length < 210; length++) {
+        for (unsigned by = 1; by <= BRY__FIELD_MAX; by += 1 + (unsigned)(length % 3)) {
+            compare_move(kernel, numbers, true, length, by);
+            compare_move(kernel, numbers, false, length, by);
         }
     }
 }
@@ -177,10 +150,10 @@ static void middle_moves(const bry__kernel *kernel, generator *numbers)
 static void large_moves(const bry__kernel *kernel, generator *numbers)
 {
     for (int round = 0; round < 600; round++) {
-        uint64_t from = generator_below(numbers, 3000), length = generator_below(numbers, 40000);
-        uint64_t by = round % 4 ? generator_below(numbers, 100) : generator_below(numbers, 5000);
-        compare_move(kernel, numbers, true, from, from + length, by);
-        compare_move(kernel, numbers, false, from + by, from + by + length, by);
+        size_t length = generator_below(numbers, 5000);
+        unsigned by = 1 + (unsigned)generator_below(numbers, BRY__FIELD_MAX);
+        compare_move(kernel, numbers, true, length, by);
+        compare_move(kernel, numbers, false, length, by);
     }
 }
 
@@ -189,14 +162,95 @@ TEST(test_small_moves)
     for_each_kernel(small_moves, 10);
 }
 
-TEST(test_middle_moves)
-{
-    for_each_kernel(middle_moves, 11);
-}
-
 TEST(test_large_moves)
 {
     for_each_kernel(large_moves, 12);
+}
+
+/* ---- entries ---- */
+
+/* A block as segment.c draws it, with slots of this many bits, and room for one entry more. */
+typedef struct block {
+    unsigned char *bytes, *before;
+    size_t len;
+    uint64_t runs, lowest, end; /* bits */
+} block;
+
+static block block_of(generator *numbers, unsigned bits)
+{
+    block it = {.runs = 65 + generator_below(numbers, generator_below(numbers, 2) ? 10 : 1400)};
+    uint64_t slots = generator_below(numbers, generator_below(numbers, 2) ? 10 : 200);
+    size_t front = (size_t)(it.runs + 1 + 7) / 8, gap = generator_below(numbers, 10);
+    size_t room = ((size_t)(slots + 1) * bits + 7) / 8;
+    it.len = front + gap + (room < 8 ? 8 : room);
+    it.end = 8 * (uint64_t)it.len;
+    it.lowest = it.end - slots * bits;
+    it.bytes = string_of(it.len, numbers);
+    it.before = malloc(it.len);
+    assert_non_null(it.before);
+    for (uint64_t i = it.runs; i < it.lowest; i++)
+        set_bit(it.bytes, i, 0);
+    set_bit(it.bytes, it.runs - 1, 0); /* a run ends with a 0 */
+    memcpy(it.before, it.bytes, it.len);
+    return it;
+}
+
+static void block_free(block *it)
+{
+    free(it->bytes);
+    free(it->before);
+}
+
+/* Opens a place in the slots, and closes it again. */
+static void open_slots(const bry__kernel *kernel, generator *numbers)
+{
+    for (int round = 0; round < 4000; round++) {
+        unsigned bits = 1 + (unsigned)generator_below(numbers, BRY__FIELD_MAX);
+        block it = block_of(numbers, bits);
+        uint64_t n = (it.end - it.lowest) / bits, slot = generator_next(numbers) >> (64 - bits);
+        uint64_t at = it.end - bits * (round % 4 ? generator_below(numbers, n + 1) : n);
+        unsigned char *expected = malloc(it.len);
+        assert_non_null(expected);
+        memcpy(expected, it.before, it.len);
+        plain_move(expected, it.before, it.lowest, at, -(int64_t)bits);
+        for (unsigned i = 0; i < bits; i++)
+            set_bit(expected, at - bits + i, slot >> i & 1);
+        bry__slot_open(kernel, it.bytes, it.lowest, at, bits, slot);
+        assert_memory_equal(it.bytes, expected, it.len);
+        bry__slot_close(kernel, it.bytes, it.lowest - bits, at, bits);
+        assert_memory_equal(it.bytes, it.before, it.len);
+        free(expected);
+        block_free(&it);
+    }
+}
+
+static void open_runs(const bry__kernel *kernel, generator *numbers)
+{
+    for (int round = 0; round < 4000; round++) {
+        block it = block_of(numbers, 20);
+        uint64_t at = generator_below(numbers, it.runs);
+        unsigned char *expected = malloc(it.len);
+        assert_non_null(expected);
+        memcpy(expected, it.before, it.len);
+        plain_move(expected, it.before, at, it.runs, 1);
+        set_bit(expected, at, 1);
+        bry__run_open(kernel, it.bytes, at, it.runs);
+        assert_memory_equal(it.bytes, expected, it.len);
+        bry__run_close(kernel, it.bytes, at, it.runs);
+        assert_memory_equal(it.bytes, it.before, it.len);
+        free(expected);
+        block_free(&it);
+    }
+}
+
+TEST(test_open_and_close_slots)
+{
+    for_each_kernel(open_slots, 13);
+}
+
+TEST(test_open_and_close_runs)
+{
+    for_each_kernel(open_runs, 14);
 }
 
 /* ---- runs ---- */
