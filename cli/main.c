@@ -35,6 +35,7 @@ static const cli_command commands[] = {
     {"map", "approximate maps in files: build, look up, change, merge", cli_map},
     {"seen", "drops lines of a stream that were seen before", cli_seen},
     {"index", "indexes of files: which of them may contain this line", cli_index},
+    {"flows", "states of TCP flows in a capture or on an interface, and attacks", cli_flows},
     {"serve", "starts a Redis or Valkey server with the module, on this machine", cli_serve},
     {"help", "prints the help of a command, such as \"help map build\"", help_of_command},
 };

@@ -33,6 +33,9 @@ _bloomery() {
         "index unit --engine") values="auto compact dba" ;;
         "index unit --group") values="1 8 16 32 64 128 256 512" ;;
         "index unit --like") values="<files>" ;;
+        "flows --key") values="conversation pair 5tuple" ;;
+        "flows --engine") values="compact kbf exact" ;;
+        "flows --alerts") values="<files>" ;;
         "serve --dir") values="<folders>" ;;
         "serve --appendonly") values="always everysec no" ;;
         "serve --log") values="<files>" ;;
@@ -123,13 +126,17 @@ _bloomery() {
             words="--all -0 --json --max-bytes -h --help"
             inner=""
             ;;
+        "flows")
+            words="--key --engine --error --flows --idle --linger --filter --interface --duration --interval --packets --alerts --json --csv --check --syn-flood --reflection --reset-storm --port-scan --suspects --top --max-memory --seed -h --help"
+            inner=""
+            ;;
         "serve")
             words="--port --dir --appendonly --maxmemory --log --config --server --module --dry-run -h --help"
             inner=""
             ;;
         "")
             words="-h --help -V --version"
-            inner="plan map seen index serve help"
+            inner="plan map seen index flows serve help"
             ;;
         "map")
             words="-h --help"

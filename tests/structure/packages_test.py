@@ -47,7 +47,7 @@ esac
     "sudo": 'echo "sudo $1" >>"$FAKE/log"\nexec "$@"\n',
     "systemctl": 'echo "systemctl $*" >>"$FAKE/log"\n',
 }
-BUILD = "build-essential cmake ninja-build pkg-config libxxhash-dev libhiredis-dev".split()
+BUILD = "build-essential cmake ninja-build pkg-config libxxhash-dev libhiredis-dev libpcap-dev".split()
 
 
 class Packages(unittest.TestCase):

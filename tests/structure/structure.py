@@ -32,12 +32,12 @@ INSIDE_MAPLET = {"maplet/table.h", "maplet/segment.h", "maplet/overflow.h"}
 SURFACES = {
     "cli": ("apps/", "text/"),
     "module": ("text/",),
-    "apps": (),
+    "apps": ("cli/core/", "text/"),
     "clients": (),
     "examples": (),
     "text": (),
     "papers": ("lib/",),
-    "bench": ("cli/core/", "papers/", "text/", "lib/"),
+    "bench": ("apps/", "cli/core/", "papers/", "text/", "lib/"),
 }
 # Surface → its folders → its other folders that each may include. Files beside the folders, such as
 # the one with main(), may include all of them, and no folder may include these files.
@@ -46,6 +46,7 @@ SURFACE_FOLDERS = {
         "core": (),
         "map": ("core",), "seen": ("core",), "index": ("core",), "serve": ("core",),
     },
+    "apps": {"balance": (), "dedup": (), "flows": ()},
     "bench": {
         "harness": (),
         "peers": ("harness",),

@@ -1,0 +1,29 @@
+/* The command line of `bloomery flows`. */
+#ifndef BLOOMERY_APPS_FLOW_OPTIONS_H
+#define BLOOMERY_APPS_FLOW_OPTIONS_H
+
+#include "apps/flows/flow_detect.h"
+#include "cli/core/memory_limit.h"
+
+extern const char flows_command[];
+
+typedef struct flow_options {
+    flow_engine_kind engine;
+    flow_key_kind key;
+    uint64_t flows; /* to plan for */
+    double error;
+    uint64_t seed;
+    uint64_t idle, linger; /* milliseconds */
+    bool check, json, csv, quiet;
+    const char *filter, *interface, *alerts;
+    uint64_t packets, duration, interval; /* 0: no limit; milliseconds */
+    uint64_t suspects, top;
+    flow_thresholds thresholds;
+    uint64_t max_memory;
+    size_t files; /* the first words of argv */
+} flow_options;
+
+/* CLI_GO_ON, or the exit code after the help or a message. */
+int flow_options_read(flow_options *asked, int argc, char **argv);
+
+#endif

@@ -1,0 +1,49 @@
+#include "apps/flows/flow_text.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+flow_text flow_address_text(const uint8_t *address, bool is_ipv6)
+{
+    flow_text text;
+    if (!inet_ntop(is_ipv6 ? AF_INET6 : AF_INET, address, text.text, sizeof text.text))
+        text.text[0] = '\0';
+    return text;
+}
+
+flow_text flow_end_text(const uint8_t *address, bool is_ipv6, uint16_t port)
+{
+    flow_text text, bare = flow_address_text(address, is_ipv6);
+    snprintf(text.text, sizeof text.text, is_ipv6 ? "[%.46s]:%u" : "%.46s:%u", bare.text, port);
+    return text;
+}
+
+flow_text flow_time_text(uint64_t microseconds)
+{
+    flow_text text;
+    time_t seconds = (time_t)(microseconds / 1000000);
+    struct tm parts;
+    if (!gmtime_r(&seconds, &parts)) {
+        snprintf(text.text, sizeof text.text, "%llu", (unsigned long long)microseconds);
+        return text;
+    }
+    size_t len = strftime(text.text, sizeof text.text, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text.text + len, sizeof text.text - len, ".%06uZ", (unsigned)(microseconds % 1000000));
+    return text;
+}
+
+flow_text flow_count_text(uint64_t count)
+{
+    flow_text text;
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count), at = 0;
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0)
+            text.text[at++] = ',';
+        text.text[at++] = digits[i];
+    }
+    text.text[at] = '\0';
+    return text;
+}

@@ -1,0 +1,20 @@
+/* Addresses, times and numbers as reports print them. */
+#ifndef BLOOMERY_APPS_FLOW_TEXT_H
+#define BLOOMERY_APPS_FLOW_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct flow_text {
+    char text[64];
+} flow_text;
+
+flow_text flow_address_text(const uint8_t *address, bool is_ipv6);
+/* "192.0.2.7:80", "[2001:db8::7]:80" */
+flow_text flow_end_text(const uint8_t *address, bool is_ipv6, uint16_t port);
+/* "2026-11-16T10:35:38.099510Z" */
+flow_text flow_time_text(uint64_t microseconds);
+/* "37,841" */
+flow_text flow_count_text(uint64_t count);
+
+#endif

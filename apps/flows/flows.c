@@ -1,0 +1,198 @@
+/* bloomery flows: the states of TCP flows in captures, or on an interface. */
+#include "apps/flows/flow_live.h"
+#include "apps/flows/flow_report.h"
+#include "cli/core/args.h"
+#include "cli/core/command.h"
+#include "cli/core/files/saved_file.h"
+#include "cli/core/output/output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+static volatile sig_atomic_t stopped_by;
+
+static void note_signal(int number)
+{
+    stopped_by = number;
+}
+
+/* Without SA_RESTART: a read that waits for packets ends. */
+static void catch_flow_signals(void)
+{
+    struct sigaction action = {.sa_handler = note_signal};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+/* What the parts of a run share; it must not move. */
+typedef struct flows_job {
+    flow_options asked;
+    cli_memory memory, twin_memory;
+    flow_detector detector;
+    flow_alerts alerts;
+    flow_tracker *tracker;
+    flow_capture capture;
+} flows_job;
+
+static void see_packet(void *opaque, const flow_seen *seen)
+{
+    flows_job *job = opaque;
+    flow_alerts_seen(&job->alerts, seen);
+    flow_detector_see(&job->detector, seen);
+}
+
+static void see_attack(void *alerts, const flow_detected *detected)
+{
+    flow_alerts_detected(alerts, detected);
+}
+
+static int open_alerts(flows_job *job)
+{
+    const char *path = job->asked.alerts;
+    if (!path)
+        return CLI_GO_ON;
+    job->alerts.out = cli_is_stream(path) ? stdout : fopen(path, "we");
+    return job->alerts.out ? CLI_GO_ON
+                           : cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(errno));
+}
+
+static int close_alerts(flows_job *job, int code)
+{
+    FILE *out = job->alerts.out;
+    if (!out || out == stdout)
+        return code;
+    bool failed = ferror(out);
+    errno = 0;
+    if (fclose(out) != 0 || failed)
+        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(job->asked.alerts).text,
+                        errno ? strerror(errno) : "a write failed");
+    return code;
+}
+
+static int setup_failed(const flows_job *job, bry_status status)
+{
+    const flow_options *asked = &job->asked;
+    if (status == BRY_E_RANGE)
+        return cli_misuse(flows_command,
+                          "an error of %g is not possible with %llu flows: reduce --flows",
+                          asked->error, (unsigned long long)asked->flows);
+    if (status == BRY_E_NOMEM && job->memory.refused)
+        return cli_fail(BRY_E_LIMIT, "the tables need more than --max-memory allows, %llu",
+                        (unsigned long long)job->memory.most);
+    return cli_fail(status, "%s", bry_status_text(status));
+}
+
+static int set_up_job(flows_job *job)
+{
+    flow_options *asked = &job->asked;
+    if (asked->seed == 0 && getrandom(&asked->seed, sizeof asked->seed, 0) < 0)
+        return cli_fail(BRY_E_IO, "random seed: %s", strerror(errno));
+    asked->seed += asked->seed == 0;
+    cli_memory_init(&job->memory, asked->max_memory);
+    cli_memory_init(&job->twin_memory, 0);
+    bry_status status =
+        flow_detector_init(&job->detector, asked->suspects, asked->seed, &job->memory.allocator);
+    job->detector.thresholds = asked->thresholds;
+    job->detector.alert = see_attack;
+    job->detector.context = &job->alerts;
+    const flow_tracker_options options = {
+        .engine = {asked->engine, asked->flows, asked->error, asked->seed, &job->memory.allocator},
+        .key = asked->key,
+        .idle = asked->idle,
+        .linger = asked->linger,
+        .check = asked->check,
+        .twin_allocator = &job->twin_memory.allocator,
+        .watch = see_packet,
+        .context = job,
+    };
+    if (status == BRY_OK)
+        status = flow_tracker_create(&options, &job->tracker);
+    if (status != BRY_OK)
+        return setup_failed(job, status);
+    job->capture = (flow_capture){.filter = asked->filter,
+                                  .most = asked->packets,
+                                  .tracker = job->tracker,
+                                  .stop = &stopped_by};
+    return open_alerts(job);
+}
+
+static double processor_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* A file that cannot be read does not keep the others from being read. */
+static int read_files(flows_job *job, char **files)
+{
+    static char stream[] = "-";
+    static char *stream_alone[] = {stream};
+    size_t count = job->asked.files ? job->asked.files : 1;
+    char **paths = job->asked.files ? files : stream_alone;
+    int code = CLI_YES;
+    for (size_t i = 0; i < count && !stopped_by; i++) {
+        if (job->asked.packets && job->capture.counts.packets >= job->asked.packets)
+            break;
+        int read = flow_capture_file(&job->capture, paths[i]);
+        if (read != CLI_GO_ON)
+            code = read;
+    }
+    return code;
+}
+
+static int report_flows(const flows_job *job, const flow_run *run)
+{
+    FILE *out = job->alerts.out == stdout ? stderr : stdout;
+    const flow_options *asked = &job->asked;
+    bool good = asked->json  ? flow_report_json(out, run)
+                : asked->csv ? flow_report_csv(out, run)
+                             : flow_report_text(out, run);
+    return good ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+}
+
+/* Ctrl-C is how a live capture ends; anything else that a signal stops ends with that signal. */
+static int end_by_signal(const flows_job *job, int code)
+{
+    if (!stopped_by || (job->asked.interface && stopped_by != SIGHUP) || code != CLI_YES)
+        return code;
+    code = cli_finish(code);
+    signal(stopped_by, SIG_DFL);
+    raise(stopped_by);
+    return code;
+}
+
+static int run_job(flows_job *job, char **files)
+{
+    double started = processor_seconds();
+    flow_run run = {
+        &job->asked, job->tracker, &job->detector, &job->alerts, &job->capture, &job->memory, 0};
+    int code;
+    catch_flow_signals();
+    code = job->asked.interface ? flow_live(&run, &job->capture) : read_files(job, files);
+    run.seconds = processor_seconds() - started;
+    bool nothing = job->capture.counts.files == 0 && !job->asked.interface;
+    if (!nothing && report_flows(job, &run) != CLI_GO_ON)
+        code = CLI_FAILED;
+    flow_capture_close(&job->capture);
+    return code;
+}
+
+int cli_flows(int argc, char **argv)
+{
+    static flows_job job; /* too large for the stack; callbacks point to its parts */
+    int code = flow_options_read(&job.asked, argc, argv);
+    if (code != CLI_GO_ON)
+        return code;
+    code = set_up_job(&job);
+    if (code == CLI_GO_ON)
+        code = run_job(&job, argv);
+    code = close_alerts(&job, code);
+    flow_tracker_destroy(job.tracker);
+    flow_detector_free(&job.detector);
+    return end_by_signal(&job, code);
+}
