@@ -1,10 +1,12 @@
 """The clients of distributed maps, all called in the same way, for the tests in this folder.
 
 Such a test is called as PROGRAM SERVER MODULE PRELOAD BLOOMERY NODE: PRELOAD may be empty, BLOOMERY
-is the command-line program, NODE a folder with npm packages (scripts/npm-packages).
+is the command-line program, NODE a folder with npm packages (scripts/npm-packages). The variable
+MAP_AGENT names the program of map_agent.c.
 """
 
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -159,10 +161,99 @@ class NodeAgent:
         self.folder.cleanup()
 
 
+class CAgent:
+    """Drives map_agent.c."""
+    name = "c"
+    KINDS = {"MISMATCH": "Mismatch", "FULL": "Full", "NOUNIT": "Missing",
+             "UNCONFIRMED": "NotConfirmed"}
+
+    @staticmethod
+    def missing():
+        return None if os.environ.get("MAP_AGENT") else "MAP_AGENT is not set"
+
+    def __init__(self):
+        self.process = subprocess.Popen([os.environ["MAP_AGENT"]], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+        self.milliseconds = 0
+
+    def _do(self, *words):
+        self.process.stdin.write(" ".join(map(self._in, words)) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if answer.startswith("! "):
+            word, _, message = answer[2:].partition(" ")
+            confirmed = "replicas confirmed" in message
+            raise Failed("NotConfirmed" if confirmed else self.KINDS.get(word, word), message)
+        return [self._out(word) for word in answer.split()]
+
+    @staticmethod
+    def _in(value):
+        return "x" + value.hex() if isinstance(value, bytes) else str(value)
+
+    @staticmethod
+    def _out(word):
+        if word[0] == "x":
+            return bytes.fromhex(word[1:])
+        return {"U": UNSURE, "-": None}.get(word, int(word) if word.isdigit() else word)
+
+    def create(self, url, **options):
+        names = {"raw": "value_bits"}
+        if "keyed" in options:
+            options["keyed"] = 1 if options["keyed"] else 2
+        self._do("create", url, *(f"{names.get(name, name)}={value}"
+                                  for name, value in options.items()))
+
+    def open(self, url):
+        self._do("open", url)
+
+    def use(self, url):
+        self._do("use", url)
+
+    def names(self, url):
+        return [name.decode() for name in self._do("names", url)]
+
+    def wait_for(self, seconds):
+        self.milliseconds = int(seconds * 1000)
+        self._do("wait", 0, self.milliseconds)
+
+    def _change(self, what, words, wait):
+        if wait:
+            self._do("wait", wait, self.milliseconds)
+        try:
+            answers = self._do(what, *words)
+        finally:
+            if wait:
+                self._do("wait", 0, self.milliseconds)
+        return [answer if answer is UNSURE else answer == 1 for answer in answers]
+
+    def set_many(self, pairs, wait=0):
+        return self._change("set", [word for pair in pairs for word in pair], wait)
+
+    def update_many(self, pairs, wait=0):
+        return self._change("update", [word for pair in pairs for word in pair], wait)
+
+    def delete_many(self, keys, wait=0):
+        return self._change("del", keys, wait)
+
+    def get_many(self, keys):
+        return self._do("get", *keys)
+
+    def info(self):
+        return dict(zip(("slabs", "slabs_used", "items"), self._do("info")))
+
+    def drop(self):
+        self._do("drop")
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(PATIENCE)
+        self.process.stdout.close()
+
+
 def agents(test):
     """One agent of each language that is installed; they end with the test."""
     made = []
-    for kind in (PythonAgent, NodeAgent):
+    for kind in (PythonAgent, NodeAgent, CAgent):
         why = kind.missing()
         if why:
             print(f"without {kind.name}: {why}", file=sys.stderr)
