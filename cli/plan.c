@@ -5,6 +5,7 @@
 #include "cli/core/limits.h"
 #include "cli/core/output/output.h"
 #include "cli/core/output/text_table.h"
+#include "cli/plan_cluster.h"
 #include "cli/plan_jobs.h"
 #include "text/number_format.h"
 
@@ -223,21 +224,54 @@ static const char about_text[] =
     "growable objects, without the bytes of values and without the counters themselves.\n"
     "Combinations that are not possible are omitted. \"grows to\" is the number of items\n"
     "at which an object is full: 2^40, or fewer if fingerprints would need more than 62\n"
-    "bits; \"memory\" is as many as fit in memory.";
+    "bits; \"memory\" is as many as fit in memory.\n"
+    "\n"
+    "With --cluster: a map that is spread over a cluster, its slabs, nodes and memory, and\n"
+    "how long moves take, at 12 ms of processor time per MB.";
 static const char more_text[] =
     "Sizes in the table are rounded; --json has exact bytes. An asterisk marks sizes\n"
     "above the default memory limit for a key on a server.";
 static const char examples_text[] =
     "  bloomery plan --items 10M --error 0.1%\n"
     "  bloomery plan --job index --items 2e9 --subsets 1000 --error 1e-3\n"
-    "  bloomery plan --rate 5k --window 10m --error 1e-6 --json";
+    "  bloomery plan --rate 5k --window 10m --error 1e-6 --json\n"
+    "  bloomery plan --cluster --items 1e12 --error 0.1% --raw 12 --memory 64GB";
+
+/* The first of these options that was given, or NULL. */
+static const char *first_given(const cli_option *options, size_t count, const char *const *names)
+{
+    for (; *names; names++)
+        for (size_t i = 0; i < count; i++)
+            if (options[i].given && strcmp(options[i].name, *names) == 0)
+                return *names;
+    return NULL;
+}
+
+/* Checks which options were given together. */
+static int check_plan_mix(const cli_syntax *syntax, bool cluster)
+{
+    static const char *const without[] = {"subsets", "window", "rate", "job", NULL};
+    static const char *const with[] = {"raw", "nodes", "memory", "replicas", NULL};
+    static const char *const values[] = {"values", NULL}, *const raw[] = {"raw", NULL};
+    const cli_option *options = syntax->options;
+    size_t count = syntax->option_count;
+    const char *name = first_given(options, count, cluster ? without : with);
+    if (name)
+        return cli_misuse(
+            "plan", cluster ? "--%s cannot be combined with --cluster" : "--%s needs --cluster",
+            name);
+    if (first_given(options, count, values) && first_given(options, count, raw))
+        return cli_misuse("plan", "--values cannot be combined with --raw");
+    return CLI_GO_ON;
+}
 
 int cli_plan(int argc, char **argv)
 {
     plan_inputs in = {.subsets = 64, .window = 60000};
     uint64_t rate = 0;
     const char *engine = NULL, *job = NULL;
-    bool as_json = false;
+    bool as_json = false, is_cluster = false;
+    plan_cluster_inputs cluster = {.memory = (uint64_t)16 << 30};
     cli_option options[] = {
         {"items", CLI_COUNT, "N", "keys to plan for, such as 5000, 10M, 1e6 or 2^20", &in.items, 0},
         {"error", CLI_SHARE, "P", "permitted share of wrong answers, such as 0.01, 0.1% or 1e-3",
@@ -251,6 +285,14 @@ int cli_plan(int argc, char **argv)
         {"job", CLI_TEXT, "J", "only this job: filter, map, window, counter or index", &job, 0},
         {"engine", CLI_TEXT, "E",
          "only this engine: bloom, compact, kbf, fbf or dba; auto is all (default)", &engine, 0},
+        {"cluster", CLI_FLAG, NULL,
+         "a map that is spread over a cluster of servers; with it:", &is_cluster, 0},
+        {"raw", CLI_COUNT, "BITS", "values are integers of BITS bits", &cluster.raw, 0},
+        {"nodes", CLI_COUNT, "N", "primaries (default: as few as have the memory)",
+         &cluster.primaries, 0},
+        {"memory", CLI_BYTES, "M", "memory of a node; maps get 3/4 of it (default 16GB)",
+         &cluster.memory, 0},
+        {"replicas", CLI_TEXT, "R", "replicas of each primary (default 1)", &cluster.replicas, 0},
         {"json", CLI_FLAG, NULL, "JSON instead of a table", &as_json, 0},
     };
     const cli_syntax syntax = {
@@ -266,6 +308,14 @@ int cli_plan(int argc, char **argv)
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code != CLI_GO_ON)
         return code;
-    code = check_plan_inputs(rate, &in);
-    return code == CLI_GO_ON ? print_plans(&in, job, engine, as_json) : code;
+    code = check_plan_mix(&syntax, is_cluster);
+    if (code == CLI_GO_ON)
+        code = check_plan_inputs(rate, &in);
+    if (code != CLI_GO_ON || !is_cluster)
+        return code == CLI_GO_ON ? print_plans(&in, job, engine, as_json) : code;
+    cluster.pairs = in.items;
+    cluster.error = in.error;
+    cluster.values = in.values;
+    cluster.engine = engine;
+    return cli_plan_cluster(&cluster, as_json);
 }

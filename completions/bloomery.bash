@@ -55,7 +55,7 @@ _bloomery() {
     fi
     case "$path" in
         "plan")
-            words="--items --error --values --subsets --window --rate --job --engine --json -h --help"
+            words="--items --error --values --subsets --window --rate --job --engine --cluster --raw --nodes --memory --replicas --json -h --help"
             inner=""
             ;;
         "map build")

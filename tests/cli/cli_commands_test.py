@@ -41,17 +41,25 @@ Combinations that are not possible are omitted. "grows to" is the number of item
 at which an object is full: 2^40, or fewer if fingerprints would need more than 62
 bits; "memory" is as many as fit in memory.
 
+With --cluster: a map that is spread over a cluster, its slabs, nodes and memory, and
+how long moves take, at 12 ms of processor time per MB.
+
 Options:
-  --items N    keys to plan for, such as 5000, 10M, 1e6 or 2^20
-  --error P    permitted share of wrong answers, such as 0.01, 0.1% or 1e-3
-  --values V   map: distinct values (default 1000)
-  --subsets R  index: number of subsets (default 64)
-  --window T   window, counter: how long they remember (default 60s)
-  --rate R     window, counter: new keys per second, instead of --items
-  --job J      only this job: filter, map, window, counter or index
-  --engine E   only this engine: bloom, compact, kbf, fbf or dba; auto is all (default)
-  --json       JSON instead of a table
-  -h, --help   this text
+  --items N     keys to plan for, such as 5000, 10M, 1e6 or 2^20
+  --error P     permitted share of wrong answers, such as 0.01, 0.1% or 1e-3
+  --values V    map: distinct values (default 1000)
+  --subsets R   index: number of subsets (default 64)
+  --window T    window, counter: how long they remember (default 60s)
+  --rate R      window, counter: new keys per second, instead of --items
+  --job J       only this job: filter, map, window, counter or index
+  --engine E    only this engine: bloom, compact, kbf, fbf or dba; auto is all (default)
+  --cluster     a map that is spread over a cluster of servers; with it:
+  --raw BITS    values are integers of BITS bits
+  --nodes N     primaries (default: as few as have the memory)
+  --memory M    memory of a node; maps get 3/4 of it (default 16GB)
+  --replicas R  replicas of each primary (default 1)
+  --json        JSON instead of a table
+  -h, --help    this text
 
 Sizes in the table are rounded; --json has exact bytes. An asterisk marks sizes
 above the default memory limit for a key on a server.
@@ -60,6 +68,7 @@ Examples:
   bloomery plan --items 10M --error 0.1%
   bloomery plan --job index --items 2e9 --subsets 1000 --error 1e-3
   bloomery plan --rate 5k --window 10m --error 1e-6 --json
+  bloomery plan --cluster --items 1e12 --error 0.1% --raw 12 --memory 64GB
 """
 
 PLAN_TABLE = """\
