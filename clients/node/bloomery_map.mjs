@@ -121,8 +121,8 @@ class Nodes {
   constructor(host, port, options) {
     this.first = `${host}:${port}`;
     this.patience = 30000; // milliseconds for redirections and failovers
-    this.waitFor = 5000; // milliseconds for replicas
-    this.options = { ...options, lazyConnect: true, enableReadyCheck: false,
+    this.waitFor = 4000; // milliseconds for replicas; less than socketTimeout
+    this.options = { connectTimeout: 5000, socketTimeout: 5000, ...options, lazyConnect: true, enableReadyCheck: false,
       enableOfflineQueue: false, retryStrategy: null, // WAIT must not come on a new connection
       autoResendUnfulfilledCommands: false };
     this.connections = new Map();
@@ -255,8 +255,10 @@ class Nodes {
       const replicas = wait ? got.pop() : 0;
       let at = 0;
       const replies = commands.map((_, i) => got[(at += asking[i] ? 2 : 1) - 1]);
-      if (replicas instanceof Error && !isReply(replicas)) throw replicas;
-      return { replies, replicas: replicas instanceof Error ? wait : replicas };
+      if (!(replicas instanceof Error)) return { replies, replicas };
+      // Such as NOPERM: nothing is known to be confirmed. Unless the whole batch is repeated.
+      const repeated = replies.every((reply) => reply instanceof Error && isRetried(reply));
+      return { replies: repeated ? replies : replies.map(() => replicas), replicas: wait };
     } catch (error) {
       return { replies: commands.map(() => error), replicas: wait };
     }

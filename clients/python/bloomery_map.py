@@ -154,7 +154,7 @@ class Nodes:
     def __init__(self, client):
         self.client = client
         self.patience = 30.0  # seconds for redirections and failovers
-        self.wait_for = 5.0  # seconds for replicas
+        self.wait_for = 4.0  # seconds for replicas; less than the timeout of connections
         self.is_cluster = isinstance(client, RedisCluster)
         self.moved = {}  # slot → node, until the table of slots is read again
 
@@ -232,8 +232,11 @@ class Nodes:
                 pool.release(connection)
             replicas = got.pop() if wait else 0
             got = [reply for words, reply in zip(sent, got) if words[0] != "ASKING"]
-            yield from ((i, reply, replicas if isinstance(replicas, int) else wait)
-                        for i, reply in zip(batch, got))
+            if isinstance(replicas, Exception):
+                if not all(isinstance(reply, self.RETRIED) for reply in got):
+                    raise _error_of(replicas)  # such as NOPERM: nothing is known to be confirmed
+                replicas = wait  # the whole batch is repeated
+            yield from ((i, reply, replicas) for i, reply in zip(batch, got))
 
     @staticmethod
     def _read(connection):
@@ -511,14 +514,16 @@ def _read_record(nodes, name):
     return Record.parse(name, reply)
 
 
-def connect(url):
+def connect(url, timeout=5.0):
     """A client for redis://[USER[:PASSWORD]@]HOST[:PORT][/NAME], and the name of the map. The
-    password may also be in BLOOMERY_PASSWORD, the user in BLOOMERY_USER."""
+    password may also be in BLOOMERY_PASSWORD, the user in BLOOMERY_USER. timeout: seconds for
+    connecting, and for each reply."""
     parts = urllib.parse.urlsplit(url)
     if parts.scheme not in ("redis", "rediss") or not parts.hostname:
         raise ValueError(f"not an address such as redis://HOST:PORT/NAME: {url!r}")
     unquote = urllib.parse.unquote
     options = {"host": parts.hostname, "port": parts.port or 6379,
+               "socket_timeout": timeout, "socket_connect_timeout": timeout,
                "username": unquote(parts.username or "") or os.environ.get("BLOOMERY_USER"),
                "password": unquote(parts.password or "") or os.environ.get("BLOOMERY_PASSWORD")}
     if parts.scheme == "rediss":

@@ -200,6 +200,18 @@ class Clients(ClusterCase):
                     agent.set_many(pairs, wait=2)
                 self.assertEqual(caught.exception.kind, "NotConfirmed")
 
+    def test_wait_is_refused(self):
+        """An error reply to WAIT does not count as a confirmation."""
+        user, password = "bob", "word"
+        for node in self.cluster.nodes:
+            node.client("ACL", "SETUSER", user, "on", ">" + password, "~*", "+@all", "-wait")
+        for agent in self.agents:
+            with self.subTest(client=agent.name):
+                agent.create(self.url.replace("//", f"//{user}:{password}@") + agent.name, raw=12)
+                agent.set_many([(b"a", 1)])
+                with self.assertRaises(Failed):
+                    agent.set_many([(b"b", 1)], wait=1)
+
     def test_single_server(self):
         with Server() as server:
             url = f"redis://127.0.0.1:{server.port}/one"
