@@ -359,11 +359,16 @@ bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_
     bry_status status = bry__map_check_values(map, &value, 1);
     if (status != BRY_OK)
         return status;
-    uint32_t code;
-    bry_answer answer = BRY_PRESENT;
-    if (bry__map_has_dictionary(map)) /* do not assign a code for an absent key */
-        answer = map->engine->get(map->keys, hash, bry__map_codes(map), &code);
-    if (answer != BRY_ABSENT) {
+    uint32_t code = (uint32_t)value.number;
+    bry_answer answer;
+    if (!bry__map_has_dictionary(map)) {
+        status = map->engine->update(map->keys, hash, code, bry__map_codes(map), &answer);
+        if (status == BRY_OK && was)
+            *was = answer;
+        return bry__map_count_refused(map, status);
+    }
+    answer = map->engine->get(map->keys, hash, bry__map_codes(map), &code);
+    if (answer != BRY_ABSENT) { /* do not assign a code for an absent key */
         uint64_t before;
         status = answer == BRY_UNSURE ? BRY_E_UNSURE
                                       : bry__map_give_codes(map, &value, 1, &code, &before);

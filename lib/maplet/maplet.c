@@ -244,7 +244,7 @@ typedef struct key_place {
 } key_place;
 
 /* Searches each table once. `moving` as for bry__table_find(), in the newest one. */
-static void find_key(const bry__maplet *maplet, bry_hash hash, bool moving, key_place *key)
+static inline void find_key(const bry__maplet *maplet, bry_hash hash, bool moving, key_place *key)
 {
     unsigned newest = maplet->tables - 1;
     key->table = maplet->tables;
@@ -332,14 +332,6 @@ bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value)
     return is_wide(maplet, value) ? BRY_E_RANGE : add_entry(maplet, hash, value, NULL);
 }
 
-/* Gives a key that was found another value. */
-static bry_status replace_found(bry__maplet *maplet, const key_place *key, uint32_t value)
-{
-    return key->value == value ? BRY_OK
-                               : bry__table_replace_at(&maplet->table[key->table], &key->at,
-                                                       key->value, value, &maplet->allocator);
-}
-
 bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
                               uint32_t *old)
 {
@@ -348,8 +340,12 @@ bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value
     key_place key;
     find_key(maplet, hash, true, &key);
     bool found = key.table < maplet->tables;
-    bry_status status =
-        found ? replace_found(maplet, &key, value) : add_entry(maplet, hash, value, &key.at);
+    bry_status status = BRY_OK;
+    if (!found)
+        status = add_entry(maplet, hash, value, &key.at);
+    else if (key.value != value)
+        status = bry__table_replace_at(&maplet->table[key.table], &key.at, key.value, value,
+                                       &maplet->allocator);
     if (status == BRY_OK && was)
         *was = found ? BRY_PRESENT : BRY_ABSENT;
     if (status == BRY_OK && old && found)
@@ -362,15 +358,19 @@ bry_status bry__maplet_update(bry__maplet *maplet, bry_hash hash, uint32_t value
 {
     if (is_wide(maplet, value))
         return BRY_E_RANGE;
-    key_place key;
-    find_key(maplet, hash, false, &key);
-    bool found = key.table < maplet->tables;
-    bry_status status = found ? replace_found(maplet, &key, value) : BRY_OK;
-    if (status == BRY_OK)
-        *was = found ? BRY_PRESENT : BRY_ABSENT;
-    if (status == BRY_OK && found)
-        *old = key.value;
-    return status;
+    *was = BRY_PRESENT;
+    for (unsigned i = maplet->tables; i-- > 0;) {
+        bry__table *table = &maplet->table[i];
+        uint64_t fingerprint = fingerprint_of(maplet, i, hash);
+        bry__table_place at;
+        bry__swapped done = bry__table_swap(table, fingerprint, value, old);
+        if (done == BRY__SWAP_DONE)
+            return BRY_OK;
+        if (done == BRY__SWAP_HARD && bry__table_find(table, fingerprint, true, &at, old))
+            return bry__table_replace_at(table, &at, *old, value, &maplet->allocator);
+    }
+    *was = BRY_ABSENT;
+    return BRY_OK;
 }
 
 uint64_t bry__maplet_take_all(bry__maplet *maplet, bry_hash hash, bry__tell_value *taken,

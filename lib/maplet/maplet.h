@@ -115,8 +115,8 @@ bry_answer bry__maplet_find(const bry__maplet *maplet, bry_hash hash, bry__match
 bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
                               uint32_t *old);
 
-/* The same, but only if the key has a value: *was is BRY_ABSENT if it has none. BRY_E_RANGE,
- * BRY_E_NOMEM. */
+/* The same, but only if the key has a value: *was is BRY_ABSENT if it has none. BRY_E_RANGE;
+ * BRY_E_NOMEM, and *was and *old are undefined then. */
 bry_status bry__maplet_update(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
                               uint32_t *old);
 
@@ -145,8 +145,10 @@ void bry__maplet_close_table(bry__maplet *maplet);
 
 /* ---- many keys (maplet_batch.c): same results as single calls -------------------------------- */
 
-/* Prefetches what operations on these keys will read; at most BRY__TABLE_BATCH. */
-void bry__maplet_prefetch_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n);
+/* Prefetches what operations on these keys will read; at most BRY__TABLE_BATCH. `moving`: and what
+ * adding or removing them will move in the newest table; at most BRY__TABLE_ROUND. */
+void bry__maplet_prefetch_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
+                            bool moving);
 /* values[i] is set where answers[i] is BRY_PRESENT. */
 void bry__maplet_get_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
                        uint32_t *values, uint8_t *answers);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define BATCH BRY__TABLE_BATCH
+#define ROUND BRY__TABLE_ROUND
 
 static void maplet_fingerprints(const bry__table *table, const bry_hash *hashes, size_t n,
                                 uint64_t *fingerprints)
@@ -18,12 +19,14 @@ static void maplet_fingerprints(const bry__table *table, const bry_hash *hashes,
         fingerprints[i] = bry__fingerprint(hashes[i], table->range);
 }
 
-void bry__maplet_prefetch_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n)
+void bry__maplet_prefetch_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
+                            bool moving)
 {
     uint64_t fingerprints[BATCH];
     for (unsigned t = maplet->tables; t-- > 0;) {
         maplet_fingerprints(&maplet->table[t], hashes, n, fingerprints);
-        bry__table_prefetch_n(&maplet->table[t], fingerprints, n);
+        bry__table_prefetch_n(&maplet->table[t], fingerprints, n,
+                              moving && t + 1 == maplet->tables);
     }
 }
 
@@ -82,7 +85,7 @@ void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, si
 {
     for (size_t done = 0; done < n; done += BATCH) {
         size_t here = n - done < BATCH ? n - done : BATCH;
-        bry__maplet_prefetch_n(maplet, hashes + done, here);
+        bry__maplet_prefetch_n(maplet, hashes + done, here, false);
         for (size_t i = done; i < done + here; i++)
             totals[i] = bry__maplet_get_all(maplet, hashes[i], values + i * room, room);
     }
@@ -124,8 +127,9 @@ static bry_status maplet_upsert_singly(bry__maplet *maplet, const upserting *bat
 {
     bry_status status = BRY_OK;
     for (size_t i = from; i < to && status == BRY_OK; i++) {
-        if ((i - from) % BATCH == 0 && to - from > 1)
-            bry__maplet_prefetch_n(maplet, batch->hashes + i, to - i < BATCH ? to - i : BATCH);
+        if ((i - from) % ROUND == 0 && to - from > 1)
+            bry__maplet_prefetch_n(maplet, batch->hashes + i, to - i < ROUND ? to - i : ROUND,
+                                   true);
         status = maplet_upsert_one(maplet, batch, i);
     }
     return status;
@@ -359,8 +363,9 @@ static bry_status maplet_add_some(bry__maplet *maplet, const bry_hash *hashes,
         return BRY_OK;
     }
     for (; *done < n && status == BRY_OK; *done += status == BRY_OK) {
-        if (*done % BATCH == 0 && n > 1)
-            bry__maplet_prefetch_n(maplet, hashes + *done, n - *done < BATCH ? n - *done : BATCH);
+        if (*done % ROUND == 0 && n > 1)
+            bry__maplet_prefetch_n(maplet, hashes + *done, n - *done < ROUND ? n - *done : ROUND,
+                                   true);
         status = bry__maplet_add(maplet, hashes[*done], values[*done]);
     }
     return status;

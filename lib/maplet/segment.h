@@ -40,10 +40,14 @@ static inline size_t bry__segment_block(unsigned steps)
 /* A place in a segment: where an entry is or would be inserted. */
 typedef struct bry__place {
     unsigned index; /* of the first entry that is not below (u, value) */
-    unsigned run; /* entries from here on with the same quotient */
-    uint64_t bit; /* position of the entry's 1 in the runs, or where it would go */
-    bool found; /* the entry at index has this u */
+    unsigned count; /* entries from here on with this u */
+    unsigned bit; /* position of the entry's 1 in the runs, or where it would go */
+    uint32_t value; /* of the entry at index, if count is not 0 */
 } bry__place;
+
+/* Where the smallest value of u is or would go. `moving`: prefetches all that adding or removing an
+ * entry there will move. */
+bry__place bry__segment_seek(const bry__segment *segment, uint64_t u_most, uint64_t u, bool moving);
 
 /* Where (u, value) is or would go. */
 bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint64_t u,
@@ -51,6 +55,16 @@ bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint6
 
 /* The smallest value of u; false if there is none. Same as find and value, but faster. */
 bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, uint32_t *value);
+
+/* If u has exactly one value, and `to` fits, replaces it by that; *from is what it was. As fast as
+ * bry__segment_get(). */
+typedef enum bry__swapped {
+    BRY__SWAP_ABSENT, /* u has no value */
+    BRY__SWAP_DONE,
+    BRY__SWAP_HARD, /* nothing has changed: find the place, and replace the value there */
+} bry__swapped;
+bry__swapped bry__segment_swap(bry__segment *segment, uint64_t u_most, uint64_t u, uint32_t to,
+                               uint32_t *from);
 
 /*
  * Many at once, in three passes: prefetch the runs; read them and prefetch the slots; compare.
@@ -68,7 +82,7 @@ void bry__segment_get_n(const bry__query *queries, size_t n, uint32_t *values, u
 /* Prefetches what a look-up of u is likely to read, without waiting. */
 void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_t u);
 
-/* Prefetches all that adding or removing u will move. */
+/* Prefetches all that adding or removing u will read or move. */
 void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, uint64_t u);
 
 /* Prefetches what operations on these will read first. */
@@ -79,9 +93,6 @@ uint32_t bry__segment_value(const bry__segment *segment, unsigned index);
 
 /* Overwrites the value of an entry; it must fit the segment's value_bits and keep the order. */
 void bry__segment_set_value(bry__segment *segment, unsigned index, uint32_t value);
-
-/* Number of entries with this u from the place on; may be 0. */
-unsigned bry__segment_count(const bry__segment *segment, uint64_t u, bry__place place);
 
 /*
  * Inserts an entry at its place. value_bits is the new width of values if the segment has to be

@@ -29,67 +29,125 @@ static inline bry__segment_run segment_run_of(const bry__segment *segment, unsig
     return run;
 }
 
+/* The slot whose last bit is before `end`: the word that ends with its last byte, shifted so that
+ * it ends with the slot. It has at most BRY__FIELD_MAX bits. */
+static inline uint64_t segment_slot_before(const bry__segment *segment, uint64_t end, unsigned bits)
+{
+    unsigned behind = -(unsigned)end & 7;
+    return bry__load64(segment->bytes + ((end + 7) >> 3) - 8) << behind >> (64 - bits);
+}
+
+/* About the number of entries with a lower quotient. */
+static inline unsigned segment_index_about(const bry__segment *segment, unsigned quotients,
+                                           unsigned quotient)
+{
+    return quotient * segment->n / quotients;
+}
+
 /* Estimated positions of run and slot: both lines are fetched at the same time. */
 BRY__PREFETCHING void segment_prefetch_about(const bry__segment *segment, unsigned quotients,
-                                             unsigned quotient)
+                                             unsigned quotient, unsigned index)
 {
-    unsigned index = quotient * segment->n / quotients;
     __builtin_prefetch(bry__runs_of(segment, quotients) + ((quotient + index) >> 3));
     __builtin_prefetch(segment->bytes + (bry__slot_at(segment, index) >> 3));
+}
+
+/* Prefetches what will be moved if an entry is added or removed at about `index`: the slots from
+ * there on, and the runs behind the quotient's. */
+BRY__PREFETCHING void segment_prefetch_moved(const bry__segment *segment, unsigned quotients,
+                                             unsigned quotient, unsigned index)
+{
+    const unsigned char *runs = bry__runs_of(segment, quotients);
+    const unsigned char *from = runs + ((quotient + index) >> 3) + BRY__LINE;
+    const unsigned char *to = runs + ((quotients + segment->n) >> 3);
+    for (; from <= to; from += BRY__LINE)
+        __builtin_prefetch(from, 1);
+    from = segment->bytes + (bry__slot_at(segment, segment->n) >> 3);
+    to = segment->bytes + (bry__slot_at(segment, index) >> 3);
+    for (; from <= to; from += BRY__LINE)
+        __builtin_prefetch(from, 1);
+}
+
+/* bry__segment_seek() in a run of slots that are wider than a word. */
+static BRY__COLD bry__place segment_seek_wide(const bry__segment *segment, uint64_t remainder,
+                                              bry__segment_run run, unsigned quotient)
+{
+    unsigned index = run.index, end = index + run.length, count = 0;
+    while (index < end && segment_remainder_at(segment, index) < remainder)
+        index++;
+    while (index + count < end && segment_remainder_at(segment, index + count) == remainder)
+        count++;
+    return (bry__place){index, count, quotient + index,
+                        count > 0 ? bry__segment_value(segment, index) : 0};
+}
+
+bry__place bry__segment_seek(const bry__segment *segment, uint64_t u_most, uint64_t u, bool moving)
+{
+    if (!segment->bytes)
+        return (bry__place){0};
+    unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment);
+    unsigned quotient = (unsigned)(u >> low), quotients = bry__quotients_of(segment, u_most);
+    unsigned about = segment_index_about(segment, quotients, quotient);
+    segment_prefetch_about(segment, quotients, quotient, about);
+    if (moving)
+        segment_prefetch_moved(segment, quotients, quotient, about);
+    bry__segment_run run = segment_run_of(segment, quotients, quotient);
+    uint64_t remainder = u & bry__low_bits(low), slot = 0;
+    if (bits > BRY__FIELD_MAX)
+        return segment_seek_wide(segment, remainder, run, quotient);
+    uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps) - (uint64_t)run.index * bits;
+    for (; run.length > 0; run.length--, run.index++, end -= bits) {
+        slot = segment_slot_before(segment, end, bits);
+        if ((slot & bry__low_bits(low)) >= remainder)
+            break;
+    }
+    bry__place place = {run.index, 0, quotient + run.index, (uint32_t)(slot >> low)};
+    while (run.length > place.count && (slot & bry__low_bits(low)) == remainder) {
+        place.count++;
+        end -= bits;
+        if (run.length > place.count)
+            slot = segment_slot_before(segment, end, bits);
+    }
+    return place;
 }
 
 bry__place bry__segment_find(const bry__segment *segment, uint64_t u_most, uint64_t u,
                              uint32_t value)
 {
-    bry__place place = {0};
-    if (!segment->bytes)
-        return place;
-    uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
-    unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    unsigned quotients = bry__quotients_of(segment, u_most);
-    segment_prefetch_about(segment, quotients, quotient);
-    bry__segment_run run = segment_run_of(segment, quotients, quotient);
-    place.bit = (uint64_t)quotient + run.index;
-    place.index = run.index;
-    place.run = run.length;
-    for (; place.run > 0; place.run--, place.index++, place.bit++) {
-        uint64_t here = segment_remainder_at(segment, place.index);
-        if (here > remainder)
-            break;
-        if (here == remainder && bry__segment_value(segment, place.index) >= value) {
-            place.found = true;
-            break;
-        }
+    bry__place place = bry__segment_seek(segment, u_most, u, false);
+    while (place.count > 0 && place.value < value) {
+        place.index++;
+        place.bit++;
+        if (--place.count > 0)
+            place.value = bry__segment_value(segment, place.index);
     }
     return place;
 }
 
 /* segment_pick() for slots that are wider than a word. */
 static BRY__COLD bool segment_pick_wide(const bry__segment *segment, uint64_t u,
-                                        bry__segment_run run, uint32_t *value)
+                                        bry__segment_run *run, uint32_t *value)
 {
     uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
-    for (; run.length > 0; run.length--, run.index++) {
-        if (segment_remainder_at(segment, run.index) == remainder) {
-            *value = bry__segment_value(segment, run.index);
+    for (; run->length > 0; run->length--, run->index++) {
+        if (segment_remainder_at(segment, run->index) == remainder) {
+            *value = bry__segment_value(segment, run->index);
             return true;
         }
     }
     return false;
 }
 
-/* Finds the entry of the run with the remainder of u. */
-static inline bool segment_pick(const bry__segment *segment, uint64_t u, bry__segment_run run,
+/* Finds the first entry of the run with the remainder of u; the run begins with it then. */
+static inline bool segment_pick(const bry__segment *segment, uint64_t u, bry__segment_run *run,
                                 uint32_t *value)
 {
     unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment);
     if (bits > BRY__FIELD_MAX)
         return segment_pick_wide(segment, u, run, value);
-    uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps) - (uint64_t)run.index * bits;
-    for (; run.length > 0; run.length--, end -= bits) {
-        /* The word that ends with the slot's last byte, shifted so that it ends with the slot. */
-        unsigned behind = -(unsigned)end & 7;
-        uint64_t slot = bry__load64(segment->bytes + ((end + 7) >> 3) - 8) << behind >> (64 - bits);
+    uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps) - (uint64_t)run->index * bits;
+    for (; run->length > 0; run->length--, run->index++, end -= bits) {
+        uint64_t slot = segment_slot_before(segment, end, bits);
         if ((slot ^ u) << (64 - low) == 0) {
             *value = (uint32_t)(slot >> low);
             return true;
@@ -98,14 +156,37 @@ static inline bool segment_pick(const bry__segment *segment, uint64_t u, bry__se
     return false;
 }
 
-bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, uint32_t *value)
+/* segment_pick() in a segment that is not empty; *run begins with the entry. */
+static inline bool segment_find_entry(const bry__segment *segment, uint64_t u_most, uint64_t u,
+                                      bry__segment_run *run, uint32_t *value)
 {
-    if (!segment->bytes)
-        return false;
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
     unsigned quotients = bry__quotients_of(segment, u_most);
-    segment_prefetch_about(segment, quotients, quotient);
-    return segment_pick(segment, u, segment_run_of(segment, quotients, quotient), value);
+    segment_prefetch_about(segment, quotients, quotient,
+                           segment_index_about(segment, quotients, quotient));
+    *run = segment_run_of(segment, quotients, quotient);
+    return segment_pick(segment, u, run, value);
+}
+
+bool bry__segment_get(const bry__segment *segment, uint64_t u_most, uint64_t u, uint32_t *value)
+{
+    bry__segment_run run;
+    return segment->bytes && segment_find_entry(segment, u_most, u, &run, value);
+}
+
+bry__swapped bry__segment_swap(bry__segment *segment, uint64_t u_most, uint64_t u, uint32_t to,
+                               uint32_t *from)
+{
+    bry__segment_run run;
+    if (!segment->bytes || !segment_find_entry(segment, u_most, u, &run, from))
+        return BRY__SWAP_ABSENT;
+    uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
+    if (!bry__segment_fits(segment, to) ||
+        (run.length > 1 && segment_remainder_at(segment, run.index + 1) == remainder))
+        return BRY__SWAP_HARD;
+    bry__field_put(segment->bytes, bry__slot_at(segment, run.index) + segment->remainder_bits,
+                   segment->value_bits, to);
+    return BRY__SWAP_DONE;
 }
 
 /* Prefetches the estimated position of the quotient's run, and its sample. */
@@ -116,7 +197,7 @@ BRY__PREFETCHING void segment_prefetch_runs(const bry__segment *segment, uint64_
         return;
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
     unsigned quotients = bry__quotients_of(segment, u_most);
-    unsigned index = quotient * segment->n / quotients;
+    unsigned index = segment_index_about(segment, quotients, quotient);
     __builtin_prefetch(segment->bytes + 2 * (size_t)(quotient >> BRY__SAMPLED));
     const unsigned char *about = bry__runs_of(segment, quotients) + ((quotient + index) >> 3);
     __builtin_prefetch(about - 8);
@@ -148,7 +229,7 @@ void bry__segment_get_n(const bry__query *queries, size_t n, uint32_t *values, u
         runs[i] = segment_locate(queries[i].segment, queries[i].u_most, queries[i].u);
     for (size_t i = 0; i < n; i++)
         if (!answers[i])
-            answers[i] = segment_pick(queries[i].segment, queries[i].u, runs[i], &values[i]);
+            answers[i] = segment_pick(queries[i].segment, queries[i].u, &runs[i], &values[i]);
 }
 
 void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_t u)
@@ -157,7 +238,7 @@ void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_
         return;
     segment_prefetch_runs(segment, u_most, u);
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    unsigned index = quotient * segment->n / bry__quotients_of(segment, u_most); /* about */
+    unsigned index = segment_index_about(segment, bry__quotients_of(segment, u_most), quotient);
     const unsigned char *slot = segment->bytes + (bry__slot_at(segment, index) >> 3);
     __builtin_prefetch(slot - BRY__LINE / 2);
     __builtin_prefetch(slot + BRY__LINE / 2);
@@ -167,13 +248,11 @@ void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, 
 {
     if (!segment->bytes)
         return;
-    segment_prefetch_runs(segment, u_most, u);
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    unsigned index = quotient * segment->n / bry__quotients_of(segment, u_most); /* about */
-    const unsigned char *from = segment->bytes + (bry__slot_at(segment, segment->n) >> 3);
-    const unsigned char *to = segment->bytes + (bry__slot_at(segment, index) >> 3);
-    for (; from <= to; from += BRY__LINE)
-        __builtin_prefetch(from, 1);
+    unsigned quotients = bry__quotients_of(segment, u_most);
+    unsigned index = segment_index_about(segment, quotients, quotient);
+    segment_prefetch_runs(segment, u_most, u);
+    segment_prefetch_moved(segment, quotients, quotient, index);
 }
 
 void bry__segment_prefetch_n(const bry__query *queries, size_t n)
@@ -182,15 +261,4 @@ void bry__segment_prefetch_n(const bry__query *queries, size_t n)
         segment_prefetch_runs(queries[i].segment, queries[i].u_most, queries[i].u);
     for (size_t i = 0; i < n; i++)
         (void)segment_locate(queries[i].segment, queries[i].u_most, queries[i].u);
-}
-
-unsigned bry__segment_count(const bry__segment *segment, uint64_t u, bry__place place)
-{
-    if (!place.found)
-        return 0;
-    uint64_t remainder = u & bry__low_bits(segment->remainder_bits);
-    unsigned count = 1;
-    while (count < place.run && segment_remainder_at(segment, place.index + count) == remainder)
-        count++;
-    return count;
 }

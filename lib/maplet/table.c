@@ -353,13 +353,18 @@ void bry__table_prefetch(const bry__table *table, uint64_t fingerprint, bool add
         bry__segment_prefetch(segment, at.u_most, at.u);
 }
 
-void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints, size_t n)
+void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints, size_t n,
+                           bool moving)
 {
     bry__query queries[BRY__TABLE_BATCH];
     if (n == 0)
         return;
     table_query_n(table, fingerprints, n, queries);
-    bry__segment_prefetch_n(queries, n);
+    if (!moving)
+        bry__segment_prefetch_n(queries, n);
+    else
+        for (size_t i = 0; i < n; i++)
+            bry__segment_prefetch_change(queries[i].segment, queries[i].u_most, queries[i].u);
 }
 
 /* Finds (fingerprint, value) in the overflow; false if it is not there. */
@@ -379,7 +384,7 @@ bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_
     const bry__segment *segment = bry__table_segment(table, at.i);
     bry__place place = bry__segment_find(segment, at.u_most, at.u, value);
     bry__overflow_place beyond;
-    return (place.found && bry__segment_value(segment, place.index) == value) ||
+    return (place.count > 0 && place.value == value) ||
            table_find_overflow(table, fingerprint, value, &beyond);
 }
 
@@ -389,24 +394,21 @@ static void table_locate(const bry__table *table, uint64_t fingerprint, bool mov
 {
     bry__spot spot = bry__table_spot(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, spot.i);
-    if (moving)
-        bry__segment_prefetch_change(segment, spot.u_most, spot.u);
     at->fingerprint = fingerprint;
     at->segment = segment;
     at->i = spot.i;
     at->u = spot.u;
     at->u_most = spot.u_most;
-    at->first = bry__segment_find(segment, spot.u_most, spot.u, 0);
-    at->count = bry__segment_count(segment, spot.u, at->first);
+    at->first = bry__segment_seek(segment, spot.u_most, spot.u, moving);
 }
 
 bool bry__table_find(const bry__table *table, uint64_t fingerprint, bool moving,
                      bry__table_place *place, uint32_t *value)
 {
     table_locate(table, fingerprint, moving, place);
-    bool found = place->count > 0;
+    bool found = place->first.count > 0;
     if (found)
-        *value = bry__segment_value(place->segment, place->first.index);
+        *value = place->first.value;
     if (place->segment->spilled && table->overflow.n > 0)
         found = table_get_beyond(table, fingerprint, found, value);
     return found;
@@ -419,7 +421,7 @@ static uint64_t table_list_values(const bry__table *table, uint64_t fingerprint,
     bry__spot at = bry__table_spot(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
     bry__place place = bry__segment_find(segment, at.u_most, at.u, from);
-    unsigned count = bry__segment_count(segment, at.u, place);
+    unsigned count = place.count;
     uint64_t total = 0, f = 0;
     uint32_t v = 0;
     bry__overflow_place beyond = {0};
@@ -455,6 +457,14 @@ uint64_t bry__table_get_from(const bry__table *table, uint64_t fingerprint, uint
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
+bry__swapped bry__table_swap(bry__table *table, uint64_t fingerprint, uint32_t to, uint32_t *from)
+{
+    bry__spot at = bry__table_spot(table, fingerprint);
+    bry__segment *segment = bry__table_segment(table, at.i);
+    return table->overflow.n > 0 ? BRY__SWAP_HARD
+                                 : bry__segment_swap(segment, at.u_most, at.u, to, from);
+}
+
 /* Inserts `value` into the sorted values of a full crowd in place of the largest. */
 static void table_replace_largest(bry__segment *segment, unsigned index, uint32_t value)
 {
@@ -484,7 +494,7 @@ bry_status bry__table_add_at(bry__table *table, const bry__table_place *at, uint
     bry__place place = at->first;
     bry_status status = BRY_OK;
     uint64_t moved = 0;
-    if (at->count >= BRY__CROWD) {
+    if (at->first.count >= BRY__CROWD) {
         if (!bry__segment_fits(segment, value))
             status = table_widen_segment(table, segment, at->u_most, allocator);
         if (status != BRY_OK)
@@ -499,7 +509,7 @@ bry_status bry__table_add_at(bry__table *table, const bry__table_place *at, uint
         if (status == BRY_OK)
             segment->spilled = 1;
     } else {
-        for (unsigned i = 0; i < at->count; i++) { /* after the smaller values */
+        for (unsigned i = 0; i < at->first.count; i++) { /* after the smaller values */
             if (bry__segment_value(segment, place.index) >= value)
                 break;
             place.index++;
@@ -533,7 +543,7 @@ static void table_remove_from_segment(bry__table *table, const bry__table_place 
 {
     bry__segment *segment = at->segment;
     bry__place place = at->first;
-    if (table->overflow.n > 0 && at->count >= BRY__CROWD) {
+    if (table->overflow.n > 0 && at->first.count >= BRY__CROWD) {
         bry__overflow_place smallest = bry__overflow_find(&table->overflow, at->fingerprint, 0);
         bry__overflow_place next = smallest;
         uint64_t f;
@@ -560,7 +570,7 @@ static void table_remove_from_segment(bry__table *table, const bry__table_place 
 static bool table_take_at(bry__table *table, const bry__table_place *at, uint32_t value,
                           const bry_allocator *allocator)
 {
-    unsigned index = at->first.index, end = index + at->count;
+    unsigned index = at->first.index, end = index + at->first.count;
     while (index < end && bry__segment_value(at->segment, index) != value)
         index++;
     if (index < end) {
@@ -600,24 +610,22 @@ bool bry__table_del(bry__table *table, uint64_t fingerprint, uint32_t value,
     return bry__table_del_at(table, &at, value, allocator);
 }
 
-/* bry__table_replace_at() in place, if the fingerprint has one entry and the value fits; else
- * false. */
-static bool table_replace_single(bry__table *table, const bry__table_place *at, uint32_t to)
+/* bry__table_replace_at() in place, if the segment has spilled and the fingerprint has one entry;
+ * else false. */
+static bool table_replace_spilled(bry__table *table, const bry__table_place *at, uint32_t to)
 {
+    if (!table_may_overflow(table, at->segment, at->first.count))
+        return false;
+    bry__overflow_place first = bry__overflow_find(&table->overflow, at->fingerprint, 0);
     unsigned beyond = 0;
-    bry__overflow_place first = {0};
-    if (table_may_overflow(table, at->segment, at->count)) {
-        uint64_t f;
-        uint32_t v;
-        first = bry__overflow_find(&table->overflow, at->fingerprint, 0);
-        for (bry__overflow_place next = first;
-             beyond < 2 && bry__overflow_next(&table->overflow, &next, &f, &v) &&
-             f == at->fingerprint;)
-            beyond++;
-    }
-    if (at->count == 1 && beyond == 0 && bry__segment_fits(at->segment, to))
+    uint64_t f;
+    uint32_t v;
+    for (bry__overflow_place next = first;
+         beyond < 2 && bry__overflow_next(&table->overflow, &next, &f, &v) && f == at->fingerprint;)
+        beyond++;
+    if (at->first.count == 1 && beyond == 0 && bry__segment_fits(at->segment, to))
         bry__segment_set_value(at->segment, at->first.index, to);
-    else if (at->count == 0 && beyond == 1)
+    else if (at->first.count == 0 && beyond == 1)
         bry__overflow_set(&table->overflow, first, to);
     else
         return false;
@@ -627,7 +635,11 @@ static bool table_replace_single(bry__table *table, const bry__table_place *at, 
 bry_status bry__table_replace_at(bry__table *table, const bry__table_place *at, uint32_t from,
                                  uint32_t to, const bry_allocator *allocator)
 {
-    if (table_replace_single(table, at, to))
+    if (bry__table_is_single(table, at) && bry__segment_fits(at->segment, to)) {
+        bry__segment_set_value(at->segment, at->first.index, to);
+        return BRY_OK;
+    }
+    if (table_replace_spilled(table, at, to))
         return BRY_OK;
     bry_status status = bry__table_add_at(table, at, to, allocator);
     if (status == BRY_OK)
@@ -658,7 +670,7 @@ const char *bry__table_check_overflow(const bry__table *table)
         bry__spot at = bry__table_spot(table, fingerprint);
         const bry__segment *segment = bry__table_segment(table, at.i);
         bry__place first = bry__segment_find(segment, at.u_most, at.u, 0);
-        unsigned count = bry__segment_count(segment, at.u, first);
+        unsigned count = first.count;
         if (!segment->spilled && (count != BRY__CROWD || !bry__segment_fits(segment, value) ||
                                   bry__segment_value(segment, first.index + count - 1) > value))
             return "an overflow entry cannot be found";

@@ -73,8 +73,11 @@ void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, siz
 /* Prefetches what a look-up or an addition will touch; waits only for the segment's record. */
 void bry__table_prefetch(const bry__table *table, uint64_t fingerprint, bool adding);
 
-/* Prefetches what operations on these fingerprints will read. */
-void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints, size_t n);
+/* Prefetches what operations on these fingerprints will read. `moving`: and what adding or removing
+ * entries will move; at most BRY__TABLE_ROUND fit into the cache then. */
+#define BRY__TABLE_ROUND 16u
+void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints, size_t n,
+                           bool moving);
 
 /* Stores the values of a fingerprint in ascending order, at most `room` of them. Returns the number
  * of all. */
@@ -89,8 +92,7 @@ typedef struct bry__table_place {
     uint64_t fingerprint;
     bry__segment *segment;
     uint64_t i, u, u_most;
-    bry__place first; /* of its smallest value in the segment, or where that would go */
-    unsigned count; /* its values in the segment */
+    bry__place first; /* of its values in the segment, or where one would go */
 } bry__table_place;
 
 /* Searches once, for bry__table_get() and a change after it: true if the fingerprint has a value,
@@ -98,6 +100,9 @@ typedef struct bry__table_place {
  * will move. */
 bool bry__table_find(const bry__table *table, uint64_t fingerprint, bool moving,
                      bry__table_place *place, uint32_t *value);
+
+/* bry__segment_swap() for a fingerprint. */
+bry__swapped bry__table_swap(bry__table *table, uint64_t fingerprint, uint32_t to, uint32_t *from);
 
 /* The functions below for a place that was found. */
 bry_status bry__table_add_at(bry__table *table, const bry__table_place *place, uint32_t value,
@@ -110,7 +115,7 @@ bool bry__table_del_at(bry__table *table, const bry__table_place *place, uint32_
 /* True if the fingerprint has exactly one entry, and that is in the segment. */
 static inline bool bry__table_is_single(const bry__table *table, const bry__table_place *place)
 {
-    return place->count == 1 && (table->overflow.n == 0 || !place->segment->spilled);
+    return place->first.count == 1 && (table->overflow.n == 0 || !place->segment->spilled);
 }
 
 /* Adds an entry, even if there is an equal one. BRY_E_NOMEM. */

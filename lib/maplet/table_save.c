@@ -162,7 +162,7 @@ static bry_status list_inside(bry__table_saving *saving, const bry__table_source
     uint64_t u = fingerprint >> bry__table_level(table, i);
     const bry__segment *segment = bry__table_segment(table, i);
     bry__place place = bry__segment_find(segment, bry__table_u_most(table, i), u, 0);
-    unsigned count = bry__segment_count(segment, u, place);
+    unsigned count = place.count;
     bry_status status = BRY_OK;
     saving->value_count = 0;
     for (unsigned j = 0; j < count && status == BRY_OK; j++) {

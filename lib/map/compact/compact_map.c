@@ -23,17 +23,14 @@
 
 static unsigned compact_map_bits_for(uint64_t codes)
 {
-    unsigned bits = 0;
-    while (bits < BRY_MAP_VALUE_BITS_MAX && codes > (uint64_t)1 << bits)
-        bits++;
-    return bits;
+    unsigned bits = codes > 1 ? 64 - (unsigned)__builtin_clzll(codes - 1) : 0;
+    return bits < BRY_MAP_VALUE_BITS_MAX ? bits : BRY_MAP_VALUE_BITS_MAX;
 }
 
 void bry__compact_map_widen(bry__compact_map *map, uint64_t codes)
 {
-    unsigned bits = compact_map_bits_for(codes);
-    if (bits > map->maplet.options.value_bits)
-        bry__maplet_widen(&map->maplet, bits);
+    if (codes > (uint64_t)1 << map->maplet.options.value_bits)
+        bry__maplet_widen(&map->maplet, compact_map_bits_for(codes));
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
@@ -190,6 +187,15 @@ static void compact_map_recount(const void *self)
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
+/* Reports the code that a key got, and the one it lost if it was there. */
+static void compact_map_report_change(const bry__compact_map *map, uint32_t code, bry_answer was,
+                                      uint32_t before)
+{
+    compact_map_report(map, code, true);
+    if (was == BRY_PRESENT)
+        compact_map_report(map, before, false);
+}
+
 /* Reports the codes that the keys gained and lost. */
 static void compact_map_report_n(const bry__compact_map *map, const uint32_t *codes_in, size_t n,
                                  const uint32_t *old, const uint8_t *was)
@@ -216,6 +222,24 @@ static bry_status compact_map_upsert(bry__compact_map *map, const bry_hash *hash
     return status;
 }
 
+static bry_status compact_map_set_one(bry__compact_map *map, bry_hash hash, uint32_t code,
+                                      uint64_t codes, uint8_t *was)
+{
+    unsigned bits = map->maplet.options.value_bits;
+    bry_answer answer;
+    uint32_t before;
+    bry__compact_map_widen(map, codes);
+    bry_status status = bry__maplet_upsert(&map->maplet, hash, code, &answer, &before);
+    if (status != BRY_OK) {
+        bry__maplet_narrow(&map->maplet, bits);
+        return status;
+    }
+    compact_map_report_change(map, code, answer, before);
+    if (was)
+        *was = (uint8_t)answer;
+    return BRY_OK;
+}
+
 static bry_status compact_map_set_n(void *self, const bry_hash *hashes, const uint32_t *codes_in,
                                     size_t n, uint64_t codes, uint8_t *was)
 {
@@ -223,6 +247,8 @@ static bry_status compact_map_set_n(void *self, const bry_hash *hashes, const ui
     const bry_allocator *allocator = &map->maplet.allocator;
     uint32_t small_old[SMALL_BATCH];
     uint8_t small_was[SMALL_BATCH];
+    if (n == 1)
+        return compact_map_set_one(map, *hashes, *codes_in, codes, was);
     if (n <= SMALL_BATCH) {
         bry_status status =
             compact_map_upsert(map, hashes, codes_in, n, codes, small_old, small_was);
@@ -260,13 +286,11 @@ static bry_status compact_map_del_n(void *self, const bry_hash *hashes, size_t n
                                     uint8_t *was)
 {
     bry__compact_map *map = self;
-    uint32_t found[SMALL_BATCH];
-    uint8_t answers[SMALL_BATCH];
     (void)codes;
     for (size_t i = 0; i < n; i++) {
-        if (i % SMALL_BATCH == 0 && n > 1)
-            bry__maplet_get_n(&map->maplet, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH,
-                              found, answers);
+        if (i % BRY__TABLE_ROUND == 0 && n > 1)
+            bry__maplet_prefetch_n(&map->maplet, hashes + i,
+                                   n - i < BRY__TABLE_ROUND ? n - i : BRY__TABLE_ROUND, true);
         bool removed = compact_map_del_all(map, hashes[i]);
         if (was)
             was[i] = removed ? BRY_PRESENT : BRY_ABSENT;
@@ -282,12 +306,10 @@ static bry_status compact_map_update(void *self, bry_hash hash, uint32_t code, u
     uint32_t before;
     bry__compact_map_widen(map, codes);
     bry_status status = bry__maplet_update(&map->maplet, hash, code, was, &before);
-    if (status == BRY_OK && *was == BRY_PRESENT) {
-        compact_map_report(map, code, true);
-        compact_map_report(map, before, false);
-    } else {
+    if (status == BRY_OK && *was == BRY_PRESENT)
+        compact_map_report_change(map, code, *was, before);
+    else
         bry__maplet_narrow(&map->maplet, bits);
-    }
     return status;
 }
 

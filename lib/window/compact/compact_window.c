@@ -317,8 +317,9 @@ static bry_status compact_window_add_all(bry__compact_window *window, const bry_
     bry_status status = BRY_OK;
     size_t i = 0;
     for (; i < n; i++) {
-        if (i % SMALL_BATCH == 0)
-            bry__maplet_prefetch_n(maplet, hashes + i, n - i < SMALL_BATCH ? n - i : SMALL_BATCH);
+        if (i % BRY__TABLE_ROUND == 0)
+            bry__maplet_prefetch_n(maplet, hashes + i,
+                                   n - i < BRY__TABLE_ROUND ? n - i : BRY__TABLE_ROUND, true);
         bry_answer was;
         status = compact_window_add_one(window, hashes[i], &was, &log->did[i]);
         if (status != BRY_OK)

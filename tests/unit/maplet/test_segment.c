@@ -75,23 +75,19 @@ static void finish(beside *it)
 
 static void compare_find(const beside *it, bry__entry entry)
 {
-    unsigned index = lower_bound(it, entry), count = 0, run = 0;
+    unsigned index = lower_bound(it, entry), count = 0;
     uint32_t value = 0;
-    unsigned shift = it->segment.remainder_bits;
-    for (unsigned i = 0; i < it->n; i++) {
-        bool shares = it->entry[i].u >> shift == entry.u >> shift;
-        run += shares && i >= index;
-        count += it->entry[i].u == entry.u && i >= index;
-    }
-    bool found = index < it->n && it->entry[index].u == entry.u;
+    for (unsigned i = index; i < it->n; i++)
+        count += it->entry[i].u == entry.u;
     bry__place place = bry__segment_find(&it->segment, it->u_most, entry.u, entry.value);
     assert_int_equal(place.index, index);
-    assert_int_equal(place.found, found);
-    assert_int_equal(bry__segment_count(&it->segment, entry.u, place), found ? count : 0);
-    if (found)
-        assert_int_equal(bry__segment_value(&it->segment, place.index), it->entry[index].value);
+    assert_int_equal(place.count, count);
+    if (count > 0) {
+        assert_int_equal(place.value, it->entry[index].value);
+        assert_int_equal(bry__segment_value(&it->segment, place.index), place.value);
+    }
     if (it->n > 0)
-        assert_int_equal(place.run, run);
+        assert_int_equal(place.bit, index + (entry.u >> it->segment.remainder_bits));
 
     bry__entry smallest = {entry.u, 0};
     unsigned at = lower_bound(it, smallest);
@@ -148,7 +144,7 @@ static void remove_at(beside *it, unsigned index)
 {
     bry__entry entry = it->entry[index];
     bry__place place = bry__segment_find(&it->segment, it->u_most, entry.u, entry.value);
-    assert_true(place.found);
+    assert_true(place.count > 0);
     bry__segment_remove(&it->segment, it->u_most, place, entry.u, &it->memory.allocator);
     it->n--;
     unsigned first = lower_bound(it, entry); /* one of several equal entries */
@@ -513,7 +509,7 @@ static void assert_consistent(const bry__segment *segment, uint64_t u_most, uint
     while (bry__segment_next(segment, u_most, &cursor, &entry)) {
         assert_true(entry.u <= u_limit && order(last, entry) <= 0);
         bry__place place = bry__segment_find(segment, u_most, entry.u, entry.value);
-        assert_true(place.found && place.index <= n);
+        assert_true(place.count > 0 && place.index <= n);
         last = entry;
         n++;
     }
