@@ -2,7 +2,7 @@
 
 Such a test is called as PROGRAM SERVER MODULE PRELOAD BLOOMERY NODE: PRELOAD may be empty, BLOOMERY
 is the command-line program, NODE a folder with npm packages (scripts/npm-packages). The variable
-MAP_AGENT names the program of map_agent.c.
+MAP_AGENT names the program of map_agent.c; CLUSTER_AGENTS the clients to test, by default all.
 """
 
 import json
@@ -21,8 +21,9 @@ try:
     import bloomery_map
     from bloomery_map import UNSURE
 except ImportError:  # no redis-py
-    bloomery_map = UNSURE = None
+    bloomery_map, UNSURE = None, object()
 
+WANTED = os.environ.get("CLUSTER_AGENTS", "python node c").split()
 PROGRAM = sys.argv[4] if len(sys.argv) > 4 else None
 NODE = pathlib.Path(sys.argv[5]) if len(sys.argv) > 5 else None
 
@@ -40,6 +41,8 @@ class PythonAgent:
 
     @staticmethod
     def missing():
+        if "python" not in WANTED:
+            return "not wanted"
         return None if bloomery_map else "this Python has no module redis (Debian: python3-redis)"
 
     def __init__(self):
@@ -84,6 +87,8 @@ class NodeAgent:
 
     @staticmethod
     def missing():
+        if "node" not in WANTED:
+            return "not wanted"
         if not shutil.which("node"):
             return "there is no node"
         if not NODE or not (NODE / "node_modules" / "installed").exists():
@@ -246,8 +251,9 @@ class CAgent:
 
     def close(self):
         self.process.stdin.close()
-        self.process.wait(PATIENCE)
+        code = self.process.wait(PATIENCE)
         self.process.stdout.close()
+        assert code == 0, f"the C client ended with {code}"  # the sanitizer's complaint is above
 
 
 def agents(test):
@@ -256,7 +262,8 @@ def agents(test):
     for kind in (PythonAgent, NodeAgent, CAgent):
         why = kind.missing()
         if why:
-            print(f"without {kind.name}: {why}", file=sys.stderr)
+            if kind.name in WANTED:
+                print(f"without {kind.name}: {why}", file=sys.stderr)
             continue
         made.append(kind())
         test.addCleanup(made[-1].close)
