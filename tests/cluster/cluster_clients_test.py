@@ -4,7 +4,6 @@ import itertools
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,7 +54,7 @@ class Clients(ClusterCase):
     def test_readme_node(self):
         code, printed = self.example(NodeAgent, "js")
         with tempfile.TemporaryDirectory(dir=map_agents.NODE) as folder:
-            shutil.copy(ROOT / "clients" / "node" / "bloomery_map.mjs", folder)
+            map_agents.copy_node_client(folder)
             program = pathlib.Path(folder) / "example.mjs"
             program.write_text(code)
             self.assertEqual(self.run_example(["node", str(program)]), printed)

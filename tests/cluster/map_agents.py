@@ -81,6 +81,11 @@ class PythonAgent:
         pass
 
 
+def copy_node_client(folder):
+    for name in ("bloomery_map.mjs", "bloomery_nodes.mjs"):
+        shutil.copy(ROOT / "clients" / "node" / name, folder)
+
+
 class NodeAgent:
     """Drives map_agent.mjs. Byte strings are strings of Latin-1 characters on the way."""
     name = "node"
@@ -98,7 +103,7 @@ class NodeAgent:
     def __init__(self):
         # Node searches for packages in the folders above a program.
         self.folder = tempfile.TemporaryDirectory(dir=NODE)
-        shutil.copy(ROOT / "clients" / "node" / "bloomery_map.mjs", self.folder.name)
+        copy_node_client(self.folder.name)
         program = shutil.copy(TESTS / "cluster" / "map_agent.mjs", self.folder.name)
         self.process = subprocess.Popen(["node", program], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)

@@ -1,0 +1,175 @@
+"""Connections to a Redis or Valkey cluster, or to a single server: commands go to the owners of
+their keys, many at once, and follow redirections. What the other clients here are built on.
+
+Needs redis-py 4.3 or later.
+"""
+
+import collections
+import contextlib
+import logging
+import os
+import time
+import urllib.parse
+
+import redis
+from redis import exceptions as replies
+from redis.cluster import RedisCluster
+
+logging.getLogger("redis").addHandler(logging.NullHandler())  # it reports each redirection
+
+
+class BloomeryError(Exception):
+    """The base of all errors of these clients; also an error reply that has no class of its own."""
+
+
+class NotConfirmed(BloomeryError):
+    """Fewer replicas than wanted have confirmed a write in time."""
+
+
+class Nodes:
+    """Sends commands to the owners of their keys, and repeats those that were redirected."""
+
+    RETRIED = (replies.ConnectionError, replies.TimeoutError, replies.MovedError,
+               replies.AskError, replies.TryAgainError, replies.ClusterDownError,
+               replies.MasterDownError, replies.ReadOnlyError)
+
+    def __init__(self, client):
+        self.client = client
+        self.patience = 30.0  # seconds for redirections and failovers
+        self.wait_for = 4.0  # seconds for replicas; less than the timeout of connections
+        self.is_cluster = isinstance(client, RedisCluster)
+        self.moved = {}  # slot → node, until the table of slots is read again
+
+    def primaries(self):
+        if not self.is_cluster:
+            return [self.client]
+        return [self.client.get_redis_connection(node) for node in self.client.get_primaries()]
+
+    def replicas_of(self, key):
+        """The number of replicas that the cluster has for the shard of a key."""
+        if not self.is_cluster:
+            return 0
+        owners = self.client.nodes_manager.slots_cache.get(self.client.keyslot(key), [None])
+        return len(owners) - 1
+
+    def run(self, commands, wait=0, key=None, follow=True):
+        """Sends commands, those of one node in one write. Returns the replies in order; error
+        replies are among them. The key of a command is its second word, unless `key` is given.
+        With wait, each write ends with WAIT, on the same connection, and NotConfirmed is raised
+        if that many replicas did not confirm it. Without follow, a redirection is raised too."""
+        answers, asked, confirmed = [None] * len(commands), {}, wait
+        end, pause, todo = time.monotonic() + self.patience, 0.01, range(len(commands))
+        while todo:
+            batches, again, failed = collections.defaultdict(list), [], None
+            for i in todo:
+                batches[asked.get(i) or self._pool(key or commands[i][1])].append(i)
+            for i, reply, replicas in self._exchange(commands, batches, asked, wait):
+                confirmed = min(confirmed, replicas)
+                asked.pop(i, None)
+                if not isinstance(reply, self.RETRIED):
+                    answers[i] = reply
+                    continue
+                again.append(i)
+                if not follow or isinstance(reply, replies.AuthenticationError):
+                    raise reply
+                if isinstance(reply, replies.AskError):  # also the base of MovedError
+                    self._redirect(reply, i, key or commands[i][1], asked)
+                else:
+                    failed = reply
+            todo = sorted(again)
+            if todo and time.monotonic() > end:
+                raise failed or BloomeryError("the cluster redirects without end")
+            if failed:
+                time.sleep(pause)
+                pause = min(2 * pause, 0.25)
+                self._refresh()
+        if confirmed < wait:
+            raise NotConfirmed(f"{confirmed} of {wait} replicas confirmed the write")
+        return answers
+
+    def _exchange(self, commands, batches, asked, wait):
+        """Writes to all nodes before it reads. Yields (command's index, reply, replicas that
+        confirmed); a failed connection is the reply to all its commands."""
+        written, last = [], [("WAIT", wait, int(self.wait_for * 1000))] if wait else []
+        for pool, batch in batches.items():
+            sent = [words for i in batch for words in
+                    ([("ASKING",)] if i in asked else []) + [commands[i]]] + last
+            connection = None
+            try:
+                connection = pool.get_connection("MAP")
+                connection.send_packed_command(connection.pack_commands(sent))
+                written.append((pool, batch, connection, sent))
+            except self.RETRIED as error:
+                if connection:
+                    connection.disconnect()
+                    pool.release(connection)
+                yield from ((i, error, wait) for i in batch)
+        for pool, batch, connection, sent in written:
+            try:
+                got = [self._read(connection) for _ in sent]
+            except self.RETRIED as error:
+                connection.disconnect()
+                got = [error] * len(sent)
+            finally:
+                pool.release(connection)
+            replicas = got.pop() if wait else 0
+            got = [reply for words, reply in zip(sent, got) if words[0] != "ASKING"]
+            if isinstance(replicas, Exception):
+                if not all(isinstance(reply, self.RETRIED) for reply in got):
+                    raise BloomeryError(str(replicas))  # such as NOPERM: nothing is known to be confirmed
+                replicas = wait  # the whole batch is repeated
+            yield from ((i, reply, replicas) for i, reply in zip(batch, got))
+
+    @staticmethod
+    def _read(connection):
+        try:
+            return connection.read_response(disable_decoding=True)
+        except replies.ResponseError as error:
+            return error
+
+    def _pool(self, key):
+        if not self.is_cluster:
+            return self.client.connection_pool
+        slot = self.client.keyslot(key)
+        owners = self.client.nodes_manager.slots_cache.get(slot)
+        # If nobody has the slot, any node says so, and it is tried again.
+        node = self.moved.get(slot) or (owners[0] if owners else self.client.get_default_node())
+        return self.client.get_redis_connection(node).connection_pool
+
+    def _redirect(self, error, i, key, asked):
+        """Follows MOVED and ASK. A node that is not known yet leaves things as they are."""
+        node = self.client.get_node(host=error.host, port=error.port)
+        if node is None:
+            self._refresh()
+            node = self.client.get_node(host=error.host, port=error.port)
+        if node and isinstance(error, replies.MovedError):
+            self.moved[self.client.keyslot(key)] = node
+        elif node:
+            asked[i] = self.client.get_redis_connection(node).connection_pool
+
+    def _refresh(self):
+        if self.is_cluster:
+            self.moved.clear()
+            with contextlib.suppress(redis.RedisError):
+                self.client.nodes_manager.initialize()
+
+
+def connect(url, timeout=5.0):
+    """A client for redis://[USER[:PASSWORD]@]HOST[:PORT][/NAME], and the name of the map. The
+    password may also be in BLOOMERY_PASSWORD, the user in BLOOMERY_USER. timeout: seconds for
+    connecting, and for each reply."""
+    parts = urllib.parse.urlsplit(url)
+    if parts.scheme not in ("redis", "rediss") or not parts.hostname:
+        raise ValueError(f"not an address such as redis://HOST:PORT/NAME: {url!r}")
+    unquote = urllib.parse.unquote
+    options = {"host": parts.hostname, "port": parts.port or 6379,
+               "socket_timeout": timeout, "socket_connect_timeout": timeout,
+               "username": unquote(parts.username or "") or os.environ.get("BLOOMERY_USER"),
+               "password": unquote(parts.password or "") or os.environ.get("BLOOMERY_PASSWORD")}
+    if parts.scheme == "rediss":
+        options["ssl"] = True
+    client = redis.Redis(**options)
+    if client.info("cluster").get("cluster_enabled"):
+        client.close()
+        client = RedisCluster(**options)
+    return client, unquote(parts.path[1:])
