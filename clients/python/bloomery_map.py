@@ -24,19 +24,12 @@ import zlib
 from redis import exceptions as replies
 
 from bloomery_nodes import BloomeryError as MapError
-from bloomery_nodes import Nodes, NotConfirmed, connect  # noqa: F401  also for our users
+from bloomery_nodes import (Mismatch, Missing, Nodes,  # noqa: F401  also for our users
+                            NotConfirmed, connect)
 
 REREAD = 60.0     # seconds after which the record of a map is read again
 CHUNK = 20000     # keys per exchange
 VALUE_MAX = 65535  # bytes
-
-
-class Missing(MapError):
-    """There is no map of this name."""
-
-
-class Mismatch(MapError):
-    """A map of this name exists, with other options."""
 
 
 class Full(MapError):

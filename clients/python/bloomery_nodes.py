@@ -22,6 +22,14 @@ class BloomeryError(Exception):
     """The base of all errors of these clients; also an error reply that has no class of its own."""
 
 
+class Missing(BloomeryError):
+    """There is nothing of this name."""
+
+
+class Mismatch(BloomeryError):
+    """Something of this name exists, with other options."""
+
+
 class NotConfirmed(BloomeryError):
     """Fewer replicas than wanted have confirmed a write in time."""
 
@@ -150,7 +158,7 @@ class Nodes:
     def _refresh(self):
         if self.is_cluster:
             self.moved.clear()
-            with contextlib.suppress(redis.RedisError):
+            with contextlib.suppress(redis.RedisError, IndexError):
                 self.client.nodes_manager.initialize()
 
 

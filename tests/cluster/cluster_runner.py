@@ -114,8 +114,11 @@ class Node(Server):
 class Cluster:
     def __init__(self, primaries=3, replicas=0, **settings):
         self.settings = settings
-        self.nodes = [Node(**settings) for _ in range(primaries * (1 + replicas))]
+        self.nodes = [self.make_node() for _ in range(primaries * (1 + replicas))]
         self.first = primaries
+
+    def make_node(self):
+        return Node(**self.settings)
 
     def __enter__(self):
         try:
@@ -285,20 +288,25 @@ class Cluster:
         replica = self.replicas_of(primary)[0]
         if kill:
             primary.stop(kill=True)
-        # Votes need some time between two elections, so one try may fail.
+        self.take_over(replica, force=kill)
+        self.wait_ok()
+        return replica
+
+    @staticmethod
+    def take_over(replica, force=True):
+        """The replica becomes the primary; with force, without the help of the old one."""
         last = 0.0
 
         def taken():
             nonlocal last
             if replica.role == "master":
                 return True
+            # Votes need some time between two elections, so one try may fail.
             if time.monotonic() > last + 6:
-                replica.client.ask("CLUSTER", "FAILOVER", *(["FORCE"] if kill else []))
+                replica.client.ask("CLUSTER", "FAILOVER", *(["FORCE"] if force else []))
                 last = time.monotonic()
             return False
         wait_until(taken, "a replica has taken over")
-        self.wait_ok()
-        return replica
 
     def restart(self, node):
         """Starts a node that was stopped or killed; it finds its place."""
@@ -310,7 +318,7 @@ class Cluster:
 
     def add_primary(self):
         """Adds an empty primary."""
-        node = Node(**self.settings)
+        node = self.make_node()
         self.nodes.append(node)
         node.start()
         self._meet([node])

@@ -1,0 +1,129 @@
+"""Counters stay right while replies are lost, nodes die and slots move.
+
+    PROGRAM SERVER MODULE PRELOAD …
+
+    BLOOMERY_ONCE_SECONDS   how long (default 15)
+    BLOOMERY_ONCE_CLIENTS   clients of each candidate (default 2)
+    BLOOMERY_ONCE_SEED      another schedule
+
+It prints the schedule, so that a failure can be repeated.
+"""
+
+import os
+import sys
+import threading
+import time
+import unittest
+
+import cluster_runner
+from fault_proxy import FaultPlan, Proxies
+from once_experiment import (NODE_TIMEOUT, Counters, Observer, Once, Plain, ProxiedCluster,
+                             Schedule, Worker, check, table)
+
+SECONDS = float(os.environ.get("BLOOMERY_ONCE_SECONDS", "15"))
+CLIENTS = int(os.environ.get("BLOOMERY_ONCE_CLIENTS", "2"))
+SEED = int(os.environ.get("BLOOMERY_ONCE_SEED", "1"))
+RATES = {"request": 0.01, "reply": 0.01, "between": 0.005, "late_request": 0.001,
+         "late_reply": 0.001}
+TAGS = [str(i) for i in range(12)]
+OPTIONS = {"window": 600, "parts": 12, "capacity": 10**5}
+
+
+def say(*words):
+    print(*words, flush=True)
+
+
+class Load:
+    """Clients of several candidates, and observers of their counters."""
+
+    def __init__(self, tables):
+        self.stop = threading.Event()
+        self.workers = {name: [Worker(one, i, self.stop, TAGS) for i in range(CLIENTS)]
+                        for name, one in tables.items()}
+        self.observers = {name: Observer(one, self.workers[name], self.stop)
+                          for name, one in tables.items() if type(one) is Counters and one.wait}
+        self.threads = [*self.observers.values(),
+                        *(worker for workers in self.workers.values() for worker in workers)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        for thread in self.threads:
+            thread.join()
+
+
+class ExactlyOnce(unittest.TestCase):
+    def report(self, load, tables, plan, faults=()):
+        """Prints and returns the outcome of each candidate."""
+        outcomes = {}
+        for name, workers in load.workers.items():
+            outcome = outcomes[name] = check(workers, tables[name])
+            times = sorted(t for worker in workers for t in worker.latencies) or [0]
+            say(f"{name:14} acknowledged {outcome.acknowledged:7}  unknown {outcome.unknown:4}  "
+                f"lost {len(outcome.lost):3}  doubled {len(outcome.doubled):3}  "
+                f"median {times[len(times) // 2] * 1e6:.0f} us")
+            self.assertEqual(outcome.problems, [], name)
+        for name, observer in load.observers.items():
+            say(f"{name:14} reads {observer.reads:7}  outside of [acknowledged, attempted] "
+                f"{len(observer.wrong)}, not near a fault "
+                f"{len(observer.gated(faults, NODE_TIMEOUT))}")
+            self.assertEqual(observer.gated(faults, NODE_TIMEOUT), [], name)
+            self.assertGreater(observer.reads, 0)
+        say(f"faults on the wire: {dict(plan.done)}, retries {plan.retries()}")
+        return outcomes
+
+    def test_lost_replies(self):
+        """Without other faults, plain increments double as often as a reply was lost."""
+        plan = FaultPlan(SEED, request=0.02, reply=0.02, between=0.02)
+        with Proxies(plan) as proxies, ProxiedCluster(proxies) as cluster:
+            # Nothing is late here, so that a slow machine does not cause a retry.
+            patient = OPTIONS | {"timeout": 60, "wait_for": 50}
+            tables = {"compact": table(Counters, cluster, "c", **patient),
+                      "fbf": table(Counters, cluster, "f", engine="fbf", **patient),
+                      "once": table(Once, cluster, "o", **patient),
+                      "plain": table(Plain, cluster, "p", wait=0, **patient)}
+            with Load(tables) as load:
+                time.sleep(SECONDS / 3)
+            outcomes = self.report(load, tables, plan)
+            for name in ("compact", "fbf", "once"):
+                self.assertEqual((outcomes[name].lost, outcomes[name].doubled), ([], []), name)
+            doubled = {name: value - 1 for name, value in outcomes["plain"].doubled}
+            fields = {n for worker in load.workers["plain"] for n in worker.acknowledged}
+            unheard = {name.decode(): count for name, count in plan.applied_unheard.items()
+                       if name.decode() in fields and count}
+            self.assertEqual(doubled, unheard)
+            self.assertGreater(len(doubled), 0)
+            self.assertEqual(outcomes["plain"].lost, [])
+
+    def test_schedule(self):
+        plan = FaultPlan(SEED, **RATES)
+        say(f"seed {SEED}")
+        with Proxies(plan) as proxies, ProxiedCluster(proxies) as cluster:
+            tables = {"compact": table(Counters, cluster, "c", **OPTIONS),
+                      "fbf": table(Counters, cluster, "f", engine="fbf", **OPTIONS),
+                      "once": table(Once, cluster, "o", **OPTIONS),
+                      "without wait": table(Counters, cluster, "w", wait=0, **OPTIONS),
+                      "plain": table(Plain, cluster, "p", wait=0, **OPTIONS)}
+            keys = [key for one in tables.values() for key in one.parts()]
+            schedule = Schedule(cluster, SEED, keys, say)
+            with Load(tables) as load:
+                schedule.run(SECONDS)
+            plan.active = False
+            time.sleep(plan.delay + 0.2)
+            cluster.settle()
+            outcomes = self.report(load, tables, plan, schedule.times)
+            say(f"faults {dict(schedule.count)}, failovers {schedule.failovers}")
+            if schedule.void:
+                self.skipTest(f"void: {schedule.void}")
+            for name in ("compact", "fbf", "once"):
+                self.assertEqual((outcomes[name].lost, outcomes[name].doubled), ([], []), name)
+            self.assertEqual(cluster.complaints(), "")
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    cluster_runner.main()
