@@ -59,7 +59,7 @@ _bloomery() {
             inner=""
             ;;
         "map build")
-            words="--error --items --values --engine --layout --raw --seed --fixed --like -d --delimiter --json-lines -0 --force --max-bytes -h --help"
+            words="--error --items --values --engine --layout --raw --seed --fixed --like -d --delimiter --json-lines -0 --force --slabs --keyed --resume --wait --max-bytes -h --help"
             inner=""
             ;;
         "map get")
@@ -67,11 +67,11 @@ _bloomery() {
             inner=""
             ;;
         "map put")
-            words="-d --delimiter --json-lines -0 --new --max-bytes -h --help"
+            words="-d --delimiter --json-lines -0 --new --wait --max-bytes -h --help"
             inner=""
             ;;
         "map del")
-            words="-0 --max-bytes -h --help"
+            words="-0 --wait --max-bytes -h --help"
             inner=""
             ;;
         "map info")
@@ -84,6 +84,22 @@ _bloomery() {
             ;;
         "map compress")
             words="--error --max-bytes -h --help"
+            inner=""
+            ;;
+        "map ls")
+            words="--json -h --help"
+            inner=""
+            ;;
+        "map drop")
+            words="-h --help"
+            inner=""
+            ;;
+        "map save")
+            words="-h --help"
+            inner=""
+            ;;
+        "map restore")
+            words="--force --wait -h --help"
             inner=""
             ;;
         "seen")
@@ -140,7 +156,7 @@ _bloomery() {
             ;;
         "map")
             words="-h --help"
-            inner="build get put del info merge compress"
+            inner="build get put del info merge compress ls drop save restore"
             ;;
         "index")
             words="-h --help"

@@ -1,7 +1,7 @@
 /* bloomery map build: a new map from pairs. */
 #include "cli/core/limits.h"
 #include "cli/map/map_command.h"
-#include "cli/map/map_pairs.h"
+#include "cli/map/map_remote.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +24,7 @@ typedef struct request {
     char between; /* key and value */
     uint64_t raw_bits, max_bytes;
     bool json, nul, force;
+    cli_remote_build remote; /* options of a map on servers */
     bry_map_options map;
 } request;
 
@@ -139,6 +140,56 @@ static int build_map(request *asked)
     return code;
 }
 
+/* On servers the number of keys is planned from the input, too. */
+static int build_remote_map(request *asked)
+{
+    cli_pairs pairs = {.lines = CLI_LINES(STDIN_FILENO, asked->nul ? '\0' : '\n'),
+                       .json = asked->json,
+                       .delimiter = asked->between};
+    asked->remote.url = asked->path;
+    asked->remote.map = &asked->map;
+    asked->remote.force = asked->force;
+    int code =
+        cli_remote_continues(&asked->remote) ? CLI_GO_ON : choose_capacity(asked, &pairs.lines);
+    if (code == CLI_GO_ON)
+        code = cli_remote_load(&asked->remote, &pairs);
+    cli_lines_free(&pairs.lines);
+    return code;
+}
+
+/* Options that are for maps in files only, or on servers only. */
+static int check_build_place(const request *asked)
+{
+    const cli_remote_build *remote = &asked->remote;
+    if (!cli_map_is_remote(asked->path)) {
+        const char *name = remote->slabs    ? "slabs"
+                           : remote->keyed  ? "keyed"
+                           : remote->wait   ? "wait"
+                           : remote->resume ? "resume"
+                                            : NULL;
+        return name ? cli_misuse(command, "--%s is for maps on servers", name) : CLI_GO_ON;
+    }
+    const char *name = asked->like        ? "like"
+                       : asked->layout    ? "layout"
+                       : asked->map.fixed ? "fixed"
+                       : asked->max_bytes ? "max-bytes"
+                                          : NULL;
+    if (name)
+        return cli_misuse(command, "--%s is for maps in files", name);
+    if (asked->force && cli_remote_continues(remote))
+        return cli_misuse(command, "--force cannot be combined with a build that is continued");
+    return CLI_GO_ON;
+}
+
+static const char build_more_text[] =
+    "Without --items the lines are counted first if standard input is a file or ends\n"
+    "within 4 MiB. A longer pipe is planned for 16 times (kbf: 4 times) the lines of\n"
+    "its first 4 MiB; beyond that the map grows, at some cost in speed and memory. FILE\n"
+    "is created when everything has been read, or not at all.\n"
+    "On a server, pairs are stored while they are read. With --resume, the progress is\n"
+    "recorded after replicas have confirmed it (one, unless --wait says more), and the\n"
+    "same command continues a build that was interrupted.";
+
 int cli_map_build(int argc, char **argv)
 {
     request asked = {.map = BRY_MAP_OPTIONS};
@@ -161,13 +212,20 @@ int cli_map_build(int argc, char **argv)
         {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}",
          &asked.json, 0},
         {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &asked.nul, 0},
-        {"force", CLI_FLAG, NULL, "replace FILE if it exists", &asked.force, 0},
+        {"force", CLI_FLAG, NULL, "replace the map if it exists", &asked.force, 0},
+        {"slabs", CLI_COUNT, "S", "on a server: number of slabs (default: planned)",
+         &asked.remote.slabs, 0},
+        {"keyed", CLI_FLAG, NULL, "on a server: choose slabs with a secret key",
+         &asked.remote.keyed, 0},
+        {"resume", CLI_TEXT, "STATE", "on a server: record the progress in this file, or continue",
+         &asked.remote.resume, 0},
+        CLI_MAP_WAIT(&asked.remote.wait),
         CLI_MAP_MAX_BYTES(&asked.max_bytes),
     };
     enum { SHAPING = 8 };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "FILE [options] < PAIRS",
+        .usage = "FILE|URL [options] < PAIRS",
         .about =
             "Creates a map from lines \"key<TAB>value\" on standard input: the key ends at the\n"
             "first tab, and the value is the rest of the line. If a key occurs twice, the last\n"
@@ -175,12 +233,10 @@ int cli_map_build(int argc, char **argv)
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map build paths.map --error 1e-4 < paths.tsv\n"
-                    "  bloomery map build users.map -d : < /etc/passwd",
-        .more =
-            "Without --items the lines are counted first if standard input is a file or ends\n"
-            "within 4 MiB. A longer pipe is planned for 16 times (kbf: 4 times) the lines of\n"
-            "its first 4 MiB; beyond that the map grows, at some cost in speed and memory. FILE\n"
-            "is created when everything has been read, or not at all.",
+                    "  bloomery map build users.map -d : < /etc/passwd\n"
+                    "  bloomery map build redis://127.0.0.1:7000/routes --resume routes.state < "
+                    "routes.tsv",
+        .more = build_more_text,
         .most_words = 1,
         CLI_MAP_FIRST_WORD,
     };
@@ -195,6 +251,10 @@ int cli_map_build(int argc, char **argv)
     code = cli_pair_delimiter(command, asked.delimiter, asked.json, &asked.between);
     if (code != CLI_GO_ON)
         return code;
-    code = asked.like ? CLI_GO_ON : check_map_options(&asked);
-    return code == CLI_GO_ON ? build_map(&asked) : code;
+    code = check_build_place(&asked);
+    if (code == CLI_GO_ON)
+        code = asked.like ? CLI_GO_ON : check_map_options(&asked);
+    if (code != CLI_GO_ON)
+        return code;
+    return cli_map_is_remote(asked.path) ? build_remote_map(&asked) : build_map(&asked);
 }

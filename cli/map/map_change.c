@@ -1,12 +1,24 @@
-/* bloomery map put and map del: change a map in a file; either all changes are made or none. */
+/* bloomery map put and map del: change a map. In a file either all changes are made or none. */
 #include "cli/core/files/saved_file.h"
 #include "cli/map/map_command.h"
-#include "cli/map/map_pairs.h"
+#include "cli/map/map_remote.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Options that are for maps in files only, or on servers only. */
+static int check_place(const char *command, const char *path, uint64_t wait, uint64_t max_bytes,
+                       bool known_new)
+{
+    bool remote = cli_map_is_remote(path);
+    if (wait && !remote)
+        return cli_misuse(command, "--wait is for maps on servers");
+    if (remote && (max_bytes || known_new))
+        return cli_misuse(command, "--%s is for maps in files", max_bytes ? "max-bytes" : "new");
+    return CLI_GO_ON;
+}
 
 /* ---- put ----------------------------------------------------------------------------------- */
 
@@ -26,12 +38,16 @@ static int put_words(bry_map *map, const cli_memory *memory, cli_map_how how, co
 static const char put_about_text[] =
     "Sets the value of a key, or the values of the pairs on standard input, which are\n"
     "lines \"key<TAB>value\", and replaces FILE. If one pair is refused, FILE is unchanged;\n"
-    "the exit code is 4 if engine kbf does not know the current value of the key.";
+    "the exit code is 4 if engine kbf does not know the current value of the key.\n"
+    "On a server, the other pairs are set then.";
 static const char put_more_text[] =
     "With kbf and --new, exit code 4 does not occur; but a key that is in the map\n"
-    "nevertheless becomes unsure.";
+    "nevertheless becomes unsure. With --wait, the exit code is 1 if too few replicas have\n"
+    "confirmed in time.";
 static const char put_examples_text[] = "  bloomery map put paths.map /usr/bin/new package\n"
-                                        "  bloomery map put paths.map < changes.tsv";
+                                        "  bloomery map put paths.map < changes.tsv\n"
+                                        "  bloomery map put redis://127.0.0.1:7000/routes "
+                                        "10.0.0.1 rack1 --wait 1";
 
 int cli_map_put_command(int argc, char **argv)
 {
@@ -39,7 +55,7 @@ int cli_map_put_command(int argc, char **argv)
     bool json = false, nul = false, known_new = false;
     const char *delimiter = NULL;
     cli_pairs pairs = {0};
-    uint64_t max_bytes = 0;
+    uint64_t max_bytes = 0, wait = 0;
     cli_option options[] = {
         CLI_PAIR_DELIMITERS(&delimiter),
         {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}", &json,
@@ -47,11 +63,12 @@ int cli_map_put_command(int argc, char **argv)
         {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
         {"new", CLI_FLAG, NULL, "none of the keys is in the map: kbf skips the look-up", &known_new,
          0},
+        CLI_MAP_WAIT(&wait),
         CLI_MAP_MAX_BYTES(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "FILE [KEY VALUE] [options]",
+        .usage = "FILE|URL [KEY VALUE] [options]",
         .about = put_about_text,
         .options = options,
         .option_count = sizeof options / sizeof options[0],
@@ -72,6 +89,15 @@ int cli_map_put_command(int argc, char **argv)
             cli_misuse(command, "--json-lines, --delimiter and -0 are for pairs on standard input");
     if (code == CLI_GO_ON)
         code = cli_pair_delimiter(command, delimiter, json, &pairs.delimiter);
+    if (code == CLI_GO_ON)
+        code = check_place(command, argv[0], wait, max_bytes, known_new);
+    pairs.lines = (cli_lines)CLI_LINES(STDIN_FILENO, nul ? '\0' : '\n');
+    pairs.json = json;
+    if (code == CLI_GO_ON && cli_map_is_remote(argv[0])) {
+        code = cli_remote_put(argv[0], words == 3 ? argv[1] : NULL, argv[2], &pairs, wait);
+        cli_lines_free(&pairs.lines);
+        return code;
+    }
     if (code == CLI_GO_ON && words == 1)
         code = cli_check_stream(command, argv[0], "pairs");
     if (code == CLI_GO_ON)
@@ -82,8 +108,6 @@ int cli_map_put_command(int argc, char **argv)
     if (words == 3) {
         code = put_words(map, &memory, how, argv[1], argv[2]);
     } else {
-        pairs.lines = (cli_lines)CLI_LINES(STDIN_FILENO, nul ? '\0' : '\n');
-        pairs.json = json;
         pairs.value_bits = cli_map_options(map).value_bits;
         code = cli_map_put_all(map, &memory, how, &pairs);
         cli_lines_free(&pairs.lines);
@@ -141,14 +165,15 @@ int cli_map_del(int argc, char **argv)
 {
     static const char command[] = "map del";
     bool nul = false;
-    uint64_t max_bytes = 0;
+    uint64_t max_bytes = 0, wait = 0;
     cli_option options[] = {
         {"0", CLI_FLAG, NULL, "keys end with a NUL instead of a newline", &nul, 0},
+        CLI_MAP_WAIT(&wait),
         CLI_MAP_MAX_BYTES(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "FILE [KEY...] [options]",
+        .usage = "FILE|URL [KEY...] [options]",
         .about =
             "Deletes the given keys, or those on standard input, one per line, and replaces FILE.\n"
             "Delete only keys that were stored: deleting a key that the map confuses with\n"
@@ -159,7 +184,8 @@ int cli_map_del(int argc, char **argv)
                     "  bloomery map del paths.map -0 < keys",
         .more =
             "Exit codes: 0 all were present, 1 some were not, 3 failure, 4 engine kbf does not\n"
-            "know the value of one of them. After 3 or 4, FILE is unchanged.",
+            "know the value of one of them. After 3 or 4, FILE is unchanged. With --wait, 1 also\n"
+            "if too few replicas have confirmed in time.",
         .most_words = (size_t)-1,
         CLI_MAP_FIRST_WORD,
     };
@@ -168,6 +194,10 @@ int cli_map_del(int argc, char **argv)
     bry_buffer note = BRY_BUFFER;
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = check_place(command, argv[0], wait, max_bytes, false);
+    if (code == CLI_GO_ON && cli_map_is_remote(argv[0]))
+        return cli_remote_del(argv[0], argv + 1, words - 1, nul ? '\0' : '\n', wait);
     if (code == CLI_GO_ON && words == 1)
         code = cli_check_stream(command, argv[0], "keys");
     if (code == CLI_GO_ON)

@@ -1,6 +1,6 @@
 /*
- * bloomery map: maps in files. Each subcommand loads a file, does one thing, and replaces the file
- * if that changed the map.
+ * bloomery map: maps in files and on servers. Each subcommand loads a file, does one thing, and
+ * replaces the file if that changed the map; or it asks the servers.
  */
 #include "cli/map/map_command.h"
 
@@ -12,23 +12,32 @@ static const cli_command commands[] = {
     {"info", "prints size, load and errors", cli_map_info},
     {"merge", "adds other maps to a map", cli_map_merge},
     {"compress", "makes a map as small as possible", cli_map_compress},
+    {"ls", "lists the maps on servers", cli_map_ls},
+    {"drop", "deletes a map from servers", cli_map_drop},
+    {"save", "copies a map from servers to a folder", cli_map_save_command},
+    {"restore", "copies a map from a folder to servers", cli_map_restore},
 };
 
 static const cli_group group = {
     .name = "map",
-    .usage = "map COMMAND FILE [options]",
-    .about = "Maps in files: a value for each key, in a few bytes per key. A map does not store\n"
-             "the keys, so it cannot list them. Its answers are wrong at the error rate that it\n"
-             "was built with.",
+    .usage = "map COMMAND FILE|URL [options]",
+    .about =
+        "Maps in files or on servers: a value for each key, in a few bytes per key. A map does\n"
+        "not store the keys, so it cannot list them. Its answers are wrong at the error rate\n"
+        "that it was built with.",
     .commands = commands,
     .count = sizeof commands / sizeof commands[0],
     .options = "  -h, --help  this text, or that of the command",
     .more =
         "\"bloomery help map COMMAND\" lists the options of a command. Files are replaced as a\n"
-        "whole; after a failure they are unchanged.",
+        "whole; after a failure they are unchanged. URL is "
+        "redis://[USER[:PASSWORD]@]HOST[:PORT]/NAME,\n"
+        "a map on a server or on a cluster that loads the module; user and password may also be\n"
+        "in the environment, as BLOOMERY_USER and BLOOMERY_PASSWORD.",
     .examples = "  bloomery map build paths.map --error 1e-4 < paths.tsv\n"
                 "  bloomery map get paths.map /usr/bin/awk\n"
-                "  bloomery map put paths.map /usr/bin/new package",
+                "  bloomery map put paths.map /usr/bin/new package\n"
+                "  bloomery map get redis://127.0.0.1:7000/routes 10.0.0.1",
 };
 
 int cli_map(int argc, char **argv)

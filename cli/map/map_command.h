@@ -11,5 +11,9 @@ int cli_map_del(int argc, char **argv);
 int cli_map_info(int argc, char **argv);
 int cli_map_merge(int argc, char **argv);
 int cli_map_compress(int argc, char **argv);
+int cli_map_drop(int argc, char **argv);
+int cli_map_ls(int argc, char **argv);
+int cli_map_save_command(int argc, char **argv);
+int cli_map_restore(int argc, char **argv);
 
 #endif

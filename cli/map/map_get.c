@@ -2,16 +2,18 @@
 #include "cli/core/files/saved_file.h"
 #include "cli/core/json/json_line.h"
 #include "cli/map/map_command.h"
-#include "cli/map/map_pairs.h"
+#include "cli/map/map_remote.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char command[] = "map get";
 
-#define BATCH 256u
+/* Enough for servers, where each batch is a journey. */
+#define BATCH 4096u
 
 /* The output format. */
 typedef struct style {
@@ -72,58 +74,68 @@ static void print_answer(const style *how, cli_text key, bry_answer answer,
     putchar(how->end);
 }
 
-static void look_up_keys(const bry_map *map, const style *how, const cli_text *keys, size_t n,
-                         tally *count)
-{
-    bry_hash hashes[BATCH] = {{0}}; /* gcc does not see that the first n are initialised */
+/* The keys of a batch and their answers. */
+typedef struct look_up {
+    cli_map_source source;
+    const style *how;
+    tally count;
+    cli_text keys[BATCH];
     bry_map_value values[BATCH];
-    uint8_t answers[BATCH];
+    bry_answer answers[BATCH];
+} look_up;
+
+/* Looks up the first n keys of the batch. */
+static int look_up_keys(look_up *self, size_t n)
+{
     if (n == 0)
-        return;
-    for (size_t i = 0; i < n; i++)
-        hashes[i] = bry_hash_key(bry_map_seed(map), keys[i].bytes, keys[i].len);
-    bry_map_get_n(map, hashes, n, values, answers);
-    for (size_t i = 0; i < n; i++) {
-        count->absent += answers[i] == BRY_ABSENT;
-        count->unsure += answers[i] == BRY_UNSURE;
-        print_answer(how, keys[i], (bry_answer)answers[i], &values[i]);
+        return CLI_GO_ON;
+    int code = self->source.get(&self->source, self->keys, n, self->values, self->answers);
+    for (size_t i = 0; i < n && code == CLI_GO_ON; i++) {
+        self->count.absent += self->answers[i] == BRY_ABSENT;
+        self->count.unsure += self->answers[i] == BRY_UNSURE;
+        print_answer(self->how, self->keys[i], self->answers[i], &self->values[i]);
     }
-    count->asked += n;
+    self->count.asked += n;
+    return code;
 }
 
-static void look_up_words(const bry_map *map, const style *how, char **words, size_t n,
-                          tally *count)
+static int look_up_words(look_up *self, char **words, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        cli_text key = {words[i], strlen(words[i])};
-        look_up_keys(map, how, &key, 1, count);
+    int code = CLI_GO_ON;
+    for (size_t done = 0; done < n && code == CLI_GO_ON; done += BATCH) {
+        size_t count = n - done < BATCH ? n - done : BATCH;
+        for (size_t i = 0; i < count; i++)
+            self->keys[i] = (cli_text){words[done + i], strlen(words[done + i])};
+        code = look_up_keys(self, count);
     }
+    return code;
 }
 
 /* Flushes before waiting for the next key, so that a program can send a key and wait for the
  * answer. */
-static int look_up_lines(const bry_map *map, const style *how, tally *count)
+static int look_up_lines(look_up *self)
 {
     cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);
-    cli_lines lines = CLI_LINES(STDIN_FILENO, how->end);
+    cli_lines lines = CLI_LINES(STDIN_FILENO, self->how->end);
     lines.progress = &progress;
-    cli_text keys[BATCH];
     bry_status status = BRY_OK;
     bool more = true;
-    while (more && status == BRY_OK && !ferror(stdout)) {
+    int code = CLI_GO_ON;
+    while (more && code == CLI_GO_ON && status == BRY_OK && !ferror(stdout)) {
         size_t n = 0;
         do {
-            status = cli_lines_next(&lines, &keys[n]);
-            more = status == BRY_OK && keys[n].bytes;
+            status = cli_lines_next(&lines, &self->keys[n]);
+            more = status == BRY_OK && self->keys[n].bytes;
             n += more;
         } while (more && n < BATCH && cli_lines_ready(&lines));
-        look_up_keys(map, how, keys, n, count);
+        code = look_up_keys(self, n);
         cli_progress_add(&progress, n);
         if (!cli_lines_ready(&lines))
             fflush(stdout);
     }
     cli_progress_end(&progress);
-    int code = status == BRY_OK ? CLI_GO_ON : cli_lines_failed(&lines, status);
+    if (code == CLI_GO_ON && status != BRY_OK)
+        code = cli_lines_failed(&lines, status);
     cli_lines_free(&lines);
     return code;
 }
@@ -151,14 +163,15 @@ int cli_map_get(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "FILE [KEY...] [options]",
+        .usage = "FILE|URL [KEY...] [options]",
         .about =
             "Prints the value of one key, or lines \"key<TAB>value\" for several keys, or for\n"
             "those on standard input, one per line. Absent keys are omitted.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map get paths.map /usr/bin/awk /usr/bin/none\n"
-                    "  bloomery map get paths.map --json < keys",
+                    "  bloomery map get paths.map --json < keys\n"
+                    "  bloomery map get redis://127.0.0.1:7000/routes 10.0.0.1",
         .more = "--all prints \"present<TAB>key<TAB>value\", \"absent<TAB>key\" or "
                 "\"unsure<TAB>key\";\n"
                 "--json prints {\"key\":...,\"answer\":...,\"value\":...} for each key, with\n"
@@ -169,23 +182,28 @@ int cli_map_get(int argc, char **argv)
     };
     size_t words;
     cli_memory memory;
-    bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && words == 1)
         code = cli_check_stream(command, argv[0], "keys");
+    look_up *self = code == CLI_GO_ON ? malloc(sizeof *self) : NULL;
+    if (code == CLI_GO_ON && !self)
+        code = cli_fail(BRY_E_NOMEM, "out of memory");
     if (code == CLI_GO_ON)
-        code = cli_map_open(argv[0], max_bytes, &memory, &map, NULL);
-    if (code != CLI_GO_ON)
+        code = cli_source_open(argv[0], max_bytes, &memory, &self->source);
+    if (code != CLI_GO_ON) {
+        free(self);
         return code;
+    }
     how.all = how.all || how.json;
     how.value_alone = words == 2 && !how.all;
-    how.integers = cli_map_options(map).value_bits != 0;
+    how.integers = self->source.value_bits != 0;
     how.end = nul ? '\0' : '\n';
-    tally count = {0};
-    if (words > 1)
-        look_up_words(map, &how, argv + 1, words - 1, &count);
-    else
-        code = look_up_lines(map, &how, &count);
-    bry_map_destroy(map);
-    return code == CLI_GO_ON ? exit_code_of(&count) : code;
+    self->how = &how;
+    self->count = (tally){0};
+    code = words > 1 ? look_up_words(self, argv + 1, words - 1) : look_up_lines(self);
+    self->source.close(&self->source);
+    if (code == CLI_GO_ON)
+        code = exit_code_of(&self->count);
+    free(self);
+    return code;
 }

@@ -2,7 +2,7 @@
 #include "cli/core/json/json_write.h"
 #include "cli/core/output/text_table.h"
 #include "cli/map/map_command.h"
-#include "cli/map/map_file.h"
+#include "cli/map/map_remote.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +13,9 @@ typedef struct facts {
     bry_map_stats stats;
     bool is_file; /* a pipe has no size */
     uint64_t file_bytes;
+    bool is_remote; /* then these are set: */
+    bool keyed;
+    uint64_t slabs, slabs_used, queries;
 } facts;
 
 static const char *layout_of(const bry_map_options *options)
@@ -54,8 +57,9 @@ static void print_map_json(const facts *f)
     write_errors(&json, "estimated", &s->estimated);
     cli_json_count(&json, "refused_unsure", s->refused_unsure);
     cli_json_count(&json, "refused_full", s->refused_full);
-    if (is_kbf) {
+    if (is_kbf)
         cli_json_count(&json, "ghosts", s->ghosts);
+    if (is_kbf && !f->is_remote) {
         cli_json_open(&json, "cells", '[');
         for (size_t i = 0; i < sizeof s->cells / sizeof s->cells[0]; i++)
             cli_json_count(&json, NULL, s->cells[i]);
@@ -65,7 +69,12 @@ static void print_map_json(const facts *f)
     cli_json_count(&json, "bytes_main", s->bytes_main);
     cli_json_count(&json, "bytes_secondary", s->bytes_secondary);
     cli_json_count(&json, "bytes_dictionary", s->bytes_dictionary);
-    if (f->is_file)
+    if (f->is_remote) {
+        cli_json_count(&json, "slabs", f->slabs);
+        cli_json_count(&json, "slabs_used", f->slabs_used);
+        cli_json_bool(&json, "keyed", f->keyed);
+        cli_json_count(&json, "queries", f->queries);
+    } else if (f->is_file)
         cli_json_count(&json, "file_bytes", f->file_bytes);
     else
         cli_json_text(&json, "file_bytes", NULL);
@@ -98,7 +107,10 @@ static void print_map_text(const facts *f)
     if (f->is_file)
         printf("; file %" PRIu64, f->file_bytes);
     putchar('\n');
-    if (is_kbf) {
+    if (f->is_remote)
+        printf("slabs       %" PRIu64 " of %" PRIu64 " in use%s\nqueries     %" PRIu64 "\n",
+               f->slabs_used, f->slabs, f->keyed ? ", chosen with a key" : "", f->queries);
+    if (is_kbf && !f->is_remote) {
         printf("cells       by keys in them:");
         for (size_t i = 0; i < sizeof s->cells / sizeof s->cells[0]; i++)
             printf(" %" PRIu64, s->cells[i]);
@@ -128,6 +140,38 @@ static int print_errors(const bry_map_stats *s)
     return printed ? CLI_YES : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
 }
 
+static int read_file_facts(const char *path, uint64_t max_bytes, facts *f)
+{
+    cli_memory memory;
+    bry_map *map;
+    struct stat file;
+    int code = cli_map_open(path, max_bytes, &memory, &map, NULL);
+    if (code != CLI_GO_ON)
+        return code;
+    f->options = cli_map_options(map);
+    f->is_file = stat(path, &file) == 0 && S_ISREG(file.st_mode);
+    f->file_bytes = f->is_file ? (uint64_t)file.st_size : 0;
+    bry_map_get_stats(map, &f->stats);
+    bry_map_destroy(map);
+    return CLI_GO_ON;
+}
+
+static int read_server_facts(const char *url, facts *f)
+{
+    cli_remote_facts remote;
+    int code = cli_remote_info(url, &remote);
+    if (code != CLI_GO_ON)
+        return code;
+    f->options = remote.options;
+    f->stats = remote.stats;
+    f->is_remote = true;
+    f->keyed = remote.keyed;
+    f->slabs = remote.slabs;
+    f->slabs_used = remote.slabs_used;
+    f->queries = remote.queries;
+    return CLI_GO_ON;
+}
+
 int cli_map_info(int argc, char **argv)
 {
     static const char command[] = "map info";
@@ -139,30 +183,27 @@ int cli_map_info(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "FILE [options]",
+        .usage = "FILE|URL [options]",
         .about = "Prints engine, size and contents of the map, and its errors: promised for the\n"
-                 "planned number of keys, and estimated for the current one.",
+                 "planned number of keys, and estimated for the current one. On servers: of all\n"
+                 "slabs together.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map info paths.map\n"
-                    "  bloomery map info paths.map --json",
+                    "  bloomery map info redis://127.0.0.1:7000/routes --json",
         .most_words = 1,
         CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    cli_memory memory;
-    bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code == CLI_GO_ON)
-        code = cli_map_open(argv[0], max_bytes, &memory, &map, NULL);
+    facts f = {.options = BRY_MAP_OPTIONS, .stats = BRY_MAP_STATS};
+    if (code == CLI_GO_ON && cli_map_is_remote(argv[0]))
+        code = max_bytes ? cli_misuse(command, "--max-bytes is for maps in files")
+                         : read_server_facts(argv[0], &f);
+    else if (code == CLI_GO_ON)
+        code = read_file_facts(argv[0], max_bytes, &f);
     if (code != CLI_GO_ON)
         return code;
-    struct stat file;
-    facts f = {.options = cli_map_options(map), .stats = BRY_MAP_STATS};
-    f.is_file = stat(argv[0], &file) == 0 && S_ISREG(file.st_mode);
-    f.file_bytes = f.is_file ? (uint64_t)file.st_size : 0;
-    bry_map_get_stats(map, &f.stats);
-    bry_map_destroy(map);
     if (as_json) {
         print_map_json(&f);
         return CLI_YES;

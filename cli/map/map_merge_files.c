@@ -1,7 +1,7 @@
 /* bloomery map merge and map compress: whole maps. */
 #include "cli/core/files/saved_file.h"
 #include "cli/map/map_command.h"
-#include "cli/map/map_file.h"
+#include "cli/map/map_remote.h"
 
 #include <sys/stat.h>
 
@@ -76,7 +76,10 @@ int cli_map_merge(int argc, char **argv)
         return code;
     if (force && !output)
         return cli_misuse(command, "--force requires --output");
-    code = check_distinct(argv, words);
+    for (size_t i = 0; i < words && code == CLI_GO_ON; i++)
+        code = cli_map_check_file(command, argv[i]);
+    if (code == CLI_GO_ON)
+        code = check_distinct(argv, words);
     if (code == CLI_GO_ON && output)
         code = cli_target_check(output, force, CLI_LOCK_WAIT);
     if (code != CLI_GO_ON)
@@ -129,6 +132,8 @@ int cli_map_compress(int argc, char **argv)
     bry_buffer note = BRY_BUFFER;
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_map_check_file(command, argv[0]);
     if (code == CLI_GO_ON)
         code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map, &note);
     if (code != CLI_GO_ON)

@@ -34,8 +34,8 @@ typedef struct bryc_client bryc_client;
 /* How to connect. Zero means the default. */
 typedef struct bryc_options {
     size_t struct_size;
-    const char *user; /* NULL: the one of the URL, else the server's default user */
-    const char *password; /* NULL: the one of the URL, else none */
+    const char *user; /* if the URL has none; NULL: the server's default user */
+    const char *password; /* if the URL has none; NULL: none */
     uint32_t connect_ms; /* limit for connecting to a node; 0: 2000 */
     uint32_t reply_ms; /* limit for a node that neither reads nor answers; 0: 10000 */
     uint32_t patience_ms; /* limit for repeating a command while the cluster changes; 0: 30000 */
@@ -90,11 +90,13 @@ typedef struct bryc_node {
     const char *host; /* as the cluster announces it; valid until bryc_close() */
     uint32_t port; /* of its clients */
     uint32_t slots; /* how many slots it has; 0: a replica, an empty primary, or gone */
+    uint32_t replicas; /* of these slots, as the cluster sees them; 0 for a single server */
+    uint32_t reserved; /* 0 */
 } bryc_node;
 
 #define BRYC_NODE                                                                                  \
     {                                                                                              \
-        sizeof(bryc_node), NULL, 0, 0                                                              \
+        sizeof(bryc_node), NULL, 0, 0, 0, 0                                                        \
     }
 
 /* How many nodes the client knows; their numbers are 0 to this - 1. */
@@ -283,6 +285,46 @@ typedef struct bryc_map_info {
 
 /* BRY_E_IO, BRY_E_NOMEM. */
 BRY_API bry_status bryc_map_get_info(bryc_map *map, bryc_map_info *info);
+
+/* ---- copying a whole map ------------------------------------------------------------------- */
+
+/*
+ * A map with the options of this record, but not visible to others yet: what is placed in it cannot
+ * be seen before bryc_map_publish(). `client` may be NULL; then only bryc_map_slab_of(),
+ * bryc_map_get_options() and bryc_map_record() may be called. BRY_E_RANGE: an invalid name;
+ * BRY_E_VERSION: not a record, or one of a newer version; BRY_E_NOMEM. *problem, which may be NULL,
+ * explains these.
+ */
+BRY_API bry_status bryc_map_prepare(bryc_client *client, const char *name, const char *record,
+                                    bryc_map **map, const char **problem);
+
+/* Makes a prepared map visible. If there is one of that name: with `replace` it is replaced, and
+ * then deleted; else BRY_E_MISMATCH. */
+BRY_API bry_status bryc_map_publish(bryc_map *map, bool replace);
+
+/* Deletes the slabs and values of a map that was not published. */
+BRY_API bry_status bryc_map_discard(bryc_map *map);
+
+/* The slab of a key. */
+BRY_API uint64_t bryc_map_slab_of(const bryc_map *map, const void *key, size_t len);
+
+/* Writes a slab as bry_map_save() would: an ordinary map, whose values are codes if those of the
+ * distributed map are byte strings. *there is false, and nothing is written, if the slab has no
+ * keys. */
+BRY_API bry_status bryc_map_fetch_slab(bryc_map *map, uint64_t slab, const bry_sink *sink,
+                                       bool *there);
+
+/* Creates a slab that does not exist, from the bytes of bryc_map_fetch_slab(). BRY_E_BADDATA: the
+ * server refused them. */
+BRY_API bry_status bryc_map_place_slab(bryc_map *map, uint64_t slab, const void *bytes, size_t len);
+
+/* Calls `each` for every byte string, in the order of their codes. It returns BRY_OK to go on. */
+BRY_API bry_status bryc_map_fetch_values(bryc_map *map,
+                                         bry_status (*each)(void *opaque, bry_map_value value),
+                                         void *opaque);
+
+/* Appends byte strings, which get the next codes. */
+BRY_API bry_status bryc_map_place_values(bryc_map *map, const bry_map_value *values, size_t n);
 
 /* How the keys of a map are named on the servers, for tools: slab number i, or the list of values.
  * Returns the length, as snprintf(). */

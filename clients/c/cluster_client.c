@@ -58,13 +58,12 @@ bry_status bryc__reply_status(const char *text, size_t len)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static bool override(char **field, const char *text)
+/* What the URL says comes first. */
+static bool set_if_missing(char **field, const char *text)
 {
-    if (!text)
-        return true;
-    free(*field);
-    *field = strdup(text);
-    return *field != NULL;
+    if (text && !*field)
+        *field = strdup(text);
+    return *field || !text;
 }
 
 static bry_status open_client(bryc_client *client, const char *url, const bryc_options *options)
@@ -79,8 +78,8 @@ static bry_status open_client(bryc_client *client, const char *url, const bryc_o
     const char *problem = bryc__url_read(url, &client->url);
     if (problem)
         return bryc__fail(client, BRY_E_RANGE, "%s", problem);
-    if (!override(&client->url.user, options->user) ||
-        !override(&client->url.password, options->password))
+    if (!set_if_missing(&client->url.user, options->user) ||
+        !set_if_missing(&client->url.password, options->password))
         return bryc__fail(client, BRY_E_NOMEM, "out of memory");
     if (client->url.user && !client->url.password)
         return bryc__fail(client, BRY_E_RANGE, "there is a user, but no password");

@@ -62,6 +62,13 @@ bry_status bryc__codes_read(bryc_map *map, uint64_t highest);
 /* Reads the record again if it is old, or in any case. *changed: it is another map now. */
 bry_status bryc__map_reread(bryc_map *map, bool *changed);
 
+/* A map with this record, which is not read from the server. BRY_E_NOMEM. */
+bry_status bryc__map_new(bryc_client *client, const char *name, const bryc__record *record,
+                         bryc_map **map);
+
+/* Deletes the slabs and the values of the map's epoch. */
+bry_status bryc__map_delete_keys(bryc_map *map);
+
 void bryc__batch_free(struct bryc__batch *batch);
 
 #endif

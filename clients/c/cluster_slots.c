@@ -48,6 +48,7 @@ bry_status bryc_node_at(const bryc_client *client, uint32_t number, bryc_node *n
     node->host = found->host;
     node->port = found->port;
     node->slots = found->slots;
+    node->replicas = found->slots ? found->replicas : 0;
     return BRY_OK;
 }
 

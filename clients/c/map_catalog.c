@@ -58,7 +58,7 @@ static bry_status adopt_record(bryc_map *map, const bryc__record *record)
         !bryc__put_argument(&options, "FIELDS", 6)) {
         free(slots);
         free(options.at);
-        return bryc__fail(map->client, BRY_E_NOMEM, "out of memory");
+        return map->client ? bryc__fail(map->client, BRY_E_NOMEM, "out of memory") : BRY_E_NOMEM;
     }
     free(map->options.at);
     free(map->slots);
@@ -111,12 +111,12 @@ bry_status bryc__map_reread(bryc_map *map, bool *changed)
     return status;
 }
 
-static bry_status new_map(bryc_client *client, const char *name, const bryc__record *record,
-                          bryc_map **map)
+bry_status bryc__map_new(bryc_client *client, const char *name, const bryc__record *record,
+                         bryc_map **map)
 {
     *map = calloc(1, sizeof **map);
     if (!*map)
-        return bryc__fail(client, BRY_E_NOMEM, "out of memory");
+        return BRY_E_NOMEM;
     (*map)->client = client;
     (*map)->wait_ms = WAIT_MS;
     (*map)->confirmed = UINT32_MAX;
@@ -180,7 +180,7 @@ bry_status bryc_map_create(bryc_client *client, const char *name, const bryc_map
     if (problem)
         return bryc__fail(client, BRY_E_RANGE, "%s", problem);
     status = place_record(client, name, options, &record);
-    return status == BRY_OK ? new_map(client, name, &record, map) : status;
+    return status == BRY_OK ? bryc__map_new(client, name, &record, map) : status;
 }
 
 bry_status bryc_map_open(bryc_client *client, const char *name, bryc_map **map)
@@ -190,7 +190,7 @@ bry_status bryc_map_open(bryc_client *client, const char *name, bryc_map **map)
     bry_status status = check_name(client, name);
     if (status == BRY_OK)
         status = read_record(client, name, &record);
-    return status == BRY_OK ? new_map(client, name, &record, map) : status;
+    return status == BRY_OK ? bryc__map_new(client, name, &record, map) : status;
 }
 
 void bryc_map_close(bryc_map *map)
@@ -267,6 +267,15 @@ static bry_status drop_keys(bryc_map *map, uint64_t first, uint64_t last)
     return status;
 }
 
+bry_status bryc__map_delete_keys(bryc_map *map)
+{
+    uint64_t count = map->record.slabs + map->record.codes;
+    bry_status status = BRY_OK;
+    for (uint64_t i = 0; i < count && status == BRY_OK; i += DROP_STEP)
+        status = drop_keys(map, i, i + DROP_STEP < count ? i + DROP_STEP : count);
+    return status;
+}
+
 bry_status bryc_map_drop(bryc_client *client, const char *name)
 {
     bryc_map *map;
@@ -278,9 +287,8 @@ bry_status bryc_map_drop(bryc_client *client, const char *name)
     size_t len = record_key(name, key, sizeof key);
     status = bryc_ask_key(client, key, len, 0, &reply, "DEL %b", key, len);
     freeReplyObject(reply);
-    uint64_t count = map->record.slabs + map->record.codes;
-    for (uint64_t i = 0; i < count && status == BRY_OK; i += DROP_STEP)
-        status = drop_keys(map, i, i + DROP_STEP < count ? i + DROP_STEP : count);
+    if (status == BRY_OK)
+        status = bryc__map_delete_keys(map);
     bryc_map_close(map);
     return status;
 }

@@ -90,10 +90,20 @@ static uint64_t plan_slab_count(const bryc__record *record, uint32_t primaries)
     return slabs < least ? least : slabs;
 }
 
+const char *bryc__record_new_epoch(bryc__record *record)
+{
+    unsigned char random[8];
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return "the system returned no random numbers";
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(record->epoch + 2 * i, 3, "%02x", random[i]);
+    record_write(record);
+    return NULL;
+}
+
 const char *bryc__record_plan(const bryc_map_options *options, uint32_t primaries,
                               bryc__record *record)
 {
-    unsigned char random[8];
     bool kbf = options->engine == BRY_ENGINE_KBF;
     *record = (bryc__record){.slabs = options->slabs,
                              .keyed = options->keyed == 1,
@@ -113,19 +123,15 @@ const char *bryc__record_plan(const bryc_map_options *options, uint32_t primarie
         record->slabs = plan_slab_count(record, primaries);
     if (record->slabs > SLABS_MOST)
         return "there are more than 2^32 - 1 slabs";
-    if (getrandom(random, sizeof random, 0) != sizeof random ||
-        getrandom(record->secret, sizeof record->secret, 0) != sizeof record->secret ||
+    if (getrandom(record->secret, sizeof record->secret, 0) != sizeof record->secret ||
         (!record->seed && getrandom(&record->seed, sizeof record->seed, 0) != sizeof record->seed))
         return "the system returned no random numbers";
     record->seed += record->seed == 0;
-    for (size_t i = 0; i < sizeof random; i++)
-        snprintf(record->epoch + 2 * i, 3, "%02x", random[i]);
     bry_map_options slab = bryc__record_slab(record);
     bry_map_shape shape = BRY_MAP_SHAPE;
     if (record->capacity > BRY_CAPACITY_MAX || bry_map_plan(&slab, &shape) != BRY_OK)
         return "capacity, error or bits are out of range";
-    record_write(record);
-    return NULL;
+    return bryc__record_new_epoch(record);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

@@ -35,6 +35,9 @@ bool bryc__name_is_valid(const char *name);
 const char *bryc__record_plan(const bryc_map_options *options, uint32_t primaries,
                               bryc__record *record);
 
+/* Draws another epoch. NULL, or what is wrong. */
+const char *bryc__record_new_epoch(bryc__record *record);
+
 /* NULL, or what is wrong with the text. */
 const char *bryc__record_read(const char *text, size_t len, bryc__record *record);
 

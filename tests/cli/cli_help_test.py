@@ -51,12 +51,13 @@ def on_terminal(*arguments, **environment):
 
 class Help(Case):
     def test_all_are_there(self):
-        self.assertEqual(len(HELPS), 1 + 6 + 7 + 9 + 1)
+        self.assertEqual(len(HELPS), 1 + 6 + 11 + 9 + 1)
 
     def test_words(self):
         """Identifiers of the sources do not occur in the help."""
         for path, text in HELPS.items():
-            names = set(re.findall(r"\w+_\w+", text)) - {"key_base64", "value_base64", "name_base64"}
+            names = set(re.findall(r"\w+_\w+", text)) - {
+                "key_base64", "value_base64", "name_base64", "BLOOMERY_USER", "BLOOMERY_PASSWORD"}
             self.assertEqual(names, set(), path)
 
     def test_examples(self):

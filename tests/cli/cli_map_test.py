@@ -12,11 +12,11 @@ from payloads import resealed
 from map_runner import ENGINES, MapCase, keys, numbered
 
 HELP = b"""\
-Usage: bloomery map COMMAND FILE [options]
+Usage: bloomery map COMMAND FILE|URL [options]
 
-Maps in files: a value for each key, in a few bytes per key. A map does not store
-the keys, so it cannot list them. Its answers are wrong at the error rate that it
-was built with.
+Maps in files or on servers: a value for each key, in a few bytes per key. A map does
+not store the keys, so it cannot list them. Its answers are wrong at the error rate
+that it was built with.
 
 Commands:
   build     creates a map from pairs on standard input
@@ -26,21 +26,28 @@ Commands:
   info      prints size, load and errors
   merge     adds other maps to a map
   compress  makes a map as small as possible
+  ls        lists the maps on servers
+  drop      deletes a map from servers
+  save      copies a map from servers to a folder
+  restore   copies a map from a folder to servers
 
 Options:
   -h, --help  this text, or that of the command
 
 "bloomery help map COMMAND" lists the options of a command. Files are replaced as a
-whole; after a failure they are unchanged.
+whole; after a failure they are unchanged. URL is redis://[USER[:PASSWORD]@]HOST[:PORT]/NAME,
+a map on a server or on a cluster that loads the module; user and password may also be
+in the environment, as BLOOMERY_USER and BLOOMERY_PASSWORD.
 
 Examples:
   bloomery map build paths.map --error 1e-4 < paths.tsv
   bloomery map get paths.map /usr/bin/awk
   bloomery map put paths.map /usr/bin/new package
+  bloomery map get redis://127.0.0.1:7000/routes 10.0.0.1
 """
 
 HELP_GET = b"""\
-Usage: bloomery map get FILE [KEY...] [options]
+Usage: bloomery map get FILE|URL [KEY...] [options]
 
 Prints the value of one key, or lines "key<TAB>value" for several keys, or for
 those on standard input, one per line. Absent keys are omitted.
@@ -60,6 +67,7 @@ Exit codes: 0 all present, 1 some absent, 3 failure, 4 some unsure (kbf only).
 Examples:
   bloomery map get paths.map /usr/bin/awk /usr/bin/none
   bloomery map get paths.map --json < keys
+  bloomery map get redis://127.0.0.1:7000/routes 10.0.0.1
 """
 
 UNSURE = "the stored value is ambiguous, so nothing was changed"
@@ -71,7 +79,7 @@ class Help(MapCase):
         for word in ("-h", "--help"):
             self.expect([word], 0, HELP)
             self.expect(["get", word], 0, HELP_GET)
-            for command in ("build", "put", "del", "info", "merge", "compress"):
+            for command in ("build", "put", "del", "info", "merge", "compress", "ls", "drop"):
                 done = self.run_map(command, "x.map", word)
                 self.assertEqual((done.returncode, done.stderr), (0, b""))
                 self.assertTrue(done.stdout.startswith(f"Usage: bloomery map {command} "
@@ -98,6 +106,10 @@ class Help(MapCase):
         self.expect_misuse(["merge", "f"], "at least two files are required")
         self.expect_misuse(["merge", "f", "g", "--force"], "--force requires --output")
         self.expect_misuse(["get", "f", "--max-bytes", "0"], '--max-bytes: "0" is not above 0')
+        for command in (["put", "f", "k", "v"], ["del", "f", "k"], ["build", "f"]):
+            self.expect_misuse([*command, "--wait", "1"], "--wait is for maps on servers")
+        for option in (["--slabs", "5"], ["--keyed"], ["--resume", "g"]):
+            self.expect_misuse(["build", "f", *option], f"{option[0]} is for maps on servers")
         self.expect_misuse(["get", "f", "-0=yes"], "-0 takes no value")
         self.expect_misuse(["get", "f", "--0"], 'unknown option "--0"')
         self.assert_files()

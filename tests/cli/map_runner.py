@@ -21,7 +21,8 @@ class MapCase(FolderCase):
 
     def expect_misuse(self, arguments, problem):
         command = ["map", *arguments[:1]] if arguments and arguments[0] in (
-            "build", "get", "put", "del", "info", "merge", "compress") else ["map"]
+            "build", "get", "put", "del", "info", "merge", "compress", "ls", "drop", "save",
+            "restore") else ["map"]
         message = f'bloomery: USAGE: {problem}\nTry "bloomery {" ".join(command)} --help".\n'
         self.expect(arguments, 2, err=message.encode())
 

@@ -1,0 +1,262 @@
+/* bloomery map save and map restore: a distributed map to a folder, and back. */
+#include "cli/map/map_command.h"
+#include "cli/map/map_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int folder_failed(const char *path)
+{
+    return cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(errno));
+}
+
+/* ---- save ---------------------------------------------------------------------------------- */
+
+static bry_status write_to_file(void *opaque, const void *bytes, size_t len)
+{
+    return fwrite(bytes, 1, len, opaque) == len ? BRY_OK : BRY_E_IO;
+}
+
+/* An empty slab, so that a missing file is always an error. */
+static bry_status write_empty_slab(const cli_remote *remote, const bry_sink *sink)
+{
+    bryc_map_options of = BRYC_MAP_OPTIONS;
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map *map;
+    bryc_map_get_options(remote->map, &of);
+    options.engine = of.engine;
+    options.error = of.error;
+    options.seed = of.seed;
+    options.value_bits = of.value_bits;
+    for (uint64_t codes = 1; of.value_bits == 0 && codes < of.values; codes *= 2)
+        options.value_bits++;
+    bry_status status = bry_map_create(&options, &map);
+    if (status != BRY_OK)
+        return status;
+    status = bry_map_save(map, sink, NULL);
+    bry_map_destroy(map);
+    return status;
+}
+
+static int save_slab(cli_remote *remote, const char *folder, uint64_t slab)
+{
+    bool there = false;
+    char *path = cli_folder_slab_path(folder, slab);
+    FILE *file = path ? fopen(path, "wbxe") : NULL;
+    int code = CLI_GO_ON;
+    if (file) {
+        bry_sink sink = {write_to_file, file};
+        bry_status status = bryc_map_fetch_slab(remote->map, slab, &sink, &there);
+        if (status != BRY_OK)
+            code = cli_remote_failed(remote, status);
+        else if (!there && write_empty_slab(remote, &sink) != BRY_OK)
+            code = folder_failed(path);
+        bool written = fflush(file) == 0 && fsync(fileno(file)) == 0;
+        if ((fclose(file) != 0 || !written) && code == CLI_GO_ON)
+            code = folder_failed(path);
+    } else {
+        code = folder_failed(path ? path : folder);
+    }
+    free(path);
+    return code;
+}
+
+static int save_values(cli_remote *remote, const char *folder)
+{
+    cli_folder_writer writer = {0};
+    char *path = cli_folder_path(folder, CLI_FOLDER_VALUES);
+    int code = CLI_GO_ON;
+    if (!path || !cli_folder_begin_values(&writer, path)) {
+        code = folder_failed(path ? path : folder);
+    } else {
+        bry_status status = bryc_map_fetch_values(remote->map, cli_folder_write_value, &writer);
+        if (status != BRY_OK)
+            code = ferror(writer.file) ? folder_failed(path) : cli_remote_failed(remote, status);
+    }
+    if (writer.file && !cli_folder_end_values(&writer) && code == CLI_GO_ON)
+        code = folder_failed(path);
+    free(path);
+    return code;
+}
+
+/* Under another name first: a folder with a record is complete. */
+static int save_record(const cli_remote *remote, const char *folder)
+{
+    char *path = cli_folder_path(folder, CLI_FOLDER_RECORD);
+    char *other = cli_folder_path(folder, CLI_FOLDER_RECORD ".new");
+    FILE *file = path && other ? fopen(other, "wbe") : NULL;
+    bool written = file && fprintf(file, "%s\n", bryc_map_record(remote->map)) > 0 &&
+                   fflush(file) == 0 && fsync(fileno(file)) == 0;
+    written = (!file || fclose(file) == 0) && written && rename(other, path) == 0;
+    int self = written ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    written = self >= 0 && fsync(self) == 0;
+    if (self >= 0)
+        close(self);
+    free(path);
+    free(other);
+    return written ? CLI_GO_ON : folder_failed(folder);
+}
+
+static int save_map(cli_remote *remote, const char *folder)
+{
+    bryc_map_options options = BRYC_MAP_OPTIONS;
+    bryc_map_get_options(remote->map, &options);
+    int code = CLI_GO_ON;
+    for (uint64_t i = 0; i < options.slabs && code == CLI_GO_ON; i++)
+        code = save_slab(remote, folder, i);
+    /* After the slabs, so that it has all codes that are in them. */
+    if (code == CLI_GO_ON && options.value_bits == 0)
+        code = save_values(remote, folder);
+    return code == CLI_GO_ON ? save_record(remote, folder) : code;
+}
+
+int cli_map_save_command(int argc, char **argv)
+{
+    static const char command[] = "map save";
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "URL FOLDER",
+        .about = "Copies a map from a server or cluster to a new folder, which \"map get\" reads\n"
+                 "and \"map restore\" copies back. What is changed meanwhile may be in the copy\n"
+                 "or not.",
+        .examples = "  bloomery map save redis://127.0.0.1:7000/routes routes.saved\n"
+                    "  bloomery map get routes.saved 10.0.0.1",
+        .most_words = 2,
+        .least_words = 2,
+        .missing = "an address, redis://HOST:PORT/NAME, and a folder are required",
+    };
+    size_t words;
+    cli_remote remote;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code != CLI_GO_ON)
+        return code;
+    if (!cli_map_is_remote(argv[0]))
+        return cli_misuse(command, "%s is not an address: redis://HOST:PORT/NAME",
+                          cli_quote(argv[0]).text);
+    code = cli_remote_open(argv[0], 0, &remote);
+    if (code == CLI_GO_ON && mkdir(argv[1], 0777) != 0)
+        code = folder_failed(argv[1]);
+    if (code == CLI_GO_ON)
+        code = save_map(&remote, argv[1]);
+    cli_remote_close(&remote);
+    return code == CLI_GO_ON ? CLI_YES : code;
+}
+
+/* ---- restore ------------------------------------------------------------------------------- */
+
+/* Loading a slab first finds what is damaged, and leaves out those without keys. */
+static int restore_slab(cli_remote *remote, const char *folder, uint64_t slab)
+{
+    cli_memory memory;
+    bry_map *map;
+    char *bytes;
+    size_t len;
+    cli_memory_init(&memory, 0);
+    int code = cli_folder_load_slab(folder, remote->map, slab, &memory, &map);
+    if (code != CLI_GO_ON)
+        return code;
+    bool empty = bry_map_items(map) == 0;
+    bry_map_destroy(map);
+    if (empty)
+        return CLI_GO_ON;
+    code = cli_folder_read_slab(folder, slab, &bytes, &len);
+    if (code != CLI_GO_ON)
+        return code;
+    bry_status status = bryc_map_place_slab(remote->map, slab, bytes, len);
+    free(bytes);
+    cli_remote_confirmed(remote);
+    return status == BRY_OK ? CLI_GO_ON : cli_remote_failed(remote, status);
+}
+
+static int restore_values(cli_remote *remote, const char *folder)
+{
+    cli_folder_values values;
+    int code = cli_folder_read_values(folder, &values);
+    if (code != CLI_GO_ON)
+        return code;
+    bry_status status = bryc_map_place_values(remote->map, values.values, values.count);
+    if (status != BRY_OK)
+        code = cli_remote_failed(remote, status);
+    cli_remote_confirmed(remote);
+    cli_folder_values_free(&values);
+    return code;
+}
+
+static int restore_map(cli_remote *remote, const char *folder, bool force)
+{
+    char record[600];
+    const char *name = bryc_url_name(remote->client), *problem;
+    bryc_map *there;
+    bryc_map_options options = BRYC_MAP_OPTIONS;
+    int code = cli_folder_read_record(folder, record, sizeof record);
+    if (code != CLI_GO_ON)
+        return code;
+    bry_status status = force ? BRY_E_NOUNIT : bryc_map_open(remote->client, name, &there);
+    if (status == BRY_OK) {
+        bryc_map_close(there);
+        return cli_fail(BRY_E_IO, "%s: a map of this name " CLI_EXISTS, cli_quote(name).text);
+    }
+    if (status != BRY_E_NOUNIT)
+        return cli_remote_failed(remote, status);
+    status = bryc_map_prepare(remote->client, name, record, &remote->map, &problem);
+    if (status != BRY_OK)
+        return cli_fail(status, "%s: %s", cli_quote(folder).text, problem);
+    bryc_map_wait(remote->map, remote->wait, 0);
+    bryc_map_get_options(remote->map, &options);
+    for (uint64_t i = 0; i < options.slabs && code == CLI_GO_ON; i++)
+        code = restore_slab(remote, folder, i);
+    if (code == CLI_GO_ON && options.value_bits == 0)
+        code = restore_values(remote, folder);
+    if (code != CLI_GO_ON) {
+        bryc_map_discard(remote->map);
+        return code;
+    }
+    status = bryc_map_publish(remote->map, force);
+    cli_remote_confirmed(remote);
+    return status == BRY_OK ? CLI_GO_ON : cli_remote_failed(remote, status);
+}
+
+int cli_map_restore(int argc, char **argv)
+{
+    static const char command[] = "map restore";
+    bool force = false;
+    uint64_t wait = 0;
+    cli_option options[] = {
+        {"force", CLI_FLAG, NULL, "replace the map if it exists", &force, 0},
+        CLI_MAP_WAIT(&wait),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "FOLDER URL [options]",
+        .about = "Copies a map from a folder, which \"map save\" has written, to a server or\n"
+                 "cluster. The map becomes visible when it is complete.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery map restore routes.saved redis://127.0.0.1:7000/routes",
+        .more = "Exit codes: 0 done, 1 with --wait: too few replicas have confirmed, 3 failure.",
+        .most_words = 2,
+        .least_words = 2,
+        .missing = "a folder and an address, redis://HOST:PORT/NAME, are required",
+    };
+    size_t words;
+    cli_remote remote;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code != CLI_GO_ON)
+        return code;
+    if (!cli_map_is_remote(argv[1]))
+        return cli_misuse(command, "%s is not an address: redis://HOST:PORT/NAME",
+                          cli_quote(argv[1]).text);
+    code = cli_remote_connect(argv[1], true, &remote);
+    remote.wait = wait > UINT32_MAX ? UINT32_MAX : (uint32_t)wait;
+    if (code == CLI_GO_ON)
+        code = restore_map(&remote, argv[0], force);
+    if (code == CLI_GO_ON && remote.confirmed < remote.wait)
+        code = cli_remote_unconfirmed(&remote);
+    cli_remote_close(&remote);
+    return code == CLI_GO_ON ? CLI_YES : code;
+}

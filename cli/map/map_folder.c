@@ -1,0 +1,290 @@
+#include "cli/map/map_folder.h"
+
+#include "cli/core/files/note_bytes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SLAB_FORM "slab-%06" PRIu64 ".map"
+#define SLAB_NAME 48
+#define HEAD_FORM "bloomery-values 1 count=%020" PRIu64 " check=%016" PRIx64 "\n"
+#define HEAD_LEN (strlen("bloomery-values 1 count= check=\n") + 20 + 16)
+
+char *cli_folder_path(const char *folder, const char *name)
+{
+    size_t room = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(room);
+    if (path)
+        snprintf(path, room, "%s/%s", folder, name);
+    return path;
+}
+
+char *cli_folder_slab_path(const char *folder, uint64_t slab)
+{
+    char name[SLAB_NAME];
+    snprintf(name, sizeof name, SLAB_FORM, slab);
+    return cli_folder_path(folder, name);
+}
+
+/* Opens a file of the folder, or fails with a message. */
+static FILE *open_in_folder(const char *folder, const char *name)
+{
+    char *path = cli_folder_path(folder, name);
+    FILE *file = path ? fopen(path, "rbe") : NULL;
+    if (!file)
+        cli_fail(BRY_E_IO, "%s: %s", cli_quote(path ? path : folder).text, strerror(errno));
+    free(path);
+    return file;
+}
+
+int cli_folder_read_record(const char *folder, char *record, size_t room)
+{
+    FILE *file = open_in_folder(folder, CLI_FOLDER_RECORD);
+    if (!file)
+        return CLI_FAILED;
+    size_t len = fread(record, 1, room - 1, file);
+    fclose(file);
+    record[len] = '\0';
+    if (len == 0 || record[len - 1] != '\n' || strlen(record) != len)
+        return cli_fail(BRY_E_BADDATA, "%s: the record of the map is damaged",
+                        cli_quote(folder).text);
+    record[len - 1] = '\0';
+    return CLI_GO_ON;
+}
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+bool cli_folder_begin_values(cli_folder_writer *writer, const char *path)
+{
+    *writer = (cli_folder_writer){.file = fopen(path, "wbxe")};
+    return writer->file && fprintf(writer->file, HEAD_FORM, (uint64_t)0, (uint64_t)0) > 0;
+}
+
+bry_status cli_folder_write_value(void *opaque, bry_map_value value)
+{
+    cli_folder_writer *writer = opaque;
+    unsigned char len[4];
+    cli_put(len, value.len, 4);
+    writer->count++;
+    writer->check = bry_hash_key(writer->check, value.len ? value.bytes : "", value.len).lo;
+    if (fwrite(len, 1, sizeof len, writer->file) != sizeof len ||
+        fwrite(value.bytes, 1, value.len, writer->file) != value.len)
+        return BRY_E_IO;
+    return BRY_OK;
+}
+
+bool cli_folder_end_values(cli_folder_writer *writer)
+{
+    bool written = fseek(writer->file, 0, SEEK_SET) == 0 &&
+                   fprintf(writer->file, HEAD_FORM, writer->count, writer->check) > 0 &&
+                   fflush(writer->file) == 0 && fsync(fileno(writer->file)) == 0;
+    return fclose(writer->file) == 0 && written;
+}
+
+/* Reads the file whole. */
+static char *read_whole(FILE *file, size_t *len)
+{
+    char *bytes = NULL;
+    size_t capacity = 0;
+    *len = 0;
+    for (size_t got = 1; got > 0; *len += got) {
+        if (*len == capacity) {
+            capacity = capacity ? 2 * capacity : 1 << 16;
+            char *grown = realloc(bytes, capacity);
+            if (!grown) {
+                free(bytes);
+                return NULL;
+            }
+            bytes = grown;
+        }
+        got = fread(bytes + *len, 1, capacity - *len, file);
+    }
+    return bytes;
+}
+
+/* Finds the values in the bytes. False if they are damaged. */
+static bool parse_values(cli_folder_values *values, size_t len)
+{
+    uint64_t count, check, sum = 0;
+    size_t at = HEAD_LEN;
+    char head[96] = "";
+    if (len < HEAD_LEN)
+        return false;
+    memcpy(head, values->bytes, HEAD_LEN);
+    if (sscanf(head, "bloomery-values 1 count=%" SCNu64 " check=%" SCNx64, &count, &check) != 2 ||
+        count > (len - HEAD_LEN) / 4)
+        return false;
+    values->values = calloc(count ? (size_t)count : 1, sizeof *values->values);
+    if (!values->values)
+        return false;
+    for (; values->count < count; values->count++) {
+        if (len - at < 4)
+            return false;
+        size_t size = (size_t)cli_get((unsigned char *)values->bytes + at, 4);
+        at += 4;
+        if (size > len - at || size > BRY_MAP_VALUE_MAX)
+            return false;
+        values->values[values->count] = bry_map_value_bytes(values->bytes + at, size);
+        sum = bry_hash_key(sum, values->bytes + at, size).lo;
+        at += size;
+    }
+    return at == len && sum == check;
+}
+
+int cli_folder_read_values(const char *folder, cli_folder_values *values)
+{
+    size_t len = 0;
+    *values = (cli_folder_values){0};
+    FILE *file = open_in_folder(folder, CLI_FOLDER_VALUES);
+    if (!file)
+        return CLI_FAILED;
+    values->bytes = read_whole(file, &len);
+    fclose(file);
+    if (values->bytes && parse_values(values, len))
+        return CLI_GO_ON;
+    cli_folder_values_free(values);
+    return cli_fail(BRY_E_BADDATA, "%s: the file of values is damaged", cli_quote(folder).text);
+}
+
+void cli_folder_values_free(cli_folder_values *values)
+{
+    free(values->values);
+    free(values->bytes);
+    *values = (cli_folder_values){0};
+}
+
+/* ---- slabs --------------------------------------------------------------------------------- */
+
+int cli_folder_read_slab(const char *folder, uint64_t slab, char **bytes, size_t *len)
+{
+    char name[SLAB_NAME];
+    snprintf(name, sizeof name, SLAB_FORM, slab);
+    FILE *file = open_in_folder(folder, name);
+    if (!file)
+        return CLI_FAILED;
+    *bytes = read_whole(file, len);
+    bool failed = ferror(file) != 0;
+    fclose(file);
+    if (*bytes && !failed)
+        return CLI_GO_ON;
+    free(*bytes);
+    return cli_fail(BRY_E_IO, "%s: slab %" PRIu64 " cannot be read", cli_quote(folder).text, slab);
+}
+
+int cli_folder_load_slab(const char *folder, const bryc_map *of, uint64_t slab, cli_memory *memory,
+                         bry_map **map)
+{
+    bryc_map_options options = BRYC_MAP_OPTIONS;
+    char *path = cli_folder_slab_path(folder, slab);
+    if (!path)
+        return cli_fail(BRY_E_NOMEM, "out of memory");
+    int code = cli_map_load(path, memory, map, NULL);
+    if (code == CLI_GO_ON) {
+        bryc_map_get_options(of, &options);
+        bry_map_options its = cli_map_options(*map);
+        bool codes = options.value_bits == 0;
+        if (its.seed != options.seed || its.engine != options.engine ||
+            (!codes && its.value_bits != options.value_bits)) {
+            code = cli_fail(BRY_E_MISMATCH, "%s does not belong to this map", cli_quote(path).text);
+            bry_map_destroy(*map);
+        }
+    }
+    free(path);
+    return code;
+}
+
+/* ---- looking up ---------------------------------------------------------------------------- */
+
+typedef struct folder_source {
+    char *folder;
+    cli_memory *memory;
+    bryc_map *of;
+    bry_map **slabs; /* those that were needed */
+    uint64_t count;
+    cli_folder_values values;
+    bool codes;
+} folder_source;
+
+static int get_from_folder(cli_map_source *self, const cli_text *keys, size_t n,
+                           bry_map_value *values, bry_answer *answers)
+{
+    folder_source *from = self->inside;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t slab = bryc_map_slab_of(from->of, keys[i].bytes, keys[i].len);
+        if (!from->slabs[slab]) {
+            int code = cli_folder_load_slab(from->folder, from->of, slab, from->memory,
+                                            &from->slabs[slab]);
+            if (code != CLI_GO_ON) {
+                from->slabs[slab] = NULL;
+                return code;
+            }
+        }
+        answers[i] = bry_map_get_key(from->slabs[slab], keys[i].bytes, keys[i].len, &values[i]);
+        if (answers[i] != BRY_PRESENT || !from->codes)
+            continue;
+        if (values[i].number < from->values.count)
+            values[i] = from->values.values[values[i].number];
+        else if (bry_map_items(from->slabs[slab]) &&
+                 cli_map_options(from->slabs[slab]).engine == BRY_ENGINE_KBF)
+            answers[i] = BRY_ABSENT; /* a false answer */
+        else
+            return cli_fail(BRY_E_BADDATA, "slab %" PRIu64 " has a code without a value", slab);
+    }
+    return CLI_GO_ON;
+}
+
+static void close_folder_source(cli_map_source *self)
+{
+    folder_source *from = self->inside;
+    for (uint64_t i = 0; from->slabs && i < from->count; i++)
+        bry_map_destroy(from->slabs[i]);
+    free(from->slabs);
+    free(from->folder);
+    cli_folder_values_free(&from->values);
+    bryc_map_close(from->of);
+    free(from);
+}
+
+static int open_folder_source(folder_source *from)
+{
+    char record[600];
+    const char *problem;
+    bryc_map_options options = BRYC_MAP_OPTIONS;
+    int code = cli_folder_read_record(from->folder, record, sizeof record);
+    if (code != CLI_GO_ON)
+        return code;
+    bry_status status = bryc_map_prepare(NULL, "folder", record, &from->of, &problem);
+    if (status != BRY_OK)
+        return cli_fail(status, "%s: %s", cli_quote(from->folder).text, problem);
+    bryc_map_get_options(from->of, &options);
+    from->count = options.slabs;
+    from->codes = options.value_bits == 0;
+    from->slabs = calloc(from->count, sizeof *from->slabs);
+    if (!from->slabs)
+        return cli_fail(BRY_E_NOMEM, "out of memory");
+    return from->codes ? cli_folder_read_values(from->folder, &from->values) : CLI_GO_ON;
+}
+
+int cli_folder_source(const char *path, cli_memory *memory, cli_map_source *source)
+{
+    folder_source *from = calloc(1, sizeof *from);
+    if (!from || !(from->folder = strdup(path))) {
+        free(from);
+        return cli_fail(BRY_E_NOMEM, "out of memory");
+    }
+    from->memory = memory;
+    *source =
+        (cli_map_source){.get = get_from_folder, .close = close_folder_source, .inside = from};
+    int code = open_folder_source(from);
+    bryc_map_options options = BRYC_MAP_OPTIONS;
+    if (code == CLI_GO_ON) {
+        bryc_map_get_options(from->of, &options);
+        source->value_bits = options.value_bits;
+    } else {
+        close_folder_source(source);
+    }
+    return code;
+}

@@ -1,0 +1,297 @@
+/*
+ * bloomery map build on servers: a bulk load that can be continued.
+ *
+ * The progress is recorded after a batch was stored and, if there are replicas, confirmed by them
+ * (WAIT); so a build that is continued from the record has lost nothing, whatever ended it. What was
+ * stored after the last record is stored again, which changes nothing.
+ *
+ * The record is a line of text, replaced atomically:
+ *   bloomery-build 1 lines=N bytes=B epoch=E map=NAME
+ * bytes is a position in the input if that is a file, else 0.
+ */
+#include "cli/map/map_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define EPOCH_LEN 16
+
+typedef struct build_state {
+    uint64_t lines, bytes;
+    char epoch[EPOCH_LEN + 1];
+    char name[256];
+} build_state;
+
+/* ---- the record of the progress ------------------------------------------------------------ */
+
+static bool write_state_file(const char *path, const build_state *state)
+{
+    char text[512];
+    int len = snprintf(text, sizeof text,
+                       "bloomery-build 1 lines=%" PRIu64 " bytes=%" PRIu64 " epoch=%s map=%s\n",
+                       state->lines, state->bytes, state->epoch, state->name);
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
+        return false;
+    bool written = write(file, text, (size_t)len) == len && fsync(file) == 0;
+    return close(file) == 0 && written;
+}
+
+static int record_progress(const char *path, const build_state *state)
+{
+    size_t room = strlen(path) + 8;
+    char *other = malloc(room);
+    bool done = false;
+    if (other) {
+        snprintf(other, room, "%s.new", path);
+        done = write_state_file(other, state) && rename(other, path) == 0;
+    }
+    int code =
+        done ? CLI_GO_ON : cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(errno));
+    free(other);
+    return code;
+}
+
+static int read_progress(const char *path, build_state *state)
+{
+    char text[512];
+    int file = open(path, O_RDONLY | O_CLOEXEC), used = 0;
+    ssize_t len = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    int problem = errno;
+    if (file >= 0)
+        close(file);
+    if (len < 0)
+        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(problem));
+    text[len] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    if (sscanf(text,
+               "bloomery-build 1 lines=%" SCNu64 " bytes=%" SCNu64 " epoch=%16[0-9a-f] map=%n",
+               &state->lines, &state->bytes, state->epoch, &used) != 3 ||
+        used == 0)
+        return cli_fail(BRY_E_BADDATA, "%s does not record the progress of a build",
+                        cli_quote(path).text);
+    snprintf(state->name, sizeof state->name, "%s", text + used);
+    return CLI_GO_ON;
+}
+
+bool cli_remote_continues(const cli_remote_build *build)
+{
+    struct stat facts;
+    return build->resume && stat(build->resume, &facts) == 0;
+}
+
+/* ---- where to begin ------------------------------------------------------------------------ */
+
+static void read_epoch(const cli_remote *remote, char *epoch)
+{
+    const char *at = strstr(bryc_map_record(remote->map), " epoch=");
+    snprintf(epoch, EPOCH_LEN + 1, "%s", at ? at + 7 : "");
+}
+
+static bool is_file(int fd)
+{
+    struct stat facts;
+    return fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+/* Where the next line begins in the input; 0 if it is not a file. */
+static uint64_t position_of(const cli_lines *lines)
+{
+    off_t at = is_file(lines->fd) ? lseek(lines->fd, 0, SEEK_CUR) : -1;
+    return at < 0 ? 0 : (uint64_t)at - (lines->held - lines->at);
+}
+
+/* Skips what was stored already. */
+static int skip_lines(cli_lines *lines, const build_state *state)
+{
+    char last = lines->end;
+    if (state->bytes && is_file(lines->fd)) {
+        if (pread(lines->fd, &last, 1, (off_t)state->bytes - 1) != 1 || last != lines->end ||
+            lseek(lines->fd, (off_t)state->bytes, SEEK_SET) < 0)
+            return cli_fail(BRY_E_BADDATA, "standard input is not the file of the build that is "
+                                           "to be continued");
+        lines->number = state->lines;
+        return CLI_GO_ON;
+    }
+    while (lines->number < state->lines) {
+        cli_text line;
+        bry_status status = cli_lines_next(lines, &line);
+        if (status != BRY_OK)
+            return cli_lines_failed(lines, status);
+        if (!line.bytes)
+            return cli_fail(BRY_E_BADDATA,
+                            "the build that is to be continued had read %" PRIu64
+                            " lines, and the input has %" PRIu64,
+                            state->lines, lines->number);
+    }
+    return CLI_GO_ON;
+}
+
+/* Opens the map of a build that is continued. */
+static int continue_build(const cli_remote_build *build, cli_remote *remote, build_state *state)
+{
+    char epoch[EPOCH_LEN + 1];
+    const char *name = bryc_url_name(remote->client);
+    int code = read_progress(build->resume, state);
+    if (code != CLI_GO_ON)
+        return code;
+    if (strcmp(state->name, name) != 0)
+        return cli_fail(BRY_E_MISMATCH, "%s belongs to a build of map %s",
+                        cli_quote(build->resume).text, cli_quote(state->name).text);
+    bry_status status = bryc_map_open(remote->client, name, &remote->map);
+    if (status != BRY_OK)
+        return cli_remote_failed(remote, status);
+    read_epoch(remote, epoch);
+    if (strcmp(epoch, state->epoch) != 0)
+        return cli_fail(BRY_E_MISMATCH, "%s belongs to another map of this name, which was dropped",
+                        cli_quote(build->resume).text);
+    return CLI_GO_ON;
+}
+
+static int create_remote_map(const cli_remote_build *build, cli_remote *remote, build_state *state)
+{
+    const char *name = bryc_url_name(remote->client);
+    bryc_map_options options = BRYC_MAP_OPTIONS;
+    bryc_map *there;
+    bry_status status = bryc_map_open(remote->client, name, &there);
+    if (status == BRY_OK && !build->force) {
+        bryc_map_close(there);
+        return cli_fail(BRY_E_IO, "%s: a map of this name " CLI_EXISTS, cli_quote(name).text);
+    }
+    bryc_map_close(there);
+    if (status == BRY_OK)
+        status = bryc_map_drop(remote->client, name);
+    if (status != BRY_OK && status != BRY_E_NOUNIT)
+        return cli_remote_failed(remote, status);
+    options.capacity = build->map->capacity;
+    options.error = build->map->error;
+    options.engine = build->map->engine;
+    options.value_bits = build->map->value_bits;
+    options.values = build->map->values;
+    options.seed = build->map->seed;
+    options.slabs = build->slabs;
+    options.keyed = build->keyed ? 1 : 2;
+    status = bryc_map_create(remote->client, name, &options, &remote->map);
+    if (status == BRY_E_RANGE)
+        return cli_misuse("map build", "%s", bryc_error(remote->client));
+    if (status != BRY_OK)
+        return cli_remote_failed(remote, status);
+    read_epoch(remote, state->epoch);
+    snprintf(state->name, sizeof state->name, "%s", name);
+    return CLI_GO_ON;
+}
+
+/* How many replicas must confirm before the progress is recorded: one, if every primary has one. */
+static uint32_t replicas_to_wait_for(const cli_remote *remote)
+{
+    for (uint32_t i = 0; i < bryc_nodes(remote->client) && bryc_is_cluster(remote->client); i++) {
+        bryc_node node = BRYC_NODE;
+        if (bryc_node_at(remote->client, i, &node) == BRY_OK && node.slots && !node.replicas)
+            return 0;
+    }
+    if (bryc_is_cluster(remote->client))
+        return 1;
+    redisReply *reply;
+    bry_status status = bryc_ask_node(remote->client, bryc_node_of_slot(remote->client, 0), 0,
+                                      &reply, "INFO replication");
+    bool none = status != BRY_OK || !strstr(reply->str, "state=online");
+    freeReplyObject(reply);
+    return none ? 0 : 1;
+}
+
+/* ---- loading ------------------------------------------------------------------------------- */
+
+typedef struct loader {
+    const cli_remote_build *build;
+    cli_remote *remote;
+    cli_remote_batch batch;
+    build_state state;
+    uint64_t unsure;
+} loader;
+
+/* Stores the batch, and records that. `position`, `lines`: of the input after it. */
+static int store_batch(loader *self, uint64_t position, uint64_t lines)
+{
+    cli_remote_batch *batch = &self->batch;
+    bry_status status =
+        bryc_map_set_n(self->remote->map, batch->keys, batch->values, batch->n, batch->was);
+    if (status != BRY_OK)
+        return cli_remote_failed(self->remote, status);
+    if (!cli_remote_confirmed(self->remote))
+        return cli_remote_unconfirmed(self->remote);
+    for (size_t i = 0; i < batch->n; i++)
+        self->unsure += batch->was[i] == BRY_UNSURE;
+    batch->n = batch->used = 0;
+    self->state.lines = lines;
+    self->state.bytes = position;
+    return self->build->resume ? record_progress(self->build->resume, &self->state) : CLI_GO_ON;
+}
+
+/* Batches end between lines, so that the position in the input is that after the batch. */
+static int load_pairs(loader *self, cli_pairs *pairs)
+{
+    cli_progress progress = cli_progress_start(cli_bytes_left(pairs->lines.fd), false);
+    pairs->lines.progress = &progress;
+    bool more = true;
+    int code = CLI_GO_ON;
+    while (more && code == CLI_GO_ON) {
+        cli_pair pair = {.key = {NULL, 0}};
+        code = cli_pairs_next(pairs, &pair, &more);
+        if (code == CLI_GO_ON && more)
+            cli_remote_batch_add(&self->batch, pair.key, &pair.value);
+        if (code != CLI_GO_ON || (more && cli_remote_batch_has_room(&self->batch)))
+            continue;
+        size_t count = self->batch.n;
+        code = store_batch(self, position_of(&pairs->lines), pairs->lines.number);
+        cli_progress_add(&progress, count);
+    }
+    cli_progress_end(&progress);
+    pairs->lines.progress = NULL;
+    return code;
+}
+
+static int load_remote_map(loader *self, cli_pairs *pairs)
+{
+    const cli_remote_build *build = self->build;
+    cli_remote *remote = self->remote;
+    bool continues = cli_remote_continues(build);
+    int code = continues ? continue_build(build, remote, &self->state)
+                         : create_remote_map(build, remote, &self->state);
+    if (code == CLI_GO_ON && continues)
+        code = skip_lines(&pairs->lines, &self->state);
+    if (code != CLI_GO_ON)
+        return code;
+    if (build->wait)
+        remote->wait = build->wait > UINT32_MAX ? UINT32_MAX : (uint32_t)build->wait;
+    else if (build->resume)
+        remote->wait = replicas_to_wait_for(remote);
+    bryc_map_wait(remote->map, remote->wait, 0);
+    pairs->value_bits = cli_remote_value_bits(remote);
+    code = load_pairs(self, pairs);
+    if (code == CLI_GO_ON && build->resume && unlink(build->resume) != 0)
+        code = cli_fail(BRY_E_IO, "%s: %s", cli_quote(build->resume).text, strerror(errno));
+    if (code == CLI_GO_ON && self->unsure)
+        cli_note("%" PRIu64 " of %" PRIu64 " keys could not be stored, because the map is unsure "
+                 "about them",
+                 self->unsure, pairs->lines.number);
+    return code;
+}
+
+int cli_remote_load(const cli_remote_build *build, cli_pairs *pairs)
+{
+    cli_remote remote;
+    loader self = {.build = build, .remote = &remote};
+    int code = cli_remote_connect(build->url, true, &remote);
+    if (code == CLI_GO_ON) {
+        code = cli_remote_batch_make(&self.batch) ? load_remote_map(&self, pairs)
+                                                  : cli_fail(BRY_E_NOMEM, "out of memory");
+        cli_remote_batch_free(&self.batch);
+    }
+    cli_remote_close(&remote);
+    return code == CLI_GO_ON ? CLI_YES : code;
+}

@@ -1,0 +1,225 @@
+"""`bloomery map` on a cluster and on a single server."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import cluster_runner
+from cluster_runner import ClusterCase, server_runner
+
+PROGRAM = os.path.abspath(sys.argv[4])
+
+
+def pairs(count, value):
+    return "".join(f"key{i}\t{value(i)}\n" for i in range(count)).encode()
+
+
+class Commands:
+    """The tests; the classes below say where."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory(prefix="bloomery-command-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_map(self, *words, stdin=b"", **environment):
+        return subprocess.run([PROGRAM, "map", *words], input=stdin, capture_output=True,
+                              cwd=self.folder, timeout=300, env=os.environ | environment)
+
+    def expect(self, words, code=0, out=b"", err=b"", stdin=b""):
+        done = self.run_map(*words, stdin=stdin)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (code, out, err), words)
+
+    def url(self, name):
+        return f"redis://{self.address}/{name}"
+
+    def answers(self, place, stdin):
+        """The answers for the keys of pairs."""
+        keys = b"".join(line.split(b"\t")[0] + b"\n" for line in stdin.splitlines())
+        done = self.run_map("get", place, stdin=keys)
+        self.assertIn(done.returncode, (0, 1, 4))
+        return dict(line.split(b"\t") for line in done.stdout.splitlines())
+
+    def check(self, place, stdin, share):
+        """All pairs answer, except for a share."""
+        wanted = dict(line.split(b"\t") for line in stdin.splitlines())
+        found = self.answers(place, stdin)
+        wrong = sum(found.get(key) != value for key, value in wanted.items())
+        self.assertLessEqual(wrong, share * len(wanted))
+
+    def test_one_key_at_a_time(self):
+        url = self.url("routes")
+        self.expect(["get", url, "a"], 3, err=b'bloomery: NOUNIT: there is no map "routes"\n')
+        self.expect(["build", url, "--items", "1k"], stdin=b"a\tred\nb\tgreen\n")
+        self.expect(["build", url], 3, err=b'bloomery: IO: "routes": a map of this name already '
+                    b"exists; --force replaces it\n")
+        self.expect(["get", url, "a"], out=b"red\n")
+        self.expect(["get", url, "a", "b", "c"], 1, out=b"a\tred\nb\tgreen\n")
+        self.expect(["get", url, "--all"], 1, stdin=b"c\nb\n", out=b"absent\tc\npresent\tb\tgreen\n")
+        self.expect(["get", url, "--json", "a"],
+                    out=b'{"key":"a","answer":"present","value":"red"}\n')
+        self.expect(["put", url, "c", "green"])
+        self.expect(["put", url, "--json-lines"], stdin=b'{"key":"d","value":""}\n')
+        self.expect(["get", url, "--all", "c", "d"], out=b"present\tc\tgreen\npresent\td\t\n")
+        self.expect(["del", url, "c", "x"], 1)
+        self.expect(["del", url], stdin=b"b\n")
+        self.expect(["get", url, "a", "b", "c"], 1, out=b"a\tred\n")
+        self.expect(["ls", self.url("").rstrip("/")], out=b"routes\n")
+        info = json.loads(self.run_map("info", url, "--json").stdout)
+        self.assertEqual((info["items"], info["values"], info["capacity"], info["slabs_used"]),
+                         (2, 3, 1000, 2))
+        self.expect(["build", url, "--force", "--raw", "8", "--slabs", "7", "--keyed"],
+                    stdin=b"a\t255\n")
+        info = json.loads(self.run_map("info", url, "--json").stdout)
+        self.assertEqual((info["value_bits"], info["slabs"], info["keyed"]), (8, 7, True))
+        self.expect(["put", url, "a", "256"], 2, err=b'bloomery: USAGE: "256": the value has more '
+                    b'bits than the values of this map\nTry "bloomery map put --help".\n')
+        self.expect(["drop", url])
+        self.expect(["drop", url], 3, err=b'bloomery: NOUNIT: there is no map "routes"\n')
+        self.assertEqual(self.all_keys(), [])
+
+    def test_many_keys(self):
+        numbers, words = pairs(20000, lambda i: i * 7 % 4096), pairs(20000, lambda i: f"value {i % 300}")
+        for engine in ("compact", "kbf"):
+            for name, stdin, options in (("n", numbers, ["--raw", "12"]), ("w", words, []),
+                                         ("k", words, ["--keyed"])):
+                with self.subTest(engine=engine, name=name):
+                    url, copy = self.url(engine + name), f"{engine}{name}.saved"
+                    self.expect(["build", url, "--engine", engine, *options], stdin=stdin)
+                    self.check(url, stdin, 0.002)
+                    before = self.answers(url, stdin)
+                    self.expect(["save", url, copy])
+                    self.assertEqual(self.answers(copy, stdin), before)
+                    self.expect(["put", url, "key1", "5"])
+                    self.expect(["restore", copy, url], 3, err=b'bloomery: IO: "%s": a map of this '
+                                b"name already exists; --force replaces it\n" %
+                                (engine + name).encode())
+                    self.expect(["restore", copy, url, "--force"])
+                    self.assertEqual(self.answers(url, stdin), before)
+        self.assertEqual(self.run_map("ls", self.url("").rstrip("/")).stdout.split(),
+                         [b"compactk", b"compactn", b"compactw", b"kbfk", b"kbfn", b"kbfw"])
+        for engine in ("compact", "kbf"):
+            for name in "nwk":
+                self.expect(["drop", self.url(engine + name)])
+        self.assertEqual(self.all_keys(), [])
+
+    def test_damaged_folder(self):
+        url = self.url("d")
+        self.expect(["build", url, "--slabs", "4"], stdin=pairs(100, lambda i: f"value {i % 9}"))
+        for name in ("values", "slab-000002.map", "record"):
+            folder = self.folder / name.replace(".", "-")
+            self.expect(["save", url, folder])
+            content = (folder / name).read_bytes()
+            (folder / name).write_bytes(content[:-3])
+            for command in (["get", folder, *(f"key{i}" for i in range(100))],
+                            ["restore", folder, self.url("e")]):
+                done = self.run_map(*command)
+                self.assertEqual(done.returncode, 3, name)
+                self.assertRegex(done.stderr, b"BADDATA|VERSION")
+            (folder / name).unlink()
+            self.assertEqual(self.run_map("restore", folder, self.url("e")).returncode, 3)
+        self.expect(["save", url, "."], 3, err=b'bloomery: IO: ".": File exists\n')
+        self.expect(["drop", url])
+        self.assertEqual(self.all_keys(), [])
+
+    def test_resume(self):
+        """A build that is killed loses nothing that its record says is stored."""
+        url, state = self.url("r"), self.folder / "state"
+        stdin = pairs(700000, lambda i: i * 7 % 4096)
+        (self.folder / "pairs").write_bytes(stdin)
+        words = ["build", url, "--raw", "12", "--resume", "state"]
+        for from_file in (True, False):
+            with (self.folder / "pairs").open("rb") as source:
+                build = subprocess.Popen([PROGRAM, "map", *words], cwd=self.folder,
+                                         stdin=source if from_file else subprocess.PIPE)
+                if not from_file:
+                    build.stdin.write(stdin[:7 * 10**6])
+                while not state.exists():
+                    self.assertIsNone(build.poll())
+                    time.sleep(0.001)
+                build.send_signal(signal.SIGKILL)
+                build.wait()
+                if not from_file:
+                    build.stdin.close()
+            recorded = int(state.read_text().split()[2].partition("=")[2])
+            self.assertIn(recorded, (262144, 524288))
+            self.assertIn("bytes=0" if not from_file else f"bytes={stdin.index(b'key%d' % recorded)}",
+                          state.read_text())
+            self.check(url, b"".join(stdin.splitlines(True)[recorded - 1000:recorded]), 0.005)
+            self.expect([*words, "--force"], 2, err=b"bloomery: USAGE: --force cannot be combined "
+                        b'with a build that is continued\nTry "bloomery map build --help".\n')
+            self.expect(["build", self.url("other"), *words[2:]], 3, err=b"bloomery: MISMATCH: "
+                        b'"state" belongs to a build of map "r"\n')
+            if from_file:
+                with (self.folder / "pairs").open("rb") as source:
+                    self.assertEqual(subprocess.run([PROGRAM, "map", *words], stdin=source,
+                                                    cwd=self.folder, check=False).returncode, 0)
+            else:
+                self.expect(words, stdin=stdin)
+            self.assertFalse(state.exists())
+            self.check(url, stdin[-10**6:], 0.002)
+            info = json.loads(self.run_map("info", url, "--json").stdout)
+            self.assertAlmostEqual(info["items"] / 700000, 1, delta=0.002)
+            self.expect(["drop", url])
+
+
+class InCluster(Commands, ClusterCase):
+    REPLICAS = 1
+
+    @property
+    def address(self):
+        return self.cluster.nodes[0].address
+
+    def all_keys(self):
+        return self.cluster.keys()
+
+    def test_wait(self):
+        url = self.url("w")
+        self.expect(["build", url, "--raw", "4", "--wait", "1"], stdin=b"a\t1\n")
+        self.expect(["put", url, "a", "2", "--wait", "1"])
+        self.expect(["put", url, "a", "3", "--wait", "2"], 1, err=b"bloomery: IO: the change was "
+                    b"made, but only 1 of 2 replicas confirmed it in time\n")
+        self.expect(["get", url, "a"], out=b"3\n")
+        self.expect(["del", url, "a", "--wait", "1"])
+        self.expect(["save", url, "f"])
+        self.expect(["restore", "f", self.url("v"), "--wait", "1"])
+
+    def test_password(self):
+        url = self.url("p")
+        self.expect(["build", url, "--raw", "4"], stdin=b"a\t1\n")
+        for node in self.cluster.nodes:
+            node.client("ACL", "SETUSER", "me", "on", ">s3cret/", "~*", "&*", "+@all")
+        try:
+            at = url.replace("redis://", "redis://me:s3cret%2F@")
+            self.expect(["get", at, "a"], out=b"1\n")
+            done = self.run_map("get", url, "a", BLOOMERY_USER="me", BLOOMERY_PASSWORD="s3cret/")
+            self.assertEqual(done.stdout, b"1\n")
+            done = self.run_map("get", url, "a", BLOOMERY_USER="me", BLOOMERY_PASSWORD="wrong")
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(b"WRONGPASS", done.stderr)
+            self.assertNotIn(b"wrong", done.stderr)
+        finally:
+            for node in self.cluster.nodes:
+                node.client("ACL", "DELUSER", "me")
+
+
+class OnOneServer(Commands, server_runner.Case):
+    test_resume = None  # the same code; it takes seconds
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.server.port}"
+
+    def all_keys(self):
+        return self.client("KEYS", "*")
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    cluster_runner.main()
