@@ -153,7 +153,7 @@ static void maplet_undo_upserts(bry__maplet *maplet, const upserting *batch, siz
 
 bool bry__maplet_is_bulk(const bry__table *table, uint64_t n)
 {
-    return n >= SORTED_LEAST && n <= SORTED_MOST && table->overflow.n == 0 &&
+    return n >= SORTED_LEAST && n <= SORTED_MOST && bry__overflow_count(&table->overflow) == 0 &&
            n >= table->n / SORTED_SHARE;
 }
 

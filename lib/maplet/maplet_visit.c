@@ -122,7 +122,8 @@ static bry_status maplet_visit_segment(visit *v, bry__table *table, uint64_t *pl
     uint64_t i = bry__table_segment_of(table, reverse_bits(*place << (64 - PLACE_BITS)));
     uint64_t end = visit_place_of(reverse_bits(i)) + (PLACES >> bry__table_level(table, i));
     const bry__segment *segment = bry__table_segment(table, i);
-    if (!visit_reserve(v, segment->n + (segment->spilled ? table->overflow.n : 0)))
+    if (!visit_reserve(v,
+                       segment->n + (segment->spilled ? bry__overflow_count(&table->overflow) : 0)))
         return BRY_E_NOMEM;
     uint64_t n = visit_gather(table, i, *place, v->buffer);
     if (n > 1)

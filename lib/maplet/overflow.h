@@ -17,11 +17,22 @@ typedef struct bry__chunk {
     uint64_t fingerprint[BRY__CHUNK_MAX];
 } bry__chunk;
 
-typedef struct bry__overflow {
-    uint64_t n;
+typedef struct bry__chunk_list {
+    uint64_t n; /* entries */
     size_t chunks, room;
-    bry__chunk **chunk;
+    uint64_t sweep_fingerprint; /* the next entry that bry__table_reclaim() looks at */
+    uint32_t sweep_value;
+    bry__chunk *chunk[];
+} bry__chunk_list;
+
+typedef struct bry__overflow {
+    bry__chunk_list *list; /* NULL: no entries */
 } bry__overflow;
+
+static inline uint64_t bry__overflow_count(const bry__overflow *overflow)
+{
+    return overflow->list ? overflow->list->n : 0;
+}
 
 /* A place in the list: entry `at` of `chunk`; `chunk` may be one past the last. */
 typedef struct bry__overflow_place {

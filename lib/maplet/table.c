@@ -43,7 +43,7 @@ static void table_set_segments(bry__table *table, uint64_t segments)
 {
     assert(segments >= 1);
     table->segments = segments;
-    table->level = table_bit_length(segments) - 1;
+    table->level = (uint8_t)(table_bit_length(segments) - 1);
     table->split = segments - ((uint64_t)1 << table->level);
     table->u_most[0] = (table->range - 1) >> table->level;
     table->u_most[1] = table->u_most[0] >> 1;
@@ -52,7 +52,7 @@ static void table_set_segments(bry__table *table, uint64_t segments)
 /* Number of entries in segments. */
 static uint64_t table_in_segments(const bry__table *table)
 {
-    return table->n - table->overflow.n;
+    return table->n - bry__overflow_count(&table->overflow);
 }
 
 uint64_t bry__table_segment_of(const bry__table *table, uint64_t fingerprint)
@@ -99,7 +99,7 @@ uint64_t bry__table_u_limit(const bry__table *table, uint64_t i)
 
 bool bry__table_open(bry__table *table, uint64_t range, unsigned value_bits, uint64_t segments)
 {
-    *table = (bry__table){.range = range, .value_bits = value_bits};
+    *table = (bry__table){.range = range, .value_bits = (uint8_t)value_bits};
     if (segments < 1 || segments > range)
         return false;
     table_set_segments(table, segments);
@@ -150,7 +150,7 @@ void bry__table_count_step(bry__table *table, uint64_t moved)
 {
     table->moved += moved;
     if (moved > table->max_step)
-        table->max_step = (uint32_t)moved;
+        table->max_step = (uint16_t)(moved < UINT16_MAX ? moved : UINT16_MAX);
 }
 
 /* If bry__table_reclaim() has passed segment i, it must return to it. */
@@ -280,7 +280,7 @@ bool bry__table_settle(bry__table *table, const bry_allocator *allocator)
 /* True if the overflow may have entries of a fingerprint with `count` entries in the segment. */
 static bool table_may_overflow(const bry__table *table, const bry__segment *segment, unsigned count)
 {
-    return table->overflow.n > 0 && (count >= BRY__CROWD || segment->spilled);
+    return bry__overflow_count(&table->overflow) > 0 && (count >= BRY__CROWD || segment->spilled);
 }
 
 /* The smallest value of a fingerprint whose segment has spilled; if `found`, *value is the smallest
@@ -310,7 +310,7 @@ bool bry__table_get(const bry__table *table, uint64_t fingerprint, uint32_t *val
 {
     bry__spot at = bry__table_spot(table, fingerprint);
     const bry__segment *segment = bry__table_segment(table, at.i);
-    if (segment->spilled && table->overflow.n > 0)
+    if (segment->spilled && bry__overflow_count(&table->overflow) > 0)
         return table_get_spilled(table, fingerprint, at, value);
     return bry__segment_get(segment, at.u_most, at.u, value);
 }
@@ -333,7 +333,7 @@ void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, siz
     if (n == 0)
         return;
     table_query_n(table, fingerprints, n, queries);
-    if (table->overflow.n == 0) {
+    if (bry__overflow_count(&table->overflow) == 0) {
         bry__segment_get_n(queries, n, values, answers);
         return;
     }
@@ -409,7 +409,7 @@ bool bry__table_find(const bry__table *table, uint64_t fingerprint, bool moving,
     bool found = place->first.count > 0;
     if (found)
         *value = place->first.value;
-    if (place->segment->spilled && table->overflow.n > 0)
+    if (place->segment->spilled && bry__overflow_count(&table->overflow) > 0)
         found = table_get_beyond(table, fingerprint, found, value);
     return found;
 }
@@ -461,7 +461,7 @@ bry__swapped bry__table_swap(bry__table *table, uint64_t fingerprint, uint32_t t
 {
     bry__spot at = bry__table_spot(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
-    return table->overflow.n > 0 ? BRY__SWAP_HARD
+    return bry__overflow_count(&table->overflow) > 0 ? BRY__SWAP_HARD
                                  : bry__segment_swap(segment, at.u_most, at.u, to, from);
 }
 
@@ -543,7 +543,7 @@ static void table_remove_from_segment(bry__table *table, const bry__table_place 
 {
     bry__segment *segment = at->segment;
     bry__place place = at->first;
-    if (table->overflow.n > 0 && at->first.count >= BRY__CROWD) {
+    if (bry__overflow_count(&table->overflow) > 0 && at->first.count >= BRY__CROWD) {
         bry__overflow_place smallest = bry__overflow_find(&table->overflow, at->fingerprint, 0);
         bry__overflow_place next = smallest;
         uint64_t f;

@@ -25,20 +25,18 @@ typedef struct bry__table {
     uint64_t n; /* entries, including those in the overflow */
     uint64_t dead; /* entries with dead values; counted by maplet_values.c */
     uint64_t segments; /* at least 1 */
-    unsigned level; /* floor(log2(segments)) */
-    unsigned value_bits; /* maximum; older segments may be narrower */
     uint64_t split; /* segments - 2^level: number of segments that are split at this level */
     uint64_t u_most[2]; /* largest u of segments that are not split, and of those that are */
     bry__segment **group;
-    size_t groups, group_room;
-    unsigned first_room; /* records of the first group; the others have BRY__GROUP_SIZE */
+    uint32_t groups, group_room;
     bry__overflow overflow;
     uint64_t block_bytes; /* of all segments' blocks */
     uint64_t moved; /* total number of entries moved by changes */
-    uint32_t max_step; /* most entries moved by one operation */
-    uint64_t sweep; /* next segment of bry__table_reclaim(), or, after the last one: */
-    uint64_t sweep_fingerprint; /* its next entry in the overflow */
-    uint32_t sweep_value;
+    uint64_t sweep; /* next segment of bry__table_reclaim() */
+    uint16_t first_room; /* records of the first group; the others have BRY__GROUP_SIZE */
+    uint16_t max_step; /* most entries moved by one operation */
+    uint8_t level; /* floor(log2(segments)) */
+    uint8_t value_bits; /* maximum; older segments may be narrower */
     bool settling; /* all is reclaimed; segments are folded one by one (bry__table_settle) */
 } bry__table;
 
@@ -115,7 +113,7 @@ bool bry__table_del_at(bry__table *table, const bry__table_place *place, uint32_
 /* True if the fingerprint has exactly one entry, and that is in the segment. */
 static inline bool bry__table_is_single(const bry__table *table, const bry__table_place *place)
 {
-    return place->first.count == 1 && (table->overflow.n == 0 || !place->segment->spilled);
+    return place->first.count == 1 && (bry__overflow_count(&table->overflow) == 0 || !place->segment->spilled);
 }
 
 /* Adds an entry, even if there is an equal one. BRY_E_NOMEM. */

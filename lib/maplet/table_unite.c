@@ -275,7 +275,7 @@ bry_status bry__table_unite(bry__table *made, const bry__table *a, const bry__ta
                             bry__merge_mode mode, const bry__unite_calls *calls,
                             const bry_allocator *allocator)
 {
-    if (a->overflow.n > 0 || b->overflow.n > 0)
+    if (bry__overflow_count(&a->overflow) > 0 || bry__overflow_count(&b->overflow) > 0)
         return unite_singly(made, a, b, mode, calls, allocator);
     unite both = {.build = {.made = made, .allocator = allocator}, .mode = mode, .calls = calls};
     bry_status status = bry__build_begin(&both.build, a, unite_expected(a, b, mode),

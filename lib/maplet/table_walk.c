@@ -101,8 +101,11 @@ static bry_status table_sweep_segment(bry__table *table, uint64_t i, const sweep
 static bool table_sweep_overflow(bry__table *table, const sweeper *by, uint64_t budget)
 {
     for (uint64_t looked = 0; looked < budget; looked++) {
+        bry__chunk_list *list = table->overflow.list;
+        if (!list)
+            return true;
         bry__overflow_place place =
-            bry__overflow_find(&table->overflow, table->sweep_fingerprint, table->sweep_value);
+            bry__overflow_find(&table->overflow, list->sweep_fingerprint, list->sweep_value);
         bry__overflow_place next = place;
         uint64_t fingerprint;
         uint32_t value;
@@ -113,8 +116,8 @@ static bool table_sweep_overflow(bry__table *table, const sweeper *by, uint64_t 
             table->n--;
             by->gone(by->context, value);
         } else {
-            table->sweep_fingerprint = fingerprint + (value == UINT32_MAX);
-            table->sweep_value = value + 1;
+            list->sweep_fingerprint = fingerprint + (value == UINT32_MAX);
+            list->sweep_value = value + 1;
         }
     }
     return false;
@@ -122,7 +125,9 @@ static bool table_sweep_overflow(bry__table *table, const sweeper *by, uint64_t 
 
 void bry__table_reclaim_anew(bry__table *table)
 {
-    table->sweep = table->sweep_fingerprint = table->sweep_value = 0;
+    table->sweep = 0;
+    if (table->overflow.list)
+        table->overflow.list->sweep_fingerprint = table->overflow.list->sweep_value = 0;
 }
 
 bry_status bry__table_reclaim(bry__table *table, const bry__kept_values *names,
@@ -135,7 +140,8 @@ bry_status bry__table_reclaim(bry__table *table, const bry__kept_values *names,
     while (table->sweep < table->segments && looked < budget) {
         uint64_t i = table->sweep;
         looked += bry__table_segment(table, i)->n + 1u;
-        while (table->overflow.n > 0 && table_sweep_crowded(table, i, by, &looked))
+        while (bry__overflow_count(&table->overflow) > 0 &&
+               table_sweep_crowded(table, i, by, &looked))
             if (looked >= budget) /* a crowd may have any size: continue in the next call */
                 return BRY_OK;
         bry_status status = table_sweep_segment(table, i, by);
@@ -143,7 +149,7 @@ bry_status bry__table_reclaim(bry__table *table, const bry__kept_values *names,
             return status;
         table->sweep = i + 1;
         bry__table_shrink(table, allocator);
-        if (table->sweep <= i && table->overflow.n == 0) {
+        if (table->sweep <= i && bry__overflow_count(&table->overflow) == 0) {
             /* Entries not seen yet were folded into an earlier segment. Sweep that one again now,
              * or every fold would set the sweep back. */
             looked += bry__table_segment(table, table->sweep)->n + 1u;
@@ -236,7 +242,7 @@ static bry_status table_remap_by_rebuilding(bry__table *table, bry__map_value *m
 bry_status bry__table_remap(bry__table *table, bry__map_value *map, void *context,
                             const bry_allocator *allocator)
 {
-    if (table->overflow.n > 0)
+    if (bry__overflow_count(&table->overflow) > 0)
         return table_remap_by_rebuilding(table, map, context, allocator);
     bry_status status = table_widen_for_remap(table, map, context, allocator);
     for (uint64_t i = 0; i < table->segments && status == BRY_OK; i++)

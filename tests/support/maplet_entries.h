@@ -29,7 +29,7 @@ static inline void maplet_check(const bry__maplet *maplet)
 {
     for (unsigned t = 0; t < maplet->tables; t++) {
         const bry__table *table = &maplet->table[t];
-        uint64_t bytes = 0, n = table->overflow.n;
+        uint64_t bytes = 0, n = bry__overflow_count(&table->overflow);
         for (uint64_t i = 0; i < table->segments; i++) {
             const bry__segment *segment = bry__table_segment(table, i);
             const char *problem = bry__segment_check(segment, bry__table_u_most(table, i),

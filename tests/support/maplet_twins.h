@@ -13,7 +13,8 @@ static inline bool maplet_has_twins(const bry__maplet *maplet)
     while (bry__maplet_next(maplet, &cursor, &fingerprint, &value)) {
         const bry__table *in = &maplet->table[cursor.table];
         if ((table == cursor.table && fingerprint == last) ||
-            (in->overflow.n > 0 && bry__table_get_all(in, fingerprint, NULL, 0) > 1))
+            (bry__overflow_count(&in->overflow) > 0 &&
+             bry__table_get_all(in, fingerprint, NULL, 0) > 1))
             return true;
         table = cursor.table;
         last = fingerprint;

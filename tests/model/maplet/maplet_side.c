@@ -59,7 +59,7 @@ void side_check_numbers(const maplet_side *side, model_reader *reader)
 
 static void check_structure(const bry__table *table, model_reader *reader)
 {
-    uint64_t bytes = 0, n = table->overflow.n;
+    uint64_t bytes = 0, n = bry__overflow_count(&table->overflow);
     for (uint64_t i = 0; i < table->segments; i++) {
         const bry__segment *segment = bry__table_segment(table, i);
         const char *problem =

@@ -125,7 +125,7 @@ TEST(test_batch_on_spilled_segment)
     }
     for (unsigned i = 0; i < N; i++)
         set(map, hashes[i], values[i]);
-    assert_true(((bry__maplet *)map->keys)->table[0].overflow.n > 0);
+    assert_true(bry__overflow_count(&((bry__maplet *)map->keys)->table[0].overflow) > 0);
     for (unsigned i = 0; i < N; i++)
         values[i].number ^= 1;
     uint64_t failed = 0;

@@ -154,7 +154,7 @@ TEST(test_spilled)
         assert_int_equal(bry__fingerprint(hash, range), i << 20);
         set(map, hash, bry_map_value_number(i));
     }
-    assert_true(maplet->table[0].overflow.n > 0);
+    assert_true(bry__overflow_count(&maplet->table[0].overflow) > 0);
     uint64_t cursor = 0;
     do
         assert_int_equal(bry_map_sweep(map, &counting, 100, &cursor), BRY_OK);

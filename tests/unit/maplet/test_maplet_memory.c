@@ -152,7 +152,7 @@ TEST(test_crowd)
     unsigned refused = 0;
     for (uint64_t i = 0; i < 1200; i++)
         refused += refuse_in_turn(insert_crowd, i, false);
-    assert_true(refused > 5 && maplet.table[0].overflow.n > 1000);
+    assert_true(refused > 5 && bry__overflow_count(&maplet.table[0].overflow) > 1000);
     for (uint64_t i = 0; i < 200; i++)
         refuse_in_turn(replace, 1, false);
     finish();

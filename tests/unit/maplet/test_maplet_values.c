@@ -81,7 +81,8 @@ static void finish(bry__maplet *maplet)
     for (unsigned i = 0; i < maplet->tables; i++) {
         const bry__table *table = &maplet->table[i];
         assert_int_equal(table->segments,
-                         bry__table_segments_for(table->range, table->n - table->overflow.n));
+                         bry__table_segments_for(table->range,
+                                                 table->n - bry__overflow_count(&table->overflow)));
     }
 }
 

@@ -197,7 +197,7 @@ TEST(test_batch_on_spilled_segment)
     }
     const bry__compact_window *inside = window->self;
     assert_int_equal(inside->maplet.table[0].range, 1 << 16);
-    assert_true(inside->maplet.table[0].overflow.n > 0);
+    assert_true(bry__overflow_count(&inside->maplet.table[0].overflow) > 0);
     bry_buffer before = saved_of(window);
     uint64_t failed = 0;
     uint64_t now = START + 1000; /* the next generation, so that all are replaced */
