@@ -39,6 +39,8 @@ static bry_status bloom_filter_init(bry_filter *filter, const bry_filter_options
 {
     bry_filter_shape shape;
     bloom_filter_plan(options, &shape);
+    filter->capacity = options->capacity;
+    filter->error = options->error;
     return bry__blocked_init(&filter->bloom, shape.bits / BRY__BLOCK_BITS, shape.hashes,
                              &filter->allocator);
 }
@@ -50,6 +52,9 @@ static void bloom_filter_free_table(bry_filter *filter)
 
 static bry_status bloom_filter_clone(const bry_filter *filter, bry_filter *copy)
 {
+    copy->capacity = filter->capacity;
+    copy->items = filter->items;
+    copy->error = filter->error;
     return bry__blocked_clone(&filter->bloom, &copy->bloom, &copy->allocator);
 }
 
@@ -67,6 +72,8 @@ static bool bloom_filter_is_fixed(const bry_filter *filter)
 
 static void bloom_filter_like(const bry_filter *filter, bry_filter_options *options)
 {
+    options->capacity = filter->capacity;
+    options->error = filter->error;
     options->bloom.bits = filter->bloom.blocks * BRY__BLOCK_BITS;
     options->bloom.hashes = filter->bloom.hashes;
 }
@@ -145,6 +152,11 @@ static bry_status bloom_filter_merge(bry_filter *into, const bry_filter *from)
     return status;
 }
 
+static uint64_t bloom_filter_items(const bry_filter *filter)
+{
+    return filter->items;
+}
+
 static uint64_t bloom_filter_bytes(const bry_filter *filter)
 {
     return bry__pieces_bytes_now(&filter->bloom.table);
@@ -171,7 +183,11 @@ static bool bloom_filter_has_bits(const bry__pieces *table, size_t i)
 static void bloom_filter_numbers(const bry_filter *filter, bry__filter_numbers *numbers)
 {
     const bry__blocked *bloom = &filter->bloom;
-    *numbers = (bry__filter_numbers){.hashes = bloom->hashes, .blocks = bloom->blocks};
+    *numbers = (bry__filter_numbers){.capacity = filter->capacity,
+                                     .items = filter->items,
+                                     .error = filter->error,
+                                     .hashes = bloom->hashes,
+                                     .blocks = bloom->blocks};
     for (size_t i = 0; i < bloom->table.count; i++)
         numbers->pieces += bloom_filter_has_bits(&bloom->table, i);
 }
@@ -229,6 +245,9 @@ static bry_status read_pieces(bry__frame_reader *reader, bry_filter *filter, uin
 static bry_status bloom_filter_read(bry_filter *filter, const bry__filter_numbers *numbers,
                                     bry__frame_reader *reader)
 {
+    filter->capacity = numbers->capacity;
+    filter->items = numbers->items;
+    filter->error = numbers->error;
     if (numbers->hashes < 1 || numbers->hashes > BRY__BLOCKED_MAX_HASHES)
         return bry__frame_reader_bad(reader, "the number of hashes is out of range");
     if (numbers->blocks < 1 || !bry__filter_blocks_allowed(numbers->blocks, filter->capacity))
@@ -257,6 +276,7 @@ static bry_status bloom_filter_read(bry_filter *filter, const bry__filter_number
 
 const bry__filter_engine bry__bloom_filter_engine = {
     .engine = BRY_ENGINE_BLOOM,
+    .size = sizeof(bry_filter),
     .plan = bloom_filter_plan,
     .init = bloom_filter_init,
     .free = bloom_filter_free_table,
@@ -269,6 +289,7 @@ const bry__filter_engine bry__bloom_filter_engine = {
     .add = bloom_filter_add,
     .add_n = bloom_filter_add_n,
     .merge = bloom_filter_merge,
+    .items = bloom_filter_items,
     .bytes = bloom_filter_bytes,
     .stats = bloom_filter_stats,
     .numbers = bloom_filter_numbers,

@@ -54,17 +54,18 @@ static bry_status compact_filter_clone(const bry_filter *filter, bry_filter *cop
 static void compact_filter_clear(bry_filter *filter)
 {
     bry__maplet_clear(&filter->compact);
-    filter->items = 0;
 }
 
 static bool compact_filter_is_fixed(const bry_filter *filter)
 {
-    return filter->compact.options.fixed;
+    return filter->compact.chain.fixed;
 }
 
 static void compact_filter_like(const bry_filter *filter, bry_filter_options *options)
 {
-    options->fixed = filter->compact.options.fixed;
+    options->capacity = filter->compact.chain.first_capacity;
+    options->error = filter->compact.chain.error;
+    options->fixed = filter->compact.chain.fixed;
 }
 
 /* ---- keys ---------------------------------------------------------------------------------- */
@@ -88,35 +89,33 @@ static bry_status compact_filter_add(bry_filter *filter, bry_hash hash, bool *wa
     if (status != BRY_OK)
         return status;
     *was = answer == BRY_PRESENT;
-    filter->items += !*was;
     return BRY_OK;
 }
 
 static bry_status compact_filter_add_n(bry_filter *filter, const bry_hash *hashes, size_t n,
                                        uint8_t *was)
 {
-    bry_status status = bry__maplet_upsert_n(&filter->compact, hashes, NULL, n, NULL, was);
-    filter->items = bry__maplet_count(&filter->compact);
-    return status;
+    return bry__maplet_upsert_n(&filter->compact, hashes, NULL, n, NULL, was);
 }
 
 static bool compact_filter_del(bry_filter *filter, bry_hash hash)
 {
-    bool there = bry__maplet_del(&filter->compact, hash) > 0;
-    filter->items = bry__maplet_count(&filter->compact);
-    return there;
+    return bry__maplet_del(&filter->compact, hash) > 0;
 }
 
 /* ---- merging ------------------------------------------------------------------------------- */
 
 static bry_status compact_filter_merge(bry_filter *into, const bry_filter *from)
 {
-    bry_status status = bry__maplet_merge(&into->compact, &from->compact, BRY__MERGE_KEEP, NULL);
-    into->items = bry__maplet_count(&into->compact);
-    return status;
+    return bry__maplet_merge(&into->compact, &from->compact, BRY__MERGE_KEEP, NULL);
 }
 
 /* ---- statistics, saving -------------------------------------------------------------------- */
+
+static uint64_t compact_filter_items(const bry_filter *filter)
+{
+    return bry__maplet_count(&filter->compact);
+}
 
 static uint64_t compact_filter_bytes(const bry_filter *filter)
 {
@@ -127,15 +126,16 @@ static void compact_filter_stats(const bry_filter *filter, bry_filter_stats *sta
 {
     const bry__maplet *maplet = &filter->compact;
     stats->bits = compact_filter_bytes(filter) * 8;
-    stats->fill = (double)filter->items / bry__maplet_planned(maplet);
+    stats->fill = (double)bry__maplet_count(maplet) / bry__maplet_planned(maplet);
     stats->estimated_error = bry__maplet_error_now(maplet);
     stats->tables = maplet->tables ? maplet->tables : 1;
 }
 
 static void compact_filter_numbers(const bry_filter *filter, bry__filter_numbers *numbers)
 {
-    (void)filter;
-    *numbers = (bry__filter_numbers){0};
+    *numbers = (bry__filter_numbers){.capacity = filter->compact.chain.first_capacity,
+                                     .items = bry__maplet_count(&filter->compact),
+                                     .error = filter->compact.chain.error};
 }
 
 static void compact_filter_write(const bry_filter *filter, bry__frame_writer *writer)
@@ -153,10 +153,10 @@ static bry_status compact_filter_read(bry_filter *filter, const bry__filter_numb
     bry_status status = bry__maplet_read(&read, reader, &filter->allocator, &visit);
     if (status != BRY_OK)
         return status;
-    if (read.options.capacity != filter->capacity || read.options.error != filter->error ||
-        read.options.value_bits != 0 || read.options.fixed > BRY__FIXED)
+    if (read.chain.first_capacity != numbers->capacity || read.chain.error != numbers->error ||
+        read.value_bits != 0 || read.chain.fixed > BRY__FIXED)
         status = bry__frame_reader_bad(reader, "the maplet does not match the filter");
-    else if (bry__maplet_count(&read) != filter->items)
+    else if (bry__maplet_count(&read) != numbers->items)
         status = bry__frame_reader_bad(reader, "the number of entries does not match the items");
     else
         status = bry__frame_reader_end(reader);
@@ -169,6 +169,7 @@ static bry_status compact_filter_read(bry_filter *filter, const bry__filter_numb
 
 const bry__filter_engine bry__compact_filter_engine = {
     .engine = BRY_ENGINE_COMPACT,
+    .size = offsetof(bry_filter, compact) + sizeof(bry__maplet),
     .plan = compact_filter_plan,
     .init = compact_filter_init,
     .free = compact_filter_free_table,
@@ -182,6 +183,7 @@ const bry__filter_engine bry__compact_filter_engine = {
     .add_n = compact_filter_add_n,
     .del = compact_filter_del,
     .merge = compact_filter_merge,
+    .items = compact_filter_items,
     .bytes = compact_filter_bytes,
     .stats = compact_filter_stats,
     .numbers = compact_filter_numbers,

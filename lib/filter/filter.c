@@ -51,8 +51,8 @@ static bry_status filter_read_options(const bry_filter_options *given, bry_filte
     *shape = (bry_filter_shape){.engine = options->engine, .capacity = options->capacity};
     status = (*engine)->plan(options, shape);
     if (status == BRY_OK) {
-        shape->bytes += sizeof(bry_filter);
-        shape->bytes_empty += sizeof(bry_filter);
+        shape->bytes += (*engine)->size;
+        shape->bytes_empty += (*engine)->size;
     }
     return status;
 }
@@ -64,6 +64,18 @@ bry_status bry_filter_plan(const bry_filter_options *given, bry_filter_shape *sh
     bry_filter_shape planned;
     bry_status status = filter_read_options(given, &options, &engine, &planned);
     return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
+}
+
+bry_filter *bry__filter_new(const bry__filter_engine *engine, uint64_t seed,
+                            const bry_allocator *allocator)
+{
+    bry_filter *made = bry__alloc(allocator, engine->size);
+    if (made) {
+        made->engine = engine;
+        made->seed = seed;
+        made->allocator = *allocator;
+    }
+    return made;
 }
 
 bry_status bry_filter_create(const bry_filter_options *given, bry_filter **filter)
@@ -78,17 +90,12 @@ bry_status bry_filter_create(const bry_filter_options *given, bry_filter **filte
         return status;
 
     bry_allocator allocator = bry__allocator_or_default(options.allocator);
-    bry_filter *made = bry__alloc(&allocator, sizeof *made);
+    bry_filter *made = bry__filter_new(engine, options.seed, &allocator);
     if (!made)
         return BRY_E_NOMEM;
-    *made = (bry_filter){.allocator = allocator,
-                         .engine = engine,
-                         .seed = options.seed,
-                         .capacity = options.capacity,
-                         .error = options.error};
     status = engine->init(made, &options);
     if (status != BRY_OK) {
-        bry__free(&allocator, made, sizeof *made);
+        bry__free(&allocator, made, engine->size);
         return status;
     }
     *filter = made;
@@ -100,8 +107,6 @@ bry_status bry_filter_options_like(const bry_filter *other, bry_filter_options *
     bry_filter_options like = {
         .struct_size = sizeof(bry_filter_options),
         .engine = other->engine->engine,
-        .capacity = other->capacity,
-        .error = other->error,
         .seed = other->seed,
     };
     other->engine->like(other, &like);
@@ -113,21 +118,20 @@ void bry_filter_destroy(bry_filter *filter)
     if (!filter)
         return;
     bry_allocator allocator = filter->allocator;
-    filter->engine->free(filter);
-    bry__free(&allocator, filter, sizeof *filter);
+    const bry__filter_engine *engine = filter->engine;
+    engine->free(filter);
+    bry__free(&allocator, filter, engine->size);
 }
 
 bry_status bry_filter_clone(const bry_filter *filter, const bry_allocator *given, bry_filter **copy)
 {
     bry_allocator allocator = given ? *given : filter->allocator;
-    bry_filter *made = bry__alloc(&allocator, sizeof *made);
+    bry_filter *made = bry__filter_new(filter->engine, filter->seed, &allocator);
     if (!made)
         return BRY_E_NOMEM;
-    *made = *filter;
-    made->allocator = allocator;
     bry_status status = filter->engine->clone(filter, made);
     if (status != BRY_OK) {
-        bry__free(&allocator, made, sizeof *made);
+        bry__free(&allocator, made, filter->engine->size);
         return status;
     }
     *copy = made;
@@ -150,7 +154,9 @@ static bool filter_fits(const bry_filter *filter, const bry_hash *hashes, size_t
 {
     if (!filter->engine->is_fixed(filter))
         return true;
-    uint64_t room = filter->capacity - filter->items;
+    bry_filter_options options;
+    filter->engine->like(filter, &options);
+    uint64_t room = options.capacity - filter->engine->items(filter);
     if (n <= room)
         return true;
     uint8_t answers[256];
@@ -226,23 +232,25 @@ bry_status bry_filter_merge(bry_filter *into, const bry_filter *from)
 
 uint64_t bry_filter_items(const bry_filter *filter)
 {
-    return filter->items;
+    return filter->engine->items(filter);
 }
 
 uint64_t bry_filter_bytes(const bry_filter *filter)
 {
-    return sizeof *filter + filter->engine->bytes(filter);
+    return filter->engine->size + filter->engine->bytes(filter);
 }
 
 bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats)
 {
+    bry_filter_options made;
+    filter->engine->like(filter, &made);
     bry_filter_stats now = {
         .engine = filter->engine->engine,
         .seed = filter->seed,
-        .capacity = filter->capacity,
-        .items = filter->items,
+        .capacity = made.capacity,
+        .items = bry_filter_items(filter),
         .bytes = bry_filter_bytes(filter),
-        .promised_error = filter->error,
+        .promised_error = made.error,
     };
     filter->engine->stats(filter, &now);
     return bry__struct_write(stats, &now, sizeof now);

@@ -1,8 +1,8 @@
 /*
  * The interface between the filter and its engines.
  *
- * The facade (filter.c) checks options and keeps what every filter has; an engine keeps the keys,
- * in its member of bry_filter's union, and the count in filter->items.
+ * The facade (filter.c) checks options and keeps what every filter has; an engine keeps the rest,
+ * in its member of bry_filter's union.
  *
  * Rules for every function here: a failed call changes nothing, and writes nothing through its
  * out-pointers; memory comes from filter->allocator.
@@ -15,28 +15,31 @@
 struct bry__frame_writer;
 struct bry__frame_reader;
 
-/* The engine's part of the frame NUMS. */
+/* The frame NUMS, except engine and seed. */
 typedef struct bry__filter_numbers {
+    uint64_t capacity, items;
+    double error;
     uint32_t hashes;
     uint64_t blocks, pieces;
 } bry__filter_numbers;
 
 typedef struct bry__filter_engine {
     bry_engine engine;
+    size_t size; /* bytes of a bry_filter with this engine */
 
     /* Fills the shape except engine and capacity; bytes are the table's, without bry_filter.
      * UNSUPPORTED: an option that the engine does not have. RANGE. */
     bry_status (*plan)(const bry_filter_options *options, bry_filter_shape *shape);
 
-    /* Creates the table of a filter that is complete otherwise; frees it; copies it to a filter
-     * that is a copy otherwise; removes all keys. NOMEM from init and clone. */
+    /* Makes the engine's part of a filter; frees it; makes it as a copy; removes all keys. NOMEM
+     * from init and clone. */
     bry_status (*init)(bry_filter *filter, const bry_filter_options *options);
     void (*free)(bry_filter *filter);
     bry_status (*clone)(const bry_filter *filter, bry_filter *copy);
     void (*clear)(bry_filter *filter);
     /* Whether it accepts no more than its capacity. */
     bool (*is_fixed)(const bry_filter *filter);
-    /* Sets what creates a filter of the same shape. */
+    /* Sets capacity, error and what else creates a filter of the same shape. */
     void (*like)(const bry_filter *filter, bry_filter_options *options);
 
     bool (*has)(const bry_filter *filter, bry_hash hash);
@@ -51,6 +54,7 @@ typedef struct bry__filter_engine {
     /* Both have the same engine and seed. MISMATCH, FULL, NOMEM. */
     bry_status (*merge)(bry_filter *into, const bry_filter *from);
 
+    uint64_t (*items)(const bry_filter *filter);
     uint64_t (*bytes)(const bry_filter *filter); /* of the table; constant time */
     /* Sets bits, hashes, fill, estimated_error, tables. */
     void (*stats)(const bry_filter *filter, bry_filter_stats *stats);
@@ -58,8 +62,8 @@ typedef struct bry__filter_engine {
     /* The numbers, and the frames that follow them; failures stick to the writer. */
     void (*numbers)(const bry_filter *filter, bry__filter_numbers *numbers);
     void (*write)(const bry_filter *filter, struct bry__frame_writer *writer);
-    /* Reads the table of a filter that is complete otherwise, items included, with full validation
-     * and up to the end of the stream; reports failures to the reader, and leaves no table then. */
+    /* Reads the engine's part, with full validation and up to the end of the stream; reports
+     * failures to the reader, and leaves no table then. Capacity and error have been checked. */
     bry_status (*read)(bry_filter *filter, const bry__filter_numbers *numbers,
                        struct bry__frame_reader *reader);
 } bry__filter_engine;

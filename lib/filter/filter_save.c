@@ -29,9 +29,9 @@ bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink, const
     bry__store32(numbers + AT_ENGINE, filter->engine->engine);
     bry__store32(numbers + AT_HASHES, own.hashes);
     bry__store64(numbers + AT_BLOCKS, own.blocks);
-    bry__store64(numbers + AT_CAPACITY, filter->capacity);
-    bry__store64(numbers + AT_ITEMS, filter->items);
-    bry__store_double(numbers + AT_ERROR, filter->error);
+    bry__store64(numbers + AT_CAPACITY, own.capacity);
+    bry__store64(numbers + AT_ITEMS, own.items);
+    bry__store_double(numbers + AT_ERROR, own.error);
     bry__store64(numbers + AT_PIECES, own.pieces);
 
     bry__frame_writer writer;
@@ -41,20 +41,15 @@ bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink, const
     return bry__frame_writer_end(&writer);
 }
 
-/* Reads the numbers into a filter without a table; returns what is wrong with them, or NULL. */
-static const char *read_numbers(const unsigned char *numbers, uint64_t seed, bry_filter *filter,
+/* Reads the numbers; returns what is wrong with them, or NULL. */
+static const char *read_numbers(const unsigned char *numbers, uint64_t seed,
                                 bry__filter_numbers *own)
 {
     uint32_t engine = bry__load32(numbers + AT_ENGINE);
-    *filter = (bry_filter){
-        .engine =
-            engine == BRY_ENGINE_BLOOM ? &bry__bloom_filter_engine : &bry__compact_filter_engine,
-        .seed = seed,
+    *own = (bry__filter_numbers){
         .capacity = bry__load64(numbers + AT_CAPACITY),
         .items = bry__load64(numbers + AT_ITEMS),
         .error = bry__load_double(numbers + AT_ERROR),
-    };
-    *own = (bry__filter_numbers){
         .hashes = bry__load32(numbers + AT_HASHES),
         .blocks = bry__load64(numbers + AT_BLOCKS),
         .pieces = bry__load64(numbers + AT_PIECES),
@@ -63,9 +58,9 @@ static const char *read_numbers(const unsigned char *numbers, uint64_t seed, bry
         return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
-    if (filter->capacity < 1 || filter->capacity > BRY_CAPACITY_MAX)
+    if (own->capacity < 1 || own->capacity > BRY_CAPACITY_MAX)
         return "the capacity is out of range";
-    if (!(filter->error >= BRY_FILTER_ERROR_MIN && filter->error <= BRY_ERROR_MAX))
+    if (!(own->error >= BRY_FILTER_ERROR_MIN && own->error <= BRY_ERROR_MAX))
         return "the error is out of range";
     return NULL;
 }
@@ -77,24 +72,24 @@ static bry_status read_filter(bry__frame_reader *reader, const bry_allocator *al
     bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
     if (status != BRY_OK)
         return status;
-    bry_filter read;
     bry__filter_numbers own;
-    const char *problem = read_numbers(numbers, reader->header.seed, &read, &own);
+    const char *problem = read_numbers(numbers, reader->header.seed, &own);
     if (problem)
         return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
-    status = bry__frame_reader_claim(reader, sizeof read);
+    const bry__filter_engine *engine = bry__load32(numbers + AT_ENGINE) == BRY_ENGINE_BLOOM
+                                           ? &bry__bloom_filter_engine
+                                           : &bry__compact_filter_engine;
+    status = bry__frame_reader_claim(reader, engine->size);
     if (status != BRY_OK)
         return status;
-    bry_filter *made = bry__alloc(allocator, sizeof *made);
+    bry_filter *made = bry__filter_new(engine, reader->header.seed, allocator);
     if (!made)
         return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the filter");
-    *made = read;
-    made->allocator = *allocator;
-    status = made->engine->read(made, &own, reader);
+    status = engine->read(made, &own, reader);
     if (status == BRY_OK)
         *filter = made;
     else
-        bry__free(allocator, made, sizeof *made);
+        bry__free(allocator, made, engine->size);
     return status;
 }
 

@@ -11,20 +11,23 @@ static uint64_t fingerprint_of(const bry__maplet *maplet, unsigned i, bry_hash h
 
 static bool is_wide(const bry__maplet *maplet, uint32_t value)
 {
-    return (uint64_t)value >> maplet->options.value_bits != 0;
+    return (uint64_t)value >> maplet->value_bits != 0;
+}
+
+bry__maplet_options bry__maplet_like(const bry__maplet *maplet)
+{
+    return (bry__maplet_options){.capacity = maplet->chain.first_capacity,
+                                 .error = maplet->chain.error,
+                                 .value_bits = maplet->value_bits,
+                                 .fixed = maplet->chain.fixed};
 }
 
 bool bry__maplet_plan(const bry__maplet_options *options, bry__chain *chain)
 {
-    if (options->capacity < 1 || options->capacity > BRY__CHAIN_MOST ||
-        !(options->error >= 1e-12 && options->error <= BRY_ERROR_MAX) || options->value_bits > 32 ||
-        !bry__chain_plan(chain, options->capacity, options->error, options->fixed != BRY__GROWING))
-        return false;
-    if (options->fixed == BRY__ANY_LOAD) {
-        chain->first_capacity = chain->most = chain->range;
-        chain->error = 1;
-    }
-    return true;
+    return options->capacity >= 1 && options->capacity <= BRY__CHAIN_MOST &&
+           options->error >= 1e-12 && options->error <= BRY_ERROR_MAX &&
+           options->value_bits <= 32 && options->fixed <= BRY__ANY_LOAD &&
+           bry__chain_plan(chain, options->capacity, options->error, options->fixed);
 }
 
 uint64_t bry__maplet_range(const bry__maplet_options *options)
@@ -59,7 +62,7 @@ uint64_t bry__maplet_plan_table(const bry__chain *chain, unsigned value_bits, un
 bool bry__maplet_init(bry__maplet *maplet, const bry__maplet_options *options,
                       const bry_allocator *allocator)
 {
-    bry__maplet made = {.allocator = *allocator, .options = *options};
+    bry__maplet made = {.allocator = *allocator, .value_bits = (uint8_t)options->value_bits};
     if (!bry__maplet_plan(options, &made.chain))
         return false;
     *maplet = made;
@@ -79,7 +82,7 @@ static bry_status maplet_resize(bry__maplet *maplet, unsigned room)
     }
     bry__free(&maplet->allocator, maplet->table, maplet->room * sizeof *table);
     maplet->table = table;
-    maplet->room = room;
+    maplet->room = (uint8_t)room;
     return BRY_OK;
 }
 
@@ -273,7 +276,7 @@ bry_status bry__maplet_open_table(bry__maplet *maplet)
     bry__table table;
     if (i >= maplet->chain.tables)
         return BRY_E_FULL;
-    if (bry__table_init(&table, bry__chain_range(&maplet->chain, i), maplet->options.value_bits,
+    if (bry__table_init(&table, bry__chain_range(&maplet->chain, i), maplet->value_bits,
                         &maplet->allocator) != BRY_OK)
         return BRY_E_NOMEM;
     bry_status status = bry__values_open_table(maplet, i);

@@ -21,13 +21,6 @@
 
 #include <bloomery/hash.h>
 
-/* What happens beyond the capacity. */
-enum {
-    BRY__GROWING = 0, /* more tables are opened */
-    BRY__FIXED = 1, /* BRY_E_FULL */
-    BRY__ANY_LOAD = 2, /* the one table takes more entries, and the error grows */
-};
-
 typedef struct bry__maplet_options {
     uint64_t capacity; /* entries, 1 to 2^40 */
     double error; /* 1e-12 to 0.5 */
@@ -37,14 +30,17 @@ typedef struct bry__maplet_options {
 
 typedef struct bry__maplet {
     bry_allocator allocator;
-    bry__maplet_options options;
-    bry__chain chain; /* plan of the tables, from the options */
-    unsigned tables; /* number of open tables; 0 until there is an entry */
-    unsigned room; /* of the array `table` */
+    bry__chain chain; /* plan of the tables; has the options, except value_bits */
+    uint8_t value_bits;
+    uint8_t tables; /* number of open tables; 0 until there is an entry */
+    uint8_t room; /* of the array `table` */
     bry__table *table; /* moves when a table is opened or closed */
     struct bry__values *values; /* counts entries by value, if not NULL (maplet_values.h); then only
                                    the functions that say so may change entries */
 } bry__maplet;
+
+/* The options that make a maplet like this one. */
+bry__maplet_options bry__maplet_like(const bry__maplet *maplet);
 
 /* Plans the tables for these options; false if they are out of range. */
 bool bry__maplet_plan(const bry__maplet_options *options, bry__chain *chain);
@@ -272,7 +268,7 @@ typedef struct bry__maplet_reading bry__maplet_reading;
 bry_status bry__maplet_reading_begin(bry__maplet_reading **reading,
                                      struct bry__frame_reader *reader,
                                      const bry_allocator *allocator, const bry__entry_visit *visit);
-const bry__maplet_options *bry__maplet_reading_options(const bry__maplet_reading *reading);
+bry__maplet_options bry__maplet_reading_options(const bry__maplet_reading *reading);
 bry_status bry__maplet_read_part(bry__maplet_reading *reading, uint64_t id,
                                  struct bry__frame_reader *reader);
 const char *bry__maplet_reading_end(bry__maplet_reading *reading, bry__maplet *maplet);

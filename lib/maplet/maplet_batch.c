@@ -272,12 +272,12 @@ static bry_status maplet_upsert_many(bry__maplet *maplet, const bry_hash *hashes
     uint8_t small_was[BATCH];
     const bry_allocator *allocator = &maplet->allocator;
     for (size_t i = 0; i < n && values; i++)
-        if ((uint64_t)values[i] >> maplet->options.value_bits)
+        if ((uint64_t)values[i] >> maplet->value_bits)
             return BRY_E_RANGE;
     if (n > SIZE_MAX / sizeof *old)
         return BRY_E_NOMEM;
     upserting batch = {hashes, values, old, small_was};
-    bool needs_old = !old && maplet->options.value_bits > 0, large = n > BATCH;
+    bool needs_old = !old && maplet->value_bits > 0, large = n > BATCH;
     if (needs_old)
         batch.old = large ? bry__alloc_buffer(allocator, n * sizeof *old) : small_old;
     if (large)
@@ -377,7 +377,7 @@ bry_status bry__maplet_add_n(bry__maplet *maplet, const bry_hash *hashes, const 
     bry_status status = BRY_OK;
     size_t done = 0, some;
     for (size_t i = 0; i < n; i++)
-        if ((uint64_t)values[i] >> maplet->options.value_bits)
+        if ((uint64_t)values[i] >> maplet->value_bits)
             return BRY_E_RANGE;
     for (; done < n && status == BRY_OK; done += some)
         status = maplet_add_some(maplet, hashes + done, values + done, n - done, &some);

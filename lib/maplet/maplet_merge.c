@@ -109,16 +109,16 @@ static bry_status merge_tables(merging *merge, const bry__maplet *into, bry__mer
 static bool is_copy(const bry__maplet *into, const bry__maplet *from, const uint32_t *value)
 {
     return bry__maplet_count(into) == 0 && !into->values && !from->values && !value &&
-           into->options.value_bits == from->options.value_bits;
+           into->value_bits == from->value_bits;
 }
 
 bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__merge_mode mode,
                              const uint32_t *value)
 {
-    if (into->options.capacity != from->options.capacity ||
-        into->options.error != from->options.error || into->options.fixed != from->options.fixed)
+    if (into->chain.first_capacity != from->chain.first_capacity ||
+        into->chain.error != from->chain.error || into->chain.fixed != from->chain.fixed)
         return BRY_E_MISMATCH;
-    if (!value && from->options.value_bits > into->options.value_bits)
+    if (!value && from->value_bits > into->value_bits)
         return BRY_E_RANGE;
     if (mode == BRY__MERGE_ALL && !fits(into, from))
         return BRY_E_FULL;
@@ -132,7 +132,8 @@ bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__me
         return status;
     }
     bry_status status = BRY_OK;
-    bry__maplet_init(&merged, &into->options, &into->allocator);
+    bry__maplet_options options = bry__maplet_like(into);
+    bry__maplet_init(&merged, &options, &into->allocator);
     while (status == BRY_OK && (merged.tables < into->tables || merged.tables < from->tables))
         status = bry__maplet_open_table(&merged);
     merging merge = {.into = into, .from = from, .new_value = value, .result = &merged};

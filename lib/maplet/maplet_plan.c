@@ -56,7 +56,7 @@ static uint64_t chain_planned(const bry__chain *chain, unsigned i)
 uint64_t bry__chain_capacity(const bry__chain *chain, unsigned i)
 {
     if (i == 0)
-        return chain->first_capacity;
+        return chain->fixed == BRY__ANY_LOAD ? chain->range : chain->first_capacity;
     if (i >= chain->tables)
         return 0;
     return i + 1 == chain->tables ? chain->last_capacity : chain_planned(chain, i);
@@ -92,13 +92,17 @@ static bool chain_add_table(bry__chain *chain)
     return whole;
 }
 
-bool bry__chain_plan(bry__chain *chain, uint64_t capacity, double error, bool fixed)
+bool bry__chain_plan(bry__chain *chain, uint64_t capacity, double error, unsigned fixed)
 {
     double range = ceil((double)capacity / (fixed ? error : FIRST_SHARE * error));
     if (range > (double)BRY__TABLE_MAX_RANGE)
         return false;
     uint64_t first = range < (double)BRY__TABLE_MIN_RANGE ? BRY__TABLE_MIN_RANGE : (uint64_t)range;
-    *chain = (bry__chain){.error = error, .tables = 1, .first_capacity = capacity, .range = first};
+    *chain = (bry__chain){.error = error,
+                          .tables = 1,
+                          .first_capacity = capacity,
+                          .range = first,
+                          .fixed = (uint8_t)fixed};
     bool more = !fixed;
     for (chain->most = capacity; more && chain->most < BRY__CHAIN_MOST;) {
         unsigned before = chain->tables;
@@ -108,6 +112,8 @@ bool bry__chain_plan(bry__chain *chain, uint64_t capacity, double error, bool fi
     }
     if (chain->most > BRY__CHAIN_MOST && capacity <= BRY__CHAIN_MOST)
         chain->most = BRY__CHAIN_MOST;
+    if (fixed == BRY__ANY_LOAD)
+        chain->most = chain->range;
     return true;
 }
 
@@ -123,6 +129,8 @@ double bry__chain_error(const bry__chain *chain, const uint64_t *n)
 static bool chain_holds_from(const bry__chain *chain, const uint64_t *n, unsigned from)
 {
     double error = 0;
+    if (chain->fixed == BRY__ANY_LOAD)
+        return true;
     for (unsigned i = 0; i < chain->tables; i++) {
         uint64_t full =
             i < from || n[i] > bry__chain_capacity(chain, i) ? n[i] : bry__chain_capacity(chain, i);

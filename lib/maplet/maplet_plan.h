@@ -11,18 +11,26 @@
 #define BRY__MAPLET_TABLES 11u /* enough: the last takes 2^42 times as many entries as the first */
 #define BRY__CHAIN_MOST ((uint64_t)1 << 40) /* entries in all tables */
 
+/* What happens beyond the capacity. */
+enum {
+    BRY__GROWING = 0, /* more tables are opened */
+    BRY__FIXED = 1, /* BRY_E_FULL */
+    BRY__ANY_LOAD = 2, /* the one table takes more entries, and the error grows */
+};
+
 /* The last table may have fewer entries and bits than those before it lead to expect. */
 typedef struct bry__chain {
     double error; /* promised for all tables together */
-    uint64_t most; /* entries in all tables; fixed: the capacity */
+    uint64_t most; /* entries in all tables; BRY__FIXED: the capacity, BRY__ANY_LOAD: the range */
     uint64_t range; /* fingerprints of table 0 are below this */
     uint64_t first_capacity, last_capacity; /* of table 0, and of the last one if that is another */
+    uint8_t fixed; /* BRY__GROWING, BRY__FIXED or BRY__ANY_LOAD */
     uint8_t last_shift;
-    uint8_t tables; /* most tables that there can be; fixed: 1 */
+    uint8_t tables; /* most tables that there can be; 1 unless BRY__GROWING */
 } bry__chain;
 
 /* False: a table of that capacity and error would need fingerprints of more than 62 bits. */
-bool bry__chain_plan(bry__chain *chain, uint64_t capacity, double error, bool fixed);
+bool bry__chain_plan(bry__chain *chain, uint64_t capacity, double error, unsigned fixed);
 
 /* Entries that table i is planned for; 0 if it cannot be. */
 uint64_t bry__chain_capacity(const bry__chain *chain, unsigned i);

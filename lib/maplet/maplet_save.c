@@ -84,7 +84,7 @@ bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_savin
     if (!made)
         return BRY_E_NOMEM;
     made->maplet = maplet;
-    made->value_bits = maplet->values ? bry__values_name_bits(maplet) : maplet->options.value_bits;
+    made->value_bits = maplet->values ? bry__values_name_bits(maplet) : maplet->value_bits;
     made->tables = bry__maplet_live_tables(maplet);
     bry_status status = bry__table_output_begin(&made->output);
     if (status == BRY_OK)
@@ -105,12 +105,12 @@ bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_savin
 
 void bry__maplet_save_head(const bry__maplet_saving *saving, bry__frame_writer *writer)
 {
-    const bry__maplet_options *options = &saving->maplet->options;
+    const bry__chain *chain = &saving->maplet->chain;
     unsigned char bytes[OPTIONS_MOST];
-    bry__store64(bytes + AT_CAPACITY, options->capacity);
-    bry__store_double(bytes + AT_ERROR, options->error);
+    bry__store64(bytes + AT_CAPACITY, chain->first_capacity);
+    bry__store_double(bytes + AT_ERROR, chain->error);
     bry__store32(bytes + AT_VALUE_BITS, saving->value_bits);
-    bry__store32(bytes + AT_FIXED, options->fixed);
+    bry__store32(bytes + AT_FIXED, chain->fixed);
     bry__store64(bytes + AT_TABLES, saving->tables);
     unsigned char *counts = bytes + AT_COUNTS;
     for (unsigned i = 0; i < saving->tables; i++, counts += COUNTS_SIZE) {
@@ -236,9 +236,9 @@ void bry__maplet_reading_free(bry__maplet_reading *reading)
     bry__free(&allocator, reading, sizeof *reading);
 }
 
-const bry__maplet_options *bry__maplet_reading_options(const bry__maplet_reading *reading)
+bry__maplet_options bry__maplet_reading_options(const bry__maplet_reading *reading)
 {
-    return &reading->maplet.options;
+    return bry__maplet_like(&reading->maplet);
 }
 
 /* Begins to read the next table of the maplet. */
@@ -259,7 +259,7 @@ static bry_status maplet_load_add_table(bry__maplet_reading *reading, const unsi
                                                .allocator = &reading->allocator,
                                                .buffer = reading->buffer};
     const char *problem = bry__table_loading_begin(
-        &reading->loading[i], bry__chain_range(&maplet->chain, i), maplet->options.value_bits);
+        &reading->loading[i], bry__chain_range(&maplet->chain, i), maplet->value_bits);
     return problem ? bry__frame_reader_bad(reader, problem) : BRY_OK;
 }
 
@@ -287,15 +287,13 @@ static bry_status maplet_load_head(bry__maplet_reading *reading, const bry__entr
     bry_status status = maplet_load_options(reader, bytes, &size);
     if (status != BRY_OK)
         return status;
-    *maplet = (bry__maplet){.allocator = reading->allocator,
-                            .options = {.capacity = bry__load64(bytes + AT_CAPACITY),
-                                        .error = bry__load_double(bytes + AT_ERROR),
-                                        .value_bits = bry__load32(bytes + AT_VALUE_BITS),
-                                        .fixed = bry__load32(bytes + AT_FIXED)}};
+    bry__maplet_options options = {.capacity = bry__load64(bytes + AT_CAPACITY),
+                                   .error = bry__load_double(bytes + AT_ERROR),
+                                   .value_bits = bry__load32(bytes + AT_VALUE_BITS),
+                                   .fixed = bry__load32(bytes + AT_FIXED)};
     uint64_t tables = bry__load64(bytes + AT_TABLES);
-    if (!bry__maplet_plan(&maplet->options, &maplet->chain) ||
-        maplet->options.fixed > BRY__ANY_LOAD || tables < 1 || tables > maplet->chain.tables ||
-        size != AT_COUNTS + COUNTS_SIZE * tables)
+    if (!bry__maplet_init(maplet, &options, &reading->allocator) || tables < 1 ||
+        tables > maplet->chain.tables || size != AT_COUNTS + COUNTS_SIZE * tables)
         return bry__frame_reader_bad(reader, "the maplet's options are out of range");
     const unsigned char *counts = bytes + AT_COUNTS;
     status = bry__frame_reader_claim(reader, tables * sizeof *maplet->table);
@@ -304,7 +302,7 @@ static bry_status maplet_load_head(bry__maplet_reading *reading, const bry__entr
     maplet->table = bry__alloc(&reading->allocator, tables * sizeof *maplet->table);
     if (!maplet->table)
         return maplet_load_no_memory(reader);
-    maplet->room = (unsigned)tables;
+    maplet->room = (uint8_t)tables;
     for (; maplet->tables < tables && status == BRY_OK; counts += COUNTS_SIZE)
         status = maplet_load_add_table(reading, counts, visit, reader);
     if (status == BRY_OK && tables > 1 && reading->loading[tables - 1].n == 0)

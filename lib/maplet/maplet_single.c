@@ -31,8 +31,8 @@ bry_status bry__single_begin(bry__maplet *maplet)
     bry_status status = bry__values_begin(maplet);
     if (status != BRY_OK)
         return status;
-    maplet->values->name_bits = maplet->options.value_bits;
-    return bry__values_reserve(maplet, (uint32_t)1 << maplet->options.value_bits);
+    maplet->values->name_bits = maplet->value_bits;
+    return bry__values_reserve(maplet, (uint32_t)1 << maplet->value_bits);
 }
 
 /* ---- one key ------------------------------------------------------------------------------- */
@@ -181,7 +181,7 @@ static bry_status single_unite_table(bry__maplet *made, unsigned i, const bry__s
         bry__table_unite(&united, in_a, in_b, BRY__MERGE_PICK, &calls, &made->allocator);
     if (status != BRY_OK)
         return status;
-    united.value_bits = made->options.value_bits;
+    united.value_bits = made->value_bits;
     united.dead = 0;
     made->table[i] = united;
     bry__table_free(&empty, &made->allocator);
@@ -206,8 +206,9 @@ bry_status bry__single_unite(bry__maplet *made, const bry__single_source *a,
     const bry__maplet *like = a->maplet;
     unsigned tables = like->tables > b->maplet->tables ? like->tables : b->maplet->tables;
     bry__maplet both;
-    bry__maplet_init(&both, &like->options, &like->allocator);
-    both.options.value_bits = value_bits;
+    bry__maplet_options options = bry__maplet_like(like);
+    options.value_bits = value_bits;
+    bry__maplet_init(&both, &options, &like->allocator);
     bry_status status = bry__single_begin(&both);
     if (status == BRY_OK)
         status = single_use_values(&both, a);

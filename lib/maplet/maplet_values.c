@@ -198,7 +198,7 @@ bry_status bry__values_use(bry__maplet *maplet, uint32_t value, uint32_t name)
     bry_status status = bry__values_reserve(maplet, room_for(maplet->values, value));
     if (status != BRY_OK)
         return status;
-    if (bits_of(value) > maplet->options.value_bits)
+    if (bits_of(value) > maplet->value_bits)
         bry__maplet_widen(maplet, bits_of(value));
     maplet->values->name[value] = name;
     if (value == maplet->values->lowest)
@@ -235,7 +235,7 @@ void bry__values_revive(bry__maplet *maplet, uint32_t value, uint32_t name)
 
 void bry__values_narrow(bry__maplet *maplet, unsigned value_bits)
 {
-    if (maplet->options.value_bits <= value_bits)
+    if (maplet->value_bits <= value_bits)
         return;
     for (uint32_t value = (uint32_t)1 << value_bits; value < maplet->values->room; value++)
         if (!is_free(maplet, value))

@@ -26,7 +26,7 @@ bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *con
     uint64_t fingerprint;
     uint32_t value;
     while (bry__maplet_next(maplet, &cursor, &fingerprint, &value))
-        if ((uint64_t)map(context, value) >> maplet->options.value_bits)
+        if ((uint64_t)map(context, value) >> maplet->value_bits)
             return BRY_E_RANGE;
     if (maplet->tables == 0)
         return BRY_OK;
@@ -51,14 +51,14 @@ bry_status bry__maplet_remap(bry__maplet *maplet, bry__map_value *map, void *con
 
 static void maplet_set_value_bits(bry__maplet *maplet, unsigned value_bits)
 {
-    maplet->options.value_bits = value_bits;
+    maplet->value_bits = (uint8_t)value_bits;
     for (unsigned i = 0; i < maplet->tables; i++)
-        maplet->table[i].value_bits = value_bits;
+        maplet->table[i].value_bits = (uint8_t)value_bits;
 }
 
 bry_status bry__maplet_widen(bry__maplet *maplet, unsigned value_bits)
 {
-    if (value_bits < maplet->options.value_bits || value_bits > 32)
+    if (value_bits < maplet->value_bits || value_bits > 32)
         return BRY_E_RANGE;
     maplet_set_value_bits(maplet, value_bits);
     return BRY_OK;

@@ -31,7 +31,7 @@ static void make(bry__maplet *maplet, uint64_t capacity, double error, unsigned 
 static uint32_t value_of(const bry__maplet *maplet, uint64_t i)
 {
     generator mixed = {i};
-    unsigned bits = maplet->options.value_bits;
+    unsigned bits = maplet->value_bits;
     return bits ? (uint32_t)generator_next(&mixed) >> (32 - bits) : 0;
 }
 
@@ -89,7 +89,7 @@ static double expected_error(const bry__maplet *maplet)
 static void check_rates(const bry__maplet *maplet, uint64_t from, uint64_t to, uint64_t asked,
                         const char *when)
 {
-    double error = maplet->options.error, expected = expected_error(maplet);
+    double error = maplet->chain.error, expected = expected_error(maplet);
     uint64_t found = false_positives(maplet, asked), shared = collided(maplet, from, to);
     double n = (double)(to - from);
     double about = n * expected, sigma = sqrt(2 * about), most = n * error;

@@ -150,7 +150,7 @@ static void compact_index_clear(void *self)
 {
     bry__compact_index *index = self;
     bry__maplet *maplet = &index->maplet;
-    maplet->options.value_bits = 0;
+    maplet->value_bits = 0;
     bry__maplet_clear(maplet);
     bry__free(&maplet->allocator, index->value, index->room * sizeof *index->value);
     index->value = NULL;
@@ -465,12 +465,12 @@ static void compact_index_stats(const void *self, const bry__index_slots *slots,
     double room = 0;
     for (unsigned i = 0; i < bry__maplet_live_tables(maplet); i++)
         room += (double)bry__chain_capacity(&maplet->chain, i);
-    stats->planned_units = maplet->options.fixed
-                               ? (uint32_t)(maplet->options.capacity / index->unit_capacity)
+    stats->planned_units = maplet->chain.fixed
+                               ? (uint32_t)(maplet->chain.first_capacity / index->unit_capacity)
                                : BRY_INDEX_UNITS_MAX;
     stats->unit_capacity = index->unit_capacity;
     stats->fill = (double)count / room;
-    stats->promised_error = maplet->options.error;
+    stats->promised_error = maplet->chain.error;
     stats->estimated_error = bry__maplet_error_now(maplet);
     stats->full_error = compact_index_error_at(maplet, slots->capacity);
     if (stats->full_error < stats->estimated_error) /* rounding */

@@ -111,14 +111,13 @@ static bry__compact_index *compact_index_read_shell(const bry_index_options *opt
 }
 
 /* True if the maplet has the options that the index and its units need. */
-static bool compact_index_matches(const bry__compact_index *index,
-                                  const bry__maplet_options *options,
+static bool compact_index_matches(const bry__compact_index *index, bry__maplet_options options,
                                   const bry_index_options *given)
 {
     bry__maplet_options wanted = bry__compact_index_maplet(given);
-    return options->capacity == wanted.capacity && options->error == wanted.error &&
-           options->fixed == wanted.fixed &&
-           options->value_bits == bry__values_name_bits(&index->maplet);
+    return options.capacity == wanted.capacity && options.error == wanted.error &&
+           options.fixed == wanted.fixed &&
+           options.value_bits == bry__values_name_bits(&index->maplet);
 }
 
 static const char wrong_maplet[] = "the maplet does not match the index";
@@ -151,7 +150,7 @@ bry_status bry__compact_index_read(const bry_index_options *options, const bry__
     if (status == BRY_OK) {
         const char *problem = wrong_maplet;
         status = BRY_E_BADDATA;
-        if (compact_index_matches(index, &maplet.options, options))
+        if (compact_index_matches(index, bry__maplet_like(&maplet), options))
             status = compact_index_take_maplet(index, &maplet, slots, &problem);
         else
             bry__maplet_free(&maplet);

@@ -29,7 +29,7 @@ static unsigned compact_map_bits_for(uint64_t codes)
 
 void bry__compact_map_widen(bry__compact_map *map, uint64_t codes)
 {
-    if (codes > (uint64_t)1 << map->maplet.options.value_bits)
+    if (codes > (uint64_t)1 << map->maplet.value_bits)
         bry__maplet_widen(&map->maplet, compact_map_bits_for(codes));
 }
 
@@ -212,7 +212,7 @@ static bry_status compact_map_upsert(bry__compact_map *map, const bry_hash *hash
                                      const uint32_t *codes_in, size_t n, uint64_t codes,
                                      uint32_t *old, uint8_t *was)
 {
-    unsigned bits = map->maplet.options.value_bits;
+    unsigned bits = map->maplet.value_bits;
     bry__compact_map_widen(map, codes);
     bry_status status = bry__maplet_upsert_n(&map->maplet, hashes, codes_in, n, old, was);
     if (status == BRY_OK)
@@ -225,7 +225,7 @@ static bry_status compact_map_upsert(bry__compact_map *map, const bry_hash *hash
 static bry_status compact_map_set_one(bry__compact_map *map, bry_hash hash, uint32_t code,
                                       uint64_t codes, uint8_t *was)
 {
-    unsigned bits = map->maplet.options.value_bits;
+    unsigned bits = map->maplet.value_bits;
     bry_answer answer;
     uint32_t before;
     bry__compact_map_widen(map, codes);
@@ -302,7 +302,7 @@ static bry_status compact_map_update(void *self, bry_hash hash, uint32_t code, u
                                      bry_answer *was)
 {
     bry__compact_map *map = self;
-    unsigned bits = map->maplet.options.value_bits;
+    unsigned bits = map->maplet.value_bits;
     uint32_t before;
     bry__compact_map_widen(map, codes);
     bry_status status = bry__maplet_update(&map->maplet, hash, code, was, &before);
@@ -374,10 +374,10 @@ static const char *compact_map_check_code(void *context, unsigned table, uint32_
 /* NULL if the maplet matches the map's options. */
 static const char *compact_map_mismatch(const bry__maplet *maplet, const bry_map_options *options)
 {
-    if (maplet->options.capacity != options->capacity || maplet->options.error != options->error ||
-        maplet->options.fixed != options->fixed)
+    if (maplet->chain.first_capacity != options->capacity ||
+        maplet->chain.error != options->error || maplet->chain.fixed != options->fixed)
         return "the table's options do not match the map";
-    if (options->value_bits && maplet->options.value_bits != options->value_bits)
+    if (options->value_bits && maplet->value_bits != options->value_bits)
         return "the width of the codes does not match the map";
     return NULL;
 }

@@ -12,8 +12,7 @@
 void bry__compact_window_write(const void *self, bry__frame_writer *writer)
 {
     const bry__compact_window *window = self;
-    bry__maplet empty = {.options = window->maplet.options, .chain = window->maplet.chain};
-    empty.options.value_bits = window->shape.bits;
+    bry__maplet empty = {.chain = window->maplet.chain, .value_bits = (uint8_t)window->shape.bits};
     bry__maplet_write(bry__maplet_count(&window->maplet) ? &window->maplet : &empty, writer);
 }
 
@@ -56,7 +55,7 @@ static bool compact_window_matches(const bry__maplet_options *read,
 static bry_status compact_window_read_maplet(bry__compact_window *window, bry__frame_reader *reader)
 {
     bry__maplet *maplet = &window->maplet, read;
-    bry__maplet_options wanted = maplet->options;
+    bry__maplet_options wanted = bry__maplet_like(maplet), got;
     bry__entry_visit visit = {
         .value = compact_window_count_entry, .context = maplet, .single = true};
     bry_status status = bry__frame_reader_claim(
@@ -71,7 +70,8 @@ static bry_status compact_window_read_maplet(bry__compact_window *window, bry__f
         return status;
     if (bry__values_adopt(maplet, &read) != BRY_OK)
         return compact_window_no_memory(reader);
-    if (!compact_window_matches(&read.options, &wanted))
+    got = bry__maplet_like(&read);
+    if (!compact_window_matches(&got, &wanted))
         return bry__frame_reader_bad(reader, "the maplet does not match the window");
     if (bry__maplet_count(maplet) == 0) {
         bry__maplet_free(maplet);

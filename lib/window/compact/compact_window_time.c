@@ -86,7 +86,7 @@ bry_status bry__window_reach_value(bry__compact_window *window)
     if (window->value != BRY__NO_NAME)
         return BRY_OK;
     if (!maplet->values) {
-        maplet->options.value_bits = window->shape.bits;
+        maplet->value_bits = (uint8_t)window->shape.bits;
         if (bry__single_begin(maplet) != BRY_OK) {
             bry__maplet_free(maplet);
             return BRY_E_NOMEM;

@@ -107,13 +107,13 @@ TEST(test_widths)
     assert_int_equal(bry__values_use(&maplet, 20, 9), BRY_OK);
     put(&maplet, 50, 150, 20);
     check(&maplet);
-    assert_int_equal(maplet.options.value_bits, 5);
+    assert_int_equal(maplet.value_bits, 5);
     bry__values_narrow(&maplet, BITS);
-    assert_int_equal(maplet.options.value_bits, 5);
+    assert_int_equal(maplet.value_bits, 5);
     bry__values_kill(&maplet, 20);
     assert_int_equal(bry__single_reclaim_all(&maplet), BRY_OK);
     bry__values_narrow(&maplet, BITS);
-    assert_int_equal(maplet.options.value_bits, BITS);
+    assert_int_equal(maplet.value_bits, BITS);
     put(&maplet, 200, 300, 2);
     check(&maplet);
     bry__maplet_free(&maplet);

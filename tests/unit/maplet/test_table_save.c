@@ -82,7 +82,7 @@ static void fill_otherwise(bry__maplet *maplet, failing_allocator *memory, gener
     shuffle(numbers);
     for (unsigned i = 0; i < item_count; i++) {
         bool last = i >= item_count / 2;
-        if (last && maplet->options.value_bits < options.value_bits)
+        if (last && maplet->value_bits < options.value_bits)
             assert_int_equal(bry__maplet_widen(maplet, options.value_bits), BRY_OK);
         memory->fail_at = memory->calls + generator_below(numbers, 60) + 1;
         add(maplet, items[i].fingerprint, last ? items[i].value : items[i].value & 127);
