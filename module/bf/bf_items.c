@@ -147,7 +147,7 @@ static int bf_add_all(const bf_adding *self, opened_key *opened, held_object *ob
     object_limit_begin(self->context, object);
     size_t done = bf_add_in_order(thing->filter, batch, &status);
     status = object_limit_end(object, status);
-    bool fixed = thing->made.expansion == 0, changed = bf_any_absent(batch, done);
+    bool fixed = thing->expansion == 0, changed = bf_any_absent(batch, done);
     /* A filter that grows notices that it is full while it adds; then items that were added and
      * removed again may show in its bytes. */
     bool stirred = !fixed && status == BRY_E_FULL;
@@ -155,8 +155,9 @@ static int bf_add_all(const bf_adding *self, opened_key *opened, held_object *ob
     if (changed) {
         object_recount(object);
         if (is_new) {
+            bf_parameters made = bf_made(thing);
             object_put(opened, object);
-            bf_replicate_creation(self->context, self->argv[1], &thing->made);
+            bf_replicate_creation(self->context, self->argv[1], &made);
             object_changed(self->context, self->argv[1], "bf.reserve", false);
         }
         object_changed(self->context, self->argv[1], "bf.add", false);

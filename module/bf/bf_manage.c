@@ -154,11 +154,11 @@ static const char *const info_names[INFO_FIELDS] = {"Capacity", "Size", "Number 
 
 static void bf_reply_field(server_context *context, const held_object *object, int field)
 {
-    const bf_parameters *made = &bf_of(object)->made;
-    filter_chain chain = bf_chain_of(made, object->items);
+    bf_parameters made = bf_made(bf_of(object));
+    filter_chain chain = bf_chain_of(&made, object->items);
     uint64_t values[INFO_FIELDS] = {chain.capacity, object->account.bytes, chain.filters,
-                                    object->items, made->expansion};
-    if (info_words[field][0] == 'E' && made->expansion == 0)
+                                    object->items, made.expansion};
+    if (info_words[field][0] == 'E' && made.expansion == 0)
         api.ReplyWithNull(context);
     else
         api.ReplyWithLongLong(context, (long long)values[field]);
@@ -220,7 +220,7 @@ static int bf_reply_debug_line(server_context *context, const char *line)
  * one table, whatever BF.INFO reports. */
 static int bf_reply_debug(server_context *context, const held_object *object)
 {
-    const bf_parameters *made = &bf_of(object)->made;
+    bf_parameters made = bf_made(bf_of(object));
     char line[DEBUG_SIZE], error[TEXT_NUMBER_SIZE];
     size_t bytes = object->account.bytes;
     api.ReplyWithArray(context, 2);
@@ -229,8 +229,8 @@ static int bf_reply_debug(server_context *context, const held_object *object)
     snprintf(line, sizeof line,
              "bytes:%zu bits:%zu hashes:1 hashwidth:%d capacity:%" PRIu64 " size:%" PRIu64
              " ratio:%s",
-             bytes, bytes * CHAR_BIT, HASH_BITS, bf_chain_of(made, object->items).capacity,
-             object->items, text_number(made->error, error));
+             bytes, bytes * CHAR_BIT, HASH_BITS, bf_chain_of(&made, object->items).capacity,
+             object->items, text_number(made.error, error));
     return bf_reply_debug_line(context, line);
 }
 

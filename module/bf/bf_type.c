@@ -97,40 +97,42 @@ static bry_filter_options bf_options_of(const bf_parameters *made)
     return options;
 }
 
-static bf_filter *bf_filter_new(account *bill)
+bf_parameters bf_made(const bf_filter *self)
 {
-    bf_filter *made = account_alloc(bill, sizeof *made);
-    if (made)
-        *made = (bf_filter){.account = bill};
-    return made;
+    return (bf_parameters){.capacity = self->capacity,
+                           .expansion = self->expansion,
+                           .seed = bry_filter_seed(self->filter),
+                           .error = self->error};
 }
 
-static void bf_filter_free(bf_filter *self)
+/* Makes the bf_filter of an object. */
+static void *bf_hold(account *bill, bry_filter *filter, const bf_parameters *made)
 {
-    account_free(self->account, self, sizeof *self);
+    bf_filter *self = object_extra_of(bill);
+    *self = (bf_filter){.filter = filter,
+                        .capacity = made->capacity,
+                        .error = made->error,
+                        .expansion = (uint32_t)made->expansion};
+    return self;
 }
 
 static bry_status bf_create_object(bf_parameters *parameters, const bry_filter_options *options,
                                    held_object **object)
 {
     held_object *made = object_new(&filter_family);
-    bf_filter *thing = made ? bf_filter_new(&made->account) : NULL;
-    if (!thing) {
-        object_free(made);
+    if (!made)
         return BRY_E_NOMEM;
-    }
     bry_allocator allocator = account_allocator(&made->account);
     bry_filter_options with_allocator = *options;
     with_allocator.allocator = &allocator;
-    bry_status status = bry_filter_create(&with_allocator, &thing->filter);
+    bry_filter *filter;
+    bry_status status = bry_filter_create(&with_allocator, &filter);
     if (status != BRY_OK) {
-        bf_filter_free(thing);
         object_free(made);
         return status;
     }
-    parameters->seed = bry_filter_seed(thing->filter);
-    thing->made = *parameters;
-    made->thing = thing;
+    parameters->seed = bry_filter_seed(filter);
+    made->thing = bf_hold(&made->account, filter, parameters);
     *object = made;
     return BRY_OK;
 }
@@ -185,7 +187,7 @@ static void bf_type_errors(const void *thing, double *promised, double *estimate
 {
     bry_filter_stats stats = BRY_FILTER_STATS;
     bry_filter_get_stats(((const bf_filter *)thing)->filter, &stats);
-    *promised = ((const bf_filter *)thing)->made.error;
+    *promised = ((const bf_filter *)thing)->error;
     *estimated = stats.estimated_error;
 }
 
@@ -196,9 +198,9 @@ static bry_status bf_type_save(const void *thing, const bry_sink *sink)
     const bf_filter *self = thing;
     unsigned char note[NOTE_SIZE];
     uint64_t error;
-    memcpy(&error, &self->made.error, sizeof error);
-    store64(note, self->made.capacity);
-    store64(note + 8, self->made.expansion);
+    memcpy(&error, &self->error, sizeof error);
+    store64(note, self->capacity);
+    store64(note + 8, self->expansion);
     store64(note + 16, error);
     bry_save how = BRY_SAVE;
     how.note = note;
@@ -231,52 +233,39 @@ static bool bf_matches_note(const bry_filter *filter, const bf_parameters *made)
 static bry_status bf_type_load(const bry_source *source, bry_load *load, void **thing)
 {
     bry_buffer note = BRY_BUFFER;
-    bf_filter *read = bf_filter_new(load->allocator->opaque);
-    if (!read)
-        return BRY_E_NOMEM;
+    bry_filter *read;
+    bf_parameters made;
     load->note = &note;
     load->note_max = NOTE_SIZE;
-    bry_status status = bry_filter_load(source, load, &read->filter);
+    bry_status status = bry_filter_load(source, load, &read);
     load->note = NULL;
-    if (status == BRY_OK &&
-        !(bf_read_note(&note, &read->made) && bf_matches_note(read->filter, &read->made))) {
-        bry_filter_destroy(read->filter);
+    if (status == BRY_OK && !(bf_read_note(&note, &made) && bf_matches_note(read, &made))) {
+        bry_filter_destroy(read);
         load->problem = "the filter does not match the parameters it was reserved with";
         load->offset = 0;
         status = BRY_E_BADDATA;
     }
     bry_buffer_free(&note);
-    if (status != BRY_OK) {
-        bf_filter_free(read);
-        return status;
-    }
-    read->made.seed = bry_filter_seed(read->filter);
-    *thing = read;
-    return BRY_OK;
+    if (status == BRY_OK)
+        *thing = bf_hold(load->allocator->opaque, read, &made);
+    return status;
 }
 
 static bry_status bf_type_clone(const void *thing, account *bill, void **copy)
 {
     const bf_filter *from = thing;
-    bf_filter *made = bf_filter_new(bill);
-    if (!made)
-        return BRY_E_NOMEM;
     bry_allocator allocator = account_allocator(bill);
-    bry_status status = bry_filter_clone(from->filter, &allocator, &made->filter);
-    if (status != BRY_OK) {
-        bf_filter_free(made);
-        return status;
-    }
-    made->made = from->made;
-    *copy = made;
-    return BRY_OK;
+    bf_parameters made = bf_made(from);
+    bry_filter *filter;
+    bry_status status = bry_filter_clone(from->filter, &allocator, &filter);
+    if (status == BRY_OK)
+        *copy = bf_hold(bill, filter, &made);
+    return status;
 }
 
 static void bf_type_destroy(void *thing)
 {
-    bf_filter *self = thing;
-    bry_filter_destroy(self->filter);
-    bf_filter_free(self);
+    bry_filter_destroy(((bf_filter *)thing)->filter);
 }
 
 static void *bf_type_rdb_load(server_io *io, int encoding)
@@ -293,6 +282,7 @@ command_family filter_family = {
     .command_count = &filter_command_count,
     .configure = bf_type_configure,
     .rdb_load = bf_type_rdb_load,
+    .extra = sizeof(bf_filter),
     .save = bf_type_save,
     .load = bf_type_load,
     .clone = bf_type_clone,

@@ -39,17 +39,21 @@ typedef struct bf_parameters {
     double error;
 } bf_parameters;
 
-/* What a key of the family holds. */
+/* What a key of the family holds, in its object_extra(). */
 typedef struct bf_filter {
-    account *account; /* in which it is counted */
     bry_filter *filter;
-    bf_parameters made;
+    uint64_t capacity; /* the parameters, except the seed, which is the filter's */
+    double error;
+    uint32_t expansion;
 } bf_filter;
 
 static inline bf_filter *bf_of(const held_object *object)
 {
     return object->thing;
 }
+
+/* The parameters that it was made with. */
+bf_parameters bf_made(const bf_filter *self);
 
 /* The parameters of a new filter, from the settings. */
 bf_parameters bf_default_parameters(void);

@@ -99,6 +99,7 @@ bool family_is_internal(const char *name, size_t len)
 
 int family_register(server_context *context, command_family *self)
 {
+    self->totals.family = self;
     if (self->type_name && register_type(context, self) != SERVER_OK)
         return SERVER_ERR;
     if (family_add_commands(context, self->commands, *self->command_count) != SERVER_OK)

@@ -46,6 +46,7 @@ typedef struct module_command {
 
 /* What INFO shows for a family. */
 typedef struct family_totals {
+    struct command_family *family; /* of the objects that are counted here */
     atomic_ullong keys, items, bytes; /* also changed by the threads that free objects */
     uint64_t operations; /* items that commands queried or changed */
     uint64_t refused; /* commands refused by the library or a limit */

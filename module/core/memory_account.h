@@ -15,8 +15,10 @@
 struct server_context;
 
 typedef struct account {
-    size_t bytes, blocks;
+    size_t bytes;
     atomic_ullong *sum; /* total bytes of a family */
+    uint32_t blocks;
+    uint32_t noted; /* for the owner of the account */
 } account;
 
 /*

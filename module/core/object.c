@@ -15,8 +15,6 @@ held_object *object_new(command_family *family)
     held_object *made = account_open(sizeof *made + family->extra, &family->totals.bytes);
     if (!made)
         return NULL;
-    made->family = family;
-    made->totals = &family->totals;
     atomic_fetch_add_explicit(&family->totals.keys, 1, memory_order_relaxed);
     return made;
 }
@@ -24,23 +22,24 @@ held_object *object_new(command_family *family)
 static void object_set_items(held_object *self, uint64_t items)
 {
     /* a sum of differences modulo 2^64 */
-    atomic_fetch_add_explicit(&self->totals->items, items - self->items, memory_order_relaxed);
+    atomic_fetch_add_explicit(&object_totals(self)->items, items - self->items,
+                              memory_order_relaxed);
     self->items = items;
 }
 
 void object_recount(held_object *self)
 {
-    object_set_items(self, self->family->items(self->thing));
+    object_set_items(self, object_family(self)->items(self->thing));
 }
 
 void object_count_among(held_object *self, family_totals *totals)
 {
     uint64_t items = self->items;
     object_set_items(self, 0);
-    atomic_fetch_sub_explicit(&self->totals->keys, 1, memory_order_relaxed);
+    totals->family = object_family(self);
+    atomic_fetch_sub_explicit(&object_totals(self)->keys, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&totals->keys, 1, memory_order_relaxed);
     account_move(&self->account, &totals->bytes);
-    self->totals = totals;
     object_set_items(self, items);
 }
 
@@ -54,41 +53,46 @@ static void object_refresh_errors(held_object *self, size_t n)
     uint64_t after = LOOK_LEAST + self->items / 64;
     if (after > LOOK_MOST)
         after = LOOK_MOST;
-    if (self->promised > 0 && self->counted + n < after) {
-        self->counted += n;
+    if (self->promised > 0 && self->account.noted + n < after) {
+        self->account.noted += (uint32_t)n;
         return;
     }
-    self->family->errors(self->thing, &self->promised, &self->estimated);
-    self->counted = 0;
+    double promised, estimated;
+    object_family(self)->errors(self->thing, &promised, &estimated);
+    self->promised = (float)promised;
+    self->estimated = (float)estimated;
+    self->account.noted = 0;
 }
 
 void object_count(held_object *self, size_t n)
 {
-    if (self->family->errors)
+    family_totals *totals = object_totals(self);
+    if (totals->family->errors)
         object_refresh_errors(self, n);
-    family_totals *totals = self->totals;
     totals->operations += n;
     totals->judged += n;
-    totals->promised += (double)n * self->promised;
-    totals->estimated += (double)n * self->estimated;
+    totals->promised += (double)n * (double)self->promised;
+    totals->estimated += (double)n * (double)self->estimated;
 }
 
 void object_free(held_object *self)
 {
     if (!self)
         return;
-    object_set_items(self, 0);
-    if (self->thing)
-        self->family->destroy(self->thing);
-    chunks_free(self->pieces);
-    atomic_fetch_sub_explicit(&self->totals->keys, 1, memory_order_relaxed);
+    if (self->thing) {
+        object_set_items(self, 0);
+        object_family(self)->destroy(self->thing);
+    } else {
+        chunks_free(self->pieces);
+    }
+    atomic_fetch_sub_explicit(&object_totals(self)->keys, 1, memory_order_relaxed);
     account_close(self);
 }
 
 bry_status object_save(const held_object *self, const bry_sink *sink)
 {
     if (self->thing)
-        return self->family->save(self->thing, sink);
+        return object_family(self)->save(self->thing, sink);
     return self->pieces ? chunks_write(self->pieces, sink) : BRY_OK;
 }
 
@@ -117,14 +121,15 @@ bry_status object_load_pieces(held_object *self, bry_load *load)
         load->problem = "it is empty";
         return BRY_E_BADDATA;
     }
-    bry_source source = chunks_source(self->pieces);
+    chunks *pieces = self->pieces;
+    self->pieces = NULL;
+    bry_source source = chunks_source(pieces);
     bry_status status = object_load(self, &source, load);
-    if (status == BRY_OK && self->pieces->len > 0) {
+    if (status == BRY_OK && pieces->len > 0) {
         status = BRY_E_BADDATA;
         load->problem = "trailing bytes after the object";
     }
-    chunks_free(self->pieces);
-    self->pieces = NULL;
+    chunks_free(pieces);
     return status;
 }
 
@@ -144,7 +149,7 @@ static bry_status object_check_loaded(held_object *self, bry_load *load, size_t 
         load->problem = "the object exceeds the memory limit";
     }
     if (status != BRY_OK) {
-        self->family->destroy(self->thing);
+        object_family(self)->destroy(self->thing);
         self->thing = NULL;
     }
     return status;
@@ -160,7 +165,7 @@ bry_status object_load(held_object *self, const bry_source *source, bry_load *lo
     load->note_max = FOREIGN_NOTE;
     if (load->max_bytes)
         account_limit_begin(&self->account, before + load->max_bytes + LOAD_BUFFERS, NULL);
-    bry_status status = self->family->load(source, load, &self->thing);
+    bry_status status = object_family(self)->load(source, load, &self->thing);
     load->allocator = NULL;
     load->note = NULL;
     status = object_limit_end(self, status);
@@ -176,12 +181,12 @@ bry_status object_load(held_object *self, const bry_source *source, bry_load *lo
 
 bry_status object_copy(const held_object *self, held_object **copy)
 {
-    held_object *made = object_new(self->family);
+    held_object *made = object_new(object_family(self));
     if (!made)
         return BRY_E_NOMEM;
     bry_status status;
     if (self->thing) {
-        status = self->family->clone(self->thing, &made->account, &made->thing);
+        status = object_family(self)->clone(self->thing, &made->account, &made->thing);
     } else {
         bry_sink sink = {object_piece_write, made};
         status = object_save(self, &sink);
@@ -253,10 +258,11 @@ const held_object *object_like(server_context *context, command_family *family, 
 void object_put(opened_key *opened, held_object *object)
 {
     void *old = NULL;
+    server_type *type = object_family(object)->type;
     if (!opened->object) {
-        api.ModuleTypeSetValue(opened->key, object->family->type, object);
+        api.ModuleTypeSetValue(opened->key, type, object);
     } else {
-        api.ModuleTypeReplaceValue(opened->key, object->family->type, object, &old);
+        api.ModuleTypeReplaceValue(opened->key, type, object, &old);
         object_free(old);
     }
     opened->object = object;
@@ -273,7 +279,7 @@ int object_put_like(server_context *context, server_string *name, opened_key *ta
                     held_object *made, const char *event)
 {
     if (!object_may_grow(context, made, 0)) {
-        command_family *family = made->family;
+        command_family *family = object_family(made);
         object_free(made);
         return object_too_large(context, family);
     }

@@ -21,22 +21,41 @@
 #include "module/core/memory_account.h"
 
 #include <bloomery/hash.h>
+#include <stddef.h>
 
 typedef struct held_object {
-    account account; /* must be first: account_open() counts the object in it */
-    command_family *family;
-    family_totals *totals; /* totals that include it: its family's, or those of guards */
+    account account; /* must be first: account_open() counts the object in it. Its sum is that of
+                        the totals that include the object; it notes the number of items since
+                        `estimated` was updated */
     void *thing; /* NULL while being restored */
-    uint64_t items; /* its items in the totals, as of the last object_recount() */
-    double promised, estimated; /* probability of a wrong answer */
-    uint64_t counted; /* items since `estimated` was updated */
-    chunks *pieces; /* while being restored, else NULL */
+    union {
+        uint64_t items; /* in the totals, as of the last object_recount() */
+        chunks *pieces; /* while being restored; may be NULL */
+    };
+    float promised, estimated; /* probability of a wrong answer */
 } held_object;
+
+/* The totals that include it: its family's, or those of guards. */
+static inline family_totals *object_totals(const held_object *self)
+{
+    return (family_totals *)((char *)self->account.sum - offsetof(family_totals, bytes));
+}
+
+static inline command_family *object_family(const held_object *self)
+{
+    return object_totals(self)->family;
+}
 
 /* What a family keeps in each object besides (command_family.extra), zeros at first. */
 static inline void *object_extra(const held_object *self)
 {
     return (void *)(self + 1);
+}
+
+/* The same from the object's account, which clone() and load->allocator know. */
+static inline void *object_extra_of(account *bill)
+{
+    return object_extra((held_object *)bill);
 }
 
 /* Makes an object without a thing; its allocator is account_allocator(&object->account). NULL: out

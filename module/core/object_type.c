@@ -234,7 +234,7 @@ static void object_aof_rewrite(server_io *io, server_string *key, void *value)
     piece_cutter cutter;
     cutter_begin(&cutter, aof_emit_piece, io);
     cutter.key = key;
-    cutter.family = object->family;
+    cutter.family = object_family(object);
     cutter_save_object(object, &cutter);
 }
 
@@ -254,7 +254,7 @@ static int restore_finish(server_context *context, server_string **argv, opened_
     bry_load load = BRY_LOAD;
     bry_status status = object_load_pieces(object, &load);
     if (status != BRY_OK) {
-        const char *family = object->family->name;
+        const char *family = object_family(object)->name;
         api.Log(context, "warning", "%s %s is refused: %s at byte %" PRIu64 " (%s)",
                 article(family), family, load.problem, load.offset, bry_status_word(status));
         api.DeleteKey(opened->key);

@@ -88,8 +88,8 @@ static void index_refresh_errors(held_object *object)
     held_index *held = index_of(object);
     bry_index_stats stats = BRY_INDEX_STATS;
     bry_index_get_stats(held->index, &stats);
-    object->promised = stats.promised_error;
-    object->estimated = stats.estimated_error;
+    object->promised = (float)stats.promised_error;
+    object->estimated = (float)stats.estimated_error;
     held->looked_at = object->items;
 }
 

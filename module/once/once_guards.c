@@ -39,7 +39,7 @@ bry_window_options once_options_default(void)
  * has created it with ONCE.CREATE or used it in ONCE. */
 bool once_is_marked(const held_object *object)
 {
-    return object->totals == &once_family.totals;
+    return object_totals(object) == &once_family.totals;
 }
 
 void once_mark_guard(held_object *object)

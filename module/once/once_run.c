@@ -197,7 +197,7 @@ static void once_run(once_check *self, const once_request *request)
         self->hash = string_hash(bry_window_seed(window), self->id);
         window_count(self->object, 1);
         is_repeat = bry_window_has(window, self->hash, self->now) == BRY_PRESENT;
-        self->error = self->object->estimated;
+        self->error = (double)self->object->estimated;
         if (is_repeat)
             once_reply_repeat(self);
         else

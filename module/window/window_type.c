@@ -132,8 +132,8 @@ void window_refresh_errors(held_object *object)
 {
     bry_window_stats stats = BRY_WINDOW_STATS;
     bry_window_get_stats(window_of(object), &stats);
-    object->promised = stats.promised_error;
-    object->estimated = stats.estimated_error;
+    object->promised = (float)stats.promised_error;
+    object->estimated = (float)stats.estimated_error;
     object_recount(object);
 }
 
