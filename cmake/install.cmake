@@ -34,6 +34,18 @@ file(RELATIVE_PATH pc_to_prefix ${pc_dir} ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/bloomery.pc.in bloomery.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/bloomery.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+if(BLOOMERY_CLUSTER)
+  install(FILES ${PROJECT_SOURCE_DIR}/clients/c/bloomery_cluster.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(TARGETS bloomery_cluster bloomery_cluster_shared
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  configure_file(cmake/bloomery-cluster.pc.in bloomery-cluster.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/bloomery-cluster.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES clients/c/README.md clients/c/map_example.c
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/clients/c)
+endif()
+
 # The dynamic linker must be told about the shared library. With DESTDIR, that is the task of
 # whoever installs the files from there.
 install(CODE "set(libdir \"${CMAKE_INSTALL_LIBDIR}\")")

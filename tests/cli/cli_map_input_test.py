@@ -266,4 +266,35 @@ class Progress(MapCase):
             self.assertEqual((running.returncode, said), (0, b""))
 
 
+class Addresses(MapCase):
+    def test_misuse(self):
+        url = "redis://127.0.0.1:1/m"
+        for command in (["merge", url, "f"], ["merge", "f", url], ["compress", url]):
+            self.expect_misuse(command, 'this command is for files; "map save" and "map restore" '
+                                        "copy a map from and to servers")
+        for command in ("get", "put", "del", "info", "build"):
+            words = [command, url] + (["k", "v"] if command == "put" else [])
+            self.expect_misuse([*words, "--max-bytes", "1MB"], "--max-bytes is for maps in files")
+        for option in (["--like", "f"], ["--layout", "tuned"], ["--fixed"]):
+            self.expect_misuse(["build", url, *option], f"{option[0]} is for maps in files")
+        self.expect_misuse(["put", url, "k", "v", "--new"], "--new is for maps in files")
+        for command in (["ls", "f"], ["drop", "f"], ["save", "f", "g"], ["restore", "f", "g"]):
+            self.expect_misuse(command, f'"{command[-1 if command[0] == "restore" else 1]}" is not '
+                               "an address: redis://HOST:PORT" +
+                               ("" if command[0] == "ls" else "/NAME"))
+        self.assert_files()
+
+    def test_refused(self):
+        for address, problem in (
+                ("redis://", "there is no host"), ("redis://h:0/m", "the port is not a number "
+                                                   "from 1 to 65535"),
+                ("rediss://h/m", "rediss:// (TLS) is not supported"),
+                ("redis://me@h/m", "there is a user, but no password")):
+            done = self.run_map("get", address, "k")
+            self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
+                             (2, f"bloomery: USAGE: the address: {problem}".encode()))
+        self.expect(["get", "redis://127.0.0.1:1/m", "k"], 3,
+                    err=b"bloomery: IO: 127.0.0.1:1: Connection refused\n")
+
+
 main()

@@ -1,6 +1,7 @@
 """The C client's connection to a cluster: redirections, lost nodes, passwords, single servers."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -64,8 +65,11 @@ class Client(ClusterCase):
     REPLICAS = 1
     KEYS = [f"k{i}" for i in range(3000)]
 
+    def url(self, name):
+        return f"redis://{self.cluster.nodes[0].address}/{name}"
+
     def talk(self, **environment):
-        return Talk(f"redis://{self.cluster.nodes[0].address}/name", **environment)
+        return Talk(self.url("name"), **environment)
 
     def set_all(self, talk, value):
         replies, status = talk.send([f"1 SET {key} {value}" for key in self.KEYS])
@@ -212,6 +216,16 @@ class Client(ClusterCase):
             self.assertEqual(status, "FULL the map has used 255 of its 256 codes for values, and "
                              "50 more are needed")
             self.assertEqual(one.map("get k249 k250")[0], ["v249 absent"])
+
+    def test_readme(self):
+        folder = cluster_runner.TESTS.parent / "clients" / "c"
+        readme = (folder / "README.md").read_text()
+        code, printed = (re.search(rf"```{kind}\n(.*?)```", readme, re.S)[1]
+                         for kind in ("c", "text"))
+        self.assertEqual(code, (folder / "map_example.c").read_text())
+        done = subprocess.run([os.environ["MAP_EXAMPLE"], self.url("racks")], text=True,
+                              capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", printed))
 
     def test_addresses(self):
         port = self.cluster.nodes[0].port

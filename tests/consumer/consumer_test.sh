@@ -93,6 +93,24 @@ flags=$(pkg-config --static --cflags --libs bloomery)
 $cc -std=c11 $warnings -static "$here/consumer.c" -o "$work/pc_static" $flags
 "$work/pc_static" || fail "pkg-config: static"
 
+# The client for clusters, shared and static. Only the shared library of hiredis is expected.
+if [ -f "$libdir/pkgconfig/bloomery-cluster.pc" ]; then
+    example=$here/../../clients/c/map_example.c
+    $cc -std=c11 $warnings "$example" -o "$work/pc_cluster" \
+        $(pkg-config --cflags --libs bloomery-cluster)
+    ! LD_LIBRARY_PATH=$libdir "$work/pc_cluster" redis://127.0.0.1:1/x 2>"$work/refused" ||
+        fail "pkg-config: there is a server at port 1"
+    grep -q 'Connection refused' "$work/refused" || fail "pkg-config: $(cat "$work/refused")"
+    $cc -std=c11 $warnings "$example" -o "$work/pc_cluster_static" -I"$prefix/include" \
+        "$libdir/libbloomery-cluster.a" "$libdir/libbloomery.a" -lhiredis -lxxhash -lm
+    for language in c cpp; do
+        echo "#include <bloomery_cluster.h>" >"$work/alone.$language"
+    done
+    $cc -std=c11 $warnings -I"$prefix/include" -fsyntax-only "$work/alone.c" || fail "header in C"
+    $cxx -std=c++17 $warnings -I"$prefix/include" -fsyntax-only "$work/alone.cpp" ||
+        fail "header in C++"
+fi
+
 # What comes with the program.
 for file in lib/systemd/system/bloomery.service share/doc/bloomery/examples/bloomery.conf \
     share/doc/bloomery/README.md share/doc/bloomery/doc/server.md \
