@@ -2,12 +2,19 @@
 #include "cli/core/command.h"
 #include "cli/core/output/output.h"
 
+/* Defines a command that says so. */
+#define ABSENT(name, option)                                                                       \
+    int cli_##name(int argc, char **argv)                                                          \
+    {                                                                                              \
+        (void)argc;                                                                                \
+        (void)argv;                                                                                \
+        return cli_fail(BRY_E_UNSUPPORTED,                                                         \
+                        "this build was made without the command " #name " (CMake: " #option ")"); \
+    }
+
+#ifndef BLOOMERY_HAVE_DEDUP
+ABSENT(dedup, BLOOMERY_DEDUP)
+#endif
 #ifndef BLOOMERY_HAVE_FLOWS
-int cli_flows(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    return cli_fail(BRY_E_UNSUPPORTED,
-                    "this build was made without the command flows (CMake: BLOOMERY_FLOWS)");
-}
+ABSENT(flows, BLOOMERY_FLOWS)
 #endif

@@ -36,6 +36,7 @@ static const cli_command commands[] = {
     {"seen", "drops lines of a stream that were seen before", cli_seen},
     {"index", "indexes of files: which of them may contain this line", cli_index},
     {"flows", "states of TCP flows in a capture or on an interface, and attacks", cli_flows},
+    {"dedup", "a deduplicating store for backups", cli_dedup},
     {"serve", "starts a Redis or Valkey server with the module, on this machine", cli_serve},
     {"help", "prints the help of a command, such as \"help map build\"", help_of_command},
 };

@@ -8,7 +8,7 @@ _bloomery() {
         at=2
     fi
     while ((at < COMP_CWORD)); do
-        case "$path" in "" | "map" | "index") ;; *) break ;; esac
+        case "$path" in "" | "map" | "index" | "dedup") ;; *) break ;; esac
         path="${path:+$path }${COMP_WORDS[at]}"
         at=$((at + 1))
     done
@@ -146,13 +146,53 @@ _bloomery() {
             words="--key --engine --error --flows --idle --linger --filter --interface --duration --interval --packets --alerts --json --csv --check --syn-flood --reflection --reset-storm --port-scan --suspects --top --max-memory --seed -h --help"
             inner=""
             ;;
+        "dedup init")
+            words="--chunk --hash --compress --index -h --help"
+            inner=""
+            ;;
+        "dedup put")
+            words="--exclude --no-cache --time --json -q -h --help"
+            inner=""
+            ;;
+        "dedup get")
+            words="-C --force --json -q -h --help"
+            inner=""
+            ;;
+        "dedup ls")
+            words="--json -h --help"
+            inner=""
+            ;;
+        "dedup rm")
+            words="-q -h --help"
+            inner=""
+            ;;
+        "dedup prune")
+            words="--keep-last --keep-daily --keep-weekly --keep-monthly --dry-run --json -q -h --help"
+            inner=""
+            ;;
+        "dedup gc")
+            words="--stale --dry-run --json -q -h --help"
+            inner=""
+            ;;
+        "dedup check")
+            words="--deep --repair --json -q -h --help"
+            inner=""
+            ;;
+        "dedup stats")
+            words="--json -h --help"
+            inner=""
+            ;;
+        "dedup rebuild-index")
+            words="-q -h --help"
+            inner=""
+            ;;
         "serve")
             words="--port --dir --appendonly --maxmemory --log --config --server --module --dry-run -h --help"
             inner=""
             ;;
         "")
             words="-h --help -V --version"
-            inner="plan map seen index flows serve help"
+            inner="plan map seen index flows dedup serve help"
             ;;
         "map")
             words="-h --help"
@@ -162,9 +202,13 @@ _bloomery() {
             words="-h --help"
             inner="build locate add refresh del unit install info check"
             ;;
+        "dedup")
+            words="-h --help"
+            inner="init put get ls rm prune gc check stats rebuild-index"
+            ;;
     esac
     if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD > 1)); then
-        case "$path" in "" | "map" | "index") mapfile -t COMPREPLY < <(compgen -W "$inner" -- "$cur") ;; esac
+        case "$path" in "" | "map" | "index" | "dedup") mapfile -t COMPREPLY < <(compgen -W "$inner" -- "$cur") ;; esac
     elif [[ $cur == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
     elif [[ $inner ]]; then

@@ -51,6 +51,16 @@ static cli_option *find_option(const cli_syntax *syntax, const char *name, size_
     return NULL;
 }
 
+static const char *append_to_list(cli_list *list, const char *text)
+{
+    if (!*text)
+        return "is empty";
+    if (list->count == CLI_LIST_MOST)
+        return "is one too many";
+    list->text[list->count++] = text;
+    return NULL;
+}
+
 /* NULL, or why the text is not a valid value of this option. */
 static const char *store_option_value(const cli_option *option, const char *text)
 {
@@ -68,6 +78,8 @@ static const char *store_option_value(const cli_option *option, const char *text
         break;
     case CLI_SHARE:
         return text_parse_share(text, strlen(text), option->value);
+    case CLI_LIST:
+        return append_to_list(option->value, text);
     default:
         if (!*text)
             return "is empty";

@@ -18,8 +18,16 @@ typedef enum cli_kind {
     CLI_SPAN, /* a uint64_t above 0, in milliseconds */
     CLI_SHARE, /* a double above 0 and below 1 */
     CLI_TEXT, /* a const char *, not empty */
+    CLI_LIST, /* a cli_list: the option may be repeated */
     CLI_ABSENT, /* known, but not used in this build: refused, and omitted from the help */
 } cli_kind;
+
+enum { CLI_LIST_MOST = 256 };
+
+typedef struct cli_list {
+    const char *text[CLI_LIST_MOST];
+    size_t count;
+} cli_list;
 
 typedef struct cli_option {
     const char *name; /* without the dashes */

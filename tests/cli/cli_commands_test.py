@@ -16,6 +16,8 @@ Commands:
   map    approximate maps in files: build, look up, change, merge
   seen   drops lines of a stream that were seen before
   index  indexes of files: which of them may contain this line
+  flows  states of TCP flows in a capture or on an interface, and attacks
+  dedup  a deduplicating store for backups
   serve  starts a Redis or Valkey server with the module, on this machine
   help   prints the help of a command, such as "help map build"
 

@@ -11,7 +11,7 @@ import sys
 from cli_runner import PROGRAM, Case, main, read_terminal, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SECTIONS = {"map": "MAPS", "seen": "STREAMS", "flows": "FLOWS", "index": "INDEXES", "serve": "SERVER",
+SECTIONS = {"map": "MAPS", "seen": "STREAMS", "flows": "FLOWS", "index": "INDEXES", "dedup": "BACKUPS", "serve": "SERVER",
             "plan": "DESCRIPTION"}
 PROGRAMS = {os.path.basename(program): program for program in (PROGRAM, sys.argv[3])}
 
@@ -51,7 +51,7 @@ def on_terminal(*arguments, **environment):
 
 class Help(Case):
     def test_all_are_there(self):
-        self.assertEqual(len(HELPS), 1 + 6 + 11 + 9 + 1)
+        self.assertEqual(len(HELPS), 1 + 7 + 11 + 9 + 10 + 1)
 
     def test_words(self):
         """Identifiers of the sources do not occur in the help."""

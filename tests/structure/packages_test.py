@@ -47,7 +47,8 @@ esac
     "sudo": 'echo "sudo $1" >>"$FAKE/log"\nexec "$@"\n',
     "systemctl": 'echo "systemctl $*" >>"$FAKE/log"\n',
 }
-BUILD = "build-essential cmake ninja-build pkg-config libxxhash-dev libhiredis-dev libpcap-dev".split()
+BUILD = """build-essential cmake ninja-build pkg-config libxxhash-dev libhiredis-dev libpcap-dev
+liblmdb-dev libssl-dev libzstd-dev""".split()
 
 
 class Packages(unittest.TestCase):

@@ -41,8 +41,11 @@ static void show_progress(cli_progress *progress)
     if (!progress->on || at - progress->shown_at < 500)
         return;
     double seconds = (double)(at - progress->started_at) / 1000;
-    fprintf(stderr, "%llu keys, %.0f keys/s", (unsigned long long)progress->done,
-            (double)progress->done / seconds);
+    if (progress->describe)
+        progress->describe(progress, seconds);
+    else
+        fprintf(stderr, "%llu keys, %.0f keys/s", (unsigned long long)progress->done,
+                (double)progress->done / seconds);
     if (progress->total && progress->read)
         print_left(progress, seconds);
     /* Moves the cursor back, so that the next output overwrites the line. */

@@ -10,7 +10,10 @@
 
 typedef struct cli_progress {
     bool on;
-    uint64_t done; /* keys */
+    void (*describe)(const struct cli_progress *progress,
+                     double seconds); /* prints what was done on
+                                                    stderr; NULL: "N keys, N keys/s" */
+    uint64_t done; /* keys, or what describe() makes of it */
     uint64_t read, total; /* bytes; total 0: not known */
     uint64_t started_at, shown_at; /* in milliseconds */
     bool shown; /* a line is displayed */

@@ -1,0 +1,194 @@
+#include "apps/dedup/archive/collect.h"
+
+#include "cli/core/output/output.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+typedef struct collection {
+    dedup_store *store;
+    dedup_marks marks;
+    uint64_t *victims; /* numbers of containers to remove */
+    size_t count;
+    dedup_collected *result;
+} collection;
+
+/* Whether a container has enough stale bytes. */
+static bry_status is_stale(collection *gc, size_t row, double share, bool *stale)
+{
+    const dedup_row *container = &gc->store->rows.row[row];
+    uint64_t dead = 0, dead_bytes = 0;
+    dedup_slot *slot;
+    *stale = false;
+    for (uint32_t i = 0; i < container->chunks; i++)
+        dead += !dedup_marks_has(&gc->marks, row, i);
+    gc->result->stale_chunks += dead;
+    if (dead == 0)
+        return BRY_OK;
+    bry_status status = dedup_store_container(gc->store, container->number, &slot);
+    if (status != BRY_OK)
+        return status;
+    for (uint32_t i = 0; i < slot->directory.count; i++)
+        if (!dedup_marks_has(&gc->marks, row, i))
+            dead_bytes += DEDUP_CHUNK_HEADER + slot->directory.entry[i].stored;
+    *stale = (double)dead_bytes >= share * (double)slot->directory.data;
+    return BRY_OK;
+}
+
+/* Copies the needed chunks of a container to new ones, verifying each. */
+static bry_status move_chunks(collection *gc, size_t row)
+{
+    uint64_t number = gc->store->rows.row[row].number, chunks = gc->store->rows.row[row].chunks;
+    for (uint32_t i = 0; i < chunks; i++) {
+        dedup_slot *slot;
+        const unsigned char *stored;
+        if (!dedup_marks_has(&gc->marks, row, i))
+            continue;
+        /* Again for each chunk: adding one may push the directory out of the cache. */
+        bry_status status = dedup_store_container(gc->store, number, &slot);
+        if (status == BRY_OK)
+            status = dedup_store_read_stored(gc->store, slot, i, &stored);
+        if (status != BRY_OK)
+            return status;
+        dedup_entry entry = slot->directory.entry[i];
+        dedup_digest digest = slot->directory.digest[i];
+        status = dedup_store_move(gc->store, &digest, &entry, stored);
+        if (status != BRY_OK)
+            return status;
+        gc->result->moved_chunks++;
+    }
+    return BRY_OK;
+}
+
+static bry_status choose_victims(collection *gc, double share, bool dry)
+{
+    size_t rows = gc->store->rows.count; /* moving adds rows */
+    bry_status status = BRY_OK;
+    gc->victims = malloc((rows + 1) * sizeof *gc->victims);
+    if (!gc->victims)
+        return dedup_no_memory();
+    for (size_t row = 0; status == BRY_OK && row < rows; row++) {
+        bool stale;
+        uint64_t number = gc->store->rows.row[row].number;
+        status = is_stale(gc, row, share, &stale);
+        if (status != BRY_OK || !stale)
+            continue;
+        if (!dry)
+            status = move_chunks(gc, row);
+        if (status == BRY_OK) {
+            gc->victims[gc->count++] = number;
+        } else if (status == BRY_E_BADDATA) { /* what can still be read of it stays */
+            cli_note("%s stays: %s", dedup_container_name_of(number).text, dedup_problem_text());
+            gc->result->kept_containers++;
+            status = BRY_OK;
+        }
+    }
+    return status;
+}
+
+/* Removes the chunks of a container from the exact index, unless they are elsewhere now, and from
+ * the units. */
+static bry_status forget_container(collection *gc, uint64_t number)
+{
+    dedup_slot *slot;
+    bry_status status = dedup_store_container(gc->store, number, &slot);
+    if (status != BRY_OK)
+        return status;
+    const dedup_directory *directory = &slot->directory;
+    dedup_change *changes = calloc(directory->count + 1, sizeof *changes);
+    size_t count = 0;
+    if (!changes)
+        return dedup_no_memory();
+    for (uint32_t i = 0; status == BRY_OK && i < directory->count; i++) {
+        dedup_location where;
+        status = dedup_exact_get(gc->store->exact, &directory->digest[i], &where);
+        if (status == BRY_OK && where.container == number)
+            changes[count++] = (dedup_change){.digest = directory->digest[i], .remove = true};
+        status = status == BRY_E_NOUNIT ? BRY_OK : status;
+    }
+    if (status == BRY_OK)
+        status = dedup_exact_apply(gc->store->exact, changes, count);
+    free(changes);
+    if (status == BRY_OK)
+        status = dedup_units_remove(&gc->store->units, directory);
+    gc->result->freed_bytes += DEDUP_HEADER + directory->data +
+                               dedup_data_offset(directory->count, gc->store->repo->config.hash);
+    dedup_locality_remove(&gc->store->cache, slot);
+    return status;
+}
+
+static bry_status set_new_epoch(dedup_store *store)
+{
+    uint64_t epoch;
+    if (getrandom(&epoch, sizeof epoch, 0) != (ssize_t)sizeof epoch)
+        return dedup_problem(BRY_E_IO, "no random numbers: ");
+    const dedup_setting setting = {"epoch", epoch | 1};
+    return dedup_exact_finish(store->exact, NULL, 0, NULL, 0, &setting, 1);
+}
+
+static void remove_rows(collection *gc)
+{
+    dedup_rows *rows = &gc->store->rows;
+    size_t kept = 0, victim = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (victim < gc->count && rows->row[i].number == gc->victims[victim])
+            victim++;
+        else
+            rows->row[kept++] = rows->row[i];
+    }
+    rows->count = kept;
+}
+
+static bry_status unlink_victims(collection *gc)
+{
+    dedup_repo *repo = gc->store->repo;
+    bry_status status = dedup_repo_exclude_readers(repo);
+    for (size_t i = 0; status == BRY_OK && i < gc->count; i++) {
+        dedup_container_name name = dedup_container_name_of(gc->victims[i]);
+        if (unlinkat(repo->fd, name.text, 0) != 0)
+            status = dedup_problem(BRY_E_IO, "%s: ", name.text);
+    }
+    if (status == BRY_OK)
+        status = dedup_sync_at(repo->fd, "containers");
+    dedup_repo_admit_readers(repo);
+    return status;
+}
+
+static bry_status remove_victims(collection *gc)
+{
+    dedup_store *store = gc->store;
+    bry_status status = dedup_store_commit(store);
+    if (status == BRY_OK && gc->count > 0) /* before chunks go: the file cache must notice */
+        status = set_new_epoch(store);
+    if (status == BRY_OK)
+        remove_rows(gc);
+    for (size_t i = 0; status == BRY_OK && i < gc->count; i++)
+        status = forget_container(gc, gc->victims[i]);
+    if (status == BRY_OK)
+        status = dedup_exact_finish(store->exact, NULL, 0, gc->victims, gc->count, NULL, 0);
+    if (status == BRY_OK)
+        status = dedup_units_mend(&store->units);
+    if (status == BRY_OK)
+        status = dedup_units_settle(&store->units);
+    if (status == BRY_OK)
+        status = dedup_store_save(store);
+    gc->result->removed_containers = gc->count;
+    return status == BRY_OK && gc->count > 0 ? unlink_victims(gc) : status;
+}
+
+bry_status dedup_collect(dedup_store *store, double share, bool dry, dedup_collected *collected)
+{
+    collection gc = {.store = store, .result = collected};
+    *collected = (dedup_collected){0};
+    bry_status status = dedup_marks_make(&gc.marks, store);
+    if (status != BRY_OK)
+        return status;
+    status = choose_victims(&gc, share, dry);
+    collected->removed_containers = gc.count;
+    if (status == BRY_OK && !dry)
+        status = remove_victims(&gc);
+    dedup_marks_free(&gc.marks);
+    free(gc.victims);
+    return status;
+}

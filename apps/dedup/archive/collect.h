@@ -1,0 +1,24 @@
+/*
+ * Garbage collection. Chunks that no archive needs are stale. A container with a large share of them
+ * is removed: its other chunks move to new containers first.
+ *
+ * The order makes every step safe: new containers are synced and in the exact index before anything
+ * of the old ones is removed from it, and the old files are removed last, when no process reads. If
+ * the process dies before that, the next writer finds the old containers and enters them again.
+ */
+#ifndef BLOOMERY_DEDUP_COLLECT_H
+#define BLOOMERY_DEDUP_COLLECT_H
+
+#include "apps/dedup/archive/marks.h"
+
+typedef struct dedup_collected {
+    uint64_t stale_chunks; /* found */
+    uint64_t moved_chunks; /* to new containers */
+    uint64_t removed_containers, freed_bytes;
+    uint64_t kept_containers; /* that would have gone, but contain a damaged chunk */
+} dedup_collected;
+
+/* `share`: of stale bytes, from which on a container is removed. `dry`: only counts. */
+bry_status dedup_collect(dedup_store *store, double share, bool dry, dedup_collected *collected);
+
+#endif

@@ -1,0 +1,329 @@
+#include "apps/dedup/archive/restore.h"
+
+#include "apps/dedup/archive/restore_meta.h"
+#include "cli/core/output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* An entry that is completed later, with its own copies of the texts. */
+struct dedup_later {
+    dedup_file_entry entry;
+    char *texts;
+};
+
+bry_status dedup_restore_begin(dedup_restore *restore)
+{
+    restore->fd = -1;
+    restore->found = calloc(restore->wanted_count + 1, sizeof *restore->found);
+    return restore->found ? BRY_OK : dedup_no_memory();
+}
+
+static void restore_failed(dedup_restore *restore, const char *path, const char *why)
+{
+    cli_note("%s: %s", cli_quote(path).text, why);
+    restore->failed++;
+}
+
+static bool is_wanted(dedup_restore *restore, dedup_text path)
+{
+    bool wanted = restore->wanted_count == 0;
+    for (size_t i = 0; i < restore->wanted_count; i++)
+        if (dedup_path_is_under(path, restore->wanted[i]))
+            wanted = restore->found[i] = true;
+    return wanted;
+}
+
+/* Copies an entry and its texts into memory that begins with the path. */
+static dedup_file_entry copy_texts(const dedup_file_entry *entry, char *to)
+{
+    dedup_file_entry copy = *entry;
+    dedup_text *const texts[] = {&copy.path, &copy.target, &copy.attribute_bytes};
+    for (size_t i = 0; i < 3; i++) {
+        if (texts[i]->len)
+            memcpy(to, texts[i]->bytes, texts[i]->len);
+        to[texts[i]->len] = 0;
+        texts[i]->bytes = to;
+        to += texts[i]->len + 1;
+    }
+    return copy;
+}
+
+static size_t texts_len(const dedup_file_entry *entry)
+{
+    return entry->path.len + entry->target.len + entry->attribute_bytes.len + 3;
+}
+
+static bry_status keep_for_later(dedup_later **list, size_t *count, size_t *room,
+                                 const dedup_file_entry *entry)
+{
+    if (*count == *room) {
+        size_t wanted = *room ? 2 * *room : 16;
+        dedup_later *larger = realloc(*list, wanted * sizeof *larger);
+        if (!larger)
+            return dedup_no_memory();
+        *list = larger;
+        *room = wanted;
+    }
+    dedup_later *later = &(*list)[*count];
+    later->texts = malloc(texts_len(entry));
+    if (!later->texts)
+        return dedup_no_memory();
+    later->entry = copy_texts(entry, later->texts);
+    ++*count;
+    return BRY_OK;
+}
+
+/* Makes way for a new entry. False: something is there and stays. */
+static bool clear_way(const dedup_restore *restore, int parent, const char *name)
+{
+    struct stat facts;
+    if (fstatat(parent, name, &facts, AT_SYMLINK_NOFOLLOW) != 0)
+        return true;
+    if (!restore->force || S_ISDIR(facts.st_mode)) {
+        errno = EEXIST;
+        return false;
+    }
+    return unlinkat(parent, name, 0) == 0;
+}
+
+static bool create_folder(dedup_restore *restore, int parent, const char *name)
+{
+    struct stat facts;
+    if (dedup_path_is_root(restore->entry.path))
+        return true;
+    if (mkdirat(parent, name, 0700) == 0)
+        return true;
+    return errno == EEXIST && fstatat(parent, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+           (S_ISDIR(facts.st_mode) || (errno = EEXIST, false));
+}
+
+static bool create_link(dedup_restore *restore, int parent, const char *name)
+{
+    const char *last;
+    int folder =
+        dedup_open_parent(restore->folder, (char *)(uintptr_t)restore->entry.target.bytes, &last);
+    if (folder < 0)
+        return false;
+    bool done = linkat(folder, last, parent, name, 0) == 0;
+    int kept = errno;
+    close(folder);
+    errno = kept;
+    return done;
+}
+
+/* Creates the entry; a file stays open as restore->fd. */
+static bool create_entry(dedup_restore *restore, int parent, const char *name)
+{
+    const dedup_file_entry *entry = &restore->entry;
+    if (entry->type == DEDUP_FOLDER)
+        return create_folder(restore, parent, name);
+    if (!clear_way(restore, parent, name))
+        return false;
+    switch (entry->type) {
+    case DEDUP_FILE:
+        restore->fd =
+            openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        return restore->fd >= 0;
+    case DEDUP_SYMLINK:
+        return symlinkat(entry->target.bytes, parent, name) == 0;
+    case DEDUP_HARDLINK:
+        return create_link(restore, parent, name);
+    case DEDUP_FIFO:
+        return mkfifoat(parent, name, 0600) == 0;
+    default:
+        return mknodat(parent, name, (entry->type == DEDUP_CHARDEV ? S_IFCHR : S_IFBLK) | 0600,
+                       (dev_t)entry->device) == 0;
+    }
+}
+
+static bry_status begin_entry(dedup_restore *restore)
+{
+    const dedup_file_entry *entry = &restore->entry;
+    char *path = (char *)(uintptr_t)entry->path.bytes;
+    const char *name;
+    int parent = dedup_open_parent(restore->folder, path, &name);
+    if (parent < 0 || !create_entry(restore, parent, name)) {
+        restore_failed(restore, path,
+                       errno == EEXIST ? "exists already; --force replaces files"
+                                       : strerror(errno));
+    } else {
+        restore->entries++;
+        restore->taking = entry->type == DEDUP_FILE;
+        const char *problem = NULL;
+        if (entry->type != DEDUP_FILE && entry->type != DEDUP_FOLDER &&
+            entry->type != DEDUP_HARDLINK)
+            problem = dedup_set_meta(-1, parent, name, entry);
+        if (problem)
+            restore_failed(restore, path, problem);
+    }
+    if (parent >= 0)
+        close(parent);
+    return entry->type == DEDUP_FOLDER
+               ? keep_for_later(&restore->later, &restore->later_count, &restore->later_room, entry)
+               : BRY_OK;
+}
+
+/* Whether a hard link's file is restored too; if not, its content is needed once more. */
+static bool link_is_restored(const dedup_restore *restore)
+{
+    bool wanted = restore->wanted_count == 0;
+    for (size_t i = 0; i < restore->wanted_count && !wanted; i++)
+        wanted = dedup_path_is_under(restore->entry.target, restore->wanted[i]);
+    return wanted;
+}
+
+static bry_status restore_entry(dedup_restore *restore, const dedup_file_entry *entry)
+{
+    bry_status status = dedup_restore_end_file(restore);
+    if (status != BRY_OK || !is_wanted(restore, entry->path))
+        return status;
+    size_t path_len = restore->instead ? strlen(restore->instead) : 0;
+    status = dedup_buffer_reserve(&restore->texts, texts_len(entry) + path_len);
+    if (status != BRY_OK)
+        return status;
+    dedup_file_entry renamed = *entry;
+    if (restore->instead) /* the name of a link whose file was not wanted */
+        renamed.path = (dedup_text){restore->instead, path_len};
+    restore->entry = copy_texts(&renamed, (char *)restore->texts.bytes);
+    restore->at = 0;
+    if (entry->type == DEDUP_HARDLINK && (restore->folder < 0 || !link_is_restored(restore)))
+        return keep_for_later(&restore->links, &restore->link_count, &restore->link_room,
+                              &restore->entry);
+    if (restore->folder >= 0)
+        return begin_entry(restore);
+    restore->taking = entry->type == DEDUP_FILE;
+    restore->entries += restore->taking;
+    return BRY_OK;
+}
+
+static bry_status write_content(dedup_restore *restore, const unsigned char *bytes, size_t len)
+{
+    if (restore->folder < 0)
+        return fwrite(bytes, 1, len, stdout) == len ? BRY_OK
+                                                    : dedup_problem(BRY_E_IO, "standard output: ");
+    for (size_t done = 0; done < len;) {
+        ssize_t got = pwrite(restore->fd, bytes + done, len - done, (off_t)(restore->at + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return dedup_problem(BRY_E_IO, "%s: ", restore->entry.path.bytes);
+        done += (size_t)got;
+    }
+    return BRY_OK;
+}
+
+static bry_status restore_chunk(dedup_restore *restore, const dedup_item *item)
+{
+    bry_status status = dedup_store_read(restore->store, &item->digest, &restore->chunk);
+    if (status == BRY_OK && restore->chunk.len != item->len)
+        status = dedup_problem(BRY_E_BADDATA, "a chunk has another length than its manifest says");
+    if (status == BRY_OK) {
+        status = write_content(restore, restore->chunk.bytes, restore->chunk.len);
+    } else if (restore->folder >= 0 && (status == BRY_E_BADDATA || status == BRY_E_NOUNIT)) {
+        cli_note("%s: bytes %llu to %llu are lost and restored as zeros: %s",
+                 cli_quote(restore->entry.path.bytes).text, (unsigned long long)restore->at,
+                 (unsigned long long)(restore->at + item->len - 1), dedup_problem_text());
+        restore->failed++;
+        status = BRY_OK;
+    }
+    restore->at += item->len;
+    restore->bytes += item->len;
+    return status;
+}
+
+static bry_status restore_hole(dedup_restore *restore, uint64_t len)
+{
+    static const unsigned char zeros[65536];
+    bry_status status = BRY_OK;
+    for (uint64_t left = restore->folder < 0 ? len : 0; status == BRY_OK && left > 0;) {
+        size_t part = left < sizeof zeros ? (size_t)left : sizeof zeros;
+        status = write_content(restore, zeros, part);
+        left -= part;
+    }
+    restore->at += len;
+    restore->bytes += len;
+    return status;
+}
+
+bry_status dedup_restore_item(void *context, const dedup_item *item)
+{
+    dedup_restore *restore = context;
+    if (item->tag == 'E')
+        return restore_entry(restore, &item->entry);
+    if (!restore->taking)
+        return BRY_OK;
+    return item->tag == 'C' ? restore_chunk(restore, item) : restore_hole(restore, item->len);
+}
+
+bry_status dedup_restore_end_file(dedup_restore *restore)
+{
+    const char *problem = NULL;
+    if (restore->fd >= 0) {
+        if (ftruncate(restore->fd, (off_t)restore->at) != 0)
+            problem = strerror(errno);
+        if (!problem)
+            problem = dedup_set_meta(restore->fd, -1, "", &restore->entry);
+        if (close(restore->fd) != 0)
+            problem = strerror(errno);
+        if (problem)
+            restore_failed(restore, restore->entry.path.bytes, problem);
+    }
+    restore->fd = -1;
+    restore->taking = false;
+    return BRY_OK;
+}
+
+bool dedup_restore_next_link(dedup_restore *restore)
+{
+    if (restore->links_done == restore->link_count)
+        return false;
+    const dedup_file_entry *link = &restore->links[restore->links_done++].entry;
+    restore->only = (char *)(uintptr_t)link->target.bytes;
+    restore->wanted = &restore->only;
+    restore->wanted_count = 1;
+    restore->instead = link->path.bytes;
+    return true;
+}
+
+void dedup_restore_finish(dedup_restore *restore)
+{
+    while (restore->later_count > 0) {
+        dedup_later *later = &restore->later[--restore->later_count];
+        char *path = later->texts;
+        const char *name, *problem = NULL;
+        int parent = dedup_open_parent(restore->folder, path, &name);
+        int fd =
+            parent < 0 ? -1 : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+            problem = strerror(errno);
+        else
+            problem = dedup_set_meta(fd, -1, "", &later->entry);
+        if (problem)
+            restore_failed(restore, path, problem);
+        if (fd >= 0)
+            close(fd);
+        if (parent >= 0)
+            close(parent);
+        free(later->texts);
+    }
+}
+
+void dedup_restore_free(dedup_restore *restore)
+{
+    if (restore->fd >= 0)
+        close(restore->fd);
+    while (restore->later_count > 0)
+        free(restore->later[--restore->later_count].texts);
+    free(restore->later);
+    while (restore->link_count > 0)
+        free(restore->links[--restore->link_count].texts);
+    free(restore->links);
+    free(restore->found);
+    bry_buffer_free(&restore->texts);
+    bry_buffer_free(&restore->chunk);
+}

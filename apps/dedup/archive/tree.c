@@ -1,0 +1,212 @@
+#include "apps/dedup/archive/tree_file.h"
+
+#include "cli/core/output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A folder that is being walked through. */
+typedef struct open_folder {
+    int fd;
+    dedup_names names;
+    size_t next;
+    size_t path_len; /* of its path as stored */
+} open_folder;
+
+typedef struct folder_stack {
+    open_folder *folder;
+    size_t count, room;
+} folder_stack;
+
+static bry_status set_path(dedup_tree *tree, size_t len, const char *name)
+{
+    bry_status status = BRY_OK;
+    tree->path.len = len;
+    if (len > 0)
+        status = dedup_append(&tree->path, "/", 1);
+    if (status == BRY_OK)
+        status = dedup_append(&tree->path, name, strlen(name) + 1);
+    tree->path.len -= status == BRY_OK; /* the NUL is not part of it */
+    return status;
+}
+
+/* A pattern matches the whole path or the last name. */
+static bool is_excluded(const dedup_tree *tree)
+{
+    const char *path = (const char *)tree->path.bytes, *slash = strrchr(path, '/');
+    for (size_t i = 0; tree->exclude && i < tree->exclude->count; i++)
+        if (fnmatch(tree->exclude->text[i], path, 0) == 0 ||
+            (slash && fnmatch(tree->exclude->text[i], slash + 1, 0) == 0))
+            return true;
+    return false;
+}
+
+static bry_status push_folder(dedup_tree *tree, folder_stack *stack, int parent, const char *name,
+                              size_t path_len)
+{
+    if (stack->count == stack->room) {
+        size_t room = stack->room ? 2 * stack->room : 16;
+        open_folder *larger = realloc(stack->folder, room * sizeof *larger);
+        if (!larger)
+            return dedup_no_memory();
+        stack->folder = larger;
+        stack->room = room;
+    }
+    open_folder opened = {.path_len = path_len};
+    opened.fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int copy = opened.fd < 0 ? -1 : fcntl(opened.fd, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0) {
+        dedup_tree_skip(tree, strerror(errno));
+        if (opened.fd >= 0)
+            close(opened.fd);
+        return BRY_OK;
+    }
+    bry_status status = dedup_names_read(copy, name, &opened.names);
+    if (status != BRY_OK) {
+        close(opened.fd);
+        if (status == BRY_E_NOMEM)
+            return status;
+        dedup_tree_skip(tree, strerror(errno));
+        return BRY_OK;
+    }
+    stack->folder[stack->count++] = opened;
+    return BRY_OK;
+}
+
+static void pop_folder(folder_stack *stack)
+{
+    open_folder *top = &stack->folder[--stack->count];
+    close(top->fd);
+    dedup_names_free(&top->names);
+}
+
+/* Passes one entry, and enters it if it is a folder. */
+static bry_status visit_name(dedup_tree *tree, folder_stack *stack, int parent, const char *name)
+{
+    struct stat facts;
+    if (is_excluded(tree))
+        return BRY_OK;
+    if (fstatat(parent, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+        dedup_tree_skip(tree, strerror(errno));
+        return BRY_OK;
+    }
+    if (facts.st_ino == tree->repository.st_ino && facts.st_dev == tree->repository.st_dev) {
+        if (tree->pipeline)
+            cli_note("%s is the repository itself, and is left out",
+                     cli_quote((const char *)tree->path.bytes).text);
+        return BRY_OK;
+    }
+    bool root = dedup_path_is_root((dedup_text){(const char *)tree->path.bytes, tree->path.len});
+    bry_status status = dedup_tree_entry(tree, parent, name, &facts);
+    if (status == BRY_OK && S_ISDIR(facts.st_mode))
+        status = push_folder(tree, stack, parent, name, root ? 0 : tree->path.len);
+    return status;
+}
+
+static bry_status walk_tree(dedup_tree *tree, const char *given)
+{
+    folder_stack stack = {NULL, 0, 0};
+    bry_status status = visit_name(tree, &stack, AT_FDCWD, given);
+    while (status == BRY_OK && stack.count > 0) {
+        open_folder *top = &stack.folder[stack.count - 1];
+        if (top->next == top->names.count) {
+            pop_folder(&stack);
+            continue;
+        }
+        const char *name = top->names.name[top->next++];
+        status = set_path(tree, top->path_len, name);
+        if (status == BRY_OK)
+            status = visit_name(tree, &stack, top->fd, name);
+    }
+    while (stack.count > 0)
+        pop_folder(&stack);
+    free(stack.folder);
+    return status;
+}
+
+/* The path as it is stored: without a leading slash, empty components and ".". False: it has "..". */
+static bool normalize_path(const char *given, char *to)
+{
+    char *start = to;
+    while (*given) {
+        size_t len = strcspn(given, "/");
+        if (len == 2 && memcmp(given, "..", 2) == 0)
+            return false;
+        if (len > 0 && !(len == 1 && *given == '.')) {
+            if (to > start)
+                *to++ = '/';
+            memcpy(to, given, len);
+            to += len;
+        }
+        given += len + (given[len] == '/');
+    }
+    if (to == start)
+        *to++ = '.';
+    *to = 0;
+    return true;
+}
+
+static bry_status begin_path(dedup_tree *tree, const char *given)
+{
+    char *stored = malloc(strlen(given) + 2);
+    if (!stored)
+        return dedup_no_memory();
+    bry_status status = normalize_path(given, stored)
+                            ? set_path(tree, 0, stored)
+                            : dedup_problem(BRY_E_RANGE, "%s: a path must not contain \"..\"",
+                                            cli_quote(given).text);
+    free(stored);
+    tree->key.len = 0;
+    if (status == BRY_OK && given[0] != '/') {
+        if (!tree->folder && !(tree->folder = getcwd(NULL, 0)))
+            return dedup_problem(BRY_E_IO, "the current folder: ");
+        status = dedup_append(&tree->key, tree->folder, strlen(tree->folder));
+    }
+    return status == BRY_OK ? dedup_append(&tree->key, "/", 1) : status;
+}
+
+bry_status dedup_tree_add(dedup_tree *tree, const char *given)
+{
+    struct stat facts;
+    bry_status status = begin_path(tree, given);
+    if (status == BRY_OK && lstat(given, &facts) != 0)
+        status = dedup_problem(BRY_E_IO, "%s: ", cli_quote(given).text);
+    return status == BRY_OK ? walk_tree(tree, given) : status;
+}
+
+bry_status dedup_tree_add_stream(dedup_tree *tree, int fd, const char *name)
+{
+    uint64_t got;
+    bool failed;
+    dedup_file_entry entry = {.type = DEDUP_FILE,
+                              .path = {name, strlen(name)},
+                              .mode = 0600,
+                              .user = getuid(),
+                              .group = getgid(),
+                              .seconds = tree->started.tv_sec,
+                              .nanoseconds = (uint32_t)tree->started.tv_nsec};
+    bry_status status = dedup_pipeline_entry(tree->pipeline, &entry);
+    if (status == BRY_OK)
+        status = dedup_pipeline_read(tree->pipeline, fd, UINT64_MAX, &got, &failed);
+    if (status == BRY_E_IO && failed)
+        return dedup_problem(status, "standard input: ");
+    if (status != BRY_OK)
+        return status;
+    tree->bytes += got;
+    tree->entries++;
+    return dedup_pipeline_file_end(tree->pipeline, NULL);
+}
+
+void dedup_tree_free(dedup_tree *tree)
+{
+    for (size_t i = 0; i < tree->link_room; i++)
+        free(tree->links[i].path);
+    free(tree->links);
+    free(tree->folder);
+    bry_buffer_free(&tree->path);
+    bry_buffer_free(&tree->key);
+}

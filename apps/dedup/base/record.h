@@ -1,0 +1,38 @@
+/*
+ * A small text file of the repository, the configuration and the record of each archive:
+ *
+ *   bloomery dedup WHAT FORMAT
+ *   name value
+ *   ...
+ *   checksum 0123456789abcdef
+ *
+ * The checksum is XXH3 of everything before its line, so that any changed byte is noticed.
+ */
+#ifndef BLOOMERY_DEDUP_RECORD_H
+#define BLOOMERY_DEDUP_RECORD_H
+
+#include <bloomery/base.h>
+
+/* The format of everything in a repository. Development builds write another one, which no release
+ * reads. */
+enum { DEDUP_FORMAT = BRY_VERSION_RELEASE ? 1 : 999 };
+
+enum { DEDUP_RECORD_MAX = 8192 }; /* bytes of the file */
+
+typedef struct dedup_record {
+    bry_buffer bytes; /* after reading, NUL-terminated values */
+} dedup_record;
+
+/* Writing: the first line, then members, then the checksum. Memory is checked at the end. */
+void dedup_record_begin(dedup_record *record, const char *what);
+__attribute__((format(printf, 3, 4))) void dedup_record_add(dedup_record *record, const char *name,
+                                                            const char *format, ...);
+bry_status dedup_record_end(dedup_record *record);
+
+/* Reading: BRY_E_NOUNIT: no such file; BRY_E_BADDATA, BRY_E_VERSION. */
+bry_status dedup_record_read(dedup_record *record, int folder, const char *path, const char *what);
+const char *dedup_record_get(const dedup_record *record, const char *name); /* NULL: missing */
+bool dedup_record_number(const dedup_record *record, const char *name, uint64_t *number);
+void dedup_record_free(dedup_record *record);
+
+#endif

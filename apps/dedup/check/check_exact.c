@@ -1,0 +1,150 @@
+/*
+ * The exact index against the containers. Each chunk of each directory is looked up. An entry is
+ * right if the chunk at its place has its digest; so it is right exactly if that chunk's look-up
+ * returns that place. If as many look-ups did so as there are entries, all entries are right.
+ */
+#include "apps/dedup/check/findings.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct exact_check {
+    dedup_exact *exact;
+    uint64_t right, walked;
+    dedup_digest last;
+    const char *problem;
+} exact_check;
+
+static bry_status count_entry(void *context, const dedup_digest *digest, dedup_location where)
+{
+    exact_check *check = context;
+    (void)where;
+    if (check->walked++ > 0 && memcmp(&check->last, digest, sizeof *digest) >= 0)
+        check->problem = "entries are not in order";
+    check->last = *digest;
+    return check->problem ? BRY_E_STOPPED : BRY_OK;
+}
+
+static bry_status compare_directory(exact_check *check, const dedup_directory *directory)
+{
+    for (uint32_t i = 0; i < directory->count; i++) {
+        dedup_location where;
+        bry_status status = dedup_exact_get(check->exact, &directory->digest[i], &where);
+        if (status == BRY_E_NOUNIT)
+            check->problem = "a chunk is missing in it";
+        if (status != BRY_OK)
+            return status;
+        check->right += where.container == directory->number && where.place == i;
+    }
+    return BRY_OK;
+}
+
+/* Compares the row and the chunks of a container. A damaged one was reported before. */
+static bry_status compare_container(exact_check *check, const dedup_repo *repo,
+                                    const dedup_row *row, bool *damaged)
+{
+    dedup_directory directory;
+    int fd = openat(repo->fd, dedup_container_name_of(row->number).text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        check->problem = "it knows a container that does not exist";
+        return BRY_E_BADDATA;
+    }
+    bry_status status = dedup_directory_read(fd, row->number, repo->config.hash, &directory);
+    close(fd);
+    if (status == BRY_E_BADDATA || status == BRY_E_VERSION)
+        *damaged = true;
+    if (status != BRY_OK)
+        return *damaged ? BRY_OK : status;
+    if (directory.count != row->chunks) {
+        check->problem = "it has a wrong number of chunks for a container";
+        status = BRY_E_BADDATA;
+    } else {
+        status = compare_directory(check, &directory);
+    }
+    dedup_directory_free(&directory);
+    return status;
+}
+
+static bry_status compare_rows(exact_check *check, const dedup_repo *repo)
+{
+    dedup_row *rows = NULL;
+    size_t count = 0;
+    bool damaged = false;
+    uint64_t chunks, bytes;
+    bry_status status = dedup_exact_rows(check->exact, &rows, &count);
+    for (size_t i = 0; status == BRY_OK && i < count; i++)
+        status = compare_container(check, repo, &rows[i], &damaged);
+    free(rows);
+    if (status == BRY_OK)
+        status = dedup_exact_walk(check->exact, count_entry, check);
+    if (status == BRY_OK)
+        status = dedup_exact_count(check->exact, &chunks, &bytes);
+    if (status == BRY_OK && (check->walked != chunks || (!damaged && check->right != chunks)))
+        check->problem = "it has entries for chunks that do not exist";
+    return status;
+}
+
+/* In the child: prints what is wrong, if anything, into the pipe. */
+static int compare_index(const dedup_repo *repo, int pipe)
+{
+    exact_check check = {.problem = NULL};
+    int fd = openat(repo->fd, "index/data.mdb", O_RDONLY | O_CLOEXEC);
+    check.problem = fd < 0 ? "the file is missing" : dedup_check_pages(fd);
+    bry_status status = BRY_OK;
+    if (!check.problem) {
+        status = dedup_exact_open(dedup_place_of(repo, "index").text,
+                                  dedup_digest_len(repo->config.hash), false, &check.exact);
+        if (status == BRY_OK)
+            status = compare_rows(&check, repo);
+    }
+    const char *problem = check.problem      ? check.problem
+                          : status != BRY_OK ? dedup_problem_text()
+                                             : "";
+    return write(pipe, problem, strlen(problem)) < 0 ? 1 : 0;
+}
+
+static bry_status wait_for_child(pid_t child, int pipe, dedup_findings *findings)
+{
+    char text[512] = "";
+    size_t len = 0;
+    ssize_t got;
+    int state = 0;
+    while (len + 1 < sizeof text && (got = read(pipe, text + len, sizeof text - 1 - len)) > 0)
+        len += (size_t)got;
+    text[len] = 0;
+    if (waitpid(child, &state, 0) < 0)
+        return dedup_problem(BRY_E_IO, "waiting for a process: ");
+    bool crashed = !WIFEXITED(state) || WEXITSTATUS(state) != 0;
+    if (crashed && !len)
+        snprintf(text, sizeof text, "the process that read it crashed");
+    if (!*text)
+        return BRY_OK;
+    findings->exact = true;
+    dedup_found(findings, "the exact index is damaged: %s", text);
+    return BRY_OK;
+}
+
+bry_status dedup_check_exact(dedup_repo *repo, dedup_findings *findings)
+{
+    int pipes[2];
+    if (pipe2(pipes, O_CLOEXEC) != 0)
+        return dedup_problem(BRY_E_IO, "a pipe: ");
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL); /* a crash is an answer */
+        signal(SIGBUS, SIG_DFL);
+        close(pipes[0]);
+        _exit(compare_index(repo, pipes[1]));
+    }
+    close(pipes[1]);
+    bry_status status = child < 0 ? dedup_problem(BRY_E_IO, "a process: ")
+                                  : wait_for_child(child, pipes[0], findings);
+    close(pipes[0]);
+    return status;
+}

@@ -1,0 +1,74 @@
+#include "apps/dedup/check/findings.h"
+
+#include "cli/core/output/output.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makes room for one more element. */
+static bool grow_findings(dedup_findings *findings, void **list, size_t *room, size_t count,
+                          size_t each)
+{
+    if (count < *room)
+        return true;
+    size_t wanted = *room ? 2 * *room : 16;
+    void *larger = realloc(*list, wanted * each);
+    if (!larger) {
+        findings->no_memory = true;
+        return false;
+    }
+    *list = larger;
+    *room = wanted;
+    return true;
+}
+
+void dedup_found(dedup_findings *findings, const char *format, ...)
+{
+    char text[1024];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (!findings->quiet)
+        cli_note("%s", text);
+    if (grow_findings(findings, (void **)&findings->text, &findings->room, findings->count,
+                      sizeof *findings->text))
+        findings->text[findings->count++] = strdup(text);
+}
+
+void dedup_found_lost(dedup_findings *findings, uint64_t container, uint32_t place)
+{
+    if (grow_findings(findings, (void **)&findings->lost, &findings->lost_room,
+                      findings->lost_count, sizeof *findings->lost))
+        findings->lost[findings->lost_count++] = container << 16 | place;
+}
+
+void dedup_found_damaged(dedup_findings *findings, uint64_t container)
+{
+    for (size_t i = 0; i < findings->damaged_count; i++)
+        if (findings->damaged[i] == container)
+            return;
+    if (grow_findings(findings, (void **)&findings->damaged, &findings->damaged_room,
+                      findings->damaged_count, sizeof *findings->damaged))
+        findings->damaged[findings->damaged_count++] = container;
+}
+
+bool dedup_is_lost(const dedup_findings *findings, dedup_location where)
+{
+    for (size_t i = 0; i < findings->lost_count; i++)
+        if (findings->lost[i] == (where.container << 16 | where.place) ||
+            findings->lost[i] == (where.container << 16 | DEDUP_ALL_PLACES))
+            return true;
+    return false;
+}
+
+void dedup_findings_free(dedup_findings *findings)
+{
+    for (size_t i = 0; i < findings->count; i++)
+        free(findings->text[i]);
+    free(findings->text);
+    free(findings->lost);
+    free(findings->damaged);
+}

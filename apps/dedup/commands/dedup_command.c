@@ -1,0 +1,121 @@
+/*
+ * bloomery dedup: a deduplicating store for backups. Each subcommand opens a repository, does one
+ * thing and prints what it did.
+ */
+#include "apps/dedup/commands/dedup_command.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static const cli_command commands[] = {
+    {"init", "creates a repository", dedup_init},
+    {"put", "stores files and folders as an archive", dedup_put},
+    {"get", "restores an archive, or parts of it", dedup_get},
+    {"ls", "lists archives, or what one contains", dedup_ls},
+    {"rm", "removes archives", dedup_rm},
+    {"prune", "removes archives by their age", dedup_prune},
+    {"gc", "frees the space of removed archives", dedup_gc},
+    {"check", "verifies a repository, and repairs it", dedup_check},
+    {"stats", "prints sizes, ratios and counters", dedup_stats},
+    {"rebuild-index", "makes both indexes anew from the containers", dedup_rebuild},
+};
+
+static const cli_group group = {
+    .name = "dedup",
+    .usage = "dedup COMMAND REPO [options]",
+    .about = "A deduplicating store for backups: files are cut into chunks where their content\n"
+             "says so, and each chunk is stored once. An index in memory, of a few bytes per\n"
+             "chunk, recognizes new chunks without a disk access.",
+    .commands = commands,
+    .count = sizeof commands / sizeof commands[0],
+    .options = "  -h, --help  this text, or that of the command",
+    .more = "\"bloomery help dedup COMMAND\" lists the options of a command. A repository is a\n"
+            "folder. An archive that \"put\" has reported as stored survives any crash.",
+    .examples = "  bloomery dedup init /backup/repo\n"
+                "  bloomery dedup put /backup/repo monday ~/work\n"
+                "  bloomery dedup get /backup/repo monday -C /tmp/restored",
+};
+
+int cli_dedup(int argc, char **argv)
+{
+    /* A folder stays open for each level of a tree. */
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    return cli_run_group(&group, argc, argv);
+}
+
+static void report_fault(int number)
+{
+    static const char text[] = ": BADDATA: the exact index is damaged; \"dedup rebuild-index\" "
+                               "makes a new one\n";
+    (void)number;
+    if (write(STDERR_FILENO, cli_program, strlen(cli_program)) < 0 ||
+        write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(CLI_FAILED);
+    _exit(CLI_FAILED);
+}
+
+void dedup_catch_faults(void)
+{
+    struct sigaction action = {.sa_handler = report_fault};
+    sigaction(SIGBUS, &action, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+}
+
+bry_status dedup_open(dedup_repo *repo, dedup_store *store, const char *path, dedup_access access,
+                      bool units)
+{
+    bry_status status = dedup_repo_open(repo, path, access);
+    if (status != BRY_OK)
+        return status;
+    dedup_catch_faults();
+    bool write = access == DEDUP_WRITE;
+    status =
+        units ? dedup_store_open(store, repo, write) : dedup_store_open_plain(store, repo, write);
+    if (status != BRY_OK)
+        dedup_repo_close(repo);
+    return status;
+}
+
+void dedup_close(dedup_repo *repo, dedup_store *store)
+{
+    dedup_store_close(store);
+    dedup_repo_close(repo);
+}
+
+int dedup_check_name(const char *command, const char *name)
+{
+    const char *problem = dedup_name_problem(name);
+    return problem
+               ? cli_misuse(command, "%s: the name of an archive %s", cli_quote(name).text, problem)
+               : CLI_GO_ON;
+}
+
+dedup_amount dedup_amount_of(uint64_t count, const char *one, const char *many)
+{
+    dedup_amount amount;
+    snprintf(amount.text, sizeof amount.text, "%" PRIu64 " %s", count, count == 1 ? one : many);
+    return amount;
+}
+
+bry_status dedup_find_archive(const dedup_repo *repo, dedup_store *store, const char *name,
+                              dedup_archive *archive)
+{
+    dedup_archive before;
+    bry_status status;
+    do {
+        status = dedup_archive_read(repo, name, &before);
+        if (status == BRY_OK)
+            status = dedup_exact_refresh(store->exact);
+        if (status == BRY_OK)
+            status = dedup_archive_read(repo, name, archive);
+    } while (status == BRY_OK && memcmp(&before.root, &archive->root, sizeof before.root) != 0);
+    return status;
+}

@@ -1,0 +1,59 @@
+/* What the commands of `bloomery dedup` share. */
+#ifndef BLOOMERY_DEDUP_COMMAND_H
+#define BLOOMERY_DEDUP_COMMAND_H
+
+#include "apps/dedup/archive/archive.h"
+#include "apps/dedup/store/store.h"
+#include "cli/core/args.h"
+#include "cli/core/command.h"
+#include "cli/core/json/json_write.h"
+#include "cli/core/output/output.h"
+
+int dedup_init(int argc, char **argv);
+int dedup_put(int argc, char **argv);
+int dedup_get(int argc, char **argv);
+int dedup_ls(int argc, char **argv);
+int dedup_rm(int argc, char **argv);
+int dedup_prune(int argc, char **argv);
+int dedup_gc(int argc, char **argv);
+int dedup_check(int argc, char **argv);
+int dedup_stats(int argc, char **argv);
+int dedup_rebuild(int argc, char **argv);
+
+#define DEDUP_JSON_ROW(value)                                                                      \
+    {                                                                                              \
+        "json", CLI_FLAG, NULL, "print JSON", (value), 0                                           \
+    }
+#define DEDUP_QUIET_ROW(value)                                                                     \
+    {                                                                                              \
+        "q", CLI_FLAG, NULL, "print nothing but errors", (value), 0                                \
+    }
+
+/* Opens repository and store; on failure nothing is open. `units` false: without the index in
+ * memory. */
+bry_status dedup_open(dedup_repo *repo, dedup_store *store, const char *path, dedup_access access,
+                      bool units);
+void dedup_close(dedup_repo *repo, dedup_store *store);
+
+/*
+ * The snapshot of the exact index must be one in which all chunks of the archive are: not older than
+ * the record, which is written last, and not younger than its removal, which comes before that of
+ * chunks. So the record is read before and after taking it.
+ */
+bry_status dedup_find_archive(const dedup_repo *repo, dedup_store *store, const char *name,
+                              dedup_archive *archive);
+
+/* CLI_GO_ON, or CLI_USAGE after a message. */
+int dedup_check_name(const char *command, const char *name);
+
+/* "1 file", "2 files" */
+typedef struct dedup_amount {
+    char text[48];
+} dedup_amount;
+dedup_amount dedup_amount_of(uint64_t count, const char *one, const char *many);
+
+/* After a bus error or a segmentation fault in LMDB, which trusts its file: prints what to do and
+ * ends the process. */
+void dedup_catch_faults(void);
+
+#endif

@@ -1,0 +1,97 @@
+/* bloomery dedup init: a new repository. */
+#include "apps/dedup/commands/dedup_command.h"
+#include "text/number_parse.h"
+
+#include <string.h>
+#include <zstd.h>
+
+static const char command[] = "dedup init";
+
+typedef struct request {
+    const char *chunk, *hash, *compress, *index;
+} request;
+
+static int read_compression(const char *text, int *level)
+{
+    uint64_t number = 3;
+    if (strcmp(text, "none") == 0) {
+        *level = 0;
+        return CLI_GO_ON;
+    }
+    bool valid = strcmp(text, "zstd") == 0;
+    if (strncmp(text, "zstd:", 5) == 0)
+        valid = text_parse_plain(text + 5, strlen(text + 5), &number) == NULL && number >= 1 &&
+                number <= 19;
+    if (!valid)
+        return cli_misuse(command, "--compress: %s is not none, zstd or zstd:1 to zstd:19",
+                          cli_quote(text).text);
+    *level = (int)number;
+    return CLI_GO_ON;
+}
+
+static int read_config_options(const request *asked, dedup_config *config)
+{
+    uint64_t chunk = 0;
+    const char *problem = text_parse_bytes(asked->chunk, strlen(asked->chunk), &chunk);
+    if (chunk == 4000 || chunk == 16000 || chunk == 64000) /* 4k without B counts in thousands */
+        chunk = chunk / 1000 * 1024;
+    if (problem || (chunk != 4096 && chunk != 16384 && chunk != 65536))
+        return cli_misuse(command, "--chunk: %s is not 4K, 16K or 64K",
+                          cli_quote(asked->chunk).text);
+    config->chunk = (uint32_t)chunk;
+    if (strcmp(asked->hash, "sha256") != 0 && strcmp(asked->hash, "sha1") != 0)
+        return cli_misuse(command, "--hash: %s is not sha256 or sha1", cli_quote(asked->hash).text);
+    config->hash = strcmp(asked->hash, "sha1") == 0 ? DEDUP_SHA1 : DEDUP_SHA256;
+    if (bry_engine_parse(asked->index, &config->engine) != BRY_OK ||
+        (config->engine != BRY_ENGINE_DBA && config->engine != BRY_ENGINE_COMPACT))
+        return cli_misuse(command, "--index: %s is not compact or dba",
+                          cli_quote(asked->index).text);
+    return read_compression(asked->compress, &config->level);
+}
+
+int dedup_init(int argc, char **argv)
+{
+    request asked = {"4K", "sha256", "zstd:3", "compact"};
+    dedup_config config = {.chunk = 0};
+    cli_option options[] = {
+        {"chunk", CLI_TEXT, "SIZE", "average size of a chunk: 4K (default), 16K or 64K",
+         &asked.chunk, 0},
+        {"hash", CLI_TEXT, "NAME", "digest that names a chunk: sha256 (default) or sha1",
+         &asked.hash, 0},
+        {"compress", CLI_TEXT, "HOW", "none, or zstd:1 to zstd:19 (default zstd:3)",
+         &asked.compress, 0},
+        {"index", CLI_TEXT, "ENGINE", "index in memory: compact (default) or dba", &asked.index, 0},
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "REPO [options]",
+        .about = "Creates a repository in a folder that does not exist or is empty. The options\n"
+                 "cannot be changed later.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .more = "Smaller chunks find more duplicates and need more memory and disk for the\n"
+                "indexes: about 4 bytes and 100 bytes per chunk.",
+        .examples = "  bloomery dedup init /backup/repo\n"
+                    "  bloomery dedup init /backup/videos --chunk 64K --compress none",
+        .most_words = 1,
+        .least_words = 1,
+        .missing = "no repository is given",
+    };
+    size_t words;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = read_config_options(&asked, &config);
+    if (code != CLI_GO_ON)
+        return code;
+    bry_status status = dedup_repo_create(argv[0], &config);
+    if (status != BRY_OK)
+        return dedup_report(status);
+    dedup_repo repo;
+    dedup_store store;
+    status = dedup_open(&repo, &store, argv[0], DEDUP_WRITE, true); /* creates the indexes */
+    if (status == BRY_OK) {
+        status = dedup_store_save(&store);
+        dedup_close(&repo, &store);
+    }
+    return status == BRY_OK ? CLI_YES : dedup_report(status);
+}

@@ -1,0 +1,204 @@
+/* bloomery dedup ls: the archives of a repository, or the entries of an archive. */
+#include "apps/dedup/archive/manifest.h"
+#include "apps/dedup/commands/dedup_command.h"
+#include "cli/core/output/text_table.h"
+#include "text/number_format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char command[] = "dedup ls";
+
+/* The entry that was met last: it is printed when its content, and so its size, is known. */
+typedef struct listing {
+    cli_json json;
+    bool as_json, any;
+    dedup_file_entry entry;
+    bry_buffer texts; /* path and target */
+    uint64_t size;
+} listing;
+
+static void print_json_entry(listing *list, const char *path, const char *target)
+{
+    const dedup_file_entry *entry = &list->entry;
+    const char type[2] = {(char)entry->type, 0};
+    cli_json *json = &list->json;
+    cli_json_open(json, NULL, '{');
+    cli_json_bytes(json, "path", path, entry->path.len);
+    cli_json_text(json, "type", type);
+    cli_json_count(json, "mode", entry->mode);
+    cli_json_count(json, "user", entry->user);
+    cli_json_count(json, "group", entry->group);
+    cli_json_number(json, "time", (double)entry->seconds + (double)entry->nanoseconds / 1e9);
+    cli_json_count(json, "size", list->size);
+    if (entry->target.len)
+        cli_json_bytes(json, "target", target, entry->target.len);
+    cli_json_close(json, '}');
+}
+
+static void print_last_entry(listing *list)
+{
+    static const char letters[] = "rwxrwxrwx";
+    char mode[11];
+    if (!list->any)
+        return;
+    const char *path = (const char *)list->texts.bytes;
+    const char *target = path + list->entry.path.len + 1;
+    if (list->as_json) {
+        print_json_entry(list, path, target);
+        return;
+    }
+    const dedup_file_entry *entry = &list->entry;
+    mode[0] = entry->type == DEDUP_FILE || entry->type == DEDUP_HARDLINK ? '-' : (char)entry->type;
+    for (int i = 0; i < 9; i++)
+        mode[i + 1] = entry->mode >> (8 - i) & 1 ? letters[i] : '-';
+    mode[10] = 0;
+    printf("%s %5" PRIu32 " %5" PRIu32 " %12" PRIu64 " %s %s", mode, entry->user, entry->group,
+           list->size, dedup_time_of(entry->seconds).text, path);
+    if (entry->target.len)
+        printf(" %s %s", entry->type == DEDUP_HARDLINK ? "link to" : "->", target);
+    putchar('\n');
+}
+
+static bry_status list_item(void *context, const dedup_item *item)
+{
+    listing *list = context;
+    if (item->tag != 'E') {
+        list->size += item->len;
+        return BRY_OK;
+    }
+    print_last_entry(list);
+    list->any = true;
+    list->size = 0;
+    list->entry = item->entry;
+    list->texts.len = 0;
+    bry_status status = dedup_append(&list->texts, item->entry.path.bytes, item->entry.path.len);
+    if (status == BRY_OK)
+        status = dedup_append(&list->texts, "", 1);
+    if (status == BRY_OK)
+        status = dedup_append(&list->texts, item->entry.target.bytes, item->entry.target.len);
+    return status == BRY_OK ? dedup_append(&list->texts, "", 1) : status;
+}
+
+static bry_status list_archive(dedup_store *store, const dedup_archive *archive, bool as_json)
+{
+    listing list = {.json = CLI_JSON_TO(stdout), .as_json = as_json};
+    const dedup_walk walk = {.context = &list, .item = list_item};
+    if (as_json) {
+        cli_json_open(&list.json, NULL, '{');
+        cli_json_open(&list.json, "entries", '[');
+    }
+    bry_status status = dedup_manifest_walk(store, &archive->root, archive->depth, &walk);
+    if (status == BRY_OK)
+        print_last_entry(&list);
+    if (as_json) {
+        cli_json_close(&list.json, ']');
+        cli_json_close(&list.json, '}');
+    }
+    bry_buffer_free(&list.texts);
+    return status;
+}
+
+static void print_archives_json(const dedup_archive *archives, size_t count)
+{
+    cli_json json = CLI_JSON_TO(stdout);
+    cli_json_open(&json, NULL, '{');
+    cli_json_open(&json, "archives", '[');
+    for (size_t i = 0; i < count; i++) {
+        cli_json_open(&json, NULL, '{');
+        cli_json_bytes(&json, "name", archives[i].name, strlen(archives[i].name));
+        cli_json_number(&json, "time", (double)archives[i].ms / 1000);
+        cli_json_count(&json, "entries", archives[i].entries);
+        cli_json_count(&json, "bytes", archives[i].bytes);
+        cli_json_count(&json, "new_bytes", archives[i].new_bytes);
+        cli_json_close(&json, '}');
+    }
+    cli_json_close(&json, ']');
+    cli_json_close(&json, '}');
+}
+
+static bry_status list_archives(const dedup_repo *repo, bool as_json)
+{
+    dedup_archive *archives;
+    size_t count;
+    bry_status status = dedup_archive_list(repo, &archives, &count, NULL, NULL);
+    if (status != BRY_OK)
+        return status;
+    if (as_json) {
+        print_archives_json(archives, count);
+    } else if (count > 0) {
+        cli_table table = CLI_TABLE("llrrr");
+        static const char *const head[] = {"archive", "time", "entries", "size", "new"};
+        for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
+            cli_table_add(&table, "%s", head[i]);
+        for (size_t i = 0; i < count; i++) {
+            cli_table_add(&table, "%s", archives[i].name);
+            cli_table_add(&table, "%s", dedup_time_of((int64_t)(archives[i].ms / 1000)).text);
+            cli_table_add(&table, "%" PRIu64, archives[i].entries);
+            cli_table_add(&table, "%s", text_size_of(archives[i].bytes).text);
+            cli_table_add(&table, "%s", text_size_of(archives[i].new_bytes).text);
+        }
+        if (!cli_table_print(&table, stdout))
+            status = dedup_no_memory();
+        cli_table_free(&table);
+    }
+    free(archives);
+    return status;
+}
+
+/* Archives are listed without the indexes, which may be damaged. */
+static int list_repository(const char *path, bool as_json)
+{
+    dedup_repo repo;
+    bry_status status = dedup_repo_open(&repo, path, DEDUP_READ);
+    if (status != BRY_OK)
+        return dedup_report(status);
+    status = list_archives(&repo, as_json);
+    dedup_repo_close(&repo);
+    return status == BRY_OK ? CLI_YES : dedup_report(status);
+}
+
+static int list_entries(const char *path, const char *name, bool as_json)
+{
+    dedup_repo repo;
+    dedup_store store;
+    dedup_archive archive;
+    bry_status status = dedup_open(&repo, &store, path, DEDUP_READ, false);
+    if (status != BRY_OK)
+        return dedup_report(status);
+    status = dedup_find_archive(&repo, &store, name, &archive);
+    bool missing = status == BRY_E_NOUNIT;
+    if (status == BRY_OK)
+        status = list_archive(&store, &archive, as_json);
+    int code = status == BRY_OK ? CLI_YES : dedup_report(status);
+    dedup_close(&repo, &store);
+    return missing ? CLI_NO : code;
+}
+
+int dedup_ls(int argc, char **argv)
+{
+    bool as_json = false;
+    cli_option options[] = {DEDUP_JSON_ROW(&as_json)};
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "REPO [NAME] [options]",
+        .about = "Lists the archives of a repository by their time, with the size of their files\n"
+                 "and of the chunks that were new; or the entries of the archive NAME.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery dedup ls /backup/repo\n"
+                    "  bloomery dedup ls /backup/repo monday",
+        .most_words = 2,
+        .least_words = 1,
+        .missing = "no repository is given",
+    };
+    size_t words;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && words == 2)
+        code = dedup_check_name(command, argv[1]);
+    if (code != CLI_GO_ON)
+        return code;
+    return words == 2 ? list_entries(argv[0], argv[1], as_json) : list_repository(argv[0], as_json);
+}

@@ -1,0 +1,131 @@
+/* bloomery dedup prune: keeps the newest archives, and one of each day, week and month. */
+#include "apps/dedup/commands/dedup_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char command[] = "dedup prune";
+
+enum { LAST, DAILY, WEEKLY, MONTHLY, RULES };
+
+typedef struct request {
+    const char *path;
+    uint64_t keep[RULES];
+    bool dry_run, json, quiet;
+} request;
+
+/* A number that is the same for all times of one day, week or month, in the local time zone. */
+static long period_of(const dedup_archive *archive, int rule, size_t position)
+{
+    struct tm parts;
+    time_t seconds = (time_t)(archive->ms / 1000);
+    char text[16];
+    if (rule == LAST || !localtime_r(&seconds, &parts))
+        return (long)position;
+    /* ISO weeks, which begin on a Monday */
+    strftime(text, sizeof text, rule == DAILY ? "%Y%j" : rule == WEEKLY ? "%G%V" : "%Y%m", &parts);
+    return strtol(text, NULL, 10);
+}
+
+/* Marks what a rule keeps: the newest archive in each of the newest periods. An archive that an
+ * earlier rule keeps does not count, so that rules add up. */
+static void apply_rule(const dedup_archive *archives, size_t count, int rule, uint64_t keep,
+                       bool *kept)
+{
+    long last = -1;
+    for (size_t i = count; i-- > 0 && keep > 0;) {
+        long period = period_of(&archives[i], rule, i);
+        if (period == last)
+            continue;
+        last = period;
+        if (!kept[i]) {
+            kept[i] = true;
+            keep--;
+        }
+    }
+}
+
+static void print_pruned(const request *asked, const dedup_archive *archives, size_t count,
+                         const bool *kept)
+{
+    if (asked->json) {
+        cli_json json = CLI_JSON_TO(stdout);
+        cli_json_open(&json, NULL, '{');
+        for (int keeps = 1; keeps >= 0; keeps--) {
+            cli_json_open(&json, keeps ? "kept" : "removed", '[');
+            for (size_t i = 0; i < count; i++)
+                if (kept[i] == keeps)
+                    cli_json_bytes(&json, NULL, archives[i].name, strlen(archives[i].name));
+            cli_json_close(&json, ']');
+        }
+        cli_json_close(&json, '}');
+        return;
+    }
+    for (size_t i = 0; !asked->quiet && i < count; i++)
+        printf("%s  %s  %s\n", kept[i] ? "keep  " : "remove",
+               dedup_time_of((int64_t)(archives[i].ms / 1000)).text, archives[i].name);
+}
+
+static bry_status prune_archives(const request *asked, const dedup_repo *repo)
+{
+    dedup_archive *archives;
+    size_t count;
+    bry_status status = dedup_archive_list(repo, &archives, &count, NULL, NULL);
+    if (status != BRY_OK)
+        return status;
+    bool *kept = calloc(count + 1, sizeof *kept);
+    if (!kept)
+        status = dedup_no_memory();
+    for (int rule = 0; status == BRY_OK && rule < RULES; rule++)
+        apply_rule(archives, count, rule, asked->keep[rule], kept);
+    for (size_t i = 0; status == BRY_OK && !asked->dry_run && i < count; i++)
+        if (!kept[i])
+            status = dedup_archive_remove(repo, archives[i].name);
+    if (status == BRY_OK)
+        print_pruned(asked, archives, count, kept);
+    free(kept);
+    free(archives);
+    return status;
+}
+
+int dedup_prune(int argc, char **argv)
+{
+    request asked = {.path = NULL};
+    cli_option options[] = {
+        {"keep-last", CLI_COUNT, "N", "keep the N newest archives", &asked.keep[LAST], 0},
+        {"keep-daily", CLI_COUNT, "N", "keep the newest archive of N days", &asked.keep[DAILY], 0},
+        {"keep-weekly", CLI_COUNT, "N", "of N weeks", &asked.keep[WEEKLY], 0},
+        {"keep-monthly", CLI_COUNT, "N", "of N months", &asked.keep[MONTHLY], 0},
+        {"dry-run", CLI_FLAG, NULL, "only print what would be removed", &asked.dry_run, 0},
+        DEDUP_JSON_ROW(&asked.json),
+        DEDUP_QUIET_ROW(&asked.quiet),
+    };
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "REPO --keep-... N [options]",
+        .about = "Removes archives that no rule keeps. Rules apply in the order below; an archive\n"
+                 "that one has kept does not count for the next. Days, weeks (from Monday) and\n"
+                 "months are those of the local time zone. \"dedup gc\" frees the space.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery dedup prune /backup/repo --keep-daily 7 --keep-weekly 4",
+        .most_words = 1,
+        .least_words = 1,
+        .missing = "no repository is given",
+    };
+    size_t words;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code != CLI_GO_ON)
+        return code;
+    if (!asked.keep[LAST] && !asked.keep[DAILY] && !asked.keep[WEEKLY] && !asked.keep[MONTHLY])
+        return cli_misuse(command, "no --keep- option is given, and everything would be removed");
+    dedup_repo repo;
+    bry_status status = dedup_repo_open(&repo, argv[0], DEDUP_WRITE);
+    if (status != BRY_OK)
+        return dedup_report(status);
+    status = prune_archives(&asked, &repo);
+    dedup_repo_close(&repo);
+    return status == BRY_OK ? CLI_YES : dedup_report(status);
+}

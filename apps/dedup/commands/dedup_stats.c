@@ -1,0 +1,203 @@
+/* bloomery dedup stats: sizes, ratios, and what the indexes did. */
+#include "apps/dedup/commands/dedup_command.h"
+#include "text/number_format.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char command[] = "dedup stats";
+
+typedef struct figures {
+    uint64_t archives, logical; /* bytes of all files of all archives */
+    uint64_t containers, chunks;
+    uint64_t raw[3], stored[3]; /* bytes, by the kind of chunk */
+    uint64_t data_chunks; /* of files */
+    uint64_t container_bytes, exact_bytes, exact_chunks, units_bytes, cache_bytes;
+    bry_index_stats index;
+    uint64_t counted[8]; /* by all puts */
+} figures;
+
+static const char *const counter_names[8] = {"chunks",  "new chunks",   "decided", "cache hits",
+                                             "lookups", "false alarms", "bytes",   "new bytes"};
+enum { CHUNKS, NEW_CHUNKS, DECIDED, CACHE_HITS, LOOKUPS, FALSE_ALARMS };
+
+static uint64_t folder_bytes(const dedup_repo *repo, const char *name)
+{
+    dedup_names names;
+    uint64_t bytes = 0;
+    int folder = openat(repo->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int copy = folder < 0 ? -1 : dup(folder);
+    if (copy >= 0 && dedup_names_read(copy, name, &names) == BRY_OK) {
+        struct stat facts;
+        for (size_t i = 0; i < names.count; i++)
+            if (fstatat(folder, names.name[i], &facts, 0) == 0)
+                bytes += (uint64_t)facts.st_size;
+        dedup_names_free(&names);
+    }
+    if (folder >= 0)
+        close(folder);
+    return bytes;
+}
+
+static bry_status add_container_figures(dedup_store *store, uint64_t number, figures *all)
+{
+    dedup_container_name name = dedup_container_name_of(number);
+    dedup_directory directory;
+    int fd = openat(store->repo->fd, name.text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return dedup_problem(BRY_E_IO, "%s: ", name.text);
+    bry_status status = dedup_directory_read(fd, number, store->repo->config.hash, &directory);
+    close(fd);
+    if (status != BRY_OK)
+        return status;
+    for (uint32_t i = 0; i < directory.count; i++) {
+        const dedup_entry *entry = &directory.entry[i];
+        all->raw[entry->kind] += entry->raw;
+        all->stored[entry->kind] += entry->stored;
+        all->data_chunks += entry->kind == DEDUP_DATA;
+    }
+    all->chunks += directory.count;
+    all->container_bytes += DEDUP_HEADER + directory.data +
+                            dedup_data_offset(directory.count, store->repo->config.hash);
+    dedup_directory_free(&directory);
+    return BRY_OK;
+}
+
+static bry_status collect_figures(dedup_store *store, figures *all)
+{
+    dedup_archive *archives;
+    size_t count;
+    bry_status status = dedup_archive_list(store->repo, &archives, &count, NULL, NULL);
+    if (status != BRY_OK)
+        return status;
+    all->archives = count;
+    for (size_t i = 0; i < count; i++)
+        all->logical += archives[i].bytes;
+    free(archives);
+    all->containers = store->rows.count;
+    for (size_t i = 0; status == BRY_OK && i < store->rows.count; i++)
+        status = add_container_figures(store, store->rows.row[i].number, all);
+    for (size_t i = 0; status == BRY_OK && i < 8; i++)
+        status = dedup_exact_number(store->exact, counter_names[i], &all->counted[i]);
+    if (status == BRY_OK)
+        status = dedup_exact_count(store->exact, &all->exact_chunks, &all->exact_bytes);
+    all->units_bytes = folder_bytes(store->repo, "units");
+    all->cache_bytes = folder_bytes(store->repo, "cache");
+    all->index = (bry_index_stats)BRY_INDEX_STATS;
+    if (status == BRY_OK)
+        status = bry_index_get_stats(store->units.index, &all->index);
+    return status;
+}
+
+static double quotient(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : 0;
+}
+
+static void print_figures_json(const figures *all)
+{
+    uint64_t duplicates = all->counted[CHUNKS] - all->counted[NEW_CHUNKS];
+    cli_json json = CLI_JSON_TO(stdout);
+    cli_json_open(&json, NULL, '{');
+    cli_json_count(&json, "archives", all->archives);
+    cli_json_count(&json, "logical_bytes", all->logical);
+    cli_json_count(&json, "containers", all->containers);
+    cli_json_count(&json, "chunks", all->chunks);
+    cli_json_count(&json, "data_chunks", all->data_chunks);
+    cli_json_count(&json, "data_bytes", all->raw[DEDUP_DATA]);
+    cli_json_count(&json, "data_stored_bytes", all->stored[DEDUP_DATA]);
+    cli_json_count(&json, "manifest_bytes", all->raw[DEDUP_ITEMS] + all->raw[DEDUP_TREE]);
+    cli_json_count(&json, "manifest_stored_bytes",
+                   all->stored[DEDUP_ITEMS] + all->stored[DEDUP_TREE]);
+    cli_json_count(&json, "container_bytes", all->container_bytes);
+    cli_json_count(&json, "exact_index_bytes", all->exact_bytes);
+    cli_json_count(&json, "saved_index_bytes", all->units_bytes);
+    cli_json_count(&json, "file_cache_bytes", all->cache_bytes);
+    cli_json_open(&json, "index", '{');
+    cli_json_text(&json, "engine", bry_engine_name(all->index.engine));
+    cli_json_count(&json, "units", all->index.units);
+    cli_json_count(&json, "planned_units", all->index.planned_units);
+    cli_json_count(&json, "elements", all->index.elements);
+    cli_json_count(&json, "stale", all->index.stale);
+    cli_json_count(&json, "bytes", all->index.bytes);
+    cli_json_number(&json, "bytes_per_chunk", quotient(all->index.bytes, all->chunks));
+    cli_json_number(&json, "promised_error", all->index.promised_error);
+    cli_json_number(&json, "estimated_error", all->index.estimated_error);
+    cli_json_close(&json, '}');
+    cli_json_open(&json, "puts", '{');
+    cli_json_count(&json, "chunks", all->counted[CHUNKS]);
+    cli_json_count(&json, "new_chunks", all->counted[NEW_CHUNKS]);
+    cli_json_count(&json, "decided_in_memory", all->counted[DECIDED]);
+    cli_json_count(&json, "duplicates", duplicates);
+    cli_json_count(&json, "cache_hits", all->counted[CACHE_HITS]);
+    cli_json_count(&json, "disk_lookups", all->counted[LOOKUPS]);
+    cli_json_count(&json, "false_alarms", all->counted[FALSE_ALARMS]);
+    cli_json_close(&json, '}');
+    cli_json_close(&json, '}');
+}
+
+static void print_figures(const figures *all)
+{
+    uint64_t raw = all->raw[0] + all->raw[1] + all->raw[2];
+    uint64_t duplicates = all->counted[CHUNKS] - all->counted[NEW_CHUNKS];
+    printf("archives          %llu, %s\n", (unsigned long long)all->archives,
+           text_size_of(all->logical).text);
+    printf("chunks            %llu, %s; %.0f bytes on average\n", (unsigned long long)all->chunks,
+           text_size_of(raw).text, quotient(all->raw[DEDUP_DATA], all->data_chunks));
+    printf("containers        %llu, %s\n", (unsigned long long)all->containers,
+           text_size_of(all->container_bytes).text);
+    printf("deduplication     %.2f : 1, with compression %.2f : 1\n", quotient(all->logical, raw),
+           quotient(all->logical, all->container_bytes));
+    printf("index in memory   %s (%s), %.2f bytes per chunk, %u units\n",
+           text_size_of(all->index.bytes).text, bry_engine_name(all->index.engine),
+           quotient(all->index.bytes, all->chunks), all->index.units);
+    printf("exact index       %s on disk\n", text_size_of(all->exact_bytes).text);
+    printf("new chunks        %.3f%% of %llu decided in memory\n",
+           100 * quotient(all->counted[DECIDED], all->counted[NEW_CHUNKS]),
+           (unsigned long long)all->counted[NEW_CHUNKS]);
+    printf("duplicates        %.2f%% of %llu confirmed from the cache\n",
+           100 * quotient(all->counted[CACHE_HITS], duplicates), (unsigned long long)duplicates);
+    printf("disk look-ups     %llu, of which %llu false alarms\n",
+           (unsigned long long)all->counted[LOOKUPS],
+           (unsigned long long)all->counted[FALSE_ALARMS]);
+}
+
+int dedup_stats(int argc, char **argv)
+{
+    bool as_json = false;
+    cli_option options[] = {DEDUP_JSON_ROW(&as_json)};
+    const cli_syntax syntax = {
+        .command = command,
+        .usage = "REPO [options]",
+        .about = "Prints sizes of a repository and its indexes, and what the puts so far have\n"
+                 "counted: how many chunks were new, and how that was found out.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery dedup stats /backup/repo",
+        .most_words = 1,
+        .least_words = 1,
+        .missing = "no repository is given",
+    };
+    size_t words;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code != CLI_GO_ON)
+        return code;
+    dedup_repo repo;
+    dedup_store store;
+    figures all = {.archives = 0};
+    bry_status status = dedup_open(&repo, &store, argv[0], DEDUP_READ, true);
+    if (status != BRY_OK)
+        return dedup_report(status);
+    status = collect_figures(&store, &all);
+    dedup_close(&repo, &store);
+    if (status != BRY_OK)
+        return dedup_report(status);
+    if (as_json)
+        print_figures_json(&all);
+    else
+        print_figures(&all);
+    return CLI_YES;
+}

@@ -1,0 +1,217 @@
+#include "apps/dedup/store/container.h"
+
+#include "apps/dedup/base/disk.h"
+#include "apps/dedup/base/record.h"
+#include "cli/core/files/note_bytes.h"
+
+#include <bloomery/hash.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char magic[8] = {'B', 'R', 'Y', 'D', 'E', 'D', 'C', '\n'};
+enum { LENGTHS = 8 }; /* bytes of an entry after its digest */
+
+static uint64_t seeded_sum(uint64_t number, const void *bytes, size_t len)
+{
+    return bry_hash_key(number, bytes, len).lo;
+}
+
+static uint32_t length_word(const dedup_entry *entry)
+{
+    return entry->stored | (uint32_t)entry->codec << 24 | (uint32_t)entry->kind << 28;
+}
+
+static dedup_entry entry_of(const unsigned char lengths[LENGTHS])
+{
+    uint32_t word = (uint32_t)cli_get(lengths, 4);
+    dedup_entry entry = {.stored = word & 0xffffff,
+                         .raw = (uint32_t)cli_get(lengths + 4, 4),
+                         .codec = (uint8_t)(word >> 24 & 15),
+                         .kind = (uint8_t)(word >> 28)};
+    return entry;
+}
+
+void dedup_chunk_header(const dedup_entry *entry, unsigned char out[DEDUP_CHUNK_HEADER])
+{
+    cli_put(out, length_word(entry), 4);
+    cli_put(out + 4, entry->raw, 4);
+}
+
+uint64_t dedup_data_offset(uint64_t chunks, dedup_hash hash)
+{
+    return DEDUP_HEADER + chunks * (dedup_digest_len(hash) + LENGTHS);
+}
+
+void dedup_directory_free(dedup_directory *directory)
+{
+    free(directory->entry);
+    free(directory->digest);
+    directory->entry = NULL;
+    directory->digest = NULL;
+    directory->count = directory->room = 0;
+}
+
+static bry_status reserve_entries(dedup_directory *directory, uint32_t room)
+{
+    if (room <= directory->room)
+        return BRY_OK;
+    dedup_entry *entry = realloc(directory->entry, room * sizeof *entry);
+    if (!entry)
+        return dedup_no_memory();
+    directory->entry = entry;
+    dedup_digest *digest = realloc(directory->digest, room * sizeof *digest);
+    if (!digest)
+        return dedup_no_memory();
+    directory->digest = digest;
+    directory->room = room;
+    return BRY_OK;
+}
+
+bry_status dedup_directory_add(dedup_directory *directory, const dedup_digest *digest,
+                               const dedup_entry *entry)
+{
+    if (directory->count == directory->room) {
+        bry_status status = reserve_entries(directory, directory->room ? 2 * directory->room : 64);
+        if (status != BRY_OK)
+            return status;
+    }
+    directory->digest[directory->count] = *digest;
+    directory->entry[directory->count++] = *entry;
+    directory->data += DEDUP_CHUNK_HEADER + entry->stored;
+    return BRY_OK;
+}
+
+bry_status dedup_container_front(const dedup_directory *directory, dedup_hash hash,
+                                 const unsigned char *data, bry_buffer *front)
+{
+    size_t digest = dedup_digest_len(hash), each = digest + LENGTHS;
+    size_t len = (size_t)dedup_data_offset(directory->count, hash);
+    front->len = 0;
+    if (front->capacity < len) {
+        bry_buffer_free(front);
+        front->bytes = malloc(len);
+        if (!front->bytes)
+            return dedup_no_memory();
+        front->capacity = len;
+    }
+    front->len = len;
+    unsigned char *at = front->bytes + DEDUP_HEADER;
+    for (uint32_t i = 0; i < directory->count; i++, at += each) {
+        memcpy(at, directory->digest[i].bytes, digest);
+        dedup_chunk_header(&directory->entry[i], at + digest);
+    }
+    unsigned char *header = front->bytes;
+    memcpy(header, magic, sizeof magic);
+    cli_put(header + 8, DEDUP_FORMAT, 4);
+    cli_put(header + 12, hash, 4);
+    cli_put(header + 16, directory->number, 8);
+    cli_put(header + 24, directory->count, 8);
+    cli_put(header + 32, directory->data, 8);
+    cli_put(header + 40, seeded_sum(directory->number, header + DEDUP_HEADER, len - DEDUP_HEADER),
+            8);
+    cli_put(header + 48, seeded_sum(directory->number, data, directory->data), 8);
+    cli_put(header + 56, seeded_sum(directory->number, header, 56), 8);
+    return BRY_OK;
+}
+
+static bry_status damaged_container(uint64_t number, const char *what)
+{
+    return dedup_problem(BRY_E_BADDATA, "%s: %s", dedup_container_name_of(number).text, what);
+}
+
+static bry_status read_header(const unsigned char *header, uint64_t number, dedup_hash hash,
+                              dedup_directory *directory, uint64_t size)
+{
+    if (memcmp(header, magic, sizeof magic) != 0 ||
+        cli_get(header + 56, 8) != seeded_sum(number, header, 56))
+        return damaged_container(number, "the header is damaged");
+    if (cli_get(header + 8, 4) != DEDUP_FORMAT)
+        return dedup_problem(BRY_E_VERSION, "%s has a format that this build does not read",
+                             dedup_container_name_of(number).text);
+    uint64_t count = cli_get(header + 24, 8), data = cli_get(header + 32, 8);
+    if (cli_get(header + 12, 4) != (uint64_t)hash || cli_get(header + 16, 8) != number ||
+        count > DEDUP_CONTAINER_CHUNKS || data > UINT32_MAX / 2 ||
+        dedup_data_offset(count, hash) + data + DEDUP_HEADER != size)
+        return damaged_container(number, "the header does not belong to this file");
+    directory->number = number;
+    directory->count = (uint32_t)count;
+    directory->data = data;
+    directory->data_sum = cli_get(header + 48, 8);
+    return BRY_OK;
+}
+
+/* Whether the lengths of the chunks fill the data exactly. */
+static bool fill_directory(dedup_directory *directory, const unsigned char *bytes, size_t digest)
+{
+    uint64_t at = DEDUP_HEADER + directory->count * (digest + LENGTHS), end = at + directory->data;
+    for (uint32_t i = 0; i < directory->count; i++, bytes += digest + LENGTHS) {
+        dedup_entry entry = entry_of(bytes + digest);
+        entry.offset = (uint32_t)at;
+        at += DEDUP_CHUNK_HEADER + (uint64_t)entry.stored;
+        if (at > end || entry.raw > DEDUP_CHUNK_MAX || entry.codec > DEDUP_ZSTD ||
+            entry.kind > DEDUP_TREE || (entry.codec == DEDUP_STORED && entry.raw != entry.stored))
+            return false;
+        memset(&directory->digest[i], 0, sizeof directory->digest[i]);
+        memcpy(directory->digest[i].bytes, bytes, digest);
+        directory->entry[i] = entry;
+    }
+    return at == end;
+}
+
+static bry_status read_entries(int fd, uint64_t sum, dedup_hash hash, dedup_directory *directory)
+{
+    size_t digest = dedup_digest_len(hash), len = directory->count * (digest + LENGTHS), got = 0;
+    uint64_t number = directory->number;
+    unsigned char *bytes = malloc(len ? len : 1);
+    if (!bytes)
+        return dedup_no_memory();
+    bry_status status = reserve_entries(directory, directory->count);
+    if (status == BRY_OK)
+        status =
+            dedup_read_at(fd, bytes, len, DEDUP_HEADER, dedup_container_name_of(number).text, &got);
+    if (status == BRY_OK && (got != len || seeded_sum(number, bytes, len) != sum ||
+                             !fill_directory(directory, bytes, digest)))
+        status = damaged_container(number, "the directory is damaged");
+    free(bytes);
+    return status;
+}
+
+bry_status dedup_directory_read(int fd, uint64_t number, dedup_hash hash,
+                                dedup_directory *directory)
+{
+    unsigned char header[DEDUP_HEADER];
+    struct stat facts;
+    size_t got;
+    dedup_container_name name = dedup_container_name_of(number);
+    if (fstat(fd, &facts) != 0)
+        return dedup_problem(BRY_E_IO, "%s: ", name.text);
+    *directory = (dedup_directory){0};
+    bry_status status = dedup_read_at(fd, header, sizeof header, 0, name.text, &got);
+    if (status == BRY_OK && got < sizeof header)
+        status = damaged_container(number, "the file is too short");
+    if (status == BRY_OK)
+        status = read_header(header, number, hash, directory, (uint64_t)facts.st_size);
+    if (status == BRY_OK)
+        status = read_entries(fd, cli_get(header + 40, 8), hash, directory);
+    if (status != BRY_OK)
+        dedup_directory_free(directory);
+    return status;
+}
+
+dedup_container_name dedup_container_name_of(uint64_t number)
+{
+    dedup_container_name name;
+    snprintf(name.text, sizeof name.text, "containers/%016llx", (unsigned long long)number);
+    return name;
+}
+
+bool dedup_container_number(const char *name, uint64_t *number)
+{
+    char *end;
+    if (strlen(name) != 16 || strspn(name, "0123456789abcdef") != 16)
+        return false;
+    *number = strtoull(name, &end, 16);
+    return *end == 0;
+}

@@ -1,0 +1,88 @@
+/*
+ * A container: a file of about 4 MiB with chunks. It is written once, as a whole, and never changed.
+ *
+ *      0  magic "BRYDEDC\n"
+ *      8  format, 4 bytes        12  hash (0 SHA-256, 1 SHA-1), 4 bytes
+ *     16  number, 8 bytes        24  chunks, 8 bytes
+ *     32  bytes of data, 8 bytes 40  checksum of the directory, 8 bytes
+ *     48  checksum of the data   56  checksum of the 56 bytes before
+ *     64  directory: for each chunk its digest, its length word and its raw length, 4 bytes each
+ *      …  data: for each chunk the length word, the raw length, and the stored bytes
+ *      …  the 64 bytes of the header again
+ *
+ * Numbers are little-endian. A length word has the stored length in its low 24 bits, the codec (0
+ * none, 1 zstd) in the next four and the kind of chunk in the highest four. A checksum is the low
+ * half of bry_hash_key() with the container's number as its seed. If the directory or one of the
+ * headers is damaged, the chunks can be found by the lengths before them; the digest of each follows
+ * from its content.
+ */
+#ifndef BLOOMERY_DEDUP_CONTAINER_H
+#define BLOOMERY_DEDUP_CONTAINER_H
+
+#include "apps/dedup/base/digest.h"
+
+enum {
+    DEDUP_CONTAINER_BYTES = 4 << 20, /* a container is complete when its data reaches this */
+    DEDUP_CONTAINER_CHUNKS = 8192, /* or when it has this many chunks */
+    DEDUP_HEADER = 64,
+    DEDUP_CHUNK_HEADER = 8,
+    DEDUP_CHUNK_MAX = (1 << 24) - 1, /* bytes of a chunk */
+};
+
+typedef enum dedup_kind {
+    DEDUP_DATA = 0, /* of a file */
+    DEDUP_ITEMS = 1, /* of a manifest */
+    DEDUP_TREE = 2, /* digests of chunks of a manifest */
+} dedup_kind;
+
+typedef enum dedup_codec { DEDUP_STORED = 0, DEDUP_ZSTD = 1 } dedup_codec;
+
+typedef struct dedup_entry {
+    uint32_t offset; /* of its header, in the file */
+    uint32_t stored, raw; /* bytes */
+    uint8_t codec, kind;
+} dedup_entry;
+
+/* The directory of a container, in memory. */
+typedef struct dedup_directory {
+    uint64_t number;
+    uint32_t count, room;
+    uint64_t data; /* bytes of data, with the headers of chunks */
+    uint64_t data_sum; /* checksum of the data */
+    dedup_entry *entry;
+    dedup_digest *digest;
+} dedup_directory;
+
+void dedup_directory_free(dedup_directory *directory);
+
+/* Adds an entry at the end of the data. */
+bry_status dedup_directory_add(dedup_directory *directory, const dedup_digest *digest,
+                               const dedup_entry *entry);
+
+/* The first bytes of the file: header and directory. `hash` is that of the repository. */
+bry_status dedup_container_front(const dedup_directory *directory, dedup_hash hash,
+                                 const unsigned char *data, bry_buffer *front);
+
+/* The header of a chunk in the data. */
+void dedup_chunk_header(const dedup_entry *entry, unsigned char out[DEDUP_CHUNK_HEADER]);
+
+/* Where the data of a container begins. */
+uint64_t dedup_data_offset(uint64_t chunks, dedup_hash hash);
+
+/*
+ * Reads and verifies header and directory of an open file: checksums, number, and that the lengths
+ * fill the file exactly. The data is not read. BRY_E_BADDATA, BRY_E_VERSION, BRY_E_IO.
+ */
+bry_status dedup_directory_read(int fd, uint64_t number, dedup_hash hash,
+                                dedup_directory *directory);
+
+/* The name of a container in the folder containers/. */
+typedef struct dedup_container_name {
+    char text[48];
+} dedup_container_name;
+dedup_container_name dedup_container_name_of(uint64_t number); /* "containers/0000000000000001" */
+
+/* The number of a name in that folder; false if it is not the name of a container. */
+bool dedup_container_number(const char *name, uint64_t *number);
+
+#endif

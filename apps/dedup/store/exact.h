@@ -1,0 +1,76 @@
+/*
+ * The exact index: digest → container and place in it, in LMDB (REPO/index/data.mdb).
+ *
+ *   database "chunks"      digest → 8 bytes, little-endian: container number << 16 | place
+ *   database "containers"  number (8 bytes, big-endian) → 8 bytes: chunks
+ *   database "meta"        name → 8 bytes: "epoch", a random number that changes whenever chunks are
+ *                          removed; counters of the puts, for `stats`
+ *
+ * Transactions are synced (no MDB_NOSYNC, no MDB_WRITEMAP). A row in "containers" is written after
+ * all chunks of the container, so a container without a row is added again when the repository is
+ * next opened for writing.
+ */
+#ifndef BLOOMERY_DEDUP_EXACT_H
+#define BLOOMERY_DEDUP_EXACT_H
+
+#include "apps/dedup/base/digest.h"
+#include "apps/dedup/base/disk.h"
+
+typedef struct dedup_exact dedup_exact;
+
+typedef struct dedup_location {
+    uint64_t container;
+    uint32_t place; /* in its directory */
+} dedup_location;
+
+typedef struct dedup_row {
+    uint64_t number;
+    uint64_t chunks;
+} dedup_row;
+
+/* Opens the folder, and creates the databases when writing. */
+bry_status dedup_exact_open(const char *path, size_t digest_len, bool write, dedup_exact **exact);
+void dedup_exact_close(dedup_exact *exact);
+
+/* Takes a new snapshot for what follows. */
+bry_status dedup_exact_refresh(dedup_exact *exact);
+
+/* Looks up in a snapshot, which is renewed after each change of this process. BRY_E_NOUNIT: not
+ * there, without a description. */
+bry_status dedup_exact_get(dedup_exact *exact, const dedup_digest *digest, dedup_location *where);
+
+/* A change of one chunk. */
+typedef struct dedup_change {
+    dedup_digest digest;
+    dedup_location where;
+    bool remove;
+    bool keep; /* an existing entry stays */
+} dedup_change;
+
+/* Applies changes in the order of digests, which it sorts, in several transactions. */
+bry_status dedup_exact_apply(dedup_exact *exact, dedup_change *changes, size_t count);
+
+/* Adds and removes rows of containers and sets numbers of "meta", all in one transaction. */
+typedef struct dedup_setting {
+    const char *name;
+    uint64_t value;
+} dedup_setting;
+bry_status dedup_exact_finish(dedup_exact *exact, const dedup_row *add, size_t added,
+                              const uint64_t *remove, size_t removed, const dedup_setting *settings,
+                              size_t set);
+
+/* Reads a number of "meta"; 0 if it is missing. */
+bry_status dedup_exact_number(dedup_exact *exact, const char *name, uint64_t *number);
+
+/* All rows, sorted by number; free() them. */
+bry_status dedup_exact_rows(dedup_exact *exact, dedup_row **rows, size_t *count);
+
+/* Calls visit for every chunk in the order of digests, until it returns another status. */
+typedef bry_status dedup_visit_chunk(void *context, const dedup_digest *digest,
+                                     dedup_location where);
+bry_status dedup_exact_walk(dedup_exact *exact, dedup_visit_chunk *visit, void *context);
+
+/* The number of chunks, and bytes of the file. */
+bry_status dedup_exact_count(dedup_exact *exact, uint64_t *chunks, uint64_t *bytes);
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * The store: chunks in, chunks out. The path of a chunk that is added:
+ *
+ *   units (memory)  ── no candidate ──► new: append to the container, no disk look-up
+ *      │ candidates
+ *      ▼
+ *   locality cache  ── found ─────────► known
+ *      │
+ *      ▼
+ *   exact index     ── found ─────────► known; the directory of its container enters the cache
+ *      └ not found: a false alarm ────► new
+ *
+ * Containers are written as NUMBER.new. dedup_store_commit() syncs them, renames them to NUMBER,
+ * syncs the folder, and only then enters the chunks into the exact index. So a container NUMBER is
+ * always complete, and everything in the exact index is on disk. A crash before the renaming leaves
+ * files NUMBER.new, which the next writer removes; a crash after it leaves containers that the exact
+ * index does not know, which the next writer adds.
+ */
+#ifndef BLOOMERY_DEDUP_STORE_H
+#define BLOOMERY_DEDUP_STORE_H
+
+#include "apps/dedup/base/repository.h"
+#include "apps/dedup/store/container.h"
+#include "apps/dedup/store/exact.h"
+#include "apps/dedup/store/locality.h"
+#include "apps/dedup/store/units.h"
+
+/* What happened to the chunks that were added. */
+typedef struct dedup_counters {
+    uint64_t chunks, bytes; /* added, duplicates included */
+    uint64_t new_chunks, new_bytes; /* stored: raw bytes */
+    uint64_t stored_bytes; /* after compression, with headers of chunks */
+    uint64_t decided; /* new, without a disk look-up */
+    uint64_t cache_hits; /* known, found in the locality cache */
+    uint64_t lookups; /* in the exact index */
+    uint64_t false_alarms; /* of these: not found */
+} dedup_counters;
+
+typedef struct dedup_store {
+    dedup_repo *repo;
+    bool write;
+    dedup_exact *exact;
+    dedup_rows rows;
+    dedup_units units;
+    dedup_locality cache;
+    dedup_hasher hasher;
+    void *compressor, *decompressor; /* of zstd */
+    bry_buffer scratch, front;
+
+    /* The container being filled. */
+    bool filling;
+    uint32_t filled; /* its slot in the cache */
+    bry_buffer data;
+    uint64_t next; /* number of the next container */
+    uint64_t adopted; /* lowest number of those that the exact index did not know; 0: none */
+
+    /* Containers written since the last commit. */
+    struct dedup_pending {
+        uint64_t number;
+        int fd;
+    } * pending;
+    size_t pending_count, pending_room;
+
+    dedup_counters counters;
+} dedup_store;
+
+enum { DEDUP_COMMIT_CONTAINERS = 64 }; /* written between two commits of a long put */
+
+/*
+ * Opens the store of a locked repository. For writing it removes what a crashed process left and
+ * enters containers that the exact index does not know. BRY_E_BADDATA: a container is missing or
+ * damaged.
+ */
+bry_status dedup_store_open(dedup_store *store, dedup_repo *repo, bool write);
+
+/* The same without the units, for commands that look at all chunks. */
+bry_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool write);
+
+/* Closes it. What was not committed is removed. */
+void dedup_store_close(dedup_store *store);
+
+/* Adds a chunk, and sets its digest. */
+bry_status dedup_store_add(dedup_store *store, dedup_kind kind, const void *bytes, size_t len,
+                           dedup_digest *digest);
+
+/* Stores a chunk without looking for it, as it is in another container. */
+bry_status dedup_store_move(dedup_store *store, const dedup_digest *digest,
+                            const dedup_entry *entry, const void *stored);
+
+/* Makes everything that was added durable. */
+bry_status dedup_store_commit(dedup_store *store);
+
+/* Saves the units. */
+bry_status dedup_store_save(dedup_store *store);
+
+/* Whether the store has a chunk. */
+bry_status dedup_store_has(dedup_store *store, const dedup_digest *digest, bool *has);
+
+/* Finds a chunk: the slot of its container and the place in it. BRY_E_NOUNIT: no such chunk. */
+bry_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
+                            uint32_t *place);
+
+/* The slot of a container, read if it is not in memory. */
+bry_status dedup_store_container(dedup_store *store, uint64_t number, dedup_slot **slot);
+
+/* Reads a chunk and verifies its digest. BRY_E_NOUNIT: no such chunk; BRY_E_BADDATA. */
+bry_status dedup_store_read(dedup_store *store, const dedup_digest *digest, bry_buffer *bytes);
+
+/* The stored bytes of a chunk, after verifying its content; in the buffer `scratch` of the store
+ * until the next call. */
+bry_status dedup_store_read_stored(dedup_store *store, dedup_slot *slot, uint32_t place,
+                                   const unsigned char **stored);
+
+/* Decodes and verifies a chunk from its stored bytes. */
+bry_status dedup_store_decode(dedup_store *store, const dedup_digest *digest,
+                              const dedup_entry *entry, const unsigned char *stored,
+                              bry_buffer *raw);
+
+/* Makes room in a buffer, without its content. */
+bry_status dedup_buffer_reserve(bry_buffer *buffer, size_t len);
+
+#endif

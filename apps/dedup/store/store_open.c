@@ -1,0 +1,209 @@
+/* Opening the store: what crashed processes left is removed or completed. */
+#include "apps/dedup/store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+/* Containers that the exact index is going to get. */
+typedef struct adoption {
+    dedup_change *changes;
+    size_t count, room;
+    dedup_row rows[DEDUP_COMMIT_CONTAINERS];
+    size_t row_count;
+} adoption;
+
+static bry_status flush_adoption(dedup_store *store, adoption *adopted)
+{
+    bry_status status = dedup_exact_apply(store->exact, adopted->changes, adopted->count);
+    if (status == BRY_OK)
+        status =
+            dedup_exact_finish(store->exact, adopted->rows, adopted->row_count, NULL, 0, NULL, 0);
+    adopted->count = adopted->row_count = 0;
+    return status;
+}
+
+static bry_status adopt_directory(adoption *adopted, const dedup_directory *directory)
+{
+    size_t wanted = adopted->count + directory->count;
+    if (wanted > adopted->room) {
+        dedup_change *larger = realloc(adopted->changes, 2 * wanted * sizeof *larger);
+        if (!larger)
+            return dedup_no_memory();
+        adopted->changes = larger;
+        adopted->room = 2 * wanted;
+    }
+    for (uint32_t i = 0; i < directory->count; i++) {
+        dedup_change *change = &adopted->changes[adopted->count++];
+        *change = (dedup_change){
+            .digest = directory->digest[i], .where = {directory->number, i}, .keep = true};
+    }
+    adopted->rows[adopted->row_count++] = (dedup_row){directory->number, directory->count};
+    return BRY_OK;
+}
+
+static bry_status adopt_container(dedup_store *store, adoption *adopted, uint64_t number)
+{
+    dedup_container_name name = dedup_container_name_of(number);
+    dedup_directory directory;
+    int fd = openat(store->repo->fd, name.text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return dedup_problem(BRY_E_IO, "%s: ", name.text);
+    bry_status status = dedup_directory_read(fd, number, store->repo->config.hash, &directory);
+    close(fd);
+    if (status != BRY_OK)
+        return status;
+    if (adopted->row_count == DEDUP_COMMIT_CONTAINERS)
+        status = flush_adoption(store, adopted);
+    if (status == BRY_OK)
+        status = adopt_directory(adopted, &directory);
+    dedup_directory_free(&directory);
+    return status;
+}
+
+/* Compares the folder with the rows: both are sorted, because names are numbers in fixed width. */
+static bry_status reconcile(dedup_store *store, const dedup_names *names, adoption *adopted)
+{
+    bry_status status = BRY_OK;
+    size_t row = 0;
+    uint64_t number;
+    for (size_t i = 0; status == BRY_OK && i < names->count; i++) {
+        const char *suffix = strchr(names->name[i], '.');
+        if (suffix && strcmp(suffix, ".new") == 0) {
+            dedup_container_name name;
+            strcpy(name.text, "containers/");
+            strncat(name.text, names->name[i], sizeof name.text - sizeof "containers/");
+            unlinkat(store->repo->fd, name.text, 0);
+            continue;
+        }
+        if (!dedup_container_number(names->name[i], &number))
+            continue;
+        if (number >= store->next)
+            store->next = number + 1;
+        if (row < store->rows.count && store->rows.row[row].number < number)
+            break; /* that one is missing */
+        if (row < store->rows.count && store->rows.row[row].number == number)
+            row++;
+        else
+            status = adopt_container(store, adopted, number);
+        if (adopted->row_count > 0 && store->adopted == 0)
+            store->adopted = number;
+    }
+    if (status == BRY_OK && row < store->rows.count)
+        status = dedup_problem(BRY_E_BADDATA, "%s is missing; see \"dedup check\"",
+                               dedup_container_name_of(store->rows.row[row].number).text);
+    return status;
+}
+
+static bry_status load_rows(dedup_store *store)
+{
+    dedup_row *rows;
+    size_t count;
+    bry_status status = dedup_exact_rows(store->exact, &rows, &count);
+    if (status != BRY_OK)
+        return status;
+    free(store->rows.row);
+    store->rows = (dedup_rows){rows, count, count};
+    store->next = count ? rows[count - 1].number + 1 : 1;
+    return BRY_OK;
+}
+
+/* A new exact index gets an epoch, which no file cache knows. */
+static bry_status ensure_epoch(dedup_store *store)
+{
+    uint64_t epoch;
+    bry_status status = dedup_exact_number(store->exact, "epoch", &epoch);
+    if (status != BRY_OK || epoch)
+        return status;
+    if (getrandom(&epoch, sizeof epoch, 0) != (ssize_t)sizeof epoch)
+        return dedup_problem(BRY_E_IO, "no random numbers: ");
+    const dedup_setting setting = {"epoch", epoch | 1};
+    return dedup_exact_finish(store->exact, NULL, 0, NULL, 0, &setting, 1);
+}
+
+static bry_status adopt_unknown(dedup_store *store)
+{
+    dedup_names names;
+    adoption adopted = {.count = 0};
+    int folder = openat(store->repo->fd, "containers", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return dedup_problem(BRY_E_IO, "containers: ");
+    bry_status status = dedup_names_read(folder, "containers", &names);
+    if (status != BRY_OK)
+        return status;
+    status = reconcile(store, &names, &adopted);
+    bool changed = adopted.row_count > 0;
+    uint64_t next = store->next;
+    if (status == BRY_OK && changed)
+        status = flush_adoption(store, &adopted);
+    if (status == BRY_OK && changed)
+        status = load_rows(store);
+    store->next = next > store->next ? next : store->next;
+    free(adopted.changes);
+    dedup_names_free(&names);
+    return status;
+}
+
+bry_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool write)
+{
+    *store = (dedup_store){.repo = repo, .write = write};
+    if (write && mkdirat(repo->fd, "index", 0777) != 0 && errno != EEXIST)
+        return dedup_problem(BRY_E_IO, "index: ");
+    bry_status status = dedup_hasher_init(&store->hasher, repo->config.hash);
+    if (status == BRY_OK)
+        status = dedup_locality_init(&store->cache);
+    if (status == BRY_OK)
+        status = dedup_exact_open(dedup_place_of(repo, "index").text,
+                                  dedup_digest_len(repo->config.hash), write, &store->exact);
+    if (status == BRY_OK && write)
+        status = ensure_epoch(store);
+    if (status == BRY_OK)
+        status = load_rows(store);
+    if (status == BRY_OK && write)
+        status = adopt_unknown(store);
+    if (status != BRY_OK)
+        dedup_store_close(store);
+    return status;
+}
+
+bry_status dedup_store_open(dedup_store *store, dedup_repo *repo, bool write)
+{
+    bry_status status = dedup_store_open_plain(store, repo, write);
+    if (status == BRY_OK) {
+        status = dedup_units_open(&store->units, repo, &store->rows, store->adopted);
+        /* At once: the next process does not know what this one has entered. */
+        if (status == BRY_OK && write && store->units.rebuilt)
+            status = dedup_store_save(store);
+        if (status != BRY_OK)
+            dedup_store_close(store);
+    }
+    return status;
+}
+
+void dedup_store_close(dedup_store *store)
+{
+    for (size_t i = 0; i < store->pending_count; i++) {
+        dedup_container_name name = dedup_container_name_of(store->pending[i].number);
+        strcat(name.text, ".new");
+        unlinkat(store->repo->fd, name.text, 0);
+        if (store->pending[i].fd >= 0)
+            close(store->pending[i].fd);
+    }
+    free(store->pending);
+    dedup_units_close(&store->units);
+    dedup_locality_free(&store->cache);
+    dedup_exact_close(store->exact);
+    dedup_hasher_free(&store->hasher);
+    ZSTD_freeCCtx(store->compressor);
+    ZSTD_freeDCtx(store->decompressor);
+    bry_buffer_free(&store->scratch);
+    bry_buffer_free(&store->front);
+    bry_buffer_free(&store->data);
+    free(store->rows.row);
+    *store = (dedup_store){0};
+}

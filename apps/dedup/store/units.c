@@ -1,0 +1,394 @@
+#include "apps/dedup/store/units.h"
+
+#include "cli/core/files/note_bytes.h"
+#include "cli/core/output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { UNIT_LEAST = 1 << 16, UNIT_MOST = 1 << 19, NOTE_BYTES = 8 };
+
+bry_status dedup_rows_add(dedup_rows *rows, dedup_row row)
+{
+    if (rows->count == rows->room) {
+        size_t room = rows->room ? 2 * rows->room : 64;
+        dedup_row *larger = realloc(rows->row, room * sizeof *larger);
+        if (!larger)
+            return dedup_no_memory();
+        rows->row = larger;
+        rows->room = room;
+    }
+    rows->row[rows->count++] = row;
+    return BRY_OK;
+}
+
+/* The first row with this number or a higher one. */
+static size_t first_row(const dedup_rows *rows, uint64_t number)
+{
+    size_t low = 0, high = rows->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (rows->row[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const dedup_row *dedup_rows_find(const dedup_rows *rows, uint64_t number)
+{
+    size_t at = first_row(rows, number);
+    return at < rows->count && rows->row[at].number == number ? &rows->row[at] : NULL;
+}
+
+static bry_status units_failed(bry_status status)
+{
+    return dedup_problem(status, "the index in memory: %s", bry_status_text(status));
+}
+
+static bry_status read_directory_of(const dedup_repo *repo, uint64_t number,
+                                    dedup_directory *directory)
+{
+    dedup_container_name name = dedup_container_name_of(number);
+    int fd = openat(repo->fd, name.text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return dedup_problem(errno == ENOENT ? BRY_E_BADDATA : BRY_E_IO, "%s: ", name.text);
+    bry_status status = dedup_directory_read(fd, number, repo->config.hash, directory);
+    close(fd);
+    return status;
+}
+
+bry_hash dedup_units_hash(const dedup_units *units, const dedup_digest *digest)
+{
+    return bry_index_hash(units->index, digest->bytes, dedup_digest_len(units->repo->config.hash));
+}
+
+bool dedup_units_may_have(const dedup_units *units, const dedup_digest *digest)
+{
+    return bry_index_has(units->index, dedup_units_hash(units, digest)) != BRY_ABSENT;
+}
+
+bry_status dedup_units_next(dedup_units *units, uint64_t container)
+{
+    if (units->open)
+        bry_index_seal(units->index, units->unit);
+    units->open = false;
+    bry_status status = bry_index_open(units->index, container, &units->unit);
+    if (status != BRY_OK)
+        return units_failed(status);
+    units->open = true;
+    return BRY_OK;
+}
+
+bry_status dedup_units_add(dedup_units *units, const dedup_digest *digest)
+{
+    if (!units->open)
+        return BRY_E_FULL;
+    bry_status status =
+        bry_index_add(units->index, dedup_units_hash(units, digest), units->unit, NULL, NULL);
+    if (status == BRY_E_FULL || status == BRY_E_SEALED)
+        return BRY_E_FULL;
+    return status == BRY_OK ? BRY_OK : units_failed(status);
+}
+
+bry_status dedup_units_add_container(dedup_units *units, const dedup_directory *directory)
+{
+    bry_index_unit info = BRY_INDEX_UNIT;
+    bry_status status = BRY_OK;
+    /* Not in the middle of a container: a unit covers whole ones. */
+    if (!units->open || bry_index_get_unit(units->index, units->unit, &info) != BRY_OK ||
+        info.elements + directory->count > info.capacity)
+        status = dedup_units_next(units, directory->number);
+    for (uint32_t i = 0; status == BRY_OK && i < directory->count; i++)
+        status = dedup_units_add(units, &directory->digest[i]);
+    return status;
+}
+
+/* Adds every container from this number on. */
+static bry_status add_rows_from(dedup_units *units, uint64_t number)
+{
+    bry_status status = BRY_OK;
+    for (size_t i = first_row(units->rows, number); status == BRY_OK && i < units->rows->count;
+         i++) {
+        dedup_directory directory;
+        status = read_directory_of(units->repo, units->rows->row[i].number, &directory);
+        if (status != BRY_OK)
+            break;
+        status = dedup_units_add_container(units, &directory);
+        dedup_directory_free(&directory);
+    }
+    return status;
+}
+
+/* For four times the chunks that exist, in at least 64 units of 2^16. */
+static bry_index_options units_options(const dedup_repo *repo, const dedup_rows *rows)
+{
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    uint64_t chunks = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        chunks += rows->row[i].chunks;
+    options.engine = repo->config.engine;
+    options.error = DEDUP_INDEX_ERROR;
+    options.units = 64;
+    options.unit_capacity = UNIT_LEAST;
+    while (options.unit_capacity < UNIT_MOST && options.unit_capacity * options.units < 4 * chunks)
+        options.unit_capacity *= 2;
+    while (options.units < BRY_INDEX_UNITS_MAX / 2 &&
+           options.unit_capacity * options.units < 4 * chunks)
+        options.units *= 2;
+    return options;
+}
+
+bry_status dedup_units_build(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows)
+{
+    *units = (dedup_units){.repo = repo, .rows = rows, .rebuilt = true};
+    bry_index_options options = units_options(repo, rows);
+    bry_status status = bry_index_create(&options, &units->index);
+    if (status != BRY_OK)
+        return units_failed(status);
+    status = add_rows_from(units, 0);
+    if (status != BRY_OK)
+        dedup_units_close(units);
+    return status;
+}
+
+/* The newest unit goes on if it has room. */
+static void reopen_unit(dedup_units *units)
+{
+    bry_index_unit info = BRY_INDEX_UNIT;
+    units->open = bry_index_units(units->index, &units->unit, 1) > 0 &&
+                  bry_index_get_unit(units->index, units->unit, &info) == BRY_OK && !info.sealed;
+}
+
+bry_status dedup_units_load(dedup_units *units, uint64_t *next)
+{
+    bry_buffer note = BRY_BUFFER;
+    bry_load load = BRY_LOAD;
+    load.note = &note;
+    bry_status status =
+        bry_index_load_folder(dedup_place_of(units->repo, "units").text, &load, &units->index);
+    if (status == BRY_OK && note.len != NOTE_BYTES)
+        status = BRY_E_BADDATA;
+    if (status == BRY_OK)
+        *next = cli_get(note.bytes, 8);
+    bry_buffer_free(&note);
+    return status;
+}
+
+bry_status dedup_units_open(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows,
+                            uint64_t adopted)
+{
+    uint64_t next = 0;
+    *units = (dedup_units){.repo = repo, .rows = rows};
+    bry_status status = dedup_units_load(units, &next);
+    if (status == BRY_E_NOMEM)
+        return units_failed(status);
+    if (status != BRY_OK) {
+        bool missing = status == BRY_E_IO && errno == ENOENT;
+        dedup_units_close(units);
+        if (rows->count)
+            cli_note("the index in memory %s: building it from the containers",
+                     missing ? "is missing" : "is damaged");
+        return dedup_units_build(units, repo, rows);
+    }
+    if (adopted && adopted < next) {
+        dedup_units_close(units);
+        return dedup_units_build(units, repo, rows);
+    }
+    reopen_unit(units);
+    status = add_rows_from(units, next);
+    if (status != BRY_OK)
+        dedup_units_close(units);
+    return status;
+}
+
+void dedup_units_close(dedup_units *units)
+{
+    bry_index_destroy(units->index);
+    units->index = NULL;
+}
+
+bry_status dedup_units_save(dedup_units *units, uint64_t next)
+{
+    unsigned char note[NOTE_BYTES];
+    bry_save save = BRY_SAVE;
+    cli_put(note, next, 8);
+    save.note = note;
+    save.note_len = sizeof note;
+    dedup_place place = dedup_place_of(units->repo, "units");
+    bry_status status = bry_index_save_folder(units->index, place.text, &save);
+    if (status == BRY_E_MISMATCH || status == BRY_E_BADDATA || status == BRY_E_VERSION) {
+        /* One that was built again has another seed. The old one goes: it can be rebuilt. */
+        int folder = openat(units->repo->fd, "units", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        dedup_names names;
+        if (folder < 0 || dedup_names_read(dup(folder), "units", &names) != BRY_OK)
+            return dedup_problem(BRY_E_IO, "units: ");
+        for (size_t i = 0; i < names.count; i++)
+            unlinkat(folder, names.name[i], 0);
+        dedup_names_free(&names);
+        close(folder);
+        status = bry_index_save_folder(units->index, place.text, &save);
+    }
+    return status == BRY_OK     ? BRY_OK
+           : status == BRY_E_IO ? dedup_problem(status, "units: ")
+                                : units_failed(status);
+}
+
+typedef struct unit_tag {
+    uint64_t tag;
+    uint32_t unit;
+} unit_tag;
+
+static int compare_tags(const void *a, const void *b)
+{
+    const unit_tag *x = a, *y = b;
+    return x->tag != y->tag ? (x->tag < y->tag ? -1 : 1) : 0;
+}
+
+/* All units by their first container; free() them. */
+static bry_status sorted_tags(const dedup_units *units, unit_tag **tags, size_t *count)
+{
+    *count = bry_index_units(units->index, NULL, 0);
+    uint32_t *numbers = malloc((*count + 1) * sizeof *numbers);
+    *tags = malloc((*count + 1) * sizeof **tags);
+    if (!numbers || !*tags) {
+        free(numbers);
+        free(*tags);
+        return dedup_no_memory();
+    }
+    bry_index_units(units->index, numbers, *count);
+    for (size_t i = 0; i < *count; i++) {
+        (*tags)[i].unit = numbers[i];
+        bry_index_get_tag(units->index, numbers[i], &(*tags)[i].tag);
+    }
+    free(numbers);
+    if (*count)
+        qsort(*tags, *count, sizeof **tags, compare_tags);
+    return BRY_OK;
+}
+
+bry_status dedup_units_remove(dedup_units *units, const dedup_directory *directory)
+{
+    unit_tag *tags;
+    size_t count, at = 0;
+    bry_status status = sorted_tags(units, &tags, &count);
+    if (status != BRY_OK)
+        return status;
+    while (at < count && tags[at].tag <= directory->number)
+        at++;
+    for (uint32_t i = 0; at > 0 && status == BRY_OK && i < directory->count; i++)
+        status = bry_index_del(units->index, dedup_units_hash(units, &directory->digest[i]),
+                               tags[at - 1].unit, NULL);
+    uint64_t from = at > 0 ? tags[at - 1].tag : 0, to = at < count ? tags[at].tag : UINT64_MAX;
+    units->from = units->to == 0 || from < units->from ? from : units->from;
+    units->to = to > units->to ? to : units->to;
+    free(tags);
+    return status == BRY_OK ? BRY_OK : units_failed(status);
+}
+
+static bry_status mend_container(dedup_units *units, const dedup_directory *directory)
+{
+    bry_status status = BRY_OK;
+    for (uint32_t i = 0; status == BRY_OK && i < directory->count; i++) {
+        if (dedup_units_may_have(units, &directory->digest[i]))
+            continue;
+        status = dedup_units_add(units, &directory->digest[i]);
+        if (status != BRY_E_FULL)
+            continue;
+        status = dedup_units_next(units, units->rows->row[units->rows->count - 1].number + 1);
+        if (status == BRY_OK)
+            status = dedup_units_add(units, &directory->digest[i]);
+    }
+    return status;
+}
+
+bry_status dedup_units_mend(dedup_units *units)
+{
+    bry_status status = BRY_OK;
+    for (size_t i = first_row(units->rows, units->from);
+         status == BRY_OK && i < units->rows->count && units->rows->row[i].number < units->to;
+         i++) {
+        dedup_directory directory;
+        status = read_directory_of(units->repo, units->rows->row[i].number, &directory);
+        if (status != BRY_OK)
+            break;
+        status = mend_container(units, &directory);
+        dedup_directory_free(&directory);
+    }
+    units->from = units->to = 0;
+    return status;
+}
+
+/* What supplies the elements of a unit: the directories of its containers, one at a time. */
+typedef struct unit_source {
+    const dedup_units *units;
+    const unit_tag *tags;
+    size_t count;
+    dedup_directory directory; /* read last */
+} unit_source;
+
+/* The containers of the unit with this tag, as rows. */
+static void rows_of_tag(const unit_source *source, uint64_t tag, size_t *first, size_t *end)
+{
+    size_t at = 0;
+    while (at < source->count && source->tags[at].tag <= tag)
+        at++;
+    *first = first_row(source->units->rows, tag);
+    *end = at < source->count ? first_row(source->units->rows, source->tags[at].tag)
+                              : source->units->rows->count;
+}
+
+static bry_status supply_chunks(void *opaque, uint32_t unit, uint64_t tag, uint64_t from,
+                                bry_hash *hashes, size_t room, size_t *got)
+{
+    unit_source *source = opaque;
+    size_t at, end;
+    (void)unit;
+    rows_of_tag(source, tag, &at, &end);
+    const dedup_row *rows = source->units->rows->row;
+    for (; at < end && from >= rows[at].chunks; at++)
+        from -= rows[at].chunks;
+    *got = 0;
+    for (; at < end && *got < room; at++, from = 0) {
+        if (!source->directory.digest || source->directory.number != rows[at].number) {
+            dedup_directory_free(&source->directory);
+            bry_status status =
+                read_directory_of(source->units->repo, rows[at].number, &source->directory);
+            if (status != BRY_OK)
+                return status;
+        }
+        for (; from < source->directory.count && *got < room; from++)
+            hashes[(*got)++] = dedup_units_hash(source->units, &source->directory.digest[from]);
+    }
+    return BRY_OK;
+}
+
+bry_status dedup_units_settle(dedup_units *units)
+{
+    unit_tag *tags;
+    size_t count;
+    bry_status status = sorted_tags(units, &tags, &count);
+    if (status != BRY_OK)
+        return status;
+    unit_source source = {.units = units, .tags = tags, .count = count};
+    for (size_t i = 0; i < count; i++) {
+        size_t first, end;
+        rows_of_tag(&source, tags[i].tag, &first, &end);
+        if (first == end && !(units->open && tags[i].unit == units->unit))
+            bry_index_drop(units->index, tags[i].unit);
+    }
+    const bry_index_supplier supplier = {supply_chunks, &source};
+    uint64_t left = 1;
+    while (status == BRY_OK && left > 0) {
+        status = bry_index_step(units->index, &supplier, UNIT_LEAST, &left);
+        if (status != BRY_OK && status != BRY_E_BADDATA && status != BRY_E_IO)
+            units_failed(status);
+    }
+    dedup_directory_free(&source.directory);
+    free(tags);
+    return status;
+}

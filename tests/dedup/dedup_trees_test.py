@@ -1,0 +1,209 @@
+"""What goes in comes out: names, contents, modes, owners, times, links, holes and attributes."""
+
+import os
+import shutil
+import socket
+import stat
+import unittest
+
+from dedup_runner import ROOT, DedupCase, generate, main, run, snapshot
+
+
+class Trees(DedupCase):
+    def awkward(self):
+        """A tree with everything that is easily lost."""
+        tree = os.fsencode(self.tree)
+        os.mkdir(tree)
+
+        def path(name):
+            return os.path.join(tree, os.fsencode(name))
+
+        def write(name, content=b"x"):
+            with open(path(name), "wb") as file:
+                file.write(content)
+        for name in (b"plain", b" ", b"-n", b"--", b"new\nline", b"tab\t", b"\xff\xfe\x80", b"*?[a]",
+                     b"back\\slash", b"quote\"'", "ünïcödé 漢字".encode(), b"a" * 255, b".hidden",
+                     b"...", b"\x01\x7f"):
+            write(name, name * 3)
+        write("empty", b"")
+        write("large", generate(1, 3_000_000))
+        write("text", b"the same line over and over\n" * 40_000)
+        write("zeros", bytes(1_000_000))
+        os.mkdir(path("folder"))
+        os.mkdir(path("folder/empty folder"))
+        os.symlink("plain", path("link"))
+        os.symlink("does not exist", path("dangling"))
+        os.symlink(b"\xff" * 200, path("bytes"))
+        os.symlink("..", path("folder/up"))
+        os.link(path("large"), path("hard"))
+        os.link(path("large"), path("folder/hard too"))
+        os.link(path("dangling"), path("hard dangling"))
+        os.mkfifo(path("pipe"))
+        with socket.socket(socket.AF_UNIX) as server:
+            os.chdir(tree)
+            server.bind("socket")
+            os.chdir("/")
+        os.unlink(path("socket"))
+        with open(path("sparse"), "wb") as file:
+            file.seek(5_000_000)
+            file.write(b"middle")
+            file.truncate(20_000_000)
+        with open(path("hole"), "wb") as file:
+            file.truncate(10_000_000)
+        deep = path("deep")
+        for _ in range(150):
+            deep = os.path.join(deep, b"d")
+        os.makedirs(deep)
+        for mode in (0o000, 0o400, 0o4755, 0o2755, 0o1777, 0o640):
+            write(f"mode {mode:o}")
+            os.chmod(path(f"mode {mode:o}"), mode)
+            os.mkdir(path(f"folder {mode:o}"))
+            os.chmod(path(f"folder {mode:o}"), mode if ROOT else mode | 0o500)
+        for name, when in (("old", -86_400 * 10**9 - 123), ("new", 4_102_444_800_123_456_789)):
+            write(name)
+            os.utime(path(name), ns=(when, when))
+        os.utime(path("link"), ns=(5, 5), follow_symlinks=False)
+        os.utime(path("folder/empty folder"), ns=(1_000_000_007, 1_000_000_007))
+        for name in ("plain", "folder", "empty"):
+            try:
+                os.setxattr(path(name), "user.bloomery", b"\0any\xffbytes")
+                os.setxattr(path(name), "user.empty", b"")
+            except OSError:
+                pass
+        if ROOT:
+            os.lchown(path("plain"), 1234, 5678)
+            os.lchown(path("link"), 4321, 8765)
+            os.chown(path("folder"), 77, 88)
+            os.chown(path("mode 4755"), 99, 99)
+            os.chmod(path("mode 4755"), 0o4755)
+            os.mknod(path("null"), stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        return tree
+
+    def test_round_trip(self):
+        for options in (("--compress", "none"), ("--index", "dba", "--hash", "sha1"),
+                        ("--chunk", "64K", "--compress", "zstd:1"), ("--chunk", "16K",)):
+            with self.subTest(options=options):
+                self.awkward()
+                self.init(*options)
+                self.put("first")
+                self.assert_restores("first")
+                self.assertEqual(self.check()["problems"], [])
+                again = self.put("second", "tree", "--no-cache")
+                self.assertEqual(again["new_chunks"], 0)
+                self.assert_restores("second")
+                sparse = self.get("first") / "tree/sparse"
+                self.assertLess(os.stat(sparse).st_blocks * 512, 10_000_000)
+                for name in ("repo", "tree", f"restored{self.restored}"):
+                    shutil.rmtree(self.folder / name)
+
+    def test_the_folder_itself(self):
+        self.awkward()
+        os.chmod(self.tree, 0o711)
+        self.init()
+        self.run_ok("put", self.repo, "dot", ".", "-q", cwd=self.tree)
+        into = self.get("dot")
+        self.assertEqual(snapshot(into), snapshot(self.tree))
+        self.assertEqual(os.stat(into).st_mode & 0o7777, 0o711)
+        self.assertEqual(os.stat(into).st_mtime_ns, os.stat(self.tree).st_mtime_ns)
+
+    def test_paths(self):
+        self.write("a/b/c", b"see")
+        self.write("d", b"dee")
+        self.init()
+        self.run_ok("put", self.repo, "absolute", self.tree / "a", "-q")
+        self.assertEqual((self.get("absolute") / str(self.tree)[1:] / "a/b/c").read_bytes(), b"see")
+        self.put("parts", "./tree//a/", "tree/d")
+        into = self.get("parts")
+        self.assertEqual((into / "tree/a/b/c").read_bytes(), b"see")
+        self.assertEqual((into / "tree/d").read_bytes(), b"dee")
+        self.fails(3, 'must not contain ".."', "put", self.repo, "up", "../tree", cwd=self.tree)
+        self.fails(3, "No such file", "put", self.repo, "none", "nothing", cwd=self.tree)
+        self.assertEqual([a["name"] for a in self.json("ls", self.repo)["archives"]],
+                         ["absolute", "parts"])
+
+    def test_parts(self):
+        self.write("a/one", b"1")
+        self.write("a/two", b"2")
+        self.write("ab", b"not a")
+        os.link(self.tree / "a/one", self.tree / "b")
+        self.init()
+        self.put("x")
+        into = self.get("x", "tree/a")
+        self.assertEqual(sorted(os.listdir(into / "tree")), ["a"])
+        self.assertEqual(sorted(os.listdir(into / "tree/a")), ["one", "two"])
+        self.assertEqual((self.get("x", "tree/b") / "tree/b").read_bytes(), b"1")  # a link
+        self.assertEqual(self.run_ok("get", self.repo, "x", "tree/a/two"), b"2")
+        self.assertEqual(self.run_ok("get", self.repo, "x", "/tree/b"), b"1")
+        self.fails(3, "that is 2 files", "get", self.repo, "x", "tree/a")
+        self.fails(1, "does not contain it", "get", self.repo, "x", "tree/none", "-C",
+                   self.folder / "none")
+        self.fails(1, "there is no archive", "get", self.repo, "y")
+
+    def test_existing_files_stay(self):
+        self.write("a", b"old")
+        self.init()
+        self.put("x")
+        into = self.get("x")
+        (into / "tree/a").write_bytes(b"precious")
+        self.fails(3, "exists already", "get", self.repo, "x", "-C", into)
+        self.assertEqual((into / "tree/a").read_bytes(), b"precious")
+        self.run_ok("get", self.repo, "x", "-C", into, "--force", "-q")
+        self.assertEqual((into / "tree/a").read_bytes(), b"old")
+
+    def test_no_way_out_through_links(self):
+        """A folder of the archive that is a link in the target is not followed."""
+        self.write("a/b", b"content")
+        self.init()
+        self.put("x")
+        into, outside = self.folder / "into", self.folder / "outside"
+        outside.mkdir()
+        (into / "tree").mkdir(parents=True)
+        os.symlink(outside, into / "tree/a")
+        self.assertEqual(run("get", self.repo, "x", "-C", into).returncode, 3)
+        self.assertEqual(os.listdir(outside), [])
+
+    def test_standard_input(self):
+        self.init()
+        for size in (0, 1, 100_000, 5_000_001):
+            content = generate(size, size)
+            self.run_ok("put", self.repo, f"n{size}", "-", "-q", stdin=None, input=content)
+            self.assertEqual(self.run_ok("get", self.repo, f"n{size}"), content)
+            self.assertEqual(self.json("ls", self.repo, f"n{size}")["entries"][0]["size"], size)
+
+    def test_exclude(self):
+        for name in ("a.o", "a.c", "sub/b.o", "sub/c", "skip/d"):
+            self.write(name, name.encode())
+        self.init()
+        self.put("x", "tree", "--exclude", "*.o", "--exclude", "tree/skip")
+        self.assertEqual(sorted(name.decode() for name in snapshot(self.get("x"))),
+                         ["tree", "tree/a.c", "tree/sub", "tree/sub/c"])
+
+    def test_repository_is_left_out(self):
+        self.init()
+        self.write("a", b"a")
+        done = run("put", self.repo, "x", ".", cwd=self.folder)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"is the repository itself", done.stderr)
+        self.assertEqual(sorted(os.listdir(self.get("x"))), ["tree"])
+
+    @unittest.skipIf(ROOT, "root reads everything")
+    def test_unreadable(self):
+        self.write("a", b"a")
+        os.chmod(self.write("b", b"b"), 0)
+        self.init()
+        self.fails(3, "stored without 1 entry", "put", self.repo, "x", "tree", cwd=self.folder)
+        self.assertEqual((self.get("x") / "tree/a").read_bytes(), b"a")
+
+    def test_many_small_files(self):
+        for i in range(300):
+            self.write(f"{i % 7}/{i}", generate(i, i * 37))
+        self.init("--compress", "none")
+        first = self.put("x")
+        self.assert_restores("x")
+        self.assertGreater(first["new_chunks"], 300)
+        shutil.copytree(self.tree, self.folder / "copy")
+        again = self.put("copy", "copy")
+        self.assertLess(again["new_bytes"], 0.1 * first["new_bytes"])
+
+
+main()
