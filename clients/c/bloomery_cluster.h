@@ -261,7 +261,9 @@ BRY_API bry_status bryc_map_del_n(bryc_map *map, const bryc_key *keys, size_t n,
 /*
  * From now on, calls that change the map wait until `replicas` replicas have confirmed the change,
  * for at most `ms` milliseconds (0: 5000). With 0 replicas they do not wait. A change that is not
- * confirmed in time is not undone, and the call does not fail: compare bryc_map_confirmed().
+ * confirmed in time is not undone, and the call does not fail: compare bryc_map_confirmed(). `ms`
+ * also limits the wait for replicas that must confirm a new byte string; if they do not, the call
+ * fails with BRY_E_IO, and nothing is set.
  */
 BRY_API void bryc_map_wait(bryc_map *map, uint32_t replicas, uint32_t ms);
 

@@ -32,6 +32,7 @@ typedef struct bryc__codes {
     size_t count, capacity;
     uint32_t *table; /* open addressing: a code + 1, or 0 */
     size_t slots; /* a power of two */
+    bool unconfirmed; /* replicas did not confirm the last change of the list in time */
 } bryc__codes;
 
 struct bryc_map {

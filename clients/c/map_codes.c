@@ -17,7 +17,6 @@
 #define LIST_STEP 10000u
 #define PUSH_MOST 1000u
 #define TRIES 12u
-#define WAIT_MS 5000u
 
 /* ---- the cache ----------------------------------------------------------------------------- */
 
@@ -155,37 +154,58 @@ static bry_status replicas_of(bryc_map *map, uint32_t node, uint32_t *wanted)
     return status;
 }
 
-/* Sends a command to the node and WAIT in the same write. Neither is repeated or redirected: what
- * was read before may not be on another node. */
-static bry_status write_confirmed(bryc_map *map, uint32_t node, const bryc__bytes *bytes,
-                                  redisReply **reply)
+/* Sends a command to the node and WAIT in the same write. It is neither repeated nor redirected:
+ * what was read before may not be on another node. */
+static bry_status write_once(bryc_map *map, uint32_t node, uint16_t flags, uint32_t wanted,
+                             const bryc__bytes *bytes, redisReply **reply, uint32_t *confirmed)
 {
-    uint32_t wanted;
-    bry_status status = replicas_of(map, node, &wanted);
-    if (status != BRY_OK)
-        return status;
     bryc_command command = {.reply = NULL};
-    bryc__request request = {
-        .bytes = bytes->at, .len = bytes->len, .node = node, .flags = BRYC_FIXED | BRYC_ONCE};
+    bryc__request request = {.bytes = bytes->at,
+                             .len = bytes->len,
+                             .node = node,
+                             .flags = flags | BRYC_FIXED | BRYC_ONCE};
     bryc__exchange exchange = {.client = map->client,
                                .requests = &request,
                                .n = 1,
                                .wait = wanted,
-                               .wait_ms = WAIT_MS,
+                               .wait_ms = map->wait_ms,
                                .deliver = bryc__deliver_command,
                                .context = &command};
     bryc__exchange_run(&exchange);
     *reply = command.reply;
-    if (request.state == BRYC__FAILED)
-        return BRY_E_IO;
-    if (command.reply->type == REDIS_REPLY_ERROR)
-        return bryc__fail(map->client, bryc__reply_status(command.reply->str, command.reply->len),
-                          "%s", command.reply->str);
-    if (exchange.confirmed < wanted)
-        return bryc__fail(map->client, BRY_E_IO,
-                          "%u of %u replicas confirmed the list of values in time",
-                          exchange.confirmed, wanted);
-    return BRY_OK;
+    *confirmed = exchange.confirmed;
+    return request.state == BRYC__FAILED ? BRY_E_IO : BRY_OK;
+}
+
+/* The same, with the number of replicas that must confirm. If the list is on its way to another
+ * node, ASK names that; the list there is the one that was read. */
+static bry_status write_confirmed(bryc_map *map, uint32_t node, const bryc__bytes *bytes,
+                                  redisReply **reply)
+{
+    uint32_t wanted = 0, confirmed = 0, slot, target;
+    bry_status status = replicas_of(map, node, &wanted);
+    if (status == BRY_OK)
+        status = write_once(map, node, 0, wanted, bytes, reply, &confirmed);
+    if (status == BRY_OK && (*reply)->type == REDIS_REPLY_ERROR &&
+        strncmp((*reply)->str, "ASK ", 4) == 0 &&
+        bryc__redirection(map->client, node, (*reply)->str, (*reply)->len, &slot, &target)) {
+        freeReplyObject(*reply);
+        *reply = NULL;
+        status = replicas_of(map, target, &wanted);
+        if (status == BRY_OK)
+            status = write_once(map, target, BRYC_ASKING, wanted, bytes, reply, &confirmed);
+    }
+    if (status != BRY_OK)
+        return status;
+    if ((*reply)->type == REDIS_REPLY_ERROR)
+        return bryc__fail(map->client, bryc__reply_status((*reply)->str, (*reply)->len), "%s",
+                          (*reply)->str);
+    map->codes.unconfirmed = confirmed < wanted;
+    return confirmed >= wanted
+               ? BRY_OK
+               : bryc__fail(map->client, BRY_E_IO,
+                            "%u of %u replicas confirmed the list of values in time", confirmed,
+                            wanted);
 }
 
 /* Pushes these values, or writes the first entry again if there are none. *end is the length of
@@ -270,8 +290,9 @@ bry_status bryc__codes_for(bryc_map *map, const bry_map_value *values, size_t n,
             continue;
         }
         size_t count = collect_unknown(map, values + i, n - i, unknown, PUSH_MOST), had = i;
+        map->codes.unconfirmed = false;
         bry_status status = give_codes(map, unknown, count);
-        if (status != BRY_OK && (status != BRY_E_IO || ++tries >= TRIES))
+        if (status != BRY_OK && (status != BRY_E_IO || map->codes.unconfirmed || ++tries >= TRIES))
             return status;
         if (status != BRY_OK) {
             bryc__sleep((uint64_t)10 << (tries < 7 ? tries : 7));

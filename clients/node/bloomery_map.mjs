@@ -11,7 +11,7 @@
 // is stored.
 import { createHmac, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BloomeryError as MapError, connect, isRetried, NotConfirmed, slotOf } from "./bloomery_nodes.mjs";
+import { BloomeryError as MapError, connect, isRetried, NotConfirmed } from "./bloomery_nodes.mjs";
 
 export { MapError, NotConfirmed };
 
@@ -158,8 +158,7 @@ class Codes {
     const rest = await this.ask(["LRANGE", this.key, start, -1]);
     const info = String(await this.ask(["INFO", "replication"]));
     const online = info.match(/^slave\d+:.*state=online/gm)?.length ?? 0;
-    const owners = this.nodes.slots[slotOf(this.key)] ?? [];
-    const confirm = { wait: online || Math.min(1, owners.length - 1) };
+    const confirm = { wait: online || Math.min(1, await this.nodes.countReplicas(this.key)) };
     const there = new Set(rest.map((value) => value.toString("latin1")));
     const missing = wanted.filter((text) => !there.has(text));
     let end = start + rest.length;

@@ -11,7 +11,7 @@ export class BloomeryError extends Error {}
 export class NotConfirmed extends BloomeryError {}
 
 /** The slot of a key of ours, all of which begin with their {tag}. */
-export function slotOf(key) {
+function slotOf(key) {
   let crc = 0;
   for (const byte of Buffer.from(key.slice(1, key.indexOf("}")))) {
     crc ^= byte << 8;
@@ -91,6 +91,12 @@ export class Nodes {
 
   primaries() {
     return [...new Set(this.slots.filter(Boolean).map(([primary]) => primary))];
+  }
+
+  /** The number of replicas that the cluster has for the shard of a key, as it is now. */
+  async countReplicas(key) {
+    await this.refresh();
+    return Math.max(0, (this.slots[slotOf(key)]?.length ?? 1) - 1);
   }
 
   /** Sends commands, those of one node in one write. Returns the replies in order; error replies are

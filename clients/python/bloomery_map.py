@@ -171,7 +171,7 @@ class Codes:
         start = len(self.known)
         rest = self._ask("LRANGE", self.key, start, -1)
         online = re.findall(rb"^slave\d+:.*state=online", self._ask("INFO", "replication"), re.M)
-        need = len(online) or min(1, self.nodes.replicas_of(self.key))
+        need = len(online) or min(1, self.nodes.count_replicas(self.key))
         missing = set(wanted) - set(rest)
         end = start + len(rest)
         if missing:

@@ -53,10 +53,11 @@ class Nodes:
             return [self.client]
         return [self.client.get_redis_connection(node) for node in self.client.get_primaries()]
 
-    def replicas_of(self, key):
-        """The number of replicas that the cluster has for the shard of a key."""
+    def count_replicas(self, key):
+        """The number of replicas that the cluster has for the shard of a key, as it is now."""
         if not self.is_cluster:
             return 0
+        self._refresh()
         owners = self.client.nodes_manager.slots_cache.get(self.client.keyslot(key), [None])
         return len(owners) - 1
 

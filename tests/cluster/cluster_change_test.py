@@ -84,8 +84,8 @@ class Changes(ClusterCase):
         self.load()
         self.check("loaded")
 
+        self.half_moved(cluster.primaries()[1])
         new = cluster.add_primary()
-        self.half_moved(new)
         cluster.move_slots(range(3000, 7096), new)
         self.check("a node was added and got 4,096 slots", sample=3)
         cluster.move_slots(range(3000, 4000), cluster.primaries()[-2])
@@ -104,25 +104,33 @@ class Changes(ClusterCase):
         cluster.restart(taken)
 
     def half_moved(self, target):
-        """A slot on the move, with its slab here, on its way, and there."""
-        slab = next(name for name in self.cluster.keys() if b"{strings:" in name)
-        slot, agent = slot_of(slab), self.agents[-1]
-        source = self.cluster.owner(slot)
-        agent.use(self.url + "strings")
+        """A slot on the move, with its keys here, on their way, and there: that of a slab, and
+        that of the record and the values."""
         part = range(0, PAIRS, max(1, PAIRS // 5000))
 
-        def right():
+        def right(agent, step):
             got = agent.get_many([key(i) for i in part])
             wrong = sum(answer != strings(i) for i, answer in zip(part, got))
             self.assertFalse(too_many(wrong, len(part)), wrong)
             agent.set_many([(key(i), strings(i)) for i in part])
-        self.cluster.open_slots([slot], target)
-        right()
-        self.cluster.move_keys(source, slot, target)
-        right()
-        self.cluster.close_slots([slot], target)
-        right()
-        self.cluster.wait_ok()
+            agent.set_many([(step, step)])  # a new value
+            self.assertEqual(agent.get_many([step]), [step])
+        slab = next(name for name in self.cluster.keys() if b"{strings:" in name)
+        for agent in self.agents:
+            agent.use(self.url + "strings")
+            for name in (slab, b"{strings}"):
+                slot, step = slot_of(name), agent.name.encode() + name
+                source = self.cluster.owner(slot)
+                other = target if source is not target else self.cluster.primaries()[0]
+                self.cluster.open_slots([slot], other)
+                right(agent, step + b"1")
+                self.cluster.move_keys(source, slot, other, most=1)
+                right(agent, step + b"2")
+                self.cluster.move_keys(source, slot, other)
+                right(agent, step + b"3")
+                self.cluster.close_slots([slot], other)
+                right(agent, step + b"4")
+                self.cluster.wait_ok()
 
     def test_under_load(self):
         """A client writes and reads while slots move: it finds all that it has set."""
@@ -160,7 +168,6 @@ class Changes(ClusterCase):
         """The newest values are lost with their primary: nobody used their codes, and those who
         get the same codes afterwards read their own values."""
         cluster = self.cluster
-        self.agents = [agent for agent in self.agents if agent.name != "c"]  # which waits a minute
         for agent in self.agents:
             agent.create(self.url + "v", values=100)
             agent.wait_for(0.2)

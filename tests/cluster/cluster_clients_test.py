@@ -119,6 +119,23 @@ class Clients(ClusterCase):
         self.every_direction("kbf", lambda i, n: b"value \xff\x00 %d" % ((7 * n + i) % 500),
                              values=500, keyed=True)
 
+    def test_odd_bytes(self):
+        keys = [b"", b"\x00", b"{a}", "ü€".encode(), b"\r\n", b"\xff" * 10000]
+        values = [b"", b"\x00", b"\r\n$5\r\n", b"{}", "ü€".encode(), b"\xfe" * 65535]
+        for writer in self.agents:
+            writer.create(self.url + "odd")
+            writer.set_many(list(zip(keys, values)))
+            for reader in self.agents:
+                with self.subTest(writer=writer.name, reader=reader.name):
+                    reader.open(self.url + "odd")
+                    self.assertEqual(reader.get_many(keys + [b"{b}"]), values + [None])
+            self.assertEqual(writer.delete_many(keys), [True] * len(keys))
+            # The last of equal keys wins.
+            writer.set_many([(b"k", value) for value in values])
+            self.assertEqual(self.agents[0].get_many([b"k"]), values[-1:])
+            writer.drop()
+            self.assertEqual(self.cluster.keys(), [])
+
     def test_create(self):
         """A second creation adopts what its caller does not say, and refuses what differs."""
         for first, second in itertools.permutations(self.agents, 2):
