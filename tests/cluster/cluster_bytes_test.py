@@ -90,7 +90,8 @@ class Bytes(ClusterCase):
         """The bytes of one map on one server."""
         with Server() as server:
             def load():
-                server.client("MAP.CREATE", "one", "CAPACITY", PAIRS, "ERROR", 0.001, *options)
+                server.client("MAP.CREATE", "one", "CAPACITY", PAIRS, "ERROR", 0.001, "SEED", 17,
+                              *options)
                 for start in range(0, PAIRS, CHUNK):
                     part = range(start, min(start + CHUNK, PAIRS))
                     server.client("MAP.SET", "one", *(word for i in part
@@ -102,7 +103,7 @@ class Bytes(ClusterCase):
 
         def load():
             agent.create(f"redis://{self.cluster.nodes[0].address}/m", capacity=PAIRS,
-                         slabs=SLABS, error=0.001, **options)
+                         slabs=SLABS, error=0.001, seed=17, **options)
             for start in range(0, PAIRS, CHUNK):
                 part = range(start, min(start + CHUNK, PAIRS))
                 agent.set_many([(key(i), value_of(i)) for i in part])

@@ -55,7 +55,7 @@ class Changes(ClusterCase):
         """Each map is written by all clients in turn, in chunks."""
         for name, (options, value) in MAPS.items():
             for agent in self.agents:
-                agent.create(self.url + name, capacity=PAIRS, error=ERROR, **options)
+                agent.create(self.url + name, capacity=PAIRS, error=ERROR, seed=17, **options)
             step = min(CHUNK, -(-PAIRS // len(self.agents)))
             for at, start in enumerate(range(0, PAIRS, step)):
                 part = range(start, min(start + step, PAIRS))
@@ -136,7 +136,7 @@ class Changes(ClusterCase):
         """A client writes and reads while slots move: it finds all that it has set."""
         done, problems, rounds = threading.Event(), [], 0
         agent = self.agents[0]
-        agent.create(self.url + "busy", raw=12, capacity=20000)
+        agent.create(self.url + "busy", raw=12, capacity=20000, seed=17)
 
         def work():
             nonlocal rounds

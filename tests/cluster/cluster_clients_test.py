@@ -1,6 +1,8 @@
 """The clients of distributed maps: each reads what the others wrote, and their documentation."""
 
+import base64
 import itertools
+import json
 import os
 import pathlib
 import re
@@ -75,7 +77,7 @@ class Clients(ClusterCase):
         error, count = 0.001, 2000
         there = {}
         self.agents[0].create(self.url + engine, engine=engine, error=error, capacity=20000,
-                              **options)
+                              seed=17, **options)
         for agent in self.agents[1:]:
             agent.open(self.url + engine)
         for i, (writer, changer, remover) in enumerate(
@@ -118,6 +120,63 @@ class Clients(ClusterCase):
     def test_bytes_kbf(self):
         self.every_direction("kbf", lambda i, n: b"value \xff\x00 %d" % ((7 * n + i) % 500),
                              values=500, keyed=True)
+
+    def command(self, *words, lines=(), code=0):
+        """Runs `bloomery map`; returns the lines of its output."""
+        done = subprocess.run([map_agents.PROGRAM, "map", *words], capture_output=True,
+                              input=b"".join(line + b"\n" for line in lines), timeout=PATIENCE)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout.splitlines()
+
+    def command_get(self, url, keys):
+        """What `map get` prints: {key: value}."""
+        found = {}
+        for line in self.command("get", url, "--json", lines=keys, code=1):
+            answer = json.loads(line)
+            if answer["answer"] == "present":
+                found[answer["key"].encode()] = (
+                    base64.b64decode(answer["value_base64"]) if "value_base64" in answer else
+                    answer["value"].encode() if isinstance(answer["value"], str) else
+                    answer["value"])
+        return found
+
+    def test_command_line(self):
+        """The command line reads what the clients wrote, and they what it wrote."""
+        if not os.environ.get("MAP_AGENT"):
+            self.skipTest("the program was built without clusters")
+        url, count = self.url + "shared", 1000
+        for engine, kind, value in (
+                ("compact", ["--raw", "12"], lambda n: 7 * n % 4096),
+                ("kbf", ["--raw", "12"], lambda n: 7 * n % 4096),
+                ("compact", ["--values", "500"], lambda n: b"value \xff %d" % (n % 500)),
+                ("kbf", ["--values", "500", "--keyed"], lambda n: b"value %d" % (n % 500))):
+            with self.subTest(engine=engine, kind=kind):
+                def text(n):
+                    return value(n) if kind[0] == "--values" else b"%d" % value(n)
+                there = {b"line %d" % n: value(n) for n in range(count)}
+                self.command("build", url, "--engine", engine, "--items", "20k", "--seed", "17",
+                             *kind, lines=[b"line %d\t%s" % (n, text(n)) for n in range(count)])
+                for agent in self.agents:
+                    agent.open(url)
+                    mine = {b"%s %d" % (agent.name.encode(), n): value(n + 1)
+                            for n in range(count)}
+                    agent.set_many(list(mine.items()))
+                    there |= mine
+                gone = list(there)[::5]
+                self.command("put", url, lines=[b"line 1\t%s" % text(9)])
+                there[b"line 1"] = value(9)
+                self.command("del", url, lines=[*gone, b"none"], code=1)
+                there |= dict.fromkeys(gone)
+                for agent in self.agents:
+                    self.check(agent, there, 0.003)
+                found = self.command_get(url, list(there))
+                wrong = sum(found.get(key) != value for key, value in there.items())
+                self.assertTrue(within(wrong, len(there), 0.003), wrong)
+                info = json.loads(b"".join(self.command("info", url, "--json")))
+                self.assertEqual(info["items"], self.agents[0].info()["items"])
+                self.assertEqual(self.command("ls", self.url), [b"shared"])
+                self.command("drop", url)
+                self.assertEqual(self.cluster.keys(), [])
 
     def test_odd_bytes(self):
         keys = [b"", b"\x00", b"{a}", "ü€".encode(), b"\r\n", b"\xff" * 10000]
