@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pcap/pcap.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,21 +16,21 @@ enum {
     SNAPLEN = 512, /* enough for the headers */
     WAIT_MS = 100,
     LIVE_BUFFER = 16 << 20,
-    FILE_BUFFER = 256 << 10, /* stdio's 4 KiB would mean one system call for a few packets */
+    FILE_BUFFER = 64 << 10, /* stdio's 4 KiB would mean one system call for a few packets */
 };
 
 static void take_packet(u_char *opaque, const struct pcap_pkthdr *header, const u_char *bytes)
 {
     flow_capture *capture = (flow_capture *)(void *)opaque;
-    flow_packet packet;
+    flow_packet *packet = flow_tracker_room(capture->tracker);
     flow_parsed parsed =
-        flow_packet_parse(capture->link, bytes, header->caplen, header->len, &packet);
+        flow_packet_parse(capture->link, bytes, header->caplen, header->len, packet);
     capture->counts.packets++;
     capture->counts.bytes += header->len;
     capture->counts.parsed[parsed]++;
     if (parsed == FLOW_TCP) {
-        packet.time = (uint64_t)header->ts.tv_sec * 1000000 + (uint64_t)header->ts.tv_usec;
-        flow_tracker_add(capture->tracker, &packet);
+        packet->time = (uint64_t)header->ts.tv_sec * 1000000 + (uint64_t)header->ts.tv_usec;
+        flow_tracker_add(capture->tracker, packet);
     }
     if (capture->counts.packets == capture->most || *capture->stop)
         pcap_breakloop(capture->pcap);
@@ -126,6 +127,7 @@ int flow_capture_file(flow_capture *capture, const char *path)
     if (!file)
         return cli_fail(BRY_E_IO, "%s: %s", name, strerror(errno));
     setvbuf(file, buffers[is_stream], _IOFBF, sizeof buffers[is_stream]);
+    __fsetlocking(file, FSETLOCKING_BYCALLER); /* no lock for each read: there is one thread */
     capture->pcap = pcap_fopen_offline(file, problem);
     if (!capture->pcap) {
         if (!is_stream)

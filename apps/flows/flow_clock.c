@@ -4,7 +4,9 @@ enum { IDLE_TICKS = 24, REFRESH = 4, LINGER_TICKS = 2 };
 
 void flow_clock_init(flow_clock *clock, uint64_t idle, uint64_t linger, bool turns)
 {
+    uint64_t often = linger * 2 < idle / 3 ? linger * 2 : idle / 3;
     *clock = (flow_clock){
+        .sweep_unit = often * 1000,
         .idle = idle * 1000,
         .idle_unit = turns ? idle * 1000 : idle * 1000 / IDLE_TICKS,
         .linger_unit = linger * 1000 / LINGER_TICKS,
@@ -25,7 +27,8 @@ bool flow_clock_advance(flow_clock *clock, uint64_t time)
 {
     if (!clock->started) {
         clock->started = true;
-        clock->now = clock->idle_start = clock->linger_start = clock->latest = time;
+        clock->now = clock->latest = time;
+        clock->idle_start = clock->linger_start = clock->sweep_start = time;
         set_due(clock);
         return false;
     }
@@ -57,5 +60,8 @@ void flow_clock_tick(flow_clock *clock)
         count_ticks(clock->now, clock->idle_unit, clock->idle_age, &clock->idle_start);
     clock->linger_tick +=
         count_ticks(clock->now, clock->linger_unit, clock->linger_age, &clock->linger_start);
+    clock->sweeps = clock->now - clock->sweep_start >= clock->sweep_unit;
+    if (clock->sweeps)
+        clock->sweep_start = clock->now;
     set_due(clock);
 }

@@ -3,15 +3,18 @@
  *
  * A value of the table has room for the last 6 bits of a tick. Flows that are alive count *idle
  * ticks* since their last packet, flows that have ended *linger ticks* since their end. A flow whose
- * age exceeds the limit is deleted. The limits are so small, and a jump in time so limited, that an
- * age is never more than 63 ticks when the table is swept:
+ * age exceeds the limit has expired: it is treated as if it were not there.
  *
- *   engine           idle tick    refreshed at   deleted at    that is, after
+ *   engine           idle tick    refreshed at   expired at    that is, after
  *   compact, exact   idle / 24    age 4          age 28        1 to 1.17 × idle
  *   kbf              idle         age 1          age 2         1 to 2 × idle
  *   all              linger / 2                  age 3         1 to 1.5 × linger
  *
  * The value of a flow is not written for each packet: only if its age is 4 ticks or more.
+ *
+ * Expired flows are deleted by a sweep of the whole table, every 2 × linger or idle / 3. An age is
+ * never above 63 then: 27 at the last sweep, 8 ticks since, and 28 for a gap in time, of which more
+ * is not counted.
  */
 #ifndef BLOOMERY_APPS_FLOW_CLOCK_H
 #define BLOOMERY_APPS_FLOW_CLOCK_H
@@ -29,6 +32,8 @@ typedef struct flow_clock {
     uint64_t idle; /* packets further back in time set the clock back */
     unsigned idle_tick, linger_tick; /* now */
     unsigned refresh_age, idle_age, linger_age; /* deleted when older than the last two */
+    uint64_t sweep_unit, sweep_start; /* microseconds */
+    bool sweeps; /* this tick is one in which tables are swept */
     bool started;
     uint64_t late; /* packets before the latest one */
     uint64_t jumps_back; /* times that the clock was set back */

@@ -52,11 +52,12 @@ static void raise_alert(flow_detector *detector, flow_suspect *suspect, flow_att
 }
 
 /* One more event of this kind; the caller has entered the interval. */
-static void tally_event(flow_detector *detector, flow_suspect *suspect, flow_attack attack,
-                        const flow_seen *seen)
+static void tally_event(flow_detector *detector, flow_suspects *suspects, flow_suspect *suspect,
+                        flow_attack attack, const flow_seen *seen)
 {
     flow_tally *tally = &suspect->tallies[attack];
     tally->total++;
+    flow_suspects_weigh(suspects, suspect);
     tally->here++;
     if (tally->here > tally->peak)
         tally->peak = tally->here;
@@ -73,7 +74,7 @@ static void see_target(flow_detector *detector, flow_attack attack, const flow_s
         flow_suspects_find(&detector->targets, packet->target, packet->is_ipv6, true);
     enter_interval(target, seen->now, 1);
     target->port = packet->target_port;
-    tally_event(detector, target, attack, seen);
+    tally_event(detector, &detector->targets, target, attack, seen);
 }
 
 static void see_probe(flow_detector *detector, const flow_seen *seen)
@@ -88,7 +89,7 @@ static void see_probe(flow_detector *detector, const flow_seen *seen)
     memcpy(probed + len, &packet->target_port, 2);
     source->port = packet->target_port;
     flow_suspect_add_port(source, bry_hash_key(detector->sources.seed, probed, len + 2).lo);
-    tally_event(detector, source, FLOW_PORT_SCAN, seen);
+    tally_event(detector, &detector->sources, source, FLOW_PORT_SCAN, seen);
     /* Counting bits takes time, so it is done for those only that may be listed. */
     if (source->tallies[FLOW_PORT_SCAN].here >= 8) {
         double ports = flow_suspect_ports(source);
@@ -106,6 +107,7 @@ static void take_back(flow_suspects *suspects, const uint8_t *address, bool is_i
         return;
     suspect->tallies[attack].total--;
     suspect->tallies[attack].here--;
+    flow_suspects_weigh(suspects, suspect);
 }
 
 static void see_handshake(flow_detector *detector, const flow_seen *seen)

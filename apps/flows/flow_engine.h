@@ -71,19 +71,23 @@ typedef struct flow_engine_facts {
     uint64_t ghosts; /* kbf */
 } flow_engine_facts;
 
-/* At most this many hashes in a call. */
-enum { FLOW_ROUND = 512 };
+/* At most this many hashes in a call of find(), and of store(): larger batches would leave the first
+ * cache, and allocate memory. */
+enum { FLOW_FOUND = 256, FLOW_STORED = 64 };
 
 typedef struct flow_engine flow_engine;
 
 typedef struct flow_engine_calls {
+    /* A flow that has expired is BRY_ABSENT. */
     void (*find)(flow_engine *engine, const flow_clock *clock, const bry_hash *hashes, size_t n,
                  uint32_t *values, bry_answer *answers);
     /* All or none. A flow that kbf is unsure of is left as it is. BRY_E_FULL, BRY_E_NOMEM. */
     bry_status (*store)(flow_engine *engine, const flow_clock *clock, const bry_hash *hashes,
                         const uint32_t *values, size_t n);
-    /* Deletes what has expired, after a tick. */
-    bry_status (*expire)(flow_engine *engine, const flow_clock *clock);
+    /* Called after each tick of the clock. */
+    void (*tick)(flow_engine *engine, const flow_clock *clock);
+    /* Deletes what has expired. */
+    void (*sweep)(flow_engine *engine, const flow_clock *clock);
     void (*facts)(const flow_engine *engine, flow_engine_facts *facts);
     void (*destroy)(flow_engine *engine);
 } flow_engine_calls;

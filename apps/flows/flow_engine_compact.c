@@ -6,18 +6,21 @@
 typedef struct compact_flows {
     flow_engine base;
     bry_map *map;
-    bry_map_value values[FLOW_ROUND]; /* of one call */
+    bry_map_value values[FLOW_FOUND]; /* of one call */
 } compact_flows;
 
 static void compact_flow_find(flow_engine *engine, const flow_clock *clock, const bry_hash *hashes,
                               size_t n, uint32_t *values, bry_answer *answers)
 {
     compact_flows *flows = (compact_flows *)engine;
-    (void)clock;
     bry_map_get_n(flows->map, hashes, n, flows->values, answers);
-    for (size_t i = 0; i < n; i++)
-        if (answers[i] == BRY_PRESENT)
-            values[i] = (uint32_t)flows->values[i].number;
+    for (size_t i = 0; i < n; i++) {
+        if (answers[i] != BRY_PRESENT)
+            continue;
+        values[i] = (uint32_t)flows->values[i].number;
+        if (flow_value_expired(clock, values[i]))
+            answers[i] = BRY_ABSENT;
+    }
 }
 
 static bry_status compact_store(flow_engine *engine, const flow_clock *clock,
@@ -36,17 +39,23 @@ static bry_map_verdict judge_flow(void *clock, bry_map_value value, bry_map_valu
     return flow_value_expired(clock, (uint32_t)value.number) ? BRY_MAP_DEL : BRY_MAP_KEEP;
 }
 
-static bry_status compact_expire(flow_engine *engine, const flow_clock *clock)
+/* If memory runs out, which deletions hardly need, the rest is left to the next sweep. */
+static void compact_sweep(flow_engine *engine, const flow_clock *clock)
 {
     compact_flows *flows = (compact_flows *)engine;
     flow_clock now = *clock;
     bry_map_judge judge = {judge_flow, &now};
-    bry_status status = BRY_OK;
+    bry_status status;
     uint64_t cursor = 0;
     do
         status = bry_map_sweep(flows->map, &judge, UINT64_MAX, &cursor);
     while (status == BRY_OK && cursor != 0);
-    return status;
+}
+
+static void compact_tick(flow_engine *engine, const flow_clock *clock)
+{
+    if (clock->sweeps)
+        compact_sweep(engine, clock);
 }
 
 static void compact_flow_facts(const flow_engine *engine, flow_engine_facts *facts)
@@ -71,8 +80,8 @@ static void compact_destroy(flow_engine *engine)
 
 bry_status flow_engine_compact(const flow_engine_options *options, flow_engine **engine)
 {
-    static const flow_engine_calls calls = {compact_flow_find, compact_store, compact_expire,
-                                            compact_flow_facts, compact_destroy};
+    static const flow_engine_calls calls = {compact_flow_find, compact_store,      compact_tick,
+                                            compact_sweep,     compact_flow_facts, compact_destroy};
     bry_map_options map = BRY_MAP_OPTIONS;
     map.engine = BRY_ENGINE_COMPACT;
     map.capacity = options->flows;

@@ -36,12 +36,12 @@ static void exact_flow_find(flow_engine *engine, const flow_clock *clock, const 
                             size_t n, uint32_t *values, bry_answer *answers)
 {
     const exact_flows *flows = (const exact_flows *)engine;
-    (void)clock;
     for (size_t i = 0; i < n; i++)
         __builtin_prefetch(&flows->slots[hashes[i].lo & flows->mask]);
     for (size_t i = 0; i < n; i++) {
         const exact_flow *slot = find_exact_slot(flows, hashes[i]);
-        answers[i] = slot->used ? BRY_PRESENT : BRY_ABSENT;
+        answers[i] =
+            slot->used && !flow_value_expired(clock, slot->value) ? BRY_PRESENT : BRY_ABSENT;
         values[i] = slot->value;
     }
 }
@@ -109,13 +109,18 @@ static void delete_exact_slot(exact_flows *flows, uint64_t hole)
 }
 
 /* A deletion may move a flow into the slot, which is therefore judged again. */
-static bry_status exact_expire(flow_engine *engine, const flow_clock *clock)
+static void exact_sweep(flow_engine *engine, const flow_clock *clock)
 {
     exact_flows *flows = (exact_flows *)engine;
     for (uint64_t i = 0; i <= flows->mask; i++)
         while (flows->slots[i].used && flow_value_expired(clock, flows->slots[i].value))
             delete_exact_slot(flows, i);
-    return BRY_OK;
+}
+
+static void exact_tick(flow_engine *engine, const flow_clock *clock)
+{
+    if (clock->sweeps)
+        exact_sweep(engine, clock);
 }
 
 static void exact_facts(const flow_engine *engine, flow_engine_facts *facts)
@@ -136,8 +141,8 @@ static void exact_destroy(flow_engine *engine)
 
 bry_status flow_engine_exact(const flow_engine_options *options, flow_engine **engine)
 {
-    static const flow_engine_calls calls = {exact_flow_find, exact_store, exact_expire, exact_facts,
-                                            exact_destroy};
+    static const flow_engine_calls calls = {exact_flow_find, exact_store, exact_tick,
+                                            exact_sweep,     exact_facts, exact_destroy};
     exact_flows *flows = malloc(sizeof *flows);
     if (!flows)
         return BRY_E_NOMEM;

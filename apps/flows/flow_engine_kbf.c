@@ -34,10 +34,10 @@ typedef struct kbf_flows {
     bry_map *young, *old;
     ended_queue ended;
     unsigned idle_tick; /* of the young map */
-    bry_map_value values[FLOW_ROUND]; /* of one call, like the following */
-    bry_hash hashes[FLOW_ROUND];
-    bry_answer answers[FLOW_ROUND];
-    size_t places[FLOW_ROUND];
+    bry_map_value values[FLOW_FOUND]; /* of one call, like the following */
+    bry_hash hashes[FLOW_FOUND];
+    bry_answer answers[FLOW_FOUND];
+    size_t places[FLOW_FOUND];
 } kbf_flows;
 
 static bry_map_value kbf_value_of(uint32_t value)
@@ -161,7 +161,7 @@ static bry_status kbf_store(flow_engine *engine, const flow_clock *clock, const 
     return BRY_OK;
 }
 
-static bry_status kbf_expire(flow_engine *engine, const flow_clock *clock)
+static void kbf_tick(flow_engine *engine, const flow_clock *clock)
 {
     kbf_flows *flows = (kbf_flows *)engine;
     expire_ended(flows, clock);
@@ -172,7 +172,13 @@ static bry_status kbf_expire(flow_engine *engine, const flow_clock *clock)
         flows->young = emptied;
     }
     flows->idle_tick = clock->idle_tick;
-    return BRY_OK;
+}
+
+/* Each tick deletes what has expired. */
+static void kbf_sweep(flow_engine *engine, const flow_clock *clock)
+{
+    (void)engine;
+    (void)clock;
 }
 
 static void kbf_facts(const flow_engine *engine, flow_engine_facts *facts)
@@ -207,8 +213,8 @@ static void kbf_destroy(flow_engine *engine)
 
 bry_status flow_engine_kbf(const flow_engine_options *options, flow_engine **engine)
 {
-    static const flow_engine_calls calls = {kbf_find, kbf_store, kbf_expire, kbf_facts,
-                                            kbf_destroy};
+    static const flow_engine_calls calls = {kbf_find,  kbf_store, kbf_tick,
+                                            kbf_sweep, kbf_facts, kbf_destroy};
     bry_map_options map = BRY_MAP_OPTIONS;
     map.engine = BRY_ENGINE_KBF;
     map.capacity = options->flows;

@@ -60,6 +60,23 @@ const char *const flow_event_titles[FLOW_EVENTS] = {
     [FLOW_ON_XMAS] = "Xmas",     [FLOW_ON_SYN_FIN] = "SYN+FIN",
 };
 
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static flow_event event_of_flags(unsigned flags, bool has_data)
+{
+    if (flags & FLOW_SYN)
+        return flags & (FLOW_FIN | FLOW_RST) ? FLOW_ON_SYN_FIN
+               : flags & FLOW_ACK            ? FLOW_ON_SYN_ACK
+                                             : FLOW_ON_SYN;
+    if (flags & FLOW_RST)
+        return FLOW_ON_RST;
+    if (flags & FLOW_ACK)
+        return flags & FLOW_FIN ? FLOW_ON_FIN : has_data ? FLOW_ON_DATA : FLOW_ON_ACK;
+    if (flags & FLOW_FIN)
+        return flags & FLOW_PSH && flags & FLOW_URG ? FLOW_ON_XMAS : FLOW_ON_BARE_FIN;
+    return FLOW_ON_NULL; /* PSH or URG alone are as impossible as no flag */
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 enum { I = 1, R = 2, BOTH = I | R }; /* sides of a rule */
@@ -172,6 +189,9 @@ static void apply_machine_rules(flow_machine *machine, const machine_rule *rules
 
 void flow_machine_init(flow_machine *machine, bool directed)
 {
+    for (unsigned flags = 0; flags < FLOW_FLAGS; flags++)
+        for (unsigned data = 0; data < 2; data++)
+            machine->events[flags][data] = (uint8_t)event_of_flags(flags, data);
     for (unsigned state = 0; state < FLOW_STATES; state++)
         for (unsigned event = 0; event < FLOW_EVENTS; event++)
             for (unsigned side = 0; side < FLOW_SIDES; side++)
@@ -181,22 +201,4 @@ void flow_machine_init(flow_machine *machine, bool directed)
     if (directed)
         apply_machine_rules(machine, directed_rules,
                             sizeof directed_rules / sizeof directed_rules[0]);
-}
-
-/* ---- events ---------------------------------------------------------------------------------- */
-
-flow_event flow_event_of(const flow_packet *packet)
-{
-    unsigned flags = packet->flags;
-    if (flags & FLOW_SYN)
-        return flags & (FLOW_FIN | FLOW_RST) ? FLOW_ON_SYN_FIN
-               : flags & FLOW_ACK            ? FLOW_ON_SYN_ACK
-                                             : FLOW_ON_SYN;
-    if (flags & FLOW_RST)
-        return FLOW_ON_RST;
-    if (flags & FLOW_ACK)
-        return flags & FLOW_FIN ? FLOW_ON_FIN : packet->has_data ? FLOW_ON_DATA : FLOW_ON_ACK;
-    if (flags & FLOW_FIN)
-        return flags & FLOW_PSH && flags & FLOW_URG ? FLOW_ON_XMAS : FLOW_ON_BARE_FIN;
-    return FLOW_ON_NULL; /* PSH or URG alone are as impossible as no flag */
 }

@@ -60,6 +60,7 @@ typedef struct flow_step {
 } flow_step;
 
 typedef struct flow_machine {
+    uint8_t events[FLOW_FLAGS][2]; /* flow_event by flags, and whether there is data */
     flow_step steps[FLOW_STATES][FLOW_EVENTS][FLOW_SIDES];
 } flow_machine;
 
@@ -67,7 +68,10 @@ typedef struct flow_machine {
  * them are not to be expected. */
 void flow_machine_init(flow_machine *machine, bool directed);
 
-flow_event flow_event_of(const flow_packet *packet);
+static inline flow_event flow_event_of(const flow_machine *machine, const flow_packet *packet)
+{
+    return machine->events[packet->flags][packet->has_data];
+}
 
 /* A flow that has ended is deleted after lingering. */
 static inline bool flow_state_ended(unsigned state)

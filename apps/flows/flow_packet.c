@@ -58,7 +58,7 @@ static flow_parsed parse_tcp_header(packet_rest *rest, flow_packet *packet)
         return FLOW_MALFORMED;
     packet->source_port = packet_load16(rest->at);
     packet->target_port = packet_load16(rest->at + 2);
-    packet->flags = rest->at[13] & 0x3f;
+    packet->flags = rest->at[13] & (FLOW_FLAGS - 1);
     packet->has_data = rest->wire > header;
     return FLOW_TCP;
 }

@@ -46,6 +46,7 @@ enum {
     FLOW_PSH = 0x08,
     FLOW_ACK = 0x10,
     FLOW_URG = 0x20,
+    FLOW_FLAGS = 0x40, /* combinations */
 };
 
 typedef struct flow_packet {

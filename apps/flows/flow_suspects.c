@@ -1,11 +1,9 @@
 #include "apps/flows/flow_suspects.h"
 
-#include <bloomery/hash.h>
-
 #include <math.h>
 #include <string.h>
 
-enum { WAYS = 8 };
+enum { WAYS = FLOW_SUSPECT_WAYS };
 
 const char *const flow_attack_names[FLOW_ATTACKS] = {"syn_flood", "reflection", "reset_storm",
                                                      "port_scan"};
@@ -19,24 +17,31 @@ bry_status flow_suspects_init(flow_suspects *suspects, uint64_t addresses, uint6
     while (sets * WAYS < addresses && sets < SIZE_MAX / WAYS / 2 / sizeof(flow_suspect))
         sets *= 2;
     *suspects = (flow_suspects){.allocator = *allocator, .sets = sets, .seed = seed};
-    size_t size = sets * WAYS * sizeof *suspects->places;
-    suspects->places = allocator->alloc(allocator->opaque, size);
-    if (!suspects->places)
+    suspects->heads = allocator->alloc(allocator->opaque, sets * sizeof *suspects->heads);
+    suspects->places = allocator->alloc(allocator->opaque, sets * WAYS * sizeof *suspects->places);
+    if (!suspects->heads || !suspects->places) {
+        flow_suspects_free(suspects);
         return BRY_E_NOMEM;
-    memset(suspects->places, 0, size);
+    }
+    memset(suspects->heads, 0, sets * sizeof *suspects->heads);
     return BRY_OK;
 }
 
 uint64_t flow_suspects_bytes(const flow_suspects *suspects)
 {
-    return suspects->sets * WAYS * sizeof *suspects->places;
+    return suspects->sets * (sizeof *suspects->heads + WAYS * sizeof *suspects->places);
 }
 
 void flow_suspects_free(flow_suspects *suspects)
 {
+    const bry_allocator *allocator = &suspects->allocator;
+    if (suspects->heads)
+        allocator->free(allocator->opaque, suspects->heads,
+                        suspects->sets * sizeof *suspects->heads);
     if (suspects->places)
-        suspects->allocator.free(suspects->allocator.opaque, suspects->places,
-                                 (size_t)flow_suspects_bytes(suspects));
+        allocator->free(allocator->opaque, suspects->places,
+                        suspects->sets * WAYS * sizeof *suspects->places);
+    suspects->heads = NULL;
     suspects->places = NULL;
 }
 
@@ -49,28 +54,59 @@ int64_t flow_suspect_weight(const flow_suspect *suspect)
     return weight;
 }
 
+void flow_suspects_weigh(flow_suspects *suspects, const flow_suspect *suspect)
+{
+    size_t place = (size_t)(suspect - suspects->places);
+    int64_t weight = flow_suspect_weight(suspect);
+    suspects->heads[place / WAYS].weights[place % WAYS] =
+        weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX;
+}
+
+/* Puts the address in the place of the least suspicious one, or in an empty place. */
+static flow_suspect *add_suspect(flow_suspects *suspects, size_t set, uint32_t tag)
+{
+    flow_suspect_set *head = &suspects->heads[set];
+    size_t least = 0;
+    for (size_t i = 0; i < WAYS && head->tags[least]; i++)
+        if (!head->tags[i] || head->weights[i] < head->weights[least])
+            least = i;
+    suspects->dropped += head->tags[least] != 0;
+    head->tags[least] = tag;
+    head->weights[least] = 0;
+    return &suspects->places[set * WAYS + least];
+}
+
+/* Fast rather than perfect: whoever finds addresses of one set competes for 8 of its places. */
+static uint64_t mix_address(uint64_t seed, const uint8_t *address, bool is_ipv6)
+{
+    uint64_t parts[2] = {0, 0};
+    if (is_ipv6)
+        memcpy(parts, address, 16);
+    else
+        memcpy(parts, address, 4);
+    return flow_suspects_mix(flow_suspects_mix(parts[0] ^ seed) ^ parts[1]);
+}
+
 flow_suspect *flow_suspects_find(flow_suspects *suspects, const uint8_t *address, bool is_ipv6,
                                  bool add)
 {
     size_t len = is_ipv6 ? 16 : 4;
-    bry_hash hash = bry_hash_key(suspects->seed, address, len);
-    flow_suspect *set = &suspects->places[(hash.lo & (suspects->sets - 1)) * WAYS];
-    flow_suspect *least = NULL;
+    uint64_t hash = mix_address(suspects->seed, address, is_ipv6);
+    size_t set = hash & (suspects->sets - 1);
+    uint32_t tag = (uint32_t)(hash >> 32) | 1;
+    const flow_suspect_set *head = &suspects->heads[set];
     for (size_t i = 0; i < WAYS; i++) {
-        if (set[i].used && set[i].is_ipv6 == is_ipv6 && memcmp(set[i].address, address, len) == 0)
-            return &set[i];
-        if (!set[i].used)
-            least = least && !least->used ? least : &set[i];
-        else if (!least ||
-                 (least->used && flow_suspect_weight(&set[i]) < flow_suspect_weight(least)))
-            least = &set[i];
+        flow_suspect *place = &suspects->places[set * WAYS + i];
+        if (head->tags[i] == tag && place->is_ipv6 == is_ipv6 &&
+            memcmp(place->address, address, len) == 0)
+            return place;
     }
     if (!add)
         return NULL;
-    suspects->dropped += least->used;
-    *least = (flow_suspect){.used = true, .is_ipv6 = is_ipv6};
-    memcpy(least->address, address, len);
-    return least;
+    flow_suspect *place = add_suspect(suspects, set, tag);
+    *place = (flow_suspect){.is_ipv6 = is_ipv6};
+    memcpy(place->address, address, len);
+    return place;
 }
 
 /* By weight, then by address, so that equal runs print the same. */
@@ -86,7 +122,7 @@ size_t flow_suspects_top(const flow_suspects *suspects, int64_t least, const flo
     size_t count = 0;
     for (size_t i = 0; i < suspects->sets * WAYS; i++) {
         const flow_suspect *suspect = &suspects->places[i];
-        if (!suspect->used || flow_suspect_weight(suspect) < least)
+        if (!suspects->heads[i / WAYS].tags[i % WAYS] || flow_suspect_weight(suspect) < least)
             continue;
         size_t place = count;
         while (place > 0 && ranks_before(suspect, top[place - 1]))

@@ -34,7 +34,7 @@ typedef struct flow_tally {
 
 typedef struct flow_suspect {
     uint8_t address[16];
-    bool used, is_ipv6;
+    bool is_ipv6;
     uint16_t port; /* of the last event: where a target was attacked */
     uint64_t interval; /* the tallies' number of the current interval */
     flow_tally tallies[FLOW_ATTACKS];
@@ -42,13 +42,30 @@ typedef struct flow_suspect {
     double most_ports; /* of the interval with the most */
 } flow_suspect;
 
+enum { FLOW_SUSPECT_WAYS = 8 };
+
+/* What is read to find an address: a cache line. */
+typedef struct flow_suspect_set {
+    uint32_t tags[FLOW_SUSPECT_WAYS]; /* of the hash of the address; 0: empty */
+    uint32_t weights[FLOW_SUSPECT_WAYS]; /* as of the last event */
+} flow_suspect_set;
+
 typedef struct flow_suspects {
     bry_allocator allocator;
+    flow_suspect_set *heads;
     flow_suspect *places;
     size_t sets; /* a power of two */
     uint64_t seed;
     uint64_t dropped; /* addresses that had to make room */
 } flow_suspects;
+
+/* The finalizer of MurmurHash3. */
+static inline uint64_t flow_suspects_mix(uint64_t x)
+{
+    x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return x ^ x >> 33;
+}
 
 /* Room for at least this many addresses. BRY_E_NOMEM. */
 bry_status flow_suspects_init(flow_suspects *suspects, uint64_t addresses, uint64_t seed,
@@ -59,6 +76,9 @@ uint64_t flow_suspects_bytes(const flow_suspects *suspects);
 /* The address, or NULL; with `add` it is added, possibly in the place of another. */
 flow_suspect *flow_suspects_find(flow_suspects *suspects, const uint8_t *address, bool is_ipv6,
                                  bool add);
+
+/* To be called after each change of its tallies. */
+void flow_suspects_weigh(flow_suspects *suspects, const flow_suspect *suspect);
 
 /* What it is ranked by: the sum of its totals. */
 int64_t flow_suspect_weight(const flow_suspect *suspect);

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES = 2 * FLOW_ROUND };
+/* Packets of a round: as many as a fast link carries in a tenth of a second, so that a handshake is
+ * often one change. */
+enum { FLOW_ROUND = 8192, PLACES = 2 * FLOW_ROUND };
 _Static_assert((PLACES & (PLACES - 1)) == 0, "a mask is used");
 
 typedef struct waiting_packet {
@@ -37,6 +39,7 @@ struct flow_tracker {
     bool has_twin;
     flow_table table, twin;
     waiting_packet packets[FLOW_ROUND];
+    bry_hash packet_hashes[FLOW_ROUND];
     bry_hash hashes[FLOW_ROUND]; /* of the flows */
     uint16_t places[PLACES]; /* hash → flow + 1; 0: empty */
 };
@@ -129,20 +132,37 @@ static uint16_t flow_of_round(flow_tracker *tracker, bry_hash hash)
     return (uint16_t)tracker->flows++;
 }
 
+/* First all hashes, so that they are computed side by side. */
+static void number_flows(flow_tracker *tracker)
+{
+    for (size_t i = 0; i < tracker->waiting; i++) {
+        waiting_packet *waiting = &tracker->packets[i];
+        flow_key key;
+        flow_key_of(tracker->key, &waiting->packet, &key);
+        waiting->event = (uint8_t)flow_event_of(&tracker->machine, &waiting->packet);
+        waiting->swapped = key.swapped;
+        tracker->packet_hashes[i] = bry_hash_key(tracker->seed, key.bytes, key.len);
+    }
+    for (size_t i = 0; i < tracker->waiting; i++)
+        tracker->packets[i].flow = flow_of_round(tracker, tracker->packet_hashes[i]);
+}
+
 static void find_flows(flow_tracker *tracker, flow_table *table)
 {
     const bry_answer absent = BRY_ABSENT;
     size_t n = tracker->flows;
-    table->engine->calls->find(table->engine, &tracker->clock, tracker->hashes, n, table->values,
-                               table->answers);
+    for (size_t done = 0; done < n; done += FLOW_FOUND)
+        table->engine->calls->find(table->engine, &tracker->clock, tracker->hashes + done,
+                                   n - done < FLOW_FOUND ? n - done : FLOW_FOUND,
+                                   table->values + done, table->answers + done);
     for (size_t i = 0; i < n; i++)
         table->stored[i] = table->answers[i] == absent ? UINT32_MAX : table->values[i];
 }
 
 /* One after the other, when the batch does not fit. */
-static void store_singly(flow_tracker *tracker, flow_table *table, size_t n)
+static void store_singly(flow_tracker *tracker, flow_table *table, size_t from, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = from; i < from + n; i++)
         if (table->engine->calls->store(table->engine, &tracker->clock, &table->changed[i],
                                         &table->changes[i], 1) != BRY_OK) {
             table->counts.unstored++;
@@ -159,9 +179,12 @@ static void store_flows(flow_tracker *tracker, flow_table *table)
         table->changed[n] = tracker->hashes[i];
         table->changes[n++] = table->values[i];
     }
-    if (n > 0 && table->engine->calls->store(table->engine, &tracker->clock, table->changed,
-                                             table->changes, n) != BRY_OK)
-        store_singly(tracker, table, n);
+    for (size_t done = 0; done < n; done += FLOW_STORED) {
+        size_t here = n - done < FLOW_STORED ? n - done : FLOW_STORED;
+        if (table->engine->calls->store(table->engine, &tracker->clock, table->changed + done,
+                                        table->changes + done, here) != BRY_OK)
+            store_singly(tracker, table, done, here);
+    }
 }
 
 static void compare_with_twin(flow_tracker *tracker)
@@ -186,6 +209,7 @@ void flow_tracker_flush(flow_tracker *tracker)
 {
     if (tracker->waiting == 0)
         return;
+    number_flows(tracker);
     find_flows(tracker, &tracker->table);
     if (tracker->has_twin) {
         find_flows(tracker, &tracker->twin);
@@ -214,21 +238,29 @@ static void note_largest(flow_table *table)
         table->counts.most_bytes = facts.bytes;
 }
 
-/* Deletes what has expired. */
 static void tick_table(flow_tracker *tracker, flow_table *table)
 {
     note_largest(table);
-    table->engine->calls->expire(table->engine, &tracker->clock);
+    table->engine->calls->tick(table->engine, &tracker->clock);
     table->full = false;
+}
+
+flow_packet *flow_tracker_room(flow_tracker *tracker)
+{
+    return &tracker->packets[tracker->waiting].packet;
+}
+
+static void note_time(flow_counts *counts, uint64_t time, bool first)
+{
+    if (first || time < counts->first)
+        counts->first = time;
+    if (time > counts->last)
+        counts->last = time;
 }
 
 void flow_tracker_add(flow_tracker *tracker, const flow_packet *packet)
 {
-    flow_counts *counts = &tracker->table.counts;
-    if (!tracker->clock.started || packet->time < counts->first)
-        counts->first = packet->time;
-    if (packet->time > counts->last)
-        counts->last = packet->time;
+    note_time(&tracker->table.counts, packet->time, !tracker->clock.started);
     if (flow_clock_advance(&tracker->clock, packet->time)) {
         flow_tracker_flush(tracker);
         flow_clock_tick(&tracker->clock);
@@ -236,14 +268,10 @@ void flow_tracker_add(flow_tracker *tracker, const flow_packet *packet)
         if (tracker->has_twin)
             tick_table(tracker, &tracker->twin);
     }
-    flow_key key;
     waiting_packet *waiting = &tracker->packets[tracker->waiting++];
-    waiting->packet = *packet;
+    if (&waiting->packet != packet)
+        waiting->packet = *packet;
     waiting->now = tracker->clock.now;
-    waiting->event = (uint8_t)flow_event_of(packet);
-    flow_key_of(tracker->key, packet, &key);
-    waiting->swapped = key.swapped;
-    waiting->flow = flow_of_round(tracker, bry_hash_key(tracker->seed, key.bytes, key.len));
     if (tracker->waiting == FLOW_ROUND)
         flow_tracker_flush(tracker);
 }
@@ -295,6 +323,7 @@ const flow_counts *flow_tracker_counts(const flow_tracker *tracker)
 void flow_tracker_facts(flow_tracker *tracker, flow_engine_facts *facts)
 {
     note_largest(&tracker->table);
+    tracker->table.engine->calls->sweep(tracker->table.engine, &tracker->clock);
     tracker->table.engine->calls->facts(tracker->table.engine, facts);
 }
 

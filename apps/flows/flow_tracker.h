@@ -72,6 +72,9 @@ typedef struct flow_tracker flow_tracker;
 bry_status flow_tracker_create(const flow_tracker_options *options, flow_tracker **tracker);
 void flow_tracker_destroy(flow_tracker *tracker);
 
+/* Where the next packet may be written: flow_tracker_add() does not have to copy it then. */
+flow_packet *flow_tracker_room(flow_tracker *tracker);
+
 /* The packet may wait for its round to be full. */
 void flow_tracker_add(flow_tracker *tracker, const flow_packet *packet);
 
@@ -80,6 +83,7 @@ void flow_tracker_flush(flow_tracker *tracker);
 
 /* Counts as of the last flush. */
 const flow_counts *flow_tracker_counts(const flow_tracker *tracker);
+/* Deletes the flows that have expired first. */
 void flow_tracker_facts(flow_tracker *tracker, flow_engine_facts *facts);
 
 /* The twin's: false if there is none. */

@@ -57,6 +57,35 @@ static int compare_found(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/*
+ * Sorts n entries of a segment, with room for as many after them. Their reversed fingerprints have
+ * the first `level` bits in common and are random in the others: by the next bits nearly all are in
+ * their place, and an insertion sort does the rest. (Not if many entries have spilled, which may be
+ * chosen so that they are not random.)
+ */
+static void visit_sort(found *entries, uint64_t n, unsigned level)
+{
+    enum { BUCKET_BITS = 9 };
+    uint32_t ends[(1u << BUCKET_BITS) + 1] = {0};
+    found *sorted = entries + n;
+    if (n > BRY__SEGMENT_MAX) {
+        qsort(entries, n, sizeof *entries, compare_found);
+        return;
+    }
+    for (uint64_t e = 0; e < n; e++)
+        ends[(entries[e].reversed << level >> (64 - BUCKET_BITS)) + 1]++;
+    for (unsigned b = 0; b < 1u << BUCKET_BITS; b++)
+        ends[b + 1] += ends[b];
+    for (uint64_t e = 0; e < n; e++)
+        sorted[ends[entries[e].reversed << level >> (64 - BUCKET_BITS)]++] = entries[e];
+    for (uint64_t e = 0; e < n; e++) {
+        uint64_t to = e;
+        for (; to > 0 && entries[to - 1].reversed > sorted[e].reversed; to--)
+            entries[to] = entries[to - 1];
+        entries[to] = sorted[e];
+    }
+}
+
 /* Stores the entries of segment i from this place on in `to`; returns their number. */
 static uint64_t visit_gather(const bry__table *table, uint64_t i, uint64_t place, found *to)
 {
@@ -91,7 +120,7 @@ static bool visit_reserve(visit *v, uint64_t n)
     if (v->buffer && n <= v->room)
         return true;
     bry__free(allocator, v->buffer, v->room * sizeof *v->buffer);
-    v->room = n < BRY__SEGMENT_MAX ? BRY__SEGMENT_MAX : n;
+    v->room = n < 2 * BRY__SEGMENT_MAX ? 2 * BRY__SEGMENT_MAX : n;
     v->buffer = bry__alloc(allocator, v->room * sizeof *v->buffer);
     if (!v->buffer)
         v->room = 0;
@@ -122,12 +151,12 @@ static bry_status maplet_visit_segment(visit *v, bry__table *table, uint64_t *pl
     uint64_t i = bry__table_segment_of(table, reverse_bits(*place << (64 - PLACE_BITS)));
     uint64_t end = visit_place_of(reverse_bits(i)) + (PLACES >> bry__table_level(table, i));
     const bry__segment *segment = bry__table_segment(table, i);
-    if (!visit_reserve(v,
-                       segment->n + (segment->spilled ? bry__overflow_count(&table->overflow) : 0)))
+    uint64_t spilled = segment->spilled ? bry__overflow_count(&table->overflow) : 0;
+    if (!visit_reserve(v, 2 * (segment->n + spilled)))
         return BRY_E_NOMEM;
     uint64_t n = visit_gather(table, i, *place, v->buffer);
     if (n > 1)
-        qsort(v->buffer, n, sizeof *v->buffer, compare_found);
+        visit_sort(v->buffer, n, bry__table_level(table, i));
     v->left -= v->left > 0; /* empty segments take time too */
     for (uint64_t e = 0; e < n; e++) {
         uint64_t here = visit_place_of(v->buffer[e].reversed);
