@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const unsigned char bry__no_block[BRY__NO_BLOCK];
+
 const bry__kernel *bry__kernel_of(bry__isa isa)
 {
     if (!bry__cpu_has(isa))

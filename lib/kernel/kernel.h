@@ -9,7 +9,7 @@
 
 #include "common/attributes.h"
 #include "common/cpu.h"
-#include "kernel/slots.h"
+#include "kernel/probes.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -37,6 +37,12 @@ typedef struct bry__kernel {
     void (*bits_down)(unsigned char *bytes, size_t first, size_t end, unsigned by);
     void (*bits_up)(unsigned char *bytes, size_t first, size_t end, unsigned by);
     uint64_t (*run_after)(const unsigned char *bytes, uint64_t at, unsigned zeros, unsigned *ones);
+
+    /* Look-ups in segments (kernel/probes.h). probe_runs: finds the entries of each quotient, and
+     * prefetches them. probe_slots: where answers[i] is 0, it becomes whether one of them has the
+     * remainder, and values[i] the value of the first one. */
+    void (*probe_runs)(bry__probe *probes, size_t n);
+    void (*probe_slots)(const bry__probe *probes, size_t n, uint32_t *values, uint8_t *answers);
 
     /* Entries of a segment that are kept (kernel/slots.h). */
     void (*slots_select)(const unsigned char *bytes, uint64_t end, unsigned n, unsigned bits,

@@ -196,6 +196,109 @@ static bool avx512_rows_and(unsigned char *mask, const unsigned char *const *row
 }
 
 /*
+ * The run of a quotient, nearly without branches: which word it is in cannot be predicted. The
+ * zeros of four words are counted at once; the run is in the first one that has its own 0, unless it
+ * begins in an earlier word.
+ */
+static inline void avx512_probe_run(bry__probe *probe)
+{
+    unsigned start = bry__probe_start(probe), zeros = probe->quotient & ((1u << BRY__SAMPLED) - 1);
+    size_t byte = start >> 3, left = (probe->end >> 3) - probe->runs - byte;
+    const unsigned char *from = probe->bytes + probe->runs + byte;
+    /* Zeros of the first byte that are before the start do not count, but do no harm otherwise. */
+    zeros += (unsigned)__builtin_popcount(~*from & ((1u << (start & 7)) - 1));
+    __mmask32 there = left < 32 ? ((__mmask32)1 << left) - 1 : ~(__mmask32)0;
+    __m256i words = _mm256_maskz_loadu_epi8(there, from), none = _mm256_setzero_si256();
+    __m256i clear = _mm256_popcnt_epi64(_mm256_xor_si256(words, _mm256_set1_epi64x(-1)));
+    __m256i sums = _mm256_add_epi64(clear, _mm256_alignr_epi64(clear, none, 3));
+    sums = _mm256_add_epi64(sums, _mm256_alignr_epi64(sums, none, 2)); /* up to each word */
+    unsigned word = (unsigned)__builtin_popcount(
+        _mm256_cmple_epu64_mask(sums, _mm256_set1_epi64x((long long)zeros)));
+    if (word > 3) {
+        bry__probe_find_run(probe);
+        return;
+    }
+    unsigned skipped = (unsigned)_mm_cvtsi128_si32(_mm256_castsi256_si128(_mm256_permutexvar_epi64(
+        _mm256_set1_epi64x((long long)word), _mm256_sub_epi64(sums, clear))));
+    uint64_t gaps = ~bry__load64(from + 8 * (size_t)word);
+    unsigned own = bry__select64(gaps, zeros - skipped);
+    uint64_t earlier = gaps & bry__low_bits(own);
+    if (earlier == 0 && word > 0) {
+        bry__probe_find_run(probe);
+        return;
+    }
+    unsigned begin = earlier ? 64 - (unsigned)__builtin_clzll(earlier) : 0;
+    probe->length = own - begin;
+    probe->index = (start & ~7u) + 64 * word + begin - probe->quotient;
+}
+
+/* The bytes that hold four slots: as few as possible, since they may be in two lines. */
+#define AVX512_PROBE_READS(probe) ((probe)->bits <= 28 ? 16 : 32)
+
+static void avx512_probe_runs(bry__probe *probes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        avx512_probe_run(&probes[i]);
+        /* Without entries the block's beginning, which is in the cache. */
+        size_t slots = (bry__probe_end(&probes[i]) >> 3) & -(size_t)(probes[i].length > 0);
+        __builtin_prefetch(probes[i].bytes + slots);
+        __builtin_prefetch(probes[i].bytes + slots - AVX512_PROBE_READS(&probes[i]) + 1);
+    }
+}
+
+/* Four slots at once, as avx512_slots_select() takes them; at most 49 bits each. */
+static inline bool avx512_probe_slots_four(const bry__probe *probe, uint32_t *value)
+{
+    const __m256i each = _mm256_setr_epi64x(0, 1, 2, 3);
+    const __m256i four = _mm256_set1_epi64x(0x0003000200010000);
+    const __m256i spread = _mm256_set_epi64x(0x0908090809080908, 0x0100010001000100,
+                                             0x0908090809080908, 0x0100010001000100);
+    const __m256i fifteen = _mm256_set1_epi64x(15);
+    bool some = probe->length > 0; /* else no memory that may not be in the cache is read */
+    const unsigned char *bytes = some ? probe->bytes : bry__no_block;
+    uint32_t end = some ? bry__probe_end(probe) : 8 * BRY__NO_BLOCK;
+    int first = (int)((end + 15) >> 4) - (AVX512_PROBE_READS(probe) >> 1); /* words of 16 bits */
+    __mmask16 there = (__mmask16)(0xffffu << (first < 0 ? -first : 0));
+    __m256i words = AVX512_PROBE_READS(probe) == 16
+                        ? _mm256_castsi128_si256(
+                              _mm_maskz_loadu_epi16((__mmask8)there, bytes + 2 * (ptrdiff_t)first))
+                        : _mm256_maskz_loadu_epi16(there, bytes + 2 * (ptrdiff_t)first);
+    __m256i at = _mm256_sub_epi64(_mm256_set1_epi64x(end),
+                                  _mm256_mul_epu32(each, _mm256_set1_epi64x(probe->bits)));
+    __m256i from = _mm256_sub_epi64(_mm256_srli_epi64(_mm256_add_epi64(at, fifteen), 4),
+                                    _mm256_set1_epi64x(first + 4));
+    __m256i taken =
+        _mm256_permutexvar_epi16(_mm256_add_epi16(_mm256_shuffle_epi8(from, spread), four), words);
+    __m256i behind = _mm256_and_si256(_mm256_sub_epi64(_mm256_setzero_si256(), at), fifteen);
+    __m256i slots = _mm256_srl_epi64(_mm256_sllv_epi64(taken, behind),
+                                     _mm_cvtsi32_si128(64 - (int)probe->bits));
+    __m256i differs =
+        _mm256_sll_epi64(_mm256_xor_si256(slots, _mm256_set1_epi64x((long long)probe->u)),
+                         _mm_cvtsi32_si128(64 - (int)probe->low));
+    unsigned most = probe->length < 4 ? probe->length : 4;
+    __mmask8 same = _mm256_mask_testn_epi64_mask((__mmask8)((1u << most) - 1), differs, differs);
+    *value = (uint32_t)((uint64_t)_mm_cvtsi128_si64(
+                            _mm256_castsi256_si128(_mm256_maskz_compress_epi64(same, slots))) >>
+                        probe->low);
+    return same != 0;
+}
+
+static void avx512_probe_slots(const bry__probe *probes, size_t n, uint32_t *values,
+                               uint8_t *answers)
+{
+    for (size_t i = 0; i < n; i++) {
+        const bry__probe *probe = &probes[i];
+        uint32_t value = 0;
+        bool wide = probe->bits > 49, found = !wide && avx512_probe_slots_four(probe, &value);
+        if (wide || (probe->length > 4 && !found))
+            found = bry__probe_pick(probe, wide ? 0 : 4, &value);
+        found = found && !answers[i];
+        values[i] = found ? value : values[i];
+        answers[i] |= found;
+    }
+}
+
+/*
  * Eight slots at a time, which are in 64 bytes. Of these, each lane takes the four words of 16 bits
  * that end with or behind the slot, and shifts the value to their lowest bits.
  */
@@ -247,6 +350,8 @@ const bry__kernel bry__kernel_avx512 = {
     .bits_down = avx512_bits_down,
     .bits_up = avx512_bits_up,
     .run_after = bry__run_after_words, /* with BMI2 */
+    .probe_runs = avx512_probe_runs,
+    .probe_slots = avx512_probe_slots,
     .slots_select = avx512_slots_select,
     .slots_copy = bry__slots_copy_words,
     .runs_copy = bry__runs_copy_words,

@@ -2,9 +2,8 @@
 #ifndef BRY_MAPLET_SEGMENT_LAYOUT_H
 #define BRY_MAPLET_SEGMENT_LAYOUT_H
 
+#include "kernel/probes.h"
 #include "maplet/segment.h"
-
-#define BRY__SAMPLED 7u /* log2 of the quotients per sample */
 
 static inline unsigned bry__quotients_of(const bry__segment *segment, uint64_t u_most)
 {

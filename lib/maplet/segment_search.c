@@ -29,14 +29,6 @@ static inline bry__segment_run segment_run_of(const bry__segment *segment, unsig
     return run;
 }
 
-/* The slot whose last bit is before `end`: the word that ends with its last byte, shifted so that
- * it ends with the slot. It has at most BRY__FIELD_MAX bits. */
-static inline uint64_t segment_slot_before(const bry__segment *segment, uint64_t end, unsigned bits)
-{
-    unsigned behind = -(unsigned)end & 7;
-    return bry__load64(segment->bytes + ((end + 7) >> 3) - 8) << behind >> (64 - bits);
-}
-
 /* About the number of entries with a lower quotient. */
 static inline unsigned segment_index_about(const bry__segment *segment, unsigned quotients,
                                            unsigned quotient)
@@ -97,7 +89,7 @@ bry__place bry__segment_seek(const bry__segment *segment, uint64_t u_most, uint6
         return segment_seek_wide(segment, remainder, run, quotient);
     uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps) - (uint64_t)run.index * bits;
     for (; run.length > 0; run.length--, run.index++, end -= bits) {
-        slot = segment_slot_before(segment, end, bits);
+        slot = bry__slot_before(segment->bytes, end, bits);
         if ((slot & bry__low_bits(low)) >= remainder)
             break;
     }
@@ -106,7 +98,7 @@ bry__place bry__segment_seek(const bry__segment *segment, uint64_t u_most, uint6
         place.count++;
         end -= bits;
         if (run.length > place.count)
-            slot = segment_slot_before(segment, end, bits);
+            slot = bry__slot_before(segment->bytes, end, bits);
     }
     return place;
 }
@@ -147,7 +139,7 @@ static inline bool segment_pick(const bry__segment *segment, uint64_t u, bry__se
         return segment_pick_wide(segment, u, run, value);
     uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps) - (uint64_t)run->index * bits;
     for (; run->length > 0; run->length--, run->index++, end -= bits) {
-        uint64_t slot = segment_slot_before(segment, end, bits);
+        uint64_t slot = bry__slot_before(segment->bytes, end, bits);
         if ((slot ^ u) << (64 - low) == 0) {
             *value = (uint32_t)(slot >> low);
             return true;
@@ -189,56 +181,61 @@ bry__swapped bry__segment_swap(bry__segment *segment, uint64_t u_most, uint64_t 
     return BRY__SWAP_DONE;
 }
 
-/* Prefetches the estimated position of the quotient's run, and its sample. */
-BRY__PREFETCHING void segment_prefetch_runs(const bry__segment *segment, uint64_t u_most,
-                                            uint64_t u)
+/* Prefetches the quotient's sample and its run, which are about where `index` says. */
+BRY__PREFETCHING void segment_prefetch_run(const bry__segment *segment, unsigned quotients,
+                                           unsigned quotient, unsigned index)
 {
-    if (!segment->bytes)
-        return;
-    unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    unsigned quotients = bry__quotients_of(segment, u_most);
-    unsigned index = segment_index_about(segment, quotients, quotient);
     __builtin_prefetch(segment->bytes + 2 * (size_t)(quotient >> BRY__SAMPLED));
     const unsigned char *about = bry__runs_of(segment, quotients) + ((quotient + index) >> 3);
     __builtin_prefetch(about - 8);
     __builtin_prefetch(about + 12);
 }
 
-BRY__PREFETCHING bry__segment_run segment_locate(const bry__segment *segment, uint64_t u_most,
-                                                 uint64_t u)
+/* Sets a probe, and prefetches the sample and the runs that it needs. */
+static inline void segment_probe(const bry__query *query, bry__probe *probe)
 {
-    bry__segment_run run = {0};
-    if (segment->bytes)
-        run = segment_run_of(segment, bry__quotients_of(segment, u_most),
-                             (unsigned)(u >> segment->remainder_bits));
-    if (run.length) { /* the word that is read may begin in the line before */
-        const unsigned char *end =
-            segment->bytes + ((bry__slot_at(segment, run.index) + bry__slot_bits(segment)) >> 3);
-        __builtin_prefetch(end);
-        __builtin_prefetch(end - 8);
+    const bry__segment *segment = query->segment;
+    if (!segment->bytes) {
+        *probe =
+            (bry__probe){.bytes = bry__no_block, .end = 8 * BRY__NO_BLOCK, .low = 1, .bits = 1};
+        return;
     }
-    return run;
+    unsigned quotients = bry__quotients_of(segment, query->u_most);
+    unsigned quotient = (unsigned)(query->u >> segment->remainder_bits);
+    segment_prefetch_run(segment, quotients, quotient,
+                         segment_index_about(segment, quotients, quotient));
+    probe->bytes = segment->bytes;
+    probe->runs = (uint32_t)(2 * bry__samples_of(quotients));
+    probe->end = 8 * (uint32_t)bry__segment_block(segment->steps);
+    probe->u = query->u;
+    probe->quotient = quotient;
+    probe->low = segment->remainder_bits;
+    probe->bits = (uint8_t)bry__slot_bits(segment);
+}
+
+/* Prefetches the runs, then finds the entries there and prefetches those. */
+static void segment_probe_n(const bry__query *queries, size_t n, bry__probe *probes)
+{
+    for (size_t i = 0; i < n; i++)
+        segment_probe(&queries[i], &probes[i]);
+    bry__kernels()->probe_runs(probes, n);
 }
 
 void bry__segment_get_n(const bry__query *queries, size_t n, uint32_t *values, uint8_t *answers)
 {
-    bry__segment_run runs[BRY__SEGMENT_BATCH];
-    for (size_t i = 0; i < n; i++)
-        segment_prefetch_runs(queries[i].segment, queries[i].u_most, queries[i].u);
-    for (size_t i = 0; i < n; i++)
-        runs[i] = segment_locate(queries[i].segment, queries[i].u_most, queries[i].u);
-    for (size_t i = 0; i < n; i++)
-        if (!answers[i])
-            answers[i] = segment_pick(queries[i].segment, queries[i].u, &runs[i], &values[i]);
+    bry__probe probes[BRY__SEGMENT_BATCH];
+    segment_probe_n(queries, n, probes);
+    bry__kernels()->probe_slots(probes, n, values, answers);
 }
 
 void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_t u)
 {
     if (!segment->bytes)
         return;
-    segment_prefetch_runs(segment, u_most, u);
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    unsigned index = segment_index_about(segment, bry__quotients_of(segment, u_most), quotient);
+    unsigned quotients = bry__quotients_of(segment, u_most);
+    unsigned index = segment_index_about(segment, quotients, quotient);
+    segment_prefetch_run(segment, quotients, quotient, index);
     const unsigned char *slot = segment->bytes + (bry__slot_at(segment, index) >> 3);
     __builtin_prefetch(slot - BRY__LINE / 2);
     __builtin_prefetch(slot + BRY__LINE / 2);
@@ -251,14 +248,12 @@ void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, 
     unsigned quotient = (unsigned)(u >> segment->remainder_bits);
     unsigned quotients = bry__quotients_of(segment, u_most);
     unsigned index = segment_index_about(segment, quotients, quotient);
-    segment_prefetch_runs(segment, u_most, u);
+    segment_prefetch_run(segment, quotients, quotient, index);
     segment_prefetch_moved(segment, quotients, quotient, index);
 }
 
 void bry__segment_prefetch_n(const bry__query *queries, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        segment_prefetch_runs(queries[i].segment, queries[i].u_most, queries[i].u);
-    for (size_t i = 0; i < n; i++)
-        (void)segment_locate(queries[i].segment, queries[i].u_most, queries[i].u);
+    bry__probe probes[BRY__SEGMENT_BATCH];
+    segment_probe_n(queries, n, probes);
 }
