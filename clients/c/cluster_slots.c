@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DOWN_MS 500u
+
 /* ---- the slot of a key --------------------------------------------------------------------- */
 
 /* CRC-16/XMODEM (polynomial 0x1021), four bits at a time. */
@@ -168,22 +170,27 @@ static bry_status learn_from_node(bryc_client *client, uint32_t number)
     return status;
 }
 
+/* Asks the nodes in turn; those that could not be reached a moment ago come last. */
 bry_status bryc__learn_slots(bryc_client *client)
 {
     bry_status status = BRY_E_IO;
+    uint64_t now = bryc__now();
     uint32_t count = client->count; /* those found meanwhile are not asked in this round */
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t node = (client->first_asked + i) % count;
-        status = learn_from_node(client, node);
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        uint32_t number = (client->first_asked + i) % count;
+        if ((client->nodes[number]->down_until > now) != (i >= count))
+            continue;
+        status = learn_from_node(client, number);
         if (status == BRY_OK) {
             /* Another one the next time: this one may be cut off from the others. */
-            client->first_asked = (node + 1) % client->count;
+            client->first_asked = (number + 1) % client->count;
             client->stale = false;
             client->refreshed_at = bryc__now();
             return BRY_OK;
         }
         if (status != BRY_E_IO)
             return status;
+        client->nodes[number]->down_until = bryc__now() + DOWN_MS;
     }
     return status;
 }

@@ -5,6 +5,8 @@
  * key, or @N for node number N. An empty line sends the batch and prints a line for each command:
  * its status, and its reply. "nodes" prints the nodes; "fork" lets a child process go on.
  *
+ * TALK_PATIENCE limits the patience, in milliseconds, and the time for a reply to 300 ms.
+ *
  * "map NAME [raw=BITS | values=N]" creates or opens a distributed map, of which there is one at a
  * time. On it: "set key value …", "update key value …", "get key …" and "del key …", which print
  * answers, and "wait N".
@@ -170,7 +172,9 @@ int main(int argc, char **argv)
     bryc_options options = BRYC_OPTIONS;
     if (argc != 2)
         return 2;
-    options.patience_ms = 60000;
+    const char *patience = getenv("TALK_PATIENCE");
+    options.patience_ms = patience ? (uint32_t)atoi(patience) : 60000;
+    options.reply_ms = patience ? 300 : 0;
     options.password = getenv("BLOOMERY_PASSWORD");
     bry_status status = bryc_open(argv[1], &options, &client);
     printf("= %s %s\n", bry_status_word(status), status == BRY_OK ? "" : bryc_error(client));
