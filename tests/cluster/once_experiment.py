@@ -79,8 +79,17 @@ class ProxiedCluster(Cluster):
                 for node in primaries) and all(
                 node.client.info("replication")["master_link_status"] == "up"
                 for node in self.nodes if node not in primaries)
-        wait_until(linked, "every primary has a replica in sync")
-        self.wait_ok(roles=True)
+        try:
+            wait_until(linked, "every primary has a replica in sync")
+            self.wait_ok(roles=True)
+        except TimeoutError as error:
+            raise TimeoutError(f"{error}\n{self.views()}") from None
+
+    def views(self):
+        """What each node says of itself and of the others, for failures."""
+        return "\n".join(f"{node}: {node.client('ROLE') if node.alive else 'dead'}\n"
+                         f"{node.client('CLUSTER', 'NODES').decode() if node.alive else ''}"
+                         for node in self.nodes)
 
     def confirmed(self, primary):
         """Waits until the replica has what the primary has now."""
