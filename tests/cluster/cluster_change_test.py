@@ -45,9 +45,13 @@ def too_many(wrong, n):
 class Changes(ClusterCase):
     REPLICAS = 1
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.agents = map_agents.agents(cls)
+
     def setUp(self):
         super().setUp()
-        self.agents = map_agents.agents(self)
         # A node that stays where it is.
         self.url = f"redis://{self.cluster.nodes[0].address}/"
 

@@ -25,10 +25,14 @@ def within(count, n, error):
 class Clients(ClusterCase):
     REPLICAS = 1
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.agents = map_agents.agents(cls)
+
     def setUp(self):
         super().setUp()
         self.url = f"redis://{self.cluster.nodes[0].address}/"
-        self.agents = map_agents.agents(self)
 
     # The example of each README prints what the README says.
 
@@ -302,6 +306,7 @@ class Clients(ClusterCase):
         self.addCleanup(self.cluster.forget_password)
         place = f"{self.cluster.nodes[0].address}/m"
         for agent in self.agents:
+            getattr(agent, "clients", {}).clear()  # whose connections are open
             with self.subTest(client=agent.name):
                 agent.create(f"redis://ann:p%40ss%3Aw%2Frd@{place}", raw=12)
                 agent.set_many([(b"%d" % i, i) for i in range(1000)])

@@ -159,6 +159,27 @@ static void read_agent_options(char *rest, bryc_map_options *options)
     }
 }
 
+static void agent_forget(size_t at)
+{
+    bryc_map_close(opened[at].map);
+    bryc_close(opened[at].client);
+    free(opened[at].url);
+    memmove(&opened[at], &opened[at + 1], (--opened_count - at) * sizeof opened[0]);
+}
+
+/* Keeps the current map instead of one of the same URL or, if there are too many, the oldest. */
+static void agent_keep(const char *url)
+{
+    for (size_t i = opened_count; i-- > 0;)
+        if (strcmp(opened[i].url, url) == 0)
+            agent_forget(i);
+    if (opened_count == MAPS_MOST)
+        agent_forget(0);
+    opened[opened_count].url = strdup(url);
+    opened[opened_count].client = client;
+    opened[opened_count++].map = map;
+}
+
 static void agent_open(const char *how, char *url, char *rest)
 {
     for (size_t i = 0; how[0] == 'u' && i < opened_count; i++) {
@@ -180,17 +201,16 @@ static void agent_open(const char *how, char *url, char *rest)
     } else if (status == BRY_OK) {
         status = bryc_map_open(client, bryc_url_name(client), &made);
     }
-    if (status != BRY_OK || opened_count == MAPS_MOST) {
+    if (status != BRY_OK) {
         agent_fail(status);
         bryc_map_close(made);
         bryc_close(other);
         client = NULL;
+        map = NULL;
         return;
     }
     map = made;
-    opened[opened_count].url = strdup(url);
-    opened[opened_count].client = client;
-    opened[opened_count++].map = map;
+    agent_keep(url);
     printf("OK\n");
 }
 
@@ -269,11 +289,8 @@ int main(void)
         agent_act(line);
         fflush(stdout);
     }
-    for (size_t i = 0; i < opened_count; i++) {
-        bryc_map_close(opened[i].map);
-        bryc_close(opened[i].client);
-        free(opened[i].url);
-    }
+    while (opened_count)
+        agent_forget(opened_count - 1);
     free(line);
     return 0;
 }

@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
+import urllib.parse
 
 from cluster_runner import PATIENCE, TESTS
 
@@ -46,24 +48,30 @@ class PythonAgent:
         return None if bloomery_map else "this Python has no module redis (Debian: python3-redis)"
 
     def __init__(self):
-        self.map, self.maps = None, {}
+        self.map, self.maps, self.clients = None, {}, {}
 
     def __getattr__(self, method):
-        def call(*given, **options):
-            try:
-                return getattr(self.map, method)(*given, **options)
-            except bloomery_map.MapError as error:
-                raise Failed(type(error).__name__, str(error)) from error
-        return call
+        return lambda *given, **options: self._try(getattr(self.map, method), *given, **options)
 
-    def create(self, url, **options):
+    @staticmethod
+    def _try(function, *given, **options):
         try:
-            self.map = bloomery_map.create(url, **options)
+            return function(*given, **options)
         except bloomery_map.MapError as error:
             raise Failed(type(error).__name__, str(error)) from error
 
+    def _place(self, url):
+        """A client, which takes long to make, and the name of a map."""
+        server, _, name = url.rpartition("/")
+        if server not in self.clients:
+            self.clients[server] = bloomery_map.connect(url)[0]
+        return self.clients[server], urllib.parse.unquote(name)
+
+    def create(self, url, **options):
+        self.map = self._try(bloomery_map.create, *self._place(url), **options)
+
     def open(self, url):
-        self.map = self.maps[url] = bloomery_map.open(url)
+        self.map = self.maps[url] = self._try(bloomery_map.open, *self._place(url))
 
     def use(self, url):
         """The same, but a map that was opened before is not opened again."""
@@ -72,7 +80,7 @@ class PythonAgent:
         self.map = self.maps[url]
 
     def names(self, url):
-        return bloomery_map.names(url)
+        return bloomery_map.names(self._place(url)[0])
 
     def wait_for(self, seconds):
         self.map.nodes.wait_for = seconds
@@ -261,8 +269,8 @@ class CAgent:
         assert code == 0, f"the C client ended with {code}"  # the sanitizer's complaint is above
 
 
-def agents(test):
-    """One agent of each language that is installed; they end with the test."""
+def agents(case):
+    """One agent of each language that is installed; they end with the class of tests."""
     made = []
     for kind in (PythonAgent, NodeAgent, CAgent):
         why = kind.missing()
@@ -271,7 +279,7 @@ def agents(test):
                 print(f"without {kind.name}: {why}", file=sys.stderr)
             continue
         made.append(kind())
-        test.addCleanup(made[-1].close)
+        case.addClassCleanup(made[-1].close)
     if not made:
-        test.skipTest("no client is installed")
+        raise unittest.SkipTest("no client is installed")
     return made
