@@ -22,11 +22,10 @@ int cli_map_drop(int argc, char **argv)
     size_t words;
     cli_remote remote;
     int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_map_check_address(command, argv[0], true);
     if (code != CLI_GO_ON)
         return code;
-    if (!cli_map_is_remote(argv[0]))
-        return cli_misuse(command, "%s is not an address: redis://HOST:PORT/NAME",
-                          cli_quote(argv[0]).text);
     code = cli_remote_connect(argv[0], true, &remote);
     if (code == CLI_GO_ON) {
         bry_status status = bryc_map_drop(remote.client, bryc_url_name(remote.client));
@@ -89,11 +88,10 @@ int cli_map_ls(int argc, char **argv)
     size_t words;
     cli_remote remote;
     int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_map_check_address(command, argv[0], false);
     if (code != CLI_GO_ON)
         return code;
-    if (!cli_map_is_remote(argv[0]))
-        return cli_misuse(command, "%s is not an address: redis://HOST:PORT",
-                          cli_quote(argv[0]).text);
     code = cli_remote_connect(argv[0], false, &remote);
     if (code == CLI_GO_ON) {
         cli_json json = CLI_JSON_TO(stdout);

@@ -133,11 +133,10 @@ int cli_map_save_command(int argc, char **argv)
     size_t words;
     cli_remote remote;
     int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_map_check_address(command, argv[0], true);
     if (code != CLI_GO_ON)
         return code;
-    if (!cli_map_is_remote(argv[0]))
-        return cli_misuse(command, "%s is not an address: redis://HOST:PORT/NAME",
-                          cli_quote(argv[0]).text);
     code = cli_remote_open(argv[0], 0, &remote);
     if (code == CLI_GO_ON && mkdir(argv[1], 0777) != 0)
         code = folder_failed(argv[1]);
@@ -246,11 +245,10 @@ int cli_map_restore(int argc, char **argv)
     size_t words;
     cli_remote remote;
     int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON)
+        code = cli_map_check_address(command, argv[1], true);
     if (code != CLI_GO_ON)
         return code;
-    if (!cli_map_is_remote(argv[1]))
-        return cli_misuse(command, "%s is not an address: redis://HOST:PORT/NAME",
-                          cli_quote(argv[1]).text);
     code = cli_remote_connect(argv[1], true, &remote);
     remote.wait = wait > UINT32_MAX ? UINT32_MAX : (uint32_t)wait;
     if (code == CLI_GO_ON)

@@ -44,7 +44,7 @@ typedef struct bryc__exchange {
 
 /* Returns when every request is done or failed. The requests' statuses tell which failed; the
  * client has the message of the first failure. */
-void bryc__exchange_run(bryc__exchange *exchange);
+void bryc__exchange_run(bryc__exchange *self);
 
 /* For `deliver`: the context is an array of bryc_command. */
 void bryc__deliver_command(void *context, uint32_t request, void *reply);

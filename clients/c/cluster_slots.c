@@ -136,8 +136,10 @@ static bry_status learn_from_reply(bryc_client *client, const redisReply *reply,
     if (reply->type != REDIS_REPLY_ARRAY)
         return bryc__fail(client, BRY_E_BADDATA, "CLUSTER SLOTS: an unknown form of reply");
     uint32_t *owners = malloc(sizeof client->owners);
-    bry_status status = owners ? BRY_OK : bryc__fail(client, BRY_E_NOMEM, "out of memory");
-    for (uint32_t slot = 0; owners && slot < BRYC_SLOTS; slot++)
+    if (!owners)
+        return bryc__fail(client, BRY_E_NOMEM, "out of memory");
+    bry_status status = BRY_OK;
+    for (uint32_t slot = 0; slot < BRYC_SLOTS; slot++)
         owners[slot] = BRYC__NONE;
     for (size_t i = 0; i < reply->elements && status == BRY_OK; i++)
         status = learn_row(client, reply->element[i], client->nodes[asked]->host, owners);
@@ -176,7 +178,7 @@ bry_status bryc__learn_slots(bryc_client *client)
     bry_status status = BRY_E_IO;
     uint64_t now = bryc__now();
     uint32_t count = client->count; /* those found meanwhile are not asked in this round */
-    for (uint32_t i = 0; i < 2 * count; i++) {
+    for (uint32_t i = 0; count > 0 && i < 2 * count; i++) {
         uint32_t number = (client->first_asked + i) % count;
         if ((client->nodes[number]->down_until > now) != (i >= count))
             continue;

@@ -237,29 +237,30 @@ uint32_t bryc_map_confirmed(const bryc_map *map)
 
 /* ---- dropping ------------------------------------------------------------------------------ */
 
-/* Deletes keys first … last - 1, where number `slabs` is the list of values. */
-static bry_status drop_keys(bryc_map *map, uint64_t first, uint64_t last)
+bry_status bryc__ask_slabs(bryc_map *map, const char *word, uint64_t first, size_t n,
+                           bry_status (*read)(void *context, bryc_command *commands, size_t n),
+                           void *context)
 {
-    size_t n = (size_t)(last - first), room = BRYC__SLAB_KEY_MAX;
+    size_t room = BRYC__SLAB_KEY_MAX;
     char *keys = malloc(n * room);
     const char **words = malloc(n * 2 * sizeof *words);
     bryc_command *commands = calloc(n, sizeof *commands);
-    bry_status status = BRY_E_NOMEM;
+    bry_status status = bryc__fail(map->client, BRY_E_NOMEM, "out of memory");
     if (keys && words && commands) {
         for (size_t i = 0; i < n; i++) {
             if (first + i < map->record.slabs)
                 bryc_map_slab_key(map, first + i, keys + i * room, room);
             else
                 bryc_map_values_key(map, keys + i * room, room);
-            words[2 * i] = "UNLINK";
+            words[2 * i] = word;
             words[2 * i + 1] = keys + i * room;
             commands[i] = (bryc_command){.argc = 2, .key = 1, .argv = words + 2 * i};
         }
         status = bryc_send(map->client, commands, n);
+        if (read)
+            status = read(context, commands, n);
         for (size_t i = 0; i < n; i++)
             freeReplyObject(commands[i].reply);
-    } else {
-        bryc__fail(map->client, status, "out of memory");
     }
     free(keys);
     free(words);
@@ -272,7 +273,8 @@ bry_status bryc__map_delete_keys(bryc_map *map)
     uint64_t count = map->record.slabs + map->record.codes;
     bry_status status = BRY_OK;
     for (uint64_t i = 0; i < count && status == BRY_OK; i += DROP_STEP)
-        status = drop_keys(map, i, i + DROP_STEP < count ? i + DROP_STEP : count);
+        status = bryc__ask_slabs(
+            map, "UNLINK", i, count - i < DROP_STEP ? (size_t)(count - i) : DROP_STEP, NULL, NULL);
     return status;
 }
 

@@ -15,6 +15,7 @@ static double number_of(const redisReply *reply)
 
 /* Sums and maxima; the shares are weighted below. */
 typedef struct summary {
+    bryc_client *client;
     bryc_map_info *info;
     double load;
     bry_map_errors present; /* sums over keys */
@@ -69,9 +70,9 @@ static void add_field(summary *sum, const char *name, const redisReply *reply, d
 }
 
 /* The replies of some slabs. A slab without keys does not exist. */
-static bry_status add_slabs(summary *sum, bryc_client *client, bryc_command *commands, size_t n)
+static bry_status add_slabs(void *context, bryc_command *commands, size_t n)
 {
-    bryc_send(client, commands, n);
+    summary *sum = context;
     for (size_t i = 0; i < n; i++) {
         const redisReply *reply = commands[i].reply;
         double items = 0;
@@ -80,7 +81,7 @@ static bry_status add_slabs(summary *sum, bryc_client *client, bryc_command *com
         if (reply->type == REDIS_REPLY_ERROR && strstr(reply->str, "no such key"))
             continue;
         if (reply->type != REDIS_REPLY_ARRAY)
-            return bryc__fail(client, BRY_E_IO, "MAP.INFO: %s",
+            return bryc__fail(sum->client, BRY_E_IO, "MAP.INFO: %s",
                               reply->str ? reply->str : "an unknown form of reply");
         sum->info->slabs_used++;
         for (size_t j = 0; j + 1 < reply->elements; j += 2)
@@ -88,30 +89,6 @@ static bry_status add_slabs(summary *sum, bryc_client *client, bryc_command *com
                 add_field(sum, reply->element[j]->str, reply->element[j + 1], &items);
     }
     return BRY_OK;
-}
-
-static bry_status ask_slabs(bryc_map *map, summary *sum, uint64_t first, size_t n)
-{
-    size_t room = BRYC__SLAB_KEY_MAX;
-    char *keys = malloc(n * room);
-    const char **words = malloc(n * 2 * sizeof *words);
-    bryc_command *commands = calloc(n, sizeof *commands);
-    bry_status status = bryc__fail(map->client, BRY_E_NOMEM, "out of memory");
-    if (keys && words && commands) {
-        for (size_t i = 0; i < n; i++) {
-            bryc_map_slab_key(map, first + i, keys + i * room, room);
-            words[2 * i] = "MAP.INFO";
-            words[2 * i + 1] = keys + i * room;
-            commands[i] = (bryc_command){.argc = 2, .key = 1, .argv = words + 2 * i};
-        }
-        status = add_slabs(sum, map->client, commands, n);
-        for (size_t i = 0; i < n; i++)
-            freeReplyObject(commands[i].reply);
-    }
-    free(keys);
-    free(words);
-    free(commands);
-    return status;
 }
 
 /* Length and memory of the list of values. */
@@ -150,11 +127,12 @@ bry_status bryc_map_get_info(bryc_map *map, bryc_map_info *info)
     stats->tables = 1;
     if (bry_map_plan(&slab, &shape) == BRY_OK)
         stats->promised = shape.errors;
-    summary sum = {.info = info};
+    summary sum = {.client = map->client, .info = info};
     bry_status status = map->record.codes ? add_values(map, stats) : BRY_OK;
     for (uint64_t i = 0; i < map->record.slabs && status == BRY_OK; i += INFO_STEP) {
         uint64_t left = map->record.slabs - i;
-        status = ask_slabs(map, &sum, i, left < INFO_STEP ? (size_t)left : INFO_STEP);
+        status = bryc__ask_slabs(map, "MAP.INFO", i, left < INFO_STEP ? (size_t)left : INFO_STEP,
+                                 add_slabs, &sum);
     }
     double slabs = (double)map->record.slabs, items = (double)stats->items;
     stats->load = sum.load / slabs;

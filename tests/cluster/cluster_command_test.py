@@ -109,6 +109,19 @@ class Commands:
                 self.expect(["drop", self.url(engine + name)])
         self.assertEqual(self.all_keys(), [])
 
+    def test_repeated_and_long_keys(self):
+        url = self.url("l")
+        # More than one command for a slab: the last value of a key wins.
+        stdin = b"".join(b"a\t%d\nb%d\t1\n" % (i % 256, i) for i in range(2600))
+        self.expect(["build", url, "--raw", "8", "--slabs", "1"], stdin=stdin)
+        self.expect(["get", url, "a"], out=b"%d\n" % (2599 % 256))
+        lengthy = b"x" * (3 << 20)
+        self.expect(["put", url], stdin=lengthy + b"1\t7\n" + lengthy + b"2\t8\n\t9\n")
+        done = self.run_map("get", url, "--json", stdin=lengthy + b"2\n\n" + lengthy + b"1\n")
+        self.assertEqual([json.loads(line)["value"] for line in done.stdout.splitlines()],
+                         [8, 9, 7])
+        self.expect(["drop", url])
+
     def test_damaged_folder(self):
         url = self.url("d")
         self.expect(["build", url, "--slabs", "4"], stdin=pairs(100, lambda i: f"value {i % 9}"))

@@ -3,6 +3,7 @@
 structure.py ROOT                         the source tree
 structure.py ROOT --exports LIB HEADER…   LIB exports exactly what these headers declare and what
                                           symbols.txt lists
+structure.py ROOT --exports-all LIB HEADER…  the same, without a list
 structure.py ROOT --apart PROGRAM LIB…    PROGRAM contains no function of these static libraries
 
 Prints one line per finding and exits with 1 when there is any.
@@ -287,10 +288,15 @@ def fields(text):
             yield line, " ".join(code.split()), bool(match.group(2)) or "/*" in match.group(1)
 
 
+def is_public(path):
+    """A header that is installed."""
+    return path.parts[0] == "include" or path.name == "bloomery_cluster.h"
+
+
 def check_fields(root, files):
     """Each field of a public struct has a comment, except struct_size, which base.h explains."""
     for path in files:
-        if path.parts[0] == "include":
+        if is_public(path):
             for line, field, told in fields((root / path).read_text()):
                 if not told and field != "size_t struct_size":
                     yield f"{path}:{line}: {field} has no comment"
@@ -299,7 +305,7 @@ def check_fields(root, files):
 def check_headers(root, files):
     """Each public function is marked BRY_API and is in a paragraph that begins with a comment."""
     for path in files:
-        if path.parts[0] != "include":
+        if not is_public(path):
             continue
         text = (root / path).read_text()
         lines = text.split("\n")
@@ -358,6 +364,10 @@ def check_apart(program, libraries):
 def main(arguments):
     if len(arguments) >= 4 and arguments[1] == "--apart":
         findings = list(check_apart(arguments[2], arguments[3:]))
+    elif len(arguments) >= 3 and arguments[1] == "--exports-all":
+        declared = {name for header in arguments[3:]
+                    for _, name, _ in declarations(pathlib.Path(header).read_text())}
+        findings = list(check_exports(arguments[2], arguments[3:], declared))
     elif len(arguments) >= 3 and arguments[1] == "--exports":
         findings = list(check_exports(arguments[2], arguments[3:], set(SYMBOLS.read_text().split())))
     elif len(arguments) == 1:
