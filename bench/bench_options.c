@@ -45,6 +45,8 @@ static const bench_case cases[] = {
     {"windows", bench_run_windows, FOR_WINDOWS, 10000000, WINDOW_ERROR},
     {"seen", bench_run_seen, FOR_ALL | BENCH_USES(BENCH_ITEMS) | BENCH_USES(BENCH_ERROR), 10000000,
      SEEN_ERROR},
+    {"flows", bench_run_flows,
+     BENCH_USES(BENCH_ISA) | BENCH_USES(BENCH_JSON) | BENCH_USES(BENCH_ITEMS), 10000000, 0.001},
     {"all", bench_run_all, FOR_FILTERS | BENCH_USES(BENCH_MARKDOWN), 10000000, 0.01},
 };
 
@@ -80,6 +82,8 @@ static const char cases_text[] =
     "  windows    all engines and other windows, a burst, and counters\n"
     "             under retries: --elements --generations --error --batch --rounds --isa\n"
     "  seen       bloomery seen, awk and sort: --items --error --rounds\n"
+    "  flows      states of flows in sBF, kBF and compact; bloomery flows and a\n"
+    "             loop over libpcap: --items (packets) --isa\n"
     "  all        hash and filters; a maplet of at most 2M entries and an exact\n"
     "             hash table, maps of at most 2M keys, memcached with at most 1M,\n"
     "             indexes, windows of at most 1M elements, and seen";
@@ -192,7 +196,7 @@ int bench_options_read(int argc, char **argv, bench_given *given)
         .most_words = 1,
         .least_words = 1,
         .missing = "no case is given: hash, filter, filters, maplet, map, maps, "
-                   "memcached, index, indexes, window, windows, seen or all",
+                   "memcached, index, indexes, window, windows, seen, flows or all",
     };
     size_t count;
     int code = cli_read_args(&syntax, argc, argv, &count);

@@ -35,7 +35,7 @@ _bloomery_bench() {
     case "$path" in
         "")
             words="--engine --items --value-bits --error --grow --batch --rounds --compare --shape --decode --encoder --unmasked --values --raw --skew --top --size --units --unit-capacity --group --segmented --elements --generations --mode --isa --markdown --json -h --help"
-            inner="hash filter filters maplet map maps memcached index indexes window windows seen all"
+            inner="hash filter filters maplet map maps memcached index indexes window windows seen flows all"
             ;;
     esac
     if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD > 1)); then

@@ -1,5 +1,5 @@
 # Completion of bloomery-bench(1) for fish. "make docs" writes this file from the program's help.
-complete -c bloomery-bench -f -a 'hash filter filters maplet map maps memcached index indexes window windows seen all'
+complete -c bloomery-bench -f -a 'hash filter filters maplet map maps memcached index indexes window windows seen flows all'
 complete -c bloomery-bench -l engine -x -a 'bloom compact kbf dba fbf' -d 'filter: bloom, compact; map, index, window: compact or kbf, dba, fbf'
 complete -c bloomery-bench -l items -x -d 'keys (default 10M; map, memcached 1M)'
 complete -c bloomery-bench -l value-bits -x -d 'maplet: 0 to 32 (default 12)'

@@ -54,7 +54,8 @@ void bry__sbf_insert(bry__sbf *sbf, bry_hash hash, uint8_t state)
 {
     for (unsigned i = 0; i < sbf->hashes; i++) {
         bry__sbf_cell *cell = sbf_cell_at(sbf, hash, i);
-        if (cell->count == 0)
+        bool lost = sbf->for_good && cell->state == BRY__SBF_UNKNOWN;
+        if (cell->count == 0 && !lost)
             cell->state = state;
         else if (cell->state != state)
             cell->state = BRY__SBF_UNKNOWN;
@@ -68,7 +69,8 @@ void bry__sbf_update(bry__sbf *sbf, bry_hash hash, uint8_t state)
 {
     for (unsigned i = 0; i < sbf->hashes; i++) {
         bry__sbf_cell *cell = sbf_cell_at(sbf, hash, i);
-        if (cell->count == 1)
+        bool lost = sbf->for_good && cell->state == BRY__SBF_UNKNOWN;
+        if (cell->count == 1 && !lost)
             cell->state = state;
         else if (cell->state != state)
             cell->state = BRY__SBF_UNKNOWN;

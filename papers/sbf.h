@@ -2,7 +2,7 @@
  * sBF, the stateful Bloom filter that the kBF papers compare with (from "Beyond Bloom Filters: From
  * Approximate Membership Checks to Approximate State Machines", Bonomi and others, 2006): a cell
  * holds the state of its keys and a counter. Keys of different states in one cell make it "don't
- * know", and it stays so until its last key is gone.
+ * know", and it stays so until its last key is gone or, as the kBF papers seem to have it, for good.
  */
 #ifndef BRY_PAPERS_SBF_H
 #define BRY_PAPERS_SBF_H
@@ -23,6 +23,7 @@ typedef struct bry__sbf {
     uint64_t segment; /* cells of each of `hashes` segments: a key has one in each */
     uint64_t items;
     bry__sbf_cell *cells;
+    bool for_good; /* set after init, if wanted: a cell that does not know never will */
 } bry__sbf;
 
 /* BRY_E_RANGE, BRY_E_NOMEM. */

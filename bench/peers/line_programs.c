@@ -1,6 +1,7 @@
 #include "bench/peers/line_programs.h"
 
 #include "bench/harness/keys.h"
+#include "bench/harness/temporary_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,18 +32,9 @@ void line_write(uint64_t i, char to[LINE_BYTES + 1])
 
 int line_file(uint64_t lines)
 {
-    const char *folder = getenv("TMPDIR");
-    char path[4096];
-    int len = snprintf(path, sizeof path, "%s/bloomery-bench-XXXXXX",
-                       folder && *folder ? folder : "/tmp");
-    if (len < 0 || (size_t)len >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    int fd = mkostemp(path, O_CLOEXEC);
+    int fd = bench_temporary_file();
     if (fd < 0)
         return -1;
-    unlink(path);
     int copy = dup(fd);
     FILE *file = copy < 0 ? NULL : fdopen(copy, "we");
     bool good = file != NULL;

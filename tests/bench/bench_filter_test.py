@@ -231,7 +231,7 @@ class Bench(Case):
 
     def test_misuse(self):
         self.expect_misuse([], "no case is given: hash, filter, filters, maplet, map, maps, "
-                               "memcached, index, indexes, window, windows, seen or all")
+                               "memcached, index, indexes, window, windows, seen, flows or all")
         self.expect_misuse(["frobnicate"], 'there is no case "frobnicate"')
         self.expect_misuse(["hash", "filter"], 'unexpected argument "filter"')
         self.expect_misuse(["hash", "--items", "5k"], "hash does not use --items")

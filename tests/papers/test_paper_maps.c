@@ -211,6 +211,14 @@ TEST(test_sbf_cells)
     assert_int_equal(bry__sbf_get(&sbf, key(5), &got), BRY_PRESENT);
     assert_int_equal(got, 4);
     assert_int_equal(sbf.items, 1);
+    sbf.for_good = true;
+    bry__sbf_insert(&sbf, key(6), 3);
+    bry__sbf_delete(&sbf, key(6));
+    bry__sbf_update(&sbf, key(5), 4);
+    assert_int_equal(bry__sbf_get(&sbf, key(5), &got), BRY_UNSURE);
+    bry__sbf_delete(&sbf, key(5));
+    bry__sbf_insert(&sbf, key(7), 4);
+    assert_int_equal(bry__sbf_get(&sbf, key(7), &got), BRY_UNSURE);
     bry__sbf_free(&sbf, &heap);
 }
 

@@ -1,0 +1,237 @@
+/* The comparison of the kBF papers: approximate state machines with kBF and sBF, and with compact. */
+#include "bench/cases/flows/flows_cases.h"
+
+#include "bench/harness/keys.h"
+#include "cli/core/output/output.h"
+#include "papers/sbf.h"
+
+#include <math.h>
+
+enum { STATE_BITS = 4, STEPS = 4, SEED = 19, LIVE_SHARE = 9 };
+
+const char *const flows_structure_names[FLOWS_STRUCTURES] = {"sbf", "sbf, counted", "kbf",
+                                                             "compact, 1/10", "compact, 1/4"};
+
+/*
+ * What flows go through in equal parts of their life, and the share of them, in percent. States: 1
+ * SYN seen, 2 SYN-ACK seen, 3 established, 4 mid-stream, 5 closing, 6 closed, 7 reset.
+ */
+typedef struct flow_path {
+    unsigned share;
+    uint8_t states[STEPS];
+} flow_path;
+
+static const flow_path paths[] = {
+    {25, {1, 1, 1, 1}}, /* half-open: a SYN flood */
+    {5, {1, 2, 2, 2}},  {10, {1, 2, 3, 3}}, {40, {1, 3, 5, 6}},
+    {10, {4, 4, 5, 6}}, {8, {1, 2, 3, 7}},  {2, {1, 7, 7, 7}},
+};
+
+static const flow_path *path_of_flow(uint64_t flow)
+{
+    unsigned share = bench_random(~flow) % 100;
+    const flow_path *path = paths;
+    while (share >= path->share)
+        share -= path++->share;
+    return path;
+}
+
+static bry_hash hash_of_flow(uint64_t flow)
+{
+    return (bry_hash){bench_random(2 * flow), bench_random(2 * flow + 1)};
+}
+
+/* One of the structures, with the calls that the stream needs. */
+typedef struct state_table {
+    bry_map *map; /* NULL: the sBF */
+    bry__sbf sbf;
+    bry_allocator allocator;
+} state_table;
+
+/* An update that kBF refuses is an error of the look-ups that follow. */
+static bool put_state(state_table *table, bry_hash hash, uint8_t state, bool first)
+{
+    if (table->map && first)
+        return bry_map_add(table->map, hash, bry_map_value_number(state)) == BRY_OK;
+    if (table->map) {
+        bry_status status = bry_map_update(table->map, hash, bry_map_value_number(state), NULL);
+        return status == BRY_OK || status == BRY_E_UNSURE;
+    }
+    (first ? bry__sbf_insert : bry__sbf_update)(&table->sbf, hash, state);
+    return true;
+}
+
+static void delete_state(state_table *table, bry_hash hash)
+{
+    if (table->map)
+        (void)bry_map_del(table->map, hash, NULL);
+    else
+        bry__sbf_delete(&table->sbf, hash);
+}
+
+static bry_answer get_state(const state_table *table, bry_hash hash, uint8_t *state)
+{
+    bry_map_value value;
+    if (!table->map)
+        return bry__sbf_get(&table->sbf, hash, state);
+    bry_answer answer = bry_map_get(table->map, hash, &value);
+    if (answer == BRY_PRESENT)
+        *state = (uint8_t)value.number;
+    return answer;
+}
+
+static void ask_state(const state_table *table, bry_hash hash, uint8_t expected, flows_trial *trial)
+{
+    uint8_t state = 0;
+    bry_answer answer = get_state(table, hash, &state);
+    bool found = answer == BRY_PRESENT;
+    if (expected == 0) {
+        trial->absent++;
+        trial->false_positive += found;
+    } else {
+        trial->present++;
+        trial->false_negative += !found;
+        trial->incorrect += found && state != expected;
+    }
+}
+
+/* The next step of a flow: 0 begins it, STEPS ends it. */
+static bool step_flow(state_table *table, uint64_t flow, unsigned step, flows_trial *trial)
+{
+    const flow_path *path = path_of_flow(flow);
+    bry_hash hash = hash_of_flow(flow);
+    ask_state(table, hash, step == 0 ? 0 : path->states[step - 1], trial);
+    if (step == STEPS)
+        delete_state(table, hash);
+    else if (step == 0 || path->states[step] != path->states[step - 1])
+        return put_state(table, hash, path->states[step], step == 0);
+    return true;
+}
+
+/* With each flow that begins, one takes each later step; `live` flows later it ends. */
+static bool replay_stream(state_table *table, uint64_t flows, uint64_t live, flows_trial *trial)
+{
+    for (uint64_t now = 0; now < flows; now++)
+        for (unsigned step = 0; step <= STEPS; step++) {
+            uint64_t ago = live * step / STEPS;
+            if (now >= ago && !step_flow(table, now - ago, step, trial))
+                return false;
+        }
+    return true;
+}
+
+static bool try_map(const bry_map_options *options, const flows_paper_report *report,
+                    flows_trial *trial)
+{
+    state_table table = {0};
+    if (bry_map_create(options, &table.map) != BRY_OK)
+        return false;
+    bool good = replay_stream(&table, report->flows, report->live, trial);
+    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_get_stats(table.map, &stats);
+    trial->bytes = stats.bytes;
+    trial->error = options->error;
+    bry_map_destroy(table.map);
+    return good;
+}
+
+/* With as many cells and hashes as the kBF. */
+static bool try_sbf(const bry_map_shape *shape, const flows_paper_report *report, double p,
+                    bool for_good, flows_trial *trial)
+{
+    state_table table = {.allocator = bry__allocator_or_default(NULL)};
+    if (bry__sbf_init(&table.sbf, shape->hashes, shape->cells / shape->hashes, &table.allocator) !=
+        BRY_OK)
+        return false;
+    trial->error = p;
+    trial->bytes = shape->cells * sizeof(bry__sbf_cell);
+    table.sbf.for_good = for_good;
+    bool good = replay_stream(&table, report->flows, report->live, trial);
+    bry__sbf_free(&table.sbf, &table.allocator);
+    return good;
+}
+
+static bry_map_options options_for(uint64_t flows, bry_engine engine, double error)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    options.engine = engine;
+    options.capacity = flows;
+    options.error = error;
+    options.value_bits = STATE_BITS;
+    options.seed = SEED;
+    options.kbf.layout = engine == BRY_ENGINE_KBF ? BRY_MAP_PAPER : BRY_MAP_TUNED;
+    return options;
+}
+
+/* The smallest error, of p, p / 2, p / 4 and so on, whose plan fits. */
+static bry_map_options compact_within(uint64_t flows, double p, uint64_t bytes)
+{
+    bry_map_options best = options_for(flows, BRY_ENGINE_COMPACT, p), next = best;
+    bry_map_shape shape = BRY_MAP_SHAPE;
+    while ((next.error /= 2) >= BRY_MAP_ERROR_MIN && bry_map_plan(&next, &shape) == BRY_OK &&
+           shape.bytes + shape.bytes / 50 <= bytes)
+        best = next;
+    return best;
+}
+
+static uint64_t all_errors(const flows_trial *trial)
+{
+    return trial->false_positive + trial->false_negative + trial->incorrect;
+}
+
+/* As a share of the flows that were looked up: of the absent ones, and of the present ones. */
+static double error_shares(const flows_trial *trial)
+{
+    return (double)trial->false_positive / (double)trial->absent +
+           (double)(trial->false_negative + trial->incorrect) / (double)trial->present;
+}
+
+static bool check_compact_trials(const flows_trial *trials, double p)
+{
+    const flows_trial *kbf = &trials[FLOWS_KBF], *tenth = &trials[FLOWS_TENTH],
+                      *quarter = &trials[FLOWS_QUARTER];
+    if (tenth->bytes * 10 > kbf->bytes || error_shares(tenth) > p)
+        cli_fail(BRY_E_BADDATA,
+                 "flows: p %g: compact has an error of %g in %llu bytes, where kbf has %llu", p,
+                 error_shares(tenth), (unsigned long long)tenth->bytes,
+                 (unsigned long long)kbf->bytes);
+    else if (quarter->bytes * 4 > kbf->bytes || all_errors(quarter) > all_errors(kbf))
+        cli_fail(BRY_E_BADDATA,
+                 "flows: p %g: compact has %llu errors in %llu bytes, kbf %llu in %llu", p,
+                 (unsigned long long)all_errors(quarter), (unsigned long long)quarter->bytes,
+                 (unsigned long long)all_errors(kbf), (unsigned long long)kbf->bytes);
+    else
+        return true;
+    return false;
+}
+
+static bool compare_at(double p, const flows_paper_report *report, flows_trial *trials)
+{
+    const uint64_t most = report->live + report->live / 20; /* kBF does not delete all */
+    const bry_map_options kbf = options_for(most, BRY_ENGINE_KBF, p);
+    bry_map_shape shape = BRY_MAP_SHAPE;
+    bool good = bry_map_plan(&kbf, &shape) == BRY_OK && try_map(&kbf, report, &trials[FLOWS_KBF]) &&
+                try_sbf(&shape, report, p, true, &trials[FLOWS_SBF]) &&
+                try_sbf(&shape, report, p, false, &trials[FLOWS_SBF_COUNTED]);
+    for (unsigned i = FLOWS_TENTH; i <= FLOWS_QUARTER && good; i++) {
+        uint64_t bytes = shape.bytes / (i == FLOWS_TENTH ? 10 : 4);
+        const bry_map_options compact = compact_within(most, p, bytes);
+        good = try_map(&compact, report, &trials[i]);
+    }
+    if (good)
+        return check_compact_trials(trials, p);
+    cli_fail(BRY_E_NOMEM, "flows: %llu flows do not fit in memory",
+             (unsigned long long)report->live);
+    return false;
+}
+
+bool bench_flows_paper(uint64_t flows, flows_paper_report *report)
+{
+    *report = (flows_paper_report){.flows = flows, .live = flows / LIVE_SHARE};
+    for (unsigned i = 0; i < FLOWS_ERRORS; i++) {
+        report->row[i].p = pow(10, -1 - (double)i);
+        if (!compare_at(report->row[i].p, report, report->row[i].trial))
+            return false;
+    }
+    return true;
+}

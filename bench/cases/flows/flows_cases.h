@@ -1,0 +1,91 @@
+/*
+ * bloomery-bench flows, in two parts.
+ *
+ * The papers' comparison: a stream of 908,522 flows, of which one in nine is alive at a time, goes
+ * through a kBF as the papers lay it out, the sBF that they compare with, and engine compact in a
+ * tenth and in a quarter of the kBF's memory. A flow is looked up before it is inserted, before each
+ * change of its state, and before it is deleted, and the answers are compared with the truth.
+ *
+ * Speed: the packets per second of `bloomery flows` relative to a loop over libpcap that does nothing
+ * with them, in the processor time of one process, alternating.
+ */
+#ifndef BLOOMERY_BENCH_FLOWS_CASES_H
+#define BLOOMERY_BENCH_FLOWS_CASES_H
+
+#include "cli/core/json/json_write.h"
+
+#include <bloomery/map.h>
+
+#define FLOWS_PAPER_FLOWS 908522u
+#define FLOWS_PACKETS UINT64_C(10000000)
+
+/* ---- the papers' comparison ------------------------------------------------------------------ */
+
+enum flows_structure {
+    FLOWS_SBF,
+    FLOWS_SBF_COUNTED,
+    FLOWS_KBF,
+    FLOWS_TENTH,
+    FLOWS_QUARTER,
+    FLOWS_STRUCTURES
+};
+enum { FLOWS_ERRORS = 5 }; /* 0.1 to 10^-5 */
+
+extern const char *const flows_structure_names[FLOWS_STRUCTURES];
+
+typedef struct flows_trial {
+    double error; /* that it was planned for */
+    uint64_t bytes;
+    uint64_t absent, present; /* flows looked up */
+    uint64_t false_positive; /* of the absent */
+    uint64_t false_negative, incorrect; /* of the present */
+} flows_trial;
+
+typedef struct flows_paper_report {
+    uint64_t flows; /* that have begun */
+    uint64_t live; /* at a time */
+    struct {
+        double p;
+        flows_trial trial[FLOWS_STRUCTURES];
+    } row[FLOWS_ERRORS];
+} flows_paper_report;
+
+/* False after a message: memory ran out, or compact made more errors than it may: in a tenth of the
+ * memory a share of p, in a quarter as many as kBF. */
+bool bench_flows_paper(uint64_t flows, flows_paper_report *report);
+
+/* ---- speed ----------------------------------------------------------------------------------- */
+
+enum flows_program {
+    FLOWS_BARE,
+    FLOWS_WITH_COMPACT,
+    FLOWS_WITH_KBF,
+    FLOWS_WITH_EXACT,
+    FLOWS_PROGRAMS
+};
+enum flows_capture { FLOWS_WHOLE, FLOWS_HEADS, FLOWS_CAPTURES };
+
+extern const char *const flows_program_names[FLOWS_PROGRAMS];
+
+typedef struct flows_speed_report {
+    uint64_t packets, connections;
+    double seconds[FLOWS_CAPTURES][FLOWS_PROGRAMS]; /* of processor time, for all packets */
+    uint64_t bytes[FLOWS_CAPTURES]; /* of the captures */
+    struct {
+        uint64_t flows, live, table_bytes; /* begun; at most at a time, and their memory */
+    } facts[FLOWS_PROGRAMS];
+} flows_speed_report;
+
+bool bench_flows_speed(uint64_t packets, flows_speed_report *report);
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+typedef struct flows_report {
+    flows_paper_report paper;
+    flows_speed_report speed;
+} flows_report;
+
+void bench_flows_json(cli_json *json, const flows_report *report);
+bool bench_flows_text(FILE *out, const flows_report *report);
+
+#endif
