@@ -21,3 +21,27 @@ endfunction()
 foreach(part commands trees)
   dedup_python(${part})
 endforeach()
+if(BLOOMERY_SANITIZE)
+  dedup_python(damage 2)
+  dedup_python(model 2 20)
+else()
+  dedup_python(damage 20)
+  dedup_python(model 10 25)
+endif()
+
+# Crashes: a library that records the calls is loaded first, which a sanitizer's must be.
+if(NOT BLOOMERY_SANITIZE)
+  add_library(dedup_record_calls MODULE dedup/record_calls.c)
+  target_compile_options(dedup_record_calls PRIVATE -fvisibility=default)
+  target_link_libraries(dedup_record_calls PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  dedup_python(crash $<TARGET_FILE:dedup_record_calls> 6 5)
+
+  # The long versions, for `make soak`.
+  foreach(part "damage 1000" "model 150 40" "crash $<TARGET_FILE:dedup_record_calls> 1000 2")
+    separate_arguments(words UNIX_COMMAND ${part})
+    list(POP_FRONT words name)
+    add_test(NAME dedup_${name}_long COMMAND ${BLOOMERY_PYTHON} -B
+      ${CMAKE_CURRENT_SOURCE_DIR}/dedup/dedup_${name}_test.py $<TARGET_FILE:bloomery> ${words})
+    set_property(TEST dedup_${name}_long APPEND PROPERTY LABELS soak)
+  endforeach()
+endif()

@@ -10,6 +10,8 @@ from dedup_runner import ROOT, DedupCase, generate, main, run, snapshot
 
 
 class Trees(DedupCase):
+    in_memory = False  # a disk has more kinds of attributes
+
     def awkward(self):
         """A tree with everything that is easily lost."""
         tree = os.fsencode(self.tree)

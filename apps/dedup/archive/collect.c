@@ -118,13 +118,15 @@ static bry_status forget_container(collection *gc, uint64_t number)
     return status;
 }
 
-static bry_status set_new_epoch(dedup_store *store)
+/* From here on the exact index does not know the containers. If the process dies before they are
+ * removed, the next writer enters them again, with all their chunks. */
+static bry_status disown_containers(const collection *gc)
 {
     uint64_t epoch;
     if (getrandom(&epoch, sizeof epoch, 0) != (ssize_t)sizeof epoch)
         return dedup_problem(BRY_E_IO, "no random numbers: ");
-    const dedup_setting setting = {"epoch", epoch | 1};
-    return dedup_exact_finish(store->exact, NULL, 0, NULL, 0, &setting, 1);
+    const dedup_setting setting = {"epoch", epoch | 1}; /* the file cache must notice */
+    return dedup_exact_finish(gc->store->exact, NULL, 0, gc->victims, gc->count, &setting, 1);
 }
 
 static void remove_rows(collection *gc)
@@ -159,14 +161,12 @@ static bry_status remove_victims(collection *gc)
 {
     dedup_store *store = gc->store;
     bry_status status = dedup_store_commit(store);
-    if (status == BRY_OK && gc->count > 0) /* before chunks go: the file cache must notice */
-        status = set_new_epoch(store);
+    if (status == BRY_OK && gc->count > 0)
+        status = disown_containers(gc);
     if (status == BRY_OK)
         remove_rows(gc);
     for (size_t i = 0; status == BRY_OK && i < gc->count; i++)
         status = forget_container(gc, gc->victims[i]);
-    if (status == BRY_OK)
-        status = dedup_exact_finish(store->exact, NULL, 0, gc->victims, gc->count, NULL, 0);
     if (status == BRY_OK)
         status = dedup_units_mend(&store->units);
     if (status == BRY_OK)

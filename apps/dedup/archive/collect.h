@@ -3,8 +3,9 @@
  * is removed: its other chunks move to new containers first.
  *
  * The order makes every step safe: new containers are synced and in the exact index before anything
- * of the old ones is removed from it, and the old files are removed last, when no process reads. If
- * the process dies before that, the next writer finds the old containers and enters them again.
+ * of the old ones is removed from it, first their rows, then their chunks. The old files are removed
+ * last, when no process reads. If the process dies before that, the next writer finds the old
+ * containers without rows and enters them again.
  */
 #ifndef BLOOMERY_DEDUP_COLLECT_H
 #define BLOOMERY_DEDUP_COLLECT_H

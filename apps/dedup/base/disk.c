@@ -206,3 +206,24 @@ void dedup_names_free(dedup_names *names)
     names->name = NULL;
     names->count = 0;
 }
+
+bry_status dedup_empty_folder(int parent, const char *name)
+{
+    dedup_names names;
+    int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return errno == ENOENT ? BRY_OK : dedup_problem(BRY_E_IO, "%s: ", name);
+    int copy = dup(folder);
+    bry_status status =
+        copy < 0 ? dedup_problem(BRY_E_IO, "%s: ", name) : dedup_names_read(copy, name, &names);
+    if (status == BRY_OK) {
+        for (size_t i = 0; status == BRY_OK && i < names.count; i++)
+            if (unlinkat(folder, names.name[i], 0) != 0)
+                status = dedup_problem(BRY_E_IO, "%s/%s: ", name, names.name[i]);
+        dedup_names_free(&names);
+    }
+    if (status == BRY_OK)
+        status = dedup_sync(folder, name);
+    close(folder);
+    return status;
+}

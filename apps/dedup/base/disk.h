@@ -52,4 +52,7 @@ typedef struct dedup_names {
 bry_status dedup_names_read(int fd, const char *what, dedup_names *names);
 void dedup_names_free(dedup_names *names);
 
+/* Removes all files in a folder, which may be missing. */
+bry_status dedup_empty_folder(int parent, const char *name);
+
 #endif

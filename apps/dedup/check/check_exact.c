@@ -4,6 +4,7 @@
  * returns that place. If as many look-ups did so as there are entries, all entries are right.
  */
 #include "apps/dedup/check/findings.h"
+#include "apps/dedup/store/units.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 typedef struct exact_check {
     dedup_exact *exact;
     uint64_t right, walked;
+    bool damaged; /* a container is, so that its entries cannot be compared */
     dedup_digest last;
     const char *problem;
 } exact_check;
@@ -30,11 +32,16 @@ static bry_status count_entry(void *context, const dedup_digest *digest, dedup_l
     return check->problem ? BRY_E_STOPPED : BRY_OK;
 }
 
-static bry_status compare_directory(exact_check *check, const dedup_directory *directory)
+/* `known`: the index has a row for the container. If not, the next writer enters it, and chunks may
+ * be missing. */
+static bry_status compare_directory(exact_check *check, const dedup_directory *directory,
+                                    bool known)
 {
     for (uint32_t i = 0; i < directory->count; i++) {
         dedup_location where;
         bry_status status = dedup_exact_get(check->exact, &directory->digest[i], &where);
+        if (status == BRY_E_NOUNIT && !known)
+            continue;
         if (status == BRY_E_NOUNIT)
             check->problem = "a chunk is missing in it";
         if (status != BRY_OK)
@@ -44,47 +51,70 @@ static bry_status compare_directory(exact_check *check, const dedup_directory *d
     return BRY_OK;
 }
 
-/* Compares the row and the chunks of a container. A damaged one was reported before. */
-static bry_status compare_container(exact_check *check, const dedup_repo *repo,
-                                    const dedup_row *row, bool *damaged)
+/* Compares a container with its row, which may be NULL. A damaged one was reported before. */
+static bry_status compare_container(exact_check *check, const dedup_repo *repo, uint64_t number,
+                                    const dedup_row *row)
 {
     dedup_directory directory;
-    int fd = openat(repo->fd, dedup_container_name_of(row->number).text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        check->problem = "it knows a container that does not exist";
-        return BRY_E_BADDATA;
-    }
-    bry_status status = dedup_directory_read(fd, row->number, repo->config.hash, &directory);
+    dedup_container_name name = dedup_container_name_of(number);
+    int fd = openat(repo->fd, name.text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return dedup_problem(BRY_E_IO, "%s: ", name.text);
+    bry_status status = dedup_directory_read(fd, number, repo->config.hash, &directory);
     close(fd);
-    if (status == BRY_E_BADDATA || status == BRY_E_VERSION)
-        *damaged = true;
-    if (status != BRY_OK)
-        return *damaged ? BRY_OK : status;
-    if (directory.count != row->chunks) {
-        check->problem = "it has a wrong number of chunks for a container";
-        status = BRY_E_BADDATA;
-    } else {
-        status = compare_directory(check, &directory);
+    if (status == BRY_E_BADDATA || status == BRY_E_VERSION) {
+        check->damaged = true;
+        return BRY_OK;
     }
+    if (status != BRY_OK)
+        return status;
+    if (row && directory.count != row->chunks)
+        check->problem = "it has a wrong number of chunks for a container";
+    else
+        status = compare_directory(check, &directory, row != NULL);
     dedup_directory_free(&directory);
     return status;
 }
 
-static bry_status compare_rows(exact_check *check, const dedup_repo *repo)
+static bry_status compare_containers(exact_check *check, const dedup_repo *repo,
+                                     const dedup_rows *rows)
 {
-    dedup_row *rows = NULL;
-    size_t count = 0;
-    bool damaged = false;
+    dedup_names names;
+    uint64_t number;
+    size_t known = 0;
+    int folder = openat(repo->fd, "containers", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return dedup_problem(BRY_E_IO, "containers: ");
+    bry_status status = dedup_names_read(folder, "containers", &names);
+    if (status != BRY_OK)
+        return status;
+    for (size_t i = 0; status == BRY_OK && !check->problem && i < names.count; i++) {
+        if (!dedup_container_number(names.name[i], &number))
+            continue;
+        const dedup_row *row = dedup_rows_find(rows, number);
+        known += row != NULL;
+        status = compare_container(check, repo, number, row);
+    }
+    if (status == BRY_OK && !check->problem && known != rows->count)
+        check->problem = "it knows a container that does not exist";
+    dedup_names_free(&names);
+    return status;
+}
+
+static bry_status compare_entries(exact_check *check, const dedup_repo *repo)
+{
+    dedup_rows rows = {NULL, 0, 0};
     uint64_t chunks, bytes;
-    bry_status status = dedup_exact_rows(check->exact, &rows, &count);
-    for (size_t i = 0; status == BRY_OK && i < count; i++)
-        status = compare_container(check, repo, &rows[i], &damaged);
-    free(rows);
+    bry_status status = dedup_exact_rows(check->exact, &rows.row, &rows.count);
     if (status == BRY_OK)
+        status = compare_containers(check, repo, &rows);
+    free(rows.row);
+    if (status == BRY_OK && !check->problem)
         status = dedup_exact_walk(check->exact, count_entry, check);
-    if (status == BRY_OK)
+    if (status == BRY_OK && !check->problem)
         status = dedup_exact_count(check->exact, &chunks, &bytes);
-    if (status == BRY_OK && (check->walked != chunks || (!damaged && check->right != chunks)))
+    if (status == BRY_OK && !check->problem &&
+        (check->walked != chunks || (!check->damaged && check->right != chunks)))
         check->problem = "it has entries for chunks that do not exist";
     return status;
 }
@@ -100,7 +130,7 @@ static int compare_index(const dedup_repo *repo, int pipe)
         status = dedup_exact_open(dedup_place_of(repo, "index").text,
                                   dedup_digest_len(repo->config.hash), false, &check.exact);
         if (status == BRY_OK)
-            status = compare_rows(&check, repo);
+            status = compare_entries(&check, repo);
     }
     const char *problem = check.problem      ? check.problem
                           : status != BRY_OK ? dedup_problem_text()

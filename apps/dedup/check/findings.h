@@ -20,6 +20,7 @@ typedef struct dedup_findings {
     bool exact, units, cache; /* these are damaged */
     bool record; /* the record of an archive is */
     uint64_t containers, chunks, files_hit;
+    size_t left; /* problems after a repair */
 } dedup_findings;
 
 /* Adds a problem, and prints it. */

@@ -87,6 +87,7 @@ static bry_status repair_found(dedup_repo *repo, const request *asked, dedup_fin
     for (size_t i = 0; findings->quiet && i < after.count; i++)
         dedup_found(findings, "after the repair: %s", after.text[i]);
     findings->files_hit = after.files_hit;
+    findings->left = after.count;
     dedup_findings_free(&after);
     return status;
 }
@@ -112,10 +113,8 @@ static int check_repository(const char *path, const request *asked)
         status = dedup_no_memory();
     if (status == BRY_OK)
         print_findings(asked, &findings, repaired, saved);
-    int code = status != BRY_OK                     ? dedup_report(status)
-               : findings.count && !repaired        ? CLI_NO
-               : repaired && findings.files_hit > 0 ? CLI_NO
-                                                    : CLI_YES;
+    size_t left = repaired ? findings.left : findings.count;
+    int code = status != BRY_OK ? dedup_report(status) : left > 0 ? CLI_NO : CLI_YES;
     dedup_findings_free(&findings);
     return code;
 }

@@ -1,5 +1,6 @@
 /* Opening the store: what crashed processes left is removed or completed. */
 #include "apps/dedup/store/store.h"
+#include "cli/core/output/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -149,6 +150,21 @@ static bry_status adopt_unknown(dedup_store *store)
     return status;
 }
 
+/* A writer replaces an index that cannot be opened, such as one that a crash left half created:
+ * everything in it follows from the containers. */
+static bry_status open_exact(dedup_store *store, bool write)
+{
+    dedup_place place = dedup_place_of(store->repo, "index");
+    size_t digest_len = dedup_digest_len(store->repo->config.hash);
+    bry_status status = dedup_exact_open(place.text, digest_len, write, &store->exact);
+    if (status != BRY_E_BADDATA || !write)
+        return status;
+    cli_note("the exact index is damaged: making a new one from the containers");
+    status = dedup_empty_folder(store->repo->fd, "index");
+    return status == BRY_OK ? dedup_exact_open(place.text, digest_len, write, &store->exact)
+                            : status;
+}
+
 bry_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool write)
 {
     *store = (dedup_store){.repo = repo, .write = write};
@@ -158,8 +174,7 @@ bry_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool wri
     if (status == BRY_OK)
         status = dedup_locality_init(&store->cache);
     if (status == BRY_OK)
-        status = dedup_exact_open(dedup_place_of(repo, "index").text,
-                                  dedup_digest_len(repo->config.hash), write, &store->exact);
+        status = open_exact(store, write);
     if (status == BRY_OK && write)
         status = ensure_epoch(store);
     if (status == BRY_OK)

@@ -223,14 +223,9 @@ bry_status dedup_units_save(dedup_units *units, uint64_t next)
     bry_status status = bry_index_save_folder(units->index, place.text, &save);
     if (status == BRY_E_MISMATCH || status == BRY_E_BADDATA || status == BRY_E_VERSION) {
         /* One that was built again has another seed. The old one goes: it can be rebuilt. */
-        int folder = openat(units->repo->fd, "units", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        dedup_names names;
-        if (folder < 0 || dedup_names_read(dup(folder), "units", &names) != BRY_OK)
-            return dedup_problem(BRY_E_IO, "units: ");
-        for (size_t i = 0; i < names.count; i++)
-            unlinkat(folder, names.name[i], 0);
-        dedup_names_free(&names);
-        close(folder);
+        status = dedup_empty_folder(units->repo->fd, "units");
+        if (status != BRY_OK)
+            return status;
         status = bry_index_save_folder(units->index, place.text, &save);
     }
     return status == BRY_OK     ? BRY_OK

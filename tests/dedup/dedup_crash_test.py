@@ -1,0 +1,107 @@
+"""Every state that a crash may leave has everything of the puts that were completed."""
+
+import os
+import shutil
+import sys
+import time
+
+from crash_model import Recording, write_state
+from dedup_runner import DedupCase, generate, main, run, snapshot
+
+RECORDER = os.path.abspath(sys.argv[2])
+PER_POINT = int(sys.argv[3])  # states at each call, beside the plain ones
+EVERY = int(sys.argv[4])  # of how many states one is written to and checked deeply
+
+
+class Crash(DedupCase):
+    def record(self, *commands):
+        """Runs commands and returns the recording, and the step at which each had ended."""
+        base, log = self.folder / "base", self.folder / "log"
+        shutil.copytree(self.repo, base)
+        environment = {**os.environ, "LD_PRELOAD": RECORDER, "RECORD_ROOT": str(self.repo),
+                       "RECORD_LOG": str(log)}
+        ends = []
+        for command in commands:
+            self.run_ok(*command, cwd=self.folder, env=environment)
+            ends.append(len(Recording(base, log).steps))
+        recording = Recording(base, log)
+        shutil.rmtree(base)
+        log.unlink()
+        return recording, ends
+
+    def verify(self, recording, needed):
+        """`needed(end)`: the archives that must be there, and their trees."""
+        states = 0
+        for states, (end, files, folders) in enumerate(recording.states(1, PER_POINT), 1):
+            crashed = self.folder / "crashed"
+            write_state(crashed, files, folders)
+            # A command that writes completes what was begun; the archives are all there before, too.
+            self.repo = crashed
+            with self.subTest(end=end, state=states):
+                for name, tree in needed(end).items():
+                    into = self.get(name)
+                    self.assertEqual(snapshot(into / "tree"), tree, name)
+                    shutil.rmtree(into)
+                if states % EVERY == 0:
+                    self.put("after the crash")
+                    self.check()
+                    self.run_ok("gc", self.repo, "--stale", "1%", "-q")
+                    self.check()
+                    for name, tree in needed(end).items():
+                        into = self.get(name)
+                        self.assertEqual(snapshot(into / "tree"), tree, name)
+                        shutil.rmtree(into)
+            shutil.rmtree(crashed)
+        self.assertGreater(states, 30)
+        return states
+
+    def start(self):
+        self.init("--compress", "none")
+        self.write("a", generate(1, 60_000))
+        self.write("b", generate(2, 60_000))
+        time.sleep(0.2)
+        self.put("one")
+        return snapshot(self.tree)
+
+    def test_put(self):
+        first = self.start()
+        self.write("b", generate(2, 30_000) + generate(3, 60_000))
+        second = snapshot(self.tree)
+        recording, ends = self.record(("put", self.repo, "two", "tree", "-q"))
+        self.verify(recording, lambda end: {"one": first, **(
+            {"two": second} if end >= ends[0] else {})})
+
+    def test_rm_and_gc(self):
+        first = self.start()
+        shutil.move(self.tree / "a", self.folder / "a")
+        self.write("b", generate(2, 60_000) + generate(3, 60_000))
+        second = snapshot(self.tree)
+        self.put("two")
+        recording, ends = self.record(("rm", self.repo, "one", "-q"),
+                                      ("gc", self.repo, "--stale", "1%", "-q"),
+                                      ("put", self.repo, "three", "tree", "-q"))
+        self.assertIn("a", str(first))
+        self.verify(recording, lambda end: {"two": second, **(
+            {"three": second} if end >= ends[2] else {})})
+
+    def test_rebuild(self):
+        """Until the new index is complete, readers may be refused; then everything is there."""
+        first = self.start()
+        recording, ends = self.record(("rebuild-index", self.repo, "-q"))
+        states = 0
+        for states, (end, files, folders) in enumerate(recording.states(1, PER_POINT), 1):
+            self.repo = self.folder / "crashed"
+            write_state(self.repo, files, folders)
+            with self.subTest(end=end):
+                if states % EVERY == 0 or end >= ends[0]:
+                    done = run("put", self.repo, "after", "tree", "-q", cwd=self.folder)
+                    self.assertEqual(done.returncode, 0, done)
+                    self.check()
+                    into = self.get("one")
+                    self.assertEqual(snapshot(into / "tree"), first)
+                    shutil.rmtree(into)
+            shutil.rmtree(self.repo)
+        self.assertGreater(states, 10)
+
+
+main()

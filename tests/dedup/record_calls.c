@@ -1,0 +1,351 @@
+/*
+ * Loaded before the program's libraries (LD_PRELOAD): records every call that changes a file or a
+ * folder below RECORD_ROOT in the file RECORD_LOG, for our own files and for LMDB's. crash_states.py
+ * replays what a crash may leave.
+ *
+ * A record: one letter, numbers of 8 bytes and texts with their lengths before them.
+ *   O open path flags    W open offset bytes    T open size    S open    (S: fsync, fdatasync)
+ *   D path (folder synced)    R from to    L from to    U path    M path (folder made)
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { DESCRIPTORS = 4096 };
+
+static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t opened[DESCRIPTORS]; /* number of the open, or 0 */
+static bool written[DESCRIPTORS]; /* a write was recorded */
+static uint64_t opens;
+
+#define REAL(name) (__extension__(__typeof__(&name)) dlsym(RTLD_NEXT, #name))
+
+static void emit(const void *bytes, size_t len)
+{
+    static int log = -1;
+    if (log < 0)
+        log = REAL(open)(getenv("RECORD_LOG"), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (REAL(write)(log, bytes, len) != (ssize_t)len)
+        abort();
+}
+
+static void emit_number(uint64_t number)
+{
+    emit(&number, sizeof number);
+}
+
+static void emit_text(const char *text)
+{
+    emit_number(strlen(text));
+    emit(text, strlen(text));
+}
+
+/* The path below the root, or NULL. */
+static const char *below_root(int folder, const char *path, char room[2 * PATH_MAX])
+{
+    const char *root = getenv("RECORD_ROOT");
+    char link[64];
+    if (!root || !getenv("RECORD_LOG"))
+        return NULL;
+    if (path[0] == '/') {
+        snprintf(room, 2 * PATH_MAX, "%s", path);
+    } else {
+        snprintf(link, sizeof link, folder == AT_FDCWD ? "/proc/self/cwd" : "/proc/self/fd/%d",
+                 folder);
+        ssize_t len = readlink(link, room, PATH_MAX);
+        if (len < 0)
+            return NULL;
+        snprintf(room + len, PATH_MAX, "/%s", path);
+    }
+    size_t len = strlen(root);
+    if (strncmp(room, root, len) != 0 || (room[len] != '/' && room[len] != 0))
+        return NULL;
+    return room[len] ? room + len + 1 : room + len;
+}
+
+static void note_open(int fd, int folder, const char *path, int flags)
+{
+    char room[2 * PATH_MAX];
+    const char *below = below_root(folder, path, room);
+    if (fd < 0 || fd >= DESCRIPTORS)
+        return;
+    pthread_mutex_lock(&recording);
+    opened[fd] = 0;
+    if (below && ((flags & O_ACCMODE) != O_RDONLY)) {
+        opened[fd] = ++opens;
+        written[fd] = false;
+        emit("O", 1);
+        emit_number((uint64_t)getpid() << 32 | opened[fd]);
+        emit_text(below);
+        emit_number((uint64_t)(flags & O_TRUNC ? 1 : 0) | (flags & O_DSYNC ? 2 : 0));
+    }
+    pthread_mutex_unlock(&recording);
+}
+
+static void note_write(int fd, const void *bytes, size_t len, uint64_t offset)
+{
+    if (fd < 0 || fd >= DESCRIPTORS || !opened[fd])
+        return;
+    pthread_mutex_lock(&recording);
+    written[fd] = true;
+    emit("W", 1);
+    emit_number((uint64_t)getpid() << 32 | opened[fd]);
+    emit_number(offset);
+    emit_number(len);
+    emit(bytes, len);
+    pthread_mutex_unlock(&recording);
+}
+
+static void note_open_call(char what, int fd)
+{
+    if (fd < 0 || fd >= DESCRIPTORS || !opened[fd])
+        return;
+    pthread_mutex_lock(&recording);
+    emit(&what, 1);
+    emit_number((uint64_t)getpid() << 32 | opened[fd]);
+    pthread_mutex_unlock(&recording);
+}
+
+static void note_path_call(char what, int folder, const char *path)
+{
+    char room[2 * PATH_MAX];
+    const char *below = below_root(folder, path, room);
+    if (!below)
+        return;
+    pthread_mutex_lock(&recording);
+    emit(&what, 1);
+    emit_text(below);
+    pthread_mutex_unlock(&recording);
+}
+
+/* ---- the calls ------------------------------------------------------------------------------ */
+
+#define MODE_OF(flags, last, mode)                                                                 \
+    mode_t mode = 0;                                                                               \
+    if ((flags)&O_CREAT) {                                                                         \
+        va_list list;                                                                              \
+        va_start(list, last);                                                                      \
+        mode = (mode_t)va_arg(list, int);                                                          \
+        va_end(list);                                                                              \
+    }
+
+int open(const char *path, int flags, ...)
+{
+    MODE_OF(flags, flags, mode)
+    int fd = REAL(open)(path, flags, mode);
+    note_open(fd, AT_FDCWD, path, flags);
+    return fd;
+}
+
+int open64(const char *path, int flags, ...)
+{
+    MODE_OF(flags, flags, mode)
+    int fd = REAL(open)(path, flags, mode);
+    note_open(fd, AT_FDCWD, path, flags);
+    return fd;
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    MODE_OF(flags, flags, mode)
+    int fd = REAL(openat)(folder, path, flags, mode);
+    note_open(fd, folder, path, flags);
+    return fd;
+}
+
+ssize_t write(int fd, const void *bytes, size_t len)
+{
+    off_t at = fd >= 0 && fd < DESCRIPTORS && opened[fd] ? lseek(fd, 0, SEEK_CUR) : 0;
+    ssize_t done = REAL(write)(fd, bytes, len);
+    if (done > 0)
+        note_write(fd, bytes, (size_t)done, (uint64_t)at);
+    return done;
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t len, off_t offset)
+{
+    ssize_t done = REAL(pwrite)(fd, bytes, len, offset);
+    if (done > 0)
+        note_write(fd, bytes, (size_t)done, (uint64_t)offset);
+    return done;
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t len, off_t offset)
+{
+    return pwrite(fd, bytes, len, offset);
+}
+
+ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset)
+{
+    ssize_t done = REAL(pwritev)(fd, parts, count, offset), left = done;
+    for (int i = 0; i < count && left > 0; i++) {
+        size_t len = parts[i].iov_len < (size_t)left ? parts[i].iov_len : (size_t)left;
+        note_write(fd, parts[i].iov_base, len, (uint64_t)offset);
+        offset += (off_t)len;
+        left -= (ssize_t)len;
+    }
+    return done;
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+    off_t offset = lseek(fd, 0, SEEK_CUR);
+    ssize_t done = REAL(writev)(fd, parts, count), left = done;
+    for (int i = 0; i < count && left > 0; i++) {
+        size_t len = parts[i].iov_len < (size_t)left ? parts[i].iov_len : (size_t)left;
+        note_write(fd, parts[i].iov_base, len, (uint64_t)offset);
+        offset += (off_t)len;
+        left -= (ssize_t)len;
+    }
+    return done;
+}
+
+int ftruncate(int fd, off_t size)
+{
+    int done = REAL(ftruncate)(fd, size);
+    if (done == 0 && fd < DESCRIPTORS && opened[fd]) {
+        pthread_mutex_lock(&recording);
+        emit("T", 1);
+        emit_number((uint64_t)getpid() << 32 | opened[fd]);
+        emit_number((uint64_t)size);
+        pthread_mutex_unlock(&recording);
+    }
+    return done;
+}
+
+/* A folder is opened for reading only, so it is recorded by its path. */
+static void note_sync(int fd)
+{
+    struct stat facts;
+    char link[64], path[PATH_MAX];
+    if (fstat(fd, &facts) != 0)
+        return;
+    if (!S_ISDIR(facts.st_mode)) {
+        note_open_call('S', fd);
+        return;
+    }
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t len = readlink(link, path, sizeof path - 1);
+    if (len > 0) {
+        path[len] = 0;
+        note_path_call('D', AT_FDCWD, path);
+    }
+}
+
+int fsync(int fd)
+{
+    int done = REAL(fsync)(fd);
+    if (done == 0)
+        note_sync(fd);
+    return done;
+}
+
+int fdatasync(int fd)
+{
+    int done = REAL(fdatasync)(fd);
+    if (done == 0)
+        note_sync(fd);
+    return done;
+}
+
+/* Content that was written by the C library, past these functions, is recorded when the file gets
+ * its name. */
+static void note_content(int folder, const char *path)
+{
+    char room[2 * PATH_MAX];
+    const char *below = below_root(folder, path, room);
+    if (!below || !strstr(below, "cache/"))
+        return;
+    int fd = REAL(openat)(folder, path, O_RDONLY | O_CLOEXEC);
+    struct stat facts;
+    char *bytes = fd >= 0 && fstat(fd, &facts) == 0 ? malloc((size_t)facts.st_size + 1) : NULL;
+    if (bytes && pread(fd, bytes, (size_t)facts.st_size, 0) == facts.st_size) {
+        note_open(fd, folder, path, O_WRONLY);
+        note_write(fd, bytes, (size_t)facts.st_size, 0);
+        opened[fd] = 0;
+    }
+    free(bytes);
+    close(fd);
+}
+
+static void note_names(char what, int from_folder, const char *from, int to_folder, const char *to)
+{
+    char room[2][2 * PATH_MAX];
+    const char *old = below_root(from_folder, from, room[0]);
+    const char *new = below_root(to_folder, to, room[1]);
+    if (!old || !new)
+        return;
+    pthread_mutex_lock(&recording);
+    emit(&what, 1);
+    emit_text(old);
+    emit_text(new);
+    pthread_mutex_unlock(&recording);
+}
+
+int rename(const char *from, const char *to)
+{
+    int done = REAL(rename)(from, to);
+    if (done == 0)
+        note_names('R', AT_FDCWD, from, AT_FDCWD, to);
+    return done;
+}
+
+int renameat(int from_folder, const char *from, int to_folder, const char *to)
+{
+    note_content(from_folder, from);
+    int done = REAL(renameat)(from_folder, from, to_folder, to);
+    if (done == 0)
+        note_names('R', from_folder, from, to_folder, to);
+    return done;
+}
+
+int link(const char *from, const char *to)
+{
+    int done = REAL(link)(from, to);
+    if (done == 0)
+        note_names('L', AT_FDCWD, from, AT_FDCWD, to);
+    return done;
+}
+
+int unlink(const char *path)
+{
+    int done = REAL(unlink)(path);
+    if (done == 0)
+        note_path_call('U', AT_FDCWD, path);
+    return done;
+}
+
+int unlinkat(int folder, const char *path, int flags)
+{
+    int done = REAL(unlinkat)(folder, path, flags);
+    if (done == 0)
+        note_path_call('U', folder, path);
+    return done;
+}
+
+int mkdirat(int folder, const char *path, mode_t mode)
+{
+    int done = REAL(mkdirat)(folder, path, mode);
+    if (done == 0)
+        note_path_call('M', folder, path);
+    return done;
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+    int done = REAL(mkdir)(path, mode);
+    if (done == 0)
+        note_path_call('M', AT_FDCWD, path);
+    return done;
+}
