@@ -11,6 +11,8 @@
 #define SLAB_FORM "slab-%06" PRIu64 ".map"
 #define SLAB_NAME 48
 #define HEAD_FORM "bloomery-values 1 count=%020" PRIu64 " check=%016" PRIx64 "\n"
+#define COUNT_AT strlen("bloomery-values 1 count=")
+#define CHECK_AT (COUNT_AT + 20 + strlen(" check="))
 #define HEAD_LEN (strlen("bloomery-values 1 count= check=\n") + 20 + 16)
 
 char *cli_folder_path(const char *folder, const char *name)
@@ -114,8 +116,10 @@ static bool parse_values(cli_folder_values *values, size_t len)
     if (len < HEAD_LEN)
         return false;
     memcpy(head, values->bytes, HEAD_LEN);
-    if (sscanf(head, "bloomery-values 1 count=%" SCNu64 " check=%" SCNx64, &count, &check) != 2 ||
-        count > (len - HEAD_LEN) / 4)
+    count = strtoull(head + COUNT_AT, NULL, 10);
+    check = strtoull(head + CHECK_AT, NULL, 16);
+    snprintf(head, sizeof head, HEAD_FORM, count, check);
+    if (memcmp(head, values->bytes, HEAD_LEN) != 0 || count > (len - HEAD_LEN) / 4)
         return false;
     values->values = calloc(count ? (size_t)count : 1, sizeof *values->values);
     if (!values->values)

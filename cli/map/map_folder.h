@@ -42,7 +42,7 @@ typedef struct cli_folder_writer {
     uint64_t count, check;
 } cli_folder_writer;
 bool cli_folder_begin_values(cli_folder_writer *writer, const char *path);
-bry_status cli_folder_write_value(void *writer, bry_map_value value);
+bry_status cli_folder_write_value(void *opaque, bry_map_value value); /* opaque: the writer */
 bool cli_folder_end_values(cli_folder_writer *writer);
 
 /* Reads the file of a slab as it is. The caller frees the bytes. */

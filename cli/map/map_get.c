@@ -185,11 +185,12 @@ int cli_map_get(int argc, char **argv)
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && words == 1)
         code = cli_check_stream(command, argv[0], "keys");
-    look_up *self = code == CLI_GO_ON ? malloc(sizeof *self) : NULL;
-    if (code == CLI_GO_ON && !self)
-        code = cli_fail(BRY_E_NOMEM, "out of memory");
-    if (code == CLI_GO_ON)
-        code = cli_source_open(argv[0], max_bytes, &memory, &self->source);
+    if (code != CLI_GO_ON)
+        return code;
+    look_up *self = malloc(sizeof *self);
+    if (!self)
+        return cli_fail(BRY_E_NOMEM, "out of memory");
+    code = cli_source_open(argv[0], max_bytes, &memory, &self->source);
     if (code != CLI_GO_ON) {
         free(self);
         return code;

@@ -57,10 +57,42 @@ static int record_progress(const char *path, const build_state *state)
     return code;
 }
 
+/* Finds "name=number " or fails. */
+static bool take_field(char **text, const char *name, uint64_t *number)
+{
+    size_t len = strlen(name);
+    char *end;
+    if (strncmp(*text, name, len) != 0 || (*text)[len] < '0' || (*text)[len] > '9')
+        return false;
+    *number = strtoull(*text + len, &end, 10);
+    *text = end + 1;
+    return *end == ' ';
+}
+
+static bool parse_state(char *text, build_state *state)
+{
+    static const char first[] = "bloomery-build 1 ", epoch[] = "epoch=", name[] = " map=";
+    if (strncmp(text, first, sizeof first - 1) != 0)
+        return false;
+    text += sizeof first - 1;
+    if (!take_field(&text, "lines=", &state->lines) ||
+        !take_field(&text, "bytes=", &state->bytes) ||
+        strncmp(text, epoch, sizeof epoch - 1) != 0 ||
+        strspn(text + sizeof epoch - 1, "0123456789abcdef") != EPOCH_LEN)
+        return false;
+    text += sizeof epoch - 1;
+    snprintf(state->epoch, sizeof state->epoch, "%s", text);
+    text += EPOCH_LEN;
+    if (strncmp(text, name, sizeof name - 1) != 0)
+        return false;
+    snprintf(state->name, sizeof state->name, "%s", text + sizeof name - 1);
+    return true;
+}
+
 static int read_progress(const char *path, build_state *state)
 {
     char text[512];
-    int file = open(path, O_RDONLY | O_CLOEXEC), used = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t len = file < 0 ? -1 : read(file, text, sizeof text - 1);
     int problem = errno;
     if (file >= 0)
@@ -69,13 +101,9 @@ static int read_progress(const char *path, build_state *state)
         return cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(problem));
     text[len] = '\0';
     text[strcspn(text, "\n")] = '\0';
-    if (sscanf(text,
-               "bloomery-build 1 lines=%" SCNu64 " bytes=%" SCNu64 " epoch=%16[0-9a-f] map=%n",
-               &state->lines, &state->bytes, state->epoch, &used) != 3 ||
-        used == 0)
+    if (!parse_state(text, state))
         return cli_fail(BRY_E_BADDATA, "%s does not record the progress of a build",
                         cli_quote(path).text);
-    snprintf(state->name, sizeof state->name, "%s", text + used);
     return CLI_GO_ON;
 }
 

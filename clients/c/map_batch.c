@@ -78,7 +78,7 @@ static bool reserve_keys(bryc__batch *batch, size_t n)
     free(batch->numbers);
     batch->slab = malloc(n * sizeof *batch->slab);
     batch->order = malloc(n * sizeof *batch->order);
-    batch->numbers = malloc(n * sizeof *batch->numbers);
+    batch->numbers = calloc(n, sizeof *batch->numbers);
     batch->keys_capacity = batch->slab && batch->order && batch->numbers ? n : 0;
     return batch->keys_capacity >= n;
 }
@@ -342,7 +342,7 @@ static bry_status run_turn(bryc_map *map, bryc__batch *batch, const bry_map_valu
         memset(batch->answers, BRYC_UNKNOWN, batch->n);
     if (!reserve_keys(batch, batch->n) || !sort_by_slab(batch, &map->choice) || !cut_chunks(batch))
         return bryc__fail(map->client, BRY_E_NOMEM, "out of memory");
-    if (takes_values(batch->what)) {
+    if (values) {
         bry_status status = BRY_OK;
         if (map->record.codes)
             status = bryc__codes_for(map, values, batch->n, batch->numbers);

@@ -44,7 +44,7 @@ static bry_status adopt_record(bryc_map *map, const bryc__record *record)
 {
     char error[40], key[BRYC__SLAB_KEY_MAX];
     bryc__bytes options = {0};
-    uint16_t *slots = malloc(record->slabs * sizeof *slots);
+    uint16_t *slots = calloc(record->slabs + 1, sizeof *slots);
     bry_map_options slab = bryc__record_slab(record);
     const char *at = strstr(record->text, " error="), *engine = bry_engine_name(slab.engine);
     snprintf(error, sizeof error, "%.*s", (int)strcspn(at + 7, " "), at + 7);
@@ -99,7 +99,7 @@ static bry_status read_record(bryc_client *client, const char *name, bryc__recor
 
 bry_status bryc__map_reread(bryc_map *map, bool *changed)
 {
-    bryc__record record;
+    bryc__record record = {0};
     bry_status status = read_record(map->client, map->name, &record);
     if (status != BRY_OK)
         return status;
@@ -167,7 +167,7 @@ bry_status bryc_map_create(bryc_client *client, const char *name, const bryc_map
                            bryc_map **map)
 {
     const bryc_map_options defaults = BRYC_MAP_OPTIONS;
-    bryc__record record;
+    bryc__record record = {0};
     *map = NULL;
     if (!options)
         options = &defaults;
@@ -185,7 +185,7 @@ bry_status bryc_map_create(bryc_client *client, const char *name, const bryc_map
 
 bry_status bryc_map_open(bryc_client *client, const char *name, bryc_map **map)
 {
-    bryc__record record;
+    bryc__record record = {0};
     *map = NULL;
     bry_status status = check_name(client, name);
     if (status == BRY_OK)
@@ -367,7 +367,7 @@ bry_status bryc_map_list(bryc_client *client,
     if (list.count)
         qsort(list.names, list.count, sizeof list.names[0], compare_names);
     for (size_t i = 0; i < list.count && status == BRY_OK; i++) {
-        bryc__record record;
+        bryc__record record = {0};
         if (i > 0 && strcmp(list.names[i], list.names[i - 1]) == 0)
             continue; /* it moved while we looked */
         status = read_record(client, list.names[i], &record);

@@ -227,7 +227,7 @@ static bry_status push_values(bryc_map *map, uint32_t node, const bry_map_value 
     redisReply *reply = NULL;
     bry_status status = done ? write_confirmed(map, node, &bytes, &reply)
                              : bryc__fail(map->client, BRY_E_NOMEM, "out of memory");
-    if (status == BRY_OK && n)
+    if (status == BRY_OK && n && reply)
         *end = (size_t)reply->integer;
     freeReplyObject(reply);
     free(bytes.at);

@@ -57,7 +57,7 @@ static uint32_t rotate_right(uint32_t word, int by)
 static void sha_block(uint32_t state[8], const unsigned char *block)
 {
     uint32_t w[64], s[8];
-    for (int i = 0; i < 16; i++)
+    for (size_t i = 0; i < 16; i++)
         w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
                (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
     for (int i = 16; i < 64; i++)

@@ -122,7 +122,7 @@ static bry_status pass_string(reader *from, const bry_sink *sink)
     if (len != COMPRESSED || !take_number(from, &len) || !take_number(from, &room) ||
         room > PIECE || !take_bytes(from, len, &bytes))
         return BRY_E_BADDATA;
-    unsigned char *piece = malloc(PIECE);
+    unsigned char *piece = calloc(1, PIECE);
     bry_status status = BRY_E_NOMEM;
     if (piece)
         status = bryc__lzf_expand(bytes, (size_t)len, piece, (size_t)room) == room

@@ -61,10 +61,10 @@ static void add_command(char *line, size_t at)
     lines[at] = strdup(line);
     char *rest, *word = strtok_r(lines[at], " ", &rest);
     if (word[0] == '@') {
-        command->node = (uint32_t)atoi(word + 1);
+        command->node = (uint32_t)strtoul(word + 1, NULL, 10);
         command->flags = BRYC_FIXED;
     } else {
-        command->key = (uint32_t)atoi(word);
+        command->key = (uint32_t)strtoul(word, NULL, 10);
     }
     while ((word = strtok_r(NULL, " ", &rest)) && command->argc < WORDS_MOST)
         words[at][command->argc++] = word;
@@ -91,7 +91,7 @@ static bry_status open_map(bryc_client *client, char *name, const char *option)
 {
     bryc_map_options options = BRYC_MAP_OPTIONS;
     if (option && strncmp(option, "raw=", 4) == 0)
-        options.value_bits = (uint32_t)atoi(option + 4);
+        options.value_bits = (uint32_t)strtoul(option + 4, NULL, 10);
     if (option && strncmp(option, "values=", 7) == 0)
         options.values = strtoull(option + 7, NULL, 10);
     bryc_map_close(map);
@@ -132,7 +132,7 @@ static bool run_on_map(bryc_client *client, char *line)
         char *name = strtok_r(NULL, " ", &rest);
         status = open_map(client, name, strtok_r(NULL, " ", &rest));
     } else if (strcmp(what, "wait") == 0) {
-        bryc_map_wait(map, (uint32_t)atoi(strtok_r(NULL, " ", &rest)), 300);
+        bryc_map_wait(map, (uint32_t)strtoul(strtok_r(NULL, " ", &rest), NULL, 10), 300);
     } else if (pairs || strcmp(what, "get") == 0 || strcmp(what, "del") == 0) {
         for (; n < KEYS_MOST && (word = strtok_r(NULL, " ", &rest)); n++) {
             keys[n] = (bryc_key){word, strlen(word)};
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
     if (argc != 2)
         return 2;
     const char *patience = getenv("TALK_PATIENCE");
-    options.patience_ms = patience ? (uint32_t)atoi(patience) : 60000;
+    options.patience_ms = patience ? (uint32_t)strtoul(patience, NULL, 10) : 60000;
     options.reply_ms = patience ? 300 : 0;
     options.password = getenv("BLOOMERY_PASSWORD");
     bry_status status = bryc_open(argv[1], &options, &client);
