@@ -12,6 +12,10 @@
                         "this build was made without the command " #name " (CMake: " #option ")"); \
     }
 
+#ifndef BLOOMERY_CLUSTER
+ABSENT(balance, BLOOMERY_CLUSTER)
+ABSENT(cluster, BLOOMERY_CLUSTER)
+#endif
 #ifndef BLOOMERY_HAVE_DEDUP
 ABSENT(dedup, BLOOMERY_DEDUP)
 #endif

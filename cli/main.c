@@ -38,6 +38,8 @@ static const cli_command commands[] = {
     {"flows", "states of TCP flows in a capture or on an interface, and attacks", cli_flows},
     {"dedup", "a deduplicating store for backups", cli_dedup},
     {"serve", "starts a Redis or Valkey server with the module, on this machine", cli_serve},
+    {"cluster", "a cluster on this machine: starts, shows and ends it", cli_cluster},
+    {"balance", "moves slots of a running cluster until its nodes have the same load", cli_balance},
     {"help", "prints the help of a command, such as \"help map build\"", help_of_command},
 };
 

@@ -8,7 +8,7 @@ _bloomery() {
         at=2
     fi
     while ((at < COMP_CWORD)); do
-        case "$path" in "" | "map" | "index" | "dedup") ;; *) break ;; esac
+        case "$path" in "" | "map" | "index" | "dedup" | "cluster") ;; *) break ;; esac
         path="${path:+$path }${COMP_WORDS[at]}"
         at=$((at + 1))
     done
@@ -42,6 +42,10 @@ _bloomery() {
         "serve --config") values="<files>" ;;
         "serve --server") values="<files>" ;;
         "serve --module") values="<files>" ;;
+        "cluster up --dir") values="<folders>" ;;
+        "cluster up --server") values="<files>" ;;
+        "cluster up --module") values="<files>" ;;
+        "cluster down --dir") values="<folders>" ;;
     esac
     if [[ $values == "<files>" ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
@@ -190,9 +194,25 @@ _bloomery() {
             words="--port --dir --appendonly --maxmemory --log --config --server --module --dry-run -h --help"
             inner=""
             ;;
+        "cluster up")
+            words="--primaries --replicas --dir --port --server --module -h --help"
+            inner=""
+            ;;
+        "cluster status")
+            words="--sample --json -h --help"
+            inner=""
+            ;;
+        "cluster down")
+            words="--dir -h --help"
+            inner=""
+            ;;
+        "balance")
+            words="--map --by --max-moves --dry-run --watch --sample --json --repair -h --help"
+            inner=""
+            ;;
         "")
             words="-h --help -V --version"
-            inner="plan map seen index flows dedup serve help"
+            inner="plan map seen index flows dedup serve cluster balance help"
             ;;
         "map")
             words="-h --help"
@@ -206,9 +226,13 @@ _bloomery() {
             words="-h --help"
             inner="init put get ls rm prune gc check stats rebuild-index"
             ;;
+        "cluster")
+            words="-h --help"
+            inner="up status down"
+            ;;
     esac
     if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD > 1)); then
-        case "$path" in "" | "map" | "index" | "dedup") mapfile -t COMPREPLY < <(compgen -W "$inner" -- "$cur") ;; esac
+        case "$path" in "" | "map" | "index" | "dedup" | "cluster") mapfile -t COMPREPLY < <(compgen -W "$inner" -- "$cur") ;; esac
     elif [[ $cur == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
     elif [[ $inner ]]; then

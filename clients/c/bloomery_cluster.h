@@ -68,6 +68,10 @@ BRY_API const char *bryc_error(const bryc_client *client);
 /* The NAME of the URL, decoded; "" if there is none. */
 BRY_API const char *bryc_url_name(const bryc_client *client);
 
+/* The user and password that the client sends to the servers, for commands that need them (MIGRATE);
+ * NULL if there is none. Valid until bryc_close(). */
+BRY_API void bryc_credentials(const bryc_client *client, const char **user, const char **password);
+
 /* Whether the servers are a cluster. */
 BRY_API bool bryc_is_cluster(const bryc_client *client);
 

@@ -123,6 +123,12 @@ const char *bryc_url_name(const bryc_client *client)
     return client->url.name ? client->url.name : "";
 }
 
+void bryc_credentials(const bryc_client *client, const char **user, const char **password)
+{
+    *user = client->url.user;
+    *password = client->url.password;
+}
+
 bool bryc_is_cluster(const bryc_client *client)
 {
     return client->is_cluster;

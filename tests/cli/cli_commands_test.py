@@ -12,14 +12,16 @@ Usage: bloomery COMMAND [options]
 Approximate storage: sets and maps in a few bytes per key, with an error that you choose.
 
 Commands:
-  plan   computes memory and error before anything is created
-  map    approximate maps in files: build, look up, change, merge
-  seen   drops lines of a stream that were seen before
-  index  indexes of files: which of them may contain this line
-  flows  states of TCP flows in a capture or on an interface, and attacks
-  dedup  a deduplicating store for backups
-  serve  starts a Redis or Valkey server with the module, on this machine
-  help   prints the help of a command, such as "help map build"
+  plan     computes memory and error before anything is created
+  map      approximate maps in files: build, look up, change, merge
+  seen     drops lines of a stream that were seen before
+  index    indexes of files: which of them may contain this line
+  flows    states of TCP flows in a capture or on an interface, and attacks
+  dedup    a deduplicating store for backups
+  serve    starts a Redis or Valkey server with the module, on this machine
+  cluster  a cluster on this machine: starts, shows and ends it
+  balance  moves slots of a running cluster until its nodes have the same load
+  help     prints the help of a command, such as "help map build"
 
 Options:
   -h, --help     this text, or that of the command

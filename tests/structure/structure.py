@@ -46,6 +46,7 @@ SURFACE_FOLDERS = {
     "cli": {
         "core": (),
         "map": ("core",), "seen": ("core",), "index": ("core",), "serve": ("core",),
+        "cluster": ("core", "serve"),  # its nodes are servers
     },
     "apps": {"balance": (), "dedup": (), "flows": ()},
     "bench": {

@@ -1,0 +1,28 @@
+/* bloomery cluster: the group of its commands. */
+#include "cli/cluster/cluster_command.h"
+
+#include "cli/core/command.h"
+
+static const cli_command commands[] = {
+    {"up", "starts a cluster on this machine", cluster_up},
+    {"status", "shows the nodes of a running cluster and their load", cluster_status},
+    {"down", "ends a cluster that was started with up", cluster_down},
+};
+
+static const cli_group group = {
+    .name = "cluster",
+    .usage = "cluster COMMAND [options]",
+    .about = "Clusters of Redis or Valkey servers with the module.",
+    .commands = commands,
+    .count = sizeof commands / sizeof commands[0],
+    .options = "  -h, --help     this text, or that of the command",
+    .more = "Load is moved between nodes by \"bloomery balance\".",
+    .examples = "  bloomery cluster up --primaries 3 --replicas 1 --dir hall\n"
+                "  bloomery cluster status 127.0.0.1:7000\n"
+                "  bloomery cluster down --dir hall",
+};
+
+int cli_cluster(int argc, char **argv)
+{
+    return cli_run_group(&group, argc, argv);
+}

@@ -1,0 +1,42 @@
+/*
+ * The servers of a cluster on this machine. Each has a folder of its own, DIR/PORT, and goes on
+ * running after this program has ended. DIR/ports lists their ports, primaries first.
+ */
+#ifndef BLOOMERY_CLI_LOCAL_NODES_H
+#define BLOOMERY_CLI_LOCAL_NODES_H
+
+#include "cli/serve/serve_places.h"
+
+#include <bloomery_cluster.h>
+
+#define LOCAL_MOST 200 /* servers */
+
+typedef struct local_nodes {
+    serve_path folder, server, module;
+    uint32_t count;
+    uint32_t ports[LOCAL_MOST];
+    bryc_client *client; /* NULL until a server answers */
+    uint32_t links[LOCAL_MOST]; /* numbers for bryc_ask_node() */
+} local_nodes;
+
+/* All functions return CLI_GO_ON (args.h), or an exit code after a message. */
+
+/* Reads DIR/ports; *exists is false if there is none. */
+int local_read(local_nodes *nodes, bool *exists);
+int local_write(const local_nodes *nodes);
+
+/* Starts all servers and waits until they answer. Those that run already are left alone. */
+int local_start(local_nodes *nodes);
+
+/* Makes the servers, which know nothing yet, a cluster. */
+int local_form(local_nodes *nodes, uint32_t primaries);
+
+/* Waits until all serve all slots. */
+int local_wait_served(local_nodes *nodes);
+
+/* Ends all servers that run in their folders; *ended says how many. */
+int local_stop(local_nodes *nodes, uint32_t *ended);
+
+void local_close(local_nodes *nodes);
+
+#endif
