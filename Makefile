@@ -97,6 +97,7 @@ bench:
 	@$(call build,build-bench,-DBLOOMERY_BENCH=ON)
 	@build-bench/bloomery-bench all --markdown doc/benchmarks.md
 	@scripts/bench-server build-bench/bloomery.so
+	@scripts/bench-dedup build-bench/bloomery build-bench/dedup --markdown doc/benchmarks.md --large || [ $$? = 77 ]
 
 figures:
 	@scripts/packages figures
