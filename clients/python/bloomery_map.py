@@ -326,7 +326,8 @@ class Map:
                     if "no such" in str(reply) or "does not exist" in str(reply):
                         continue
                     raise _error_of(reply)
-                slab = {key.decode(): value for key, value in zip(reply[::2], reply[1::2])}
+                pairs = reply.items() if isinstance(reply, dict) else zip(reply[::2], reply[1::2])
+                slab = {key.decode(): value for key, value in pairs}
                 total["slabs_used"] += 1
                 for field in sums:
                     sums[field] += int(slab.get(field, 0))

@@ -85,6 +85,10 @@ class PythonAgent:
     def wait_for(self, seconds):
         self.map.nodes.wait_for = seconds
 
+    def age(self):
+        """A minute passes."""
+        self.map.read_at -= 61
+
     def close(self):
         pass
 
@@ -150,6 +154,9 @@ class NodeAgent:
 
     def wait_for(self, seconds):
         self._do("waitFor", int(seconds * 1000))
+
+    def age(self):
+        self._do("age")
 
     def set_many(self, pairs, **options):
         pairs = [(self._in(key), self._in(value)) for key, value in pairs]
