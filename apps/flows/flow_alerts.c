@@ -2,6 +2,8 @@
 
 #include "apps/flows/flow_text.h"
 
+#include <errno.h>
+
 enum { ANOMALIES_PER_SECOND = 100 };
 
 /* Names and addresses contain nothing that JSON would have to escape. */
@@ -28,7 +30,8 @@ void flow_alerts_detected(flow_alerts *alerts, const flow_detected *detected)
             detected->attack == FLOW_PORT_SCAN ? "source" : "target",
             flow_address_text(suspect->address, suspect->is_ipv6).text,
             (unsigned long long)detected->count, flow_attack_seconds(detected->attack));
-    fflush(alerts->out); /* for whoever follows the file */
+    if (fflush(alerts->out) != 0) /* at once, for whoever follows the file */
+        alerts->problem = errno;
     alerts->written++;
 }
 

@@ -20,6 +20,7 @@
 typedef struct flow_alerts {
     FILE *out; /* NULL: nothing is written */
     uint64_t written, suppressed;
+    int problem; /* errno of a write that failed */
     struct {
         uint64_t second;
         unsigned count;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pcap/pcap.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
@@ -174,13 +175,18 @@ int flow_capture_open_live(flow_capture *capture, const flow_live_options *optio
     int status = pcap_activate(pcap);
     if (status < 0)
         return activate_failed(capture, options->interface, status);
-    if (pcap_setnonblock(pcap, 0, problem) != 0)
+    if (pcap_setnonblock(pcap, 1, problem) != 0)
         return cli_fail(BRY_E_IO, "%s: %s", cli_quote(options->interface).text, problem);
-    return begin_capture(capture, cli_quote(options->interface).text);
+    int code = begin_capture(capture, cli_quote(options->interface).text);
+    capture->counts.files += code == CLI_GO_ON;
+    return code;
 }
 
+/* libpcap itself would wait for a packet, however long it takes. */
 int flow_capture_poll(flow_capture *capture, bool *more)
 {
+    struct pollfd waits = {.fd = pcap_get_selectable_fd(capture->pcap), .events = POLLIN};
+    poll(&waits, waits.fd >= 0, WAIT_MS);
     int got = pcap_dispatch(capture->pcap, -1, take_packet, (u_char *)(void *)capture);
     flow_tracker_flush(capture->tracker);
     *more = got >= 0 && !*capture->stop;

@@ -13,7 +13,7 @@ typedef struct flow_capture_counts {
     uint64_t packets;
     uint64_t bytes; /* as sent */
     uint64_t parsed[FLOW_PARSED_KINDS];
-    uint64_t files;
+    uint64_t files; /* or interfaces, that were opened */
     bool has_drops; /* of an interface, like the following */
     uint64_t dropped, dropped_by_interface;
 } flow_capture_counts;

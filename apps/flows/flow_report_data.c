@@ -31,7 +31,7 @@ static void open_part(report_sink *sink, const char *key, char bracket)
     if (!key && sink->depth > 0) { /* an element of an array */
         snprintf(number, sizeof number, "%u", ++sink->elements);
         key = number;
-    } else {
+    } else if (bracket == '[') {
         sink->elements = 0;
     }
     sink->lens[sink->depth++] = len;

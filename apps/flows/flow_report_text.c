@@ -91,9 +91,10 @@ static void print_tally(FILE *out, const flow_suspect *suspect, flow_attack atta
     static const char *const whats[FLOW_ATTACKS] = {"SYNs without a handshake", "SYN-ACKs unasked",
                                                     "RSTs", "probes in vain"};
     const flow_tally *tally = &suspect->tallies[attack];
-    fprintf(out, "%s: %s %s, up to %s in %s", flow_attack_titles[attack],
-            COUNT((uint64_t)tally->total), whats[attack], COUNT((uint64_t)tally->peak),
-            attack == FLOW_PORT_SCAN ? "a minute" : "a second");
+    if (tally->alerts)
+        fprintf(out, "%s: ", flow_attack_titles[attack]);
+    fprintf(out, "%s %s, up to %s in %s", COUNT((uint64_t)tally->total), whats[attack],
+            COUNT((uint64_t)tally->peak), attack == FLOW_PORT_SCAN ? "a minute" : "a second");
     if (attack == FLOW_PORT_SCAN)
         fprintf(out, ", to about %.0f ports", suspect->most_ports);
 }

@@ -66,11 +66,13 @@ static int close_alerts(flows_job *job, int code)
     if (!out || out == stdout)
         return code;
     bool failed = ferror(out);
+    int problem = job->alerts.problem;
     errno = 0;
-    if (fclose(out) != 0 || failed)
-        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(job->asked.alerts).text,
-                        errno ? strerror(errno) : "a write failed");
-    return code;
+    if (fclose(out) == 0 && !failed)
+        return code;
+    problem = problem ? problem : errno;
+    return cli_fail(BRY_E_IO, "%s: %s", cli_quote(job->asked.alerts).text,
+                    problem ? strerror(problem) : "a write failed");
 }
 
 static int setup_failed(const flows_job *job, bry_status status)
@@ -175,8 +177,7 @@ static int run_job(flows_job *job, char **files)
     catch_flow_signals();
     code = job->asked.interface ? flow_live(&run, &job->capture) : read_files(job, files);
     run.seconds = processor_seconds() - started;
-    bool nothing = job->capture.counts.files == 0 && !job->asked.interface;
-    if (!nothing && report_flows(job, &run) != CLI_GO_ON)
+    if (job->capture.counts.files > 0 && report_flows(job, &run) != CLI_GO_ON)
         code = CLI_FAILED;
     flow_capture_close(&job->capture);
     return code;
