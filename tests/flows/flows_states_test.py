@@ -152,7 +152,7 @@ class Engines(FlowsCase):
         for engine in ("compact", "kbf"):
             for error in ("0.2", "0.001"):
                 found = self.summary(content, "--check", "--engine", engine, "--error", error,
-                                     "--flows", "3000", "--seed", "7")
+                                     "--flows", "3000")
                 check = found["check"]
                 self.assertEqual((check["flows"], check["states"]["closed"]), (3000, 3000))
                 self.assertGreaterEqual(check["absent"], 3000)
