@@ -137,26 +137,27 @@ class Changes(ClusterCase):
                 self.cluster.wait_ok()
 
     def test_under_load(self):
-        """A client writes and reads while slots move: it finds all that it has set."""
-        done, problems, rounds = threading.Event(), [], 0
+        """Threads write and read while slots move: they find all that they have set."""
+        done, problems, rounds = threading.Event(), [], [0, 0]
         agent = self.agents[0]
-        agent.create(self.url + "busy", raw=12, capacity=20000, seed=17)
+        agent.create(self.url + "busy", values=500, capacity=20000, seed=17)
 
-        def work():
-            nonlocal rounds
+        def work(number):
             try:
                 while not done.is_set():
-                    rounds += 1
-                    pairs = [(b"k%d" % i, (i + rounds) % 4096) for i in range(500)]
+                    rounds[number] += 1
+                    pairs = [(b"%d %d" % (number, i), b"%d" % ((i + rounds[number]) % 500))
+                             for i in range(500)]
                     agent.set_many(pairs)
                     got = agent.get_many([name for name, _ in pairs])
                     wrong = sum(answer != value for answer, (_, value) in zip(got, pairs))
                     if wrong > 5:
-                        problems.append(f"round {rounds}: {wrong} wrong")
+                        problems.append(f"round {rounds[number]}: {wrong} wrong")
             except Exception as error:  # pylint: disable=broad-except
                 problems.append(repr(error))
-        worker = threading.Thread(target=work)
-        worker.start()
+        workers = [threading.Thread(target=work, args=(number,)) for number in range(len(rounds))]
+        for worker in workers:
+            worker.start()
         first, second = self.cluster.primaries()[:2]
         slots = self.cluster.slots_of(first)[:600]
         for part in (slots[:300], slots[300:]):
@@ -164,9 +165,48 @@ class Changes(ClusterCase):
             self.cluster.move_slots(part, first)
         self.cluster.failover(first)
         done.set()
-        worker.join()
+        for worker in workers:
+            worker.join()
         self.assertEqual(problems, [])
-        self.assertGreater(rounds, 2)
+        self.assertGreater(min(rounds), 2)
+
+    def test_acknowledged(self):
+        """What a replica has confirmed is there after a kill -9 of any primary, whichever client
+        wrote it."""
+        done, kept, problems = threading.Event(), {}, []
+
+        def work(agent):
+            round_ = 0
+            while not done.is_set():
+                pairs = [(b"%s %d %d" % (agent.name.encode(), round_, i), (round_ + i) % 4096)
+                         for i in range(100)]
+                round_ += 1
+                try:
+                    agent.set_many(pairs, wait=1)
+                    kept.update(pairs)
+                except Failed as error:
+                    if error.kind != "NotConfirmed":
+                        problems.append(str(error))
+                        return
+        for agent in self.agents:
+            agent.create(self.url + "kept", raw=12, capacity=100000, seed=17)
+            agent.wait_for(0.3)
+        workers = [threading.Thread(target=work, args=(agent,)) for agent in self.agents]
+        for worker in workers:
+            worker.start()
+        victim = self.cluster.primaries()[-1]
+        cluster_runner.wait_until(lambda: problems or len(kept) > 5000, "some pairs are set")
+        self.cluster.failover(victim, kill=True)
+        done.set()
+        for worker in workers:
+            worker.join()
+        self.assertEqual(problems, [])
+        self.cluster.restart(victim)
+        for agent in self.agents:
+            got = agent.get_many(list(kept))
+            wrong = sum(answer != value for answer, value in zip(got, kept.values()))
+            self.assertFalse(too_many(wrong, len(kept)), f"{agent.name}: {wrong} of {len(kept)}")
+            self.assertLess(got.count(None), 3, agent.name)
 
     def test_codes_are_lost(self):
         """The newest values are lost with their primary: nobody used their codes, and those who
