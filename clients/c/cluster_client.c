@@ -279,3 +279,32 @@ bry_status bryc_ask_key(bryc_client *client, const void *key, size_t key_len, ui
     va_end(list);
     return status;
 }
+
+/* ---- the same command for many keys -------------------------------------------------------- */
+
+bry_status bryc__ask_each(bryc_client *client, const char *const *words, uint32_t count,
+                          const bryc__keys *keys, bryc__read_replies read, void *context)
+{
+    size_t n = keys->n, room = BRYC__KEY_MAX;
+    char *texts = malloc(n * room + 1);
+    const char **all = malloc((n * count + 1) * sizeof *all);
+    bryc_command *commands = calloc(n + 1, sizeof *commands);
+    bry_status status = bryc__fail(client, BRY_E_NOMEM, "out of memory");
+    if (texts && all && commands) {
+        for (size_t i = 0; i < n; i++) {
+            keys->write(keys->of, keys->first + i, texts + i * room, room);
+            memcpy(all + i * count, words, count * sizeof *all);
+            all[i * count + 1] = texts + i * room;
+            commands[i] = (bryc_command){.argc = count, .key = 1, .argv = all + i * count};
+        }
+        status = bryc_send(client, commands, n);
+        if (read)
+            status = read(context, commands, n);
+        for (size_t i = 0; i < n; i++)
+            freeReplyObject(commands[i].reply);
+    }
+    free(texts);
+    free(all);
+    free(commands);
+    return status;
+}

@@ -64,6 +64,27 @@ void bryc__sleep(uint64_t ms);
 /* The status of an error reply. */
 bry_status bryc__reply_status(const char *text, size_t len);
 
+/* How many nodes have slots. */
+uint32_t bryc__primaries(const bryc_client *client);
+
+/* ---- the same command for many keys (cluster_client.c) ------------------------------------- */
+
+/* Keys number first to first + n - 1; `write` writes one of at most BRYC__KEY_MAX bytes. */
+#define BRYC__KEY_MAX 256u
+typedef struct bryc__keys {
+    void (*write)(const void *of, uint64_t number, char *text, size_t room);
+    const void *of;
+    uint64_t first;
+    size_t n;
+} bryc__keys;
+
+typedef bry_status (*bryc__read_replies)(void *context, bryc_command *commands, size_t n);
+
+/* Sends `words`, with each key as the second, and returns what `read` returns of the replies, or
+ * the status of the first failure if it is NULL. */
+bry_status bryc__ask_each(bryc_client *client, const char *const *words, uint32_t count,
+                          const bryc__keys *keys, bryc__read_replies read, void *context);
+
 /* ---- connections (cluster_link.c) ---------------------------------------------------------- */
 
 /* Connects and authenticates. On failure *status is BRY_E_IO if it may help to try again, and

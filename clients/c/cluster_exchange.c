@@ -112,7 +112,11 @@ static void node_broke(bryc__exchange *self, uint32_t number, const char *why)
             (request->state != BRYC__SENT && request->state != BRYC__ANSWERED))
             continue;
         request->asked = false;
-        if (request->state == BRYC__ANSWERED && request->flags & BRYC_ONCE) {
+        bool reached = i < node->sent || (i == node->sent && node->sent_bytes > 0);
+        request->lost |= reached;
+        if (!reached) {
+            repeat_request(self, request, backoff(request->tries));
+        } else if (request->state == BRYC__ANSWERED && request->flags & BRYC_ONCE) {
             self->confirmed = 0;
             finish_request(self, request, BRYC__DONE);
         } else if (request->flags & BRYC_ONCE ||

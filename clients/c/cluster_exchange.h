@@ -22,6 +22,7 @@ typedef struct bryc__request {
     uint8_t state; /* bryc__state; start with 0 */
     uint8_t tries;
     bool asked; /* ASK sent it to `node` */
+    bool lost; /* a connection broke after it was sent, so it may have been executed */
     bry_status status; /* of a request without a reply */
     uint64_t not_before;
     uint64_t deadline; /* it is not sent again after that; 0 before the first repetition */

@@ -68,10 +68,9 @@ bry_status bryc__map_new(bryc_client *client, const char *name, const bryc__reco
                          bryc_map **map);
 
 /* Sends a command of two words, `word` and the key, for n slabs; the list of values counts as the
- * one after the last. Then calls `read`, if it is not NULL, whose status it returns. */
+ * one after the last. As bryc__ask_each(). */
 bry_status bryc__ask_slabs(bryc_map *map, const char *word, uint64_t first, size_t n,
-                           bry_status (*read)(void *context, bryc_command *commands, size_t n),
-                           void *context);
+                           bryc__read_replies read, void *context);
 
 /* Deletes the slabs and the values of the map's epoch. */
 bry_status bryc__map_delete_keys(bryc_map *map);

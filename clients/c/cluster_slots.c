@@ -42,6 +42,14 @@ uint32_t bryc_nodes(const bryc_client *client)
     return client->count;
 }
 
+uint32_t bryc__primaries(const bryc_client *client)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < client->count; i++)
+        count += client->nodes[i]->slots > 0;
+    return count;
+}
+
 bry_status bryc_node_at(const bryc_client *client, uint32_t number, bryc_node *node)
 {
     if (number >= client->count || node->struct_size < sizeof *node)

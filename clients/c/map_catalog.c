@@ -131,14 +131,6 @@ bry_status bryc__map_new(bryc_client *client, const char *name, const bryc__reco
 
 /* ---- creating and opening ------------------------------------------------------------------ */
 
-static uint32_t count_primaries(const bryc_client *client)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < client->count; i++)
-        count += client->nodes[i]->slots > 0;
-    return count;
-}
-
 /* Writes the record, or reads the one that is there. */
 static bry_status place_record(bryc_client *client, const char *name,
                                const bryc_map_options *options, bryc__record *record)
@@ -176,7 +168,7 @@ bry_status bryc_map_create(bryc_client *client, const char *name, const bryc_map
     bry_status status = check_name(client, name);
     if (status != BRY_OK)
         return status;
-    const char *problem = bryc__record_plan(options, count_primaries(client), &record);
+    const char *problem = bryc__record_plan(options, bryc__primaries(client), &record);
     if (problem)
         return bryc__fail(client, BRY_E_RANGE, "%s", problem);
     status = place_record(client, name, options, &record);
@@ -237,35 +229,22 @@ uint32_t bryc_map_confirmed(const bryc_map *map)
 
 /* ---- dropping ------------------------------------------------------------------------------ */
 
-bry_status bryc__ask_slabs(bryc_map *map, const char *word, uint64_t first, size_t n,
-                           bry_status (*read)(void *context, bryc_command *commands, size_t n),
-                           void *context)
+/* The list of values counts as the slab after the last. */
+static void key_of_slab(const void *of, uint64_t number, char *text, size_t room)
 {
-    size_t room = BRYC__SLAB_KEY_MAX;
-    char *keys = malloc(n * room);
-    const char **words = malloc(n * 2 * sizeof *words);
-    bryc_command *commands = calloc(n, sizeof *commands);
-    bry_status status = bryc__fail(map->client, BRY_E_NOMEM, "out of memory");
-    if (keys && words && commands) {
-        for (size_t i = 0; i < n; i++) {
-            if (first + i < map->record.slabs)
-                bryc_map_slab_key(map, first + i, keys + i * room, room);
-            else
-                bryc_map_values_key(map, keys + i * room, room);
-            words[2 * i] = word;
-            words[2 * i + 1] = keys + i * room;
-            commands[i] = (bryc_command){.argc = 2, .key = 1, .argv = words + 2 * i};
-        }
-        status = bryc_send(map->client, commands, n);
-        if (read)
-            status = read(context, commands, n);
-        for (size_t i = 0; i < n; i++)
-            freeReplyObject(commands[i].reply);
-    }
-    free(keys);
-    free(words);
-    free(commands);
-    return status;
+    const bryc_map *map = of;
+    if (number < map->record.slabs)
+        bryc_map_slab_key(map, number, text, room);
+    else
+        bryc_map_values_key(map, text, room);
+}
+
+bry_status bryc__ask_slabs(bryc_map *map, const char *word, uint64_t first, size_t n,
+                           bryc__read_replies read, void *context)
+{
+    const char *const words[] = {word, NULL};
+    const bryc__keys keys = {key_of_slab, map, first, n};
+    return bryc__ask_each(map->client, words, 2, &keys, read, context);
 }
 
 bry_status bryc__map_delete_keys(bryc_map *map)

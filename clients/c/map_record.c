@@ -29,7 +29,7 @@ bool bryc__name_is_valid(const char *name)
 }
 
 /* The shortest text that is read back as the same number. */
-static void write_share(double share, char *text, size_t room)
+void bryc__write_share(double share, char *text, size_t room)
 {
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, room, "%.*g", digits, share);
@@ -46,7 +46,7 @@ static void record_write(bryc__record *record)
         for (size_t i = 0; i < BRYC__SECRET; i++)
             snprintf(pick + at + 2 * i, 3, "%02x", record->secret[i]);
     }
-    write_share(record->error, error, sizeof error);
+    bryc__write_share(record->error, error, sizeof error);
     snprintf(record->text, sizeof record->text,
              "bloomery-map 1 slabs=%" PRIu64 " epoch=%s pick=%s values=%s:%u engine=%s "
              "capacity=%" PRIu64 " error=%s seed=%" PRIu64,
@@ -238,8 +238,8 @@ const char *bryc__record_differs(const bryc__record *record, const bryc_map_opti
 {
     char has[32], wanted[32];
     bool kbf = record->engine == BRY_ENGINE_KBF;
-    write_share(record->error, has, sizeof has);
-    write_share(options->error, wanted, sizeof wanted);
+    bryc__write_share(record->error, has, sizeof has);
+    bryc__write_share(options->error, wanted, sizeof wanted);
     if (options->capacity && options->capacity != record->capacity)
         snprintf(message, room, "capacity %" PRIu64 ", not %" PRIu64, record->capacity,
                  options->capacity);

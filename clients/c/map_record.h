@@ -28,6 +28,9 @@ typedef struct bryc__record {
     char text[BRYC__RECORD_MAX];
 } bryc__record;
 
+/* Writes the shortest text that is read back as the same number. */
+void bryc__write_share(double share, char *text, size_t room);
+
 /* Whether a map may have this name. */
 bool bryc__name_is_valid(const char *name);
 

@@ -16,8 +16,8 @@ TALK = os.environ["CLUSTER_TALK"]
 class Talk:
     """The C client in a process of its own: cluster_talk.c says how to talk to it."""
 
-    def __init__(self, address, **environment):
-        self.process = subprocess.Popen([TALK, address], stdin=subprocess.PIPE, text=True,
+    def __init__(self, address, program=TALK, **environment):
+        self.process = subprocess.Popen([program, address], stdin=subprocess.PIPE, text=True,
                                         stdout=subprocess.PIPE, env=os.environ | environment)
         self.opened = self._until_status()[1]
 

@@ -291,7 +291,7 @@ def fields(text):
 
 def is_public(path):
     """A header that is installed."""
-    return path.parts[0] == "include" or path.name == "bloomery_cluster.h"
+    return path.parts[0] == "include" or path.name.startswith("bloomery_cluster")
 
 
 def check_fields(root, files):
