@@ -289,17 +289,25 @@ bry_status bry__map_end_change(bry_map *map, uint64_t before, const uint32_t *co
     return bry__map_count_refused(map, status);
 }
 
+/* Number of keys before some are deleted, for end_deletion(). */
+static uint64_t begin_deletion(const bry_map *map)
+{
+    return map->engine->recodes ? 0 : map->engine->items(map->keys);
+}
+
 /*
  * After keys were deleted. Codes of kbf can be reused when no key is left, but only if they take
  * much memory: maps that are merged have to agree on their codes, even after one of them was empty.
  */
 static void end_deletion(bry_map *map, uint64_t items_before)
 {
+    if (map->engine->recodes)
+        return;
     const bry__dictionary *dictionary = &map->dictionary;
     uint64_t items = map->engine->items(map->keys);
     if (map->ghosts > items)
         map->ghosts = items;
-    if (!bry__map_has_dictionary(map) || map->engine->recodes || items_before == 0 || items > 0)
+    if (!bry__map_has_dictionary(map) || items_before == 0 || items > 0)
         return;
     if (dictionary->bytes.live >= FEW_BYTES || dictionary->codes > dictionary->most / 2)
         take_codes_back(map);
@@ -390,7 +398,7 @@ bry_status bry_map_add(bry_map *map, bry_hash hash, bry_map_value value)
 bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was)
 {
     uint8_t answer;
-    uint64_t before = map->engine->items(map->keys);
+    uint64_t before = begin_deletion(map);
     bry_status status = map->engine->del_n(map->keys, &hash, 1, bry__map_codes(map), &answer);
     if (status == BRY_OK && answer == BRY_UNSURE)
         status = BRY_E_UNSURE;
@@ -406,7 +414,7 @@ bry_status bry_map_del_pair(bry_map *map, bry_hash hash, bry_map_value value, br
 {
     uint32_t code;
     bry_answer answer = BRY_ABSENT;
-    uint64_t before = map->engine->items(map->keys);
+    uint64_t before = begin_deletion(map);
     if (map_find_code(map, &value, &code))
         answer = map->engine->del_pair(map->keys, hash, code, bry__map_codes(map));
     end_deletion(map, before);
@@ -477,7 +485,7 @@ bry_status bry_map_add_n(bry_map *map, const bry_hash *hashes, const bry_map_val
 
 bry_status bry_map_del_n(bry_map *map, const bry_hash *hashes, size_t n, uint8_t *was)
 {
-    uint64_t before = map->engine->items(map->keys);
+    uint64_t before = begin_deletion(map);
     bry_status status =
         n > 0 ? map->engine->del_n(map->keys, hashes, n, bry__map_codes(map), was) : BRY_OK;
     uint64_t unsure = status == BRY_OK ? count_unsure(was, n) : 0;

@@ -178,23 +178,28 @@ bool bry__maplet_keeps(const bry__maplet *maplet)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-/* The newest table that has the key; maplet->tables if none has it. */
-static inline unsigned find_table(const bry__maplet *maplet, bry_hash hash, uint32_t *value)
+/* bry__maplet_get() in several tables, or none. */
+static __attribute__((noinline)) bry_answer get_from_any(const bry__maplet *maplet, bry_hash hash,
+                                                         uint32_t *value)
 {
     unsigned i = maplet->tables;
     if (i > 1) { /* most keys are in one of the last two, or in none: prefetch both */
         bry__table_prefetch(&maplet->table[i - 1], fingerprint_of(maplet, i - 1, hash), false);
         bry__table_prefetch(&maplet->table[i - 2], fingerprint_of(maplet, i - 2, hash), false);
     }
-    while (i-- > 0)
-        if (bry__table_get(&maplet->table[i], fingerprint_of(maplet, i, hash), value))
-            return i;
-    return maplet->tables;
+    bool found = false;
+    while (i-- > 0 && !found)
+        found = bry__table_get(&maplet->table[i], fingerprint_of(maplet, i, hash), value);
+    return found ? BRY_PRESENT : BRY_ABSENT;
 }
 
 bry_answer bry__maplet_get(const bry__maplet *maplet, bry_hash hash, uint32_t *value)
 {
-    return find_table(maplet, hash, value) < maplet->tables ? BRY_PRESENT : BRY_ABSENT;
+    if (maplet->tables != 1)
+        return get_from_any(maplet, hash, value);
+    /* Most have one table: only calls in the last place, so that no register has to be saved. */
+    return bry__table_get(maplet->table, fingerprint_of(maplet, 0, hash), value) ? BRY_PRESENT
+                                                                                 : BRY_ABSENT;
 }
 
 uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t *values,

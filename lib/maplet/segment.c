@@ -336,14 +336,17 @@ static bry_status segment_resize(bry__segment *segment, unsigned quotients, unsi
     return BRY_OK;
 }
 
-/* Adds `by` to every sample after the quotient. */
+/* Adds 1 to every sample after the quotient, or subtracts 1; four samples at a time. */
 static void segment_shift_samples(bry__segment *segment, unsigned quotients, uint64_t quotient,
-                                  int by)
+                                  bool more)
 {
-    size_t samples = bry__samples_of(quotients);
-    for (size_t i = (size_t)(quotient >> BRY__SAMPLED); i < samples; i++) {
-        unsigned char *sample = segment->bytes + 2 * i;
-        bry__store16(sample, (uint16_t)(bry__load16(sample) + by));
+    size_t samples = bry__samples_of(quotients), i = (size_t)(quotient >> BRY__SAMPLED);
+    uint64_t ones = UINT64_C(0x0001000100010001) << 16 * (i & 3);
+    for (i &= ~(size_t)3; i < samples; i += 4, ones = UINT64_C(0x0001000100010001)) {
+        if (samples - i < 4)
+            ones &= bry__low_bits(16 * (unsigned)(samples - i));
+        uint64_t word = bry__load64(segment->bytes + 2 * i);
+        bry__store64(segment->bytes + 2 * i, more ? word + ones : word - ones);
     }
 }
 
@@ -395,11 +398,11 @@ bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__plac
         if (status != BRY_OK)
             return status;
     }
+    segment_shift_samples(segment, quotients, entry.u >> segment->remainder_bits, true);
     segment_open_slot(segment, place.index, entry.u & bry__low_bits(segment->remainder_bits),
                       entry.value);
     bry__run_open(bry__kernels(), bry__runs_of(segment, quotients), place.bit,
                   (uint64_t)quotients + segment->n);
-    segment_shift_samples(segment, quotients, entry.u >> segment->remainder_bits, 1);
     segment->n = (uint16_t)n;
     return BRY_OK;
 }
@@ -412,10 +415,10 @@ void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place plac
         bry__segment_free(segment, allocator);
         return;
     }
+    segment_shift_samples(segment, quotients, u >> segment->remainder_bits, false);
     segment_close_slot(segment, place.index);
     bry__run_close(bry__kernels(), bry__runs_of(segment, quotients), place.bit,
                    (uint64_t)quotients + n);
-    segment_shift_samples(segment, quotients, u >> segment->remainder_bits, -1);
     segment->n = (uint16_t)n;
 
     /* Failing to shrink is not an error. Some slack keeps alternating adds and removals cheap. */

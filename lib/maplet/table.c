@@ -461,8 +461,9 @@ bry__swapped bry__table_swap(bry__table *table, uint64_t fingerprint, uint32_t t
 {
     bry__spot at = bry__table_spot(table, fingerprint);
     bry__segment *segment = bry__table_segment(table, at.i);
-    return bry__overflow_count(&table->overflow) > 0 ? BRY__SWAP_HARD
-                                 : bry__segment_swap(segment, at.u_most, at.u, to, from);
+    return bry__overflow_count(&table->overflow) > 0
+               ? BRY__SWAP_HARD
+               : bry__segment_swap(segment, at.u_most, at.u, to, from);
 }
 
 /* Inserts `value` into the sorted values of a full crowd in place of the largest. */
@@ -571,8 +572,8 @@ static bool table_take_at(bry__table *table, const bry__table_place *at, uint32_
                           const bry_allocator *allocator)
 {
     unsigned index = at->first.index, end = index + at->first.count;
-    while (index < end && bry__segment_value(at->segment, index) != value)
-        index++;
+    for (uint32_t here = at->first.value; index < end && here != value;)
+        here = ++index < end ? bry__segment_value(at->segment, index) : 0;
     if (index < end) {
         table_remove_from_segment(table, at, index, allocator);
     } else {
