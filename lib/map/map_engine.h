@@ -104,6 +104,9 @@ typedef struct bry__map_engine {
     /* Changes the code of a key that is there; an absent one stays absent. UNSURE (the status),
      * NOMEM. */
     bry_status (*update)(void *self, bry_hash hash, uint32_t code, uint64_t codes, bry_answer *was);
+    /* Many at once, all or nothing; was[i]: whether key i was there. NULL: not supported. NOMEM. */
+    bry_status (*update_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in, size_t n,
+                           uint64_t codes, uint8_t *was);
     /* Takes a pair out, the opposite of add_n; was as in bry_map_del_pair(). */
     bry_answer (*del_pair)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
 

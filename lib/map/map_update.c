@@ -2,6 +2,8 @@
 #include "common/allocator.h"
 #include "map/map_object.h"
 
+#define SMALL_BATCH 64u
+
 /* The keys of a batch that have a value. */
 typedef struct picked {
     bry_hash *hashes;
@@ -54,12 +56,34 @@ static bry_status update_present(bry_map *map, const bry_hash *hashes, const bry
     return BRY_OK;
 }
 
+/* Integers are their own codes: no look-up is needed before. */
+static bry_status update_numbers(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
+                                 size_t n, bry_answer *was)
+{
+    uint32_t small[SMALL_BATCH], *codes = small;
+    if (n > SMALL_BATCH)
+        codes = n <= SIZE_MAX / sizeof *codes
+                    ? bry__alloc_buffer(&map->allocator, n * sizeof *codes)
+                    : NULL;
+    if (!codes)
+        return BRY_E_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        codes[i] = (uint32_t)values[i].number;
+    bry_status status =
+        map->engine->update_n(map->keys, hashes, codes, n, bry__map_codes(map), was);
+    if (n > SMALL_BATCH)
+        bry__free(&map->allocator, codes, n * sizeof *codes);
+    return status;
+}
+
 bry_status bry_map_update_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                             size_t n, bry_answer *was)
 {
     bry_status status = bry__map_check_values(map, values, n);
     if (status != BRY_OK || n == 0)
         return status;
+    if (map->engine->update_n && !bry__map_has_dictionary(map))
+        return update_numbers(map, hashes, values, n, was);
     picked keys = {0};
     bry_answer *answers = bry__alloc_buffer(&map->allocator, n);
     status = BRY_E_NOMEM;

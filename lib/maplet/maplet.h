@@ -158,6 +158,11 @@ void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, si
 bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
                                 size_t n, uint32_t *old, uint8_t *was);
 
+/* bry__maplet_update() for each key in order, all or none. For maplets with one value per
+ * fingerprint. old and was are undefined after a failure. */
+bry_status bry__maplet_update_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
+                                size_t n, uint32_t *old, uint8_t *was);
+
 /* bry__maplet_add() for each key in order, all or none. Values of keys that share a fingerprint must
  * ascend. */
 bry_status bry__maplet_add_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,

@@ -310,6 +310,29 @@ bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, con
     return status;
 }
 
+bry_status bry__maplet_update_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
+                                size_t n, uint32_t *old, uint8_t *was)
+{
+    bry_status status = BRY_OK;
+    bry_answer answer;
+    size_t done = 0;
+    for (; done < n; done++) {
+        if (done % BATCH == 0 && n > 1)
+            bry__maplet_prefetch_n(maplet, hashes + done, n - done < BATCH ? n - done : BATCH,
+                                   false);
+        status = bry__maplet_update(maplet, hashes[done], values[done], &answer, &old[done]);
+        if (status != BRY_OK)
+            break;
+        was[done] = (uint8_t)answer;
+    }
+    while (status != BRY_OK && done-- > 0) { /* in place, where the old value was: does not fail */
+        uint32_t new;
+        if (was[done] == BRY_PRESENT)
+            (void)bry__maplet_update(maplet, hashes[done], old[done], &answer, &new);
+    }
+    return status;
+}
+
 /* ---- adding -------------------------------------------------------------------------------- */
 
 bry_status bry__maplet_add_items(bry__maplet *maplet, bry__table *table, bry__item *items, size_t n)

@@ -113,7 +113,8 @@ bool bry__table_del_at(bry__table *table, const bry__table_place *place, uint32_
 /* True if the fingerprint has exactly one entry, and that is in the segment. */
 static inline bool bry__table_is_single(const bry__table *table, const bry__table_place *place)
 {
-    return place->first.count == 1 && (bry__overflow_count(&table->overflow) == 0 || !place->segment->spilled);
+    return place->first.count == 1 &&
+           (bry__overflow_count(&table->overflow) == 0 || !place->segment->spilled);
 }
 
 /* Adds an entry, even if there is an equal one. BRY_E_NOMEM. */

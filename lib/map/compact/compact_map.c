@@ -196,29 +196,33 @@ static void compact_map_report_change(const bry__compact_map *map, uint32_t code
         compact_map_report(map, before, false);
 }
 
-/* Reports the codes that the keys gained and lost. */
+/* Reports the codes that the keys gained and lost; absent keys gained one unless `updating`. */
 static void compact_map_report_n(const bry__compact_map *map, const uint32_t *codes_in, size_t n,
-                                 const uint32_t *old, const uint8_t *was)
+                                 const uint32_t *old, const uint8_t *was, bool updating)
 {
     for (size_t i = 0; i < n; i++)
-        compact_map_report(map, codes_in[i], true);
+        if (!updating || was[i] == BRY_PRESENT)
+            compact_map_report(map, codes_in[i], true);
     for (size_t i = 0; i < n; i++)
         if (was[i] == BRY_PRESENT)
             compact_map_report(map, old[i], false);
 }
 
-/* Sets the keys, with room for codes below `codes`. On failure the width is as before. */
-static bry_status compact_map_upsert(bry__compact_map *map, const bry_hash *hashes,
+/* Sets the keys, or only those that have a code if `updating`, with room for codes below `codes`.
+ * On failure the width is as before. */
+static bry_status compact_map_change(bry__compact_map *map, const bry_hash *hashes,
                                      const uint32_t *codes_in, size_t n, uint64_t codes,
-                                     uint32_t *old, uint8_t *was)
+                                     bool updating, uint32_t *old, uint8_t *was)
 {
-    unsigned bits = map->maplet.value_bits;
+    bry__maplet *maplet = &map->maplet;
+    unsigned bits = maplet->value_bits;
     bry__compact_map_widen(map, codes);
-    bry_status status = bry__maplet_upsert_n(&map->maplet, hashes, codes_in, n, old, was);
+    bry_status status = updating ? bry__maplet_update_n(maplet, hashes, codes_in, n, old, was)
+                                 : bry__maplet_upsert_n(maplet, hashes, codes_in, n, old, was);
     if (status == BRY_OK)
-        compact_map_report_n(map, codes_in, n, old, was);
+        compact_map_report_n(map, codes_in, n, old, was, updating);
     else
-        bry__maplet_narrow(&map->maplet, bits);
+        bry__maplet_narrow(maplet, bits);
     return status;
 }
 
@@ -240,18 +244,16 @@ static bry_status compact_map_set_one(bry__compact_map *map, bry_hash hash, uint
     return BRY_OK;
 }
 
-static bry_status compact_map_set_n(void *self, const bry_hash *hashes, const uint32_t *codes_in,
-                                    size_t n, uint64_t codes, uint8_t *was)
+static bry_status compact_map_change_n(bry__compact_map *map, const bry_hash *hashes,
+                                       const uint32_t *codes_in, size_t n, uint64_t codes,
+                                       bool updating, uint8_t *was)
 {
-    bry__compact_map *map = self;
     const bry_allocator *allocator = &map->maplet.allocator;
     uint32_t small_old[SMALL_BATCH];
     uint8_t small_was[SMALL_BATCH];
-    if (n == 1)
-        return compact_map_set_one(map, *hashes, *codes_in, codes, was);
     if (n <= SMALL_BATCH) {
         bry_status status =
-            compact_map_upsert(map, hashes, codes_in, n, codes, small_old, small_was);
+            compact_map_change(map, hashes, codes_in, n, codes, updating, small_old, small_was);
         if (status == BRY_OK && was)
             memcpy(was, small_was, n);
         return status;
@@ -262,12 +264,25 @@ static bry_status compact_map_set_n(void *self, const bry_hash *hashes, const ui
     uint8_t *answers = bry__alloc_buffer(allocator, n);
     bry_status status = BRY_E_NOMEM;
     if (old && answers)
-        status = compact_map_upsert(map, hashes, codes_in, n, codes, old, answers);
+        status = compact_map_change(map, hashes, codes_in, n, codes, updating, old, answers);
     if (status == BRY_OK && was)
         memcpy(was, answers, n);
     bry__free(allocator, old, n * sizeof *old);
     bry__free(allocator, answers, n);
     return status;
+}
+
+static bry_status compact_map_set_n(void *self, const bry_hash *hashes, const uint32_t *codes_in,
+                                    size_t n, uint64_t codes, uint8_t *was)
+{
+    return n == 1 ? compact_map_set_one(self, *hashes, *codes_in, codes, was)
+                  : compact_map_change_n(self, hashes, codes_in, n, codes, false, was);
+}
+
+static bry_status compact_map_update_n(void *self, const bry_hash *hashes, const uint32_t *codes_in,
+                                       size_t n, uint64_t codes, uint8_t *was)
+{
+    return compact_map_change_n(self, hashes, codes_in, n, codes, true, was);
 }
 
 static void compact_map_report_lost(void *context, uint32_t code)
@@ -426,6 +441,7 @@ const bry__map_engine bry__compact_map_engine = {
     .set_n = compact_map_set_n,
     .del_n = compact_map_del_n,
     .update = compact_map_update,
+    .update_n = compact_map_update_n,
     .del_pair = compact_map_del_pair,
     .add_beside = compact_map_add_beside,
     .add_beside_n = compact_map_add_beside_n,

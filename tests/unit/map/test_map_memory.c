@@ -146,6 +146,56 @@ TEST(test_batch_on_spilled_segment)
     assert_int_equal(memory.now, 0);
 }
 
+/* A batch of updates of integers equals single updates, in maps of one and of several tables, and
+ * changes nothing if memory runs out. */
+TEST(test_updates_of_integers)
+{
+    static const size_t sizes[] = {1, 2, 64, 65, 500};
+    enum { MOST = 500 };
+    for (unsigned i = 0; i < 10; i++) {
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        bry_map_options options = small(map_engines[i / 5], &memory);
+        options.value_bits = 10;
+        bry_map *batch = make(options), *single = NULL;
+        for (uint64_t k = 0; k < KEYS; k++)
+            assert_int_equal(bry_map_set(batch, key(k), bry_map_value_number(k), NULL), BRY_OK);
+        assert_int_equal(bry_map_clone(batch, NULL, &single), BRY_OK);
+        bry_hash hashes[MOST];
+        bry_map_value values[MOST];
+        bry_answer was[MOST];
+        size_t n = sizes[i % 5];
+        for (size_t k = 0; k < n; k++) { /* some keys twice, some absent */
+            hashes[k] = key(k * 7 % (KEYS + 100));
+            values[k] = bry_map_value_number(1023 - k % 1000);
+        }
+        for (memory.fail_at = 1;; memory.fail_at++) {
+            failing_allocator_restart(&memory);
+            if (bry_map_update_n(batch, hashes, values, n, was) == BRY_OK)
+                break;
+            for (uint64_t k = 0; k < KEYS; k++) {
+                bry_map_value got = {0};
+                assert_int_equal(bry_map_get(batch, key(k), &got), BRY_PRESENT);
+                assert_int_equal(got.number, k);
+            }
+        }
+        memory.fail_at = 0;
+        for (size_t k = 0; k < n; k++) {
+            bry_answer answer;
+            assert_int_equal(bry_map_update(single, hashes[k], values[k], &answer), BRY_OK);
+            assert_int_equal(was[k], answer);
+        }
+        for (uint64_t k = 0; k < KEYS + 100; k++) {
+            bry_map_value a = {0}, b = {0};
+            assert_int_equal(bry_map_get(batch, key(k), &a), bry_map_get(single, key(k), &b));
+            assert_int_equal(a.number, b.number);
+        }
+        bry_map_destroy(single);
+        bry_map_destroy(batch);
+        assert_int_equal(memory.now, 0);
+    }
+}
+
 /*
  * A growing map in which every key has its own value: no single call takes much memory, so none
  * copies everything. Memory of replaced values is reclaimed.
