@@ -97,6 +97,8 @@ static void print_tally(FILE *out, const flow_suspect *suspect, flow_attack atta
             COUNT((uint64_t)tally->peak), attack == FLOW_PORT_SCAN ? "a minute" : "a second");
     if (attack == FLOW_PORT_SCAN)
         fprintf(out, ", to about %.0f ports", suspect->most_ports);
+    else
+        fprintf(out, ", last to port %u", suspect->port);
 }
 
 static bool print_suspects(FILE *out, const char *title, const flow_suspects *suspects, size_t most)

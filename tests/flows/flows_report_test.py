@@ -36,8 +36,8 @@ states      SYN seen                        520   99.4 %
 notes       data without SYN                  1  packets
 alerts      SYN flood                         1
             port scan                         1
-targets     203.0.113.9     SYN flood: 300 SYNs without a handshake, up to 300 in a second
-            203.0.113.1     220 SYNs without a handshake, up to 11 in a second
+targets     203.0.113.9     SYN flood: 300 SYNs without a handshake, up to 300 in a second, last to port 443
+            203.0.113.1     220 SYNs without a handshake, up to 11 in a second, last to port 220
 sources     198.18.0.5      port scan: 220 probes in vain, up to 220 in a minute, to about PORTS ports
 engine      exact: no error
 memory      24.1 KiB for flows, 24.1 KiB at most: 47.2 bytes per live flow; 544 KiB for suspects
