@@ -249,7 +249,8 @@ BRY_API bry_status bryc_map_get_n(bryc_map *map, const bryc_key *keys, size_t n,
  * Sets n keys. was[i] is what the map held before: BRY_ABSENT, BRY_PRESENT, or with engine kbf
  * BRY_UNSURE, and then the key is unchanged. `was` may be NULL. If a key occurs twice, the last
  * value wins. BRY_E_RANGE: a number is too wide; BRY_E_TOOLONG: a byte string is; BRY_E_FULL: no
- * code is left for another byte string, or a server's limit is reached.
+ * code is left for another byte string, or a server's limit is reached; BRY_E_BADDATA: the list of
+ * byte strings is missing or too short, as after a failover of its node while its slot moved.
  */
 BRY_API bry_status bryc_map_set_n(bryc_map *map, const bryc_key *keys, const bry_map_value *values,
                                   size_t n, bry_answer *was);

@@ -208,16 +208,39 @@ static bry_status write_confirmed(bryc_map *map, uint32_t node, const bryc__byte
                             wanted);
 }
 
-/* Pushes these values, or writes the first entry again if there are none. *end is the length of
- * the list that is confirmed then. */
+/* An empty list is a new one only if no slab has pairs. If its node failed over while its slot was
+ * moving, it may seem to be missing, and must not begin anew. */
+static bry_status check_new_list(bryc_map *map)
+{
+    char key[BRYC__SLAB_KEY_MAX];
+    size_t key_len = bryc_map_values_key(map, key, sizeof key);
+    bryc_map_info info = BRYC_MAP_INFO;
+    bry_status status = bryc_map_get_info(map, &info);
+    redisReply *reply = NULL;
+    if (status == BRY_OK && info.slabs_used > 0)
+        status = bryc_ask_key(map->client, key, key_len, 0, &reply, "LLEN %b", key, key_len);
+    if (reply && reply->type == REDIS_REPLY_INTEGER && reply->integer == 0)
+        status = bryc__fail(map->client, BRY_E_BADDATA,
+                            "the list %.*s is missing, though slabs have values: see bloomery "
+                            "balance --repair",
+                            (int)key_len, key);
+    else if (reply)
+        status = bryc__fail(map->client, BRY_E_IO, "the list of values was empty a moment ago");
+    freeReplyObject(reply);
+    return status;
+}
+
+/* Pushes these values behind the *end ones that there are, or writes the first entry again if there
+ * are none. *end is the length of the list that is confirmed then. */
 static bry_status push_values(bryc_map *map, uint32_t node, const bry_map_value *first,
                               const bry_map_value **missing, size_t n, size_t *end)
 {
     char key[BRYC__SLAB_KEY_MAX];
     size_t key_len = bryc_map_values_key(map, key, sizeof key);
+    const char *command = n == 0 ? "LSET" : *end == 0 ? "RPUSH" : "RPUSHX";
     bryc__bytes bytes = {0};
     bool done = bryc__put_count(&bytes, n ? n + 2 : 4) &&
-                bryc__put_argument(&bytes, n ? "RPUSH" : "LSET", n ? 5 : 4) &&
+                bryc__put_argument(&bytes, command, strlen(command)) &&
                 bryc__put_argument(&bytes, key, key_len);
     if (n == 0)
         done = done && bryc__put_number(&bytes, 0) &&
@@ -227,8 +250,13 @@ static bry_status push_values(bryc_map *map, uint32_t node, const bry_map_value 
     redisReply *reply = NULL;
     bry_status status = done ? write_confirmed(map, node, &bytes, &reply)
                              : bryc__fail(map->client, BRY_E_NOMEM, "out of memory");
-    if (status == BRY_OK && n && reply)
+    if (status == BRY_OK && n && reply) {
+        if ((size_t)reply->integer < *end + n)
+            status = bryc__fail(map->client, BRY_E_BADDATA,
+                                "the list %.*s has %lld entries, %zu were read before",
+                                (int)key_len, key, reply->integer, *end);
         *end = (size_t)reply->integer;
+    }
     freeReplyObject(reply);
     free(bytes.at);
     return status;
@@ -255,6 +283,8 @@ static bry_status give_codes(bryc_map *map, const bry_map_value **wanted, size_t
                             "the map has used %zu of its %zu codes for values, and %zu more are "
                             "needed",
                             end, most, count);
+    if (status == BRY_OK && end == 0)
+        status = check_new_list(map);
     if (status == BRY_OK)
         status =
             push_values(map, node, start ? &map->codes.known[0] : rest.known, missing, count, &end);

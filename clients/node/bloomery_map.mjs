@@ -100,8 +100,8 @@ function chooser(record) {
  *  `known` holds only entries that no failover loses: replicas have confirmed them to us, or a slab
  *  holds a code as high, which its writer had confirmed. */
 class Codes {
-  constructor(nodes, key, bits) {
-    Object.assign(this, { nodes, key, most: 2 ** bits, known: [], codeOf: new Map(),
+  constructor(nodes, key, bits, hasSlabs) {
+    Object.assign(this, { nodes, key, hasSlabs, most: 2 ** bits, known: [], codeOf: new Map(),
       turn: Promise.resolve() });
   }
 
@@ -152,6 +152,20 @@ class Codes {
     return texts.map((text) => this.codeOf.get(text));
   }
 
+  /** Adds to a list of `end` entries; returns its length. A list must never begin anew: if its node
+   *  failed over while its slot was moving, it may seem to be missing. */
+  async push(values, end, confirm) {
+    if (end === 0 && await this.hasSlabs() && await this.ask(["LLEN", this.key]) === 0) {
+      throw new MapError(`the list ${this.key} is missing, though slabs have values: ` +
+        "see bloomery balance --repair");
+    }
+    const length = await this.ask([end ? "RPUSHX" : "RPUSH", this.key, ...values], confirm);
+    if (length < end + values.length) {
+      throw new MapError(`the list ${this.key} has ${length} entries, ${end} were read before`);
+    }
+    return length;
+  }
+
   async give(wanted) {
     if (!wanted.length) return;
     const start = this.known.length;
@@ -167,7 +181,7 @@ class Codes {
         throw new Full(`the map has used ${end} of its ${this.most} codes for values`);
       }
       const bytes = missing.map((text) => Buffer.from(text, "latin1"));
-      end = await this.ask(["RPUSH", this.key, ...bytes], confirm);
+      end = await this.push(bytes, end, confirm);
     } else {
       // Another client has pushed them. WAIT covers them if it follows a write of ours, which must
       // not reach another node: that may have lost what was read here.
@@ -200,11 +214,22 @@ class BloomeryMap {
   adopt(record) {
     Object.assign(this, { record, readAt: Date.now(), slabOf: chooser(record) });
     this.codes = isRaw(record) ? null
-      : new Codes(this.nodes, `{${this.name}}:values:${record.epoch}`, bitsOf(record));
+      : new Codes(this.nodes, `{${this.name}}:values:${record.epoch}`, bitsOf(record),
+        () => this.hasSlabs());
   }
 
   slab(i) {
     return `{${this.name}:${i}}:${this.record.epoch}`;
+  }
+
+  async hasSlabs() {
+    for (let start = 0; start < this.record.slabs; start += CHUNK) {
+      const length = Math.min(CHUNK, this.record.slabs - start);
+      const found = await this.nodes.run(
+        Array.from({ length }, (_, i) => ["EXISTS", this.slab(start + i)]));
+      if (found.includes(1)) return true;
+    }
+    return false;
   }
 
   /** Reads the record again; true if it has changed. */

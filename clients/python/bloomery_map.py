@@ -129,8 +129,8 @@ class Codes:
     grows. `known` holds only entries that no failover loses: replicas have confirmed them to us,
     or a slab holds a code as high, which its writer had confirmed."""
 
-    def __init__(self, nodes, key, bits):
-        self.nodes, self.key, self.most = nodes, key, 1 << bits
+    def __init__(self, nodes, key, bits, has_slabs):
+        self.nodes, self.key, self.most, self.has_slabs = nodes, key, 1 << bits, has_slabs
         self.lock = threading.Lock()
         self.known, self.code_of = [], {}
 
@@ -167,17 +167,28 @@ class Codes:
                     time.sleep(0.05 * attempt)
         return [self.code_of[value] for value in values]
 
+    def _push(self, values, end, need):
+        """Adds to a list of `end` entries; returns its length. A list must never begin anew: if
+        its node failed over while its slot was moving, it may seem to be missing."""
+        if end == 0 and self.has_slabs() and self._ask("LLEN", self.key) == 0:
+            raise MapError(f"the list {self.key} is missing, though slabs have values: "
+                           "see bloomery balance --repair")
+        length = self._ask("RPUSHX" if end else "RPUSH", self.key, *values, wait=need)
+        if length < end + len(values):
+            raise MapError(f"the list {self.key} has {length} entries, {end} were read before")
+        return length
+
     def _give(self, wanted):
         start = len(self.known)
         rest = self._ask("LRANGE", self.key, start, -1)
         online = re.findall(rb"^slave\d+:.*state=online", self._ask("INFO", "replication"), re.M)
         need = len(online) or min(1, self.nodes.count_replicas(self.key))
-        missing = set(wanted) - set(rest)
+        missing = [value for value in wanted if value not in set(rest)]
         end = start + len(rest)
         if missing:
             if end + len(missing) > self.most:
                 raise Full(f"the map has used {end} of its {self.most} codes for values")
-            end = self._ask("RPUSH", self.key, *(v for v in wanted if v in missing), wait=need)
+            end = self._push(missing, end, need)
         else:
             # Another client has pushed them. WAIT covers them if it follows a write of ours, which
             # must not reach another node: that may have lost what was read here.
@@ -201,10 +212,14 @@ class Map:
         self.record, self.read_at = record, time.monotonic()
         self._slab_of = record.chooser()
         self._codes = None if record.is_raw else Codes(
-            self.nodes, f"{{{self.name}}}:values:{record.epoch}", record.bits)
+            self.nodes, f"{{{self.name}}}:values:{record.epoch}", record.bits, self._has_slabs)
 
     def _slab(self, i):
         return f"{{{self.name}:{i}}}:{self.record.epoch}"
+
+    def _has_slabs(self):
+        return any(1 in self.nodes.run([("EXISTS", self._slab(i)) for i in range(start, min(
+            start + CHUNK, self.record.slabs))]) for start in range(0, self.record.slabs, CHUNK))
 
     def _reread(self):
         """Reads the record again; true if it has changed."""

@@ -278,6 +278,28 @@ class Clients(ClusterCase):
                 agent.set_many([(b"more", b"255")])
                 self.assertEqual(agent.get_many([b"more", b"k0"]), [b"255", b"0"])
 
+    def test_list_is_missing(self):
+        """As after a failover while the slot of the list was moving: nobody begins a new list,
+        whose codes would mean other values."""
+        for agent in self.agents:
+            with self.subTest(client=agent.name):
+                url = self.url + agent.name
+                agent.create(url, values=100)
+                agent.set_many([(b"a", b"first"), (b"b", b"second")])
+                values = next(key for key in self.cluster.keys() if b":values:" in key)
+                saved = self.cluster.ask("DUMP", values)
+                self.cluster.ask("DEL", values)
+                for how in (agent.use, agent.open):  # with what it knows, and without
+                    how(url)
+                    with self.assertRaises(Failed) as caught:
+                        agent.set_many([(b"c", b"third")])
+                    self.assertIn("list", str(caught.exception))
+                self.assertEqual(self.cluster.ask("EXISTS", values), 0)
+                self.cluster.ask("RESTORE", values, 0, saved)
+                agent.set_many([(b"c", b"third")])
+                self.assertEqual(agent.get_many([b"a", b"b", b"c"]),
+                                 [b"first", b"second", b"third"])
+
     def test_wait(self):
         for agent in self.agents:
             with self.subTest(client=agent.name):
