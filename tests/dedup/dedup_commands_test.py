@@ -253,7 +253,8 @@ class Commands(DedupCase):
         for limit in (70_000, 1_000_000, 4_100_000):
             done = run("put", self.repo, "two", "tree", cwd=self.folder, preexec_fn=lambda:
                        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
-            self.assertIn(done.returncode, (3, -25), done)
+            self.assertEqual(done.returncode, 3, done)
+            self.assertIn(b"File too large", done.stderr)
             self.assertNotIn("two", [a["name"] for a in self.json("ls", self.repo)["archives"]])
         (self.tree / "b").rename(self.folder / "b")
         self.assert_restores("one")
@@ -291,6 +292,27 @@ class Commands(DedupCase):
         self.write("c", generate(4, 6_000_000))
         self.put("four")
         self.assert_restores("four")
+        self.check()
+
+    def test_without_permission_to_write(self):
+        """A user who may only read the repository restores from it, and checks it."""
+        if not ROOT:
+            self.skipTest("only root becomes another user")
+        self.write("a", b"hello")
+        self.init()
+        self.put("one")
+        os.chmod(self.folder, 0o755)
+        subprocess.run(["chmod", "-R", "a+rX", self.repo], check=True)
+        other = {"user": 65534, "group": 65534, "extra_groups": []}
+        try:
+            run("ls", self.repo, **other)
+        except PermissionError:
+            self.skipTest("another user may not run the program")
+        self.assertEqual(self.run_ok("get", self.repo, "one", "tree/a", **other), b"hello")
+        self.run_ok("check", self.repo, "--deep", **other)
+        self.run_ok("stats", self.repo, **other)
+        self.fails(3, "Permission denied", "put", self.repo, "two", "tree", cwd=self.folder, **other)
+        self.fails(3, "Permission denied", "rm", self.repo, "one", **other)
         self.check()
 
     def test_progress(self):

@@ -1,5 +1,6 @@
 """Every state that a crash may leave has everything of the puts that were completed."""
 
+import errno
 import os
 import shutil
 import sys
@@ -102,6 +103,43 @@ class Crash(DedupCase):
                     shutil.rmtree(into)
             shutil.rmtree(self.repo)
         self.assertGreater(states, 10)
+
+    def test_failing_calls(self):
+        """From any call on the disk is full, or fails: the command says so, and nothing is lost."""
+        first = self.start()
+        self.write("b", generate(2, 30_000) + generate(3, 60_000))
+        second = snapshot(self.tree)
+        base = self.folder / "original"
+        self.repo.rename(base)
+        for command in (("put", self.repo, "two", "tree", "-q"),
+                        ("gc", self.repo, "--stale", "1%", "-q"),
+                        ("rebuild-index", self.repo, "-q")):
+            call, done = 0, None
+            while done is None or done.returncode != 0 or done.stderr:
+                call += 1
+                self.assertLess(call, 200)
+                shutil.copytree(base, self.repo)
+                if command[0] == "gc":
+                    self.put("two")
+                    self.run_ok("rm", self.repo, "one", "-q")
+                done = run(*command, cwd=self.folder, env={
+                    **os.environ, "LD_PRELOAD": RECORDER, "RECORD_ROOT": str(self.repo),
+                    "RECORD_LOG": "/dev/null", "RECORD_FAIL": str(call),
+                    "RECORD_ERRNO": str((errno.ENOSPC, errno.EIO)[call % 2])})
+                with self.subTest(command=command[0], call=call):
+                    self.assertIn(done.returncode, (0, 3), done)
+                    self.assertTrue(done.returncode == 0 or done.stderr, done)
+                    names = [a["name"] for a in self.json("ls", self.repo)["archives"]]
+                    if done.returncode == 0 and command[0] == "put":
+                        self.assertIn("two", names)
+                    run("put", self.repo, "after", "tree", "-q", cwd=self.folder)
+                    self.check()
+                    for name in names:
+                        into = self.get(name)
+                        self.assertEqual(snapshot(into / "tree"), first if name == "one" else second)
+                        shutil.rmtree(into)
+                shutil.rmtree(self.repo)
+            self.assertGreater(call, 10)
 
 
 main()

@@ -3,11 +3,12 @@ if(NOT BLOOMERY_DEDUP OR BLOOMERY_FUZZ)
   return()
 endif()
 
-add_executable(test_dedup_chunker dedup/test_dedup_chunker.c)
-target_include_directories(test_dedup_chunker PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(test_dedup_chunker PRIVATE bloomery_dedup test_support)
-target_sources(test_dedup_chunker PRIVATE cli/unit_program.c)
-add_test(NAME test_dedup_chunker COMMAND test_dedup_chunker)
+foreach(name test_dedup_chunker test_dedup_units)
+  add_executable(${name} dedup/${name}.c cli/unit_program.c)
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE bloomery_dedup test_support)
+  add_test(NAME ${name} COMMAND ${name})
+endforeach()
 
 # dedup_python(part): dedup/dedup_PART_test.py.
 function(dedup_python part)

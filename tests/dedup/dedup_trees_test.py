@@ -140,6 +140,7 @@ class Trees(DedupCase):
         self.fails(1, "does not contain it", "get", self.repo, "x", "tree/none", "-C",
                    self.folder / "none")
         self.fails(1, "there is no archive", "get", self.repo, "y")
+        self.fails(3, "is the repository", "get", self.repo, "x", "-C", self.repo)
 
     def test_existing_files_stay(self):
         self.write("a", b"old")

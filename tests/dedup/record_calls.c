@@ -129,6 +129,29 @@ static void note_path_call(char what, int folder, const char *path)
     pthread_mutex_unlock(&recording);
 }
 
+/* Whether a call fails: with RECORD_FAIL=N, the N-th call that changes something below the root and
+ * all later ones of this process do, with the error RECORD_ERRNO. */
+static bool must_fail(bool below)
+{
+    static uint64_t calls;
+    const char *at = getenv("RECORD_FAIL");
+    if (!at || !below || __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) < strtoull(at, NULL, 10))
+        return false;
+    errno = atoi(getenv("RECORD_ERRNO"));
+    return true;
+}
+
+static bool is_ours(int fd)
+{
+    return fd >= 0 && fd < DESCRIPTORS && opened[fd];
+}
+
+static bool is_below(int folder, const char *path)
+{
+    char room[2 * PATH_MAX];
+    return below_root(folder, path, room) != NULL;
+}
+
 /* ---- the calls ------------------------------------------------------------------------------ */
 
 #define MODE_OF(flags, last, mode)                                                                 \
@@ -159,6 +182,8 @@ int open64(const char *path, int flags, ...)
 int openat(int folder, const char *path, int flags, ...)
 {
     MODE_OF(flags, flags, mode)
+    if ((flags & O_CREAT) && must_fail(is_below(folder, path)))
+        return -1;
     int fd = REAL(openat)(folder, path, flags, mode);
     note_open(fd, folder, path, flags);
     return fd;
@@ -166,6 +191,8 @@ int openat(int folder, const char *path, int flags, ...)
 
 ssize_t write(int fd, const void *bytes, size_t len)
 {
+    if (must_fail(is_ours(fd)))
+        return -1;
     off_t at = fd >= 0 && fd < DESCRIPTORS && opened[fd] ? lseek(fd, 0, SEEK_CUR) : 0;
     ssize_t done = REAL(write)(fd, bytes, len);
     if (done > 0)
@@ -175,6 +202,8 @@ ssize_t write(int fd, const void *bytes, size_t len)
 
 ssize_t pwrite(int fd, const void *bytes, size_t len, off_t offset)
 {
+    if (must_fail(is_ours(fd)))
+        return -1;
     ssize_t done = REAL(pwrite)(fd, bytes, len, offset);
     if (done > 0)
         note_write(fd, bytes, (size_t)done, (uint64_t)offset);
@@ -188,6 +217,8 @@ ssize_t pwrite64(int fd, const void *bytes, size_t len, off_t offset)
 
 ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset)
 {
+    if (must_fail(is_ours(fd)))
+        return -1;
     ssize_t done = REAL(pwritev)(fd, parts, count, offset), left = done;
     for (int i = 0; i < count && left > 0; i++) {
         size_t len = parts[i].iov_len < (size_t)left ? parts[i].iov_len : (size_t)left;
@@ -200,6 +231,8 @@ ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset)
 
 ssize_t writev(int fd, const struct iovec *parts, int count)
 {
+    if (must_fail(is_ours(fd)))
+        return -1;
     off_t offset = lseek(fd, 0, SEEK_CUR);
     ssize_t done = REAL(writev)(fd, parts, count), left = done;
     for (int i = 0; i < count && left > 0; i++) {
@@ -213,6 +246,8 @@ ssize_t writev(int fd, const struct iovec *parts, int count)
 
 int ftruncate(int fd, off_t size)
 {
+    if (must_fail(is_ours(fd)))
+        return -1;
     int done = REAL(ftruncate)(fd, size);
     if (done == 0 && fd < DESCRIPTORS && opened[fd]) {
         pthread_mutex_lock(&recording);
@@ -245,6 +280,8 @@ static void note_sync(int fd)
 
 int fsync(int fd)
 {
+    if (must_fail(is_ours(fd)))
+        return -1;
     int done = REAL(fsync)(fd);
     if (done == 0)
         note_sync(fd);
@@ -253,6 +290,8 @@ int fsync(int fd)
 
 int fdatasync(int fd)
 {
+    if (must_fail(is_ours(fd)))
+        return -1;
     int done = REAL(fdatasync)(fd);
     if (done == 0)
         note_sync(fd);
@@ -295,6 +334,8 @@ static void note_names(char what, int from_folder, const char *from, int to_fold
 
 int rename(const char *from, const char *to)
 {
+    if (must_fail(is_below(AT_FDCWD, to)))
+        return -1;
     int done = REAL(rename)(from, to);
     if (done == 0)
         note_names('R', AT_FDCWD, from, AT_FDCWD, to);
@@ -303,6 +344,8 @@ int rename(const char *from, const char *to)
 
 int renameat(int from_folder, const char *from, int to_folder, const char *to)
 {
+    if (must_fail(is_below(to_folder, to)))
+        return -1;
     note_content(from_folder, from);
     int done = REAL(renameat)(from_folder, from, to_folder, to);
     if (done == 0)
@@ -312,6 +355,8 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to)
 
 int link(const char *from, const char *to)
 {
+    if (must_fail(is_below(AT_FDCWD, to)))
+        return -1;
     int done = REAL(link)(from, to);
     if (done == 0)
         note_names('L', AT_FDCWD, from, AT_FDCWD, to);
@@ -336,6 +381,8 @@ int unlinkat(int folder, const char *path, int flags)
 
 int mkdirat(int folder, const char *path, mode_t mode)
 {
+    if (must_fail(is_below(folder, path)))
+        return -1;
     int done = REAL(mkdirat)(folder, path, mode);
     if (done == 0)
         note_path_call('M', folder, path);
@@ -344,6 +391,8 @@ int mkdirat(int folder, const char *path, mode_t mode)
 
 int mkdir(const char *path, mode_t mode)
 {
+    if (must_fail(is_below(AT_FDCWD, path)))
+        return -1;
     int done = REAL(mkdir)(path, mode);
     if (done == 0)
         note_path_call('M', AT_FDCWD, path);

@@ -32,6 +32,7 @@ typedef struct dedup_repo {
     int fd; /* of the folder */
     int lock, readers; /* descriptors that hold the locks; -1: not held */
     dedup_config config;
+    uint64_t unit_chunks; /* tests: chunks of a unit; 0: 2^16 or more */
 } dedup_repo;
 
 typedef enum dedup_access { DEDUP_READ, DEDUP_WRITE } dedup_access;
@@ -46,6 +47,9 @@ void dedup_repo_close(dedup_repo *repo);
 /* Waits until no reader is left, and keeps new ones out until they are admitted. */
 bry_status dedup_repo_exclude_readers(dedup_repo *repo);
 void dedup_repo_admit_readers(dedup_repo *repo);
+
+/* Keeps writers out until the repository is closed. */
+bry_status dedup_repo_exclude_writers(dedup_repo *repo);
 
 /* The path of something in the repository, for a library that wants one. */
 typedef struct dedup_place {

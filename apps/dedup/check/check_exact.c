@@ -4,7 +4,6 @@
  * returns that place. If as many look-ups did so as there are entries, all entries are right.
  */
 #include "apps/dedup/check/findings.h"
-#include "apps/dedup/store/units.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -120,15 +119,14 @@ static bry_status compare_entries(exact_check *check, const dedup_repo *repo)
 }
 
 /* In the child: prints what is wrong, if anything, into the pipe. */
-static int compare_index(const dedup_repo *repo, int pipe)
+static int compare_index(dedup_repo *repo, int pipe)
 {
     exact_check check = {.problem = NULL};
     int fd = openat(repo->fd, "index/data.mdb", O_RDONLY | O_CLOEXEC);
     check.problem = fd < 0 ? "the file is missing" : dedup_check_pages(fd);
     bry_status status = BRY_OK;
     if (!check.problem) {
-        status = dedup_exact_open(dedup_place_of(repo, "index").text,
-                                  dedup_digest_len(repo->config.hash), false, &check.exact);
+        status = dedup_store_open_exact(repo, false, &check.exact);
         if (status == BRY_OK)
             status = compare_entries(&check, repo);
     }

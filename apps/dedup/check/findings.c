@@ -55,13 +55,24 @@ void dedup_found_damaged(dedup_findings *findings, uint64_t container)
         findings->damaged[findings->damaged_count++] = container;
 }
 
-bool dedup_is_lost(const dedup_findings *findings, dedup_location where)
+static int compare_lost(const void *a, const void *b)
 {
-    for (size_t i = 0; i < findings->lost_count; i++)
-        if (findings->lost[i] == (where.container << 16 | where.place) ||
-            findings->lost[i] == (where.container << 16 | DEDUP_ALL_PLACES))
-            return true;
-    return false;
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+bool dedup_is_lost(dedup_findings *findings, dedup_location where)
+{
+    const uint64_t places[2] = {where.container << 16 | where.place,
+                                where.container << 16 | DEDUP_ALL_PLACES};
+    size_t count = findings->lost_count, each = sizeof *findings->lost;
+    if (count == 0)
+        return false;
+    if (findings->lost_sorted != count)
+        qsort(findings->lost, count, each, compare_lost);
+    findings->lost_sorted = count;
+    return bsearch(&places[0], findings->lost, count, each, compare_lost) ||
+           bsearch(&places[1], findings->lost, count, each, compare_lost);
 }
 
 void dedup_findings_free(dedup_findings *findings)

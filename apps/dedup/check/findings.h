@@ -14,7 +14,7 @@ typedef struct dedup_findings {
     size_t count, room;
     bool no_memory;
     uint64_t *lost; /* container << 16 | place */
-    size_t lost_count, lost_room;
+    size_t lost_count, lost_room, lost_sorted;
     uint64_t *damaged; /* numbers of damaged containers */
     size_t damaged_count, damaged_room;
     bool exact, units, cache; /* these are damaged */
@@ -28,7 +28,7 @@ __attribute__((format(printf, 2, 3))) void dedup_found(dedup_findings *findings,
                                                        ...);
 void dedup_found_lost(dedup_findings *findings, uint64_t container, uint32_t place);
 void dedup_found_damaged(dedup_findings *findings, uint64_t container);
-bool dedup_is_lost(const dedup_findings *findings, dedup_location where);
+bool dedup_is_lost(dedup_findings *findings, dedup_location where);
 void dedup_findings_free(dedup_findings *findings);
 
 /* Each adds what it finds. Another status than BRY_OK: it could not be checked. */

@@ -48,6 +48,7 @@ int cli_dedup(int argc, char **argv)
         files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
         setrlimit(RLIMIT_NOFILE, &files);
     }
+    signal(SIGXFSZ, SIG_IGN); /* a file that is too large is a failed write like any other */
     return cli_run_group(&group, argc, argv);
 }
 

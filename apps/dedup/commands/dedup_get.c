@@ -82,6 +82,12 @@ static int report_restored(const request *asked, const dedup_restore *restore, i
     return code;
 }
 
+static bool is_same_folder(int a, int b)
+{
+    struct stat x, y;
+    return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
+}
+
 static int restore_archive(const request *asked, dedup_store *store, const dedup_archive *archive)
 {
     dedup_restore restore = {.store = store,
@@ -96,6 +102,9 @@ static int restore_archive(const request *asked, dedup_store *store, const dedup
         restore.folder = open(asked->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (status == BRY_OK && restore.folder < 0)
             status = dedup_problem(BRY_E_IO, "%s: ", asked->folder);
+        if (status == BRY_OK && is_same_folder(restore.folder, store->repo->fd))
+            status =
+                dedup_problem(BRY_E_RANGE, "%s is the repository", cli_quote(asked->folder).text);
     } else if (status == BRY_OK) {
         status = check_one_file(&restore, archive);
     }

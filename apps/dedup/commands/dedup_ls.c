@@ -38,6 +38,14 @@ static void print_json_entry(listing *list, const char *path, const char *target
     cli_json_close(json, '}');
 }
 
+/* Control characters as ls(1) prints them to a terminal: a name may contain anything. JSON has them
+ * exactly. */
+static void print_name(const char *name)
+{
+    for (; *name; name++)
+        putchar((unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
+}
+
 static void print_last_entry(listing *list)
 {
     static const char letters[] = "rwxrwxrwx";
@@ -55,10 +63,13 @@ static void print_last_entry(listing *list)
     for (int i = 0; i < 9; i++)
         mode[i + 1] = entry->mode >> (8 - i) & 1 ? letters[i] : '-';
     mode[10] = 0;
-    printf("%s %5" PRIu32 " %5" PRIu32 " %12" PRIu64 " %s %s", mode, entry->user, entry->group,
-           list->size, dedup_time_of(entry->seconds).text, path);
-    if (entry->target.len)
-        printf(" %s %s", entry->type == DEDUP_HARDLINK ? "link to" : "->", target);
+    printf("%s %5" PRIu32 " %5" PRIu32 " %12" PRIu64 " %s ", mode, entry->user, entry->group,
+           list->size, dedup_time_of(entry->seconds).text);
+    print_name(path);
+    if (entry->target.len) {
+        printf(" %s ", entry->type == DEDUP_HARDLINK ? "link to" : "->");
+        print_name(target);
+    }
     putchar('\n');
 }
 

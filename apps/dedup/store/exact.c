@@ -53,8 +53,13 @@ static int open_databases(dedup_exact *exact, bool write)
     return mdb_txn_commit(txn);
 }
 
-bry_status dedup_exact_open(const char *path, size_t digest_len, bool write, dedup_exact **exact)
+bry_status dedup_exact_open(const char *path, size_t digest_len, dedup_exact_mode mode,
+                            dedup_exact **exact)
 {
+    bool write = mode == DEDUP_EXACT_WRITE;
+    unsigned flags = MDB_NOTLS | MDB_NORDAHEAD | (write ? 0 : MDB_RDONLY) |
+                     (mode == DEDUP_EXACT_ALONE ? MDB_NOLOCK : 0);
+    int dead;
     dedup_exact *opened = calloc(1, sizeof *opened);
     if (!opened)
         return dedup_no_memory();
@@ -65,8 +70,9 @@ bry_status dedup_exact_open(const char *path, size_t digest_len, bool write, ded
     if (code == 0)
         code = mdb_env_set_mapsize(opened->env, MAP_BYTES);
     if (code == 0)
-        code = mdb_env_open(opened->env, path, MDB_NOTLS | MDB_NORDAHEAD | (write ? 0 : MDB_RDONLY),
-                            0666);
+        code = mdb_env_open(opened->env, path, flags, 0666);
+    if (code == 0 && mode != DEDUP_EXACT_ALONE) /* of processes that were killed */
+        code = mdb_reader_check(opened->env, &dead);
     if (code == 0)
         code = open_databases(opened, write);
     if (code != 0) {

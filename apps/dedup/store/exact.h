@@ -28,8 +28,16 @@ typedef struct dedup_row {
     uint64_t chunks;
 } dedup_row;
 
-/* Opens the folder, and creates the databases when writing. */
-bry_status dedup_exact_open(const char *path, size_t digest_len, bool write, dedup_exact **exact);
+/* How the index is opened. */
+typedef enum dedup_exact_mode {
+    DEDUP_EXACT_READ,
+    DEDUP_EXACT_ALONE, /* to read, without LMDB's lock file: the caller keeps writers out */
+    DEDUP_EXACT_WRITE, /* creates the databases */
+} dedup_exact_mode;
+
+/* Opens the folder. BRY_E_IO with errno EACCES: the lock file may not be written. */
+bry_status dedup_exact_open(const char *path, size_t digest_len, dedup_exact_mode mode,
+                            dedup_exact **exact);
 void dedup_exact_close(dedup_exact *exact);
 
 /* Takes a new snapshot for what follows. */

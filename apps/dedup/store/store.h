@@ -73,6 +73,11 @@ enum { DEDUP_COMMIT_CONTAINERS = 64 }; /* written between two commits of a long 
  */
 bry_status dedup_store_open(dedup_store *store, dedup_repo *repo, bool write);
 
+/* Opens the exact index. A writer replaces one that cannot be opened, such as one that a crash left
+ * half created: everything in it follows from the containers. A reader that may not write LMDB's
+ * lock file keeps writers out instead. */
+bry_status dedup_store_open_exact(dedup_repo *repo, bool write, dedup_exact **exact);
+
 /* The same without the units, for commands that look at all chunks. */
 bry_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool write);
 

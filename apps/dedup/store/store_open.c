@@ -150,19 +150,22 @@ static bry_status adopt_unknown(dedup_store *store)
     return status;
 }
 
-/* A writer replaces an index that cannot be opened, such as one that a crash left half created:
- * everything in it follows from the containers. */
-static bry_status open_exact(dedup_store *store, bool write)
+bry_status dedup_store_open_exact(dedup_repo *repo, bool write, dedup_exact **exact)
 {
-    dedup_place place = dedup_place_of(store->repo, "index");
-    size_t digest_len = dedup_digest_len(store->repo->config.hash);
-    bry_status status = dedup_exact_open(place.text, digest_len, write, &store->exact);
-    if (status != BRY_E_BADDATA || !write)
+    dedup_place place = dedup_place_of(repo, "index");
+    size_t digest_len = dedup_digest_len(repo->config.hash);
+    dedup_exact_mode mode = write ? DEDUP_EXACT_WRITE : DEDUP_EXACT_READ;
+    bry_status status = dedup_exact_open(place.text, digest_len, mode, exact);
+    if (status == BRY_E_IO && errno == EACCES && !write) {
+        status = dedup_repo_exclude_writers(repo);
+        mode = DEDUP_EXACT_ALONE;
+    } else if (status == BRY_E_BADDATA && write) {
+        cli_note("the exact index is damaged: making a new one from the containers");
+        status = dedup_empty_folder(repo->fd, "index");
+    } else {
         return status;
-    cli_note("the exact index is damaged: making a new one from the containers");
-    status = dedup_empty_folder(store->repo->fd, "index");
-    return status == BRY_OK ? dedup_exact_open(place.text, digest_len, write, &store->exact)
-                            : status;
+    }
+    return status == BRY_OK ? dedup_exact_open(place.text, digest_len, mode, exact) : status;
 }
 
 bry_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool write)
@@ -174,7 +177,7 @@ bry_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool wri
     if (status == BRY_OK)
         status = dedup_locality_init(&store->cache);
     if (status == BRY_OK)
-        status = open_exact(store, write);
+        status = dedup_store_open_exact(repo, write, &store->exact);
     if (status == BRY_OK && write)
         status = ensure_epoch(store);
     if (status == BRY_OK)

@@ -134,7 +134,7 @@ static bry_index_options units_options(const dedup_repo *repo, const dedup_rows 
     options.engine = repo->config.engine;
     options.error = DEDUP_INDEX_ERROR;
     options.units = 64;
-    options.unit_capacity = UNIT_LEAST;
+    options.unit_capacity = repo->unit_chunks ? repo->unit_chunks : UNIT_LEAST;
     while (options.unit_capacity < UNIT_MOST && options.unit_capacity * options.units < 4 * chunks)
         options.unit_capacity *= 2;
     while (options.units < BRY_INDEX_UNITS_MAX / 2 &&

@@ -1,0 +1,153 @@
+/* The index in memory when a repository outgrows its plan: small units, so that many are needed. */
+#include "apps/dedup/store/store.h"
+
+#include "support/cmocka_all.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { UNIT = 256, UNITS = 150, CHUNKS = UNIT * UNITS, STRANGERS = 300000 };
+
+typedef struct fixture {
+    char path[64];
+    dedup_repo repo;
+    dedup_store store;
+} fixture;
+
+static void open_store(fixture *f)
+{
+    assert_int_equal(dedup_repo_open(&f->repo, f->path, DEDUP_WRITE), BRY_OK);
+    f->repo.unit_chunks = UNIT;
+    assert_int_equal(dedup_store_open(&f->store, &f->repo, true), BRY_OK);
+}
+
+static void close_store(fixture *f)
+{
+    dedup_store_close(&f->store);
+    dedup_repo_close(&f->repo);
+}
+
+static void begin(fixture *f, bry_engine engine)
+{
+    dedup_config config = {.chunk = 4096, .hash = DEDUP_SHA256, .engine = engine};
+    strcpy(f->path, "/tmp/dedup-units-XXXXXX");
+    assert_non_null(mkdtemp(f->path));
+    assert_int_equal(dedup_repo_create(f->path, &config), BRY_OK);
+    open_store(f);
+}
+
+static void end(fixture *f)
+{
+    char command[128];
+    close_store(f);
+    snprintf(command, sizeof command, "rm -rf %s", f->path);
+    assert_int_equal(system(command), 0);
+}
+
+static void add_chunk(fixture *f, uint32_t number)
+{
+    dedup_digest digest;
+    assert_int_equal(dedup_store_add(&f->store, DEDUP_DATA, &number, sizeof number, &digest),
+                     BRY_OK);
+}
+
+static bool may_have(fixture *f, uint32_t number)
+{
+    dedup_digest digest;
+    assert_int_equal(dedup_hasher_run(&f->store.hasher, &number, sizeof number, &digest), BRY_OK);
+    return dedup_units_may_have(&f->store.units, &digest);
+}
+
+/* Everything stored is found, and few other chunks are: 2^-14, within five standard deviations. */
+static void check_answers(fixture *f, uint32_t first)
+{
+    unsigned wrong = 0;
+    for (uint32_t i = first; i < CHUNKS; i++)
+        assert_true(may_have(f, i));
+    for (uint32_t i = 0; i < STRANGERS; i++)
+        wrong += may_have(f, CHUNKS + i);
+    assert_true(wrong <= 18 + 22); /* 18.3 expected */
+}
+
+static void outgrow(bry_engine engine)
+{
+    fixture f;
+    begin(&f, engine);
+    for (uint32_t i = 0; i < CHUNKS; i++)
+        add_chunk(&f, i);
+    assert_int_equal(dedup_store_commit(&f.store), BRY_OK);
+    assert_true(f.store.rows.count >= UNITS);
+    bry_index_stats stats = BRY_INDEX_STATS;
+    assert_int_equal(bry_index_get_stats(f.store.units.index, &stats), BRY_OK);
+    assert_true(stats.units >= UNITS);
+    assert_true(stats.estimated_error <= 1.05 * DEDUP_INDEX_ERROR);
+    assert_int_equal(stats.waiting_for_supplier, 0);
+    assert_true(engine != BRY_ENGINE_DBA || stats.rebuilds > 0);
+    check_answers(&f, 0);
+    assert_int_equal(f.store.counters.new_chunks, CHUNKS);
+
+    /* Saved and loaded, everything is known. */
+    assert_int_equal(dedup_store_save(&f.store), BRY_OK);
+    close_store(&f);
+    open_store(&f);
+    check_answers(&f, 0);
+    for (uint32_t i = 0; i < CHUNKS; i += 7)
+        add_chunk(&f, i);
+    assert_int_equal(f.store.counters.new_chunks, 0);
+    end(&f);
+}
+
+TEST(compact_grows)
+{
+    outgrow(BRY_ENGINE_COMPACT);
+}
+
+TEST(dba_grows_by_rebuilding)
+{
+    outgrow(BRY_ENGINE_DBA);
+}
+
+/* The first half of the containers goes, as in gc. */
+static void shrink(bry_engine engine)
+{
+    fixture f;
+    begin(&f, engine);
+    for (uint32_t i = 0; i < CHUNKS; i++)
+        add_chunk(&f, i);
+    assert_int_equal(dedup_store_commit(&f.store), BRY_OK);
+    size_t half = f.store.rows.count / 2;
+    uint64_t *numbers = malloc(half * sizeof *numbers);
+    uint32_t removed = 0;
+    for (size_t i = 0; i < half; i++) {
+        numbers[i] = f.store.rows.row[i].number;
+        removed += (uint32_t)f.store.rows.row[i].chunks;
+    }
+    memmove(f.store.rows.row, f.store.rows.row + half,
+            (f.store.rows.count - half) * sizeof *f.store.rows.row);
+    f.store.rows.count -= half;
+    for (size_t i = 0; i < half; i++) {
+        dedup_slot *slot;
+        assert_int_equal(dedup_store_container(&f.store, numbers[i], &slot), BRY_OK);
+        assert_int_equal(dedup_units_remove(&f.store.units, &slot->directory), BRY_OK);
+    }
+    assert_int_equal(dedup_units_mend(&f.store.units), BRY_OK);
+    assert_int_equal(dedup_units_settle(&f.store.units), BRY_OK);
+    unsigned left = 0;
+    for (uint32_t i = 0; i < removed; i++)
+        left += may_have(&f, i);
+    assert_true(left < 20);
+    check_answers(&f, removed);
+    bry_index_stats stats = BRY_INDEX_STATS;
+    assert_int_equal(bry_index_get_stats(f.store.units.index, &stats), BRY_OK);
+    assert_true(stats.units <= UNITS - half + 2);
+    free(numbers);
+    end(&f);
+}
+
+TEST(units_without_containers_go)
+{
+    shrink(BRY_ENGINE_COMPACT);
+    shrink(BRY_ENGINE_DBA);
+}
