@@ -32,7 +32,7 @@ static int help_of_command(int argc, char **argv)
 
 static const cli_command commands[] = {
     {"plan", "computes memory and error before anything is created", cli_plan},
-    {"map", "approximate maps in files: build, look up, change, merge", cli_map},
+    {"map", "approximate maps in files and on servers: build, look up, change", cli_map},
     {"seen", "drops lines of a stream that were seen before", cli_seen},
     {"index", "indexes of files: which of them may contain this line", cli_index},
     {"flows", "states of TCP flows in a capture or on an interface, and attacks", cli_flows},

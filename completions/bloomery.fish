@@ -1,6 +1,6 @@
 # Completion of bloomery(1) for fish. "make docs" writes this file from the program's help.
 complete -c bloomery -n '__fish_use_subcommand' -f -a plan -d 'computes memory and error before anything is created'
-complete -c bloomery -n '__fish_use_subcommand' -f -a map -d 'approximate maps in files: build, look up, change, merge'
+complete -c bloomery -n '__fish_use_subcommand' -f -a map -d 'approximate maps in files and on servers: build, look up, change'
 complete -c bloomery -n '__fish_use_subcommand' -f -a seen -d 'drops lines of a stream that were seen before'
 complete -c bloomery -n '__fish_use_subcommand' -f -a index -d 'indexes of files: which of them may contain this line'
 complete -c bloomery -n '__fish_use_subcommand' -f -a flows -d 'states of TCP flows in a capture or on an interface, and attacks'

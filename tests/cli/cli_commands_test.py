@@ -13,7 +13,7 @@ Approximate storage: sets and maps in a few bytes per key, with an error that yo
 
 Commands:
   plan     computes memory and error before anything is created
-  map      approximate maps in files: build, look up, change, merge
+  map      approximate maps in files and on servers: build, look up, change
   seen     drops lines of a stream that were seen before
   index    indexes of files: which of them may contain this line
   flows    states of TCP flows in a capture or on an interface, and attacks
