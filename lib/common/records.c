@@ -2,15 +2,13 @@
 
 #include <string.h>
 
-#define LEAST 4u
-
 uint32_t bry__records_room(uint32_t n)
 {
     if (n > BRY__RECORDS_BLOCK)
         return (n + BRY__RECORDS_BLOCK - 1) & ~(BRY__RECORDS_BLOCK - 1);
-    uint32_t room = n ? LEAST : 0;
+    uint32_t room = 0;
     while (room < n)
-        room += room / 2;
+        room += room / 2 + 1;
     return room < BRY__RECORDS_BLOCK ? room : BRY__RECORDS_BLOCK;
 }
 

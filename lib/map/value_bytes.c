@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#define FIRST_PIECE ((size_t)256)
+#define FIRST_PIECE ((size_t)16)
 #define FEW_BYTES ((size_t)1024)
 
 void bry__value_bytes_free(bry__value_bytes *values, const bry_allocator *allocator)
@@ -103,7 +103,7 @@ static bry_status open_piece(bry__value_bytes *values, size_t len, const bry_all
 {
     size_t i = value_bytes_free_number(values);
     bry__value_piece *list =
-        bry__reserve_element(values->piece, &values->room, i, sizeof *list, 4, allocator);
+        bry__reserve_element(values->piece, &values->room, i, sizeof *list, 1, allocator);
     if (!list)
         return BRY_E_NOMEM;
     values->piece = list;

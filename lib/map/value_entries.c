@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define FIRST_ROOM ((size_t)16)
+#define FIRST_ROOM ((size_t)2)
 
 /* Entries per piece: a single first piece may be smaller. */
 static size_t value_entries_room_of(const bry__value_entries *entries)

@@ -9,8 +9,8 @@
 #include "hash/derive.h"
 #include "maplet/maplet_values.h"
 
-/* bry__values_begin() of a maplet without tables, with room for all values and names of value_bits. After
- * BRY_E_NOMEM the maplet must be freed. */
+/* bry__values_begin() of a maplet without tables, with room for all values and names of value_bits.
+ * After BRY_E_NOMEM the maplet must be freed. */
 bry_status bry__single_begin(bry__maplet *maplet);
 
 #define BRY__SINGLE_BATCH BRY__TABLE_BATCH

@@ -7,10 +7,31 @@
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
+static size_t values_size(unsigned tables)
+{
+    return sizeof(bry__values) + tables * sizeof(uint64_t *);
+}
+
 bry_status bry__values_begin(bry__maplet *maplet)
 {
-    maplet->values = bry__alloc(&maplet->allocator, sizeof *maplet->values);
-    return maplet->values ? BRY_OK : BRY_E_NOMEM;
+    maplet->values = bry__alloc(&maplet->allocator, values_size(1));
+    if (!maplet->values)
+        return BRY_E_NOMEM;
+    maplet->values->tables = 1;
+    return BRY_OK;
+}
+
+static void free_arrays(bry__values *values, const bry_allocator *allocator)
+{
+    for (unsigned i = 0; i < values->tables; i++)
+        bry__free(allocator, values->count[i], values->room * sizeof *values->count[i]);
+    bry__free(allocator, values->name, values->room * sizeof *values->name);
+}
+
+static void free_values(bry__values *values, const bry_allocator *allocator)
+{
+    free_arrays(values, allocator);
+    bry__free(allocator, values, values_size(values->tables));
 }
 
 void bry__values_clear(bry__maplet *maplet)
@@ -18,16 +39,15 @@ void bry__values_clear(bry__maplet *maplet)
     bry__values *values = maplet->values;
     if (!values)
         return;
-    for (unsigned i = 0; i < BRY__MAPLET_TABLES; i++)
-        bry__free(&maplet->allocator, values->count[i], values->room * sizeof *values->count[i]);
-    bry__free(&maplet->allocator, values->name, values->room * sizeof *values->name);
-    *values = (bry__values){.name_bits = values->name_bits};
+    free_arrays(values, &maplet->allocator);
+    memset(values->count, 0, values->tables * sizeof *values->count);
+    *values = (bry__values){.name_bits = values->name_bits, .tables = values->tables};
 }
 
 void bry__values_free(bry__maplet *maplet)
 {
-    bry__values_clear(maplet);
-    bry__free(&maplet->allocator, maplet->values, sizeof *maplet->values);
+    if (maplet->values)
+        free_values(maplet->values, &maplet->allocator);
     maplet->values = NULL;
 }
 
@@ -36,13 +56,14 @@ uint64_t bry__values_bytes(const bry__maplet *maplet)
     const bry__values *values = maplet->values;
     if (!values)
         return 0;
-    return sizeof *values + (uint64_t)values->room *
-                                (sizeof *values->name + maplet->tables * sizeof *values->count[0]);
+    return values_size(values->tables) +
+           (uint64_t)values->room *
+               (sizeof *values->name + maplet->tables * sizeof *values->count[0]);
 }
 
 static uint32_t room_for(const bry__values *values, uint32_t value)
 {
-    uint64_t room = values->room ? values->room : 16;
+    uint64_t room = values->room ? values->room : BRY__VALUES_ROOM;
     while (room <= value)
         room += room / 2;
     if (value < values->room)
@@ -58,56 +79,50 @@ uint64_t bry__values_use_bytes(const bry__maplet *maplet, uint32_t value)
            (sizeof *values->name + tables * sizeof *values->count[0]);
 }
 
-/* Allocates arrays for `room` values and copies the existing ones. */
-static bry_status copy_arrays(const bry__maplet *maplet, bry__values *made, uint32_t room,
-                              const bry_allocator *allocator)
+/* A copy with arrays for `room` values. NULL: out of memory. */
+static bry__values *copy_values(const bry__maplet *maplet, uint32_t room,
+                                const bry_allocator *allocator)
 {
     const bry__values *values = maplet->values;
-    bry_status status = BRY_OK;
+    bry__values *made = bry__alloc(allocator, values_size(values->tables));
+    if (!made)
+        return NULL;
     *made = *values;
     made->room = room;
-    memset(made->count, 0, sizeof made->count);
     made->name = bry__alloc(allocator, room * sizeof *made->name);
-    if (!made->name)
-        status = BRY_E_NOMEM;
-    for (unsigned i = 0; i < maplet->tables && status == BRY_OK; i++) {
+    bool whole = made->name;
+    for (unsigned i = 0; i < maplet->tables && whole; i++) {
         made->count[i] = bry__alloc(allocator, room * sizeof *made->count[i]);
-        if (!made->count[i])
-            status = BRY_E_NOMEM;
-        else if (values->room)
+        whole = made->count[i];
+        if (whole && values->room)
             memcpy(made->count[i], values->count[i], values->room * sizeof *made->count[i]);
     }
-    if (status == BRY_OK) {
-        if (values->room)
-            memcpy(made->name, values->name, values->room * sizeof *made->name);
-        memset(made->name + values->room, 0xff, (room - values->room) * sizeof *made->name);
-        return BRY_OK;
+    if (!whole) {
+        free_values(made, allocator);
+        return NULL;
     }
-    for (unsigned i = 0; i < maplet->tables; i++)
-        bry__free(allocator, made->count[i], room * sizeof *made->count[i]);
-    bry__free(allocator, made->name, room * sizeof *made->name);
-    return status;
+    if (values->room)
+        memcpy(made->name, values->name, values->room * sizeof *made->name);
+    memset(made->name + values->room, 0xff, (room - values->room) * sizeof *made->name);
+    return made;
 }
 
 bry_status bry__values_reserve(bry__maplet *maplet, uint32_t n)
 {
-    bry__values *values = maplet->values, larger;
-    if (n <= values->room)
+    if (n <= maplet->values->room)
         return BRY_OK;
-    bry_status status = copy_arrays(maplet, &larger, n, &maplet->allocator);
-    if (status != BRY_OK)
-        return status;
-    bry__values before = *values;
-    *values = larger;
-    for (unsigned i = 0; i < maplet->tables; i++)
-        bry__free(&maplet->allocator, before.count[i], before.room * sizeof *before.count[i]);
-    bry__free(&maplet->allocator, before.name, before.room * sizeof *before.name);
+    bry__values *larger = copy_values(maplet, n, &maplet->allocator);
+    if (!larger)
+        return BRY_E_NOMEM;
+    free_values(maplet->values, &maplet->allocator);
+    maplet->values = larger;
     return BRY_OK;
 }
 
 uint64_t bry__values_plan_bytes(uint32_t n, unsigned tables)
 {
-    return sizeof(bry__values) + (uint64_t)n * (sizeof(uint32_t) + tables * sizeof(uint64_t));
+    return values_size(tables > 0 ? tables : 1) +
+           (uint64_t)n * (sizeof(uint32_t) + tables * sizeof(uint64_t));
 }
 
 bry_status bry__values_clone(const bry__maplet *maplet, bry__maplet *copy)
@@ -115,31 +130,43 @@ bry_status bry__values_clone(const bry__maplet *maplet, bry__maplet *copy)
     copy->values = NULL;
     if (!maplet->values)
         return BRY_OK;
-    bry__values *values = bry__alloc(&copy->allocator, sizeof *values);
-    if (!values)
-        return BRY_E_NOMEM;
-    *values = *maplet->values;
-    if (values->room &&
-        copy_arrays(maplet, values, maplet->values->room, &copy->allocator) != BRY_OK) {
-        bry__free(&copy->allocator, values, sizeof *values);
-        return BRY_E_NOMEM;
-    }
-    copy->values = values;
-    return BRY_OK;
+    if (maplet->values->room)
+        copy->values = copy_values(maplet, maplet->values->room, &copy->allocator);
+    else if (bry__values_begin(copy) == BRY_OK)
+        copy->values->name_bits = maplet->values->name_bits;
+    return copy->values ? BRY_OK : BRY_E_NOMEM;
 }
 
 uint64_t bry__values_table_bytes(const bry__maplet *maplet)
 {
-    return maplet->values->room * sizeof *maplet->values->count[0];
+    return maplet->values->room * sizeof *maplet->values->count[0] + sizeof(uint64_t *);
 }
 
 bry_status bry__values_open_table(bry__maplet *maplet, unsigned i)
 {
     bry__values *values = maplet->values;
-    if (!values || !values->room)
+    const bry_allocator *allocator = &maplet->allocator;
+    if (!values)
         return BRY_OK;
-    values->count[i] = bry__alloc(&maplet->allocator, values->room * sizeof *values->count[i]);
-    return values->count[i] ? BRY_OK : BRY_E_NOMEM;
+    uint64_t *count = NULL;
+    if (values->room) {
+        count = bry__alloc(allocator, values->room * sizeof *count);
+        if (!count)
+            return BRY_E_NOMEM;
+    }
+    if (i >= values->tables) {
+        bry__values *larger = bry__alloc(allocator, values_size(i + 1));
+        if (!larger) {
+            bry__free(allocator, count, values->room * sizeof *count);
+            return BRY_E_NOMEM;
+        }
+        memcpy(larger, values, values_size(values->tables));
+        bry__free(allocator, values, values_size(values->tables));
+        larger->tables = (uint8_t)(i + 1);
+        maplet->values = values = larger;
+    }
+    values->count[i] = count;
+    return BRY_OK;
 }
 
 void bry__values_close_table(bry__maplet *maplet, unsigned i)
@@ -512,7 +539,7 @@ bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
         bry__table_reclaim_anew(table);
     for (uint64_t moved = 0; table->settling && moved < budget; moved += SEGMENT)
         table->settling = bry__table_settle(table, &maplet->allocator);
-    maplet->values->turn = (table->dead > 0 && !done) || table->settling ? i : i + 1;
+    maplet->values->turn = (uint8_t)((table->dead > 0 && !done) || table->settling ? i : i + 1);
     bry__maplet_close_empty(maplet);
     return status;
 }

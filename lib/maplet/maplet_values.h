@@ -24,11 +24,14 @@ typedef struct bry__values {
     uint32_t room; /* size of the arrays; values from here on are free */
     uint32_t lowest; /* none below this one is free */
     uint32_t changes; /* additions since bry__values_reclaim_along() last reclaimed */
-    uint32_t turn; /* the table to be reclaimed next */
-    uint32_t name_bits; /* width of a saved name; 0: as many bits as the names in use need */
+    uint8_t turn; /* the table to be reclaimed next */
+    uint8_t name_bits; /* width of a saved name; 0: as many bits as the names in use need */
+    uint8_t tables; /* size of `count` */
     uint32_t *name; /* of each value; BRY__NO_NAME: dead or free */
-    uint64_t *count[BRY__MAPLET_TABLES]; /* entries of each value, for each open table */
+    uint64_t *count[]; /* entries of each value, for each open table */
 } bry__values;
+
+#define BRY__VALUES_ROOM 4u /* at first; it grows by half */
 
 /* ---- one value ------------------------------------------------------------------------------- */
 

@@ -253,7 +253,7 @@ static bry_status run_step(void *object, uint64_t round)
 }
 
 static const object_operation compact_operations[] = {
-    {.name = "open", .run = run_open, .in_steps = true},
+    {.name = "open", .run = run_open, .in_steps = true, .may_need_none = true},
     {.name = "add", .run = run_add, .in_steps = true},
     {.name = "add_n", .run = run_add_n},
     {.name = "add_n to a unit", .run = run_add_n_to_unit},

@@ -51,11 +51,11 @@ bry__maplet_options bry__compact_index_maplet(const bry_index_options *options)
                                  .fixed = options->fixed};
 }
 
-#define LEAST_ROOM 16u /* for what is known of each unit */
+#define LEAST_ROOM BRY__VALUES_ROOM /* for what is known of each unit */
 
 static uint64_t compact_index_bytes_empty(void)
 {
-    return sizeof(bry__compact_index) + sizeof(bry__values);
+    return sizeof(bry__compact_index) + bry__values_plan_bytes(0, 1);
 }
 
 static bry_status compact_index_plan(const bry_index_options *options, bry_index_shape *shape)

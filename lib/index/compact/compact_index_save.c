@@ -77,7 +77,7 @@ static bry__compact_index *compact_index_read_shell(const bry_index_options *opt
 {
     bry__maplet none = {.allocator = *allocator, .tables = 0};
     bry__compact_index *made = NULL;
-    if (bry__frame_reader_claim(reader, sizeof *made + sizeof *none.values) != BRY_OK)
+    if (bry__frame_reader_claim(reader, sizeof *made + bry__values_plan_bytes(0, 1)) != BRY_OK)
         return NULL;
     made = bry__compact_index_make(options->unit_capacity, &none);
     if (!made) {
