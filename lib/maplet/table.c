@@ -44,9 +44,6 @@ static void table_set_segments(bry__table *table, uint64_t segments)
     assert(segments >= 1);
     table->segments = segments;
     table->level = (uint8_t)(table_bit_length(segments) - 1);
-    table->split = segments - ((uint64_t)1 << table->level);
-    table->u_most[0] = (table->range - 1) >> table->level;
-    table->u_most[1] = table->u_most[0] >> 1;
 }
 
 /* Number of entries in segments. */
@@ -77,7 +74,7 @@ uint64_t bry__table_most_splits(const bry__table *table, uint64_t n)
 unsigned bry__table_level(const bry__table *table, uint64_t i)
 {
     uint64_t half = (uint64_t)1 << table->level;
-    return table->level + (i < table->split || i >= half);
+    return table->level + (i < bry__table_split(table) || i >= half);
 }
 
 bry__segment *bry__table_segment(const bry__table *table, uint64_t i)
@@ -87,7 +84,7 @@ bry__segment *bry__table_segment(const bry__table *table, uint64_t i)
 
 uint64_t bry__table_u_most(const bry__table *table, uint64_t i)
 {
-    return table->u_most[bry__table_level(table, i) - table->level];
+    return bry__table_u_of(table, bry__table_level(table, i) - table->level);
 }
 
 uint64_t bry__table_u_limit(const bry__table *table, uint64_t i)
@@ -103,7 +100,7 @@ bool bry__table_open(bry__table *table, uint64_t range, unsigned value_bits, uin
     if (segments < 1 || segments > range)
         return false;
     table_set_segments(table, segments);
-    return table->u_most[table->split > 0] >= MIN_U_MOST;
+    return bry__table_u_of(table, bry__table_split(table) > 0) >= MIN_U_MOST;
 }
 
 bry_status bry__table_init(bry__table *table, uint64_t range, unsigned value_bits,
@@ -136,10 +133,11 @@ uint64_t bry__table_plan_bytes(uint64_t range, unsigned value_bits, uint64_t n)
 {
     bry__table grown = {.range = range};
     table_set_segments(&grown, n > TARGET ? (n + TARGET - 1) / TARGET : 1);
-    double whole = (double)((uint64_t)1 << grown.level), split = (double)grown.split;
-    double unsplit_bytes = bry__segment_plan_bytes((double)n / whole, grown.u_most[0], value_bits);
+    double whole = (double)((uint64_t)1 << grown.level), split = (double)bry__table_split(&grown);
+    double unsplit_bytes =
+        bry__segment_plan_bytes((double)n / whole, bry__table_u_of(&grown, 0), value_bits);
     double split_bytes =
-        bry__segment_plan_bytes((double)n / whole / 2, grown.u_most[1], value_bits);
+        bry__segment_plan_bytes((double)n / whole / 2, bry__table_u_of(&grown, 1), value_bits);
     return bry__table_directory_bytes(grown.segments) +
            (uint64_t)((whole - split) * unsplit_bytes + 2 * split * split_bytes);
 }
@@ -163,14 +161,14 @@ static void table_sweep_again(bry__table *table, uint64_t i)
 /* Splits the next segment. BRY_E_NOMEM: nothing has changed. */
 static bry_status table_split(bry__table *table, uint64_t *moved, const bry_allocator *allocator)
 {
-    uint64_t low = table->split, high = table->segments;
+    uint64_t low = bry__table_split(table), high = table->segments;
     bry_status status = bry__table_reach(table, high, allocator);
     if (status != BRY_OK)
         return status;
     bry__segment *source = bry__table_segment(table, low);
     bry__entry entries[2][BRY__SEGMENT_MAX];
     unsigned n[2] = {0};
-    bry__segment_read(source, table->u_most[0], entries[0]);
+    bry__segment_read(source, bry__table_u_of(table, 0), entries[0]);
     for (unsigned i = 0; i < source->n; i++) { /* without a branch: it would be unpredictable */
         bry__entry entry = {entries[0][i].u >> 1, entries[0][i].value};
         unsigned odd = entries[0][i].u & 1;
@@ -180,7 +178,8 @@ static bry_status table_split(bry__table *table, uint64_t *moved, const bry_allo
     }
     bry__segment_builder half[2];
     for (unsigned i = 0; i < 2 && status == BRY_OK; i++) {
-        status = bry__segment_begin(&half[i], n[i], table->u_most[1], table->value_bits, allocator);
+        status = bry__segment_begin(&half[i], n[i], bry__table_u_of(table, 1), table->value_bits,
+                                    allocator);
         if (status != BRY_OK && i > 0)
             bry__segment_free(&half[0].segment, allocator);
     }
@@ -209,19 +208,20 @@ static bry_status table_fold(bry__table *table, const bry_allocator *allocator)
     uint64_t high = table->segments - 1;
     bry__table after = *table;
     table_set_segments(&after, high);
-    uint64_t low = after.split;
+    uint64_t low = bry__table_split(&after);
     bry__segment *a = bry__table_segment(table, low), *b = bry__table_segment(table, high);
     unsigned n = (unsigned)a->n + b->n;
     if (n > BRY__SEGMENT_MAX)
         return BRY_E_FULL;
     bry__segment_builder both;
-    bry_status status = bry__segment_begin(&both, n, after.u_most[0], table->value_bits, allocator);
+    bry_status status =
+        bry__segment_begin(&both, n, bry__table_u_of(&after, 0), table->value_bits, allocator);
     if (status != BRY_OK)
         return status;
     bry__entry entries[BRY__SEGMENT_MAX + 4], merged[BRY__SEGMENT_MAX];
     bry__entry *even = entries + 1, *odd = even + a->n + 2;
-    bry__segment_read(a, after.u_most[1], even);
-    bry__segment_read(b, after.u_most[1], odd);
+    bry__segment_read(a, bry__table_u_of(&after, 1), even);
+    bry__segment_read(b, bry__table_u_of(&after, 1), odd);
     for (unsigned i = 0; i < a->n; i++)
         even[i].u <<= 1;
     for (unsigned i = 0; i < b->n; i++)
@@ -250,7 +250,8 @@ static uint64_t table_grow(bry__table *table, const bry_allocator *allocator)
 {
     uint64_t moved = 0;
     for (unsigned i = 0; i < 2; i++) {
-        if (table_in_segments(table) <= TARGET * table->segments || table->u_most[1] < MIN_U_MOST ||
+        if (table_in_segments(table) <= TARGET * table->segments ||
+            bry__table_u_of(table, 1) < MIN_U_MOST ||
             table_split(table, &moved, allocator) != BRY_OK)
             break;
     }

@@ -25,8 +25,6 @@ typedef struct bry__table {
     uint64_t n; /* entries, including those in the overflow */
     uint64_t dead; /* entries with dead values; counted by maplet_values.c */
     uint64_t segments; /* at least 1 */
-    uint64_t split; /* segments - 2^level: number of segments that are split at this level */
-    uint64_t u_most[2]; /* largest u of segments that are not split, and of those that are */
     bry__segment **group;
     uint32_t groups, group_room;
     bry__overflow overflow;
@@ -39,6 +37,18 @@ typedef struct bry__table {
     uint8_t value_bits; /* maximum; older segments may be narrower */
     bool settling; /* all is reclaimed; segments are folded one by one (bry__table_settle) */
 } bry__table;
+
+/* Number of segments that are split at this level. */
+static inline uint64_t bry__table_split(const bry__table *table)
+{
+    return table->segments - ((uint64_t)1 << table->level);
+}
+
+/* Largest u of segments that are not split (`deeper` is 0), and of those that are (1). */
+static inline uint64_t bry__table_u_of(const bry__table *table, unsigned deeper)
+{
+    return (table->range - 1) >> table->level >> deeper;
+}
 
 /* range is within the limits above, value_bits at most 32. BRY_E_NOMEM. */
 bry_status bry__table_init(bry__table *table, uint64_t range, unsigned value_bits,
@@ -200,9 +210,10 @@ typedef struct bry__spot {
 static inline bry__spot bry__table_spot(const bry__table *table, uint64_t fingerprint)
 {
     uint64_t half = (uint64_t)1 << table->level, i = fingerprint & (half - 1);
-    unsigned deeper = i < table->split;
+    unsigned deeper = i < bry__table_split(table);
     uint64_t up = fingerprint >> table->level;
-    return (bry__spot){i + ((up & deeper) << table->level), up >> deeper, table->u_most[deeper]};
+    return (bry__spot){i + ((up & deeper) << table->level), up >> deeper,
+                       bry__table_u_of(table, deeper)};
 }
 
 /* The segment of a fingerprint, and the most segments that n more entries can split. */

@@ -304,7 +304,7 @@ bry_status bry__table_upsert_sorted(bry__table *made, const bry__table *table,
         bry__build_begin(&build, table, table->n + upserts->absent, table->segments);
     if (status != BRY_OK)
         return status;
-    unsigned u_bits = bit_length(made->u_most[0]);
+    unsigned u_bits = bit_length(bry__table_u_of(made, 0));
     bry__item *items = sort_items(made, upserts, u_bits, allocator);
     status = items ? put_all(&build, table, upserts, items, u_bits) : BRY_E_NOMEM;
     bry__free(allocator, items, upserts->absent * sizeof *items);
@@ -333,7 +333,7 @@ bry_status bry__table_add_sorted(bry__table *made, const bry__table *table, bry_
     bry_status status = bry__build_begin(&build, table, table->n + n, table->segments);
     if (status != BRY_OK)
         return status;
-    unsigned u_bits = bit_length(made->u_most[0]);
+    unsigned u_bits = bit_length(bry__table_u_of(made, 0));
     for (size_t i = 0; i < n; i++) {
         bry__spot at = bry__table_spot(made, items[i].key);
         items[i].key = at.i << u_bits | at.u;

@@ -246,7 +246,7 @@ const module_command bf_commands[] = {
         .key_specs = merge_keys,
         .args = merge_args,
         .summary = "Adds the items of other filters, which must have the same "
-                   "error_rate and SEED, and the same capacity if it is above 1048576 "
+                   "error_rate and SEED, and the same capacity if it is above 65536 "
                    "or they are NONSCALING. Returns the number of items in the "
                    "destination. A source that does not exist counts as empty. If the "
                    "destination does not exist, it becomes a copy of the first source "

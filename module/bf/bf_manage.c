@@ -256,7 +256,7 @@ static bry_status bf_merge_one(void *into, const void *from)
     return bry_filter_merge(((bf_filter *)into)->filter, ((const bf_filter *)from)->filter);
 }
 
-_Static_assert(BF_LEAST_PLAN == 1048576, "the text below must match");
+_Static_assert(BF_LEAST_PLAN == 65536, "the text below must match");
 
 int bf_command_merge(server_context *context, server_string **argv, int argc)
 {
@@ -268,7 +268,7 @@ int bf_command_merge(server_context *context, server_string **argv, int argc)
         .effect = BF_EFFECT_MERGE,
         .mismatch = "filters can be merged only if they have the same error_rate and SEED, and all "
                     "or none are NONSCALING; if they are NONSCALING or the capacity is above "
-                    "1048576, the capacity must be the same too",
+                    "65536, the capacity must be the same too",
         .full =
             "the filters together would exceed error_rate (NONSCALING: the capacity), because a "
             "merge cannot lengthen fingerprints: reserve filters that will be merged with a "

@@ -24,7 +24,7 @@
 
 #include <bloomery/filter.h>
 
-#define BF_LEAST_PLAN ((uint64_t)1 << 20)
+#define BF_LEAST_PLAN ((uint64_t)1 << 16)
 #define BF_MOST_EXPANSION ((uint64_t)UINT32_MAX)
 
 extern command_family filter_family;
