@@ -17,7 +17,6 @@
 #define BRY__NUMBERS_SHIFT 6u
 #define BRY__NUMBERS_PAGE (1u << BRY__NUMBERS_SHIFT)
 typedef struct bry__numbers_page {
-    uint32_t used;
     uint32_t slot[BRY__NUMBERS_PAGE]; /* BRY__INDEX_NO_SLOT: none */
 } bry__numbers_page;
 typedef struct bry__numbers {

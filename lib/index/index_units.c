@@ -52,10 +52,18 @@ static bry_status reach_page(bry__numbers *numbers, uint32_t i, const bry_alloca
     return BRY_OK;
 }
 
+static bool page_is_empty(const bry__numbers_page *page)
+{
+    unsigned i = 0;
+    while (i < BRY__NUMBERS_PAGE && page->slot[i] == BRY__INDEX_NO_SLOT)
+        i++;
+    return i == BRY__NUMBERS_PAGE;
+}
+
 /* Frees a page without numbers, and the directory after the last page. */
 static void index_units_trim(bry__numbers *numbers, uint32_t i, const bry_allocator *allocator)
 {
-    if (i >= numbers->room || !numbers->page[i] || numbers->page[i]->used > 0)
+    if (i >= numbers->room || !numbers->page[i] || !page_is_empty(numbers->page[i]))
         return;
     bry__free(allocator, numbers->page[i], sizeof *numbers->page[i]);
     numbers->page[i] = NULL;
@@ -107,7 +115,6 @@ static bry_status index_units_put(bry_index *index, uint32_t slot, const bry__in
         return status;
     }
     *index_units_place_of(&index->numbers, record->number) = slot;
-    index->numbers.page[page]->used++;
     *bry__slot(&index->slots, slot) = *record;
     index->slots.units++;
     index->slots.elements += record->elements;
@@ -194,7 +201,6 @@ void bry__index_leave(bry_index *index, uint32_t slot)
     bry__index_slot *record = bry__slot(slots, slot);
     uint32_t page = record->number >> BRY__NUMBERS_SHIFT;
     *index_units_place_of(&index->numbers, record->number) = BRY__INDEX_NO_SLOT;
-    index->numbers.page[page]->used--;
     index_units_trim(&index->numbers, page, &index->allocator);
     slots->units--;
     slots->elements -= record->elements;

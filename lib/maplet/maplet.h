@@ -266,9 +266,7 @@ void bry__maplet_save_part(bry__maplet_saving *saving, uint64_t part,
                            struct bry__frame_writer *writer);
 
 /* Reads the head, then each part in order. The end returns the maplet or the problem, and frees
- * the reading; bry__maplet_reading_free() frees one that has not ended. visit must stay valid
- * until then.
- * */
+ * the reading; bry__maplet_reading_free() frees one that has not ended. */
 typedef struct bry__maplet_reading bry__maplet_reading;
 bry_status bry__maplet_reading_begin(bry__maplet_reading **reading,
                                      struct bry__frame_reader *reader,

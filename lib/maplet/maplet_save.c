@@ -220,6 +220,7 @@ struct bry__maplet_reading {
     bry__maplet maplet;
     unsigned table; /* the table being read */
     unsigned char *buffer;
+    bry__entry_visit visit;
     bry__table_loading loading[BRY__MAPLET_TABLES];
 };
 
@@ -243,11 +244,11 @@ bry__maplet_options bry__maplet_reading_options(const bry__maplet_reading *readi
 
 /* Begins to read the next table of the maplet. */
 static bry_status maplet_load_add_table(bry__maplet_reading *reading, const unsigned char *counts,
-                                        const bry__entry_visit *visit, bry__frame_reader *reader)
+                                        bry__frame_reader *reader)
 {
     bry__maplet *maplet = &reading->maplet;
     unsigned i = maplet->tables;
-    bry_status status = bry__frame_reader_claim(reader, i > 0 && visit ? visit->table_bytes : 0);
+    bry_status status = bry__frame_reader_claim(reader, i > 0 ? reading->visit.table_bytes : 0);
     if (status != BRY_OK)
         return status;
     maplet->tables++;
@@ -255,7 +256,7 @@ static bry_status maplet_load_add_table(bry__maplet_reading *reading, const unsi
                                                .number = i,
                                                .n = bry__load64(counts),
                                                .crowded = bry__load64(counts + 8),
-                                               .visit = visit,
+                                               .visit = &reading->visit,
                                                .allocator = &reading->allocator,
                                                .buffer = reading->buffer};
     const char *problem = bry__table_loading_begin(
@@ -278,8 +279,7 @@ static bry_status maplet_load_options(bry__frame_reader *reader, unsigned char b
     return status;
 }
 
-static bry_status maplet_load_head(bry__maplet_reading *reading, const bry__entry_visit *visit,
-                                   bry__frame_reader *reader)
+static bry_status maplet_load_head(bry__maplet_reading *reading, bry__frame_reader *reader)
 {
     unsigned char bytes[OPTIONS_MOST];
     size_t size;
@@ -304,7 +304,7 @@ static bry_status maplet_load_head(bry__maplet_reading *reading, const bry__entr
         return maplet_load_no_memory(reader);
     maplet->room = (uint8_t)tables;
     for (; maplet->tables < tables && status == BRY_OK; counts += COUNTS_SIZE)
-        status = maplet_load_add_table(reading, counts, visit, reader);
+        status = maplet_load_add_table(reading, counts, reader);
     if (status == BRY_OK && tables > 1 && reading->loading[tables - 1].n == 0)
         status = bry__frame_reader_bad(reader, "the last table has no entries");
     return status;
@@ -317,9 +317,11 @@ bry_status bry__maplet_reading_begin(bry__maplet_reading **reading, bry__frame_r
     if (!made)
         return maplet_load_no_memory(reader);
     made->allocator = *allocator;
+    if (visit)
+        made->visit = *visit;
     made->buffer = bry__alloc_buffer(allocator, BRY__TABLE_BUFFER);
     bry_status status =
-        made->buffer ? maplet_load_head(made, visit, reader) : maplet_load_no_memory(reader);
+        made->buffer ? maplet_load_head(made, reader) : maplet_load_no_memory(reader);
     if (status == BRY_OK)
         *reading = made;
     else

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define FIRST_ROOM 16u
+#define FIRST_ROOM 2u
 #define MOVED_AT_ONCE 64u /* more than enough to finish before the new table is full */
 #define GONE (INDEX_NO_UNIT - 1) /* deleted from the old table; a search continues past it */
 
@@ -93,7 +93,7 @@ static void move_some(index_numbers *self, size_t most)
 
 bry_status index_numbers_reserve(index_numbers *self)
 {
-    if (self->used + 1 <= self->now.room / 4 * 3)
+    if (self->used + 1 <= self->now.room * 3 / 4)
         return BRY_OK;
     index_places wider = {.room = self->now.room ? 2 * self->now.room : FIRST_ROOM};
     wider.place = self->allocator.alloc(self->allocator.opaque, wider.room * sizeof *wider.place);

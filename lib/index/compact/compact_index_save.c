@@ -100,14 +100,17 @@ static bry__compact_index *compact_index_read_shell(const bry_index_options *opt
         status = bry__values_open_table(&made->maplet, 0);
     if (status == BRY_E_NOMEM)
         compact_index_no_memory(reader);
-    if (reader->status == BRY_OK) {
-        made->visit = (bry__entry_visit){.value = compact_index_count_entry,
-                                         .context = &made->maplet,
-                                         .table_bytes = bry__values_table_bytes(&made->maplet)};
+    if (reader->status == BRY_OK)
         return made;
-    }
     bry__compact_index_destroy(made);
     return NULL;
+}
+
+static bry__entry_visit compact_index_visit(bry__compact_index *index)
+{
+    return (bry__entry_visit){.value = compact_index_count_entry,
+                              .context = &index->maplet,
+                              .table_bytes = bry__values_table_bytes(&index->maplet)};
 }
 
 /* True if the maplet has the options that the index and its units need. */
@@ -146,7 +149,8 @@ bry_status bry__compact_index_read(const bry_index_options *options, const bry__
     if (!index)
         return reader->status;
     bry__maplet maplet;
-    bry_status status = bry__maplet_read(&maplet, reader, allocator, &index->visit);
+    bry__entry_visit visit = compact_index_visit(index);
+    bry_status status = bry__maplet_read(&maplet, reader, allocator, &visit);
     if (status == BRY_OK) {
         const char *problem = wrong_maplet;
         status = BRY_E_BADDATA;
@@ -171,8 +175,8 @@ bry_status bry__compact_index_read_head(const bry_index_options *options,
     bry__compact_index *index = compact_index_read_shell(options, slots, reader, allocator);
     if (!index)
         return reader->status;
-    bry_status status =
-        bry__maplet_reading_begin(&index->reading, reader, allocator, &index->visit);
+    bry__entry_visit visit = compact_index_visit(index);
+    bry_status status = bry__maplet_reading_begin(&index->reading, reader, allocator, &visit);
     if (status == BRY_OK &&
         !compact_index_matches(index, bry__maplet_reading_options(index->reading), options))
         status = bry__frame_reader_bad(reader, wrong_maplet);
