@@ -79,7 +79,7 @@ PLAN_TABLE = """\
 10000000 items, error 0.01
 
 job               engine                        size  empty  bits/item  hashes  expected error  grows to
-filter            bloom                     11.8 MiB  288 B       9.92       6            0.01         -
+filter            bloom                     11.8 MiB  144 B       9.92       6            0.01         -
 (for comparison)  standard Bloom, textbook  11.4 MiB      -       9.59       7         0.01004         -
 """
 
