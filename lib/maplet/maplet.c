@@ -340,13 +340,13 @@ bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value)
     return is_wide(maplet, value) ? BRY_E_RANGE : add_entry(maplet, hash, value, NULL);
 }
 
-bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
-                              uint32_t *old)
+static inline bry_status upsert(bry__maplet *maplet, bry_hash hash, uint32_t value, bool moving,
+                                bry_answer *was, uint32_t *old)
 {
     if (is_wide(maplet, value))
         return BRY_E_RANGE;
     key_place key;
-    find_key(maplet, hash, true, &key);
+    find_key(maplet, hash, moving, &key);
     bool found = key.table < maplet->tables;
     bry_status status = BRY_OK;
     if (!found)
@@ -359,6 +359,18 @@ bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value
     if (status == BRY_OK && old && found)
         *old = key.value;
     return status;
+}
+
+bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
+                              uint32_t *old)
+{
+    return upsert(maplet, hash, value, true, was, old);
+}
+
+bry_status bry__maplet_upsert_fetched(bry__maplet *maplet, bry_hash hash, uint32_t value,
+                                      bry_answer *was, uint32_t *old)
+{
+    return upsert(maplet, hash, value, false, was, old);
 }
 
 bry_status bry__maplet_update(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
@@ -381,8 +393,8 @@ bry_status bry__maplet_update(bry__maplet *maplet, bry_hash hash, uint32_t value
     return BRY_OK;
 }
 
-uint64_t bry__maplet_take_all(bry__maplet *maplet, bry_hash hash, bry__tell_value *taken,
-                              void *context)
+uint64_t bry__maplet_take_all(bry__maplet *maplet, bry_hash hash, bool fetched,
+                              bry__tell_value *taken, void *context)
 {
     uint64_t removed = 0;
     for (unsigned i = maplet->tables; i-- > 0;) {
@@ -390,7 +402,8 @@ uint64_t bry__maplet_take_all(bry__maplet *maplet, bry_hash hash, bry__tell_valu
         bry__table_place at;
         uint32_t value;
         bool more = true;
-        while (more && bry__table_find(table, fingerprint_of(maplet, i, hash), true, &at, &value)) {
+        while (more &&
+               bry__table_find(table, fingerprint_of(maplet, i, hash), !fetched, &at, &value)) {
             more = !bry__table_is_single(table, &at);
             bry__table_del_at(table, &at, value, &maplet->allocator);
             removed++;
@@ -405,7 +418,7 @@ uint64_t bry__maplet_take_all(bry__maplet *maplet, bry_hash hash, bry__tell_valu
 
 uint64_t bry__maplet_del(bry__maplet *maplet, bry_hash hash)
 {
-    return bry__maplet_take_all(maplet, hash, NULL, NULL);
+    return bry__maplet_take_all(maplet, hash, false, NULL, NULL);
 }
 
 bry_answer bry__maplet_del_value(bry__maplet *maplet, bry_hash hash, uint32_t value)

@@ -111,7 +111,11 @@ bry_answer bry__maplet_find(const bry__maplet *maplet, bry_hash hash, bry__match
 bry_status bry__maplet_upsert(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
                               uint32_t *old);
 
-/* The same, but only if the key has a value: *was is BRY_ABSENT if it has none. BRY_E_RANGE;
+/* The same after bry__maplet_prefetch_n(): does not prefetch again. */
+bry_status bry__maplet_upsert_fetched(bry__maplet *maplet, bry_hash hash, uint32_t value,
+                                      bry_answer *was, uint32_t *old);
+
+/* Sets the value only if the key has one: *was is BRY_ABSENT if it has none. BRY_E_RANGE;
  * BRY_E_NOMEM, and *was and *old are undefined then. */
 bry_status bry__maplet_update(bry__maplet *maplet, bry_hash hash, uint32_t value, bry_answer *was,
                               uint32_t *old);
@@ -120,10 +124,11 @@ bry_status bry__maplet_update(bry__maplet *maplet, bry_hash hash, uint32_t value
 bry_status bry__maplet_add(bry__maplet *maplet, bry_hash hash, uint32_t value);
 
 /* Removes all values of the key and returns their number; take_all tells each, in the order of
- * bry__maplet_get_all(). Closes the newest tables if they are empty. */
+ * bry__maplet_get_all(). Closes the newest tables if they are empty. `fetched`: after
+ * bry__maplet_prefetch_n(). */
 uint64_t bry__maplet_del(bry__maplet *maplet, bry_hash hash);
-uint64_t bry__maplet_take_all(bry__maplet *maplet, bry_hash hash, bry__tell_value *taken,
-                              void *context);
+uint64_t bry__maplet_take_all(bry__maplet *maplet, bry_hash hash, bool fetched,
+                              bry__tell_value *taken, void *context);
 
 /* Removes one entry with this value from the newest table that has it; BRY_ABSENT if there was
  * none. */

@@ -115,8 +115,9 @@ static uint32_t upserting_value(const upserting *batch, size_t i)
 static bry_status maplet_upsert_one(bry__maplet *maplet, const upserting *batch, size_t i)
 {
     bry_answer was;
-    bry_status status = bry__maplet_upsert(maplet, batch->hashes[i], upserting_value(batch, i),
-                                           &was, batch->old ? &batch->old[i] : NULL);
+    bry_status status =
+        bry__maplet_upsert_fetched(maplet, batch->hashes[i], upserting_value(batch, i), &was,
+                                   batch->old ? &batch->old[i] : NULL);
     if (status == BRY_OK)
         batch->was[i] = (uint8_t)was;
     return status;

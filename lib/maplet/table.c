@@ -170,9 +170,11 @@ static bry_status table_split(bry__table *table, uint64_t *moved, const bry_allo
     unsigned n[2] = {0};
     bry__segment_read(source, bry__table_u_of(table, 0), entries[0]);
     for (unsigned i = 0; i < source->n; i++) { /* without a branch: it would be unpredictable */
-        bry__entry entry = {entries[0][i].u >> 1, entries[0][i].value};
-        unsigned odd = entries[0][i].u & 1;
-        entries[0][n[0]] = entries[1][n[1]] = entry;
+        uint64_t u = entries[0][i].u;
+        uint32_t value = entries[0][i].value;
+        unsigned odd = u & 1;
+        entries[0][n[0]].u = entries[1][n[1]].u = u >> 1; /* a whole entry would be read back */
+        entries[0][n[0]].value = entries[1][n[1]].value = value;
         n[0] += !odd;
         n[1] += odd;
     }

@@ -292,9 +292,9 @@ static void compact_map_report_lost(void *context, uint32_t code)
 
 /* Deletes every entry of the key: after a merge, an older table may hold one that a newer one
  * hides. */
-static bool compact_map_del_all(bry__compact_map *map, bry_hash hash)
+static bool compact_map_del_all(bry__compact_map *map, bry_hash hash, bool fetched)
 {
-    return bry__maplet_take_all(&map->maplet, hash, compact_map_report_lost, map) > 0;
+    return bry__maplet_take_all(&map->maplet, hash, fetched, compact_map_report_lost, map) > 0;
 }
 
 static bry_status compact_map_del_n(void *self, const bry_hash *hashes, size_t n, uint64_t codes,
@@ -306,7 +306,7 @@ static bry_status compact_map_del_n(void *self, const bry_hash *hashes, size_t n
         if (i % BRY__TABLE_ROUND == 0 && n > 1)
             bry__maplet_prefetch_n(&map->maplet, hashes + i,
                                    n - i < BRY__TABLE_ROUND ? n - i : BRY__TABLE_ROUND, true);
-        bool removed = compact_map_del_all(map, hashes[i]);
+        bool removed = compact_map_del_all(map, hashes[i], n > 1);
         if (was)
             was[i] = removed ? BRY_PRESENT : BRY_ABSENT;
     }
@@ -335,7 +335,7 @@ static bry_answer compact_map_del_pair(void *self, bry_hash hash, uint32_t code,
     (void)codes;
     if (bry__maplet_get(&map->maplet, hash, &before) != BRY_PRESENT || before != code)
         return BRY_ABSENT;
-    compact_map_del_all(map, hash);
+    compact_map_del_all(map, hash, true); /* get has read it */
     return BRY_PRESENT;
 }
 
