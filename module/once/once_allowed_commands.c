@@ -108,8 +108,9 @@ static command_traits command_parse_traits(server_reply *about)
     traits.first_key = reply_number_at(about, AT_FIRST_KEY);
     traits.last_key = reply_number_at(about, AT_LAST_KEY);
     traits.key_step = reply_number_at(about, AT_KEY_STEP);
-    if (traits.first_key > 0 && traits.key_step < 1) /* another module's: not a range */
-        traits.flags |= HAS_MOVABLE_KEYS;
+    if (traits.key_step < 1) /* another module's: no range of keys; Redis 7.0 crashes if it is asked
+                                for them */
+        traits.first_key = 0;
     server_reply *parts = api.CallReplyArrayElement(about, AT_PARTS);
     if (parts && api.CallReplyLength(parts) > 0)
         traits.flags |= HAS_PARTS;

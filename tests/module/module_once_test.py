@@ -620,6 +620,13 @@ class OtherModules(Case):
         self.assertEqual(self.client("ONCE", "g", 2, "ODD.WRITE", "k"), [1, 42])
         self.unload()
 
+    def test_a_range_of_keys_without_a_step(self):
+        self.load("write")
+        self.assertEqual(self.client("ODD.STEP", "k"), 42)
+        self.refused("ERR", "ONCE", "g", 1, "ODD.STEP", "k", text="commands with keys only")
+        self.assertEqual(self.client("WINDOW.EXISTS", "g", 1), 0)
+        self.unload()
+
     def test_a_guard_that_vanishes_meanwhile(self):
         self.load("write")
         with Server() as other:

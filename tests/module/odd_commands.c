@@ -2,6 +2,7 @@
  * A module with odd commands, for tests of ONCE.
  *
  *   ODD.WRITE key          replies 42; its flags are the module's first argument
+ *   ODD.STEP key           the same, as a write, with a range of keys whose step is 0
  *   ODD.DROP key other     deletes `other`, which it does not declare
  *   ODD.DROPFAIL key other the same, and replies with an error
  */
@@ -45,6 +46,7 @@ int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
     api.SetModuleAttribs(context, "odd_commands", 1, SERVER_API_VERSION);
     const char *flags = api.StringPtrLen(argv[0], &len);
     return api.CreateCommand(context, "ODD.WRITE", answer, flags, 1, 1, 1) ||
+           api.CreateCommand(context, "ODD.STEP", answer, "write", 1, 1, 0) ||
            api.CreateCommand(context, "ODD.DROP", drop, "write", 1, 1, 1) ||
            api.CreateCommand(context, "ODD.DROPFAIL", drop_and_fail, "write", 1, 1, 1);
 }
