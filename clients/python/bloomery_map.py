@@ -183,8 +183,8 @@ class Codes:
         rest = self._ask("LRANGE", self.key, start, -1)
         online = re.findall(rb"^slave\d+:.*state=online", self._ask("INFO", "replication"), re.M)
         need = len(online) or min(1, self.nodes.count_replicas(self.key))
-        missing = [value for value in wanted if value not in set(rest)]
-        end = start + len(rest)
+        there, end = set(rest), start + len(rest)
+        missing = [value for value in wanted if value not in there]
         if missing:
             if end + len(missing) > self.most:
                 raise Full(f"the map has used {end} of its {self.most} codes for values")
