@@ -20,19 +20,25 @@ static void begin_alert_line(FILE *out, const char *type, const flow_seen *seen,
             packet->target_port, flow_state_names[seen->after], reason);
 }
 
+/* The stream is line-buffered, so that this writes. */
+static void end_alert_line(flow_alerts *alerts)
+{
+    if (fputs("}\n", alerts->out) < 0)
+        alerts->problem = errno;
+    alerts->written++;
+}
+
 void flow_alerts_detected(flow_alerts *alerts, const flow_detected *detected)
 {
     if (!alerts->out)
         return;
     const flow_suspect *suspect = detected->suspect;
     begin_alert_line(alerts->out, "alert", detected->seen, flow_attack_names[detected->attack]);
-    fprintf(alerts->out, ",\"%s\":\"%s\",\"count\":%llu,\"seconds\":%u}\n",
+    fprintf(alerts->out, ",\"%s\":\"%s\",\"count\":%llu,\"seconds\":%u",
             detected->attack == FLOW_PORT_SCAN ? "source" : "target",
             flow_address_text(suspect->address, suspect->is_ipv6).text,
             (unsigned long long)detected->count, flow_attack_seconds(detected->attack));
-    if (fflush(alerts->out) != 0) /* at once, for whoever follows the file */
-        alerts->problem = errno;
-    alerts->written++;
+    end_alert_line(alerts);
 }
 
 void flow_alerts_seen(flow_alerts *alerts, const flow_seen *seen)
@@ -50,6 +56,5 @@ void flow_alerts_seen(flow_alerts *alerts, const flow_seen *seen)
     }
     alerts->anomalies[seen->note].count++;
     begin_alert_line(alerts->out, "anomaly", seen, flow_note_names[seen->note]);
-    fputs("}\n", alerts->out);
-    alerts->written++;
+    end_alert_line(alerts);
 }

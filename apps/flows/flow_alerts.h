@@ -18,7 +18,7 @@
 #include <stdio.h>
 
 typedef struct flow_alerts {
-    FILE *out; /* NULL: nothing is written */
+    FILE *out; /* line-buffered, for whoever follows it; NULL: nothing is written */
     uint64_t written, suppressed;
     int problem; /* errno of a write that failed */
     struct {

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -19,6 +20,15 @@ enum {
     LIVE_BUFFER = 16 << 20,
     FILE_BUFFER = 64 << 10, /* stdio's 4 KiB would mean one system call for a few packets */
 };
+
+/* In a pipe, packets may come slowly, and alerts shall not wait until a round is full. */
+static void flush_in_time(flow_capture *capture, uint64_t time)
+{
+    if (time - capture->flushed_at < WAIT_MS * UINT64_C(1000))
+        return;
+    flow_tracker_flush(capture->tracker);
+    capture->flushed_at = time;
+}
 
 static void take_packet(u_char *opaque, const struct pcap_pkthdr *header, const u_char *bytes)
 {
@@ -30,8 +40,12 @@ static void take_packet(u_char *opaque, const struct pcap_pkthdr *header, const 
     capture->counts.bytes += header->len;
     capture->counts.parsed[parsed]++;
     if (parsed == FLOW_TCP) {
-        packet->time = (uint64_t)header->ts.tv_sec * 1000000 + (uint64_t)header->ts.tv_usec;
+        /* Files have 32 bits of each, with any value, which libpcap may return as negative. */
+        packet->time =
+            (uint64_t)(uint32_t)header->ts.tv_sec * 1000000 + (uint32_t)header->ts.tv_usec;
         flow_tracker_add(capture->tracker, packet);
+        if (capture->prompt)
+            flush_in_time(capture, packet->time);
     }
     if (capture->counts.packets == capture->most || *capture->stop)
         pcap_breakloop(capture->pcap);
@@ -85,6 +99,9 @@ static int capture_failed(const flow_capture *capture, const char *name, const c
     else if (strstr(problem, "snapshot length") && strstr(problem, "different"))
         advice = "; libpcap reads no file whose interfaces have different snapshot lengths: split "
                  "it, for example with editcap or tshark";
+    else if (strstr(problem, "unknown file format"))
+        advice = "; it is neither pcap nor pcapng. A compressed capture can be piped: zcat FILE | "
+                 "bloomery flows";
     else if (strstr(problem, "truncated"))
         advice = capture->counts.packets ? "; the packets before were read" : "";
     return cli_fail(BRY_E_BADDATA, "%s: %s%s", name, problem, advice);
@@ -135,6 +152,8 @@ int flow_capture_file(flow_capture *capture, const char *path)
             fclose(file);
         return capture_failed(capture, name, problem);
     }
+    struct stat facts;
+    capture->prompt = fstat(fileno(file), &facts) == 0 && !S_ISREG(facts.st_mode);
     int code = begin_capture(capture, name);
     if (code == CLI_GO_ON)
         code = read_packets(capture, name);

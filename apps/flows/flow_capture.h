@@ -24,8 +24,10 @@ typedef struct flow_capture {
     flow_tracker *tracker;
     flow_capture_counts counts;
     volatile sig_atomic_t *stop; /* a signal has come: its number */
-    int link; /* of the open capture */
-    void *pcap; /* pcap_t of the open capture */
+    int link; /* of the open capture, like the following */
+    bool prompt; /* a pipe */
+    uint64_t flushed_at; /* microseconds */
+    void *pcap; /* pcap_t */
 } flow_capture;
 
 /* Reads a file, or standard input for "-", to its end. CLI_GO_ON, or CLI_FAILED after a message: all

@@ -63,15 +63,17 @@ static void print_packets(FILE *out, const flow_run *run)
         fprintf(out, "            %s with a time before that of an earlier packet\n",
                 COUNT(counts->late));
     if (counts->jumps_back)
-        fprintf(out, "            the time jumped back %s times\n", COUNT(counts->jumps_back));
+        fprintf(out, "            the time jumped back %s time%s\n", COUNT(counts->jumps_back),
+                counts->jumps_back == 1 ? "" : "s");
 }
 
 static void print_flows(FILE *out, const flow_run *run, const flow_engine_facts *facts)
 {
-    static const char *const kinds[] = {"conversations", "address pairs", "5-tuples"};
+    static const char *const kinds[] = {"conversation", "address pair", "5-tuple"};
     const flow_counts *counts = flow_tracker_counts(run->tracker);
-    fprintf(out, "flows       %s %s; %s at the end, %s at most\n", COUNT(counts->flows),
-            kinds[run->asked->key], COUNT(facts->flows), COUNT(counts->most_flows));
+    fprintf(out, "flows       %s %s%s; %s at the end, %s at most\n", COUNT(counts->flows),
+            kinds[run->asked->key], counts->flows == 1 ? "" : "s", COUNT(facts->flows),
+            COUNT(counts->most_flows));
     const char *title = "states";
     for (unsigned i = FLOW_SYN_SEEN; i < FLOW_STATES; i++) {
         uint64_t count = i == FLOW_CLOSING_BACK ? 0 : flow_counts_state(counts, i);

@@ -69,7 +69,7 @@ typedef struct flow_tracker_options {
 typedef struct flow_tracker flow_tracker;
 
 /* BRY_E_RANGE, BRY_E_NOMEM. */
-bry_status flow_tracker_create(const flow_tracker_options *options, flow_tracker **tracker);
+bry_status flow_tracker_create(const flow_tracker_options *options, flow_tracker **made);
 void flow_tracker_destroy(flow_tracker *tracker);
 
 /* Where the next packet may be written: flow_tracker_add() does not have to copy it then. */

@@ -56,8 +56,10 @@ static int open_alerts(flows_job *job)
     if (!path)
         return CLI_GO_ON;
     job->alerts.out = cli_is_stream(path) ? stdout : fopen(path, "we");
-    return job->alerts.out ? CLI_GO_ON
-                           : cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(errno));
+    if (!job->alerts.out)
+        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(errno));
+    setvbuf(job->alerts.out, NULL, _IOLBF, BUFSIZ);
+    return CLI_GO_ON;
 }
 
 static int close_alerts(flows_job *job, int code)

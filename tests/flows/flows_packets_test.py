@@ -1,7 +1,10 @@
 """Every link type, IP with all that may be around it, and captures that are damaged."""
 
+import gzip
+import subprocess
+
 from captures import *
-from flows_runner import FlowsCase, main, run
+from flows_runner import PROGRAM, FlowsCase, main, run
 
 SEGMENT = tcp(SYN)
 V4, V6 = ipv4(SEGMENT), ipv6(SEGMENT)
@@ -179,6 +182,27 @@ class Captures(FlowsCase):
         found = self.summary(b"", first, second)
         self.assertEqual((found["late_packets"], found["jumps_back"], found["states"]["closed"]),
                          (0, 1, 1))
+
+    def test_impossible_times(self):
+        content = bytearray(pcap(self.TALK))
+        content[24:32] = b"\xff" * 8
+        found = self.summary(bytes(content))
+        self.assertEqual((found["last"], found["jumps_back"], found["packets"]),
+                         ("2106-02-07T07:39:49.967295Z", 1, 7))
+
+    def test_compressed(self):
+        done = run(stdin=gzip.compress(pcap(self.TALK)))
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(b"neither pcap nor pcapng", done.stderr)
+
+    def test_alerts_in_a_slow_pipe(self):
+        """An anomaly is written while the pipe is open and nothing more comes."""
+        talk = Talk().send(">", ACK, after=200000).send(">", ACK)
+        with subprocess.Popen([PROGRAM, "flows", "--alerts", "-"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            process.stdin.write(pcap(talk.packets))
+            process.stdin.flush()
+            self.assertIn(b"ack_without_syn", process.stdout.readline())
 
     def test_empty_packets(self):
         found = self.summary(pcap([Packet(b"", 0), Packet(b"", 1, 60)]))

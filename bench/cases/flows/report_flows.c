@@ -77,6 +77,15 @@ static void add_heads(cli_table *table, const char *const *heads, size_t count)
         cli_table_add(table, "%s", heads[i]);
 }
 
+/* A cell, or an empty one. */
+static void add_number(cli_table *table, bool shown, unsigned digits, double number)
+{
+    if (shown)
+        cli_table_add(table, "%.*f", (int)digits, number);
+    else
+        cli_table_add(table, "%s", "");
+}
+
 static bool paper_text(FILE *out, const flows_paper_report *paper)
 {
     static const char *const heads[] = {
@@ -86,7 +95,10 @@ static bool paper_text(FILE *out, const flows_paper_report *paper)
     for (unsigned i = 0; i < FLOWS_ERRORS; i++)
         for (unsigned s = 0; s < FLOWS_STRUCTURES; s++) {
             const flows_trial *trial = &paper->row[i].trial[s];
-            cli_table_add(&table, s == 0 ? "%g" : "", paper->row[i].p);
+            if (s == 0)
+                cli_table_add(&table, "%g", paper->row[i].p);
+            else
+                cli_table_add(&table, "%s", "");
             cli_table_add(&table, "%s", flows_structure_names[s]);
             cli_table_add(&table, "%.1f", (double)trial->bytes / (double)paper->live);
             cli_table_add(&table, "%.2g", error_share(trial->false_positive, trial->absent));
@@ -114,14 +126,12 @@ static bool speed_text(FILE *out, const flows_speed_report *speed)
         cli_table_add(&table, "%s", flows_program_names[i]);
         for (unsigned capture = 0; capture < FLOWS_CAPTURES; capture++) {
             const double *seconds = speed->seconds[capture];
-            cli_table_add(&table, isnan(seconds[i]) ? "" : "%.2f", seconds[i]);
-            cli_table_add(&table, isnan(seconds[i]) ? "" : "%.2f",
-                          seconds[FLOWS_BARE] / seconds[i]);
+            add_number(&table, !isnan(seconds[i]), 2, seconds[i]);
+            add_number(&table, !isnan(seconds[i]), 2, seconds[FLOWS_BARE] / seconds[i]);
         }
-        cli_table_add(&table, i == FLOWS_BARE ? "" : "%llu",
-                      (unsigned long long)speed->facts[i].live);
-        cli_table_add(&table, i == FLOWS_BARE ? "" : "%.1f",
-                      (double)speed->facts[i].table_bytes / (double)speed->facts[i].live);
+        double live = (double)speed->facts[i].live;
+        add_number(&table, i != FLOWS_BARE, 0, live);
+        add_number(&table, i != FLOWS_BARE, 1, (double)speed->facts[i].table_bytes / live);
     }
     bool printed = cli_table_print(&table, out);
     cli_table_free(&table);
