@@ -93,6 +93,8 @@ void flow_capture_close(flow_capture *capture)
 static int capture_failed(const flow_capture *capture, const char *name, const char *problem)
 {
     const char *advice = "";
+    if (strstr(problem, "file header bytes, only got 0"))
+        problem = "empty: not even the header of a capture";
     if (strstr(problem, "different from the type of the first interface"))
         advice = "; libpcap reads no file whose interfaces have different link types: split it, "
                  "for example with editcap or tshark";

@@ -128,7 +128,7 @@ int flow_options_read(flow_options *asked, int argc, char **argv)
         {"interval", CLI_SPAN, "T", "with --interface: print the state every T (default 1s)",
          &asked->interval, 0},
         {"packets", CLI_COUNT, "N", "stop after N packets", &asked->packets, 0},
-        {"alerts", CLI_TEXT, "FILE", "write alerts to FILE while reading, as lines of JSON",
+        {"alerts", CLI_TEXT, "FILE", "append alerts to FILE while reading, as lines of JSON",
          &asked->alerts, 0},
         {"json", CLI_FLAG, NULL, "the summary as JSON", &asked->json, 0},
         {"csv", CLI_FLAG, NULL, "the summary as lines of name,value", &asked->csv, 0},

@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t stopped_by;
 
@@ -50,12 +52,29 @@ static void see_attack(void *alerts, const flow_detected *detected)
     flow_alerts_detected(alerts, detected);
 }
 
-static int open_alerts(flows_job *job)
+/* Whether the alerts would be written into one of the captures. */
+static bool is_a_capture(const char *path, char **files, size_t count)
+{
+    struct stat alerts, file;
+    if (stat(path, &alerts) != 0 || !S_ISREG(alerts.st_mode))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        int got = cli_is_stream(files[i]) ? fstat(STDIN_FILENO, &file) : stat(files[i], &file);
+        if (got == 0 && file.st_dev == alerts.st_dev && file.st_ino == alerts.st_ino)
+            return true;
+    }
+    return false;
+}
+
+static int open_alerts(flows_job *job, char **files)
 {
     const char *path = job->asked.alerts;
     if (!path)
         return CLI_GO_ON;
-    job->alerts.out = cli_is_stream(path) ? stdout : fopen(path, "we");
+    if (!cli_is_stream(path) && is_a_capture(path, files, job->asked.files))
+        return cli_misuse(flows_command, "--alerts: %s is one of the captures",
+                          cli_quote(path).text);
+    job->alerts.out = cli_is_stream(path) ? stdout : fopen(path, "ae");
     if (!job->alerts.out)
         return cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(errno));
     setvbuf(job->alerts.out, NULL, _IOLBF, BUFSIZ);
@@ -90,7 +109,7 @@ static int setup_failed(const flows_job *job, bry_status status)
     return cli_fail(status, "%s", bry_status_text(status));
 }
 
-static int set_up_job(flows_job *job)
+static int set_up_job(flows_job *job, char **files)
 {
     flow_options *asked = &job->asked;
     if (asked->seed == 0 && getrandom(&asked->seed, sizeof asked->seed, 0) < 0)
@@ -121,7 +140,7 @@ static int set_up_job(flows_job *job)
                                   .most = asked->packets,
                                   .tracker = job->tracker,
                                   .stop = &stopped_by};
-    return open_alerts(job);
+    return open_alerts(job, files);
 }
 
 static double processor_seconds(void)
@@ -191,7 +210,7 @@ int cli_flows(int argc, char **argv)
     int code = flow_options_read(&job.asked, argc, argv);
     if (code != CLI_GO_ON)
         return code;
-    code = set_up_job(&job);
+    code = set_up_job(&job, argv);
     if (code == CLI_GO_ON)
         code = run_job(&job, argv);
     code = close_alerts(&job, code);

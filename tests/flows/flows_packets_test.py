@@ -157,6 +157,7 @@ class Captures(FlowsCase):
             done = run("--json", stdin=content)
             self.assertEqual((done.returncode, done.stdout), (3, b""))
             self.assertTrue(done.stderr.startswith(b"bloomery: BADDATA: standard input: "))
+        self.assertIn(b"empty", run(stdin=b"").stderr)
         done = run("/nonexistent/x.pcap")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (
             3, b"", b'bloomery: IO: "/nonexistent/x.pcap": No such file or directory\n'))

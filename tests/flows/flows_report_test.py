@@ -124,8 +124,10 @@ class Summary(FlowsCase):
 
 
 class Alerts(FlowsCase):
-    def alerts(self, packets, *arguments):
+    def alerts(self, packets, *arguments, fresh=True):
         path = os.path.join(self.folder, "alerts.json")
+        if fresh and os.path.exists(path):
+            os.remove(path)
         done = run("--alerts", path, *arguments, stdin=pcap(packets))
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         with open(path, encoding="ascii") as file:
@@ -200,6 +202,20 @@ class Alerts(FlowsCase):
         done = run("--alerts", "-", stdin=pcap(flood(100)))
         self.assertEqual(json.loads(done.stdout)["reason"], "syn_flood")
         self.assertTrue(done.stderr.startswith(b"packets     100 "))
+
+    def test_appended(self):
+        self.assertEqual(len(self.alerts(flood(100))), 1)
+        self.assertEqual(len(self.alerts(flood(100), fresh=False)), 2)
+
+    def test_not_into_a_capture(self):
+        content = pcap(flood(100))
+        path = self.write("x.pcap", content)
+        done = run("--alerts", path, os.path.join(self.folder, ".", "x.pcap"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b'--alerts: "', done.stderr)
+        self.assertIn(b"is one of the captures", done.stderr)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), content)
 
     def test_cannot_be_written(self):
         done = run("--alerts", "/nonexistent/x", stdin=pcap([]))
