@@ -40,6 +40,7 @@ static const cli_command commands[] = {
     {"serve", "starts a Redis or Valkey server with the module, on this machine", cli_serve},
     {"cluster", "a cluster on this machine: starts, shows and ends it", cli_cluster},
     {"balance", "moves slots of a running cluster until its nodes have the same load", cli_balance},
+    {"demo", "demonstrations on servers that are started for them", cli_demo},
     {"help", "prints the help of a command, such as \"help map build\"", help_of_command},
 };
 

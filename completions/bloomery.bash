@@ -8,7 +8,7 @@ _bloomery() {
         at=2
     fi
     while ((at < COMP_CWORD)); do
-        case "$path" in "" | "map" | "index" | "dedup" | "cluster") ;; *) break ;; esac
+        case "$path" in "" | "map" | "index" | "dedup" | "cluster" | "demo") ;; *) break ;; esac
         path="${path:+$path }${COMP_WORDS[at]}"
         at=$((at + 1))
     done
@@ -46,6 +46,8 @@ _bloomery() {
         "cluster up --server") values="<files>" ;;
         "cluster up --module") values="<files>" ;;
         "cluster down --dir") values="<folders>" ;;
+        "demo once --server") values="<files>" ;;
+        "demo once --module") values="<files>" ;;
     esac
     if [[ $values == "<files>" ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
@@ -210,9 +212,13 @@ _bloomery() {
             words="--map --by --max-moves --dry-run --watch --sample --json --repair -h --help"
             inner=""
             ;;
+        "demo once")
+            words="--server --module -h --help"
+            inner=""
+            ;;
         "")
             words="-h --help -V --version"
-            inner="plan map seen index flows dedup serve cluster balance help"
+            inner="plan map seen index flows dedup serve cluster balance demo help"
             ;;
         "map")
             words="-h --help"
@@ -230,9 +236,13 @@ _bloomery() {
             words="-h --help"
             inner="up status down"
             ;;
+        "demo")
+            words="-h --help"
+            inner="once"
+            ;;
     esac
     if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD > 1)); then
-        case "$path" in "" | "map" | "index" | "dedup" | "cluster") mapfile -t COMPREPLY < <(compgen -W "$inner" -- "$cur") ;; esac
+        case "$path" in "" | "map" | "index" | "dedup" | "cluster" | "demo") mapfile -t COMPREPLY < <(compgen -W "$inner" -- "$cur") ;; esac
     elif [[ $cur == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
     elif [[ $inner ]]; then

@@ -247,6 +247,9 @@ class Table:
             if len(names) > 1:
                 raise ValueError("a hot counter is spread over all parts: add to it by itself")
             return self._part(operation.id.encode())
+        if len(set(names)) < len(names):
+            raise ValueError("a counter occurs twice: its second increment would be taken for a "
+                             "repeat of the first")
         keys = {self._part(_tag(name)) for name in names}
         if len(keys) > 1:
             raise ValueError("these counters are in different parts of the table: give their "

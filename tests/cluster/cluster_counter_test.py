@@ -35,6 +35,8 @@ class Counters(CounterCase):
         self.assertEqual(sales.add_many({"{till7}tea": 1, "{till7}milk": 2}), [(1, True), (2, True)])
         with self.assertRaisesRegex(ValueError, "same {tag}"):
             sales.add_many([(f"c{i}", 1) for i in range(20)])
+        with self.assertRaisesRegex(ValueError, "twice"):
+            sales.add_many([("tea", 1), ("tea", 2)])
         with self.assertRaisesRegex(Refused, "overflow"):
             sales.add("tea", 2**63 - 1)
         info = sales.info()
