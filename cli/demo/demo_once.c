@@ -87,7 +87,7 @@ typedef struct demo {
     uint64_t start;
 } demo;
 
-static void say(demo *self, const char *what)
+static void print_counts(demo *self, const char *what)
 {
     tills_counts counts;
     if (!tills_read(self->shop, &counts))
@@ -129,7 +129,7 @@ static int stop_owner(demo *self)
     wait_ms(STOP_MS);
     kill(process, SIGCONT);
     wait_ms(BETWEEN_MS - STOP_MS);
-    say(self, "the server stood still for 1.5 s");
+    print_counts(self, "the server stood still for 1.5 s");
     return CLI_GO_ON;
 }
 
@@ -151,7 +151,7 @@ static int kill_owner(demo *self)
     if (code != CLI_GO_ON)
         return code;
     wait_ms(BETWEEN_MS);
-    say(self, "the server was killed, its replica took over, and it came back");
+    print_counts(self, "the server was killed, its replica took over, and it came back");
     return CLI_GO_ON;
 }
 
@@ -165,7 +165,7 @@ static int run_faults(demo *self)
            "          orders      INCR       orders  Bloomery\n",
            TILLS, TILLS);
     wait_ms(BETWEEN_MS);
-    say(self, "");
+    print_counts(self, "");
     for (int i = 0; i < STOPS && code == CLI_GO_ON && !interrupted; i++)
         code = stop_owner(self);
     if (code == CLI_GO_ON && !interrupted)
@@ -178,7 +178,7 @@ static int conclude(demo *self)
     tills_counts counts;
     if (!tills_read(self->shop, &counts))
         return cli_fail(BRY_E_IO, "%s", bryc_error(tills_client(self->shop)));
-    say(self, "the tills have closed");
+    print_counts(self, "the tills have closed");
     printf("\nINCR is off by %+" PRId64 ". Bloomery's counter is ",
            counts.plain - counts.plain_orders);
     if (counts.counted != counts.orders) {

@@ -21,6 +21,7 @@ Commands:
   serve    starts a Redis or Valkey server with the module, on this machine
   cluster  a cluster on this machine: starts, shows and ends it
   balance  moves slots of a running cluster until its nodes have the same load
+  demo     demonstrations on servers that are started for them
   help     prints the help of a command, such as "help map build"
 
 Options:

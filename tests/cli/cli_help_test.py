@@ -13,7 +13,7 @@ from cli_runner import PROGRAM, Case, main, read_terminal, run
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECTIONS = {"map": "MAPS", "seen": "STREAMS", "flows": "FLOWS", "index": "INDEXES", "dedup": "BACKUPS", "serve": "SERVER",
             "plan": "DESCRIPTION",
-            "cluster": "CLUSTERS", "balance": "CLUSTERS"}
+            "cluster": "CLUSTERS", "balance": "CLUSTERS", "demo": "CLUSTERS"}
 PROGRAMS = {os.path.basename(program): program for program in (PROGRAM, sys.argv[3])}
 
 
@@ -52,7 +52,7 @@ def on_terminal(*arguments, **environment):
 
 class Help(Case):
     def test_all_are_there(self):
-        self.assertEqual(len(HELPS), 1 + 9 + 11 + 9 + 10 + 3 + 1)
+        self.assertEqual(len(HELPS), 1 + 10 + 11 + 9 + 10 + 3 + 1 + 1)
 
     def test_words(self):
         """Identifiers of the sources do not occur in the help."""

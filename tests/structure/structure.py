@@ -47,6 +47,7 @@ SURFACE_FOLDERS = {
         "core": (),
         "map": ("core",), "seen": ("core",), "index": ("core",), "serve": ("core",),
         "cluster": ("core", "serve"),  # its nodes are servers
+        "demo": ("core", "serve", "cluster"),
     },
     "apps": {"balance": (), "dedup": (), "flows": ()},
     "bench": {
