@@ -130,8 +130,9 @@ static int balance_once(balance_run *run, bool *again)
         return CLI_GO_ON;
     }
     bry_status status = view_refresh(&run->view);
-    if (status == BRY_OK)
-        status = read_loads(run, &now);
+    if (status != BRY_OK)
+        return round_fails(run, bryc_error(run->view.prober));
+    status = read_loads(run, &now);
     if (status == BRY_OK)
         status = round_plan(&round, run->asked.by == LOAD_QUERIES ? &run->before : NULL, &now,
                             run->rests);

@@ -34,7 +34,7 @@ static bry_status list_servers(balance_round *round)
         snprintf(server->name, sizeof server->name, "%s", view->nodes[i].name);
         server->node = i;
         server->slots = view->nodes[i].slots;
-        server->closed = !side_is_safe(&round->mover, i);
+        server->closed = !side_is_ready(&round->mover, i);
         if (server->closed)
             snprintf(server->why, sizeof server->why, "%s", round->mover.problem);
     }

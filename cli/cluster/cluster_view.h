@@ -18,7 +18,7 @@ typedef struct view_node {
     char name[280]; /* HOST:PORT */
     char host[256];
     uint32_t port;
-    uint32_t link; /* its number for bryc_ask_node() */
+    uint32_t link, probe; /* its numbers for bryc_ask_node() with each client */
     bool failed; /* according to the cluster */
     bool answers; /* it described itself */
     uint32_t slots; /* of a primary that answers */
@@ -33,7 +33,8 @@ typedef struct view_open {
 } view_open;
 
 typedef struct cluster_view {
-    bryc_client *client;
+    bryc_client *client; /* waits for MIGRATE of large keys */
+    bryc_client *prober; /* waits a second or two: for questions about the nodes */
     view_node *nodes;
     uint32_t count;
     uint32_t owners[BRYC_SLOTS]; /* a node, or VIEW_NONE */
@@ -47,7 +48,8 @@ typedef struct cluster_view {
 int view_connect(cluster_view *view, const char *address);
 void view_close(cluster_view *view);
 
-/* Reads the view again; the numbers of nodes may change. Without a message: bryc_error(). */
+/* Reads the view again; the numbers of nodes may change. Without a message:
+ * bryc_error(view->prober). */
 bry_status view_refresh(cluster_view *view);
 
 static inline bool view_is_primary(const view_node *node)
@@ -61,6 +63,10 @@ uint32_t view_find(const cluster_view *view, const char *id);
 /* One command to a node, as bryc_ask_node(). */
 #define view_ask(view, node, flags, reply, ...)                                                    \
     bryc_ask_node((view)->client, (view)->nodes[node].link, (flags), (reply), __VA_ARGS__)
+
+/* A question about the node itself, which is answered at once or not at all. */
+#define view_probe(view, node, reply, ...)                                                         \
+    bryc_ask_node((view)->prober, (view)->nodes[node].probe, BRYC_ONCE, (reply), __VA_ARGS__)
 
 /* A command whose words contain no spaces, and whose reply does not matter unless it is an error. */
 __attribute__((format(printf, 4, 5))) bry_status view_tell(cluster_view *view, uint32_t node,

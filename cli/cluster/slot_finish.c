@@ -40,7 +40,7 @@ static bool mark_slots(slot_mover *mover, bool everywhere, bool *marked)
     cluster_view *view = mover->view;
     memset(marked, 0, BRYC_SLOTS * sizeof *marked);
     if (view_refresh(view) != BRY_OK) {
-        snprintf(mover->problem, sizeof mover->problem, "%s", bryc_error(view->client));
+        snprintf(mover->problem, sizeof mover->problem, "%s", bryc_error(view->prober));
         return false;
     }
     if (view->disputed) {

@@ -11,6 +11,8 @@
 
 #define MOST_LAG 5 /* seconds since a replica in sync last confirmed */
 #define SYNC_PATIENCE 10000 /* ms until a replica has received a key */
+#define READY_PATIENCE 2000 /* ms until one has received everything before a slot moves */
+#define FRESH 500 /* ms for which a check of roles is valid */
 #define MIGRATE_TIMEOUT 30000 /* ms */
 
 __attribute__((format(printf, 2, 3))) static bool move_fails(slot_mover *mover, const char *format,
@@ -63,7 +65,7 @@ static bry_status side_read(cluster_view *view, uint32_t node, side *read)
 {
     redisReply *reply;
     *read = (side){0};
-    bry_status status = view_ask(view, node, 0, &reply, "INFO replication");
+    bry_status status = view_probe(view, node, &reply, "INFO replication");
     if (status != BRY_OK)
         return status;
     if (reply->str) {
@@ -77,11 +79,11 @@ static bry_status side_read(cluster_view *view, uint32_t node, side *read)
     return BRY_OK;
 }
 
-bool side_is_safe(slot_mover *mover, uint32_t node)
+static bool side_is_safe(slot_mover *mover, uint32_t node)
 {
     side now;
     if (side_read(mover->view, node, &now) != BRY_OK)
-        return node_fails(mover, node);
+        return move_fails(mover, "%s", bryc_error(mover->view->prober));
     if (!now.is_primary)
         return move_fails(mover, "%s is not a primary any more", node_name(mover, node));
     if (!now.has_replica)
@@ -93,13 +95,13 @@ bool side_is_safe(slot_mover *mover, uint32_t node)
 }
 
 /* Waits until a replica has received what the primary has written so far. */
-static bool side_wait_synced(slot_mover *mover, uint32_t node)
+static bool side_wait_synced(slot_mover *mover, uint32_t node, uint64_t patience)
 {
     cluster_view *view = mover->view;
     side primary, replica;
-    uint64_t end = clock_ms() + SYNC_PATIENCE;
+    uint64_t end = clock_ms() + patience;
     if (side_read(view, node, &primary) != BRY_OK)
-        return node_fails(mover, node);
+        return move_fails(mover, "%s", bryc_error(view->prober));
     do {
         for (uint32_t i = 0; i < view->count; i++)
             if (strcmp(view->nodes[i].primary, view->nodes[node].id) == 0 &&
@@ -108,8 +110,13 @@ static bool side_wait_synced(slot_mover *mover, uint32_t node)
                 return true;
         sleep_ms(2);
     } while (clock_ms() < end);
-    return move_fails(mover, "no replica of %s has received the last key in %d seconds",
-                      node_name(mover, node), SYNC_PATIENCE / 1000);
+    return move_fails(mover, "no replica of %s has received what was written %d seconds ago",
+                      node_name(mover, node), (int)(patience / 1000));
+}
+
+bool side_is_ready(slot_mover *mover, uint32_t node)
+{
+    return side_is_safe(mover, node) && side_wait_synced(mover, node, READY_PATIENCE);
 }
 
 /* ---- one slot ------------------------------------------------------------------------------ */
@@ -209,7 +216,8 @@ static bool move_key(slot_mover *mover, const moving *move, const redisReply *ke
     if (status != BRY_OK)
         return node_fails(mover, move->source);
     mover->keys++;
-    return side_wait_synced(mover, move->target) && side_wait_synced(mover, move->source);
+    return side_wait_synced(mover, move->target, SYNC_PATIENCE) &&
+           side_wait_synced(mover, move->source, SYNC_PATIENCE);
 }
 
 /* Moves all keys, until the source has none. */
@@ -230,20 +238,34 @@ static bool move_keys(slot_mover *mover, const moving *move)
     }
 }
 
-static bool move_close(slot_mover *mover, const moving *move)
+/* Checks that the slot is still open on both sides, and empty at the source. */
+static bool move_is_complete(slot_mover *mover, const moving *move)
 {
     cluster_view *view = mover->view;
-    const char *id = view->nodes[move->target].id;
     redisReply *reply;
-    if (!move_open(mover, move)) /* still their slot? */
+    if (!move_open(mover, move))
         return false;
     if (view_ask(view, move->source, 0, &reply, "CLUSTER COUNTKEYSINSLOT %u", move->slot) != BRY_OK)
         return node_fails(mover, move->source);
     bool empty = reply->integer == 0;
     freeReplyObject(reply);
-    if (!empty)
-        return move_fails(mover, "slot %u has new keys at %s", move->slot,
-                          node_name(mover, move->source));
+    return empty || move_fails(mover, "slot %u has new keys at %s", move->slot,
+                               node_name(mover, move->source));
+}
+
+/* If the source failed over between the check and the end, the target would get a slot in which
+ * the new source has keys already, and these would be deleted. A failover takes longer than FRESH;
+ * if this process was suspended in between, it checks again. */
+static bool move_close(slot_mover *mover, const moving *move)
+{
+    cluster_view *view = mover->view;
+    const char *id = view->nodes[move->target].id;
+    uint64_t checked_at;
+    do {
+        checked_at = clock_ms();
+        if (!move_is_complete(mover, move))
+            return false;
+    } while (clock_ms() - checked_at > FRESH);
     if (view_tell(view, move->target, 0, "CLUSTER SETSLOT %u NODE %s", move->slot, id) != BRY_OK)
         return node_fails(mover, move->target);
     /* The others learn it anyway, a little later. */
@@ -269,7 +291,8 @@ static bool tell_owner(slot_mover *mover, const moving *move)
 
 static bool move_slot(slot_mover *mover, const moving *move)
 {
-    return tell_owner(mover, move) && move_open(mover, move) && move_keys(mover, move) &&
+    return side_is_ready(mover, move->target) && side_is_ready(mover, move->source) &&
+           tell_owner(mover, move) && move_open(mover, move) && move_keys(mover, move) &&
            move_close(mover, move);
 }
 

@@ -42,7 +42,8 @@ bool slot_finish(slot_mover *mover, uint32_t slot);
  * to allow it. *mended: how many slots were closed. False, with `problem`, on failure. */
 bool slots_finish_all(slot_mover *mover, bool everywhere, uint64_t patience, size_t *mended);
 
-/* True if the node is a primary with a replica in sync. Otherwise `problem` says why not. */
-bool side_is_safe(slot_mover *mover, uint32_t node);
+/* True if the node is a primary with a replica that has received everything. Otherwise `problem`
+ * says why not. */
+bool side_is_ready(slot_mover *mover, uint32_t node);
 
 #endif

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+import unittest.mock
 import zlib
 
 import cluster_runner
@@ -59,7 +60,7 @@ class Balance(ClusterCase):
         self.url = f"redis://{self.cluster.nodes[0].address}/m"
 
     def run_balance(self, *options, code=0):
-        done = subprocess.run([PROGRAM, "balance", self.cluster.primaries()[0].address, *options],
+        done = subprocess.run([PROGRAM, "balance", self.cluster.nodes[0].address, *options],
                               capture_output=True, text=True, timeout=cluster_runner.PATIENCE,
                               check=False)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
@@ -121,6 +122,39 @@ class Balance(ClusterCase):
         self.assertEqual(self.balance("--dry-run")["steps"], [])
         self.check()
         self.assertIn("Nothing to move.", self.run_balance())
+
+    def test_with_other_nodes(self):
+        """A replica that does not answer; a new, empty node; users and passwords. It runs after the
+        others, because it changes the cluster."""
+        self.fill()
+        first, second, third = self.cluster.primaries()
+        self.cluster.wait_ok(roles=True)
+        replica = self.cluster.replicas_of(second)[0].process
+        self.crowd(first)
+        replica.send_signal(signal.SIGSTOP)
+        planned = self.balance("--dry-run", "--max-moves", "40")
+        replica.send_signal(signal.SIGCONT)
+        self.assertEqual([node["node"] for node in planned["nodes"] if "closed" in node],
+                         [second.address])
+        self.assertEqual({node for step in planned["steps"] for node in (step["from"], step["to"])},
+                         {first.address, third.address})
+
+        new = self.cluster.add_primary()
+        self.cluster.add_replica(new)
+        self.cluster.require_password("mover", "p@ss word")
+        login = {"BLOOMERY_USER": "mover", "BLOOMERY_PASSWORD": "p@ss word"}
+        with unittest.mock.patch.dict(os.environ, login):
+            process = subprocess.Popen([PROGRAM, "balance", first.address, "--max-moves", "15", "--watch",
+                                        "50ms"], stdout=subprocess.PIPE, text=True)
+            wait_until(lambda: "Nothing to move." in process.stdout.readline(), "all is balanced")
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(), 0)
+            process.stdout.close()
+            after = self.balance("--dry-run")
+        self.assertLess(after["rho"], 0.1)
+        self.assertEqual(len(after["nodes"]), 4)
+        self.assertEqual(self.open_slots(), [])
+        self.assertEqual(self.slabs(), self.slab_keys)
 
     # ---- interrupted -------------------------------------------------------------------------
 
@@ -242,7 +276,7 @@ class Balance(ClusterCase):
             if side is source:  # clients create slabs that have moved anew
                 self.write_at(taken, slot, number)
             if not side.alive:
-                side.start()  # without it, its shard has no replica, and nothing moves
+                self.start_again(side, taken)
             process.send_signal(signal.SIGCONT)
         out = process.communicate()[0].decode()
         if event != "kill":
@@ -253,6 +287,18 @@ class Balance(ClusterCase):
         self.balance("--max-moves", "99")
         self.check(said)
         self.assertEqual([key for key in self.others if cluster.ask("GET", key) != key], [])
+
+    @staticmethod
+    def start_again(node, primary):
+        """Starts a primary that died, as a replica of its successor: without it the shard has no
+        replica, and nothing moves. Without cluster-allow-replica-migration a server may stay an
+        empty primary if it learns of its successor in two parts, one of them without the slot that
+        is open; then it has to be told."""
+        node.start()
+        wait_until(lambda: node.role == "slave" or not node.view()[node.id][1], "it has no slots")
+        if node.role == "master":
+            wait_until(lambda: node.client.ask("CLUSTER", "REPLICATE", primary.id) == b"OK",
+                       "it follows")
 
     def stop_in_the_middle(self, rng, process):
         """Stops the process while a slot is open; returns the slot, its source and its target."""
@@ -286,7 +332,6 @@ class Balance(ClusterCase):
             if not isinstance(reply, Error):
                 self.pairs |= pairs
             else:  # the target has just got the slot
-                print("moved", flush=True)
                 self.assertEqual(reply.word, "MOVED")
 
 
