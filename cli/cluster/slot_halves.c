@@ -1,6 +1,6 @@
 #include "cli/cluster/slot_halves.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,11 +82,64 @@ static char *half_name(const char *key, size_t len, size_t *half_len)
     return NULL;
 }
 
+/* ---- records and lists of values ----------------------------------------------------------- */
+
+static bool reply_begins(const redisReply *reply, const char *text)
+{
+    return reply && reply->type == REDIS_REPLY_STRING &&
+           strncmp(reply->str, text, strlen(text)) == 0;
+}
+
+static bool name_has(const char *key, size_t len, const char *part)
+{
+    return memmem(key, len, part, strlen(part)) != NULL;
+}
+
+/* The reply of both sides to the same question about the key; false if one refuses it. */
+static bool ask_both(cluster_view *view, uint32_t source, uint32_t target, const char *question,
+                     const char *key, size_t len, redisReply *replies[2])
+{
+    char format[32];
+    snprintf(format, sizeof format, "%s %%b", question);
+    replies[0] = replies[1] = NULL;
+    return view_ask(view, source, 0, &replies[0], format, key, len) == BRY_OK &&
+           view_ask(view, target, BRYC_ASKING, &replies[1], format, key, len) == BRY_OK;
+}
+
+/* True for the record of a distributed map or of counters, which never changes, and for a list of
+ * values that is at least as long at the target: what the source has was made by clients that could
+ * not see the target's. */
+static bool target_wins(cluster_view *view, uint32_t source, uint32_t target, const char *key,
+                        size_t len)
+{
+    redisReply *replies[2];
+    bool wins = false;
+    if (name_has(key, len, "}:values:")) {
+        if (ask_both(view, source, target, "LLEN", key, len, replies))
+            wins = replies[1]->integer >= replies[0]->integer;
+    } else if (name_has(key, len, "}:map") || name_has(key, len, "}:counters")) {
+        if (ask_both(view, source, target, "GET", key, len, replies))
+            wins = reply_begins(replies[0], "bloomery-") && reply_begins(replies[1], "bloomery-");
+    } else {
+        return false;
+    }
+    freeReplyObject(replies[0]);
+    freeReplyObject(replies[1]);
+    return wins;
+}
+
+/* ---- both sides ---------------------------------------------------------------------------- */
+
 bry_status half_set_aside(cluster_view *view, uint32_t source, uint32_t target, const char *key,
                           size_t len)
 {
     half_state ours, theirs = {0};
     redisReply *reply = NULL;
+    if (target_wins(view, source, target, key, len)) {
+        bry_status deleted = view_ask(view, source, 0, &reply, "DEL %b", key, len);
+        freeReplyObject(reply);
+        return deleted;
+    }
     bry_status status = state_read(view, source, 0, key, len, &ours);
     if (status == BRY_OK)
         status = state_read(view, target, BRYC_ASKING, key, len, &theirs);

@@ -19,7 +19,8 @@
  * Maps of engine kbf cannot be joined if they have fields in common. There, a half at the source
  * with at least half as many fields as the target's is taken for the whole map, and the target's is
  * deleted. Keys that are not maps cannot be joined at all: the source's key wins, and the target's
- * keeps its new name.
+ * keeps its new name. Only of records, which never change, and of lists of values that are not
+ * shorter at the target, the target's wins, and the source's is deleted.
  */
 #ifndef BLOOMERY_CLI_SLOT_HALVES_H
 #define BLOOMERY_CLI_SLOT_HALVES_H
