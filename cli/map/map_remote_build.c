@@ -214,22 +214,21 @@ static int create_remote_map(const cli_remote_build *build, cli_remote *remote, 
     return CLI_GO_ON;
 }
 
-/* How many replicas must confirm before the progress is recorded: one, if every primary has one. */
+/* How many replicas must confirm before the progress is recorded: one, if every primary has one. The
+ * primaries are asked, because a cluster does not announce replicas that have received nothing. */
 static uint32_t replicas_to_wait_for(const cli_remote *remote)
 {
-    for (uint32_t i = 0; i < bryc_nodes(remote->client) && bryc_is_cluster(remote->client); i++) {
+    bool all = true;
+    for (uint32_t i = 0; i < bryc_nodes(remote->client) && all; i++) {
         bryc_node node = BRYC_NODE;
-        if (bryc_node_at(remote->client, i, &node) == BRY_OK && node.slots && !node.replicas)
-            return 0;
+        redisReply *reply;
+        if (bryc_node_at(remote->client, i, &node) != BRY_OK || node.slots == 0 ||
+            bryc_ask_node(remote->client, i, 0, &reply, "INFO replication") != BRY_OK)
+            continue; /* a primary that cannot be asked cannot store anything either */
+        all = reply->type == REDIS_REPLY_STRING && strstr(reply->str, "slave0:");
+        freeReplyObject(reply);
     }
-    if (bryc_is_cluster(remote->client))
-        return 1;
-    redisReply *reply;
-    bry_status status = bryc_ask_node(remote->client, bryc_node_of_slot(remote->client, 0), 0,
-                                      &reply, "INFO replication");
-    bool none = status != BRY_OK || !strstr(reply->str, "state=online");
-    freeReplyObject(reply);
-    return none ? 0 : 1;
+    return all ? 1 : 0;
 }
 
 /* ---- loading ------------------------------------------------------------------------------- */
@@ -250,8 +249,12 @@ static int store_batch(loader *self, uint64_t position, uint64_t lines)
         bryc_map_set_n(self->remote->map, batch->keys, batch->values, batch->n, batch->was);
     if (status != BRY_OK)
         return cli_remote_failed(self->remote, status);
-    if (!cli_remote_confirmed(self->remote))
-        return cli_remote_unconfirmed(self->remote);
+    if (!cli_remote_confirmed(self->remote)) {
+        int code = cli_remote_unconfirmed(self->remote);
+        if (self->build->resume)
+            cli_note("the same command continues the build when the replicas are back");
+        return code;
+    }
     for (size_t i = 0; i < batch->n; i++)
         self->unsure += batch->was[i] == BRY_UNSURE;
     batch->n = batch->used = 0;

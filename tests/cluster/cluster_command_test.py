@@ -1,5 +1,6 @@
 """`bloomery map` on a cluster and on a single server."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -7,7 +8,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import unittest
 
 import cluster_runner
 from cluster_runner import ClusterCase, server_runner
@@ -229,6 +232,59 @@ class InCluster(Commands, ClusterCase):
         finally:
             for node in self.cluster.nodes:
                 node.client("ACL", "DELUSER", "me")
+
+
+@unittest.skipUnless("BLOOMERY_CLUSTER_PAIRS" in os.environ, "a part of make soak")
+class Building(Commands, ClusterCase):
+    """A bulk load while a primary dies and while slots move."""
+
+    REPLICAS = 1
+    SETTINGS = {"cluster-node-timeout": "2000", "cluster-replica-no-failover": "no"}
+    PAIRS = int(os.environ.get("BLOOMERY_CLUSTER_PAIRS", 0))
+    test_one_key_at_a_time = test_many_keys = test_repeated_and_long_keys = None
+    test_damaged_folder = test_resume = None
+
+    @property
+    def address(self):
+        return self.cluster.nodes[2].address
+
+    def build_during(self, event, mend=None):
+        """Builds, with an event in the middle. After it, replicas may be missing: then the build
+        stops, and is continued when `mend` has been called."""
+        url, stdin = self.url("b"), pairs(self.PAIRS, lambda i: i * 7 % 4096)
+        words = [PROGRAM, "map", "build", url, "--raw", "12", "--items", str(self.PAIRS),
+                 "--resume", "state"]
+        build = subprocess.Popen(words, cwd=self.folder, stdin=subprocess.PIPE)
+        half = stdin.index(b"key%d\t" % (self.PAIRS // 2))
+        build.stdin.write(stdin[:half])
+        build.stdin.flush()
+        happens = threading.Thread(target=event)
+        happens.start()
+        with contextlib.suppress(BrokenPipeError):
+            for at in range(half, len(stdin), 1 << 18):
+                build.stdin.write(stdin[at:at + (1 << 18)])
+                time.sleep(0.02)
+            build.stdin.close()
+        happens.join()
+        code = build.wait()
+        if mend:
+            self.assertIn(code, (0, 1))
+            mend()
+            if code == 1:
+                code = subprocess.run(words, cwd=self.folder, input=stdin, check=False).returncode
+        self.assertEqual(code, 0)
+        self.check(url, stdin, 0.001)
+        self.expect(["drop", url])
+
+    def test_a_primary_dies(self):
+        self.cluster.wait_ok(roles=True)
+        primary = self.cluster.primaries()[0]
+        self.build_during(lambda: primary.stop(kill=True), lambda: self.cluster.restart(primary))
+
+    def test_slots_move(self):
+        first, second = self.cluster.primaries()[:2]
+        self.build_during(lambda: self.cluster.move_slots(self.cluster.slots_of(first)[:1500],
+                                                          second))
 
 
 class OnOneServer(Commands, server_runner.Case):
