@@ -98,6 +98,11 @@ struct flow_engine {
 
 /* BRY_E_RANGE, BRY_E_NOMEM. */
 bry_status flow_engine_create(const flow_engine_options *options, flow_engine **engine);
+
+/* The options of a map with these numbers as values. */
+bry_map_options flow_engine_map(const flow_engine_options *options, bry_engine engine,
+                                unsigned value_bits);
+
 bry_status flow_engine_compact(const flow_engine_options *options, flow_engine **engine);
 bry_status flow_engine_kbf(const flow_engine_options *options, flow_engine **engine);
 bry_status flow_engine_exact(const flow_engine_options *options, flow_engine **engine);

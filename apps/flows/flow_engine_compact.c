@@ -82,13 +82,7 @@ bry_status flow_engine_compact(const flow_engine_options *options, flow_engine *
 {
     static const flow_engine_calls calls = {compact_flow_find, compact_store,      compact_tick,
                                             compact_sweep,     compact_flow_facts, compact_destroy};
-    bry_map_options map = BRY_MAP_OPTIONS;
-    map.engine = BRY_ENGINE_COMPACT;
-    map.capacity = options->flows;
-    map.error = options->error;
-    map.value_bits = FLOW_VALUE_BITS;
-    map.seed = options->seed;
-    map.allocator = options->allocator;
+    const bry_map_options map = flow_engine_map(options, BRY_ENGINE_COMPACT, FLOW_VALUE_BITS);
     compact_flows *flows = malloc(sizeof *flows);
     if (!flows)
         return BRY_E_NOMEM;

@@ -215,13 +215,7 @@ bry_status flow_engine_kbf(const flow_engine_options *options, flow_engine **eng
 {
     static const flow_engine_calls calls = {kbf_find,  kbf_store, kbf_tick,
                                             kbf_sweep, kbf_facts, kbf_destroy};
-    bry_map_options map = BRY_MAP_OPTIONS;
-    map.engine = BRY_ENGINE_KBF;
-    map.capacity = options->flows;
-    map.error = options->error;
-    map.value_bits = KBF_VALUE_BITS;
-    map.seed = options->seed;
-    map.allocator = options->allocator;
+    const bry_map_options map = flow_engine_map(options, BRY_ENGINE_KBF, KBF_VALUE_BITS);
     kbf_flows *flows = malloc(sizeof *flows);
     if (!flows)
         return BRY_E_NOMEM;
