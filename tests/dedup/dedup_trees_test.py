@@ -118,10 +118,14 @@ class Trees(DedupCase):
         into = self.get("parts")
         self.assertEqual((into / "tree/a/b/c").read_bytes(), b"see")
         self.assertEqual((into / "tree/d").read_bytes(), b"dee")
+        self.put("twice", "tree/a/b", "tree", "./tree", "tree/d")
+        into = self.get("twice")
+        self.assertEqual(snapshot(into / "tree"), snapshot(self.tree))
+        self.assertEqual(len(self.json("ls", self.repo, "twice")["entries"]), 5)
         self.fails(3, 'must not contain ".."', "put", self.repo, "up", "../tree", cwd=self.tree)
         self.fails(3, "No such file", "put", self.repo, "none", "nothing", cwd=self.tree)
         self.assertEqual([a["name"] for a in self.json("ls", self.repo)["archives"]],
-                         ["absolute", "parts"])
+                         ["absolute", "parts", "twice"])
 
     def test_parts(self):
         self.write("a/one", b"1")

@@ -150,6 +150,25 @@ static bool normalize_path(const char *given, char *to)
     return true;
 }
 
+bool dedup_tree_is_covered(char *const *given, size_t count, size_t i)
+{
+    bool covered = false;
+    char *path = malloc(strlen(given[i]) + 2);
+    bool valid = path && normalize_path(given[i], path);
+    for (size_t j = 0; valid && j < count && !covered; j++) {
+        char *other = malloc(strlen(given[j]) + 2);
+        if (j != i && other && normalize_path(given[j], other)) {
+            bool same = strcmp(path, other) == 0;
+            bool below = dedup_path_is_under((dedup_text){path, strlen(path)}, other) ||
+                         (strcmp(other, ".") == 0 && given[i][0] != '/');
+            covered = same ? j < i : below;
+        }
+        free(other);
+    }
+    free(path);
+    return covered;
+}
+
 static bry_status begin_path(dedup_tree *tree, const char *given)
 {
     char *stored = malloc(strlen(given) + 2);

@@ -28,6 +28,9 @@ typedef struct dedup_tree {
     uint64_t entries, bytes, cached, skipped; /* results */
 } dedup_tree;
 
+/* Whether given[i] is stored with another of the given paths: it is the same or below it. */
+bool dedup_tree_is_covered(char *const *given, size_t count, size_t i);
+
 /* Adds a path given by the user: a file or folder. Entries that cannot be read are reported and
  * counted in `skipped`. */
 bry_status dedup_tree_add(dedup_tree *tree, const char *given);

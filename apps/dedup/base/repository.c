@@ -172,7 +172,9 @@ bry_status dedup_repo_exclude_readers(dedup_repo *repo)
 
 bry_status dedup_repo_exclude_writers(dedup_repo *repo)
 {
-    return lock_file(repo, "lock", LOCK_SH, "a process that writes to the repository", &repo->lock);
+    return repo->lock >= 0 ? BRY_OK
+                           : lock_file(repo, "lock", LOCK_SH,
+                                       "a process that writes to the repository", &repo->lock);
 }
 
 void dedup_repo_admit_readers(dedup_repo *repo)

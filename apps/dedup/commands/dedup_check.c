@@ -101,7 +101,10 @@ static int check_repository(const char *path, const request *asked)
     if (status != BRY_OK)
         return dedup_report(status);
     dedup_catch_faults();
-    status = check_parts(&repo, asked, &findings);
+    if (!asked->repair) /* what is checked must not change meanwhile */
+        status = dedup_repo_exclude_writers(&repo);
+    if (status == BRY_OK)
+        status = check_parts(&repo, asked, &findings);
     bool repaired = status == BRY_OK && asked->repair && findings.count > 0;
     if (repaired) {
         if (!asked->json)

@@ -45,8 +45,10 @@ static bry_status add_paths(const request *asked, dedup_tree *tree)
 {
     bry_status status = BRY_OK;
     for (size_t i = 0; status == BRY_OK && i < asked->count; i++)
-        status = cli_is_stream(asked->given[i]) ? dedup_tree_add_stream(tree, STDIN_FILENO, "stdin")
-                                                : dedup_tree_add(tree, asked->given[i]);
+        if (cli_is_stream(asked->given[i]))
+            status = dedup_tree_add_stream(tree, STDIN_FILENO, "stdin");
+        else if (!dedup_tree_is_covered(asked->given, asked->count, i))
+            status = dedup_tree_add(tree, asked->given[i]);
     return status;
 }
 

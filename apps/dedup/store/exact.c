@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Address space, not memory: far more than any index needs. */
-#define MAP_BYTES ((size_t)1 << 40)
+/* Address space, not memory: far more than any index needs, and less where it is limited. */
+enum { MAP_BITS_MOST = 40, MAP_BITS_LEAST = 30, MAP_BITS_STEP = 5 };
 enum {
     PER_TRANSACTION = 16384, /* changes, which bounds the memory for changed pages */
     PLACE_BITS = 16,
@@ -53,6 +53,26 @@ static int open_databases(dedup_exact *exact, bool write)
     return mdb_txn_commit(txn);
 }
 
+/* With the largest map that the system grants. */
+static int open_environment(dedup_exact *exact, const char *path, unsigned flags)
+{
+    int code = ENOMEM;
+    for (int bits = MAP_BITS_MOST; code == ENOMEM && bits >= MAP_BITS_LEAST;
+         bits -= MAP_BITS_STEP) {
+        if (exact->env)
+            mdb_env_close(exact->env);
+        exact->env = NULL;
+        code = mdb_env_create(&exact->env);
+        if (code == 0)
+            code = mdb_env_set_maxdbs(exact->env, 4);
+        if (code == 0)
+            code = mdb_env_set_mapsize(exact->env, (size_t)1 << bits);
+        if (code == 0)
+            code = mdb_env_open(exact->env, path, flags, 0666);
+    }
+    return code;
+}
+
 bry_status dedup_exact_open(const char *path, size_t digest_len, dedup_exact_mode mode,
                             dedup_exact **exact)
 {
@@ -64,13 +84,7 @@ bry_status dedup_exact_open(const char *path, size_t digest_len, dedup_exact_mod
     if (!opened)
         return dedup_no_memory();
     opened->digest_len = digest_len;
-    int code = mdb_env_create(&opened->env);
-    if (code == 0)
-        code = mdb_env_set_maxdbs(opened->env, 4);
-    if (code == 0)
-        code = mdb_env_set_mapsize(opened->env, MAP_BYTES);
-    if (code == 0)
-        code = mdb_env_open(opened->env, path, flags, 0666);
+    int code = open_environment(opened, path, flags);
     if (code == 0 && mode != DEDUP_EXACT_ALONE) /* of processes that were killed */
         code = mdb_reader_check(opened->env, &dead);
     if (code == 0)
