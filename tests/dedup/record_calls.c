@@ -29,6 +29,7 @@ static uint64_t opened[DESCRIPTORS]; /* number of the open, or 0 */
 static bool written[DESCRIPTORS]; /* a write was recorded */
 static uint64_t opens;
 
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a name */
 #define REAL(name) (__extension__(__typeof__(&name)) dlsym(RTLD_NEXT, #name))
 
 static void emit(const void *bytes, size_t len)
@@ -137,7 +138,8 @@ static bool must_fail(bool below)
     const char *at = getenv("RECORD_FAIL");
     if (!at || !below || __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) < strtoull(at, NULL, 10))
         return false;
-    errno = atoi(getenv("RECORD_ERRNO"));
+    const char *code = getenv("RECORD_ERRNO");
+    errno = code ? (int)strtol(code, NULL, 10) : EIO;
     return true;
 }
 
@@ -154,18 +156,21 @@ static bool is_below(int folder, const char *path)
 
 /* ---- the calls ------------------------------------------------------------------------------ */
 
-#define MODE_OF(flags, last, mode)                                                                 \
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the C library has its own names */
+
+/* Declares `mode`, from the optional last argument. */
+#define MODE_AFTER_FLAGS                                                                           \
     mode_t mode = 0;                                                                               \
-    if ((flags)&O_CREAT) {                                                                         \
+    if (flags & O_CREAT) {                                                                         \
         va_list list;                                                                              \
-        va_start(list, last);                                                                      \
+        va_start(list, flags);                                                                     \
         mode = (mode_t)va_arg(list, int);                                                          \
         va_end(list);                                                                              \
     }
 
 int open(const char *path, int flags, ...)
 {
-    MODE_OF(flags, flags, mode)
+    MODE_AFTER_FLAGS
     int fd = REAL(open)(path, flags, mode);
     note_open(fd, AT_FDCWD, path, flags);
     return fd;
@@ -173,7 +178,7 @@ int open(const char *path, int flags, ...)
 
 int open64(const char *path, int flags, ...)
 {
-    MODE_OF(flags, flags, mode)
+    MODE_AFTER_FLAGS
     int fd = REAL(open)(path, flags, mode);
     note_open(fd, AT_FDCWD, path, flags);
     return fd;
@@ -181,7 +186,7 @@ int open64(const char *path, int flags, ...)
 
 int openat(int folder, const char *path, int flags, ...)
 {
-    MODE_OF(flags, flags, mode)
+    MODE_AFTER_FLAGS
     if ((flags & O_CREAT) && must_fail(is_below(folder, path)))
         return -1;
     int fd = REAL(openat)(folder, path, flags, mode);
@@ -398,3 +403,5 @@ int mkdir(const char *path, mode_t mode)
         note_path_call('M', AT_FDCWD, path);
     return done;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

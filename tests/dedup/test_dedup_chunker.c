@@ -122,7 +122,7 @@ TEST(boundaries_are_fixed)
     dedup_chunker chunker;
     dedup_chunker_init(&chunker, 4096);
     unsigned char *bytes = random_bytes(4, 1 << 20);
-    size_t *ends = malloc((1 << 20) / 512 * sizeof *ends);
+    size_t *ends = calloc((1 << 20) / 512, sizeof *ends);
     cut_all(&chunker, bytes, 1 << 20, ends);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         assert_int_equal(ends[i], expected[i]);

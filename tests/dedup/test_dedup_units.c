@@ -3,6 +3,7 @@
 
 #include "support/cmocka_all.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,12 +39,18 @@ static void begin(fixture *f, bry_engine engine)
     open_store(f);
 }
 
+static int remove_entry(const char *path, const struct stat *facts, int kind, struct FTW *where)
+{
+    (void)facts;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
 static void end(fixture *f)
 {
-    char command[128];
     close_store(f);
-    snprintf(command, sizeof command, "rm -rf %s", f->path);
-    assert_int_equal(system(command), 0);
+    assert_int_equal(nftw(f->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 static void add_chunk(fixture *f, uint32_t number)

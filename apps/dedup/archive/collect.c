@@ -65,7 +65,7 @@ static bry_status choose_victims(collection *gc, double share, bool dry)
 {
     size_t rows = gc->store->rows.count; /* moving adds rows */
     bry_status status = BRY_OK;
-    gc->victims = malloc((rows + 1) * sizeof *gc->victims);
+    gc->victims = calloc(rows + 1, sizeof *gc->victims);
     if (!gc->victims)
         return dedup_no_memory();
     for (size_t row = 0; status == BRY_OK && row < rows; row++) {

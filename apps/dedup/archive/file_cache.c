@@ -46,14 +46,14 @@ static void encode_cached(const dedup_cached *file, unsigned char to[RECORD])
                               file->sum,
                               file->age};
     for (int i = 0; i < RECORD / 8; i++)
-        cli_put(to + 8 * i, words[i], 8);
+        cli_put(to + 8 * (size_t)i, words[i], 8);
 }
 
 static dedup_cached decode_cached(const unsigned char *from)
 {
     uint64_t word[RECORD / 8];
     for (int i = 0; i < RECORD / 8; i++)
-        word[i] = cli_get(from + 8 * i, 8);
+        word[i] = cli_get(from + 8 * (size_t)i, 8);
     dedup_cached file = {.key = {.hi = word[0], .lo = word[1]},
                          .size = word[2],
                          .inode = word[3],

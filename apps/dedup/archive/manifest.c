@@ -77,7 +77,7 @@ bry_status dedup_manifest_add(dedup_manifest *manifest, const void *item, size_t
     bool full;
     bry_status status = BRY_OK;
     /* A long item gets a chunk of its own, and chunks have a limit. */
-    if (manifest->level[0].len > 0 && manifest->level[0].len + len > 2 * MOST)
+    if (manifest->level[0].len > 0 && manifest->level[0].len + len > 2 * (size_t)MOST)
         status = close_level(manifest, 0);
     if (status == BRY_OK)
         status = add_to_level(manifest, 0, item, len, &full);

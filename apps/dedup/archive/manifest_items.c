@@ -127,7 +127,7 @@ static bool text_has_nul(dedup_text text)
 static bool take_entry(dedup_text payload, dedup_file_entry *entry)
 {
     uint64_t seconds;
-    if (payload.len == 0 || !memchr("fdlhpcb", payload.bytes[0], 7))
+    if (payload.len == 0 || payload.bytes[0] == 0 || !strchr("fdlhpcb", payload.bytes[0]))
         return false;
     entry->type = (dedup_type)payload.bytes[0];
     payload.bytes++;

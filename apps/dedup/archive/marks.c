@@ -69,7 +69,7 @@ static bry_status mark_archives(dedup_marks *marks)
         if (status != BRY_OK) {
             char problem[512];
             snprintf(problem, sizeof problem, "%s", dedup_problem_text());
-            dedup_problem(status, "archive %s: %s", cli_quote(archives[i].name).text, problem);
+            dedup_describe("archive %s: %s", cli_quote(archives[i].name).text, problem);
         }
     }
     free(archives);

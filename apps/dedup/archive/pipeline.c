@@ -66,7 +66,7 @@ static bry_status run_step(dedup_pipeline *pipeline, const dedup_batch *batch,
     case 'K':
         return run_known(pipeline, (dedup_text){(const char *)item, (size_t)step->len});
     default:
-        if (step->keep && pipeline->cache) {
+        if (step->keep && pipeline->cache && item) {
             memcpy(&file, item, sizeof file);
             status = dedup_file_cache_keep(
                 pipeline->cache, &file,
@@ -159,7 +159,7 @@ static bry_status pass_batch(dedup_pipeline *pipeline)
         pthread_cond_wait(&pipeline->changed, &pipeline->lock);
     bry_status status = pipeline->status;
     if (status != BRY_OK)
-        dedup_problem(status, "%s", pipeline->problem);
+        dedup_describe("%s", pipeline->problem);
     pipeline->current = &pipeline->batch[pipeline->filled % DEDUP_BATCHES];
     pthread_mutex_unlock(&pipeline->lock);
     pipeline->current->used = pipeline->current->count = 0;

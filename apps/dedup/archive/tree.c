@@ -199,8 +199,8 @@ bry_status dedup_tree_add(dedup_tree *tree, const char *given)
 
 bry_status dedup_tree_add_stream(dedup_tree *tree, int fd, const char *name)
 {
-    uint64_t got;
-    bool failed;
+    uint64_t got = 0;
+    bool failed = false;
     dedup_file_entry entry = {.type = DEDUP_FILE,
                               .path = {name, strlen(name)},
                               .mode = 0600,

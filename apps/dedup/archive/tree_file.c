@@ -275,13 +275,15 @@ static bool type_of(const struct stat *facts, dedup_type *type)
     }
 }
 
+enum { LINK_ROOM = 4097 }; /* a link has at most 4096 bytes */
+
 static bry_status pass_entry(dedup_tree *tree, int parent, const char *name,
-                             const struct stat *facts, dedup_file_entry *entry)
+                             const struct stat *facts, dedup_file_entry *entry,
+                             char target[LINK_ROOM])
 {
-    char target[4097];
     if (entry->type == DEDUP_SYMLINK) {
-        ssize_t len = readlinkat(parent, name, target, sizeof target);
-        if (len < 0 || len == (ssize_t)sizeof target) {
+        ssize_t len = readlinkat(parent, name, target, LINK_ROOM);
+        if (len < 0 || len == LINK_ROOM) {
             dedup_tree_skip(tree, len < 0 ? strerror(errno) : "the link is too long");
             return BRY_OK;
         }
@@ -322,11 +324,12 @@ bry_status dedup_tree_entry(dedup_tree *tree, int parent, const char *name,
     }
     if (entry.type == DEDUP_CHARDEV || entry.type == DEDUP_BLOCKDEV)
         entry.device = (uint64_t)facts->st_rdev;
+    char target[LINK_ROOM];
     bry_buffer attributes = BRY_BUFFER;
     bry_status status = read_attributes(parent, name, &attributes, &entry.attributes);
     entry.attribute_bytes = (dedup_text){(const char *)attributes.bytes, attributes.len};
     if (status == BRY_OK)
-        status = pass_entry(tree, parent, name, facts, &entry);
+        status = pass_entry(tree, parent, name, facts, &entry, target);
     bry_buffer_free(&attributes);
     return status;
 }

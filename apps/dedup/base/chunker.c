@@ -18,8 +18,8 @@ static uint64_t top_bits(unsigned count)
 
 void dedup_chunker_init(dedup_chunker *chunker, uint32_t average)
 {
-    unsigned bits = 0;
-    while (((uint32_t)1 << bits) < average)
+    unsigned bits = 12;
+    while (bits < 16 && ((uint32_t)1 << bits) < average)
         bits++;
     chunker->least = average / 4;
     chunker->normal = average;

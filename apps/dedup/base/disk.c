@@ -13,7 +13,7 @@
 
 static _Thread_local char problem_text[1024];
 
-bry_status dedup_problem(bry_status status, const char *format, ...)
+void dedup_describe(const char *format, ...)
 {
     int kept = errno;
     va_list list;
@@ -25,12 +25,6 @@ bry_status dedup_problem(bry_status status, const char *format, ...)
         (size_t)used < sizeof problem_text)
         snprintf(problem_text + used, sizeof problem_text - (size_t)used, "%s", strerror(kept));
     errno = kept;
-    return status;
-}
-
-bry_status dedup_no_memory(void)
-{
-    return dedup_problem(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
 }
 
 const char *dedup_problem_text(void)

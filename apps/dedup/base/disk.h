@@ -8,11 +8,15 @@
 #include <bloomery/base.h>
 #include <sys/types.h>
 
-/* Describes what went wrong, for this thread, and returns the status. A description ending in ": "
- * gets the text of errno. */
-__attribute__((format(printf, 2, 3))) bry_status dedup_problem(bry_status status,
-                                                               const char *format, ...);
-bry_status dedup_no_memory(void);
+/* Describes what went wrong, for this thread, and is the status. A description ending in ": " gets
+ * the text of errno, which stays as it is. */
+#define dedup_problem(status, ...) (dedup_describe(__VA_ARGS__), (status))
+__attribute__((format(printf, 1, 2))) void dedup_describe(const char *format, ...);
+
+static inline bry_status dedup_no_memory(void)
+{
+    return dedup_problem(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+}
 
 /* The last description of this thread. */
 const char *dedup_problem_text(void);

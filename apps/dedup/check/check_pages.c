@@ -126,8 +126,8 @@ static bool check_leaf_node(page_check *check, const unsigned char *node, tree_c
 
 static int compare_node_keys(const unsigned char *page, unsigned a, unsigned b, bool numbers)
 {
-    const unsigned char *x = page + cli_get(page + PAGE_HEADER + 2 * a, 2);
-    const unsigned char *y = page + cli_get(page + PAGE_HEADER + 2 * b, 2);
+    const unsigned char *x = page + cli_get(page + PAGE_HEADER + 2 * (size_t)a, 2);
+    const unsigned char *y = page + cli_get(page + PAGE_HEADER + 2 * (size_t)b, 2);
     size_t x_len = (size_t)cli_get(x + 6, 2), y_len = (size_t)cli_get(y + 6, 2);
     if (numbers) {
         uint64_t p = x_len == 8 ? cli_get(x + NODE_HEADER, 8) : 0;
@@ -142,7 +142,7 @@ static int compare_node_keys(const unsigned char *page, unsigned a, unsigned b, 
 static size_t node_len(const page_check *check, const unsigned char *page, unsigned i, bool leaf)
 {
     size_t upper = (size_t)cli_get(page + 14, 2),
-           at = (size_t)cli_get(page + PAGE_HEADER + 2 * i, 2);
+           at = (size_t)cli_get(page + PAGE_HEADER + 2 * (size_t)i, 2);
     if (at < upper || at + NODE_HEADER > check->page_size)
         return 0;
     const unsigned char *node = page + at;
@@ -216,7 +216,7 @@ static bool walk_pages(page_check *check, uint64_t root, unsigned depth, tree_co
             continue;
         }
         const unsigned char *node =
-            step->page + cli_get(step->page + PAGE_HEADER + 2 * step->next++, 2);
+            step->page + cli_get(step->page + PAGE_HEADER + 2 * (size_t)step->next++, 2);
         uint64_t child = cli_get(node, 2) | cli_get(node + 2, 2) << 16 | cli_get(node + 4, 2) << 32;
         if (leaf ? !check_leaf_node(check, node, count)
                  : !enter_page(check, child, count, &steps[++level]))

@@ -207,6 +207,13 @@ dedup_container_name dedup_container_name_of(uint64_t number)
     return name;
 }
 
+dedup_container_name dedup_new_name_of(uint64_t number)
+{
+    dedup_container_name name;
+    snprintf(name.text, sizeof name.text, "containers/%016llx.new", (unsigned long long)number);
+    return name;
+}
+
 bool dedup_container_number(const char *name, uint64_t *number)
 {
     char *end;

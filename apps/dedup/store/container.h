@@ -82,6 +82,9 @@ typedef struct dedup_container_name {
 } dedup_container_name;
 dedup_container_name dedup_container_name_of(uint64_t number); /* "containers/0000000000000001" */
 
+/* The name until it is complete: "containers/0000000000000001.new" */
+dedup_container_name dedup_new_name_of(uint64_t number);
+
 /* The number of a name in that folder; false if it is not the name of a container. */
 bool dedup_container_number(const char *name, uint64_t *number);
 

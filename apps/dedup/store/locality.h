@@ -41,7 +41,7 @@ dedup_slot *dedup_locality_container(dedup_locality *cache, uint64_t number);
 
 /* Takes over a directory, which is empty afterwards. Slots returned before may move. */
 bry_status dedup_locality_take(dedup_locality *cache, dedup_directory *directory, bool pinned,
-                               dedup_slot **slot);
+                               dedup_slot **taken);
 
 /* Adds a chunk to a pinned directory. */
 bry_status dedup_locality_add(dedup_locality *cache, dedup_slot *slot, const dedup_digest *digest,

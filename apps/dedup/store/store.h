@@ -90,7 +90,7 @@ bry_status dedup_store_add(dedup_store *store, dedup_kind kind, const void *byte
 
 /* Stores a chunk without looking for it, as it is in another container. */
 bry_status dedup_store_move(dedup_store *store, const dedup_digest *digest,
-                            const dedup_entry *entry, const void *stored);
+                            const dedup_entry *source, const void *stored);
 
 /* Makes everything that was added durable. */
 bry_status dedup_store_commit(dedup_store *store);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -77,8 +78,7 @@ static bry_status reconcile(dedup_store *store, const dedup_names *names, adopti
         const char *suffix = strchr(names->name[i], '.');
         if (suffix && strcmp(suffix, ".new") == 0) {
             dedup_container_name name;
-            strcpy(name.text, "containers/");
-            strncat(name.text, names->name[i], sizeof name.text - sizeof "containers/");
+            snprintf(name.text, sizeof name.text, "containers/%.30s", names->name[i]);
             unlinkat(store->repo->fd, name.text, 0);
             continue;
         }
@@ -206,9 +206,7 @@ bry_status dedup_store_open(dedup_store *store, dedup_repo *repo, bool write)
 void dedup_store_close(dedup_store *store)
 {
     for (size_t i = 0; i < store->pending_count; i++) {
-        dedup_container_name name = dedup_container_name_of(store->pending[i].number);
-        strcat(name.text, ".new");
-        unlinkat(store->repo->fd, name.text, 0);
+        unlinkat(store->repo->fd, dedup_new_name_of(store->pending[i].number).text, 0);
         if (store->pending[i].fd >= 0)
             close(store->pending[i].fd);
     }

@@ -20,14 +20,6 @@ bry_status dedup_buffer_reserve(bry_buffer *buffer, size_t len)
     return BRY_OK;
 }
 
-/* "containers/0000000000000001.new" */
-static dedup_container_name new_name_of(uint64_t number)
-{
-    dedup_container_name name = dedup_container_name_of(number);
-    strcat(name.text, ".new");
-    return name;
-}
-
 static bry_status begin_container(dedup_store *store)
 {
     dedup_directory empty = {.number = store->next};
@@ -66,7 +58,7 @@ static bry_status write_container(dedup_store *store)
 {
     dedup_directory *directory = &store->cache.slot[store->filled].directory;
     store->filling = false;
-    dedup_container_name name = new_name_of(directory->number);
+    dedup_container_name name = dedup_new_name_of(directory->number);
     bry_status status = dedup_container_front(directory, store->repo->config.hash,
                                               store->data.bytes, &store->front);
     if (status != BRY_OK)
@@ -205,12 +197,12 @@ static bry_status sync_pending(dedup_store *store)
 {
     bry_status status = BRY_OK;
     for (size_t i = 0; status == BRY_OK && i < store->pending_count; i++) {
-        status = dedup_sync(store->pending[i].fd, new_name_of(store->pending[i].number).text);
+        status = dedup_sync(store->pending[i].fd, dedup_new_name_of(store->pending[i].number).text);
         close(store->pending[i].fd);
         store->pending[i].fd = -1;
     }
     for (size_t i = 0; status == BRY_OK && i < store->pending_count; i++) {
-        dedup_container_name from = new_name_of(store->pending[i].number);
+        dedup_container_name from = dedup_new_name_of(store->pending[i].number);
         dedup_container_name to = dedup_container_name_of(store->pending[i].number);
         if (renameat(store->repo->fd, from.text, store->repo->fd, to.text) != 0)
             status = dedup_problem(BRY_E_IO, "%s: ", to.text);
@@ -225,7 +217,7 @@ static bry_status enter_pending(dedup_store *store)
     size_t count = 0, room = 0;
     for (size_t i = 0; i < store->pending_count; i++)
         room += dedup_locality_container(&store->cache, store->pending[i].number)->directory.count;
-    dedup_row *rows = malloc((store->pending_count + 1) * sizeof *rows);
+    dedup_row *rows = calloc(store->pending_count + 1, sizeof *rows);
     changes = calloc(room + 1, sizeof *changes);
     if (!rows || !changes) {
         free(rows);
