@@ -34,16 +34,11 @@
 #define TARGET 384u
 #define MIN_U_MOST 511u /* a segment is not split if its largest u would be less */
 
-static unsigned table_bit_length(uint64_t x)
-{
-    return x ? 64 - (unsigned)__builtin_clzll(x) : 0;
-}
-
 static void table_set_segments(bry__table *table, uint64_t segments)
 {
     assert(segments >= 1);
     table->segments = segments;
-    table->level = (uint8_t)(table_bit_length(segments) - 1);
+    table->level = (uint8_t)(63 - __builtin_clzll(segments));
 }
 
 /* Number of entries in segments. */

@@ -113,11 +113,11 @@ bool bry__table_find(const bry__table *table, uint64_t fingerprint, bool moving,
 bry__swapped bry__table_swap(bry__table *table, uint64_t fingerprint, uint32_t to, uint32_t *from);
 
 /* The functions below for a place that was found. */
-bry_status bry__table_add_at(bry__table *table, const bry__table_place *place, uint32_t value,
+bry_status bry__table_add_at(bry__table *table, const bry__table_place *at, uint32_t value,
                              const bry_allocator *allocator);
-bry_status bry__table_replace_at(bry__table *table, const bry__table_place *place, uint32_t from,
+bry_status bry__table_replace_at(bry__table *table, const bry__table_place *at, uint32_t from,
                                  uint32_t to, const bry_allocator *allocator);
-bool bry__table_del_at(bry__table *table, const bry__table_place *place, uint32_t value,
+bool bry__table_del_at(bry__table *table, const bry__table_place *at, uint32_t value,
                        const bry_allocator *allocator);
 
 /* True if the fingerprint has exactly one entry, and that is in the segment. */
@@ -209,11 +209,11 @@ typedef struct bry__spot {
 
 static inline bry__spot bry__table_spot(const bry__table *table, uint64_t fingerprint)
 {
-    uint64_t half = (uint64_t)1 << table->level, i = fingerprint & (half - 1);
-    unsigned deeper = i < bry__table_split(table);
-    uint64_t up = fingerprint >> table->level;
-    return (bry__spot){i + ((up & deeper) << table->level), up >> deeper,
-                       bry__table_u_of(table, deeper)};
+    uint64_t half = (uint64_t)1 << table->level;
+    unsigned deeper = (fingerprint & (half - 1)) < table->segments - half;
+    unsigned level = table->level + deeper;
+    return (bry__spot){fingerprint & (((uint64_t)1 << level) - 1), fingerprint >> level,
+                       (table->range - 1) >> level};
 }
 
 /* The segment of a fingerprint, and the most segments that n more entries can split. */
