@@ -6,9 +6,12 @@ import pty
 import resource
 import shutil
 import subprocess
+import sys
 import time
 
 from dedup_runner import PROGRAM, ROOT, SANITIZED, DedupCase, generate, main, run
+
+CLOCK = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 
 
 def bytes_below(folder):
@@ -315,27 +318,57 @@ class Commands(DedupCase):
         self.fails(3, "Permission denied", "rm", self.repo, "one", **other)
         self.check()
 
-    def test_progress(self):
-        """On a terminal: rate, ratio and the time left."""
+    def test_reader_during_put(self):
+        """While a put is in the middle, the other archives are there and the new one is not."""
         self.init("--compress", "none")
-        inner, outer = pty.openpty()
-        writer = subprocess.Popen([PROGRAM, "dedup", "put", self.repo, "x", "-"], cwd=self.folder,
-                                  stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=outer)
-        os.close(outer)
-        writer.stdin.write(generate(1, 3_000_000))
+        self.write("a", generate(1, 1_000_000))
+        self.put("one")
+        writer = subprocess.Popen([PROGRAM, "dedup", "put", self.repo, "two", "-", "-q"],
+                                  stdin=subprocess.PIPE)
+        content = generate(2, 12_000_000)
+        writer.stdin.write(content)
         writer.stdin.flush()
-        time.sleep(0.6)
-        writer.stdin.write(generate(1, 3_000_000))
+        for _ in range(3):
+            self.assert_restores("one")
+            self.assertEqual(len(self.json("ls", self.repo)["archives"]), 1)
+            self.assertEqual(self.json("stats", self.repo)["archives"], 1)
         writer.stdin.close()
         self.assertEqual(writer.wait(), 0)
+        self.assertEqual(self.run_ok("get", self.repo, "two"), content)
+        self.check()
+
+    def on_terminal(self, *arguments, **options):
+        inner, outer = pty.openpty()
+        writer = subprocess.Popen([PROGRAM, "dedup", *map(str, arguments)], cwd=self.folder,
+                                  stdout=subprocess.DEVNULL, stderr=outer, **options)
+        os.close(outer)
         text = b""
         try:
             while piece := os.read(inner, 65536):
                 text += piece
-        except OSError:
+        except OSError:  # the end of a terminal
             pass
         os.close(inner)
-        self.assertRegex(text.decode(), r"MiB, .*iB/s, (\d+\.\d : 1|nothing new)")
+        self.assertEqual(writer.wait(), 0, text)
+        return text.decode()
+
+    def test_progress(self):
+        """On a terminal: rate, ratio and, unless it is standard input, the time left."""
+        if not CLOCK:
+            self.skipTest("a sanitizer's library must be loaded first")
+        self.init("--compress", "none")
+        self.write("a", generate(1, 9_000_000))
+        environment = {**os.environ, "LD_PRELOAD": CLOCK}  # time passes quickly
+        rate = r"iB, \S+ [KM]iB/s, (\d+\.\d : 1|nothing new)"
+        for name in ("new", "again"):
+            text = self.on_terminal("put", self.repo, name, "tree", "--no-cache", env=environment)
+            self.assertRegex(text, rate + r", \d+%, \d+:\d\d left")
+        with open(self.tree / "a", "rb") as source:
+            text = self.on_terminal("put", self.repo, "input", "-", stdin=source, env=environment)
+        self.assertRegex(text, rate)
+        self.assertNotIn("left", text)
+        self.assertEqual(self.on_terminal("put", self.repo, "quiet", "tree", "-q", env=environment),
+                         "")
 
 
 main()
