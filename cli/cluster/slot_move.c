@@ -238,6 +238,40 @@ static bool move_keys(slot_mover *mover, const moving *move)
     }
 }
 
+static bool config_epoch(slot_mover *mover, uint32_t node, uint64_t *epoch)
+{
+    redisReply *reply;
+    if (view_probe(mover->view, node, &reply, "CLUSTER INFO") != BRY_OK)
+        return move_fails(mover, "%s", bryc_error(mover->view->prober));
+    *epoch = reply->str ? field_number(reply->str, "cluster_my_epoch:") : 0;
+    freeReplyObject(reply);
+    return true;
+}
+
+/*
+ * Of two nodes that claim a slot, the others believe the one with the higher configuration epoch,
+ * and the loser deletes its keys. When the target gets the slot, it raises its epoch above all that
+ * it knows; but it may not have heard yet that the source has raised its own, by taking another
+ * slot a moment ago. So its epoch is raised first, until it is above the source's.
+ */
+static bool raise_epoch(slot_mover *mover, const moving *move)
+{
+    uint64_t source, target, end = clock_ms() + SYNC_PATIENCE;
+    for (;;) {
+        if (!config_epoch(mover, move->source, &source) ||
+            !config_epoch(mover, move->target, &target))
+            return false;
+        if (target > source)
+            return true;
+        if (clock_ms() > end)
+            return move_fails(mover, "%s does not get a higher epoch than %s",
+                              node_name(mover, move->target), node_name(mover, move->source));
+        if (view_tell(mover->view, move->target, 0, "CLUSTER BUMPEPOCH") != BRY_OK)
+            return node_fails(mover, move->target);
+        sleep_ms(10);
+    }
+}
+
 /* Checks that the slot is still open on both sides, and empty at the source. */
 static bool move_is_complete(slot_mover *mover, const moving *move)
 {
@@ -263,7 +297,7 @@ static bool move_close(slot_mover *mover, const moving *move)
     uint64_t checked_at;
     do {
         checked_at = clock_ms();
-        if (!move_is_complete(mover, move))
+        if (!raise_epoch(mover, move) || !move_is_complete(mover, move))
             return false;
     } while (clock_ms() - checked_at > FRESH);
     if (view_tell(view, move->target, 0, "CLUSTER SETSLOT %u NODE %s", move->slot, id) != BRY_OK)
@@ -273,6 +307,7 @@ static bool move_close(slot_mover *mover, const moving *move)
     for (uint32_t i = 0; i < view->count; i++)
         if (i != move->source && i != move->target && view_is_primary(&view->nodes[i]))
             view_tell(view, i, 0, "CLUSTER SETSLOT %u NODE %s", move->slot, id);
+    raise_epoch(mover, move); /* if the source has raised its own meanwhile */
     view->owners[move->slot] = move->target;
     view->nodes[move->source].slots--;
     view->nodes[move->target].slots++;
