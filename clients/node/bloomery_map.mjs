@@ -11,7 +11,8 @@
 // is stored.
 import { createHmac, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BloomeryError as MapError, connect, isRetried, NotConfirmed } from "./bloomery_nodes.mjs";
+import { BloomeryError as MapError, connect, crc32, isRetried, NotConfirmed }
+  from "./bloomery_nodes.mjs";
 
 export { MapError, NotConfirmed };
 
@@ -73,17 +74,6 @@ function slabOptions(record) {
 function planSlabs(capacity, error, engine, primaries) {
   const kbf = 16e6 / (7 * (1 + Math.log10(1 / error)));
   return Math.max(32 * primaries, Math.ceil(capacity / Math.min(1e6, engine === "kbf" ? kbf : 1e6)));
-}
-
-const CRC32 = Uint32Array.from({ length: 256 }, (_, i) => {
-  for (let bit = 0; bit < 8; bit++) i = i & 1 ? (i >>> 1) ^ 0xedb88320 : i >>> 1;
-  return i;
-});
-
-function crc32(bytes) {
-  let crc = 0xffffffff;
-  for (const byte of bytes) crc = (crc >>> 8) ^ CRC32[(crc ^ byte) & 255];
-  return (crc ^ 0xffffffff) >>> 0;
 }
 
 /** The function that says to which slab a key belongs. */

@@ -20,7 +20,18 @@ function slotOf(key) {
   return (crc & 0xffff) % SLOTS;
 }
 
-const REDIRECTED = /^(MOVED|ASK) (\d+) (.*):(\d+)$/;
+const CRC32 = Uint32Array.from({ length: 256 }, (_, i) => {
+  for (let bit = 0; bit < 8; bit++) i = i & 1 ? (i >>> 1) ^ 0xedb88320 : i >>> 1;
+  return i;
+});
+
+export function crc32(bytes) {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = (crc >>> 8) ^ CRC32[(crc ^ byte) & 255];
+  return (crc ^ 0xffffffff) >>> 0;
+}
+
+export const REDIRECTED = /^(MOVED|ASK) (\d+) (.*):(\d+)$/;
 const LATER = /^(TRYAGAIN|CLUSTERDOWN|MASTERDOWN|READONLY|LOADING)\b/;
 const isReply = (error) => error.name === "ReplyError";
 export const isRetried = (error) => !isReply(error) || REDIRECTED.test(error.message) ||
@@ -99,6 +110,20 @@ export class Nodes {
     return Math.max(0, (this.slots[slotOf(key)]?.length ?? 1) - 1);
   }
 
+  /** The node of a key, as far as is known. */
+  addressOf(key) {
+    return this.slots[slotOf(key)]?.[0] ?? this.first;
+  }
+
+  /** Follows a redirection of a key. Returns the node to ask, for ASK, or null. */
+  redirect([, kind, slot, host, port], key) {
+    const address = this.addressOf(key);
+    const target = `${host || address.slice(0, address.lastIndexOf(":"))}:${port}`;
+    if (kind === "ASK") return target;
+    if (this.slots[slot]?.[0] !== target) this.slots[slot] = [target];
+    return null;
+  }
+
   /** Sends commands, those of one node in one write. Returns the replies in order; error replies are
    *  among them. The key of a command is its second word, unless `key` is given. With wait, each
    *  write ends with WAIT, on the same connection, and NotConfirmed is thrown if that many replicas
@@ -112,7 +137,7 @@ export class Nodes {
     while (todo.length) {
       const batches = new Map();
       for (const i of todo) {
-        const address = asked.get(i) ?? this.slots[slotOf(key ?? commands[i][1])]?.[0] ?? this.first;
+        const address = asked.get(i) ?? this.addressOf(key ?? commands[i][1]);
         if (!batches.has(address)) batches.set(address, []);
         batches.get(address).push(i);
       }
@@ -135,10 +160,8 @@ export class Nodes {
             failed = reply;
             return;
           }
-          const [, kind, slot, host, port] = redirection;
-          const target = `${host || address.slice(0, address.lastIndexOf(":"))}:${port}`;
-          if (kind === "ASK") asked.set(i, target);
-          else if (this.slots[slot]?.[0] !== target) this.slots[slot] = [target];
+          const target = this.redirect(redirection, key ?? commands[i][1]);
+          if (target) asked.set(i, target);
         });
       }));
       todo.sort((a, b) => a - b);
@@ -160,14 +183,14 @@ export class Nodes {
   }
 
   /** One write to a node. A failed connection is the reply to every command. */
-  async exchange(address, commands, asking, wait) {
+  async exchange(address, commands, asking, wait, waitFor = this.waitFor) {
     try {
       const pipeline = (await this.connection(address)).pipeline();
       commands.forEach((words, i) => {
         if (asking[i]) pipeline.call("ASKING");
         pipeline.callBuffer(...words);
       });
-      if (wait) pipeline.call("WAIT", wait, this.waitFor);
+      if (wait) pipeline.call("WAIT", wait, waitFor);
       const got = (await pipeline.exec()).map(([error, reply]) => error ?? reply);
       const replicas = wait ? got.pop() : 0;
       let at = 0;

@@ -94,7 +94,7 @@ class PythonAgent:
 
 
 def copy_node_client(folder):
-    for name in ("bloomery_map.mjs", "bloomery_nodes.mjs"):
+    for name in ("bloomery_counter.mjs", "bloomery_map.mjs", "bloomery_nodes.mjs"):
         shutil.copy(ROOT / "clients" / "node" / name, folder)
 
 
