@@ -75,7 +75,6 @@ typedef struct maplet_report {
     double predicted_error;
     double false_positive; /* measured: share of absent keys that are found */
     double collided; /* measured: share of entries whose fingerprint belongs to several keys */
-    double moved_per_insert; /* entries */
     unsigned max_step; /* most entries moved by one insertion */
     double bits_per_entry_mean, bits_per_entry_max; /* while growing from half to all */
     double relative_max; /* most bytes meanwhile, relative to a table made for them */

@@ -5,7 +5,7 @@
  *
  * and one block of memory holds, from both ends towards a gap:
  *
- *   0                                                                      16 · steps + 8 bytes
+ *   0                                                                       2 · steps + 8 bytes
  *   ├──────────┬───────────────────┬───── gap ─────┬─────────────┬── … ──┬─────────┬─────────┤
  *   │ samples  │ runs              │ zeros         │ slot n-1    │       │ slot 1  │ slot 0  │
  *   └──────────┴───────────────────┴───────────────┴─────────────┴── … ──┴─────────┴─────────┘
@@ -35,6 +35,7 @@
 #include <string.h>
 
 #define MIN_QUOTIENTS 64u
+#define SLACK (32 / BRY__SEGMENT_STEP) /* steps that may be unused after removals */
 
 /* ---- the layout ---------------------------------------------------------------------------- */
 
@@ -89,20 +90,6 @@ void bry__segment_set_value(bry__segment *segment, unsigned index, uint32_t valu
                    segment->value_bits, value);
 }
 
-/* Writes remainder and value of a slot, in one access if both fit into a word. */
-static void segment_put_slot(bry__segment *segment, unsigned index, uint64_t remainder,
-                             uint32_t value)
-{
-    uint64_t slot = bry__slot_at(segment, index);
-    unsigned bits = bry__slot_bits(segment), low = segment->remainder_bits;
-    if (bits <= BRY__FIELD_MAX) {
-        bry__field_put(segment->bytes, slot, bits, (uint64_t)value << low | remainder);
-    } else {
-        bry__field_put(segment->bytes, slot, low, remainder);
-        bry__field_put(segment->bytes, slot + low, segment->value_bits, value);
-    }
-}
-
 static uint64_t segment_get_slot(const bry__segment *segment, unsigned index, uint32_t *value)
 {
     uint64_t slot = bry__slot_at(segment, index);
@@ -116,21 +103,19 @@ static uint64_t segment_get_slot(const bry__segment *segment, unsigned index, ui
     return bry__field_get(segment->bytes, slot, low);
 }
 
-/* ---- building ------------------------------------------------------------------------------ */
+/* ---- all entries --------------------------------------------------------------------------- */
 
-static unsigned char *segment_alloc_steps(unsigned steps, const bry_allocator *allocator)
+bry__block_ends bry__segment_ends(const bry__segment *segment, uint64_t u_most)
 {
-    return bry__alloc(allocator, bry__segment_block(steps));
+    unsigned n = segment->n, quotients = bry__quotients_of(segment, u_most);
+    unsigned slot = bry__slot_bits(segment);
+    return (bry__block_ends){segment_front_bytes(n, quotients), segment_slots_bytes(n, slot),
+                             segment_steps_for(n, quotients, slot)};
 }
 
-size_t bry__segment_bytes(const bry__segment *segment)
+void bry__segment_free(bry__segment *segment, const bry__home *home)
 {
-    return segment->bytes ? bry__segment_block(segment->steps) : 0;
-}
-
-void bry__segment_free(bry__segment *segment, const bry_allocator *allocator)
-{
-    bry__free(allocator, segment->bytes, bry__segment_bytes(segment));
+    bry__block_free(home, segment);
     *segment = (bry__segment){.spilled = segment->spilled};
 }
 
@@ -139,66 +124,7 @@ double bry__segment_plan_bytes(double n, uint64_t u_most, unsigned value_bits)
     unsigned remainder_bits = segment_remainder_bits((unsigned)n, u_most);
     unsigned quotients = (unsigned)(u_most >> remainder_bits) + 1;
     double bits = quotients + n + n * (remainder_bits + value_bits);
-    /* On average half of the last step is empty, and half of the last bytes of runs and slots. */
-    return 2 * (double)bry__samples_of(quotients) + bits / 8 + 1 + BRY__SEGMENT_STEP / 2.0;
-}
-
-bry_status bry__segment_begin(bry__segment_builder *builder, unsigned n, uint64_t u_most,
-                              unsigned value_bits, const bry_allocator *allocator)
-{
-    bry__segment_layout layout = bry__segment_layout_of(n, u_most, value_bits);
-    bry__segment segment = {.value_bits = (uint8_t)value_bits,
-                            .remainder_bits = (uint8_t)layout.remainder_bits,
-                            .steps = (uint16_t)layout.steps};
-    if (n > 0) {
-        segment.bytes = segment_alloc_steps(segment.steps, allocator);
-        if (!segment.bytes)
-            return BRY_E_NOMEM;
-    }
-    *builder = (bry__segment_builder){.segment = segment, .u_most = u_most};
-    return BRY_OK;
-}
-
-static void segment_sample_up_to(bry__segment_builder *builder, size_t samples)
-{
-    for (; builder->sampled < samples; builder->sampled++)
-        bry__store16(builder->segment.bytes + 2 * (size_t)builder->sampled,
-                     (uint16_t)builder->done);
-}
-
-void bry__segment_append(bry__segment_builder *builder, bry__entry entry)
-{
-    bry__segment *segment = &builder->segment;
-    unsigned quotient = (unsigned)(entry.u >> segment->remainder_bits);
-    segment_sample_up_to(builder, quotient >> BRY__SAMPLED);
-    unsigned one = quotient + builder->done;
-    bry__runs_of(segment, bry__quotients_of(segment, builder->u_most))[one >> 3] |=
-        (unsigned char)(1u << (one & 7));
-    segment_put_slot(segment, builder->done, entry.u & bry__low_bits(segment->remainder_bits),
-                     entry.value);
-    segment->n = (uint16_t)++builder->done;
-}
-
-void bry__segment_fill(bry__segment_builder *builder, const bry__entry *entries, unsigned n)
-{
-    bry__segment *segment = &builder->segment;
-    if (n == 0)
-        return;
-    unsigned value_bits = segment->value_bits;
-    bry__segment_layout layout = bry__segment_layout_of(n, builder->u_most, value_bits);
-    bry__segment_encode(entries, n, builder->u_most, value_bits, &layout, segment->bytes,
-                        segment->bytes + bry__segment_block(segment->steps) - layout.slots);
-    segment->n = (uint16_t)n;
-    builder->done = n;
-    builder->sampled = (unsigned)bry__samples_of(bry__quotients_of(segment, builder->u_most));
-}
-
-bry__segment bry__segment_end(bry__segment_builder *builder)
-{
-    bry__segment *segment = &builder->segment;
-    if (segment->bytes)
-        segment_sample_up_to(builder, bry__samples_of(bry__quotients_of(segment, builder->u_most)));
-    return *segment;
+    return 2 * (double)bry__samples_of(quotients) + bits / 8 + 1; /* of half-filled bytes */
 }
 
 bool bry__segment_next(const bry__segment *segment, uint64_t u_most, bry__segment_cursor *cursor,
@@ -270,15 +196,31 @@ void bry__segment_values(const bry__segment *segment, uint32_t *to)
                        (64 - segment->value_bits));
 }
 
-/* Rewrites the entries, and `more` unless it is NULL, into a new block with a new layout. */
-static bry_status segment_rewrite(bry__segment *segment, uint64_t u_most, const bry__entry *more,
-                                  unsigned value_bits, const bry_allocator *allocator)
+/* ---- changing ------------------------------------------------------------------------------ */
+
+bry_status bry__segment_write(bry__segment *segment, uint64_t u_most, const bry__entry *entries,
+                              unsigned n, unsigned value_bits, const bry__home *home)
 {
-    bry__segment_builder builder;
-    bry_status status =
-        bry__segment_begin(&builder, segment->n + (more != NULL), u_most, value_bits, allocator);
+    if (n == 0) {
+        bry__segment_free(segment, home);
+        return BRY_OK;
+    }
+    bry__segment_layout layout = bry__segment_layout_of(n, u_most, value_bits);
+    bry_status status = bry__block_resize(home, segment, layout.steps, 0, 0);
     if (status != BRY_OK)
         return status;
+    segment->n = (uint16_t)n;
+    segment->remainder_bits = (uint8_t)layout.remainder_bits;
+    segment->value_bits = (uint8_t)value_bits;
+    bry__segment_encode(entries, n, u_most, value_bits, &layout, segment->bytes,
+                        segment->bytes + bry__segment_bytes(segment) - layout.slots);
+    return BRY_OK;
+}
+
+/* Rewrites the entries, and `more` unless it is NULL, with a new layout. */
+static bry_status segment_rewrite(bry__segment *segment, uint64_t u_most, const bry__entry *more,
+                                  unsigned value_bits, const bry__home *home)
+{
     bry__entry entries[BRY__SEGMENT_MAX];
     unsigned n = segment->n;
     bry__segment_read(segment, u_most, entries);
@@ -290,49 +232,32 @@ static bry_status segment_rewrite(bry__segment *segment, uint64_t u_most, const 
             entries[at] = entries[at - 1];
         entries[at] = *more;
     }
-    bry__segment_fill(&builder, entries, n);
-    bry__segment made = bry__segment_end(&builder);
-    made.spilled = segment->spilled;
-    bry__segment_free(segment, allocator);
-    *segment = made;
-    return BRY_OK;
+    return bry__segment_write(segment, u_most, entries, n, value_bits, home);
 }
 
 bry_status bry__segment_widen(bry__segment *segment, uint64_t u_most, unsigned value_bits,
-                              const bry_allocator *allocator)
+                              const bry__home *home)
 {
-    return segment_rewrite(segment, u_most, NULL, value_bits, allocator);
+    return segment_rewrite(segment, u_most, NULL, value_bits, home);
 }
 
-bry_status bry__segment_clone(const bry__segment *segment, bry__segment *copy,
-                              const bry_allocator *allocator)
+bry_status bry__segment_clone(const bry__segment *segment, uint64_t u_most, bry__segment *copy,
+                              const bry__home *home)
 {
-    bry__segment made = *segment;
+    bry__segment made = *copy;
     if (segment->bytes) {
-        made.bytes = segment_alloc_steps(segment->steps, allocator);
-        if (!made.bytes)
-            return BRY_E_NOMEM;
-        memcpy(made.bytes, segment->bytes, bry__segment_bytes(segment));
+        bry__block_ends ends = bry__segment_ends(segment, u_most);
+        bry_status status = bry__block_resize(home, &made, ends.steps, 0, 0);
+        if (status != BRY_OK)
+            return status;
+        memcpy(made.bytes, segment->bytes, ends.front);
+        memcpy(made.bytes + bry__segment_bytes(&made) - ends.slots,
+               segment->bytes + bry__segment_bytes(segment) - ends.slots, ends.slots);
     }
-    *copy = made;
-    return BRY_OK;
-}
-
-/* Changes the size of the block: the two ends are copied, the gap between them changes. */
-static bry_status segment_resize(bry__segment *segment, unsigned quotients, unsigned steps,
-                                 const bry_allocator *allocator)
-{
-    unsigned char *bytes = segment_alloc_steps(steps, allocator);
-    if (!bytes)
-        return BRY_E_NOMEM;
-    size_t front = segment_front_bytes(segment->n, quotients);
-    size_t slots = segment_slots_bytes(segment->n, bry__slot_bits(segment));
-    memcpy(bytes, segment->bytes, front);
-    memcpy(bytes + bry__segment_block(steps) - slots,
-           segment->bytes + bry__segment_bytes(segment) - slots, slots);
-    bry__free(allocator, segment->bytes, bry__segment_bytes(segment));
-    segment->bytes = bytes;
-    segment->steps = (uint16_t)steps;
+    *copy = *segment;
+    copy->bytes = made.bytes;
+    copy->steps = made.steps;
+    copy->in_area = made.in_area;
     return BRY_OK;
 }
 
@@ -385,16 +310,17 @@ static void segment_close_slot(bry__segment *segment, unsigned index)
 }
 
 bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__place place,
-                               bry__entry entry, unsigned value_bits,
-                               const bry_allocator *allocator)
+                               bry__entry entry, unsigned value_bits, const bry__home *home)
 {
     unsigned n = segment->n + 1u, quotients = bry__quotients_of(segment, u_most);
     if (!segment->bytes || !bry__segment_fits(segment, entry.value) ||
         (n > quotients && segment->remainder_bits > 1))
-        return segment_rewrite(segment, u_most, &entry, value_bits, allocator);
+        return segment_rewrite(segment, u_most, &entry, value_bits, home);
     unsigned slot = bry__slot_bits(segment), steps = segment_steps_for(n, quotients, slot);
     if (steps > segment->steps) {
-        bry_status status = segment_resize(segment, quotients, steps, allocator);
+        bry_status status =
+            bry__block_resize(home, segment, steps, segment_front_bytes(segment->n, quotients),
+                              segment_slots_bytes(segment->n, slot));
         if (status != BRY_OK)
             return status;
     }
@@ -408,11 +334,11 @@ bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__plac
 }
 
 void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place place, uint64_t u,
-                         const bry_allocator *allocator)
+                         const bry__home *home)
 {
     unsigned n = segment->n - 1u, quotients = bry__quotients_of(segment, u_most);
     if (n == 0) {
-        bry__segment_free(segment, allocator);
+        bry__segment_free(segment, home);
         return;
     }
     segment_shift_samples(segment, quotients, u >> segment->remainder_bits, false);
@@ -424,9 +350,10 @@ void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place plac
     /* Failing to shrink is not an error. Some slack keeps alternating adds and removals cheap. */
     unsigned steps = segment_steps_for(n, quotients, bry__slot_bits(segment));
     if (quotients > 4 * MIN_QUOTIENTS && n < quotients / 4)
-        (void)segment_rewrite(segment, u_most, NULL, segment->value_bits, allocator);
-    else if (steps + 2 <= segment->steps)
-        (void)segment_resize(segment, quotients, steps, allocator);
+        (void)segment_rewrite(segment, u_most, NULL, segment->value_bits, home);
+    else if (steps + SLACK <= segment->steps)
+        (void)bry__block_resize(home, segment, steps, segment_front_bytes(n, quotients),
+                                segment_slots_bytes(n, bry__slot_bits(segment)));
 }
 
 /* ---- checking ------------------------------------------------------------------------------ */

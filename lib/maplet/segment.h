@@ -12,8 +12,8 @@
 #include "kernel/slots.h"
 
 #define BRY__SEGMENT_MAX 2048u /* entries */
-/* Blocks have a multiple of this many bytes, plus 8: malloc wastes nothing on these sizes. */
-#define BRY__SEGMENT_STEP 16u
+/* Blocks have a multiple of this many bytes, plus 8. */
+#define BRY__SEGMENT_STEP 2u
 
 typedef struct bry__entry {
     uint64_t u;
@@ -29,13 +29,49 @@ typedef struct bry__segment {
     uint8_t remainder_bits; /* of u; the rest is the quotient */
     uint8_t value_bits;
     uint8_t spilled; /* entries of this segment may be in the table's overflow */
-    uint8_t unused;
+    uint8_t in_area; /* the block lies in an area of the table (arena/table_arena.c) */
 } bry__segment;
+
+/* Whose block a segment has: that of segment `number` of a table, which allocates it with others,
+ * or, without a table, its own. */
+struct bry__table;
+typedef struct bry__home {
+    const bry_allocator *allocator;
+    struct bry__table *table; /* may be NULL */
+    uint64_t number;
+} bry__home;
 
 static inline size_t bry__segment_block(unsigned steps)
 {
     return (size_t)steps * BRY__SEGMENT_STEP + 8;
 }
+
+static inline size_t bry__segment_bytes(const bry__segment *segment)
+{
+    return segment->bytes ? bry__segment_block(segment->steps) : 0;
+}
+
+/* The two ends of a block that are in use, and the steps that they need. */
+typedef struct bry__block_ends {
+    size_t front, slots; /* bytes */
+    unsigned steps;
+} bry__block_ends;
+bry__block_ends bry__segment_ends(const bry__segment *segment, uint64_t u_most);
+
+/*
+ * Gives the segment a block of at least this many steps, or returns what is more than that. The
+ * first `front` and the last `slots` bytes are kept, and what is between them is 0. BRY_E_NOMEM:
+ * nothing has changed; not if the block gets smaller. Blocks of other segments may move.
+ * (arena/table_arena.c)
+ */
+bry_status bry__block_resize(const bry__home *home, bry__segment *segment, unsigned steps,
+                             size_t front, size_t slots);
+/* Divides the block of the segment: `other`, which has none and whose home this is, gets the end of
+ * it. The contents of both are 0 then. False: that is not possible, and nothing has changed. */
+bool bry__block_split(const bry__home *home, bry__segment *segment, unsigned steps,
+                      bry__segment *other, unsigned other_steps);
+/* bytes and steps of the segment are 0 then. */
+void bry__block_free(const bry__home *home, bry__segment *segment);
 
 /* A place in a segment: where an entry is or would be inserted. */
 typedef struct bry__place {
@@ -100,12 +136,16 @@ void bry__segment_set_value(bry__segment *segment, unsigned index, uint32_t valu
  * nothing has changed.
  */
 bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__place place,
-                               bry__entry entry, unsigned value_bits,
-                               const bry_allocator *allocator);
+                               bry__entry entry, unsigned value_bits, const bry__home *home);
 
 /* Rewrites the segment with wider values. BRY_E_NOMEM. */
 bry_status bry__segment_widen(bry__segment *segment, uint64_t u_most, unsigned value_bits,
-                              const bry_allocator *allocator);
+                              const bry__home *home);
+
+/* Replaces the contents of a segment by n sorted entries, which may be 0. BRY_E_NOMEM: nothing has
+ * changed. */
+bry_status bry__segment_write(bry__segment *segment, uint64_t u_most, const bry__entry *entries,
+                              unsigned n, unsigned value_bits, const bry__home *home);
 
 /* True if the value fits the segment's value_bits. */
 static inline bool bry__segment_fits(const bry__segment *segment, uint32_t value)
@@ -116,12 +156,11 @@ static inline bool bry__segment_fits(const bry__segment *segment, uint32_t value
 /* Removes the entry at the place. Never fails: if a smaller block cannot be allocated, the segment
  * keeps its block. */
 void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place place, uint64_t u,
-                         const bry_allocator *allocator);
+                         const bry__home *home);
 
-void bry__segment_free(bry__segment *segment, const bry_allocator *allocator);
-size_t bry__segment_bytes(const bry__segment *segment);
+void bry__segment_free(bry__segment *segment, const bry__home *home);
 
-/* Average bytes of a segment of about n entries. */
+/* Average bytes of the block of a segment of about n entries, without the rest of its last step. */
 double bry__segment_plan_bytes(double n, uint64_t u_most, unsigned value_bits);
 
 /* Walks the entries in order: start from a zeroed cursor; false at the end. */
@@ -138,20 +177,6 @@ void bry__segment_read(const bry__segment *segment, uint64_t u_most, bry__entry 
 /* Only the values, which is faster still. */
 void bry__segment_values(const bry__segment *segment, uint32_t *to);
 
-/* Builds a segment from sorted entries: begin allocates it for n entries, append adds one, and fill
- * adds all at once. BRY_E_NOMEM from begin; the others cannot fail. */
-typedef struct bry__segment_builder {
-    bry__segment segment;
-    uint64_t u_most;
-    unsigned done;
-    unsigned sampled; /* samples written so far */
-} bry__segment_builder;
-bry_status bry__segment_begin(bry__segment_builder *builder, unsigned n, uint64_t u_most,
-                              unsigned value_bits, const bry_allocator *allocator);
-void bry__segment_append(bry__segment_builder *builder, bry__entry entry);
-void bry__segment_fill(bry__segment_builder *builder, const bry__entry *entries, unsigned n);
-bry__segment bry__segment_end(bry__segment_builder *builder);
-
 /* Layout of a new segment of n entries; all zeros if n is 0. */
 typedef struct bry__segment_layout {
     unsigned remainder_bits, steps;
@@ -162,8 +187,7 @@ bry__segment_layout bry__segment_layout_of(unsigned n, uint64_t u_most, unsigned
 /*
  * Encodes sorted entries as the two ends of a block, or as a record. n is at least 1, the layout
  * is that of n, and `front` and `slots` have as many bytes as it says. The eight bytes before
- * `slots` are overwritten too, unless they belong to the front. Takes a third of the time of
- * begin, append and end.
+ * `slots` are overwritten too, unless they belong to the front.
  */
 void bry__segment_encode(const bry__entry *entries, unsigned n, uint64_t u_most,
                          unsigned value_bits, const bry__segment_layout *layout,
@@ -200,12 +224,11 @@ typedef void bry__tell_value(void *context, uint32_t value);
  * new width of values if there are any. BRY_E_NOMEM: nothing has changed. */
 bry_status bry__segment_drop_nameless(bry__segment *segment, uint64_t u_most,
                                       const bry__kept_values *names, unsigned value_bits,
-                                      bry__tell_value *gone, void *context,
-                                      const bry_allocator *allocator);
+                                      bry__tell_value *gone, void *context, const bry__home *home);
 
-/* BRY_E_NOMEM. */
-bry_status bry__segment_clone(const bry__segment *segment, bry__segment *copy,
-                              const bry_allocator *allocator);
+/* Makes the segment `copy`, which has no block, a copy. BRY_E_NOMEM. */
+bry_status bry__segment_clone(const bry__segment *segment, uint64_t u_most, bry__segment *copy,
+                              const bry__home *home);
 
 /* Checks a loaded segment for everything that look-ups rely on: layout, order, counts, empty gap.
  * u_limit is the largest u of this segment. NULL if it is valid, else the problem. */

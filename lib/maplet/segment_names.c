@@ -7,6 +7,7 @@
 
 #include "kernel/kernel.h"
 
+#include <assert.h>
 #include <string.h>
 
 _Static_assert(BRY__SEGMENT_MAX <= BRY__KEPT_MOST, "a bit for each entry");
@@ -172,46 +173,53 @@ bool bry__segment_encode_named(const bry__segment *segment, uint64_t u_most,
 
 /* ---- dropping ------------------------------------------------------------------------------ */
 
-/* Fills a new segment with what is kept. */
-static void fill_kept(const bry__segment *segment, const bry__kept *chosen,
-                      bry__segment_builder *builder)
+/* Writes what is kept of `before` into the segment, which has a block for it. */
+static void write_kept(const bry__segment *before, uint64_t u_most, const bry__kept *chosen,
+                       const bry__segment_layout *layout, unsigned value_bits,
+                       bry__segment *segment)
 {
-    bry__segment *made = &builder->segment;
-    bry__entry entries[BRY__SEGMENT_MAX];
-    if (chosen->n > 0 && is_narrow(segment) && made->value_bits == segment->value_bits &&
-        made->remainder_bits == segment->remainder_bits) {
-        bry__segment_layout layout =
-            bry__segment_layout_of(chosen->n, builder->u_most, made->value_bits);
-        copy_slots(segment, chosen, made->bytes + bry__segment_block(made->steps));
-        copy_front(segment, builder->u_most, chosen, made->bytes, layout.front);
-        made->n = (uint16_t)chosen->n;
+    unsigned char *end = segment->bytes + bry__segment_bytes(segment);
+    segment->n = (uint16_t)chosen->n;
+    segment->remainder_bits = (uint8_t)layout->remainder_bits;
+    segment->value_bits = (uint8_t)value_bits;
+    if (is_narrow(before) && value_bits == before->value_bits &&
+        layout->remainder_bits == before->remainder_bits) {
+        copy_slots(before, chosen, end);
+        copy_front(before, u_most, chosen, segment->bytes, layout->front);
         return;
     }
-    read_kept(segment, builder->u_most, chosen, entries);
-    bry__segment_fill(builder, entries, chosen->n);
+    bry__entry entries[BRY__SEGMENT_MAX];
+    read_kept(before, u_most, chosen, entries);
+    bry__segment_encode(entries, chosen->n, u_most, value_bits, layout, segment->bytes,
+                        end - layout->slots);
 }
 
 bry_status bry__segment_drop_nameless(bry__segment *segment, uint64_t u_most,
                                       const bry__kept_values *names, unsigned value_bits,
-                                      bry__tell_value *gone, void *context,
-                                      const bry_allocator *allocator)
+                                      bry__tell_value *gone, void *context, const bry__home *home)
 {
     bry__kept chosen = {0};
-    bry__segment_builder builder;
     select_kept(segment, names, &chosen);
     if (chosen.n == segment->n)
         return BRY_OK;
-    bry_status status = bry__segment_begin(&builder, chosen.n, u_most, value_bits, allocator);
-    if (status != BRY_OK)
-        return status;
-    fill_kept(segment, &chosen, &builder);
-    for (unsigned i = 0; i < segment->n; i += 64) {
-        uint64_t those = segment->n - i < 64 ? bry__low_bits(segment->n - i) : ~(uint64_t)0;
-        for (uint64_t left = ~chosen.bits[i / 64] & those; left; left &= left - 1)
-            gone(context, bry__segment_value(segment, i + (unsigned)__builtin_ctzll(left)));
+    bry__segment before = *segment;
+    unsigned char block[BRY__SEGMENT_RECORD_MOST]; /* the block is overwritten */
+    assert(bry__segment_bytes(segment) <= sizeof block);
+    memcpy(block, segment->bytes, bry__segment_bytes(segment));
+    before.bytes = block;
+    if (chosen.n > 0) {
+        bry__segment_layout layout = bry__segment_layout_of(chosen.n, u_most, value_bits);
+        bry_status status = bry__block_resize(home, segment, layout.steps, 0, 0);
+        if (status != BRY_OK)
+            return status;
+        write_kept(&before, u_most, &chosen, &layout, value_bits, segment);
+    } else {
+        bry__segment_free(segment, home);
     }
-    builder.segment.spilled = segment->spilled;
-    bry__segment_free(segment, allocator);
-    *segment = builder.segment;
+    for (unsigned i = 0; i < before.n; i += 64) {
+        uint64_t those = before.n - i < 64 ? bry__low_bits(before.n - i) : ~(uint64_t)0;
+        for (uint64_t left = ~chosen.bits[i / 64] & those; left; left &= left - 1)
+            gone(context, bry__segment_value(&before, i + (unsigned)__builtin_ctzll(left)));
+    }
     return BRY_OK;
 }

@@ -25,6 +25,7 @@
 #include "maplet/table.h"
 
 #include "common/attributes.h"
+#include "maplet/table_arena.h"
 #include "maplet/table_build.h"
 
 #include <assert.h>
@@ -114,11 +115,14 @@ bry_status bry__table_init(bry__table *table, uint64_t range, unsigned value_bit
 void bry__table_clear(bry__table *table, const bry_allocator *allocator)
 {
     for (uint64_t i = 0; i < table->segments; i++) {
-        bry__segment_free(bry__table_segment(table, i), allocator);
-        *bry__table_segment(table, i) = (bry__segment){0};
+        bry__segment *segment = bry__table_segment(table, i);
+        if (!segment->in_area)
+            bry__block_free(&(bry__home){allocator, table, i}, segment);
+        *segment = (bry__segment){0};
     }
+    bry__arena_free_some(table, SIZE_MAX, allocator);
     bry__overflow_free(&table->overflow, allocator);
-    table->n = table->dead = table->block_bytes = 0;
+    table->n = table->dead = 0;
     bry__table_reclaim_anew(table);
     table_set_segments(table, 1);
     bry__table_trim(table, allocator);
@@ -133,15 +137,14 @@ uint64_t bry__table_plan_bytes(uint64_t range, unsigned value_bits, uint64_t n)
         bry__segment_plan_bytes((double)n / whole, bry__table_u_of(&grown, 0), value_bits);
     double split_bytes =
         bry__segment_plan_bytes((double)n / whole / 2, bry__table_u_of(&grown, 1), value_bits);
-    return bry__table_directory_bytes(grown.segments) +
-           (uint64_t)((whole - split) * unsplit_bytes + 2 * split * split_bytes);
+    double blocks = (whole - split) * unsplit_bytes + 2 * split * split_bytes;
+    return bry__table_directory_bytes(grown.segments) + bry__arena_plan(blocks, grown.segments);
 }
 
 /* ---- splitting and folding ----------------------------------------------------------------- */
 
 void bry__table_count_step(bry__table *table, uint64_t moved)
 {
-    table->moved += moved;
     if (moved > table->max_step)
         table->max_step = (uint16_t)(moved < UINT16_MAX ? moved : UINT16_MAX);
 }
@@ -173,28 +176,27 @@ static bry_status table_split(bry__table *table, uint64_t *moved, const bry_allo
         n[0] += !odd;
         n[1] += odd;
     }
-    bry__segment_builder half[2];
-    for (unsigned i = 0; i < 2 && status == BRY_OK; i++) {
-        status = bry__segment_begin(&half[i], n[i], bry__table_u_of(table, 1), table->value_bits,
-                                    allocator);
-        if (status != BRY_OK && i > 0)
-            bry__segment_free(&half[0].segment, allocator);
+    uint64_t u_most = bry__table_u_of(table, 1);
+    bry__segment *made = bry__table_segment(table, high);
+    bry__home home[2] = {{allocator, table, low}, {allocator, table, high}};
+    unsigned value_bits = table->value_bits, before = source->n;
+    if (n[0] > 0 && n[1] > 0) /* what is too small is allocated below */
+        bry__block_split(&home[1], source,
+                         bry__segment_layout_of(n[0], u_most, value_bits).steps, made,
+                         bry__segment_layout_of(n[1], u_most, value_bits).steps);
+    status = bry__segment_write(made, u_most, entries[1], n[1], value_bits, &home[1]);
+    if (status == BRY_OK) {
+        status =
+            bry__segment_write(source, u_most, entries[0], n[0], value_bits, &home[0]);
+        if (status != BRY_OK)
+            bry__segment_free(made, &home[1]);
     }
     if (status != BRY_OK) {
         bry__table_trim(table, allocator);
         return status;
     }
-    *moved += source->n;
-    table->block_bytes -= bry__segment_bytes(source);
-    uint8_t spilled = source->spilled;
-    bry__segment_free(source, allocator);
-    bry__segment *target[2] = {source, bry__table_segment(table, high)};
-    for (unsigned i = 0; i < 2; i++) {
-        bry__segment_fill(&half[i], entries[i], n[i]);
-        *target[i] = bry__segment_end(&half[i]);
-        target[i]->spilled = spilled;
-        table->block_bytes += bry__segment_bytes(target[i]);
-    }
+    made->spilled = source->spilled;
+    *moved += before;
     table_set_segments(table, high + 1);
     return BRY_OK;
 }
@@ -210,11 +212,6 @@ static bry_status table_fold(bry__table *table, const bry_allocator *allocator)
     unsigned n = (unsigned)a->n + b->n;
     if (n > BRY__SEGMENT_MAX)
         return BRY_E_FULL;
-    bry__segment_builder both;
-    bry_status status =
-        bry__segment_begin(&both, n, bry__table_u_of(&after, 0), table->value_bits, allocator);
-    if (status != BRY_OK)
-        return status;
     bry__entry entries[BRY__SEGMENT_MAX + 4], merged[BRY__SEGMENT_MAX];
     bry__entry *even = entries + 1, *odd = even + a->n + 2;
     bry__segment_read(a, bry__table_u_of(&after, 1), even);
@@ -224,15 +221,13 @@ static bry_status table_fold(bry__table *table, const bry_allocator *allocator)
     for (unsigned i = 0; i < b->n; i++)
         odd[i].u = odd[i].u << 1 | 1;
     bry__merge_entries(even, a->n, odd, b->n, merged);
-    bry__segment_fill(&both, merged, n);
-    table->block_bytes -= bry__segment_bytes(a) + bry__segment_bytes(b);
-    uint8_t spilled = a->spilled | b->spilled;
-    bry__segment_free(a, allocator);
-    bry__segment_free(b, allocator);
+    bry_status status = bry__segment_write(a, bry__table_u_of(&after, 0), merged, n, table->value_bits,
+                                           &(bry__home){allocator, table, low});
+    if (status != BRY_OK)
+        return status;
+    a->spilled |= b->spilled;
+    bry__block_free(&(bry__home){allocator, table, high}, b);
     *b = (bry__segment){0};
-    *a = bry__segment_end(&both);
-    a->spilled = spilled;
-    table->block_bytes += bry__segment_bytes(a);
     if (table->sweep <= high)
         table_sweep_again(table, low);
     table_set_segments(table, high);
@@ -257,9 +252,11 @@ static uint64_t table_grow(bry__table *table, const bry_allocator *allocator)
 
 bool bry__table_shrink(bry__table *table, const bry_allocator *allocator)
 {
-    return table->segments > 1 &&
-           table_in_segments(table) < TARGET * 3 / 4 * (table->segments - 1) &&
-           table_fold(table, allocator) == BRY_OK;
+    bool folded = table->segments > 1 &&
+                  table_in_segments(table) < TARGET * 3 / 4 * (table->segments - 1) &&
+                  table_fold(table, allocator) == BRY_OK;
+    bool compacted = bry__arena_compact(table, allocator);
+    return folded || compacted;
 }
 
 uint64_t bry__table_excess(const bry__table *table)
@@ -477,13 +474,11 @@ static void table_replace_largest(bry__segment *segment, unsigned index, uint32_
     bry__segment_set_value(segment, i, value);
 }
 
-static bry_status table_widen_segment(bry__table *table, bry__segment *segment, uint64_t u_most,
-                                      const bry_allocator *allocator)
+static bry_status table_widen_segment(bry__table *table, uint64_t number, bry__segment *segment,
+                                      uint64_t u_most, const bry_allocator *allocator)
 {
-    size_t before = bry__segment_bytes(segment);
-    bry_status status = bry__segment_widen(segment, u_most, table->value_bits, allocator);
-    table->block_bytes += bry__segment_bytes(segment) - before;
-    return status;
+    return bry__segment_widen(segment, u_most, table->value_bits,
+                              &(bry__home){allocator, table, number});
 }
 
 bry_status bry__table_add_at(bry__table *table, const bry__table_place *at, uint32_t value,
@@ -495,7 +490,7 @@ bry_status bry__table_add_at(bry__table *table, const bry__table_place *at, uint
     uint64_t moved = 0;
     if (at->first.count >= BRY__CROWD) {
         if (!bry__segment_fits(segment, value))
-            status = table_widen_segment(table, segment, at->u_most, allocator);
+            status = table_widen_segment(table, at->i, segment, at->u_most, allocator);
         if (status != BRY_OK)
             return status;
         uint32_t largest = bry__segment_value(segment, place.index + BRY__CROWD - 1);
@@ -514,11 +509,9 @@ bry_status bry__table_add_at(bry__table *table, const bry__table_place *at, uint
             place.index++;
             place.bit++;
         }
-        size_t before = bry__segment_bytes(segment);
         moved = segment->n - place.index;
         status = bry__segment_insert(segment, at->u_most, place, (bry__entry){at->u, value},
-                                     table->value_bits, allocator);
-        table->block_bytes += bry__segment_bytes(segment) - before;
+                                     table->value_bits, &(bry__home){allocator, table, at->i});
     }
     if (status != BRY_OK)
         return status;
@@ -558,12 +551,10 @@ static void table_remove_from_segment(bry__table *table, const bry__table_place 
             return;
         }
     }
-    size_t before = bry__segment_bytes(segment);
     bry__table_count_step(table, segment->n - index);
     place.bit += index - place.index;
     place.index = index;
-    bry__segment_remove(segment, at->u_most, place, at->u, allocator);
-    table->block_bytes += bry__segment_bytes(segment) - before;
+    bry__segment_remove(segment, at->u_most, place, at->u, &(bry__home){allocator, table, at->i});
 }
 
 static bool table_take_at(bry__table *table, const bry__table_place *at, uint32_t value,

@@ -28,8 +28,8 @@ typedef struct bry__table {
     bry__segment **group;
     uint32_t groups, group_room;
     bry__overflow overflow;
-    uint64_t block_bytes; /* of all segments' blocks */
-    uint64_t moved; /* total number of entries moved by changes */
+    struct bry__arena *arena; /* with most blocks of a large table (arena/table_arena.c), or NULL */
+    uint64_t block_bytes; /* of all segments' blocks, with their areas */
     uint64_t sweep; /* next segment of bry__table_reclaim() */
     uint16_t first_room; /* records of the first group; the others have BRY__GROUP_SIZE */
     uint16_t max_step; /* most entries moved by one operation */

@@ -12,6 +12,7 @@
 
 #include "hash/derive.h"
 #include "maplet/items.h"
+#include "maplet/table_arena.h"
 
 /* ---- copies --------------------------------------------------------------------------------- */
 
@@ -22,12 +23,15 @@ bry_status bry__table_clone(const bry__table *table, bry__table *copy,
     made.group = NULL;
     made.groups = made.group_room = 0;
     made.overflow = (bry__overflow){0};
-    bry_status status = BRY_OK;
+    made.arena = NULL;
+    made.block_bytes = 0;
+    bry_status status = bry__arena_begin_like(&made, table, allocator);
     for (uint64_t i = 0; i < table->segments && status == BRY_OK; i++) {
         status = bry__table_reach(&made, i, allocator);
         if (status == BRY_OK)
-            status = bry__segment_clone(bry__table_segment(table, i), bry__table_segment(&made, i),
-                                        allocator);
+            status =
+                bry__segment_clone(bry__table_segment(table, i), bry__table_u_most(table, i),
+                                   bry__table_segment(&made, i), &(bry__home){allocator, &made, i});
     }
     if (status == BRY_OK)
         status = bry__overflow_clone(&table->overflow, &made.overflow, allocator);
@@ -134,20 +138,16 @@ bry_status bry__build_segment(bry__build *build, uint64_t i)
 {
     bry__table *made = build->made;
     bool spilled = false;
-    bry__segment_builder builder;
     bry_status status = is_crowded(build) ? move_to_overflow(build, i, &spilled) : BRY_OK;
     if (status == BRY_OK)
         status = bry__table_reach(made, i, build->allocator);
     if (status == BRY_OK)
-        status = bry__segment_begin(&builder, (unsigned)build->n, bry__table_u_most(made, i),
-                                    made->value_bits, build->allocator);
+        status = bry__segment_write(bry__table_segment(made, i), bry__table_u_most(made, i),
+                                    build->entries, (unsigned)build->n, made->value_bits,
+                                    &(bry__home){build->allocator, made, i});
     if (status != BRY_OK)
         return status;
-    bry__segment_fill(&builder, build->entries, (unsigned)build->n);
-    bry__segment *segment = bry__table_segment(made, i);
-    *segment = bry__segment_end(&builder);
-    segment->spilled = spilled;
-    made->block_bytes += bry__segment_bytes(segment);
+    bry__table_segment(made, i)->spilled = spilled;
     made->n += build->n;
     build->n = 0;
     return BRY_OK;
@@ -166,7 +166,6 @@ bry_status bry__build_begin(bry__build *build, const bry__table *like, uint64_t 
         return BRY_E_NOMEM;
     }
     build->made->dead = like->dead;
-    build->made->moved = like->moved;
     build->made->max_step = like->max_step;
     return BRY_OK;
 }

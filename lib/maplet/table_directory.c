@@ -3,7 +3,7 @@
  * first group begins with one record and grows by factors of four, so that a small table has a
  * small directory; the others never move.
  */
-#include "maplet/table.h"
+#include "maplet/table_arena.h"
 
 #include <string.h>
 
@@ -111,16 +111,18 @@ uint64_t bry__table_bytes_empty(void)
 
 bool bry__table_free_some(bry__table *table, size_t groups, const bry_allocator *allocator)
 {
+    enum { AREAS = 8 }; /* for each group: as much memory as a group may need, or more */
+    bool areas_left = !bry__arena_free_some(
+        table, groups < SIZE_MAX / AREAS ? groups * AREAS : SIZE_MAX, allocator);
     for (; table->groups > 0 && groups > 0; groups--) {
         size_t bytes = table_group_bytes(table, --table->groups);
         bry__segment *group = table->group[table->groups];
-        for (unsigned j = 0; j < bytes / sizeof *group; j++) {
-            table->block_bytes -= bry__segment_bytes(&group[j]);
-            bry__segment_free(&group[j], allocator);
-        }
+        for (unsigned j = 0; j < bytes / sizeof *group; j++)
+            if (!group[j].in_area)
+                bry__block_free(&(bry__home){allocator, table, 0}, &group[j]);
         bry__free(allocator, group, bytes);
     }
-    if (table->groups > 0)
+    if (table->groups > 0 || areas_left)
         return false;
     bry__table_free(table, allocator);
     return true;
@@ -128,8 +130,8 @@ bool bry__table_free_some(bry__table *table, size_t groups, const bry_allocator 
 
 void bry__table_free(bry__table *table, const bry_allocator *allocator)
 {
-    if (table->groups > 0) {
-        bry__table_free_some(table, table->groups, allocator);
+    if (table->groups > 0 || table->arena) {
+        bry__table_free_some(table, SIZE_MAX, allocator);
         return;
     }
     bry__free(allocator, table->group, table->group_room * sizeof *table->group);

@@ -96,8 +96,7 @@ static void groups_clear_segment(bry__table *table, uint64_t i, bry__gone *gone,
     while (bry__segment_next(segment, bry__table_u_most(table, i), &cursor, &entry))
         gone(context, entry.u << bry__table_level(table, i) | i, entry.value);
     table->n -= segment->n;
-    table->block_bytes -= bry__segment_bytes(segment);
-    bry__segment_free(segment, allocator);
+    bry__block_free(&(bry__home){allocator, table, i}, segment);
     *segment = (bry__segment){0};
 }
 

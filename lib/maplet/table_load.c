@@ -6,6 +6,7 @@
 #include "maplet/table_save.h"
 
 #include "common/endian.h"
+#include "maplet/table_arena.h"
 #include "maplet/table_code.h"
 
 #include <string.h>
@@ -107,50 +108,44 @@ static bry_status table_load_spill(bry__table_loading *loading, const bry__segme
 
 /* ---- segments ------------------------------------------------------------------------------ */
 
-/* Makes a segment from the block of a record. */
-static bry_status table_load_make_segment(bry__table_loading *loading, const unsigned char *block,
-                                          unsigned n, const bry__segment_layout *layout,
-                                          bry__segment *made)
+/* Makes a segment from the block of a record, in a buffer. */
+static bry__segment table_load_segment(const bry__table *table, const unsigned char *block,
+                                       unsigned n, const bry__segment_layout *layout,
+                                       unsigned char *buffer)
 {
-    size_t size = n ? bry__segment_block(layout->steps) : 0;
-    /* What is beyond the first record is put elsewhere at once. */
-    bry_status status = bry__frame_reader_claim(loading->reader, loading->more ? 0 : size);
-    if (status != BRY_OK)
-        return status;
-    *made = (bry__segment){.n = (uint16_t)n,
-                           .steps = (uint16_t)layout->steps,
-                           .remainder_bits = (uint8_t)layout->remainder_bits,
-                           .value_bits = (uint8_t)loading->table->value_bits};
+    bry__segment made = {.n = (uint16_t)n,
+                         .steps = (uint16_t)layout->steps,
+                         .remainder_bits = (uint8_t)layout->remainder_bits,
+                         .value_bits = (uint8_t)table->value_bits};
     if (n == 0)
-        return BRY_OK;
-    made->bytes = bry__alloc_buffer(loading->allocator, size);
-    if (!made->bytes)
-        return table_load_no_memory(loading);
-    memcpy(made->bytes, block, layout->front);
-    memset(made->bytes + layout->front, 0, size - layout->front - layout->slots);
-    memcpy(made->bytes + size - layout->slots, block + layout->front, layout->slots);
-    return BRY_OK;
+        return made;
+    size_t size = bry__segment_block(layout->steps);
+    made.bytes = buffer;
+    memcpy(buffer, block, layout->front);
+    memset(buffer + layout->front, 0, size - layout->front - layout->slots);
+    memcpy(buffer + size - layout->slots, block + layout->front, layout->slots);
+    return made;
 }
 
 /* The first record of a segment becomes the segment; the others go to the overflow. */
-static bry_status table_load_take_segment(bry__table_loading *loading, bry__segment *made)
+static bry_status table_load_take_segment(bry__table_loading *loading, const bry__segment *made)
 {
     bry__table *table = loading->table;
-    const char *problem =
-        bry__segment_check_layout(made, bry__table_u_most(table, loading->segment));
+    uint64_t i = loading->segment;
+    const char *problem = bry__segment_check_layout(made, bry__table_u_most(table, i));
     if (!problem)
         problem = table_load_check_entries(loading, made);
-    if (problem) {
-        bry__segment_free(made, loading->allocator);
+    if (problem)
         return bry__frame_reader_bad(loading->reader, problem);
-    }
-    if (loading->more) {
-        bry_status status = table_load_spill(loading, made);
-        bry__segment_free(made, loading->allocator);
+    if (loading->more)
+        return table_load_spill(loading, made);
+    bry_status status =
+        bry__frame_reader_claim(loading->reader, made->n ? bry__arena_cost(table, made->steps) : 0);
+    if (status != BRY_OK)
         return status;
-    }
-    *bry__table_segment(table, loading->segment) = *made;
-    table->block_bytes += bry__segment_bytes(made);
+    if (bry__segment_clone(made, bry__table_u_most(table, i), bry__table_segment(table, i),
+                           &(bry__home){loading->allocator, table, i}) != BRY_OK)
+        return table_load_no_memory(loading);
     table->n += made->n;
     return BRY_OK;
 }
@@ -184,10 +179,9 @@ static bry_status table_load_record(bry__table_loading *loading, const unsigned 
     bry_status status = table_load_reach(loading);
     if (status != BRY_OK)
         return status;
-    bry__segment made;
-    status = table_load_make_segment(loading, record + BRY__RECORD_SIZE, n, &layout, &made);
-    if (status == BRY_OK)
-        status = table_load_take_segment(loading, &made);
+    unsigned char block[BRY__SEGMENT_RECORD_MOST];
+    bry__segment made = table_load_segment(table, record + BRY__RECORD_SIZE, n, &layout, block);
+    status = table_load_take_segment(loading, &made);
     loading->more = more;
     loading->segment += !more;
     *used = BRY__RECORD_SIZE + layout.front + layout.slots;

@@ -85,13 +85,12 @@ static bry_status table_sweep_segment(bry__table *table, uint64_t i, const sweep
     bry__segment *segment = bry__table_segment(table, i);
     uint64_t u_most = bry__table_u_most(table, i);
     unsigned n = segment->n;
-    size_t bytes = bry__segment_bytes(segment);
-    bry_status status = bry__segment_drop_nameless(segment, u_most, by->names, table->value_bits,
-                                                   by->gone, by->context, by->allocator);
+    bry_status status =
+        bry__segment_drop_nameless(segment, u_most, by->names, table->value_bits, by->gone,
+                                   by->context, &(bry__home){by->allocator, table, i});
     if (status != BRY_OK || segment->n == n)
         return status;
     table->n -= n - segment->n;
-    table->block_bytes += bry__segment_bytes(segment) - bytes;
     bry__table_count_step(table, segment->n);
     return BRY_OK;
 }
@@ -181,11 +180,10 @@ static bry_status table_widen_for_remap(bry__table *table, bry__map_value *map, 
         while (bry__segment_next(segment, u_most, &cursor, &entry)) {
             if (bry__segment_fits(segment, map(context, entry.value)))
                 continue;
-            size_t before = bry__segment_bytes(segment);
-            bry_status status = bry__segment_widen(segment, u_most, table->value_bits, allocator);
+            bry_status status = bry__segment_widen(segment, u_most, table->value_bits,
+                                                   &(bry__home){allocator, table, i});
             if (status != BRY_OK)
                 return status;
-            table->block_bytes += bry__segment_bytes(segment) - before;
             break;
         }
     }

@@ -64,7 +64,7 @@ TEST(test_steady)
         assert_true(shape.error <= cases[c].error);
         assert_true(stats_of(window).estimated_error <= shape.error);
         assert_true((double)worst * 8 / N <= cases[c].most_bits);
-        assert_true(worst <= shape.bytes + shape.bytes / 50);
+        assert_true(worst <= shape.bytes + shape.bytes / 33);
         bry_window_destroy(window);
     }
 }

@@ -27,7 +27,8 @@ RANKS = {
     "counter": 6,
 }
 # Internals of the maplet.
-INSIDE_MAPLET = {"maplet/table.h", "maplet/segment.h", "maplet/overflow.h"}
+INSIDE_MAPLET = {"maplet/table.h", "maplet/segment.h", "maplet/overflow.h",
+                 "maplet/table_arena.h"}
 # These may include the public headers, their own files, and what is listed here; only those with
 # "lib/" may look inside the library.
 SURFACES = {

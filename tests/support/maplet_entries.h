@@ -3,6 +3,7 @@
 #define BRY_TESTS_MAPLET_ENTRIES_H
 
 #include "maplet/maplet.h"
+#include "maplet/table_arena.h"
 #include "support/cmocka_all.h"
 #include "support/generator.h"
 
@@ -29,20 +30,20 @@ static inline void maplet_check(const bry__maplet *maplet)
 {
     for (unsigned t = 0; t < maplet->tables; t++) {
         const bry__table *table = &maplet->table[t];
-        uint64_t bytes = 0, n = bry__overflow_count(&table->overflow);
+        uint64_t n = bry__overflow_count(&table->overflow);
         for (uint64_t i = 0; i < table->segments; i++) {
             const bry__segment *segment = bry__table_segment(table, i);
             const char *problem = bry__segment_check(segment, bry__table_u_most(table, i),
                                                      bry__table_u_limit(table, i));
             if (problem)
                 fail_msg("table %u, segment %ju: %s", t, (uintmax_t)i, problem);
-            bytes += bry__segment_bytes(segment);
             n += segment->n;
         }
         const char *problem = bry__table_check_overflow(table);
+        if (!problem)
+            problem = bry__arena_check(table);
         if (problem)
             fail_msg("table %u: %s", t, problem);
-        assert_int_equal(bytes, table->block_bytes);
         assert_int_equal(n, table->n);
         assert_true(table->max_step <= 8192);
     }

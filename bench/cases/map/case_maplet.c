@@ -200,7 +200,6 @@ static bool observe_maplet(const maplet_work *work, maplet_report *report)
         report->bits_per_entry = 8 * (double)report->bytes / n;
         report->load = bits_in_use(maplet) / (8 * (double)report->bytes);
         report->predicted_error = bry__maplet_error_now(maplet);
-        report->moved_per_insert = (double)maplet->table[0].moved / n;
         report->max_step = maplet->table[0].max_step;
         report->collided = (double)count_collided(work) / n;
     }

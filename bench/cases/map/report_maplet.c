@@ -64,7 +64,6 @@ void bench_maplet_json(cli_json *json, const maplet_report *report)
     cli_json_number(json, "predicted_error", report->predicted_error);
     cli_json_number(json, "false_positive", report->false_positive);
     cli_json_number(json, "collided", report->collided);
-    cli_json_number(json, "moved_per_insert", report->moved_per_insert);
     cli_json_count(json, "max_step", report->max_step);
     if (settings->grow) {
         cli_json_number(json, "bits_per_entry_mean", report->bits_per_entry_mean);
@@ -111,8 +110,8 @@ bool bench_maplet_text(FILE *out, const maplet_report *report)
             "\nerror: at most %.4g %%, observed %.4g %%; %.4g %% of the entries share a "
             "fingerprint.\n",
             report->predicted_error * 100, report->false_positive * 100, report->collided * 100);
-    fprintf(out, "%.1f %% of the bits hold entries; an insertion moves %.1f entries, at most %u.\n",
-            report->load * 100, report->moved_per_insert, report->max_step);
+    fprintf(out, "%.1f %% of the bits hold entries; an insertion moves at most %u entries.\n",
+            report->load * 100, report->max_step);
     if (settings->grow)
         fprintf(out, "from half to full: %.2f bits per entry on average, %.2f at most.\n",
                 report->bits_per_entry_mean, report->bits_per_entry_max);

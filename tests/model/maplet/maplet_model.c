@@ -1,6 +1,7 @@
 #include "model/maplet/maplet_model.h"
 
 #include "kernel/kernel.h"
+#include "maplet/table_arena.h"
 #include "model/maplet/maplet_side.h"
 #include "support/failing_allocator.h"
 #include "support/maplet_twins.h"
@@ -24,6 +25,7 @@ typedef struct pair {
     key_kind keys;
     unsigned most_keys; /* fewer keys are repeated more often */
     maplet_side side[2];
+    unsigned area; /* bytes of the areas of all tables; 0: large tables have areas */
     bool armed; /* an allocation of this operation fails */
     bry_hash hashes[MAX_BATCH];
     uint32_t values[MAX_BATCH];
@@ -61,6 +63,7 @@ static void *create(model_reader *reader)
     unsigned keys = model_byte(reader);
     both->keys = (key_kind)(keys % KEY_KINDS);
     both->most_keys = 0x10000u >> (keys / KEY_KINDS % 5 * 2);
+    both->area = keys & 128 ? 2048u << (keys / KEY_KINDS % 4) : 0;
     model_say(reader, "create capacity %ju, error %g, %u bits, %s, %u keys of kind %d",
               (uintmax_t)options.capacity, options.error, options.value_bits,
               options.fixed ? "fixed" : "growing", both->most_keys, both->keys);
@@ -545,6 +548,15 @@ static const struct {
     {do_save, 1},   {do_exchange, 1}, {do_rarely, 1},
 };
 
+/* Small tables would have none. */
+static void use_areas(pair *both)
+{
+    const bry__maplet *maplet = &both->side[0].maplet;
+    for (unsigned i = 0; i < maplet->tables && both->area; i++)
+        if (!maplet->table[i].arena)
+            (void)bry__arena_begin(&maplet->table[i], both->area, 1, &both->memory.allocator);
+}
+
 static void step(void *state, model_reader *reader)
 {
     pair *both = state;
@@ -561,6 +573,7 @@ static void step(void *state, model_reader *reader)
         model_say(reader, "allocation %ju is to fail%s:", (uintmax_t)both->memory.fail_at,
                   both->memory.keep_failing ? ", and those after it" : "");
     }
+    use_areas(both);
     for (picked %= 32; picked >= operations[which].share; which++)
         picked -= operations[which].share;
     operations[which].run(both, reader);

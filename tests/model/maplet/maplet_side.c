@@ -1,6 +1,7 @@
 #include "model/maplet/maplet_side.h"
 
 #include "kernel/kernel.h"
+#include "maplet/table_arena.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,19 +60,19 @@ void side_check_numbers(const maplet_side *side, model_reader *reader)
 
 static void check_structure(const bry__table *table, model_reader *reader)
 {
-    uint64_t bytes = 0, n = bry__overflow_count(&table->overflow);
+    uint64_t n = bry__overflow_count(&table->overflow);
     for (uint64_t i = 0; i < table->segments; i++) {
         const bry__segment *segment = bry__table_segment(table, i);
         const char *problem =
             bry__segment_check(segment, bry__table_u_most(table, i), bry__table_u_limit(table, i));
         if (problem)
             model_fail(reader, "segment %ju: %s", (uintmax_t)i, problem);
-        bytes += bry__segment_bytes(segment);
         n += segment->n;
     }
-    model_expect(reader, bytes == table->block_bytes);
     model_expect(reader, n == table->n);
     const char *problem = bry__table_check_overflow(table);
+    if (!problem)
+        problem = bry__arena_check(table);
     if (problem)
         model_fail(reader, "%s", problem);
 }

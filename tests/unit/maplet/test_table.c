@@ -3,7 +3,7 @@
  * reclaiming while the table changes, memory that runs out during growth. And their size, for
  * every number of entries.
  */
-#include "maplet/table.h"
+#include "maplet/table_arena.h"
 
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
@@ -45,20 +45,20 @@ static void take(uint64_t fingerprint, uint32_t value)
 /* Checks all invariants; walks all entries. */
 static void check_table(const bry__table *it)
 {
-    uint64_t bytes = 0, n = bry__overflow_count(&it->overflow);
+    uint64_t n = bry__overflow_count(&it->overflow);
     for (uint64_t i = 0; i < it->segments; i++) {
         const bry__segment *segment = bry__table_segment(it, i);
         const char *problem =
             bry__segment_check(segment, bry__table_u_most(it, i), bry__table_u_limit(it, i));
         if (problem)
             fail_msg("segment %ju: %s", (uintmax_t)i, problem);
-        bytes += bry__segment_bytes(segment);
         n += segment->n;
     }
     const char *problem = bry__table_check_overflow(it);
+    if (!problem)
+        problem = bry__arena_check(it);
     if (problem)
         fail_msg("%s", problem);
-    assert_int_equal(bytes, it->block_bytes);
     assert_int_equal(n, it->n);
     assert_true(it->max_step <= LARGEST_STEP);
 }
@@ -534,18 +534,21 @@ TEST(test_reclaim_of_most_entries)
     finish();
 }
 
-/* Every third allocation fails: nothing is lost, and in the end all is reclaimed. */
-TEST(test_reclaim_out_of_memory)
+/* Reclaiming needs no memory, unless values get wider meanwhile. Then every second allocation fails:
+ * nothing is lost, and in the end all is reclaimed. */
+static void reclaim_without_memory(bool wider)
 {
-    start(UINT64_C(1) << 46, 16);
+    start(UINT64_C(1) << 26, wider ? 3 : 16);
     generator numbers = {13};
     fill(&numbers, 20000);
     for (uint32_t i = 0; i < 300; i++)
-        put(99, i);
+        put(99, i & 7);
+    table.value_bits = wider ? 32 : 16;
+    memory.keep_failing = !wider;
     bry__kept_values names = names_but(2);
     uint64_t even = table.n - count_odd(), gone = 0;
     unsigned failed = 0;
-    memory.fail_at = 3;
+    memory.fail_at = wider ? 2 : 1;
     for (bool done = false; !done;) {
         failing_allocator_restart(&memory);
         failed += bry__table_reclaim(&table, &names, note_gone, &gone, 1000, &done,
@@ -554,10 +557,16 @@ TEST(test_reclaim_out_of_memory)
         assert_true(failed < 1000);
     }
     memory.fail_at = 0;
-    assert_true(failed > 0);
+    assert_int_equal(failed > 0, wider);
     assert_int_equal(table.n, even);
     check();
     finish();
+}
+
+TEST(test_reclaim_out_of_memory)
+{
+    reclaim_without_memory(false);
+    reclaim_without_memory(true);
 }
 
 /* ---- values ---- */
@@ -646,7 +655,8 @@ TEST(test_growth_catches_up)
     start(UINT64_C(1) << 34, 10);
     fill(&numbers, n + 2000);
     assert_int_equal(table.segments, segments);
-    assert_true(bytes < 1.1 * (double)memory.now);
+    /* Areas that could not grow have small ones beside them. */
+    assert_true(bytes < 1.25 * (double)memory.now);
     finish();
 }
 

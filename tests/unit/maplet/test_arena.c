@@ -1,0 +1,284 @@
+/*
+ * Tables whose blocks lie in areas: random programs against a list, with areas of many sizes and
+ * with failing allocations; and how much memory a table takes that grows, changes and shrinks.
+ */
+#include "maplet/table_arena.h"
+
+#include "support/cmocka_all.h"
+#include "support/failing_allocator.h"
+#include "support/generator.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 20000 };
+
+typedef struct both {
+    failing_allocator memory;
+    generator numbers;
+    bry__table table;
+    uint32_t n;
+    uint64_t fingerprint[MOST];
+    uint32_t value[MOST];
+} both;
+
+static both it;
+
+static void start(uint64_t range, unsigned value_bits, uint32_t area, uint32_t least, uint64_t seed)
+{
+    memset(&it, 0, sizeof it);
+    failing_allocator_init(&it.memory);
+    it.numbers = (generator){seed};
+    assert_int_equal(bry__table_init(&it.table, range, value_bits, &it.memory.allocator), BRY_OK);
+    if (area)
+        assert_int_equal(bry__arena_begin(&it.table, area, least, &it.memory.allocator), BRY_OK);
+}
+
+static void finish(void)
+{
+    bry__table_free(&it.table, &it.memory.allocator);
+    assert_int_equal(it.memory.now, 0);
+    assert_int_equal(it.memory.blocks, 0);
+}
+
+/* ---- comparing ---- */
+
+static uint64_t sum_of_list(void)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < it.n; i++) {
+        generator mixed = {it.fingerprint[i] * 31 + it.value[i]};
+        sum += generator_next(&mixed);
+    }
+    return sum;
+}
+
+static void compare(const bry__table *table)
+{
+    bry__table_cursor cursor = {0};
+    uint64_t fingerprint, sum = 0, n = 0;
+    uint32_t value;
+    for (; bry__table_next(table, &cursor, &fingerprint, &value); n++) {
+        generator mixed = {fingerprint * 31 + value};
+        sum += generator_next(&mixed);
+    }
+    assert_int_equal(n, it.n);
+    assert_int_equal(sum, sum_of_list());
+}
+
+static void check(const bry__table *table, const failing_allocator *memory)
+{
+    for (uint64_t i = 0; i < table->segments; i++) {
+        const char *problem =
+            bry__segment_check(bry__table_segment(table, i), bry__table_u_most(table, i),
+                               bry__table_u_limit(table, i));
+        if (problem)
+            fail_msg("segment %ju: %s", (uintmax_t)i, problem);
+    }
+    const char *problem = bry__arena_check(table);
+    if (problem)
+        fail_msg("%s", problem);
+    assert_int_equal(bry__table_bytes(table), memory->now);
+}
+
+/* ---- changing ---- */
+
+static void add(void)
+{
+    uint64_t fingerprint = generator_below(&it.numbers, it.table.range);
+    uint32_t value = (uint32_t)generator_below(&it.numbers, UINT64_C(1) << it.table.value_bits);
+    bry_status status = bry__table_add(&it.table, fingerprint, value, &it.memory.allocator);
+    if (status == BRY_E_NOMEM) {
+        assert_true(it.memory.fail_at > 0);
+        return;
+    }
+    assert_int_equal(status, BRY_OK);
+    it.fingerprint[it.n] = fingerprint;
+    it.value[it.n++] = value;
+}
+
+static void take(void)
+{
+    uint32_t i = (uint32_t)generator_below(&it.numbers, it.n);
+    assert_true(bry__table_del(&it.table, it.fingerprint[i], it.value[i], &it.memory.allocator));
+    it.n--;
+    it.fingerprint[i] = it.fingerprint[it.n];
+    it.value[i] = it.value[it.n];
+}
+
+static void ignore(void *context, uint32_t value)
+{
+    (void)context;
+    (void)value;
+}
+
+/* Reclaims the entries of one of sixteen values. */
+static void reclaim(void)
+{
+    static uint32_t name[1 << 16];
+    uint32_t values = 1u << it.table.value_bits, gone = (uint32_t)generator_below(&it.numbers, 16);
+    for (uint32_t i = 0; i < values; i++)
+        name[i] = i % 16 == gone ? BRY__NOT_KEPT : i;
+    bry__kept_values names = bry__keep_named(name, values);
+    for (bool done = false; !done;)
+        assert_int_equal(
+            bry__table_reclaim(&it.table, &names, ignore, NULL, 5000, &done, &it.memory.allocator),
+            BRY_OK);
+    for (uint32_t i = 0; i < it.n; i++)
+        while (i < it.n && it.value[i] % 16 == gone) {
+            it.n--;
+            it.fingerprint[i] = it.fingerprint[it.n];
+            it.value[i] = it.value[it.n];
+        }
+}
+
+/* A copy has areas of the same size, and fails cleanly. */
+static void copy(void)
+{
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry__table made;
+    memory.fail_at = 1 + generator_below(&it.numbers, 40);
+    bry_status status = bry__table_clone(&it.table, &made, &memory.allocator);
+    if (status == BRY_OK) {
+        check(&made, &memory);
+        compare(&made);
+        if (it.table.arena)
+            assert_int_equal(made.arena->most, it.table.arena->most);
+        bry__table_free(&made, &memory.allocator);
+    }
+    assert_int_equal(memory.now, 0);
+}
+
+static void change(bool grows)
+{
+    uint64_t what = generator_below(&it.numbers, 10000);
+    if (what == 0)
+        reclaim();
+    else if (what == 1)
+        copy();
+    else if (it.n == 0 || (it.n < MOST && (what % 8 < 5) == grows))
+        add();
+    else
+        take();
+}
+
+TEST(test_programs)
+{
+    static const uint32_t areas[] = {0, 600, 2048, 5000, 16384, 40000};
+    static const unsigned widths[] = {0, 4, 12, 16};
+    for (unsigned i = 0; i < 24; i++) {
+        start(UINT64_C(1) << (20 + i), widths[i / 2 % 4], areas[i % 6], 1 + i % 3, i);
+        for (unsigned step = 0; step < 30000; step++) {
+            /* Sometimes, an allocation fails; removals succeed nevertheless. */
+            failing_allocator_restart(&it.memory);
+            it.memory.fail_at = step % 16 == 3 ? 1 + step / 16 % 3 : 0;
+            it.memory.keep_failing = step % 32 == 3;
+            change(step % 10000 < 6000);
+            it.memory.fail_at = 0;
+            it.memory.keep_failing = false;
+            if (step % 1000 == 0)
+                check(&it.table, &it.memory);
+            if (step % 5000 == 0)
+                compare(&it.table);
+        }
+        check(&it.table, &it.memory);
+        compare(&it.table);
+        while (it.n > 0)
+            take();
+        check(&it.table, &it.memory);
+        finish();
+    }
+}
+
+/* ---- bytes ---- */
+
+static double bits(void)
+{
+    return (double)bry__table_bytes(&it.table) * 8 / (double)it.table.n;
+}
+
+static uint32_t numbered_value(uint64_t i)
+{
+    return (uint32_t)i & ((1u << it.table.value_bits) - 1);
+}
+
+static void insert_numbered(uint64_t from, uint64_t to)
+{
+    for (uint64_t i = from; i < to; i++) {
+        generator one = {i};
+        uint64_t fingerprint = generator_below(&one, it.table.range);
+        assert_int_equal(
+            bry__table_add(&it.table, fingerprint, numbered_value(i), &it.memory.allocator),
+            BRY_OK);
+    }
+}
+
+static void remove_numbered(uint64_t from, uint64_t to, uint64_t step)
+{
+    for (uint64_t i = from; i < to; i += step) {
+        generator one = {i};
+        uint64_t fingerprint = generator_below(&one, it.table.range);
+        assert_true(
+            bry__table_del(&it.table, fingerprint, numbered_value(i), &it.memory.allocator));
+    }
+}
+
+/* What is counted is what is allocated, and that is little more than the entries need. */
+TEST(test_bytes)
+{
+    enum { N = 1 << 17 };
+    const uint64_t range = (uint64_t)N * 1000;
+    start(range, 16, 0, 0, 1);
+    insert_numbered(0, N);
+    check(&it.table, &it.memory);
+    double fresh = bits();
+    assert_true(fresh <= 29.4);
+    assert_true(fabs((double)bry__table_plan_bytes(range, 16, N) * 8 / N / fresh - 1) <= 0.01);
+
+    /* Half is removed and inserted again. */
+    remove_numbered(0, N, 2);
+    assert_true(bits() <= 1.12 * fresh);
+    insert_numbered(N, N + N / 2);
+    check(&it.table, &it.memory);
+    assert_true(bits() <= 1.02 * fresh);
+
+    /* Nine of ten are removed. */
+    remove_numbered(1, N, 2);
+    remove_numbered(N, N + N * 4 / 10, 1);
+    check(&it.table, &it.memory);
+    uint64_t left = it.table.n, bytes = bry__table_bytes(&it.table);
+    finish();
+    start(range, 16, 0, 0, 1);
+    insert_numbered(0, left);
+    assert_true((double)bytes <= 1.15 * (double)bry__table_bytes(&it.table));
+    finish();
+}
+
+/* Blocks so small that an area may have more than can be arranged together. */
+TEST(test_crowded_areas)
+{
+    enum { N = 600000 };
+    start(N * 3 / 2, 0, 0, 0, 1);
+    insert_numbered(0, N);
+    check(&it.table, &it.memory);
+    remove_numbered(0, N, 1);
+    assert_int_equal(it.memory.now, bry__table_bytes_empty());
+    finish();
+}
+
+/* Small tables have no areas, and take no more than their blocks. */
+TEST(test_small)
+{
+    start(UINT64_C(1) << 30, 8, 0, 0, 1);
+    insert_numbered(0, 60 * 384);
+    assert_null(it.table.arena);
+    insert_numbered(60 * 384, 70 * 384);
+    assert_non_null(it.table.arena);
+    remove_numbered(0, 60 * 384, 1);
+    assert_null(it.table.arena);
+    check(&it.table, &it.memory);
+    remove_numbered(60 * 384, 70 * 384, 1);
+    assert_int_equal(it.memory.now, bry__table_bytes_empty());
+    finish();
+}
