@@ -127,6 +127,8 @@ class Commands(DedupCase):
                 self.assertEqual(bytes_below(self.repo / "containers"), 0)
                 self.check()
                 self.put("last")
+                # A number is not used again.
+                self.assertGreater(min(os.listdir(self.repo / "containers")), "0000000000000006")
                 self.assert_restores("last")
                 shutil.rmtree(self.repo)
 

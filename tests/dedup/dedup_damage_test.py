@@ -162,6 +162,17 @@ class Damage(DedupCase):
                 self.assert_restores("two")
                 shutil.rmtree(self.repo)
 
+    def test_interrupted_repair(self):
+        """A repair that was killed when it had moved a container is completed by the next one."""
+        self.small("--compress", "none")
+        (self.repo / "damaged").mkdir()
+        (self.repo / "containers/0000000000000001").rename(self.repo / "damaged/0000000000000001")
+        self.assertEqual(run("check", self.repo).returncode, 1)
+        self.assertEqual(run("check", self.repo, "--repair").returncode, 0)
+        self.check()
+        self.assert_restores("two")
+        self.assertEqual(self.put("three", "tree", "--no-cache")["new_bytes"], 0)
+
     def test_lost_container(self):
         self.small()
         (self.repo / "containers/0000000000000002").unlink()

@@ -151,6 +151,29 @@ static bry_status salvage_container(salvage *from, uint64_t number)
     return status;
 }
 
+/* Everything in REPO/damaged: a repair that was interrupted may have left containers there. What the
+ * store has is not stored again. */
+static bry_status salvage_all(salvage *from)
+{
+    dedup_store *store = from->store;
+    dedup_names names;
+    uint64_t number;
+    int folder = openat(store->repo->fd, "damaged", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return errno == ENOENT ? BRY_OK : dedup_problem(BRY_E_IO, "damaged: ");
+    bry_status status = dedup_names_read(folder, "damaged", &names);
+    if (status != BRY_OK)
+        return status;
+    for (size_t i = 0; i < names.count; i++) /* a number is not used again */
+        if (dedup_container_number(names.name[i], &number) && number >= store->next)
+            store->next = number + 1;
+    for (size_t i = 0; status == BRY_OK && i < names.count; i++)
+        if (dedup_container_number(names.name[i], &number))
+            status = salvage_container(from, number);
+    dedup_names_free(&names);
+    return status;
+}
+
 /* Damaged records of archives go, so that the other archives can be used. */
 static void set_record_aside(void *context, const char *name)
 {
@@ -191,12 +214,7 @@ bry_status dedup_repair(dedup_repo *repo, const dedup_findings *findings, uint64
         status = dedup_rebuild_open(&store, repo);
     if (status != BRY_OK)
         return status;
-    /* A number is not used again: the damaged container may have been the last. */
-    for (size_t i = 0; i < findings->damaged_count; i++)
-        if (findings->damaged[i] >= store.next)
-            store.next = findings->damaged[i] + 1;
-    for (size_t i = 0; status == BRY_OK && i < findings->damaged_count; i++)
-        status = salvage_container(&from, findings->damaged[i]);
+    status = salvage_all(&from);
     if (status == BRY_OK)
         status = dedup_store_commit(&store);
     if (status == BRY_OK)

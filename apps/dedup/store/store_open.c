@@ -194,6 +194,9 @@ bry_status dedup_store_open(dedup_store *store, dedup_repo *repo, bool write)
     bry_status status = dedup_store_open_plain(store, repo, write);
     if (status == BRY_OK) {
         status = dedup_units_open(&store->units, repo, &store->rows, store->adopted);
+        /* A number is not used again, also not that of a container which gc has removed. */
+        if (status == BRY_OK && store->units.next > store->next)
+            store->next = store->units.next;
         /* At once: the next process does not know what this one has entered. */
         if (status == BRY_OK && write && store->units.rebuilt)
             status = dedup_store_save(store);

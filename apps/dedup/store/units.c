@@ -195,9 +195,12 @@ bry_status dedup_units_open(dedup_units *units, const dedup_repo *repo, const de
                      missing ? "is missing" : "is damaged");
         return dedup_units_build(units, repo, rows);
     }
+    units->next = next;
     if (adopted && adopted < next) {
         dedup_units_close(units);
-        return dedup_units_build(units, repo, rows);
+        status = dedup_units_build(units, repo, rows);
+        units->next = next;
+        return status;
     }
     reopen_unit(units);
     status = add_rows_from(units, next);

@@ -33,6 +33,7 @@ typedef struct dedup_units {
     uint32_t unit; /* that takes chunks */
     bool open; /* there is one */
     bool rebuilt; /* could not be loaded */
+    uint64_t next; /* number of the next container when they were saved; 0: unknown */
     uint64_t from,
         to; /* containers in whose units chunks were removed: first, and after the last */
 } dedup_units;
