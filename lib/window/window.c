@@ -117,7 +117,7 @@ bry_status bry_window_create(const bry_window_options *given, bry_window **windo
     if (!made)
         return BRY_E_NOMEM;
     *made = (bry_window){.allocator = allocator,
-                         .options = options,
+                         .options = bry__window_keep(&options),
                          .engine = engine,
                          .time = options.start,
                          .started = options.start != 0};
@@ -131,9 +131,37 @@ bry_status bry_window_create(const bry_window_options *given, bry_window **windo
     return BRY_OK;
 }
 
+bry__window_kept bry__window_keep(const bry_window_options *options)
+{
+    return (bry__window_kept){.window = options->window,
+                              .capacity = options->capacity,
+                              .max_bytes = options->max_bytes,
+                              .max_skew = options->max_skew,
+                              .seed = options->seed,
+                              .error = options->error,
+                              .fbf = options->fbf,
+                              .generations = options->generations,
+                              .refuse = options->refuse,
+                              .fixed = options->fixed,
+                              .refresh = options->refresh};
+}
+
 bry_window_options bry__window_like(const bry_window *other)
 {
-    bry_window_options options = other->options;
+    const bry__window_kept *kept = &other->options;
+    bry_window_options options = {.struct_size = sizeof options,
+                                  .engine = other->engine->engine,
+                                  .window = kept->window,
+                                  .capacity = kept->capacity,
+                                  .error = kept->error,
+                                  .generations = kept->generations,
+                                  .max_bytes = kept->max_bytes,
+                                  .refuse = kept->refuse,
+                                  .fixed = kept->fixed,
+                                  .refresh = kept->refresh,
+                                  .max_skew = kept->max_skew,
+                                  .seed = kept->seed,
+                                  .fbf = kept->fbf};
     other->engine->like(other->self, &options);
     options.start = other->time;
     return options;
@@ -332,7 +360,7 @@ uint64_t bry_window_bytes(const bry_window *window)
 bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stats)
 {
     bry_window_stats now = {
-        .engine = window->options.engine,
+        .engine = window->engine->engine,
         .seed = window->options.seed,
         .time = window->time,
         .started = window->started,

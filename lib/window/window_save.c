@@ -70,7 +70,7 @@ static uint64_t limit_here(const bry_window_options *options, uint64_t max_bytes
 
 /* The options of creation, checked again. */
 static const char *window_save_read_options(const unsigned char *numbers, uint64_t seed,
-                                            bry_window *window)
+                                            bry_window *window, bry_window_options *options)
 {
     uint32_t engine = bry__load32(numbers + AT_ENGINE), flags = bry__load32(numbers + AT_FLAGS);
     if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_FBF)
@@ -97,10 +97,11 @@ static const char *window_save_read_options(const unsigned char *numbers, uint64
     stored.max_bytes = limit_here(&stored, bry__load64(numbers + AT_MAX_BYTES));
     /* A zero would become a default, but a saved window has no zeros. */
     bry_window_shape shape;
-    if (bry__window_read_options(&stored, &window->options, &window->engine, &shape) != BRY_OK ||
-        window->options.window != stored.window || window->options.capacity != stored.capacity ||
-        window->options.error != stored.error || window->options.generations != stored.generations)
+    if (bry__window_read_options(&stored, options, &window->engine, &shape) != BRY_OK ||
+        options->window != stored.window || options->capacity != stored.capacity ||
+        options->error != stored.error || options->generations != stored.generations)
         return "the window's options are out of range";
+    window->options = bry__window_keep(options);
     window->time = bry__load64(numbers + AT_TIME);
     window->started = (flags & FLAG_STARTED) != 0;
     if (!window->started && window->time != 0)
@@ -116,7 +117,8 @@ static bry_status window_save_read_window(bry__frame_reader *reader, const bry_a
     if (status != BRY_OK)
         return status;
     bry_window read = {.allocator = *allocator};
-    const char *problem = window_save_read_options(numbers, reader->header.seed, &read);
+    bry_window_options options;
+    const char *problem = window_save_read_options(numbers, reader->header.seed, &read, &options);
     if (problem)
         return bry__frame_reader_bad(reader, problem);
     status = bry__frame_reader_claim(reader, sizeof read);
@@ -126,7 +128,7 @@ static bry_status window_save_read_window(bry__frame_reader *reader, const bry_a
     if (!made)
         return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the window");
     *made = read;
-    bry_window_options rest = bry__window_engine_options(&made->options);
+    bry_window_options rest = bry__window_engine_options(&options);
     status = made->engine->read(&rest, made->time, reader, allocator, &made->self);
     if (status == BRY_OK)
         status = bry__frame_reader_end(reader);

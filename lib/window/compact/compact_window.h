@@ -10,9 +10,9 @@
 typedef struct bry__compact_shape {
     uint64_t window; /* ms that are promised */
     uint64_t length; /* ms per generation */
-    unsigned bits; /* a generation's name is its number modulo 2^bits */
-    bool refresh;
     uint64_t max_bytes; /* 0: no limit */
+    uint8_t bits; /* a generation's name is its number modulo 2^bits */
+    bool refresh;
 } bry__compact_shape;
 
 typedef struct bry__compact_window {
@@ -21,11 +21,11 @@ typedef struct bry__compact_window {
     bry__aside *aside; /* expired tables, to be freed in steps */
     uint64_t newest, oldest; /* generations remembered at the last change */
     uint32_t value; /* of the newest generation, or BRY__NO_NAME */
-    uint64_t small; /* up to this many entries are reclaimed at once */
+    uint32_t small; /* up to this many entries are reclaimed at once */
     uint64_t allowance; /* entries that surely fit under max_bytes */
-    bool sweeping; /* there are dead entries */
     uint64_t debt; /* entries to be looked at, while sweeping */
     uint64_t paid_at; /* time up to which debt was computed */
+    bool sweeping; /* there are dead entries */
 } bry__compact_window;
 
 /* ---- generations ----------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ bry_status bry__compact_window_shape_of(const bry_window_options *options,
     *shape = (bry__compact_shape){
         .window = window,
         .length = length,
-        .bits = bits,
+        .bits = (uint8_t)bits,
         .refresh = options->refresh,
         .max_bytes = options->max_bytes,
     };

@@ -146,7 +146,7 @@ static void look(const void *object, answer_notes *notes)
     }
 }
 
-#define SAVED_JOB_OPTIONS(object) (object)->options
+#define SAVED_JOB_OPTIONS(object) bry__window_like(object)
 SAVED_JOB_CALLS(bry_window)
 
 const saved_job saved_window_compact = SAVED_JOB("window-compact", BRY_ENGINE_COMPACT, NULL);
