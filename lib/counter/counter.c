@@ -221,7 +221,6 @@ void bry_counter_destroy(bry_counter *counters)
     bry__counter_folder_close(counters);
     bry_window_destroy(counters->window);
     bry__counter_names_free(&counters->names);
-    bry__free(&counters->meter.allocator, counters->limbo_block, counters->limbo_size);
     bry_allocator under = counters->meter.under;
     bry__free(&under, counters, sizeof *counters);
 }
@@ -262,8 +261,9 @@ void bry_counter_get_n(const bry_counter *counters, const void *const *names, co
 
 bry_answer bry_counter_has(const bry_counter *counters, bry_hash id, uint64_t now)
 {
-    for (size_t i = 0; i < counters->limbo_count; i++)
-        if (counters->limbo[i].lo == id.lo && counters->limbo[i].hi == id.hi)
+    const bry__counter_limbo *limbo = bry__counter_limbo_of(counters);
+    for (size_t i = 0; limbo && i < limbo->count; i++)
+        if (limbo->ids[i].lo == id.lo && limbo->ids[i].hi == id.hi)
             return BRY_ABSENT;
     return bry_window_has(counters->window, id, now);
 }

@@ -274,20 +274,21 @@ static bry_status counter_batch_decide(bry_counter *counters, batch *b)
 /* The log failed: the window remembers ids that the table must not count. */
 static void counter_batch_abandon(bry_counter *counters, batch *b)
 {
+    bry__counter_limbo *limbo = bry__counter_limbo_of(counters);
     size_t kept = 0;
     for (size_t i = 0; i < b->n; i++)
         if (b->was[i] == BRY_ABSENT)
             b->ids[kept++] = b->ids[i];
     if (b->block) {
-        counters->limbo_block = b->block;
-        counters->limbo_size = b->block_size;
-        counters->limbo = b->ids;
+        limbo->block = b->block;
+        limbo->size = b->block_size;
+        limbo->ids = b->ids;
         b->block = NULL;
     } else {
-        memcpy(counters->limbo_small, b->ids, kept * sizeof *b->ids);
-        counters->limbo = counters->limbo_small;
+        memcpy(limbo->small, b->ids, kept * sizeof *b->ids);
+        limbo->ids = limbo->small;
     }
-    counters->limbo_count = kept;
+    limbo->count = kept;
 }
 
 static bry_status counter_batch_write_log(bry_counter *counters, batch *b)

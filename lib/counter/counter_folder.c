@@ -260,6 +260,11 @@ void bry__counter_folder_stats(const bry_counter *counters, bry_counter_stats *s
 
 /* ---- closing ------------------------------------------------------------------------------ */
 
+bry__counter_limbo *bry__counter_limbo_of(const bry_counter *counters)
+{
+    return counters->folder ? &counters->folder->limbo : NULL;
+}
+
 void bry__counter_folder_close(bry_counter *counters)
 {
     bry__counter_folder *folder = counters->folder;
@@ -272,6 +277,7 @@ void bry__counter_folder_close(bry_counter *counters)
         bry__io_drop(folder->io, folder->log.fd);
     if (folder->lock >= 0)
         bry__io_drop(folder->io, folder->lock);
+    bry__free(allocator, folder->limbo.block, folder->limbo.size);
     bry__free(allocator, folder->record, folder->room);
     bry__free(allocator, folder->path, folder->path_size);
     bry__free(allocator, folder, sizeof *folder);

@@ -23,6 +23,7 @@ struct bry__counter_folder {
     uint64_t unsynced; /* operations */
     unsigned char *record;
     size_t room;
+    bry__counter_limbo limbo;
 };
 
 /* The path of a file in the folder. BRY_E_IO: too long. */

@@ -43,16 +43,15 @@
 
 enum {
     PIECE = 64, /* buckets */
-    LEAST = 2, /* buckets in use, and in the first piece, which doubles until it has PIECE */
+    LEAST = 2, /* buckets in use, and in the first piece, which grows … */
+    FEW = 4, /* … by one up to this many, and then doubles until it has PIECE */
     ROOM = 1, /* of a new directory */
     SLOTS = 7, /* of a line; if another line follows, the last one points to it */
     HASH_BITS = 48,
+    GROW_ABOVE = 4, /* names per bucket, on average; the row shrinks below one */
 };
 #define HASH_MASK (((uint64_t)1 << HASH_BITS) - 1)
 #define TIES ((uint32_t)1 << 16)
-
-/* The row grows above this many names per bucket on average, and shrinks below one. */
-enum { GROW_ABOVE = 4 };
 
 typedef struct bry__counter_line {
     uint8_t tag[SLOTS]; /* 0: no name */
@@ -211,7 +210,7 @@ static uint64_t names_count_of(const line *at)
 static bry_status make_lines(bry__counter_names *names, uint64_t n, line **spare)
 {
     for (; n > 0; n--) {
-        line *made = bry__alloc(&names->allocator, sizeof *made);
+        line *made = bry__alloc(names->allocator, sizeof *made);
         if (!made)
             return BRY_E_NOMEM;
         names_push_line(spare, made);
@@ -224,7 +223,7 @@ static void free_lines(bry__counter_names *names, line *spare)
     while (spare) {
         line *gone = spare;
         spare = gone->slot[0].line;
-        bry__free(&names->allocator, gone, sizeof *gone);
+        bry__free(names->allocator, gone, sizeof *gone);
     }
 }
 
@@ -244,11 +243,11 @@ static void clear_bucket(bry__counter_names *names, line *first)
 
 static bry_status resize_directory(bry__counter_names *names, size_t room)
 {
-    line **piece = bry__alloc(&names->allocator, room * sizeof *piece);
+    line **piece = bry__alloc(names->allocator, room * sizeof *piece);
     if (!piece)
         return BRY_E_NOMEM;
     memcpy(piece, names->piece, names->pieces * sizeof *piece);
-    bry__free(&names->allocator, names->piece, names->room * sizeof *piece);
+    bry__free(names->allocator, names->piece, names->room * sizeof *piece);
     names->piece = piece;
     names->room = room;
     return BRY_OK;
@@ -261,7 +260,7 @@ static bry_status names_add_piece(bry__counter_names *names)
         if (status != BRY_OK)
             return status;
     }
-    line *piece = bry__alloc(&names->allocator, PIECE * sizeof *piece);
+    line *piece = bry__alloc(names->allocator, PIECE * sizeof *piece);
     if (!piece)
         return BRY_E_NOMEM;
     names->piece[names->pieces++] = piece;
@@ -271,13 +270,13 @@ static bry_status names_add_piece(bry__counter_names *names)
 /* The first piece with room for this many buckets; the common ones are copied. */
 static bry_status resize_first_piece(bry__counter_names *names, unsigned room)
 {
-    line *piece = bry__alloc(&names->allocator, room * sizeof *piece);
+    line *piece = bry__alloc(names->allocator, room * sizeof *piece);
     if (!piece)
         return BRY_E_NOMEM;
     unsigned common = names->first_room < room ? names->first_room : room;
     if (common > 0)
         memcpy(piece, names->piece[0], common * sizeof *piece);
-    bry__free(&names->allocator, names->piece[0], names->first_room * sizeof *piece);
+    bry__free(names->allocator, names->piece[0], names->first_room * sizeof *piece);
     names->piece[0] = piece;
     names->pieces = 1;
     names->first_room = room;
@@ -288,14 +287,15 @@ static bry_status resize_first_piece(bry__counter_names *names, unsigned room)
 static bry_status add_bucket(bry__counter_names *names)
 {
     if (names->buckets == names->first_room && names->first_room < PIECE)
-        return resize_first_piece(names, names->first_room * 2);
+        return resize_first_piece(names, names->first_room < FEW ? names->first_room + 1
+                                                                 : names->first_room * 2);
     return names->buckets / PIECE == names->pieces ? names_add_piece(names) : BRY_OK;
 }
 
 static void drop_piece(bry__counter_names *names)
 {
     line *piece = names->piece[--names->pieces];
-    bry__free(&names->allocator, piece, PIECE * sizeof *piece);
+    bry__free(names->allocator, piece, PIECE * sizeof *piece);
     if (names->pieces <= names->room / 2)
         resize_directory(names, names->room / 2); /* without memory it keeps its size */
 }
@@ -359,8 +359,8 @@ static void names_shrink(bry__counter_names *names)
     names->buckets = bucket;
     if (bucket >= PIECE && bucket % PIECE == 0)
         drop_piece(names);
-    else if (bucket <= names->first_room / 2)
-        resize_first_piece(names, names->first_room / 2); /* without memory it keeps its size */
+    else if (bucket <= FEW ? bucket < names->first_room : bucket <= names->first_room / 2)
+        resize_first_piece(names, bucket <= FEW ? (unsigned)bucket : names->first_room / 2);
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
@@ -384,7 +384,7 @@ bry_status bry__counter_names_init(bry__counter_names *names, uint64_t seed,
                                    const bry_allocator *allocator)
 {
     bry__counter_names made = {
-        .allocator = *allocator, .seed = seed, .buckets = LEAST, .room = ROOM};
+        .allocator = allocator, .seed = seed, .buckets = LEAST, .room = ROOM};
     made.piece = bry__alloc(allocator, ROOM * sizeof *made.piece);
     if (!made.piece)
         return BRY_E_NOMEM;
@@ -403,8 +403,7 @@ void bry__counter_names_clear(bry__counter_names *names)
         const line *at = first;
         do {
             for (unsigned i = 0; i < names_count_in(at); i++)
-                bry__free(&names->allocator, at->slot[i].name,
-                          names_size_of(at->slot[i].name->len));
+                bry__free(names->allocator, at->slot[i].name, names_size_of(at->slot[i].name->len));
             at = names_next_line(at);
         } while (at);
         clear_bucket(names, first);
@@ -422,8 +421,8 @@ void bry__counter_names_free(bry__counter_names *names)
     if (!names->piece)
         return;
     bry__counter_names_clear(names);
-    bry__free(&names->allocator, names->piece[0], names->first_room * sizeof **names->piece);
-    bry__free(&names->allocator, names->piece, names->room * sizeof *names->piece);
+    bry__free(names->allocator, names->piece[0], names->first_room * sizeof **names->piece);
+    bry__free(names->allocator, names->piece, names->room * sizeof *names->piece);
     *names = (bry__counter_names){0};
 }
 
@@ -434,7 +433,7 @@ static bry_status names_copy_line(bry__counter_names *copy, line *to, const line
 {
     for (unsigned i = 0; i < names_count_in(from); i++) {
         size_t size = names_size_of(from->slot[i].name->len);
-        bry__counter_name *name = bry__alloc_buffer(&copy->allocator, size);
+        bry__counter_name *name = bry__alloc_buffer(copy->allocator, size);
         if (!name)
             return BRY_E_NOMEM;
         memcpy(name, from->slot[i].name, size);
@@ -447,7 +446,7 @@ static bry_status copy_bucket(bry__counter_names *copy, line *to, const line *fr
 {
     bry_status status = names_copy_line(copy, to, from);
     while (status == BRY_OK && (from = names_next_line(from)) != NULL) {
-        line *further = bry__alloc(&copy->allocator, sizeof *further);
+        line *further = bry__alloc(copy->allocator, sizeof *further);
         if (!further)
             return BRY_E_NOMEM;
         to->slot[SLOTS - 1].line = further;
@@ -544,9 +543,9 @@ bry_status bry__counter_names_add(bry__counter_names *names, bry__counter_key ke
     if (tie == TIES)
         return BRY_E_FULL;
     line *end = names_last_of(names_line_of(names, key.hash)), *spare = NULL;
-    bry__counter_name *name = bry__alloc(&names->allocator, names_size_of(key.len));
+    bry__counter_name *name = bry__alloc(names->allocator, names_size_of(key.len));
     if (!name || (names_count_in(end) == SLOTS && make_lines(names, 1, &spare) != BRY_OK)) {
-        bry__free(&names->allocator, name, names_size_of(key.len));
+        bry__free(names->allocator, name, names_size_of(key.len));
         return BRY_E_NOMEM;
     }
     name->len = (uint16_t)key.len;
@@ -576,7 +575,7 @@ static void names_drop_last(bry__counter_names *names, line *first)
     if (before && left == 1) {
         before->state = SLOTS - 1;
         names_put_name(before, last->slot[0].name, last->tag[0]);
-        bry__free(&names->allocator, last, sizeof *last);
+        bry__free(names->allocator, last, sizeof *last);
     }
 }
 
@@ -594,7 +593,7 @@ void bry__counter_names_del(bry__counter_names *names, bry__counter_name *name)
     there->tag[slot] = last->tag[end];
     there->slot[slot] = last->slot[end];
     names_drop_last(names, first);
-    bry__free(&names->allocator, name, names_size_of(name->len));
+    bry__free(names->allocator, name, names_size_of(name->len));
     names->count--;
     /* Enough for the row to shrink as fast as the names. */
     for (int joined = 0; joined < GROW_ABOVE; joined++)

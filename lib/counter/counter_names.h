@@ -16,7 +16,7 @@ typedef struct bry__counter_name {
 struct bry__counter_line; /* of a bucket */
 
 typedef struct bry__counter_names {
-    bry_allocator allocator;
+    const bry_allocator *allocator;
     uint64_t seed;
     uint64_t count; /* of names */
     uint64_t buckets;
@@ -29,7 +29,7 @@ typedef struct bry__counter_names {
 uint64_t bry__counter_names_bytes_empty(void);
 uint64_t bry__counter_names_bytes_each(size_t len);
 
-/* BRY_E_NOMEM. The allocator is copied. */
+/* BRY_E_NOMEM. The allocator is used until the names are freed. */
 bry_status bry__counter_names_init(bry__counter_names *names, uint64_t seed,
                                    const bry_allocator *allocator);
 void bry__counter_names_free(bry__counter_names *names);

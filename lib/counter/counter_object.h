@@ -27,13 +27,19 @@ struct bry_counter {
 
     bry__counter_folder *folder; /* NULL: only in memory */
     bool broken; /* the log failed: read-only */
-    /* The operations that it failed with: in the window, but not in the table. */
-    bry_hash limbo_small[BRY__COUNTER_SMALL];
-    const bry_hash *limbo;
-    size_t limbo_count;
-    void *limbo_block;
-    size_t limbo_size;
 };
+
+/* Ids that the log failed with: in the window, but not in the table. */
+typedef struct bry__counter_limbo {
+    bry_hash small[BRY__COUNTER_SMALL];
+    const bry_hash *ids;
+    size_t count;
+    void *block;
+    size_t size;
+} bry__counter_limbo;
+
+/* The limbo of a table with a folder; NULL without one: there is no log that could fail. */
+bry__counter_limbo *bry__counter_limbo_of(const bry_counter *counters);
 
 /* ---- counter.c ----------------------------------------------------------------------------- */
 

@@ -167,12 +167,11 @@ static uint64_t counter_limit(const counter_table *table)
 /* BRY_E_FULL, with nothing changed, if the limit was reached. */
 static bry_status counter_apply_below(counter_table *table, counting *self, uint64_t limit)
 {
-    table->limit = limit;
-    table->denied = false;
+    counter_limit_begin(table, limit);
     bry_status status =
         bry_counter_apply_n(table->counters, self->ops, sizeof *self->ops, self->n, self->now);
-    table->limit = 0;
-    return status == BRY_E_NOMEM && table->denied ? BRY_E_FULL : status;
+    bool denied = counter_limit_end();
+    return status == BRY_E_NOMEM && denied ? BRY_E_FULL : status;
 }
 
 /*

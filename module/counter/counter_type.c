@@ -14,17 +14,42 @@ enum { NOTE_SIZE = 24 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
+static account *counter_account(counter_table *self)
+{
+    return &((held_object *)(void *)self - 1)->account;
+}
+
+/* The limit of the command that is running. */
+static struct {
+    const counter_table *of; /* NULL: no limit */
+    uint64_t bytes;
+    bool denied;
+} limit;
+
+void counter_limit_begin(const counter_table *table, uint64_t bytes)
+{
+    limit.of = bytes ? table : NULL;
+    limit.bytes = bytes;
+    limit.denied = false;
+}
+
+bool counter_limit_end(void)
+{
+    limit.of = NULL;
+    return limit.denied;
+}
+
 /* The real size of a block is known only after it is allocated. */
 static void *counter_alloc(void *opaque, size_t size)
 {
-    counter_table *self = opaque;
-    void *block = NULL;
-    if (!self->limit || size <= self->limit)
-        block = account_alloc(self->account, size);
-    if (self->limit && (size > self->limit || (block && self->account->bytes > self->limit))) {
+    account *bill = counter_account(opaque);
+    if (limit.of != opaque)
+        return account_alloc(bill, size);
+    void *block = size <= limit.bytes ? account_alloc(bill, size) : NULL;
+    if (size > limit.bytes || (block && bill->bytes > limit.bytes)) {
         if (block)
-            account_free(self->account, block, size);
-        self->denied = true;
+            account_free(bill, block, size);
+        limit.denied = true;
         return NULL;
     }
     return block;
@@ -32,22 +57,7 @@ static void *counter_alloc(void *opaque, size_t size)
 
 static void counter_free(void *opaque, void *block, size_t size)
 {
-    account_free(((counter_table *)opaque)->account, block, size);
-}
-
-static counter_table *counter_table_new(account *bill)
-{
-    counter_table *made = account_alloc(bill, sizeof *made);
-    if (!made)
-        return NULL;
-    memset(made, 0, sizeof *made);
-    made->account = bill;
-    return made;
-}
-
-static void counter_table_free(counter_table *self)
-{
-    account_free(self->account, self, sizeof *self);
+    account_free(counter_account(opaque), block, size);
 }
 
 static bry_allocator counter_allocator(counter_table *self)
@@ -80,11 +90,9 @@ bry_status counter_create(bry_counter_options *options, held_object **object)
 {
     uint64_t max_bytes = options->max_bytes, skew = options->max_skew;
     held_object *made = object_new(&counter_family);
-    counter_table *table = made ? counter_table_new(&made->account) : NULL;
-    if (!table) {
-        object_free(made);
+    if (!made)
         return BRY_E_NOMEM;
-    }
+    counter_table *table = object_extra(made);
     bry_allocator allocator = counter_allocator(table);
     options->allocator = &allocator;
     options->max_bytes = options->max_skew = 0;
@@ -95,7 +103,6 @@ bry_status counter_create(bry_counter_options *options, held_object **object)
     options->max_bytes = table->max_bytes = max_bytes;
     options->max_skew = table->skew = skew;
     if (status != BRY_OK) {
-        counter_table_free(table);
         object_free(made);
         return status;
     }
@@ -142,9 +149,7 @@ static bry_status counter_type_load(const bry_source *source, bry_load *load, vo
 {
     bry_buffer note = BRY_BUFFER;
     const bry_allocator *given = load->allocator;
-    counter_table *table = counter_table_new(given->opaque);
-    if (!table)
-        return BRY_E_NOMEM;
+    counter_table *table = object_extra_of(given->opaque);
     bry_allocator allocator = counter_allocator(table);
     load->allocator = &allocator;
     load->note = &note;
@@ -164,8 +169,6 @@ static bry_status counter_type_load(const bry_source *source, bry_load *load, vo
         table->refused = load64(note.bytes + 8);
         table->skew = load64(note.bytes + 16);
         *thing = table;
-    } else {
-        counter_table_free(table);
     }
     bry_buffer_free(&note);
     return status;
@@ -174,15 +177,11 @@ static bry_status counter_type_load(const bry_source *source, bry_load *load, vo
 static bry_status counter_type_clone(const void *thing, account *bill, void **copy)
 {
     const counter_table *from = thing;
-    counter_table *made = counter_table_new(bill);
-    if (!made)
-        return BRY_E_NOMEM;
+    counter_table *made = object_extra_of(bill);
     bry_allocator allocator = counter_allocator(made);
     bry_status status = bry_counter_clone(from->counters, &allocator, &made->counters);
-    if (status != BRY_OK) {
-        counter_table_free(made);
+    if (status != BRY_OK)
         return status;
-    }
     made->max_bytes = from->max_bytes;
     made->refused = from->refused;
     made->skew = from->skew;
@@ -192,9 +191,7 @@ static bry_status counter_type_clone(const void *thing, account *bill, void **co
 
 static void counter_type_destroy(void *thing)
 {
-    counter_table *table = thing;
-    bry_counter_destroy(table->counters);
-    counter_table_free(table);
+    bry_counter_destroy(((counter_table *)thing)->counters);
 }
 
 static uint64_t counter_type_items(const void *thing)
@@ -230,6 +227,7 @@ command_family counter_family = {
     .command_count = &counter_command_count,
     .configure = counter_type_configure,
     .rdb_load = counter_type_rdb_load,
+    .extra = sizeof(counter_table),
     .save = counter_type_save,
     .load = counter_type_load,
     .clone = counter_type_clone,

@@ -40,21 +40,23 @@ extern command_family counter_family;
 extern const module_command counter_commands[];
 extern const size_t counter_command_count;
 
-/* What a key holds. */
+/* What a key holds, in its object_extra(). */
 typedef struct counter_table {
     bry_counter *counters;
-    account *account;
     uint64_t max_bytes; /* MAXMEM; 0: none */
     uint64_t skew; /* SKEW, ms: how far a client's clock may be off */
     uint64_t refused; /* commands refused with FULL */
-    uint64_t limit; /* limit on the whole key during a command; 0: none */
-    bool denied; /* an allocation failed because of `limit` */
 } counter_table;
 
 static inline counter_table *table_of(const held_object *object)
 {
     return object->thing;
 }
+
+/* Sets a limit on the bytes of the whole key (0: none), and removes it; then true if an allocation
+ * failed because of it. One key at a time has a limit, since one command runs at a time. */
+void counter_limit_begin(const counter_table *table, uint64_t bytes);
+bool counter_limit_end(void);
 
 /* Number of ids per window that a table is planned for by default. */
 uint64_t counter_default_capacity(void);

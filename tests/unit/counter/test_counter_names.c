@@ -302,8 +302,9 @@ TEST(crowded_buckets)
 {
     twin t;
     twin_make(&t, 9000);
-    bry_allocator whole = t.names.allocator;
-    t.names.allocator = (bry_allocator){alloc_small, free_small, &t.memory};
+    const bry_allocator *whole = t.names.allocator;
+    const bry_allocator small = {alloc_small, free_small, &t.memory};
+    t.names.allocator = &small;
     generator from = {23};
     for (int i = 0; i < 40000; i++) {
         unsigned name = (unsigned)generator_below(&from, t.many);
