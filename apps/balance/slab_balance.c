@@ -73,18 +73,20 @@ static candidate best_single(const balance_request *request, uint32_t from, doub
     return found;
 }
 
-/* The best step between two servers. False: there is none that lowers rho and is worth it. */
+/* The best step between two servers. False: they are equal enough, or no step lowers rho. */
 static bool best_step(const balance_request *request, const double *loads, uint32_t from,
                       uint32_t to, double least, candidate *best)
 {
     double difference = loads[from] - loads[to];
+    if (difference < least)
+        return false;
     *best = best_exchange(request, from, to, difference);
     if (!request->as_published) {
         candidate single = best_single(request, from, difference);
         if (single.gain > 0 && single.gain >= best->gain)
             *best = single;
     }
-    return best->gain > 0 && best->shifts > 0 && best->shifts >= least;
+    return best->gain > 0 && best->shifts > 0;
 }
 
 /* The least loaded server (or, with sign -1, the most loaded one) that is open, other than those

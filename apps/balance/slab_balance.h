@@ -41,7 +41,7 @@ typedef struct balance_request {
     uint32_t servers;
     const bool *closed; /* servers that neither give nor take slabs; NULL: there are none */
     size_t max_steps;
-    /* A step must shift at least this part of the mean load between two servers, so that nothing
+    /* Servers whose loads differ by less than this part of the mean are left alone, so that nothing
      * is copied for little. */
     double least;
     bool as_published; /* exactly the paper's algorithm */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A step must shift 1 % of the mean load: a slot is not copied for less. */
-#define LEAST_SHIFT 0.01
+/* Nodes that differ by less than 1 % of the mean load are left alone. */
+#define LEAST_DIFFERENCE 0.01
 
 void round_free(balance_round *round)
 {
@@ -96,7 +96,7 @@ bry_status round_plan(balance_round *round, const slot_loads *before, const slot
                                    .servers = round->server_count,
                                    .closed = closed,
                                    .max_steps = most,
-                                   .least = LEAST_SHIFT};
+                                   .least = LEAST_DIFFERENCE};
         round->planned = balance_plan(&request, loads, round->steps);
         round->rho_planned = balance_rho(loads, round->server_count);
         round->rho_after = round->rho;

@@ -169,6 +169,22 @@ TEST(a_hundred_empty_servers_beside_nine_hundred)
     cluster_free(&made);
 }
 
+/* Many slabs, each a ten thousandth of a server's load: every move is small, but together they
+ * fill the new server. */
+TEST(many_small_slabs)
+{
+    enum { SERVERS = 4, EACH = 4096, MOST = 5000 };
+    cluster made = cluster_new(SERVERS, EACH, MOST);
+    for (size_t i = 0; i < made.count; i++)
+        made.slabs[i] = (balance_slab){.load = 50, .server = (uint32_t)(i % 3)};
+    balance_request request = request_of(&made, MOST, false);
+    request.least = 0.01;
+    size_t taken = run_plan(&made, &request);
+    assert_true(taken > 4000 && taken <= 4096);
+    assert_true(rho_of(&made) < 0.01);
+    cluster_free(&made);
+}
+
 /* ---- cases ----------------------------------------------------------------------------------- */
 
 static cluster of_loads(uint32_t servers, size_t slabs_each, const double *loads)
