@@ -36,11 +36,15 @@ static inline unsigned segment_index_about(const bry__segment *segment, unsigned
     return quotient * segment->n / quotients;
 }
 
-/* Estimated positions of run and slot: both lines are fetched at the same time. */
+/* Prefetches the estimated positions of the run, of where the search for it begins, and of the
+ * slot, so that their lines are fetched at the same time. */
 BRY__PREFETCHING void segment_prefetch_about(const bry__segment *segment, unsigned quotients,
                                              unsigned quotient, unsigned index)
 {
-    __builtin_prefetch(bry__runs_of(segment, quotients) + ((quotient + index) >> 3));
+    const unsigned char *runs = bry__runs_of(segment, quotients);
+    unsigned run = quotient + index, skipped = quotient & ((1u << BRY__SAMPLED) - 1);
+    __builtin_prefetch(runs + (run >> 3));
+    __builtin_prefetch(runs + ((run - skipped) >> 3) - (skipped >> 4));
     __builtin_prefetch(segment->bytes + (bry__slot_at(segment, index) >> 3));
 }
 
@@ -80,6 +84,7 @@ bry__place bry__segment_seek(const bry__segment *segment, uint64_t u_most, uint6
     unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment);
     unsigned quotient = (unsigned)(u >> low), quotients = bry__quotients_of(segment, u_most);
     unsigned about = segment_index_about(segment, quotients, quotient);
+    __builtin_prefetch(segment->bytes + 2 * (size_t)(quotient >> BRY__SAMPLED));
     segment_prefetch_about(segment, quotients, quotient, about);
     if (moving)
         segment_prefetch_moved(segment, quotients, quotient, about);
