@@ -30,12 +30,17 @@ static void close_store(fixture *f)
     dedup_repo_close(&f->repo);
 }
 
-static void begin(fixture *f, bry_engine engine)
+static void begin_plain(fixture *f, bry_engine engine)
 {
     dedup_config config = {.chunk = 4096, .hash = DEDUP_SHA256, .engine = engine};
     strcpy(f->path, "/tmp/dedup-units-XXXXXX");
     assert_non_null(mkdtemp(f->path));
     assert_int_equal(dedup_repo_create(f->path, &config), BRY_OK);
+}
+
+static void begin(fixture *f, bry_engine engine)
+{
+    begin_plain(f, engine);
     open_store(f);
 }
 
@@ -157,4 +162,36 @@ TEST(units_without_containers_go)
 {
     shrink(BRY_ENGINE_COMPACT);
     shrink(BRY_ENGINE_DBA);
+}
+
+/* A small repository of engine dba has small units, and gets large ones when it has grown. */
+TEST(small_units_become_large)
+{
+    enum { SMALL = 8192, LARGE = 65536, GROWN = 17 * SMALL };
+    fixture f;
+    bry_index_stats stats = BRY_INDEX_STATS;
+    begin_plain(&f, BRY_ENGINE_DBA);
+    assert_int_equal(dedup_repo_open(&f.repo, f.path, DEDUP_WRITE), BRY_OK);
+    assert_int_equal(dedup_store_open(&f.store, &f.repo, true), BRY_OK);
+    for (uint32_t i = 0; i < GROWN; i++) {
+        add_chunk(&f, i);
+        if (i == SMALL) {
+            assert_int_equal(dedup_store_commit(&f.store), BRY_OK);
+            assert_int_equal(bry_index_get_stats(f.store.units.index, &stats), BRY_OK);
+            assert_int_equal(stats.unit_capacity, SMALL);
+        }
+    }
+    assert_int_equal(dedup_store_commit(&f.store), BRY_OK);
+    assert_int_equal(bry_index_get_stats(f.store.units.index, &stats), BRY_OK);
+    assert_int_equal(stats.unit_capacity, LARGE);
+    assert_true(stats.bytes <= 6 * (uint64_t)GROWN);
+    assert_int_equal(dedup_store_save(&f.store), BRY_OK);
+    for (uint32_t i = 0; i < GROWN; i++)
+        assert_true(may_have(&f, i));
+    for (uint32_t i = GROWN; i < GROWN + SMALL; i++) /* and it goes on */
+        add_chunk(&f, i);
+    assert_int_equal(dedup_store_commit(&f.store), BRY_OK);
+    for (uint32_t i = 0; i < GROWN + SMALL; i++)
+        assert_true(may_have(&f, i));
+    end(&f);
 }

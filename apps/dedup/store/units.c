@@ -9,7 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { UNIT_LEAST = 1 << 16, UNIT_MOST = 1 << 19, NOTE_BYTES = 8 };
+enum {
+    UNIT_LEAST = 1 << 16,
+    UNIT_MOST = 1 << 19,
+    NOTE_BYTES = 8,
+    /* A unit of engine dba has its full size from the beginning. So a small repository has smaller
+     * ones, but none smaller than a container, until there are this many. */
+    UNIT_SMALL = 1 << 13,
+    SMALL_UNITS = 16,
+};
+_Static_assert((int)UNIT_SMALL >= (int)DEDUP_CONTAINER_CHUNKS, "a unit covers whole containers");
 
 bry_status dedup_rows_add(dedup_rows *rows, dedup_row row)
 {
@@ -124,8 +133,9 @@ static bry_status add_rows_from(dedup_units *units, uint64_t number)
     return status;
 }
 
-/* For four times the chunks that exist, in at least 64 units of 2^16. */
-static bry_index_options units_options(const dedup_repo *repo, const dedup_rows *rows)
+/* For four times the chunks that exist, in at least 64 units of 2^16; or in small ones. */
+static bry_index_options units_options(const dedup_repo *repo, const dedup_rows *rows,
+                                       bool may_be_small)
 {
     bry_index_options options = BRY_INDEX_OPTIONS;
     uint64_t chunks = 0;
@@ -134,7 +144,12 @@ static bry_index_options units_options(const dedup_repo *repo, const dedup_rows 
     options.engine = repo->config.engine;
     options.error = DEDUP_INDEX_ERROR;
     options.units = 64;
-    options.unit_capacity = repo->unit_chunks ? repo->unit_chunks : UNIT_LEAST;
+    options.unit_capacity = UNIT_LEAST;
+    if (may_be_small && repo->config.engine == BRY_ENGINE_DBA &&
+        chunks < (uint64_t)UNIT_SMALL * SMALL_UNITS / 4 * 3)
+        options.unit_capacity = UNIT_SMALL;
+    if (repo->unit_chunks)
+        options.unit_capacity = repo->unit_chunks;
     while (options.unit_capacity < UNIT_MOST && options.unit_capacity * options.units < 4 * chunks)
         options.unit_capacity *= 2;
     while (options.units < BRY_INDEX_UNITS_MAX / 2 &&
@@ -143,16 +158,39 @@ static bry_index_options units_options(const dedup_repo *repo, const dedup_rows 
     return options;
 }
 
-bry_status dedup_units_build(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows)
+static bry_status build_units(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows,
+                              bool may_be_small)
 {
     *units = (dedup_units){.repo = repo, .rows = rows, .rebuilt = true};
-    bry_index_options options = units_options(repo, rows);
+    bry_index_options options = units_options(repo, rows, may_be_small);
     bry_status status = bry_index_create(&options, &units->index);
     if (status != BRY_OK)
         return units_failed(status);
     status = add_rows_from(units, 0);
     if (status != BRY_OK)
         dedup_units_close(units);
+    return status;
+}
+
+bry_status dedup_units_build(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows)
+{
+    return build_units(units, repo, rows, true);
+}
+
+/* Builds larger units when there are many small ones. Everything is in containers by now. */
+static bry_status enlarge_units(dedup_units *units)
+{
+    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_status status = bry_index_get_stats(units->index, &stats);
+    if (status != BRY_OK || stats.unit_capacity != UNIT_SMALL || stats.units <= SMALL_UNITS ||
+        units->repo->unit_chunks)
+        return status;
+    dedup_units larger;
+    status = build_units(&larger, units->repo, units->rows, false);
+    if (status == BRY_OK) {
+        dedup_units_close(units);
+        *units = larger;
+    }
     return status;
 }
 
@@ -369,7 +407,9 @@ bry_status dedup_units_settle(dedup_units *units)
 {
     unit_tag *tags;
     size_t count;
-    bry_status status = sorted_tags(units, &tags, &count);
+    bry_status status = enlarge_units(units);
+    if (status == BRY_OK)
+        status = sorted_tags(units, &tags, &count);
     if (status != BRY_OK)
         return status;
     unit_source source = {.units = units, .tags = tags, .count = count};
