@@ -47,7 +47,7 @@ bry_status round_plan(balance_round *round, const slot_loads *before, const slot
 void round_free(balance_round *round);
 
 /* Carries out one step. False, with mover.problem, on failure. `moved`: set for slots that moved. */
-bool round_step(balance_round *round, size_t step, bool *moved);
+bool round_step(balance_round *round, size_t number, bool *moved);
 
 /* Reads the loads again, and rho_after from them. */
 bry_status round_measure(balance_round *round);
@@ -55,7 +55,7 @@ bry_status round_measure(balance_round *round);
 /* ---- output (balance_report.c) --------------------------------------------------------------- */
 
 void report_before(const balance_round *round);
-void report_step(const balance_round *round, size_t step);
+void report_step(const balance_round *round, size_t number);
 void report_after(const balance_round *round);
 void report_json(const balance_round *round);
 

@@ -38,10 +38,14 @@ int local_read(local_nodes *nodes, bool *exists)
         return errno == ENOENT ? CLI_GO_ON
                                : cli_fail(BRY_E_IO, "%s: %s", path.text, strerror(errno));
     nodes->count = 0;
-    unsigned port;
-    while (nodes->count < LOCAL_MOST && fscanf(in, "%u", &port) == 1 && port <= UINT16_MAX)
-        nodes->ports[nodes->count++] = port;
-    bool whole = feof(in);
+    char line[32], *end;
+    bool whole = true;
+    while (whole && fgets(line, sizeof line, in)) {
+        unsigned long port = strtoul(line, &end, 10);
+        whole = end > line && *end == '\n' && port <= UINT16_MAX && nodes->count < LOCAL_MOST;
+        if (whole)
+            nodes->ports[nodes->count++] = (uint32_t)port;
+    }
     fclose(in);
     if (!whole || nodes->count == 0)
         return cli_fail(BRY_E_BADDATA, "%s is not a list of ports", path.text);

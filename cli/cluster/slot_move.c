@@ -256,7 +256,7 @@ static bool config_epoch(slot_mover *mover, uint32_t node, uint64_t *epoch)
  */
 static bool raise_epoch(slot_mover *mover, const moving *move)
 {
-    uint64_t source, target, end = clock_ms() + SYNC_PATIENCE;
+    uint64_t source = 0, target = 0, end = clock_ms() + SYNC_PATIENCE;
     for (;;) {
         if (!config_epoch(mover, move->source, &source) ||
             !config_epoch(mover, move->target, &target))
