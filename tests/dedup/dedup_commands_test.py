@@ -230,6 +230,27 @@ class Commands(DedupCase):
             pipe.close()
         self.assertEqual(os.listdir(self.repo / "containers"), [])
 
+    def test_check_during_gc(self):
+        """A check that comes while gc waits for a reader: gc is first, and both end."""
+        self.write("a", b"hello")
+        self.init()
+        self.put("one")
+        self.run_ok("rm", self.repo, "one", "-q")
+        with open(self.repo / "readers") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            gc = subprocess.Popen([PROGRAM, "dedup", "gc", self.repo, "-q"],
+                                  stderr=subprocess.PIPE)
+            self.addCleanup(gc.kill)
+            self.assertIn(b"waiting for processes that read", gc.stderr.readline())
+            check = subprocess.Popen([PROGRAM, "dedup", "check", self.repo, "-q"],
+                                     stderr=subprocess.PIPE)
+            self.addCleanup(check.kill)
+            self.assertIn(b"waiting for a process that writes", check.stderr.readline())
+        for process in (gc, check):
+            self.assertEqual(process.wait(timeout=60), 0)
+            process.stderr.close()
+        self.assertEqual(os.listdir(self.repo / "containers"), [])
+
     def test_killed_put(self):
         """A put that dies holds no lock and leaves what was there."""
         self.init("--compress", "none")

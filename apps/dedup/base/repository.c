@@ -170,18 +170,19 @@ bry_status dedup_repo_exclude_readers(dedup_repo *repo)
                      &repo->readers);
 }
 
-bry_status dedup_repo_exclude_writers(dedup_repo *repo)
-{
-    return repo->lock >= 0 ? BRY_OK
-                           : lock_file(repo, "lock", LOCK_SH,
-                                       "a process that writes to the repository", &repo->lock);
-}
-
 void dedup_repo_admit_readers(dedup_repo *repo)
 {
     if (repo->readers >= 0)
         close(repo->readers);
     repo->readers = -1;
+}
+
+bry_status dedup_repo_exclude_writers(dedup_repo *repo)
+{
+    if (repo->lock >= 0)
+        return BRY_OK;
+    dedup_repo_admit_readers(repo); /* a writer that waits for readers would wait for this one */
+    return lock_file(repo, "lock", LOCK_SH, "a process that writes to the repository", &repo->lock);
 }
 
 void dedup_repo_close(dedup_repo *repo)

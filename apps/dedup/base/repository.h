@@ -48,7 +48,8 @@ void dedup_repo_close(dedup_repo *repo);
 bry_status dedup_repo_exclude_readers(dedup_repo *repo);
 void dedup_repo_admit_readers(dedup_repo *repo);
 
-/* Keeps writers out until the repository is closed. */
+/* Keeps writers out until the repository is closed, instead of only the removal of containers. What
+ * was read before may have changed: to be called before the indexes are opened. */
 bry_status dedup_repo_exclude_writers(dedup_repo *repo);
 
 /* The path of something in the repository, for a library that wants one. */
