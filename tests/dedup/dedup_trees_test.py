@@ -127,6 +127,25 @@ class Trees(DedupCase):
         self.assertEqual([a["name"] for a in self.json("ls", self.repo)["archives"]],
                          ["absolute", "parts", "twice"])
 
+    def test_paths_of_one_name(self):
+        """The paths /x and x are different files, of which none may be left out silently."""
+        self.write("d", b"dee")
+        inside = self.folder / str(self.tree)[1:]
+        inside.parent.mkdir(parents=True)
+        inside.mkdir()
+        (inside / "d").write_bytes(b"other")
+        self.init()
+        relative = str(self.tree)[1:]
+        for paths in ((self.tree, relative), (relative + "/d", self.tree), (".", "/")):
+            self.fails(3, "would be stored under the same name", "put", self.repo, "x", *paths,
+                       cwd=self.folder)
+        self.assertEqual(self.json("ls", self.repo)["archives"], [])
+        (self.folder / "tree-").mkdir()
+        self.put("many", "tree/d", "tree", "tree-", "tree/d", "tree-")
+        self.assertEqual(sorted(entry["path"] for entry in
+                                self.json("ls", self.repo, "many")["entries"]),
+                         ["tree", "tree-", "tree/d"])
+
     def test_parts(self):
         self.write("a/one", b"1")
         self.write("a/two", b"2")

@@ -1,3 +1,4 @@
+#include "apps/dedup/archive/given_paths.h"
 #include "apps/dedup/archive/tree_file.h"
 
 #include "cli/core/output/output.h"
@@ -128,56 +129,14 @@ static bry_status walk_tree(dedup_tree *tree, const char *given)
     return status;
 }
 
-/* The path as it is stored: without a leading slash, empty components and ".". False: it has "..". */
-static bool normalize_path(const char *given, char *to)
-{
-    char *start = to;
-    while (*given) {
-        size_t len = strcspn(given, "/");
-        if (len == 2 && memcmp(given, "..", 2) == 0)
-            return false;
-        if (len > 0 && !(len == 1 && *given == '.')) {
-            if (to > start)
-                *to++ = '/';
-            memcpy(to, given, len);
-            to += len;
-        }
-        given += len + (given[len] == '/');
-    }
-    if (to == start)
-        *to++ = '.';
-    *to = 0;
-    return true;
-}
-
-bool dedup_tree_is_covered(char *const *given, size_t count, size_t i)
-{
-    bool covered = false;
-    char *path = malloc(strlen(given[i]) + 2);
-    bool valid = path && normalize_path(given[i], path);
-    for (size_t j = 0; valid && j < count && !covered; j++) {
-        char *other = malloc(strlen(given[j]) + 2);
-        if (j != i && other && normalize_path(given[j], other)) {
-            bool same = strcmp(path, other) == 0;
-            bool below = dedup_path_is_under((dedup_text){path, strlen(path)}, other) ||
-                         (strcmp(other, ".") == 0 && given[i][0] != '/');
-            covered = same ? j < i : below;
-        }
-        free(other);
-    }
-    free(path);
-    return covered;
-}
-
+/* The paths have been looked at by dedup_find_covered(). */
 static bry_status begin_path(dedup_tree *tree, const char *given)
 {
     char *stored = malloc(strlen(given) + 2);
     if (!stored)
         return dedup_no_memory();
-    bry_status status = normalize_path(given, stored)
-                            ? set_path(tree, 0, stored)
-                            : dedup_problem(BRY_E_RANGE, "%s: a path must not contain \"..\"",
-                                            cli_quote(given).text);
+    dedup_stored_path(given, stored);
+    bry_status status = set_path(tree, 0, stored);
     free(stored);
     tree->key.len = 0;
     if (status == BRY_OK && given[0] != '/') {
@@ -188,13 +147,24 @@ static bry_status begin_path(dedup_tree *tree, const char *given)
     return status == BRY_OK ? dedup_append(&tree->key, "/", 1) : status;
 }
 
-bry_status dedup_tree_add(dedup_tree *tree, const char *given)
+static bry_status add_path(dedup_tree *tree, const char *given)
 {
     struct stat facts;
     bry_status status = begin_path(tree, given);
     if (status == BRY_OK && lstat(given, &facts) != 0)
         status = dedup_problem(BRY_E_IO, "%s: ", cli_quote(given).text);
     return status == BRY_OK ? walk_tree(tree, given) : status;
+}
+
+bry_status dedup_tree_add(dedup_tree *tree, char *const *given, size_t count)
+{
+    bool *covered = calloc(count + 1, sizeof *covered);
+    bry_status status = covered ? dedup_find_covered(given, count, covered) : dedup_no_memory();
+    for (size_t i = 0; status == BRY_OK && i < count; i++)
+        if (!covered[i])
+            status = add_path(tree, given[i]);
+    free(covered);
+    return status;
 }
 
 bry_status dedup_tree_add_stream(dedup_tree *tree, int fd, const char *name)

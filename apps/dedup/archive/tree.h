@@ -28,12 +28,9 @@ typedef struct dedup_tree {
     uint64_t entries, bytes, cached, skipped; /* results */
 } dedup_tree;
 
-/* Whether given[i] is stored with another of the given paths: it is the same or below it. */
-bool dedup_tree_is_covered(char *const *given, size_t count, size_t i);
-
-/* Adds a path given by the user: a file or folder. Entries that cannot be read are reported and
- * counted in `skipped`. */
-bry_status dedup_tree_add(dedup_tree *tree, const char *given);
+/* Adds the paths given by the user, files and folders, each once. Entries that cannot be read are
+ * reported and counted in `skipped`. BRY_E_RANGE: a path contains "..", or two would get one name. */
+bry_status dedup_tree_add(dedup_tree *tree, char *const *given, size_t count);
 
 /* Adds the data of a descriptor as a file. */
 bry_status dedup_tree_add_stream(dedup_tree *tree, int fd, const char *name);

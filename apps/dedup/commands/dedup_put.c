@@ -43,13 +43,9 @@ static void describe_put(const cli_progress *progress, double seconds)
 
 static bry_status add_paths(const request *asked, dedup_tree *tree)
 {
-    bry_status status = BRY_OK;
-    for (size_t i = 0; status == BRY_OK && i < asked->count; i++)
-        if (cli_is_stream(asked->given[i]))
-            status = dedup_tree_add_stream(tree, STDIN_FILENO, "stdin");
-        else if (!dedup_tree_is_covered(asked->given, asked->count, i))
-            status = dedup_tree_add(tree, asked->given[i]);
-    return status;
+    if (cli_is_stream(asked->given[0]))
+        return dedup_tree_add_stream(tree, STDIN_FILENO, "stdin");
+    return dedup_tree_add(tree, asked->given, asked->count);
 }
 
 /* The time left is shown on a terminal, for which the sizes are added up first. */
