@@ -58,7 +58,7 @@ class Trees(DedupCase):
         os.makedirs(deep)
         for mode in (0o000, 0o400, 0o4755, 0o2755, 0o1777, 0o640):
             write(f"mode {mode:o}")
-            os.chmod(path(f"mode {mode:o}"), mode)
+            os.chmod(path(f"mode {mode:o}"), mode if ROOT else mode | 0o400)
             os.mkdir(path(f"folder {mode:o}"))
             os.chmod(path(f"folder {mode:o}"), mode if ROOT else mode | 0o500)
         for name, when in (("old", -86_400 * 10**9 - 123), ("new", 4_102_444_800_123_456_789)):
