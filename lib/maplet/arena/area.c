@@ -1,6 +1,8 @@
 /* Areas, and how blocks are arranged in them. */
 #include "maplet/arena/area.h"
 
+enum { AHEAD = 4096 }; /* how far to prefetch */
+
 /* ---- areas ---------------------------------------------------------------------------------- */
 
 static bry__area *area_new(bry__table *table, uint32_t size, const bry_allocator *allocator)
@@ -126,6 +128,9 @@ static unsigned char *list_from(const bry__table *table, unsigned char *at, uint
     size_t size;
     for (; at != to && (size = bry__block_at(table, at, &owner)) > 0;
          at += size, from += (uint32_t)size) {
+        /* What lies some blocks ahead is read next, and moved afterwards. */
+        for (size_t ahead = 0; ahead < size; ahead += BRY__LINE)
+            __builtin_prefetch(at + AHEAD + ahead, 1);
         if (!owner)
             continue;
         if (list->n == BRY__BLOCKS)

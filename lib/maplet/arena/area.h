@@ -15,7 +15,7 @@
 enum {
     BRY__HEAD = 4, /* the number before a block */
     BRY__TAIL = 8, /* the end */
-    BRY__RESERVE = 256, /* the part of an area that is free after it was arranged, at least */
+    BRY__RESERVE = 320, /* the part of an area that is free after it was arranged, at least */
     BRY__BLOCKS = 1024, /* in an area at most */
     BRY__ALONE =
         16 / BRY__SEGMENT_STEP /* malloc wastes nothing on 8 bytes more than a multiple of 16 */

@@ -3,7 +3,7 @@
 
 enum {
     REACH = 8, /* how many blocks may move for one that grows, unless all do */
-    FEW = 8 /* of how many blocks the smallest leaves an area */
+    FEW = 16 /* of how many blocks the smallest leaves an area */
 };
 
 /* ---- blocks by themselves ------------------------------------------------------------------- */

@@ -31,8 +31,17 @@ bloomery_programs(model_maplet_long maplet_programs 300000 8000 1000000)
 add_test(NAME model_maplet_soak COMMAND maplet_programs 10000000 2000 2000000)
 set_tests_properties(model_maplet_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
-# Half a billion entries: it tests memory, so not under a sanitizer.
+# These test memory, so not under a sanitizer.
 if(NOT BLOOMERY_SANITIZE)
+  bloomery_program(test_maplet_memory_large soak/test_maplet_memory_large.c)
+  add_test(NAME test_maplet_memory_large COMMAND test_maplet_memory_large)
+  set_tests_properties(test_maplet_memory_large PROPERTIES LABELS soak TIMEOUT 600)
+  find_library(BLOOMERY_JEMALLOC libjemalloc.so.2)
+  if(BLOOMERY_JEMALLOC)
+    add_test(NAME test_maplet_memory_jemalloc COMMAND test_maplet_memory_large)
+    set_tests_properties(test_maplet_memory_jemalloc PROPERTIES LABELS soak TIMEOUT 600
+      ENVIRONMENT "LD_PRELOAD=${BLOOMERY_JEMALLOC}")
+  endif()
   bloomery_program(test_maplet_large soak/test_maplet_large.c)
   add_test(NAME test_maplet_large COMMAND test_maplet_large)
   set_tests_properties(test_maplet_large PROPERTIES LABELS soak TIMEOUT 3600)
