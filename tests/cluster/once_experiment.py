@@ -58,8 +58,11 @@ class ProxiedCluster(Cluster):
         self.proxies = proxies
         # Replicas take over only on command, so the timeout may be short; a lost election is
         # repeated after four times that.
-        super().__init__(primaries, 1, **{"cluster-node-timeout": f"{NODE_TIMEOUT * 1000:.0f}", "appendonly": "yes",
-                                          "appendfsync": "always"} | settings)
+        # A primary that was replaced becomes a replica; otherwise one whose slots went to several
+        # nodes would stay an empty primary.
+        super().__init__(primaries, 1, **{"cluster-node-timeout": f"{NODE_TIMEOUT * 1000:.0f}",
+                                          "cluster-allow-replica-migration": "yes",
+                                          "appendonly": "yes", "appendfsync": "always"} | settings)
 
     def make_node(self):
         return ProxiedNode(self.proxies, **self.settings)
