@@ -3,7 +3,7 @@ if(NOT BLOOMERY_DEDUP OR BLOOMERY_FUZZ)
   return()
 endif()
 
-foreach(name test_dedup_chunker test_dedup_units)
+foreach(name test_dedup_chunker test_dedup_tree test_dedup_units)
   add_executable(${name} dedup/${name}.c cli/unit_program.c)
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE bloomery_dedup test_support)

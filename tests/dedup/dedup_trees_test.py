@@ -4,9 +4,10 @@ import os
 import shutil
 import socket
 import stat
+import subprocess
 import unittest
 
-from dedup_runner import ROOT, DedupCase, generate, main, run, snapshot
+from dedup_runner import PROGRAM, ROOT, DedupCase, generate, main, run, snapshot
 
 
 class Trees(DedupCase):
@@ -175,6 +176,40 @@ class Trees(DedupCase):
         self.assertEqual((into / "tree/a").read_bytes(), b"precious")
         self.run_ok("get", self.repo, "x", "-C", into, "--force", "-q")
         self.assertEqual((into / "tree/a").read_bytes(), b"old")
+
+    def test_link_to_an_existing_file(self):
+        """A hard link is not made to a file that was there before."""
+        self.write("a", b"stored")
+        os.link(self.tree / "a", self.tree / "b")
+        self.init()
+        self.put("x")
+        into = self.folder / "into"
+        (into / "tree").mkdir(parents=True)
+        (into / "tree/a").write_bytes(b"precious")
+        self.fails(3, "1 entry was not restored", "get", self.repo, "x", "-C", into)
+        self.assertEqual((into / "tree/a").read_bytes(), b"precious")
+        self.assertEqual((into / "tree/b").read_bytes(), b"stored")
+
+    def test_file_that_grows(self):
+        """A file is stored with the size that it had when it was opened."""
+        path, size = self.write("a", bytes(40_000_000)), 40_000_000
+        self.init()
+        put = subprocess.Popen([PROGRAM, "dedup", "put", self.repo, "x", "tree", "-q"],
+                               cwd=self.folder, stderr=subprocess.PIPE)
+        links = f"/proc/{put.pid}/fd"
+        while put.poll() is None:
+            try:
+                if any(os.readlink(f"{links}/{fd}") == str(path) for fd in os.listdir(links)):
+                    break
+            except OSError:
+                continue
+        with open(path, "ab") as file:
+            file.write(b"later")
+        errors = put.communicate()[1]
+        self.assertEqual(put.returncode, 0)
+        if b"changed while it was read" not in errors:
+            self.skipTest("the file was read too quickly")
+        self.assertEqual((self.get("x") / "tree/a").stat().st_size, size)
 
     def test_no_way_out_through_links(self):
         """A folder of the archive that is a link in the target is not followed."""

@@ -1,9 +1,9 @@
 /* The index in memory when a repository outgrows its plan: small units, so that many are needed. */
 #include "apps/dedup/store/store.h"
 
+#include "dedup/remove_folder.h"
 #include "support/cmocka_all.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,18 +44,10 @@ static void begin(fixture *f, bry_engine engine)
     open_store(f);
 }
 
-static int remove_entry(const char *path, const struct stat *facts, int kind, struct FTW *where)
-{
-    (void)facts;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 static void end(fixture *f)
 {
     close_store(f);
-    assert_int_equal(nftw(f->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+    remove_folder(f->path);
 }
 
 static void add_chunk(fixture *f, uint32_t number)

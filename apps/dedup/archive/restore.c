@@ -146,8 +146,14 @@ static bry_status begin_entry(dedup_restore *restore)
     const dedup_file_entry *entry = &restore->entry;
     char *path = (char *)(uintptr_t)entry->path.bytes;
     const char *name;
+    bry_status status = BRY_OK;
     int parent = dedup_open_parent(restore->folder, path, &name);
     if (parent < 0 || !create_entry(restore, parent, name)) {
+        int kept = errno;
+        if (entry->type != DEDUP_FOLDER)
+            status = keep_for_later(&restore->refused, &restore->refused_count,
+                                    &restore->refused_room, entry);
+        errno = kept;
         restore_failed(restore, path,
                        errno == EEXIST ? "exists already; --force replaces files"
                                        : strerror(errno));
@@ -165,15 +171,22 @@ static bry_status begin_entry(dedup_restore *restore)
         close(parent);
     return entry->type == DEDUP_FOLDER
                ? keep_for_later(&restore->later, &restore->later_count, &restore->later_room, entry)
-               : BRY_OK;
+               : status;
 }
 
-/* Whether a hard link's file is restored too; if not, its content is needed once more. */
+/* Whether a hard link's file was restored; if not, its content is needed once more. What has the
+ * name of a file that was refused is another file. */
 static bool link_is_restored(const dedup_restore *restore)
 {
+    const dedup_text target = restore->entry.target;
+    for (size_t i = 0; i < restore->refused_count; i++) {
+        const dedup_text path = restore->refused[i].entry.path;
+        if (path.len == target.len && memcmp(path.bytes, target.bytes, path.len) == 0)
+            return false;
+    }
     bool wanted = restore->wanted_count == 0;
     for (size_t i = 0; i < restore->wanted_count && !wanted; i++)
-        wanted = dedup_path_is_under(restore->entry.target, restore->wanted[i]);
+        wanted = dedup_path_is_under(target, restore->wanted[i]);
     return wanted;
 }
 
@@ -323,6 +336,9 @@ void dedup_restore_free(dedup_restore *restore)
     while (restore->link_count > 0)
         free(restore->links[--restore->link_count].texts);
     free(restore->links);
+    while (restore->refused_count > 0)
+        free(restore->refused[--restore->refused_count].texts);
+    free(restore->refused);
     free(restore->found);
     bry_buffer_free(&restore->texts);
     bry_buffer_free(&restore->chunk);

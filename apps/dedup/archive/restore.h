@@ -27,8 +27,10 @@ typedef struct dedup_restore {
 
     dedup_later *later; /* folders, whose modes and times are set at the end */
     size_t later_count, later_room;
-    dedup_later *links; /* hard links to files that are not wanted */
+    dedup_later *links; /* hard links to files that are not wanted, or were not created */
     size_t link_count, link_room, links_done;
+    dedup_later *refused; /* files that were not created */
+    size_t refused_count, refused_room;
     char *only; /* the file that a link needs */
     const char *instead; /* restore this path under the name of the link */
 
@@ -44,7 +46,7 @@ bry_status dedup_restore_item(void *context, const dedup_item *item);
 /* Completes the last file. */
 bry_status dedup_restore_end_file(dedup_restore *restore);
 
-/* The next hard link whose file was not wanted: walk once more, with only that file as `wanted`.
+/* The next hard link whose file is not there: walk once more, with only that file as `wanted`.
  * False if there is none. */
 bool dedup_restore_next_link(dedup_restore *restore);
 

@@ -49,23 +49,27 @@ static bry_status grow_links(dedup_tree *tree)
     return BRY_OK;
 }
 
-/* *first is the path under which this file was stored already, or NULL. */
-static bry_status note_link(dedup_tree *tree, const struct stat *facts, const char **first)
+/* The path under which this file was stored already, or NULL. */
+static const char *stored_link(const dedup_tree *tree, const struct stat *facts)
 {
-    *first = NULL;
+    return tree->link_room ? find_link(tree->links, tree->link_room, facts)->path : NULL;
+}
+
+/* Remembers that the file was stored under the current path. */
+static bry_status note_link(dedup_tree *tree, const struct stat *facts)
+{
     if (2 * (tree->link_count + 1) > tree->link_room) {
         bry_status status = grow_links(tree);
         if (status != BRY_OK)
             return status;
     }
-    dedup_link *link = find_link(tree->links, tree->link_room, facts);
-    if (link->path) {
-        *first = link->path;
-        return BRY_OK;
-    }
-    *link = (dedup_link){facts->st_dev, facts->st_ino, strdup((const char *)tree->path.bytes)};
+    char *path = strdup((const char *)tree->path.bytes);
+    if (!path)
+        return dedup_no_memory();
+    *find_link(tree->links, tree->link_room, facts) =
+        (dedup_link){facts->st_dev, facts->st_ino, path};
     tree->link_count++;
-    return link->path ? BRY_OK : dedup_no_memory();
+    return BRY_OK;
 }
 
 /* ---- extended attributes --------------------------------------------------------------------- */
@@ -146,40 +150,45 @@ static bool times_are_old(const dedup_tree *tree, const struct stat *facts)
     return changed < now - margin;
 }
 
-static bry_status read_range(dedup_tree *tree, int fd, uint64_t len)
+static bry_status read_range(dedup_tree *tree, int fd, uint64_t len, uint64_t *got)
 {
-    uint64_t got;
     bool failed;
-    bry_status status = dedup_pipeline_read(tree->pipeline, fd, len, &got, &failed);
-    tree->bytes += got;
+    bry_status status = dedup_pipeline_read(tree->pipeline, fd, len, got, &failed);
+    tree->bytes += *got;
     if (!failed)
         return status;
     dedup_tree_skip(tree, strerror(errno));
     return BRY_OK;
 }
 
+static bry_status pass_hole(dedup_tree *tree, uint64_t len)
+{
+    if (len == 0)
+        return BRY_OK;
+    tree->bytes += len;
+    dedup_pipeline_passed(tree->pipeline, len);
+    return dedup_pipeline_hole(tree->pipeline, len);
+}
+
 static bry_status read_sparse(dedup_tree *tree, int fd, uint64_t size)
 {
-    uint64_t at = 0;
+    uint64_t at = 0, got;
     while (at < size) {
         off_t data = lseek(fd, (off_t)at, SEEK_DATA);
         if (data < 0 && errno != ENXIO)
-            return lseek(fd, (off_t)at, SEEK_SET) < 0 ? BRY_OK : read_range(tree, fd, size - at);
+            return lseek(fd, (off_t)at, SEEK_SET) < 0 ? BRY_OK
+                                                      : read_range(tree, fd, size - at, &got);
         uint64_t start = data < 0 || (uint64_t)data > size ? size : (uint64_t)data;
-        if (start > at) {
-            bry_status status = dedup_pipeline_hole(tree->pipeline, start - at);
-            if (status != BRY_OK)
-                return status;
-            tree->bytes += start - at;
-            dedup_pipeline_passed(tree->pipeline, start - at);
-        }
-        if (start == size)
-            break;
+        bry_status status = pass_hole(tree, start - at);
+        if (status != BRY_OK || start == size)
+            return status;
         off_t end = lseek(fd, (off_t)start, SEEK_HOLE);
         at = end < 0 || (uint64_t)end > size ? size : (uint64_t)end;
         if (lseek(fd, (off_t)start, SEEK_SET) < 0)
             break;
-        bry_status status = read_range(tree, fd, at - start);
+        status = read_range(tree, fd, at - start, &got);
+        if (status == BRY_OK) /* what cannot be read must not move what follows */
+            status = pass_hole(tree, at - start - got);
         if (status != BRY_OK)
             return status;
     }
@@ -199,8 +208,11 @@ static bry_status read_content(dedup_tree *tree, int fd, const struct stat *fact
     struct stat after;
     bool sparse = (uint64_t)facts->st_blocks * 512 < (uint64_t)facts->st_size;
     uint64_t skipped = tree->skipped;
+    /* What is appended meanwhile is left out, or a file that grows quickly would have no end. The
+     * size of a file in /proc is 0. */
+    uint64_t size = (uint64_t)facts->st_size, got;
     bry_status status =
-        sparse ? read_sparse(tree, fd, (uint64_t)facts->st_size) : read_range(tree, fd, UINT64_MAX);
+        sparse ? read_sparse(tree, fd, size) : read_range(tree, fd, size ? size : UINT64_MAX, &got);
     if (status != BRY_OK)
         return status;
     bool stable = fstat(fd, &after) == 0 && same_facts(facts, &after);
@@ -289,22 +301,25 @@ static bry_status pass_entry(dedup_tree *tree, int parent, const char *name,
         }
         entry->target = (dedup_text){target, (size_t)len};
     }
-    const char *first = NULL;
-    if (entry->type != DEDUP_FOLDER && facts->st_nlink > 1) {
-        bry_status status = note_link(tree, facts, &first);
-        if (status != BRY_OK)
-            return status;
-    }
+    bool linked = entry->type != DEDUP_FOLDER && facts->st_nlink > 1;
+    const char *first = linked ? stored_link(tree, facts) : NULL;
     if (first) {
         entry->type = DEDUP_HARDLINK;
         entry->target = (dedup_text){first, strlen(first)};
         entry->attributes = 0;
         entry->attribute_bytes.len = 0;
     }
-    if (entry->type == DEDUP_FILE)
-        return pass_file(tree, parent, name, entry);
-    tree->entries++;
-    return dedup_pipeline_entry(tree->pipeline, entry);
+    uint64_t before = tree->entries;
+    bry_status status = BRY_OK;
+    if (entry->type == DEDUP_FILE) {
+        status = pass_file(tree, parent, name, entry);
+    } else {
+        tree->entries++;
+        status = dedup_pipeline_entry(tree->pipeline, entry);
+    }
+    /* Not before: a file that vanished under this name may still be read under its other ones. */
+    bool stored = tree->entries > before;
+    return status == BRY_OK && stored && linked && !first ? note_link(tree, facts) : status;
 }
 
 bry_status dedup_tree_entry(dedup_tree *tree, int parent, const char *name,

@@ -1,0 +1,92 @@
+/* Entries that change between the look at them and the reading. */
+#include "apps/dedup/archive/tree_file.h"
+
+#include "dedup/remove_folder.h"
+#include "support/cmocka_all.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct fixture {
+    char path[64], repository[96];
+    dedup_repo repo;
+    dedup_store store;
+    dedup_pipeline pipeline;
+    dedup_tree tree;
+} fixture;
+
+static void begin(fixture *f)
+{
+    dedup_config config = {.chunk = 4096, .hash = DEDUP_SHA256, .engine = BRY_ENGINE_COMPACT};
+    strcpy(f->path, "/tmp/dedup-tree-XXXXXX");
+    assert_non_null(mkdtemp(f->path));
+    snprintf(f->repository, sizeof f->repository, "%s/repo", f->path);
+    assert_int_equal(dedup_repo_create(f->repository, &config), BRY_OK);
+    assert_int_equal(dedup_repo_open(&f->repo, f->repository, DEDUP_WRITE), BRY_OK);
+    assert_int_equal(dedup_store_open(&f->store, &f->repo, true), BRY_OK);
+    assert_int_equal(dedup_pipeline_begin(&f->pipeline, &f->store, NULL), BRY_OK);
+    f->tree = (dedup_tree){.pipeline = &f->pipeline};
+}
+
+static void end(fixture *f)
+{
+    dedup_tree_free(&f->tree);
+    dedup_pipeline_free(&f->pipeline);
+    dedup_store_close(&f->store);
+    dedup_repo_close(&f->repo);
+    remove_folder(f->path);
+}
+
+static void pass(fixture *f, int folder, const char *name, const struct stat *facts)
+{
+    f->tree.path.len = 0;
+    assert_int_equal(dedup_append(&f->tree.path, name, strlen(name) + 1), BRY_OK);
+    f->tree.path.len--;
+    assert_int_equal(dedup_tree_entry(&f->tree, folder, name, facts), BRY_OK);
+}
+
+static bry_status note_types(void *context, const dedup_item *item)
+{
+    char *types = context;
+    if (item->tag == 'E')
+        types[strlen(types)] = (char)item->entry.type;
+    return BRY_OK;
+}
+
+/* The other names of a file keep its content when the first has vanished. */
+static void test_vanished_link(void **state)
+{
+    (void)state;
+    static fixture f;
+    struct stat facts;
+    dedup_digest root;
+    unsigned depth;
+    char types[8] = "";
+    begin(&f);
+    int folder = open(f.path, O_RDONLY | O_DIRECTORY);
+    int file = openat(folder, "b", O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(write(file, "hello", 5), 5);
+    close(file);
+    assert_int_equal(linkat(folder, "b", folder, "c", 0), 0);
+    assert_int_equal(fstatat(folder, "b", &facts, 0), 0);
+    pass(&f, folder, "a", &facts); /* as if it had been there a moment ago */
+    pass(&f, folder, "b", &facts);
+    pass(&f, folder, "c", &facts);
+    close(folder);
+    assert_int_equal(f.tree.skipped, 1);
+    assert_int_equal(dedup_pipeline_end(&f.pipeline, &root, &depth), BRY_OK);
+    assert_int_equal(dedup_store_commit(&f.store), BRY_OK);
+    const dedup_walk walk = {.context = types, .item = note_types};
+    assert_int_equal(dedup_manifest_walk(&f.store, &root, depth, &walk), BRY_OK);
+    assert_string_equal(types, "fh");
+    end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_vanished_link)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
