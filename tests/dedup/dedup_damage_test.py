@@ -1,6 +1,7 @@
 """Damage is found, the files that it hits are named, and what can be saved is saved."""
 
 import json
+import hashlib
 import os
 import random
 import shutil
@@ -201,6 +202,46 @@ class Damage(DedupCase):
         self.assertEqual(os.listdir(self.repo / "damaged"), ["one"])
         self.check()
         self.assert_restores("two")
+
+    def test_gc_with_a_wrong_index(self):
+        """gc keeps chunks that the exact index has lost."""
+        self.init("--compress", "none")
+        content = generate(1, 1500)
+        self.write("keep", content)
+        self.write("other", generate(2, 500_000))
+        self.put("both")
+        self.put("keep", "tree/keep")
+        self.run_ok("rm", self.repo, "both", "-q")
+        index = self.repo / "index/data.mdb"
+        digest, data = hashlib.sha256(content).digest(), index.read_bytes()
+        self.assertIn(digest, data)
+        changed = digest[:-1] + bytes([digest[-1] ^ 1])
+        index.write_bytes(data.replace(digest, changed))
+        done = run("gc", self.repo)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn(b"the exact index lacks", done.stderr)
+        self.assertEqual((self.get("keep") / "tree/keep").read_bytes(), content)
+        self.check()
+
+    def test_gc_with_two_copies(self):
+        """A gc that was killed before it removed a container leaves chunks in two of them."""
+        self.init("--compress", "none")
+        for name, size in (("a", 2_400_000), ("b", 300_000), ("c", 300_000)):
+            self.write(name, generate(name, size))
+        self.put("one")
+        self.put("two", "tree/b", "tree/c", "--no-cache")
+        self.run_ok("rm", self.repo, "one", "-q")
+        before = {path: path.read_bytes() for path in (self.repo / "containers").iterdir()}
+        self.run_ok("gc", self.repo, "-q")
+        for path, content in before.items():  # as if it had been killed
+            path.write_bytes(content)
+        self.put("three", "tree/a", "tree/b", "--no-cache")
+        self.run_ok("rm", self.repo, "two", "-q")
+        self.run_ok("gc", self.repo, "-q")
+        self.check()
+        into = self.get("three")
+        for name in ("a", "b"):
+            self.assertEqual((into / "tree" / name).read_bytes(), (self.tree / name).read_bytes())
 
     def test_rebuild(self):
         for engine in ("compact", "dba"):

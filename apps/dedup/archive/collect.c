@@ -1,5 +1,6 @@
 #include "apps/dedup/archive/collect.h"
 
+#include "apps/dedup/store/rebuild.h"
 #include "cli/core/output/output.h"
 
 #include <stdlib.h>
@@ -11,6 +12,7 @@ typedef struct collection {
     dedup_marks marks;
     uint64_t *victims; /* numbers of containers to remove */
     size_t count;
+    bool copies; /* some chunks are in several containers */
     dedup_collected *result;
 } collection;
 
@@ -27,6 +29,11 @@ static bry_status is_stale(collection *gc, size_t row, double share, bool *stale
     if (dead == 0)
         return BRY_OK;
     bry_status status = dedup_store_container(gc->store, container->number, &slot);
+    if (status == BRY_OK && slot->directory.count != container->chunks)
+        status = dedup_problem(BRY_E_BADDATA,
+                               "the exact index is wrong about %s; "
+                               "\"dedup rebuild-index\" makes a new one",
+                               dedup_container_name_of(container->number).text);
     if (status != BRY_OK)
         return status;
     for (uint32_t i = 0; i < slot->directory.count; i++)
@@ -167,6 +174,8 @@ static bry_status remove_victims(collection *gc)
         remove_rows(gc);
     for (size_t i = 0; status == BRY_OK && i < gc->count; i++)
         status = forget_container(gc, gc->victims[i]);
+    if (status == BRY_OK && gc->copies)
+        status = dedup_store_enter_again(store);
     if (status == BRY_OK)
         status = dedup_units_mend(&store->units);
     if (status == BRY_OK)
@@ -177,14 +186,43 @@ static bry_status remove_victims(collection *gc)
     return status == BRY_OK && gc->count > 0 ? unlink_victims(gc) : status;
 }
 
+/* Marks the chunks of all archives. LMDB's file has no checksums: a chunk that the exact index does
+ * not know may still be in a container, which must not be removed then. */
+static bry_status mark_chunks(collection *gc, bool dry)
+{
+    dedup_store *store = gc->store;
+    dedup_repo *repo = store->repo;
+    bry_status status = dedup_marks_make(&gc->marks, store);
+    if (status != BRY_OK || gc->marks.missing == 0 || dry)
+        return status;
+    cli_note("the exact index lacks chunks of archives: making a new one from the containers");
+    dedup_marks_free(&gc->marks);
+    dedup_store_close(store);
+    status = dedup_rebuild_open(store, repo);
+    return status == BRY_OK ? dedup_marks_make(&gc->marks, store) : status;
+}
+
+/* A gc that was killed leaves chunks in two containers, of which the exact index has one. */
+static bry_status look_for_copies(collection *gc)
+{
+    uint64_t chunks = 0, entries, bytes;
+    bry_status status = dedup_exact_count(gc->store->exact, &entries, &bytes);
+    for (size_t i = 0; i < gc->store->rows.count; i++)
+        chunks += gc->store->rows.row[i].chunks;
+    gc->copies = status == BRY_OK && chunks != entries;
+    return status;
+}
+
 bry_status dedup_collect(dedup_store *store, double share, bool dry, dedup_collected *collected)
 {
     collection gc = {.store = store, .result = collected};
     *collected = (dedup_collected){0};
-    bry_status status = dedup_marks_make(&gc.marks, store);
+    bry_status status = mark_chunks(&gc, dry);
     if (status != BRY_OK)
         return status;
-    status = choose_victims(&gc, share, dry);
+    status = look_for_copies(&gc);
+    if (status == BRY_OK)
+        status = choose_victims(&gc, share, dry);
     collected->removed_containers = gc.count;
     if (status == BRY_OK && !dry)
         status = remove_victims(&gc);

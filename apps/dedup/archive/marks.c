@@ -18,11 +18,11 @@ static bry_status set_marks(dedup_marks *marks, const dedup_digest *digest, unsi
 {
     dedup_slot *slot;
     uint32_t place;
-    bry_status status = dedup_store_find(marks->store, digest, &slot, &place);
+    bry_status status = dedup_store_locate(marks->store, digest, &slot, &place);
     if (status != BRY_OK)
         return status;
     const dedup_row *row = dedup_rows_find(&marks->store->rows, slot->directory.number);
-    if (!row || place >= row->chunks)
+    if (!row || row->chunks != slot->directory.count)
         return dedup_problem(BRY_E_BADDATA,
                              "the exact index does not know %s; "
                              "\"dedup rebuild-index\" makes a new one",

@@ -81,6 +81,10 @@ bry_status dedup_store_open_exact(dedup_repo *repo, bool write, dedup_exact **ex
 /* The same without the units, for commands that look at all chunks. */
 bry_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool write);
 
+/* Enters the chunks of all containers that the exact index does not know, of which there may be some
+ * after another copy of a chunk was removed. */
+bry_status dedup_store_enter_again(dedup_store *store);
+
 /* Closes it. What was not committed is removed. */
 void dedup_store_close(dedup_store *store);
 
@@ -104,6 +108,10 @@ bry_status dedup_store_has(dedup_store *store, const dedup_digest *digest, bool 
 /* Finds a chunk: the slot of its container and the place in it. BRY_E_NOUNIT: no such chunk. */
 bry_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
                             uint32_t *place);
+
+/* The same, but where the exact index says: after a crash a chunk may be in two containers. */
+bry_status dedup_store_locate(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
+                              uint32_t *place);
 
 /* The slot of a container, read if it is not in memory. */
 bry_status dedup_store_container(dedup_store *store, uint64_t number, dedup_slot **slot);

@@ -68,6 +68,21 @@ static bry_status adopt_container(dedup_store *store, adoption *adopted, uint64_
     return status;
 }
 
+bry_status dedup_store_enter_again(dedup_store *store)
+{
+    adoption adopted = {.count = 0};
+    bry_status status = BRY_OK;
+    for (size_t i = 0; status == BRY_OK && i < store->rows.count; i++) {
+        status = adopt_container(store, &adopted, store->rows.row[i].number);
+        if (status == BRY_E_BADDATA) /* check reports a damaged one */
+            status = BRY_OK;
+    }
+    if (status == BRY_OK)
+        status = flush_adoption(store, &adopted);
+    free(adopted.changes);
+    return status;
+}
+
 /* Compares the folder with the rows: both are sorted, because names are numbers in fixed width. */
 static bry_status reconcile(dedup_store *store, const dedup_names *names, adoption *adopted)
 {

@@ -36,16 +36,10 @@ bry_status dedup_store_container(dedup_store *store, uint64_t number, dedup_slot
     return BRY_OK;
 }
 
-bry_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
-                            uint32_t *place)
+bry_status dedup_store_locate(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
+                              uint32_t *place)
 {
     dedup_location where;
-    *slot = dedup_locality_find(&store->cache, digest, place);
-    if (*slot) {
-        store->counters.cache_hits++;
-        return BRY_OK;
-    }
-    store->counters.lookups++;
     bry_status status = dedup_exact_get(store->exact, digest, &where);
     if (status != BRY_OK)
         return status;
@@ -60,6 +54,18 @@ bry_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedu
                              dedup_container_name_of(where.container).text);
     *place = where.place;
     return BRY_OK;
+}
+
+bry_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
+                            uint32_t *place)
+{
+    *slot = dedup_locality_find(&store->cache, digest, place);
+    if (*slot) {
+        store->counters.cache_hits++;
+        return BRY_OK;
+    }
+    store->counters.lookups++;
+    return dedup_store_locate(store, digest, slot, place);
 }
 
 bry_status dedup_store_has(dedup_store *store, const dedup_digest *digest, bool *has)
