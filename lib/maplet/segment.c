@@ -35,7 +35,8 @@
 #include <string.h>
 
 #define MIN_QUOTIENTS 64u
-#define SLACK (32 / BRY__SEGMENT_STEP) /* steps that may be unused after removals; twice in areas */
+#define SLACK                                                                                      \
+    (32 / BRY__SEGMENT_STEP) /* that may be unused after removals; twice in large blocks */
 
 /* ---- the layout ---------------------------------------------------------------------------- */
 
@@ -351,7 +352,7 @@ void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place plac
     unsigned steps = segment_steps_for(n, quotients, bry__slot_bits(segment));
     if (quotients > 4 * MIN_QUOTIENTS && n < quotients / 4)
         (void)segment_rewrite(segment, u_most, NULL, segment->value_bits, home);
-    else if (steps + (segment->in_area ? 2 * SLACK : SLACK) <= segment->steps)
+    else if (steps + (segment->in_area && steps > 32 * SLACK ? 2 * SLACK : SLACK) <= segment->steps)
         (void)bry__block_resize(home, segment, steps, segment_front_bytes(n, quotients),
                                 segment_slots_bytes(n, bry__slot_bits(segment)));
 }

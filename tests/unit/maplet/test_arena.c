@@ -225,27 +225,27 @@ static void remove_numbered(uint64_t from, uint64_t to, uint64_t step)
 }
 
 /* What is counted is what is allocated, and that is little more than the entries need. */
-TEST(test_bytes)
+static void count_bytes(uint64_t n)
 {
-    enum { N = 1 << 17 };
-    const uint64_t range = (uint64_t)N * 1000;
+    const uint64_t range = n * 1000;
     start(range, 16, 0, 0, 1);
-    insert_numbered(0, N);
+    insert_numbered(0, n);
     check(&it.table, &it.memory);
     double fresh = bits();
     assert_true(fresh <= 29.4);
-    assert_true(fabs((double)bry__table_plan_bytes(range, 16, N) * 8 / N / fresh - 1) <= 0.01);
+    assert_true(fabs((double)bry__table_plan_bytes(range, 16, n) * 8 / (double)n / fresh - 1) <=
+                0.01);
 
     /* Half is removed and inserted again. */
-    remove_numbered(0, N, 2);
+    remove_numbered(0, n, 2);
     assert_true(bits() <= 1.12 * fresh);
-    insert_numbered(N, N + N / 2);
+    insert_numbered(n, n + n / 2);
     check(&it.table, &it.memory);
     assert_true(bits() <= 1.02 * fresh);
 
     /* Nine of ten are removed. */
-    remove_numbered(1, N, 2);
-    remove_numbered(N, N + N * 4 / 10, 1);
+    remove_numbered(1, n, 2);
+    remove_numbered(n, n + n * 4 / 10, 1);
     check(&it.table, &it.memory);
     uint64_t left = it.table.n, bytes = bry__table_bytes(&it.table);
     finish();
@@ -253,6 +253,12 @@ TEST(test_bytes)
     insert_numbered(0, left);
     assert_true((double)bytes <= 1.15 * (double)bry__table_bytes(&it.table));
     finish();
+}
+
+TEST(test_bytes)
+{
+    count_bytes(1 << 17);
+    count_bytes(1 << 19); /* with large areas, of which a small table is left */
 }
 
 /* Blocks so small that an area may have more than can be arranged together. */
