@@ -491,6 +491,12 @@ void bryc__exchange_run(bryc__exchange *self)
         if (!busy && self->pending > 0 && self->next > now)
             bryc__sleep(self->next - now);
     }
-    for (uint32_t i = 0; i < client->count; i++)
-        queue_clear(client->nodes[i]);
+    /* All requests may be done before WAIT is answered, after errors. The reply that is still to
+     * come must not be taken for that to the next command. */
+    for (uint32_t i = 0; i < client->count; i++) {
+        bryc__node *node = client->nodes[i];
+        if (node->answered < node->queued)
+            bryc__node_disconnect(node);
+        queue_clear(node);
+    }
 }

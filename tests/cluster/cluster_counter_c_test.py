@@ -3,6 +3,7 @@ not know. The Python client works on the same tables and outboxes."""
 
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -72,6 +73,19 @@ class Counters(CounterCase):
                  "EXPIRED")
         self.assertEqual(self.say("get tea"), ["none"])
         self.say("open sales retry=9500", "RANGE retry_ms is longer")
+
+    def test_refused_before_wait(self):
+        """A command is refused at once, and WAIT is answered later: that reply belongs to it."""
+        self.say("create sales parts=1 window=10000")
+        replicas = [node.process for node in self.cluster.nodes if node.role == "slave"]
+        for process in replicas:
+            process.send_signal(signal.SIGSTOP)
+        try:
+            self.say(f"repeat id {int(time.time() * 1000) - 9500} tea 3", "UNSURE .* EXPIRED")
+            self.assertEqual(self.say("get tea"), ["none"])
+        finally:
+            for process in replicas:
+                process.send_signal(signal.SIGCONT)
 
     def test_replicas(self):
         self.say("create sales parts=8 replicas=1")
