@@ -2,10 +2,8 @@
 
 import os
 import pathlib
-import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,21 +18,6 @@ NODES = 6
 TEXT = (ROOT / "doc" / "cluster.md").read_text()
 
 
-def free_ports():
-    """The first of some free ports that follow one another; also those of the cluster bus."""
-    for _ in range(100):
-        first = random.randrange(20000, 40000)
-        try:
-            for port in range(first, first + NODES):
-                for probed in (port, port + 10000):
-                    with socket.socket() as probe:
-                        probe.bind(("127.0.0.1", probed))
-            return first
-        except OSError:
-            continue
-    raise RuntimeError("no free ports")
-
-
 class Documentation(unittest.TestCase):
     maxDiff = None
 
@@ -44,7 +27,7 @@ class Documentation(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory(prefix="bloomery-doc-")
         self.addCleanup(self.folder.cleanup)
         self.addCleanup(self.kill_all)
-        self.port = free_ports()
+        self.port = cluster_runner.free_ports(NODES)
 
     def kill_all(self):
         """If a test failed: the servers, by the process ids in their files."""

@@ -15,6 +15,8 @@ roles. Everything listens on 127.0.0.1, on free ports, and ends with the test.
 
 import binascii
 import pathlib
+import random
+import socket
 import sys
 import time
 import unittest
@@ -35,6 +37,21 @@ def slot_of(key):
     if end > start + 1:
         key = key[start + 1:end]
     return binascii.crc_hqx(key, 0) % SLOTS
+
+
+def free_ports(count):
+    """The first of free ports in a row, for `bloomery cluster up`, whose servers also use those
+    10,000 above them. All are below the ports that other servers and connections get."""
+    for first in random.sample(range(10000, 22000), 200):
+        try:
+            for port in range(first, first + count):
+                for probed in (port, port + 10000):
+                    with socket.socket() as probe:
+                        probe.bind(("127.0.0.1", probed))
+            return first
+        except OSError:
+            continue
+    raise RuntimeError("no free ports")
 
 
 def wait_until(condition, what):
@@ -60,17 +77,27 @@ class Node(Server):
         self.port = None
         self.id = None
 
+    def choose_ports(self):
+        self.port = free_port()
+        self.settings["cluster-port"] = str(free_port())
+
+    def launch(self):
+        """Starts the process on free ports; start() then waits for it."""
+        self.choose_ports()
+        self._launch()
+
     def start(self):
-        if self.port:
+        if self.id:
             if not self._try_start():
                 raise RuntimeError(f"{self} does not start again:\n{self.log[-4000:]}")
             return
         for _ in range(5):
-            self.port = free_port()
-            self.settings["cluster-port"] = str(free_port())
-            if self._try_start():
+            if not self.process:
+                self.launch()
+            if self._answers():
                 self.id = self.client("CLUSTER", "MYID").decode()
                 return
+            self.process = None
         raise RuntimeError(f"a node does not start:\n{self.log[-4000:]}")
 
     @property
@@ -133,6 +160,8 @@ class Cluster:
             node.__exit__()
 
     def _form(self):
+        for node in self.nodes:
+            node.launch()
         for epoch, node in enumerate(self.nodes):
             node.start()
             node.client("CLUSTER", "SET-CONFIG-EPOCH", epoch + 1)

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 
-from cluster_runner import TESTS, Cluster, Node, free_port, slot_of, wait_until
+from cluster_runner import TESTS, Cluster, Node, slot_of, wait_until
 
 sys.path.insert(0, str(TESTS.parent / "clients" / "python"))
 import bloomery_counter  # noqa: E402
@@ -37,16 +37,9 @@ class ProxiedNode(Node):
         super().__init__(**settings)
         self.proxies = proxies
 
-    def start(self):
-        if not self.port:
-            self.port = free_port()
-            self.settings["cluster-announce-port"] = str(self.proxies.to(self.port))
-            self.settings["cluster-port"] = str(free_port())
-            if not self._try_start():
-                raise RuntimeError(f"a node does not start:\n{self.log[-4000:]}")
-            self.id = self.client("CLUSTER", "MYID").decode()
-        elif not self._try_start():
-            raise RuntimeError(f"{self} does not start again:\n{self.log[-4000:]}")
+    def choose_ports(self):
+        super().choose_ports()
+        self.settings["cluster-announce-port"] = str(self.proxies.to(self.port))
 
     @property
     def public_port(self):

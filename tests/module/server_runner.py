@@ -190,6 +190,10 @@ class Server:
         self.start()
 
     def _try_start(self):
+        self._launch()
+        return self._answers()
+
+    def _launch(self):
         arguments = [SERVER, "--port", str(self.port), "--logfile", str(self.path / "log")]
         for name, value in self.settings.items():
             arguments += [f"--{name}", value]
@@ -200,6 +204,9 @@ class Server:
             self.process = subprocess.Popen(
                 arguments, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                 stderr=errors, preexec_fn=_die_with_parent)
+
+    def _answers(self):
+        """Waits until it answers. False if it has ended instead."""
         end = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < end:
             try:
