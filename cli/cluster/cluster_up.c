@@ -49,7 +49,7 @@ static void say_up(const local_nodes *nodes, uint64_t primaries, const char *fol
         printf(": %" PRIu64 " primaries, the others are replicas", primaries);
     printf(".\nThey go on running. Data, logs and settings are in %s.\n\n", folder);
     printf("  bloomery cluster status 127.0.0.1:%u\n", nodes->ports[0]);
-    printf("  bloomery map build redis://127.0.0.1:%u/NAME FILE --items 1M --raw 12\n",
+    printf("  bloomery map build redis://127.0.0.1:%u/NAME --items 1M --raw 12 < FILE\n",
            nodes->ports[0]);
     printf("  bloomery cluster down --dir %s\n", folder);
 }
@@ -57,6 +57,7 @@ static void say_up(const local_nodes *nodes, uint64_t primaries, const char *fol
 static int run_up(const up_asked *asked, uint64_t replicas, local_nodes *nodes)
 {
     bool exists;
+    uint32_t ended;
     int code = serve_find_server(asked->server, &nodes->server);
     if (code == CLI_GO_ON)
         code = serve_find_module(asked->module, &nodes->module);
@@ -66,6 +67,12 @@ static int run_up(const up_asked *asked, uint64_t replicas, local_nodes *nodes)
         code = local_read(nodes, &exists);
     if (code != CLI_GO_ON)
         return code;
+    if (exists && !nodes->formed) { /* another "cluster up" was interrupted */
+        code = local_stop(nodes, &ended);
+        local_close(nodes);
+        nodes->count = 0;
+        exists = false;
+    }
     if (exists && asked->shape_given)
         return cli_fail(BRY_E_MISMATCH,
                         "%s has a cluster already: start it without --primaries, --replicas and "
@@ -73,15 +80,17 @@ static int run_up(const up_asked *asked, uint64_t replicas, local_nodes *nodes)
                         cli_quote(asked->folder).text);
     for (uint64_t i = 0; !exists && i < asked->primaries * (1 + replicas); i++)
         nodes->ports[nodes->count++] = (uint32_t)(asked->port + i);
-    code = local_start(nodes);
+    if (code == CLI_GO_ON && !exists)
+        code = local_write(nodes);
+    if (code == CLI_GO_ON)
+        code = local_start(nodes);
     if (code == CLI_GO_ON && !exists)
         code = local_form(nodes, (uint32_t)asked->primaries);
     if (code == CLI_GO_ON)
         code = local_wait_served(nodes);
     if (code == CLI_GO_ON && !exists)
-        code = local_write(nodes);
+        code = local_keep(nodes);
     if (code != CLI_GO_ON) {
-        uint32_t ended;
         if (!exists)
             local_stop(nodes, &ended); /* what did not become a cluster */
         return code;

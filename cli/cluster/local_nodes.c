@@ -16,6 +16,8 @@
 #define HOST "127.0.0.1"
 #define PATIENCE 30000 /* ms */
 #define LOOK_EVERY 50
+#define PORTS "ports"
+#define PORTS_NEW "ports.new" /* until the servers are a cluster */
 
 /* ---- files --------------------------------------------------------------------------------- */
 
@@ -26,10 +28,11 @@ static int folder_of(const local_nodes *nodes, uint32_t port, serve_path *folder
     return serve_join(&nodes->folder, name, folder);
 }
 
-int local_read(local_nodes *nodes, bool *exists)
+/* Reads the ports from a file of the folder; *exists is false if there is none. */
+static int read_ports(local_nodes *nodes, const char *name, bool *exists)
 {
     serve_path path;
-    int code = serve_join(&nodes->folder, "ports", &path);
+    int code = serve_join(&nodes->folder, name, &path);
     if (code != CLI_GO_ON)
         return code;
     FILE *in = fopen(path.text, "r");
@@ -52,10 +55,17 @@ int local_read(local_nodes *nodes, bool *exists)
     return CLI_GO_ON;
 }
 
+int local_read(local_nodes *nodes, bool *exists)
+{
+    int code = read_ports(nodes, PORTS, exists);
+    nodes->formed = *exists;
+    return code == CLI_GO_ON && !*exists ? read_ports(nodes, PORTS_NEW, exists) : code;
+}
+
 int local_write(const local_nodes *nodes)
 {
     serve_path path;
-    int code = serve_join(&nodes->folder, "ports", &path);
+    int code = serve_join(&nodes->folder, PORTS_NEW, &path);
     if (code != CLI_GO_ON)
         return code;
     FILE *out = fopen(path.text, "w");
@@ -66,7 +76,28 @@ int local_write(const local_nodes *nodes)
     return CLI_GO_ON;
 }
 
+int local_keep(const local_nodes *nodes)
+{
+    serve_path from, to;
+    int code = serve_join(&nodes->folder, PORTS_NEW, &from);
+    if (code == CLI_GO_ON)
+        code = serve_join(&nodes->folder, PORTS, &to);
+    if (code == CLI_GO_ON && rename(from.text, to.text) != 0)
+        code = cli_fail(BRY_E_IO, "%s: %s", from.text, strerror(errno));
+    return code;
+}
+
 /* ---- starting ------------------------------------------------------------------------------ */
+
+/* Removes what a server remembers of a cluster that was never complete. */
+static int forget_cluster(const serve_path *folder)
+{
+    serve_path path;
+    int code = serve_join(folder, "nodes.conf", &path);
+    if (code == CLI_GO_ON && unlink(path.text) != 0 && errno != ENOENT)
+        code = cli_fail(BRY_E_IO, "%s: %s", path.text, strerror(errno));
+    return code;
+}
 
 /* Runs the server, which puts itself into the background. */
 static int start_one(const local_nodes *nodes, uint32_t port)
@@ -79,6 +110,8 @@ static int start_one(const local_nodes *nodes, uint32_t port)
     snprintf(number, sizeof number, "%u", port);
     if (mkdir(folder.text, 0777) != 0 && errno != EEXIST)
         return cli_fail(BRY_E_IO, "%s: %s", folder.text, strerror(errno));
+    if (!nodes->formed && (code = forget_cluster(&folder)) != CLI_GO_ON)
+        return code;
     pid_t child = fork();
     if (child == 0) {
         execl(nodes->server.text, nodes->server.text, "--port", number, "--bind", HOST, "--dir",
@@ -176,7 +209,7 @@ static int node_refuses(const local_nodes *nodes, uint32_t number)
     return cli_fail(BRY_E_IO, HOST ":%u: %s", nodes->ports[number], bryc_error(nodes->client));
 }
 
-/* Tells a node until it agrees: it may not know the others yet. */
+/* Tells a node until it agrees: it may be loading, or not know the others yet. */
 static int tell_until_done(local_nodes *nodes, uint32_t number, const char *words)
 {
     uint64_t end = clock_ms() + PATIENCE;
@@ -203,8 +236,9 @@ int local_form(local_nodes *nodes, uint32_t primaries)
     char words[160], id[64];
     for (uint32_t i = 0; i < nodes->count; i++) {
         snprintf(words, sizeof words, "CLUSTER SET-CONFIG-EPOCH %u", i + 1);
-        if (!tell_node(nodes, i, words))
-            return node_refuses(nodes, i);
+        int code = tell_until_done(nodes, i, words);
+        if (code != CLI_GO_ON)
+            return code;
         snprintf(words, sizeof words, "CLUSTER ADDSLOTSRANGE %u %u", BRYC_SLOTS * i / primaries,
                  BRYC_SLOTS * (i + 1) / primaries - 1);
         if (i < primaries && !tell_node(nodes, i, words))
@@ -223,6 +257,7 @@ int local_form(local_nodes *nodes, uint32_t primaries)
         if (code != CLI_GO_ON)
             return code;
     }
+    nodes->formed = true;
     return CLI_GO_ON;
 }
 

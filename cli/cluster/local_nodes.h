@@ -1,6 +1,7 @@
 /*
  * The servers of a cluster on this machine. Each has a folder of its own, DIR/PORT, and goes on
- * running after this program has ended. DIR/ports lists their ports, primaries first.
+ * running after this program has ended. DIR/ports lists their ports, primaries first; while they are
+ * not a cluster yet, the file is DIR/ports.new.
  */
 #ifndef BLOOMERY_CLI_LOCAL_NODES_H
 #define BLOOMERY_CLI_LOCAL_NODES_H
@@ -15,15 +16,20 @@ typedef struct local_nodes {
     serve_path folder, server, module;
     uint32_t count;
     uint32_t ports[LOCAL_MOST];
+    bool formed; /* they are a cluster */
     bryc_client *client; /* NULL until a server answers */
     uint32_t links[LOCAL_MOST]; /* numbers for bryc_ask_node() */
 } local_nodes;
 
 /* All functions return CLI_GO_ON (args.h), or an exit code after a message. */
 
-/* Reads DIR/ports; *exists is false if there is none. */
+/* Reads the ports, and whether the servers became a cluster; *exists is false if there are none. */
 int local_read(local_nodes *nodes, bool *exists);
+
+/* Writes the ports of servers that are about to be started, so that they are found if this is
+ * interrupted; and notes that they have become a cluster. */
 int local_write(const local_nodes *nodes);
+int local_keep(const local_nodes *nodes);
 
 /* Starts all servers and waits until they answer. Those that run already are left alone. */
 int local_start(local_nodes *nodes);

@@ -21,12 +21,14 @@ def is_free(port):
         return probe.connect_ex(("127.0.0.1", port)) != 0
 
 
-def free_ports(count):
-    """The first of some ports in a row; the servers use those 10,000 above them as well."""
-    first = 20000 + os.getpid() * 16 % 20000
-    while not all(is_free(first + i) and is_free(first + i + 10000) for i in range(count)):
-        first += count
-    return first
+def knows_another(port):
+    if is_free(port):
+        return False
+    client = Client(port)
+    try:
+        return "cluster_known_nodes:2" in str(client.ask("CLUSTER", "INFO"))
+    finally:
+        client.close()
 
 
 class Local(unittest.TestCase):
@@ -52,7 +54,7 @@ class Local(unittest.TestCase):
                                 "--module", server_runner.MODULE, *options, code=code)
 
     def test_life(self):
-        first = free_ports(4)
+        first = cluster_runner.free_ports(4)
         said = self.up("--primaries", 2, "--replicas", 1, "--port", first)
         self.assertIn(f"4 servers with the module run on 127.0.0.1:{first} to {first + 3}", said)
         self.check_status(first)
@@ -122,6 +124,31 @@ class Local(unittest.TestCase):
         self.assertAlmostEqual(shown["rho"], 1)
         self.assertLess(shown["rho_planned"], 0.5)
         self.assertEqual({step["from"] for step in shown["steps"]}, {f"127.0.0.1:{first}"})
+
+    def test_interrupted(self):
+        """Servers of an interrupted `up` are found, and the next one begins anew."""
+        first = cluster_runner.free_ports(2)
+        shape = ("--primaries", "2", "--replicas", "0", "--port", str(first))
+        ports = os.path.join(self.dir, "ports")
+        for then in ("down", "up"):
+            process = subprocess.Popen([PROGRAM, "cluster", "up", "--dir", self.dir, "--server",
+                                        server_runner.SERVER, "--module", server_runner.MODULE,
+                                        *shape], stdout=subprocess.DEVNULL)
+            cluster_runner.wait_until(lambda: knows_another(first), "the servers meet")
+            process.kill()
+            process.wait()
+            if os.path.exists(ports):
+                self.skipTest("this machine was too slow to interrupt it")
+            if then == "down":
+                self.assertEqual(self.run_program("cluster", "down", "--dir", self.dir),
+                                 "2 servers ended.\n")
+        said = self.up(*shape)
+        self.assertTrue(os.path.exists(ports))
+        example = next(line for line in said.splitlines() if "map build" in line)
+        pathlib.Path(self.folder.name, "FILE").write_text("a\t1\n", encoding="ascii")
+        subprocess.run(example.replace("bloomery", PROGRAM, 1), shell=True, check=True,
+                       cwd=self.folder.name)
+        self.run_program("cluster", "down", "--dir", self.dir)
 
     def test_refusals(self):
         for words, text, code in (
