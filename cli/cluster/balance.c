@@ -7,8 +7,8 @@
 #include "cli/core/args.h"
 #include "cli/core/command.h"
 #include "cli/core/output/output.h"
+#include "cli/core/stop_signals.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,23 +17,6 @@ static const char command[] = "balance";
 
 #define TRIES 5 /* interrupted rounds before a run gives up */
 #define PATIENCE 20000 /* ms for nodes to recover before a run gives up */
-
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int number)
-{
-    (void)number;
-    stopped = 1;
-}
-
-/* After SIGINT or SIGTERM the slot that is moving is finished. */
-static void finish_on_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 static void say_line(const char *text)
 {
@@ -61,7 +44,7 @@ static int round_fails(const balance_run *run, const char *problem)
  * instance by a failover, but its slot could be closed, *again is set. */
 static int carry_out(balance_run *run, balance_round *round, bool *moved, bool *again)
 {
-    for (size_t i = 0; i < round->planned && !stopped; i++) {
+    for (size_t i = 0; i < round->planned && !cli_is_stopped(); i++) {
         size_t mended;
         if (!run->asked.json)
             report_step(round, i);
@@ -153,16 +136,16 @@ static int balance_rounds(balance_run *run)
         uint64_t next = clock_ms() + run->asked.watch;
         bool again = false;
         int code = balance_once(run, &again);
-        if (code == CLI_GO_ON && again && !stopped && ++tries < TRIES)
+        if (code == CLI_GO_ON && again && !cli_is_stopped() && ++tries < TRIES)
             continue;
         if (code == CLI_GO_ON && again && !run->asked.watch)
             return cli_fail(BRY_E_IO, "interrupted %d times", TRIES);
         tries = 0;
         if (code != CLI_GO_ON)
             return code;
-        while (run->asked.watch && !stopped && clock_ms() < next)
+        while (run->asked.watch && !cli_is_stopped() && clock_ms() < next)
             sleep_ms(next - clock_ms());
-        if (!run->asked.watch || stopped)
+        if (!run->asked.watch || cli_is_stopped())
             return CLI_YES;
     }
 }
@@ -222,7 +205,7 @@ int cli_balance(int argc, char **argv)
         return cli_misuse(command, "--by: %s is not pairs, queries or bytes", cli_quote(by).text);
     if (run.asked.max_moves > BRYC_SLOTS)
         return cli_misuse(command, "--max-moves: more than there are slots (%u)", BRYC_SLOTS);
-    finish_on_signals();
+    cli_note_stop_signals(); /* the slot that is moving is finished */
     code = view_connect(&run.view, argv[0]);
     if (code == CLI_GO_ON)
         code = balance_rounds(&run);

@@ -1,4 +1,5 @@
 /* bloomery map save and map restore: a distributed map to a folder, and back. */
+#include "cli/core/stop_signals.h"
 #include "cli/map/map_command.h"
 #include "cli/map/map_folder.h"
 
@@ -53,7 +54,7 @@ static int save_slab(cli_remote *remote, const char *folder, uint64_t slab)
         bry_sink sink = {write_to_file, file};
         bry_status status = bryc_map_fetch_slab(remote->map, slab, &sink, &there);
         if (status != BRY_OK)
-            code = cli_remote_failed(remote, status);
+            code = ferror(file) ? folder_failed(path) : cli_remote_failed(remote, status);
         else if (!there && write_empty_slab(remote, &sink) != BRY_OK)
             code = folder_failed(path);
         bool written = fflush(file) == 0 && fsync(fileno(file)) == 0;
@@ -102,17 +103,44 @@ static int save_record(const cli_remote *remote, const char *folder)
     return written ? CLI_GO_ON : folder_failed(folder);
 }
 
+/* CLI_GO_ON, or an exit code after SIGINT or SIGTERM. */
+static int check_stopped(void)
+{
+    return cli_is_stopped() ? cli_fail(BRY_E_IO, "interrupted; nothing was copied") : CLI_GO_ON;
+}
+
+/* Removes an incomplete copy. */
+static void remove_copy(const char *folder, uint64_t slabs)
+{
+    const char *const names[] = {CLI_FOLDER_VALUES, CLI_FOLDER_RECORD ".new"};
+    for (uint64_t i = 0; i < slabs + 2; i++) {
+        char *path =
+            i < slabs ? cli_folder_slab_path(folder, i) : cli_folder_path(folder, names[i - slabs]);
+        if (path)
+            unlink(path);
+        free(path);
+    }
+    rmdir(folder);
+}
+
 static int save_map(cli_remote *remote, const char *folder)
 {
     bryc_map_options options = BRYC_MAP_OPTIONS;
     bryc_map_get_options(remote->map, &options);
     int code = CLI_GO_ON;
-    for (uint64_t i = 0; i < options.slabs && code == CLI_GO_ON; i++)
+    for (uint64_t i = 0; i < options.slabs && code == CLI_GO_ON; i++) {
         code = save_slab(remote, folder, i);
+        if (code == CLI_GO_ON)
+            code = check_stopped();
+    }
     /* After the slabs, so that it has all codes that are in them. */
     if (code == CLI_GO_ON && options.value_bits == 0)
         code = save_values(remote, folder);
-    return code == CLI_GO_ON ? save_record(remote, folder) : code;
+    if (code == CLI_GO_ON)
+        code = save_record(remote, folder);
+    if (code != CLI_GO_ON)
+        remove_copy(folder, options.slabs);
+    return code;
 }
 
 int cli_map_save_command(int argc, char **argv)
@@ -140,6 +168,7 @@ int cli_map_save_command(int argc, char **argv)
     code = cli_remote_open(argv[0], 0, &remote);
     if (code == CLI_GO_ON && mkdir(argv[1], 0777) != 0)
         code = folder_failed(argv[1]);
+    cli_note_stop_signals();
     if (code == CLI_GO_ON)
         code = save_map(&remote, argv[1]);
     cli_remote_close(&remote);
@@ -207,8 +236,12 @@ static int restore_map(cli_remote *remote, const char *folder, bool force)
         return cli_fail(status, "%s: %s", cli_quote(folder).text, problem);
     bryc_map_wait(remote->map, remote->wait, 0);
     bryc_map_get_options(remote->map, &options);
-    for (uint64_t i = 0; i < options.slabs && code == CLI_GO_ON; i++)
+    cli_note_stop_signals(); /* slabs without a record would never be found again */
+    for (uint64_t i = 0; i < options.slabs && code == CLI_GO_ON; i++) {
         code = restore_slab(remote, folder, i);
+        if (code == CLI_GO_ON)
+            code = check_stopped();
+    }
     if (code == CLI_GO_ON && options.value_bits == 0)
         code = restore_values(remote, folder);
     if (code != CLI_GO_ON) {

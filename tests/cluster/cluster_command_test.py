@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -20,6 +21,12 @@ PROGRAM = os.path.abspath(sys.argv[4])
 
 def pairs(count, value):
     return "".join(f"key{i}\t{value(i)}\n" for i in range(count)).encode()
+
+
+def limit_files():
+    """As on a disk that is full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
 
 class Commands:
@@ -297,6 +304,27 @@ class OnOneServer(Commands, server_runner.Case):
 
     def all_keys(self):
         return self.client("KEYS", "*")
+
+    def test_stopped_copies(self):
+        """What a copy has left if the disk is full, or after SIGINT: nothing."""
+        url = self.url("d")
+        self.expect(["build", url, "--slabs", "4", "--raw", "12"], stdin=pairs(100, lambda i: i))
+        done = subprocess.run([PROGRAM, "map", "save", url, "full"], cwd=self.folder,
+                              capture_output=True, check=False, preexec_fn=limit_files)
+        self.assertEqual((done.returncode, done.stderr), (
+            3, b'bloomery: IO: "full/slab-000000.map": File too large\n'))
+        self.assertFalse((self.folder / "full").exists())
+        self.expect(["save", url, "whole"])
+        self.expect(["drop", url])
+        self.client("CLIENT", "PAUSE", 10**6, "WRITE")
+        restore = subprocess.Popen([PROGRAM, "map", "restore", "whole", self.url("e")],
+                                   cwd=self.folder, stderr=subprocess.DEVNULL)
+        cluster_runner.wait_until(lambda: self.client.info("clients")["blocked_clients"],
+                                  "the first slab is on its way")
+        restore.send_signal(signal.SIGINT)
+        self.client("CLIENT", "UNPAUSE")
+        self.assertEqual(restore.wait(), 3)
+        self.assertEqual(self.all_keys(), [])
 
 
 if __name__ == "__main__":
