@@ -5,7 +5,6 @@
 #include "cli/core/output/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <poll.h>
 #include <stdio.h>
@@ -111,18 +110,6 @@ static int capture_failed(const flow_capture *capture, const char *name, const c
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Waits for no writer of a FIFO before signals are noticed; refuses folders, as stdio does not. */
-static FILE *open_capture_file(const char *path)
-{
-    if (cli_is_stream(path))
-        return stdin;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "rb");
-    if (fd >= 0 && !file)
-        close(fd);
-    return file;
-}
-
 static int read_packets(flow_capture *capture, const char *name)
 {
     int got;
@@ -143,7 +130,9 @@ int flow_capture_file(flow_capture *capture, const char *path)
     const char *name = is_stream ? "standard input" : quoted.text;
     if (is_stream && isatty(STDIN_FILENO) == 1)
         return cli_fail(BRY_E_IO, "standard input is a terminal, not a capture");
-    FILE *file = open_capture_file(path);
+    FILE *file = is_stream ? stdin : fopen(path, "rbe");
+    if (!file && *capture->stop) /* which ended the wait for the writer of a FIFO */
+        return CLI_GO_ON;
     if (!file)
         return cli_fail(BRY_E_IO, "%s: %s", name, strerror(errno));
     setvbuf(file, buffers[is_stream], _IOFBF, sizeof buffers[is_stream]);
@@ -157,9 +146,10 @@ int flow_capture_file(flow_capture *capture, const char *path)
     struct stat facts;
     capture->prompt = fstat(fileno(file), &facts) == 0 && !S_ISREG(facts.st_mode);
     int code = begin_capture(capture, name);
-    if (code == CLI_GO_ON)
+    if (code == CLI_GO_ON) {
+        capture->counts.files++;
         code = read_packets(capture, name);
-    capture->counts.files++;
+    }
     flow_tracker_flush(capture->tracker);
     flow_capture_close(capture); /* also closes the file */
     return code;

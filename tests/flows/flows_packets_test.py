@@ -134,6 +134,7 @@ class Captures(FlowsCase):
         done = run("--filter", "port port", stdin=pcap(self.TALK))
         self.assertEqual(done.returncode, 3)
         self.assertRegex(done.stderr, rb"bloomery: BADDATA: --filter: .*syntax error")
+        self.assertEqual(done.stdout, b"")  # no summary of nothing
 
     def test_packets(self):
         path = self.write("x.pcap", pcap(self.TALK))

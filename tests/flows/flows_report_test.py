@@ -242,6 +242,19 @@ class Signals(FlowsCase):
         self.assertEqual((process.returncode, err), (-signal.SIGINT, b""))
         self.assertEqual(json.loads(out)["states"]["established"], 1)
 
+    def test_interrupted_before_the_writer_comes(self):
+        path = self.write("fifo", b"")
+        os.unlink(path)
+        os.mkfifo(path)
+        process = subprocess.Popen([PROGRAM, "flows", path], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        while process.poll() is None and not self.waits(process.pid, 0):
+            time.sleep(0.01)
+        time.sleep(0.1)  # it may have slept for another reason
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.communicate(), (b"", b""))
+        self.assertEqual(process.returncode, -signal.SIGINT)
+
     @staticmethod
     def waits(pid, read):
         """Whether it has read all there was, and sleeps."""
