@@ -243,6 +243,22 @@ class Damage(DedupCase):
         for name in ("a", "b"):
             self.assertEqual((into / "tree" / name).read_bytes(), (self.tree / name).read_bytes())
 
+    def test_incomplete_index(self):
+        """A rebuild-index that was killed: nothing is lost, and nothing is said to be."""
+        self.small()
+        other = self.folder / "other"
+        self.run_ok("init", other)
+        self.run_ok("gc", other, "-q")
+        shutil.copy(other / "index/data.mdb", self.repo / "index/data.mdb")
+        into = self.folder / "into"
+        for arguments in (("get", self.repo, "two", "-C", into), ("ls", self.repo, "two")):
+            self.fails(3, "the exact index is incomplete", *arguments)
+        done = self.fails(1, "the exact index is incomplete", "check", self.repo)
+        self.assertNotIn(b"is damaged", done.stderr)
+        self.run_ok("gc", self.repo, "-q")  # as any command that writes
+        self.assert_restores("two")
+        self.check()
+
     def test_rebuild(self):
         for engine in ("compact", "dba"):
             self.small("--index", engine)

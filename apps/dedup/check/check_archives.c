@@ -51,6 +51,8 @@ static bry_status chunk_is_there(archive_check *check, const dedup_digest *diges
 {
     bry_status status = dedup_exact_get(check->store->exact, digest, where);
     *there = status == BRY_OK && !dedup_is_lost(check->findings, *where);
+    if (status == BRY_E_NOUNIT)
+        status = dedup_store_missing(check->store, digest);
     return status == BRY_E_NOUNIT ? BRY_OK : status;
 }
 
@@ -130,7 +132,7 @@ static bry_status check_archive(archive_check *check, const dedup_archive *archi
         check->hit = false;
         status = dedup_manifest_walk(check->store, &archive->root, archive->depth, &walk);
     }
-    if (status == BRY_E_BADDATA) {
+    if (status == BRY_E_BADDATA || status == BRY_E_IO) {
         dedup_found(check->findings, "archive %s: %s", cli_quote(archive->name).text,
                     dedup_problem_text());
         status = BRY_OK;

@@ -116,6 +116,10 @@ bry_status dedup_store_locate(dedup_store *store, const dedup_digest *digest, de
 /* The slot of a container, read if it is not in memory. */
 bry_status dedup_store_container(dedup_store *store, uint64_t number, dedup_slot **slot);
 
+/* Describes why there is no such chunk. BRY_E_NOUNIT: it is lost; BRY_E_IO: the exact index is
+ * incomplete, because a process that made a new one was killed. */
+bry_status dedup_store_missing(const dedup_store *store, const dedup_digest *digest);
+
 /* Reads a chunk and verifies its digest. BRY_E_NOUNIT: no such chunk; BRY_E_BADDATA. */
 bry_status dedup_store_read(dedup_store *store, const dedup_digest *digest, bry_buffer *bytes);
 

@@ -145,13 +145,38 @@ static bry_status read_place(dedup_store *store, dedup_slot *slot, uint32_t plac
     return status;
 }
 
+/* Whether there is a container that the exact index does not know. */
+static bool has_unknown_container(const dedup_store *store)
+{
+    dedup_names names;
+    uint64_t number;
+    bool unknown = false;
+    int folder = openat(store->repo->fd, "containers", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || dedup_names_read(folder, "containers", &names) != BRY_OK)
+        return false;
+    for (size_t i = 0; i < names.count && !unknown; i++)
+        unknown = dedup_container_number(names.name[i], &number) &&
+                  !dedup_rows_find(&store->rows, number);
+    dedup_names_free(&names);
+    return unknown;
+}
+
+bry_status dedup_store_missing(const dedup_store *store, const dedup_digest *digest)
+{
+    if (has_unknown_container(store))
+        return dedup_problem(BRY_E_IO, "the exact index is incomplete; \"dedup rebuild-index\" "
+                                       "makes a new one");
+    bad_chunk(digest, "is missing");
+    return BRY_E_NOUNIT;
+}
+
 bry_status dedup_store_read(dedup_store *store, const dedup_digest *digest, bry_buffer *bytes)
 {
     dedup_slot *slot;
     uint32_t place;
     bry_status status = dedup_store_find(store, digest, &slot, &place);
     if (status == BRY_E_NOUNIT)
-        bad_chunk(digest, "is missing");
+        return dedup_store_missing(store, digest);
     return status == BRY_OK ? read_place(store, slot, place, bytes) : status;
 }
 
