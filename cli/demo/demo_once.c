@@ -45,11 +45,12 @@ static bool port_is_free(uint32_t port)
     return is_free;
 }
 
-/* Ports that are free now, with those for the other nodes. */
+/* Ports that are free now. */
 static int choose_ports(local_nodes *nodes)
 {
     for (uint32_t try = 0; try < 200; try++) {
-        uint32_t first = 20000 + ((uint32_t)getpid() * 31 + try * 97) % 20000, i = 0;
+        /* with those for the other nodes, below the ports that connections get */
+        uint32_t first = 10000 + ((uint32_t)getpid() * 31 + try * 97) % 12000, i = 0;
         while (i < SERVERS && port_is_free(first + i) && port_is_free(first + i + BUS))
             i++;
         if (i < SERVERS)

@@ -340,10 +340,12 @@ static size_t object_mem_usage(const void *value)
 }
 
 /* The server frees values with an effort above 64 in another thread. */
+/* The server frees a key in another thread if this is above 64: many blocks, or 128 KB in few. */
 static size_t object_free_effort(server_string *key, const void *value)
 {
+    const account *bill = &((const held_object *)value)->account;
     (void)key;
-    return ((const held_object *)value)->account.blocks;
+    return bill->blocks + bill->bytes / 2048;
 }
 
 static void object_free_value(void *value)

@@ -41,6 +41,13 @@ class ProxiedNode(Node):
         super().choose_ports()
         self.settings["cluster-announce-port"] = str(self.proxies.to(self.port))
 
+    def epochs(self):
+        """The current epoch of the cluster and those of all nodes, as this node knows them."""
+        about = self.client("CLUSTER", "INFO").decode()
+        current = next(line for line in about.splitlines() if "cluster_current_epoch" in line)
+        lines = [line.split() for line in self.client("CLUSTER", "NODES").decode().splitlines()]
+        return [(current, *sorted((words[0], words[6]) for words in lines))]
+
     @property
     def public_port(self):
         return int(self.settings["cluster-announce-port"])
@@ -78,6 +85,10 @@ class ProxiedCluster(Cluster):
         try:
             wait_until(linked, "every primary has a replica in sync")
             self.wait_ok(roles=True)
+            # A node that receives a slot raises its epoch by itself. A replica that is elected before
+            # the others know would get the same epoch, and lose to the old primary again.
+            wait_until(lambda: len({epoch for node in self.nodes for epoch in node.epochs()}) == 1,
+                       "all nodes know all epochs")
         except TimeoutError as error:
             raise TimeoutError(f"{error}\n{self.views()}") from None
 
@@ -132,7 +143,10 @@ class Schedule:
         if self.cluster.roles() != self.roles:
             self.void = f"a role changed by itself before fault {number}"
         start = time.monotonic()
-        what = getattr(self, action)(primary)
+        try:
+            what = getattr(self, action)(primary)
+        except TimeoutError as error:
+            raise TimeoutError(f"{action} {primary}: {error}\n{self.cluster.views()}") from None
         self.cluster.settle()
         self.roles = self.cluster.roles()
         self.times.append((start, time.monotonic()))
