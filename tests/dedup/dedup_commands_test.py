@@ -251,6 +251,16 @@ class Commands(DedupCase):
             process.stderr.close()
         self.assertEqual(os.listdir(self.repo / "containers"), [])
 
+    def test_folders_that_can_be_made_again(self):
+        """A copy may lack empty folders."""
+        self.write("a", b"hello")
+        self.init()
+        for folder in ("cache", "units", "index"):
+            shutil.rmtree(self.repo / folder)
+        self.put("one")
+        self.assert_restores("one")
+        self.check()
+
     def test_killed_put(self):
         """A put that dies holds no lock and leaves what was there."""
         self.init("--compress", "none")
@@ -337,6 +347,14 @@ class Commands(DedupCase):
         self.assertEqual(self.run_ok("get", self.repo, "one", "tree/a", **other), b"hello")
         self.run_ok("check", self.repo, "--deep", **other)
         self.run_ok("stats", self.repo, **other)
+        os.chmod(self.tree / "a", 0o6755)
+        self.put("rights")
+        subprocess.run(["chmod", "-R", "a+rX", self.repo], check=True)
+        into = self.folder / "into"
+        into.mkdir()
+        os.chown(into, 65534, 65534)
+        self.run_ok("get", self.repo, "rights", "-C", into, "-q", **other)
+        self.assertEqual(os.stat(into / "tree/a").st_mode & 0o7777, 0o755)
         self.fails(3, "Permission denied", "put", self.repo, "two", "tree", cwd=self.folder, **other)
         self.fails(3, "Permission denied", "rm", self.repo, "one", **other)
         self.check()

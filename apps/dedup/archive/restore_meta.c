@@ -36,6 +36,14 @@ static bool set_attributes(int fd, int parent, const char *name, const dedup_fil
     return true;
 }
 
+/* A program that ran with the rights of its owner must not get those of whoever restores it. */
+static mode_t mode_of(const dedup_file_entry *entry)
+{
+    bool owned = geteuid() == 0 || entry->user == geteuid();
+    return owned || entry->type == DEDUP_FOLDER ? entry->mode
+                                                : entry->mode & ~(mode_t)(S_ISUID | S_ISGID);
+}
+
 const char *dedup_set_meta(int fd, int parent, const char *name, const dedup_file_entry *entry)
 {
     const struct timespec times[2] = {{0, UTIME_OMIT},
@@ -49,7 +57,7 @@ const char *dedup_set_meta(int fd, int parent, const char *name, const dedup_fil
     if (!set_attributes(fd, parent, name, entry))
         problem = "an extended attribute cannot be set";
     if (entry->type != DEDUP_SYMLINK &&
-        (fd >= 0 ? fchmod(fd, entry->mode) : fchmodat(parent, name, entry->mode, 0)) != 0)
+        (fd >= 0 ? fchmod(fd, mode_of(entry)) : fchmodat(parent, name, mode_of(entry), 0)) != 0)
         problem = "the mode cannot be set";
     if ((fd >= 0 ? futimens(fd, times) : utimensat(parent, name, times, AT_SYMLINK_NOFOLLOW)) != 0)
         problem = "the time cannot be set";

@@ -183,12 +183,23 @@ bry_status dedup_store_open_exact(dedup_repo *repo, bool write, dedup_exact **ex
     return status == BRY_OK ? dedup_exact_open(place.text, digest_len, mode, exact) : status;
 }
 
+/* The folders whose content can be made again. Programs that copy repositories may leave out empty
+ * ones. */
+static bry_status create_derived(const dedup_repo *repo)
+{
+    static const char *const derived[] = {"index", "units", "cache"};
+    for (size_t i = 0; i < sizeof derived / sizeof derived[0]; i++)
+        if (mkdirat(repo->fd, derived[i], 0777) != 0 && errno != EEXIST)
+            return dedup_problem(BRY_E_IO, "%s: ", derived[i]);
+    return BRY_OK;
+}
+
 bry_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool write)
 {
     *store = (dedup_store){.repo = repo, .write = write};
-    if (write && mkdirat(repo->fd, "index", 0777) != 0 && errno != EEXIST)
-        return dedup_problem(BRY_E_IO, "index: ");
-    bry_status status = dedup_hasher_init(&store->hasher, repo->config.hash);
+    bry_status status = write ? create_derived(repo) : BRY_OK;
+    if (status == BRY_OK)
+        status = dedup_hasher_init(&store->hasher, repo->config.hash);
     if (status == BRY_OK)
         status = dedup_locality_init(&store->cache);
     if (status == BRY_OK)
