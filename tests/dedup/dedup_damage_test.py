@@ -199,9 +199,21 @@ class Damage(DedupCase):
         self.fails(3, "is damaged", "gc", self.repo)  # it might remove what the archive needs
         self.assert_restores("two")
         self.assertEqual(run("check", self.repo, "--repair").returncode, 0)
-        self.assertEqual(os.listdir(self.repo / "damaged"), ["one"])
+        self.assertEqual(os.listdir(self.repo / "damaged"), ["archive one"])
         self.check()
         self.assert_restores("two")
+
+    def test_damaged_record_with_the_name_of_a_container(self):
+        self.small("--compress", "none")
+        name = "0000000000000001"
+        self.put(name)
+        path = self.repo / "archives" / name
+        path.write_bytes(path.read_bytes().replace(b"time", b"tame"))
+        self.assertEqual(self.damage_chunk((self.tree / "random").read_bytes()[10_000:10_050]), name)
+        content = (self.repo / "containers" / name).read_bytes()
+        run("check", self.repo, "--deep", "--repair")
+        self.assertEqual((self.repo / "damaged" / name).read_bytes(), content)
+        self.assertEqual(len(os.listdir(self.repo / "damaged")), 2)
 
     def test_gc_with_a_wrong_index(self):
         """gc keeps chunks that the exact index has lost."""

@@ -37,7 +37,7 @@ static bool set_attributes(int fd, int parent, const char *name, const dedup_fil
 }
 
 /* A program that ran with the rights of its owner must not get those of whoever restores it. */
-static mode_t mode_of(const dedup_file_entry *entry)
+static mode_t restored_mode(const dedup_file_entry *entry)
 {
     bool owned = geteuid() == 0 || entry->user == geteuid();
     return owned || entry->type == DEDUP_FOLDER ? entry->mode
@@ -57,7 +57,8 @@ const char *dedup_set_meta(int fd, int parent, const char *name, const dedup_fil
     if (!set_attributes(fd, parent, name, entry))
         problem = "an extended attribute cannot be set";
     if (entry->type != DEDUP_SYMLINK &&
-        (fd >= 0 ? fchmod(fd, mode_of(entry)) : fchmodat(parent, name, mode_of(entry), 0)) != 0)
+        (fd >= 0 ? fchmod(fd, restored_mode(entry))
+                 : fchmodat(parent, name, restored_mode(entry), 0)) != 0)
         problem = "the mode cannot be set";
     if ((fd >= 0 ? futimens(fd, times) : utimensat(parent, name, times, AT_SYMLINK_NOFOLLOW)) != 0)
         problem = "the time cannot be set";

@@ -180,7 +180,7 @@ static void set_record_aside(void *context, const char *name)
     const dedup_repo *repo = context;
     char from[512], to[512];
     snprintf(from, sizeof from, "archives/%s", name);
-    snprintf(to, sizeof to, "damaged/%s", name);
+    snprintf(to, sizeof to, "damaged/archive %s", name); /* never the name of a container */
     set_aside(repo, from, to);
 }
 
