@@ -42,11 +42,6 @@ class Trees(DedupCase):
         os.link(path("large"), path("folder/hard too"))
         os.link(path("dangling"), path("hard dangling"))
         os.mkfifo(path("pipe"))
-        with socket.socket(socket.AF_UNIX) as server:
-            os.chdir(tree)
-            server.bind("socket")
-            os.chdir("/")
-        os.unlink(path("socket"))
         with open(path("sparse"), "wb") as file:
             file.seek(5_000_000)
             file.write(b"middle")
@@ -238,6 +233,14 @@ class Trees(DedupCase):
         self.put("x", "tree", "--exclude", "*.o", "--exclude", "tree/skip")
         self.assertEqual(sorted(name.decode() for name in snapshot(self.get("x"))),
                          ["tree", "tree/a.c", "tree/sub", "tree/sub/c"])
+
+    def test_sockets_are_left_out(self):
+        self.write("a", b"a")
+        self.init()
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(os.fsencode(self.tree / "socket"))
+            self.assertEqual(self.put("x")["entries"], 2)
+        self.assertEqual(os.listdir(self.get("x") / "tree"), ["a"])
 
     def test_repository_is_left_out(self):
         self.init()
