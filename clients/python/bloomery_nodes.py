@@ -99,35 +99,52 @@ class Nodes:
     def _exchange(self, commands, batches, asked, wait):
         """Writes to all nodes before it reads. Yields (command's index, reply, replicas that
         confirmed); a failed connection is the reply to all its commands."""
-        written, last = [], [("WAIT", wait, int(self.wait_for * 1000))] if wait else []
+        written = []  # (pool, batch, connection, commands) whose replies have not been read
+        try:
+            yield from self._write(commands, batches, asked, wait, written)
+            while written:
+                batch, sent, got = self._read_all(written)
+                replicas = got.pop() if wait else 0
+                got = [reply for words, reply in zip(sent, got) if words[0] != "ASKING"]
+                if isinstance(replicas, Exception):
+                    if not all(isinstance(reply, self.RETRIED) for reply in got):
+                        raise BloomeryError(str(replicas))  # such as NOPERM: nothing is confirmed
+                    replicas = wait  # the whole batch is repeated
+                yield from ((i, reply, replicas) for i, reply in zip(batch, got))
+        finally:
+            # After Ctrl-C, for instance. Their replies are not those to the next commands.
+            for pool, _, connection, _ in written:
+                connection.disconnect()
+                pool.release(connection)
+
+    def _write(self, commands, batches, asked, wait, written):
+        last = [("WAIT", wait, int(self.wait_for * 1000))] if wait else []
         for pool, batch in batches.items():
             sent = [words for i in batch for words in
                     ([("ASKING",)] if i in asked else []) + [commands[i]]] + last
             connection = None
             try:
                 connection = pool.get_connection("MAP")
-                connection.send_packed_command(connection.pack_commands(sent))
                 written.append((pool, batch, connection, sent))
+                connection.send_packed_command(connection.pack_commands(sent))
             except self.RETRIED as error:
                 if connection:
+                    written.pop()
                     connection.disconnect()
                     pool.release(connection)
                 yield from ((i, error, wait) for i in batch)
-        for pool, batch, connection, sent in written:
-            try:
-                got = [self._read(connection) for _ in sent]
-            except self.RETRIED as error:
-                connection.disconnect()
-                got = [error] * len(sent)
-            finally:
-                pool.release(connection)
-            replicas = got.pop() if wait else 0
-            got = [reply for words, reply in zip(sent, got) if words[0] != "ASKING"]
-            if isinstance(replicas, Exception):
-                if not all(isinstance(reply, self.RETRIED) for reply in got):
-                    raise BloomeryError(str(replicas))  # such as NOPERM: nothing is known to be confirmed
-                replicas = wait  # the whole batch is repeated
-            yield from ((i, reply, replicas) for i, reply in zip(batch, got))
+
+    def _read_all(self, written):
+        """Reads the replies of the first connection."""
+        pool, batch, connection, sent = written[0]
+        try:
+            got = [self._read(connection) for _ in sent]
+        except self.RETRIED as error:
+            connection.disconnect()
+            got = [error] * len(sent)
+        written.pop(0)
+        pool.release(connection)
+        return batch, sent, got
 
     @staticmethod
     def _read(connection):

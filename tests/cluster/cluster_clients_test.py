@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import unittest.mock
 import zlib
 
 import cluster_runner
@@ -332,6 +333,42 @@ class Clients(ClusterCase):
                 agent.open(url)
                 self.assertEqual(agent.get_many([b"k", b"none"]), [b"value", None])
             self.assertEqual(self.agents[-1].info()["slabs"], 32)
+
+    def test_interrupted_python(self):
+        """After Ctrl-C the reply that was not read is not taken for that to the next command."""
+        if PythonAgent.missing():
+            self.skipTest(PythonAgent.missing())
+        nodes = map_agents.bloomery_map.Nodes
+        with Server() as server:
+            one = map_agents.bloomery_map.create(f"redis://127.0.0.1:{server.port}/one", raw=4)
+            one.set_many({"a": 1, "b": 2})
+            server.client("CLIENT", "PAUSE", 300, "ALL")
+            with unittest.mock.patch.object(nodes, "_read", side_effect=KeyboardInterrupt), \
+                    self.assertRaises(KeyboardInterrupt):
+                one.get("a")
+            self.assertEqual(one.get("b"), 2)
+
+    def test_permissions(self):
+        """The commands and keys that doc/cluster.md names are enough."""
+        text = (ROOT / "doc" / "cluster.md").read_text()
+        text = text[text.index("A user of distributed maps needs"):].split("\n\n")[0]
+        words = [word for word in re.findall(r"`([A-Z. *]+)`", text) if word != "MAP.*"]
+        words = [word.lower().replace(" ", "|") for word in words]
+        ours = self.cluster.nodes[0].client("COMMAND", "LIST", "FILTERBY", "PATTERN", "map.*")
+        for node in self.cluster.nodes:
+            node.client("ACL", "SETUSER", "few", "on", ">x", "~{m}*", "~{m:*",
+                        *("+" + word for word in words), *(b"+" + word for word in ours))
+            self.addCleanup(node.client, "ACL", "DELUSER", "few")
+        url = f"redis://few:x@{self.cluster.nodes[0].address}/m"
+        for agent in self.agents:
+            with self.subTest(client=agent.name):
+                agent.create(url, values=10)
+                agent.set_many([(b"a", b"x")])
+                self.assertEqual(agent.get_many([b"a"]), [b"x"])
+                self.assertEqual(agent.info()["items"], 1)
+                self.assertIn("m", agent.names(url))
+                agent.delete_many([b"a"])
+                agent.drop()
 
     def test_user(self):
         self.cluster.require_password("ann", "p@ss:w/rd")
