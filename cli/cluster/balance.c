@@ -167,6 +167,17 @@ static const char more_text[] =
 static const char examples_text[] = "  bloomery balance 10.0.0.1:6379 --dry-run\n"
                                     "  bloomery balance 10.0.0.1:6379 --by queries --watch 60s";
 
+/* A name that was mistyped must not look like a map that is balanced. */
+static int check_map_exists(const balance_run *run)
+{
+    bryc_map *map = NULL;
+    bry_status status =
+        run->asked.map ? bryc_map_open(run->view.client, run->asked.map, &map) : BRY_OK;
+    bryc_map_close(map);
+    return status == BRY_OK ? CLI_GO_ON
+                            : cli_fail(status, "--map: %s", bryc_error(run->view.client));
+}
+
 int cli_balance(int argc, char **argv)
 {
     balance_run run = {.asked = {.max_moves = 10, .sample = 2000}};
@@ -207,6 +218,8 @@ int cli_balance(int argc, char **argv)
         return cli_misuse(command, "--max-moves: more than there are slots (%u)", BRYC_SLOTS);
     cli_note_stop_signals(); /* the slot that is moving is finished */
     code = view_connect(&run.view, argv[0]);
+    if (code == CLI_GO_ON)
+        code = check_map_exists(&run);
     if (code == CLI_GO_ON)
         code = balance_rounds(&run);
     slot_loads_free(&run.before);

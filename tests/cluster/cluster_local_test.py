@@ -59,6 +59,8 @@ class Local(unittest.TestCase):
         self.assertIn(f"4 servers with the module run on 127.0.0.1:{first} to {first + 3}", said)
         self.check_status(first)
         self.check_queries(first)
+        self.assertIn('there is no map "no"', self.run_program(
+            "balance", f"127.0.0.1:{first}", "--map", "no", "--dry-run", code=3))
         self.assertIn("4 servers", self.up())  # they run already
         self.assertIn("has a cluster already", self.up("--primaries", 3, code=3))
         self.run_program("cluster", "up", "--dir", self.dir + "2", "--port", first, code=3)
