@@ -14,7 +14,7 @@
 #define SLAB_PAIRS 1e6
 #define SLAB_BYTES 16e6
 #define SLABS_PER_PRIMARY 32u
-#define SLABS_MOST UINT64_C(0xffffffff)
+#define SLABS_MOST (1u << 24)
 #define SLAB_LEAST 64u
 #define CODE_BITS_LEAST 8u
 #define CODE_BITS_MOST 24u
@@ -122,7 +122,7 @@ const char *bryc__record_plan(const bryc_map_options *options, uint32_t primarie
     if (record->slabs == 0)
         record->slabs = plan_slab_count(record, primaries);
     if (record->slabs > SLABS_MOST)
-        return "there are more than 2^32 - 1 slabs";
+        return "there are more than 2^24 slabs";
     if (getrandom(record->secret, sizeof record->secret, 0) != sizeof record->secret ||
         (!record->seed && getrandom(&record->seed, sizeof record->seed, 0) != sizeof record->seed))
         return "the system returned no random numbers";

@@ -48,7 +48,7 @@ const recordText = (record) =>
   ["bloomery-map 1", ...FIELDS.map((field) => `${field}=${record[field]}`)].join(" ");
 
 function parseRecord(name, text) {
-  const match = new RegExp("^bloomery-map 1 slabs=([1-9]\\d*) epoch=([0-9a-f]{16}) " +
+  const match = new RegExp("^bloomery-map 1 slabs=([1-9]\\d{0,7}) epoch=([0-9a-f]{16}) " +
     "pick=(crc32|hmac-sha256:[0-9a-f]{32}) values=((?:raw|codes):\\d+) engine=(compact|kbf) " +
     "capacity=(\\d+) error=([-+.e\\d]+) seed=(\\d+)$").exec(text.toString("latin1"));
   if (!match) {

@@ -30,6 +30,7 @@ from bloomery_nodes import (Mismatch, Missing, Nodes,  # noqa: F401  also for ou
 REREAD = 60.0     # seconds after which the record of a map is read again
 CHUNK = 20000     # keys per exchange
 VALUE_MAX = 65535  # bytes
+SLABS_MAX = 1 << 24
 
 
 class Full(MapError):
@@ -81,7 +82,9 @@ class Record:
             for number in ("slabs", "capacity", "seed"):
                 given[number] = int(given[number])
             record = cls(**given)
-            if record.slabs < 1 or not re.fullmatch("[0-9a-f]{16}", record.epoch) or \
+            if not 1 <= record.slabs <= SLABS_MAX or record.capacity < 1 or \
+                    record.engine not in ("compact", "kbf") or \
+                    not re.fullmatch("[0-9a-f]{16}", record.epoch) or \
                     not re.fullmatch(r"crc32|hmac-sha256:[0-9a-f]{32}", record.pick) or \
                     not re.fullmatch(r"(raw|codes):[0-9]+", record.values):
                 raise ValueError

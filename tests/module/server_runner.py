@@ -332,4 +332,8 @@ def main():
     if not SERVER:
         print(f"skipped: there is no {' '.join(sys.argv[1:2]) or 'server given'} here")
         sys.exit(SKIPPED)
-    unittest.main(argv=sys.argv[:1])
+    result = unittest.main(argv=sys.argv[:1], exit=False).result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    if result.testsRun == len(result.skipped):  # nothing was tested
+        sys.exit(SKIPPED)
