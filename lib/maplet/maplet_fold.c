@@ -50,7 +50,8 @@ static bool fold_is_dead(void *context, uint64_t fingerprint, uint32_t value)
 {
     const folding *fold = context;
     (void)fingerprint;
-    return fold->maplet->values && fold->maplet->values->name[value] == BRY__NO_NAME;
+    const bry__values *values = fold->maplet->values;
+    return values && values->name[value - values->first] == BRY__NO_NAME;
 }
 
 static void fold_note_gone(void *context, uint64_t fingerprint, uint32_t value)

@@ -36,6 +36,7 @@ struct bry__maplet_saving {
     unsigned tables; /* without those after the last entry that is kept; at least one */
     bry__table empty; /* the first one, if there are no entries */
     unsigned value_bits;
+    uint32_t few[BRY__VALUES_FEW]; /* names */
     bry__table_output output;
     bry__table_saving table[BRY__MAPLET_TABLES];
 };
@@ -43,19 +44,20 @@ struct bry__maplet_saving {
 /* True if every value in the table equals its name. */
 static bool maplet_save_is_plain(const bry__values *values, unsigned table)
 {
-    for (uint32_t i = 0; i < values->room; i++)
-        if (values->name[i] != i && values->count[table][i] > 0)
+    for (uint32_t value = values->first; value < values->room; value++)
+        if (values->name[value - values->first] != value &&
+            values->count[table][value - values->first] > 0)
             return false;
     return true;
 }
 
-static bry__names maplet_save_names(const bry__values *values)
+static bry__names maplet_save_names(const bry__values *values, uint32_t few[BRY__VALUES_FEW])
 {
-    bry__names names = {
-        .of = bry__keep_named(values->name, values->room), .rising = true, .same = true};
+    const uint32_t *all = bry__values_names(values, few);
+    bry__names names = {.of = bry__keep_named(all, values->room), .rising = true, .same = true};
     uint32_t next = 0;
     for (uint32_t i = 0; i < values->room && names.rising; i++) {
-        uint32_t name = values->name[i];
+        uint32_t name = all[i];
         if (name == BRY__NO_NAME) /* which is BRY__NOT_KEPT */
             continue;
         names.rising = name >= next;
@@ -93,7 +95,7 @@ bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_savin
         uint64_t n = i < maplet->tables ? bry__maplet_live(maplet, i) : 0;
         bry__table_source source = {.table = n ? &maplet->table[i] : &made->empty};
         if (n && maplet->values && !maplet_save_is_plain(maplet->values, i))
-            source.names = maplet_save_names(maplet->values);
+            source.names = maplet_save_names(maplet->values, made->few);
         status = bry__table_saving_begin(&made->table[i], &source, n, made->value_bits);
     }
     if (status == BRY_OK)

@@ -26,13 +26,15 @@ void bry__single_prefetch(const bry__maplet *maplet, bry_hash hash, unsigned add
         bry__table_prefetch(&maplet->table[i], single_fingerprint(maplet, i, hash), i == adding);
 }
 
-bry_status bry__single_begin(bry__maplet *maplet)
+bry_status bry__single_begin(bry__maplet *maplet, bool whole)
 {
     bry_status status = bry__values_begin(maplet);
     if (status != BRY_OK)
         return status;
     maplet->values->name_bits = maplet->value_bits;
-    return bry__values_reserve(maplet, (uint32_t)1 << maplet->value_bits);
+    return whole || maplet->value_bits > BRY__FEW_BITS
+               ? bry__values_reserve(maplet, (uint32_t)1 << maplet->value_bits)
+               : BRY_OK;
 }
 
 /* ---- one key ------------------------------------------------------------------------------- */
@@ -53,12 +55,12 @@ static bry_status single_put(bry__maplet *maplet, unsigned i, bry_hash hash, uin
                               : bry__table_add_at(table, &at, value, &maplet->allocator);
     if (status != BRY_OK)
         return status;
-    bool live = found && values->name[before] != BRY__NO_NAME;
+    bool live = found && values->name[before - values->first] != BRY__NO_NAME;
     *step = (bry__single_step){!found ? BRY__PUT_NEW
                                : live ? BRY__PUT_OVER_LIVE
                                       : BRY__PUT_OVER_DEAD,
                                i, before};
-    values->count[i][value]++;
+    values->count[i][value - values->first]++;
     if (found)
         bry__values_note_gone(maplet, i, before);
     return BRY_OK;
@@ -87,14 +89,15 @@ void bry__single_take_back(bry__maplet *maplet, bry_hash hash, uint32_t value,
     bry__table *table = &maplet->table[step->table];
     bry__values *values = maplet->values;
     uint64_t fingerprint = bry__fingerprint(hash, table->range);
-    values->count[step->table][value]--;
+    uint64_t *count = values->count[step->table];
+    count[value - values->first]--;
     if (step->did == BRY__PUT_NEW) {
         bry__table_del(table, fingerprint, value, &maplet->allocator);
         return;
     }
     /* The value was in this place before, so this does not fail. */
     (void)bry__table_replace(table, fingerprint, value, step->before, &maplet->allocator);
-    values->count[step->table][step->before]++;
+    count[step->before - values->first]++;
     if (step->did == BRY__PUT_OVER_DEAD)
         table->dead++;
 }
@@ -110,7 +113,7 @@ bool bry__single_del(bry__maplet *maplet, bry_hash hash)
             !bry__values_is_live(maplet, value))
             continue;
         bry__table_del_at(&maplet->table[i], &at, value, &maplet->allocator);
-        maplet->values->count[i][value]--;
+        bry__values_note(maplet, i, value, false);
         any = true;
     }
     return any;
@@ -145,8 +148,8 @@ static bool single_pick(void *context, uint32_t a, uint32_t b)
 static bool single_is_plain(const bry__single_source *source, unsigned i)
 {
     const bry__values *values = source->maplet->values;
-    for (uint32_t value = 0; value < values->room; value++)
-        if (values->count[i][value] > 0 && source->value[value] != value)
+    for (uint32_t value = values->first; value < values->room; value++)
+        if (values->count[i][value - values->first] > 0 && source->value[value] != value)
             return false;
     return true;
 }
@@ -160,9 +163,9 @@ static const bry__table *single_take_source(const bry__single_source *source, un
     if (i >= source->maplet->tables)
         return empty;
     const bry__values *values = source->maplet->values;
-    for (uint32_t v = 0; v < values->room; v++)
+    for (uint32_t v = values->first; v < values->room; v++)
         if (source->value[v] != BRY__NOT_KEPT)
-            count[source->value[v]] += values->count[i][v];
+            count[source->value[v]] += values->count[i][v - values->first];
     if (!single_is_plain(source, i))
         *value = source->value;
     return &source->maplet->table[i];
@@ -193,7 +196,8 @@ static bry_status single_use_values(bry__maplet *made, const bry__single_source 
 {
     bry_status status = BRY_OK;
     const bry__values *values = source->maplet->values;
-    for (uint32_t v = 0; values && v < values->room && status == BRY_OK; v++)
+    for (uint32_t v = values ? values->first : 0; values && v < values->room && status == BRY_OK;
+         v++)
         if (source->value[v] != BRY__NOT_KEPT)
             status = bry__values_use(made, source->value[v], source->value[v]);
     return status;
@@ -209,7 +213,7 @@ bry_status bry__single_unite(bry__maplet *made, const bry__single_source *a,
     bry__maplet_options options = bry__maplet_like(like);
     options.value_bits = value_bits;
     bry__maplet_init(&both, &options, &like->allocator);
-    bry_status status = bry__single_begin(&both);
+    bry_status status = bry__single_begin(&both, true);
     if (status == BRY_OK)
         status = single_use_values(&both, a);
     if (status == BRY_OK)

@@ -9,9 +9,10 @@
 #include "hash/derive.h"
 #include "maplet/maplet_values.h"
 
-/* bry__values_begin() of a maplet without tables, with room for all values and names of value_bits.
- * After BRY_E_NOMEM the maplet must be freed. */
-bry_status bry__single_begin(bry__maplet *maplet);
+/* bry__values_begin() of a maplet without tables, with values and names of value_bits. `whole`: with
+ * room for all of them; if they are many, there is anyway. After BRY_E_NOMEM the maplet must be
+ * freed. */
+bry_status bry__single_begin(bry__maplet *maplet, bool whole);
 
 #define BRY__SINGLE_BATCH BRY__TABLE_BATCH
 

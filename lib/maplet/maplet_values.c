@@ -21,11 +21,16 @@ bry_status bry__values_begin(bry__maplet *maplet)
     return BRY_OK;
 }
 
+static uint32_t size_of(const bry__values *values)
+{
+    return values->room - values->first;
+}
+
 static void free_arrays(bry__values *values, const bry_allocator *allocator)
 {
     for (unsigned i = 0; i < values->tables; i++)
-        bry__free(allocator, values->count[i], values->room * sizeof *values->count[i]);
-    bry__free(allocator, values->name, values->room * sizeof *values->name);
+        bry__free(allocator, values->count[i], size_of(values) * sizeof *values->count[i]);
+    bry__free(allocator, values->name, size_of(values) * sizeof *values->name);
 }
 
 static void free_values(bry__values *values, const bry_allocator *allocator)
@@ -57,7 +62,7 @@ uint64_t bry__values_bytes(const bry__maplet *maplet)
     if (!values)
         return 0;
     return values_size(values->tables) +
-           (uint64_t)values->room *
+           (uint64_t)size_of(values) *
                (sizeof *values->name + maplet->tables * sizeof *values->count[0]);
 }
 
@@ -79,44 +84,83 @@ uint64_t bry__values_use_bytes(const bry__maplet *maplet, uint32_t value)
            (sizeof *values->name + tables * sizeof *values->count[0]);
 }
 
-/* A copy with arrays for `room` values. NULL: out of memory. */
-static bry__values *copy_values(const bry__maplet *maplet, uint32_t room,
+/* A copy with arrays for values from `first` to `room` - 1, which are at least those of now. NULL:
+ * out of memory. */
+static bry__values *copy_values(const bry__maplet *maplet, uint32_t first, uint32_t room,
                                 const bry_allocator *allocator)
 {
     const bry__values *values = maplet->values;
+    size_t size = room - first, same = size_of(values), at = same ? values->first - first : 0;
     bry__values *made = bry__alloc(allocator, values_size(values->tables));
     if (!made)
         return NULL;
     *made = *values;
+    made->first = first;
     made->room = room;
-    made->name = bry__alloc(allocator, room * sizeof *made->name);
+    made->name = bry__alloc_buffer(allocator, size * sizeof *made->name);
     bool whole = made->name;
     for (unsigned i = 0; i < maplet->tables && whole; i++) {
-        made->count[i] = bry__alloc(allocator, room * sizeof *made->count[i]);
+        made->count[i] = bry__alloc(allocator, size * sizeof *made->count[i]);
         whole = made->count[i];
-        if (whole && values->room)
-            memcpy(made->count[i], values->count[i], values->room * sizeof *made->count[i]);
+        if (whole && same)
+            memcpy(made->count[i] + at, values->count[i], same * sizeof *made->count[i]);
     }
     if (!whole) {
         free_values(made, allocator);
         return NULL;
     }
-    if (values->room)
-        memcpy(made->name, values->name, values->room * sizeof *made->name);
-    memset(made->name + values->room, 0xff, (room - values->room) * sizeof *made->name);
+    memset(made->name, 0xff, size * sizeof *made->name);
+    if (same)
+        memcpy(made->name + at, values->name, same * sizeof *made->name);
     return made;
 }
 
-bry_status bry__values_reserve(bry__maplet *maplet, uint32_t n)
+static bry_status reserve(bry__maplet *maplet, uint32_t first, uint32_t room)
 {
-    if (n <= maplet->values->room)
-        return BRY_OK;
-    bry__values *larger = copy_values(maplet, n, &maplet->allocator);
+    bry__values *larger = copy_values(maplet, first, room, &maplet->allocator);
     if (!larger)
         return BRY_E_NOMEM;
     free_values(maplet->values, &maplet->allocator);
     maplet->values = larger;
     return BRY_OK;
+}
+
+bry_status bry__values_reserve(bry__maplet *maplet, uint32_t n)
+{
+    const bry__values *values = maplet->values;
+    if (values->first == 0 && n <= values->room)
+        return BRY_OK;
+    return reserve(maplet, 0, n > values->room ? n : values->room);
+}
+
+/* Makes room for a value where there are few names. */
+static bry_status reserve_few(bry__maplet *maplet, uint32_t value)
+{
+    const bry__values *values = maplet->values;
+    uint32_t first = values->first, room = values->room, size = size_of(values);
+    uint32_t names = (uint32_t)1 << values->name_bits;
+    if (size == 0) {
+        first = value;
+        room = value + BRY__VALUES_FEW_ROOM;
+    } else if (value < first) {
+        first = first > size && first - size < value ? first - size : value;
+    } else {
+        room = value < room + size ? room + size : value + 1;
+    }
+    uint32_t most = value < names && values->room <= names ? names : BRY__VALUES_FEW;
+    return reserve(maplet, first, room < most ? room : most);
+}
+
+/* Makes room for a value. */
+static bry_status reach(bry__maplet *maplet, uint32_t value)
+{
+    const bry__values *values = maplet->values;
+    if (value >= values->first && value < values->room)
+        return BRY_OK;
+    bool few = values->name_bits > 0 && values->name_bits <= BRY__FEW_BITS;
+    return few && value < BRY__VALUES_FEW && values->room <= BRY__VALUES_FEW
+               ? reserve_few(maplet, value)
+               : bry__values_reserve(maplet, room_for(values, value));
 }
 
 uint64_t bry__values_plan_bytes(uint32_t n, unsigned tables)
@@ -131,7 +175,8 @@ bry_status bry__values_clone(const bry__maplet *maplet, bry__maplet *copy)
     if (!maplet->values)
         return BRY_OK;
     if (maplet->values->room)
-        copy->values = copy_values(maplet, maplet->values->room, &copy->allocator);
+        copy->values =
+            copy_values(maplet, maplet->values->first, maplet->values->room, &copy->allocator);
     else if (bry__values_begin(copy) == BRY_OK)
         copy->values->name_bits = maplet->values->name_bits;
     return copy->values ? BRY_OK : BRY_E_NOMEM;
@@ -139,7 +184,7 @@ bry_status bry__values_clone(const bry__maplet *maplet, bry__maplet *copy)
 
 uint64_t bry__values_table_bytes(const bry__maplet *maplet)
 {
-    return maplet->values->room * sizeof *maplet->values->count[0] + sizeof(uint64_t *);
+    return size_of(maplet->values) * sizeof *maplet->values->count[0] + sizeof(uint64_t *);
 }
 
 bry_status bry__values_open_table(bry__maplet *maplet, unsigned i)
@@ -150,14 +195,14 @@ bry_status bry__values_open_table(bry__maplet *maplet, unsigned i)
         return BRY_OK;
     uint64_t *count = NULL;
     if (values->room) {
-        count = bry__alloc(allocator, values->room * sizeof *count);
+        count = bry__alloc(allocator, size_of(values) * sizeof *count);
         if (!count)
             return BRY_E_NOMEM;
     }
     if (i >= values->tables) {
         bry__values *larger = bry__alloc(allocator, values_size(i + 1));
         if (!larger) {
-            bry__free(allocator, count, values->room * sizeof *count);
+            bry__free(allocator, count, size_of(values) * sizeof *count);
             return BRY_E_NOMEM;
         }
         memcpy(larger, values, values_size(values->tables));
@@ -174,7 +219,7 @@ void bry__values_close_table(bry__maplet *maplet, unsigned i)
     bry__values *values = maplet->values;
     if (!values)
         return;
-    bry__free(&maplet->allocator, values->count[i], values->room * sizeof *values->count[i]);
+    bry__free(&maplet->allocator, values->count[i], size_of(values) * sizeof *values->count[i]);
     values->count[i] = NULL;
     values->lowest = 0; /* dead entries of the table may have been the last of their values */
 }
@@ -183,9 +228,11 @@ void bry__values_close_table(bry__maplet *maplet, unsigned i)
 
 uint64_t bry__values_entries(const bry__maplet *maplet, uint32_t value)
 {
+    const bry__values *values = maplet->values;
     uint64_t n = 0;
-    for (unsigned i = 0; i < maplet->tables && value < maplet->values->room; i++)
-        n += maplet->values->count[i][value];
+    if (value >= values->first && value < values->room)
+        for (unsigned i = 0; i < maplet->tables; i++)
+            n += values->count[i][value - values->first];
     return n;
 }
 
@@ -207,10 +254,13 @@ uint32_t bry__values_find_free(const bry__maplet *maplet, uint32_t wanted, uint3
 uint32_t bry__values_find_named(const bry__maplet *maplet, uint32_t name)
 {
     const bry__values *values = maplet->values;
-    if (!values || (name < values->room && values->name[name] == name)) /* the usual case */
-        return values ? name : BRY__NO_NAME;
-    for (uint32_t value = 0; value < values->room; value++)
-        if (values->name[value] == name)
+    if (!values)
+        return BRY__NO_NAME;
+    uint32_t first = values->first;
+    if (name >= first && name < values->room && values->name[name - first] == name)
+        return name; /* the usual case */
+    for (uint32_t value = first; value < values->room; value++)
+        if (values->name[value - first] == name)
             return value;
     return BRY__NO_NAME;
 }
@@ -222,12 +272,12 @@ static unsigned bits_of(uint32_t value)
 
 bry_status bry__values_use(bry__maplet *maplet, uint32_t value, uint32_t name)
 {
-    bry_status status = bry__values_reserve(maplet, room_for(maplet->values, value));
+    bry_status status = reach(maplet, value);
     if (status != BRY_OK)
         return status;
     if (bits_of(value) > maplet->value_bits)
         bry__maplet_widen(maplet, bits_of(value));
-    maplet->values->name[value] = name;
+    maplet->values->name[value - maplet->values->first] = name;
     if (value == maplet->values->lowest)
         maplet->values->lowest++;
     return BRY_OK;
@@ -242,11 +292,12 @@ static void set_free(bry__values *values, uint32_t value)
 void bry__values_kill(bry__maplet *maplet, uint32_t value)
 {
     bry__values *values = maplet->values;
+    uint32_t at = value - values->first;
     uint64_t entries = 0;
-    values->name[value] = BRY__NO_NAME;
+    values->name[at] = BRY__NO_NAME;
     for (unsigned i = 0; i < maplet->tables; i++) {
-        maplet->table[i].dead += values->count[i][value];
-        entries += values->count[i][value];
+        maplet->table[i].dead += values->count[i][at];
+        entries += values->count[i][at];
     }
     if (entries == 0)
         set_free(values, value);
@@ -255,9 +306,9 @@ void bry__values_kill(bry__maplet *maplet, uint32_t value)
 void bry__values_revive(bry__maplet *maplet, uint32_t value, uint32_t name)
 {
     bry__values *values = maplet->values;
-    values->name[value] = name;
+    values->name[value - values->first] = name;
     for (unsigned i = 0; i < maplet->tables; i++)
-        maplet->table[i].dead -= values->count[i][value];
+        maplet->table[i].dead -= values->count[i][value - values->first];
 }
 
 void bry__values_narrow(bry__maplet *maplet, unsigned value_bits)
@@ -288,8 +339,9 @@ bry_status bry__values_merge(bry__maplet *maplet, uint32_t into, uint32_t from)
         return status;
     bry__values *values = maplet->values;
     for (unsigned i = 0; i < maplet->tables; i++) {
-        values->count[i][into] += values->count[i][from];
-        values->count[i][from] = 0;
+        uint64_t *moved = &values->count[i][from - values->first];
+        values->count[i][into - values->first] += *moved;
+        *moved = 0;
     }
     bry__values_kill(maplet, from);
     return BRY_OK;
@@ -305,13 +357,22 @@ unsigned bry__maplet_live_tables(const bry__maplet *maplet)
     return tables;
 }
 
+const uint32_t *bry__values_names(const bry__values *values, uint32_t few[BRY__VALUES_FEW])
+{
+    if (values->first == 0)
+        return values->name;
+    memset(few, 0xff, values->first * sizeof *few);
+    memcpy(few + values->first, values->name, size_of(values) * sizeof *few);
+    return few;
+}
+
 unsigned bry__values_name_bits(const bry__maplet *maplet)
 {
     const bry__values *values = maplet->values;
     uint32_t most = 0;
     if (values->name_bits)
         return values->name_bits;
-    for (uint32_t i = 0; i < values->room; i++)
+    for (uint32_t i = 0; i < size_of(values); i++)
         if (values->name[i] != BRY__NO_NAME && values->name[i] > most)
             most = values->name[i];
     return bits_of(most);
@@ -321,7 +382,7 @@ bool bry__values_count_loaded(bry__maplet *maplet, uint32_t value)
 {
     if (!bry__values_is_live(maplet, value))
         return false;
-    maplet->values->count[0][value]++;
+    maplet->values->count[0][value - maplet->values->first]++;
     return true;
 }
 
@@ -333,9 +394,9 @@ static void recount(bry__maplet *maplet)
     uint64_t fingerprint;
     uint32_t value;
     if (values->room)
-        memset(values->count[0], 0, values->room * sizeof *values->count[0]);
+        memset(values->count[0], 0, size_of(values) * sizeof *values->count[0]);
     while (bry__maplet_next(maplet, &cursor, &fingerprint, &value))
-        values->count[cursor.table][value]++;
+        values->count[cursor.table][value - values->first]++;
 }
 
 bry_status bry__values_adopt(bry__maplet *maplet, const bry__maplet *read)
@@ -377,6 +438,7 @@ static bool each_of_table(const bry__maplet *maplet, unsigned i, bry_hash hash,
     enum { PAGE = 16, LARGE_PAGE = 256 };
     const bry__table *table = &maplet->table[i];
     const uint32_t *names = maplet->values->name;
+    uint32_t first = maplet->values->first;
     uint64_t fingerprint = bry__fingerprint(hash, table->range), total;
     uint32_t page_of[LARGE_PAGE], from = 0;
     unsigned page = PAGE;
@@ -384,10 +446,10 @@ static bool each_of_table(const bry__maplet *maplet, unsigned i, bry_hash hash,
         total = bry__table_get_from(table, fingerprint, from, page_of, page);
         for (unsigned j = 0; j < total && j < page; j++) {
             uint32_t value = page_of[j];
-            if ((j > 0 && value == page_of[j - 1]) || names[value] == BRY__NO_NAME ||
+            if ((j > 0 && value == page_of[j - 1]) || names[value - first] == BRY__NO_NAME ||
                 has_from(maplet, i + 1, hash, value))
                 continue;
-            if (!found(context, names[value]))
+            if (!found(context, names[value - first]))
                 return true;
         }
         more = total > page;
@@ -449,7 +511,7 @@ bry_status bry__values_add_all(bry__maplet *maplet, const bry__fingerprints *lis
         status = add_list(maplet, i, &lists[i], value, &done[i]);
     for (unsigned i = 0; i < most; i++) {
         if (status == BRY_OK)
-            maplet->values->count[i][value] += done[i];
+            maplet->values->count[i][value - maplet->values->first] += done[i];
         while (status != BRY_OK && done[i]-- > 0)
             bry__table_del(&maplet->table[i], lists[i].fingerprint[done[i]], value,
                            &maplet->allocator);
@@ -489,8 +551,8 @@ uint64_t bry__values_unsettled(const bry__maplet *maplet)
 void bry__values_note_gone(bry__maplet *maplet, unsigned table, uint32_t value)
 {
     bry__values *values = maplet->values;
-    uint64_t left = --values->count[table][value];
-    if (values->name[value] != BRY__NO_NAME)
+    uint64_t left = --values->count[table][value - values->first];
+    if (values->name[value - values->first] != BRY__NO_NAME)
         return;
     maplet->table[table].dead--;
     if (left == 0 && bry__values_entries(maplet, value) == 0)
@@ -530,7 +592,9 @@ bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
     bool done = false;
     bry_status status = BRY_OK;
     if (table->dead > 0) {
-        bry__kept_values names = bry__keep_named(maplet->values->name, maplet->values->room);
+        uint32_t few[BRY__VALUES_FEW];
+        bry__kept_values names =
+            bry__keep_named(bry__values_names(maplet->values, few), maplet->values->room);
         status =
             bry__table_reclaim(table, &names, note_gone, &work, budget, &done, &maplet->allocator);
         table->settling = table->dead == 0;

@@ -21,17 +21,26 @@
 #define BRY__NO_NAME UINT32_MAX
 
 typedef struct bry__values {
-    uint32_t room; /* size of the arrays; values from here on are free */
+    uint32_t first,
+        room; /* the arrays are for values from `first` to `room` - 1; others are free */
     uint32_t lowest; /* none below this one is free */
-    uint32_t changes; /* additions since bry__values_reclaim_along() last reclaimed */
+    uint8_t changes; /* additions since bry__values_reclaim_along() last reclaimed */
     uint8_t turn; /* the table to be reclaimed next */
     uint8_t name_bits; /* width of a saved name; 0: as many bits as the names in use need */
     uint8_t tables; /* size of `count` */
-    uint32_t *name; /* of each value; BRY__NO_NAME: dead or free */
+    uint32_t *name; /* of value `first`, and so on; BRY__NO_NAME: dead or free */
     uint64_t *count[]; /* entries of each value, for each open table */
 } bry__values;
 
 #define BRY__VALUES_ROOM 4u /* at first; it grows by half */
+
+/*
+ * With names of at most BRY__FEW_BITS, values are usually equal to them and do not begin with 0, but
+ * with the number of some generation. So that an object which has seen few of them remains small,
+ * `first` is the first of these; it is 0 if there are values above BRY__VALUES_FEW.
+ */
+#define BRY__VALUES_FEW (1u << BRY__FEW_BITS)
+#define BRY__VALUES_FEW_ROOM 2u /* at first; it doubles */
 
 /* ---- one value ------------------------------------------------------------------------------- */
 
@@ -46,7 +55,7 @@ bry_status bry__values_use(bry__maplet *maplet, uint32_t value, uint32_t name);
 /* Bytes that this would allocate. */
 uint64_t bry__values_use_bytes(const bry__maplet *maplet, uint32_t value);
 
-/* Makes room for values below n. BRY_E_NOMEM. */
+/* Makes room for all values below n. BRY_E_NOMEM. */
 bry_status bry__values_reserve(bry__maplet *maplet, uint32_t n);
 /* Bytes of that with this many tables; the tables themselves are not counted. */
 uint64_t bry__values_plan_bytes(uint32_t n, unsigned tables);
@@ -64,7 +73,9 @@ bry_status bry__values_merge(bry__maplet *maplet, uint32_t into, uint32_t from);
 
 static inline bool bry__values_is_live(const bry__maplet *maplet, uint32_t value)
 {
-    return value < maplet->values->room && maplet->values->name[value] != BRY__NO_NAME;
+    const bry__values *values = maplet->values;
+    return value >= values->first && value < values->room &&
+           values->name[value - values->first] != BRY__NO_NAME;
 }
 
 /* The live value with this name, or BRY__NO_NAME. Accepts maplets that do not count. */
@@ -117,8 +128,9 @@ void bry__values_reclaim_along(bry__maplet *maplet);
 static inline void bry__values_note(const bry__maplet *maplet, unsigned table, uint32_t value,
                                     bool more)
 {
-    if (maplet->values)
-        maplet->values->count[table][value] += more ? UINT64_C(1) : UINT64_MAX;
+    const bry__values *values = maplet->values;
+    if (values)
+        values->count[table][value - values->first] += more ? UINT64_C(1) : UINT64_MAX;
 }
 
 /* Counts an entry as removed; its value may be dead. */
@@ -129,6 +141,9 @@ static inline uint64_t bry__maplet_live(const bry__maplet *maplet, unsigned i)
 {
     return maplet->table[i].n - maplet->table[i].dead;
 }
+
+/* The names of all values below `room`; `few` is where they are put together if necessary. */
+const uint32_t *bry__values_names(const bry__values *values, uint32_t few[BRY__VALUES_FEW]);
 
 /* Width of a saved name. */
 unsigned bry__values_name_bits(const bry__maplet *maplet);

@@ -17,8 +17,10 @@ enum {
     BRY__TAIL = 8, /* the end */
     BRY__RESERVE = 320, /* the part of an area that is free after it was arranged, at least */
     BRY__BLOCKS = 1024, /* in an area at most */
-    BRY__ALONE =
-        16 / BRY__SEGMENT_STEP /* malloc wastes nothing on 8 bytes more than a multiple of 16 */
+    /* glibc's malloc wastes nothing on 8 bytes more than a multiple of 16, and jemalloc nothing on
+     * multiples of 64 up to 512, but much on 8 bytes more. */
+    BRY__ALONE = 16 / BRY__SEGMENT_STEP,
+    BRY__ALONE_CLASS = 64
 };
 
 typedef struct bry__area {
@@ -44,9 +46,12 @@ typedef struct bry__placed_list {
     bry__placed block[BRY__BLOCKS];
 } bry__placed_list;
 
+/* The steps that a block by itself gets if it needs this many. */
 static inline unsigned bry__alone_steps(unsigned steps)
 {
-    return (steps + BRY__ALONE - 1) / BRY__ALONE * BRY__ALONE;
+    unsigned most = (steps + BRY__ALONE - 1) / BRY__ALONE * BRY__ALONE;
+    unsigned less = most > steps ? most - BRY__ALONE / 2 : most;
+    return less >= steps && bry__segment_block(less) % BRY__ALONE_CLASS == 0 ? less : most;
 }
 
 static inline void bry__clear_gap(unsigned char *bytes, size_t size, size_t front, size_t slots)

@@ -161,7 +161,7 @@ static bool compact_window_oldest_age(const bry__compact_window *window, uint64_
 static inline bool compact_window_is_recent(const bry__compact_window *window, uint32_t value,
                                             uint64_t most)
 {
-    uint32_t name = window->maplet.values->name[value];
+    uint32_t name = window->maplet.values->name[value - window->maplet.values->first];
     return name != BRY__NO_NAME && bry__window_age(window, name) <= most;
 }
 

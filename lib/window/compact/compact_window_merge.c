@@ -11,7 +11,7 @@ static uint32_t *compact_window_names(const bry__compact_window *into,
     uint32_t room = values ? values->room : 0;
     uint32_t *names = bry__alloc_buffer(&into->maplet.allocator, room * sizeof *names);
     for (uint32_t value = 0; names && value < room; value++) {
-        uint32_t name = values->name[value];
+        uint32_t name = value < values->first ? BRY__NO_NAME : values->name[value - values->first];
         bool kept =
             name != BRY__NO_NAME && from->newest - bry__window_age(from, name) >= into->oldest;
         names[value] = kept ? name : BRY__NOT_KEPT;

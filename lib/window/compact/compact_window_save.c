@@ -35,7 +35,7 @@ static const char *compact_window_count_entry(void *context, unsigned table, uin
 static bry_status compact_window_use_values(bry__compact_window *window)
 {
     bry__maplet *maplet = &window->maplet;
-    bry_status status = bry__single_begin(maplet);
+    bry_status status = bry__single_begin(maplet, true);
     uint64_t n = window->newest - window->oldest + 1;
     for (uint64_t i = 0; i < n && status == BRY_OK; i++) {
         uint32_t name = bry__window_name(window, window->newest - i);

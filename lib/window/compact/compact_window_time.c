@@ -53,8 +53,8 @@ static bry_status compact_window_expire(bry__compact_window *window, uint64_t ol
 {
     bry__maplet *maplet = &window->maplet;
     const bry__values *values = maplet->values;
-    for (uint32_t value = 0; values && value < values->room; value++) {
-        uint32_t name = values->name[value];
+    for (uint32_t value = values ? values->first : 0; values && value < values->room; value++) {
+        uint32_t name = values->name[value - values->first];
         if (name == BRY__NO_NAME ||
             (oldest <= window->newest && bry__window_age(window, name) <= window->newest - oldest))
             continue;
@@ -87,7 +87,7 @@ bry_status bry__window_reach_value(bry__compact_window *window)
         return BRY_OK;
     if (!maplet->values) {
         maplet->value_bits = (uint8_t)window->shape.bits;
-        if (bry__single_begin(maplet) != BRY_OK) {
+        if (bry__single_begin(maplet, false) != BRY_OK) {
             bry__maplet_free(maplet);
             return BRY_E_NOMEM;
         }

@@ -12,7 +12,7 @@ static bry__maplet make(failing_allocator *memory)
     bry__maplet maplet;
     bry__maplet_options options = {.capacity = 500, .error = 0.01, .value_bits = BITS};
     assert_true(bry__maplet_init(&maplet, &options, &memory->allocator));
-    assert_int_equal(bry__single_begin(&maplet), BRY_OK);
+    assert_int_equal(bry__single_begin(&maplet, false), BRY_OK);
     for (uint32_t value = 0; value < 8; value++)
         assert_int_equal(bry__values_use(&maplet, value, value), BRY_OK);
     return maplet;
@@ -46,8 +46,9 @@ static void check(const bry__maplet *maplet)
             dead += !bry__values_is_live(maplet, value);
         }
         assert_int_equal(maplet->table[i].dead, dead);
-        for (value = 0; value < maplet->values->room; value++)
-            assert_int_equal(maplet->values->count[i][value], count[value]);
+        const bry__values *values = maplet->values;
+        for (value = values->first; value < values->room; value++)
+            assert_int_equal(values->count[i][value - values->first], count[value]);
     }
 }
 

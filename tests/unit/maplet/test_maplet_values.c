@@ -45,10 +45,10 @@ static void check(const bry__maplet *maplet)
         while (bry__maplet_next(maplet, &cursor, &fingerprint, &value) && cursor.table == t) {
             assert_true(value < values->room);
             count[value]++;
-            dead += values->name[value] == BRY__NO_NAME;
+            dead += values->name[value - values->first] == BRY__NO_NAME;
         }
-        for (uint32_t i = 0; i < values->room; i++)
-            assert_int_equal(values->count[t][i], count[i]);
+        for (uint32_t i = values->first; i < values->room; i++)
+            assert_int_equal(values->count[t][i - values->first], count[i]);
         assert_int_equal(maplet->table[t].dead, dead);
         assert_int_equal(bry__maplet_live(maplet, t), maplet->table[t].n - dead);
         free(count);
