@@ -116,52 +116,45 @@ bry_status bry_window_create(const bry_window_options *given, bry_window **windo
     bry_window *made = bry__alloc(&allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
-    *made = (bry_window){.allocator = allocator,
-                         .options = bry__window_keep(&options),
-                         .engine = engine,
-                         .time = options.start,
-                         .started = options.start != 0};
+    *made = (bry_window){.engine = engine, .time = options.start, .started = options.start != 0};
+    bry__window_keep(made, &options);
     bry_window_options rest = bry__window_engine_options(&options);
     status = engine->create(&rest, &allocator, &made->self);
-    if (status != BRY_OK) {
-        bry_window_destroy(made);
-        return status;
-    }
-    *window = made;
-    return BRY_OK;
+    if (status == BRY_OK)
+        *window = made;
+    else
+        bry__free(&allocator, made, sizeof *made);
+    return status;
 }
 
-bry__window_kept bry__window_keep(const bry_window_options *options)
+void bry__window_keep(bry_window *window, const bry_window_options *options)
 {
-    return (bry__window_kept){.window = options->window,
-                              .capacity = options->capacity,
-                              .max_bytes = options->max_bytes,
-                              .max_skew = options->max_skew,
-                              .seed = options->seed,
-                              .error = options->error,
-                              .fbf = options->fbf,
-                              .generations = options->generations,
-                              .refuse = options->refuse,
-                              .fixed = options->fixed,
-                              .refresh = options->refresh};
+    window->options.window = options->window;
+    window->options.capacity = options->capacity;
+    window->options.max_bytes = options->max_bytes;
+    window->options.max_skew = options->max_skew;
+    window->options.seed = options->seed;
+    window->options.error = options->error;
+    window->generations = options->generations;
+    window->refuse = options->refuse;
+    window->fixed = options->fixed;
+    window->refresh = options->refresh;
 }
 
 bry_window_options bry__window_like(const bry_window *other)
 {
-    const bry__window_kept *kept = &other->options;
     bry_window_options options = {.struct_size = sizeof options,
                                   .engine = other->engine->engine,
-                                  .window = kept->window,
-                                  .capacity = kept->capacity,
-                                  .error = kept->error,
-                                  .generations = kept->generations,
-                                  .max_bytes = kept->max_bytes,
-                                  .refuse = kept->refuse,
-                                  .fixed = kept->fixed,
-                                  .refresh = kept->refresh,
-                                  .max_skew = kept->max_skew,
-                                  .seed = kept->seed,
-                                  .fbf = kept->fbf};
+                                  .window = other->options.window,
+                                  .capacity = other->options.capacity,
+                                  .error = other->options.error,
+                                  .generations = other->generations,
+                                  .max_bytes = other->options.max_bytes,
+                                  .refuse = other->refuse,
+                                  .fixed = other->fixed,
+                                  .refresh = other->refresh,
+                                  .max_skew = other->options.max_skew,
+                                  .seed = other->options.seed};
     other->engine->like(other->self, &options);
     options.start = other->time;
     return options;
@@ -177,28 +170,24 @@ void bry_window_destroy(bry_window *window)
 {
     if (!window)
         return;
-    bry_allocator allocator = window->allocator;
-    if (window->self)
-        window->engine->destroy(window->self);
+    bry_allocator allocator = *window->engine->allocator(window->self);
+    window->engine->destroy(window->self);
     bry__free(&allocator, window, sizeof *window);
 }
 
 bry_status bry_window_clone(const bry_window *window, const bry_allocator *given, bry_window **copy)
 {
-    bry_allocator allocator = given ? *given : window->allocator;
+    bry_allocator allocator = given ? *given : *window->engine->allocator(window->self);
     bry_window *made = bry__alloc(&allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
     *made = *window;
-    made->allocator = allocator;
-    made->self = NULL;
     bry_status status = window->engine->clone(window->self, &allocator, &made->self);
-    if (status != BRY_OK) {
-        bry_window_destroy(made);
-        return status;
-    }
-    *copy = made;
-    return BRY_OK;
+    if (status == BRY_OK)
+        *copy = made;
+    else
+        bry__free(&allocator, made, sizeof *made);
+    return status;
 }
 
 void bry_window_clear(bry_window *window)

@@ -43,6 +43,8 @@ typedef struct bry__window_engine {
     bry_status (*clone)(const void *self, const bry_allocator *allocator, void **copy);
     void (*clear)(void *self);
 
+    const bry_allocator *(*allocator)(const void *self);
+
     /* Sets in *options what creates an instance of this one's shape. */
     void (*like)(const void *self, bry_window_options *options);
 

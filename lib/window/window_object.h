@@ -6,26 +6,23 @@
 
 #define BRY__WINDOW_MAX_HASHES 64u
 
-/* The options of creation, with defaults filled in, as far as nothing else in a window says them. */
-typedef struct bry__window_kept {
-    uint64_t window, capacity, max_bytes, max_skew, seed;
-    double error;
-    bry_window_fbf fbf;
-    uint32_t generations;
-    bool refuse, fixed, refresh;
-} bry__window_kept;
-
 struct bry_window {
-    bry_allocator allocator;
     const bry__window_engine *engine;
     void *self; /* the engine's instance */
     uint64_t time; /* T */
     uint64_t refused_full, refused_time;
-    bry__window_kept options;
+    /* The options of creation, with defaults filled in, as far as the engine does not know them. */
+    struct {
+        uint64_t window, capacity, max_bytes, max_skew, seed;
+        double error;
+    } options;
+    uint32_t generations;
+    bool refuse, fixed, refresh;
     bool started; /* T was set: by `start`, or by a change */
 };
 
-bry__window_kept bry__window_keep(const bry_window_options *options);
+/* Sets the options. */
+void bry__window_keep(bry_window *window, const bry_window_options *options);
 
 /*
  * Reads the options, fills in their defaults, chooses the engine and plans; the shape's bytes are

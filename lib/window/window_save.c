@@ -101,7 +101,7 @@ static const char *window_save_read_options(const unsigned char *numbers, uint64
         options->window != stored.window || options->capacity != stored.capacity ||
         options->error != stored.error || options->generations != stored.generations)
         return "the window's options are out of range";
-    window->options = bry__window_keep(options);
+    bry__window_keep(window, options);
     window->time = bry__load64(numbers + AT_TIME);
     window->started = (flags & FLAG_STARTED) != 0;
     if (!window->started && window->time != 0)
@@ -116,7 +116,7 @@ static bry_status window_save_read_window(bry__frame_reader *reader, const bry_a
     bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
     if (status != BRY_OK)
         return status;
-    bry_window read = {.allocator = *allocator};
+    bry_window read = {0};
     bry_window_options options;
     const char *problem = window_save_read_options(numbers, reader->header.seed, &read, &options);
     if (problem)
@@ -130,8 +130,11 @@ static bry_status window_save_read_window(bry__frame_reader *reader, const bry_a
     *made = read;
     bry_window_options rest = bry__window_engine_options(&options);
     status = made->engine->read(&rest, made->time, reader, allocator, &made->self);
-    if (status == BRY_OK)
-        status = bry__frame_reader_end(reader);
+    if (status != BRY_OK) {
+        bry__free(allocator, made, sizeof *made);
+        return status;
+    }
+    status = bry__frame_reader_end(reader);
     bry_window_stats stats = {0};
     if (status == BRY_OK && !made->started)
         made->engine->stats(made->self, made->time, &stats);

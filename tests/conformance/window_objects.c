@@ -254,9 +254,10 @@ static bry_status run_merge_short(void *object, uint64_t round)
 static bry_status run_merge_into_new(void *object, uint64_t round)
 {
     (void)round;
+    const bry_window *from = object;
     bry_window_options options = window_like(object);
     options.start = 0;
-    options.allocator = &((bry_window *)object)->allocator;
+    options.allocator = from->engine->allocator(from->self);
     bry_window *made = NULL;
     bry_status status = bry_window_create(&options, &made);
     if (status == BRY_OK)

@@ -97,8 +97,8 @@ static bry_status compact_window_create(const bry_window_options *options,
     bry__maplet_init(&window->maplet, &maplet, allocator);
     window->shape = shape;
     window->small = SMALL_WINDOW;
-    window->newest = bry__window_newest(&shape, options->start);
-    window->oldest = bry__window_oldest(&shape, options->start);
+    bry__window_set_time(window, bry__window_newest(&shape, options->start),
+                         bry__window_oldest(&shape, options->start));
     window->value = BRY__NO_NAME;
     *self = window;
     return BRY_OK;
@@ -138,6 +138,12 @@ static bry_status compact_window_clone(const void *self, const bry_allocator *al
     return BRY_OK;
 }
 
+static const bry_allocator *compact_window_allocator(const void *self)
+{
+    const bry__compact_window *window = self;
+    return &window->maplet.allocator;
+}
+
 static void compact_window_like(const void *self, bry_window_options *options)
 {
     (void)self;
@@ -150,9 +156,9 @@ static void compact_window_like(const void *self, bry_window_options *options)
 static bool compact_window_oldest_age(const bry__compact_window *window, uint64_t now,
                                       uint64_t *age)
 {
-    uint64_t oldest = bry__window_oldest(&window->shape, now);
-    if (oldest < window->oldest)
-        oldest = window->oldest;
+    uint64_t oldest = bry__window_oldest(&window->shape, now), then = bry__window_then(window);
+    if (oldest < then)
+        oldest = then;
     *age = window->newest - oldest;
     return oldest <= window->newest;
 }
@@ -435,7 +441,7 @@ static size_t compact_window_generations(const void *self, uint64_t now,
     const bry__compact_window *window = self;
     const bry__maplet *maplet = &window->maplet;
     uint64_t live = bry__maplet_count(maplet), length = window->shape.length;
-    size_t n = (size_t)(window->newest - window->oldest + 1);
+    size_t n = (size_t)window->older + 1;
     (void)now; /* equals the window's time */
     for (size_t i = 0; i < n && i < room; i++) {
         uint64_t number = window->newest - i, begin_at = number * length, items = 0;
@@ -457,9 +463,9 @@ static size_t compact_window_generations(const void *self, uint64_t now,
 static void compact_window_stats(const void *self, uint64_t now, bry_window_stats *stats)
 {
     const bry__compact_window *window = self;
-    stats->covered = now - window->oldest * window->shape.length;
+    stats->covered = now - bry__window_then(window) * window->shape.length;
     stats->items = bry__maplet_count(&window->maplet);
-    stats->generations = (uint32_t)(window->newest - window->oldest + 1);
+    stats->generations = window->older + 1;
     stats->estimated_error = stats->predicted_error = bry__maplet_error_now(&window->maplet);
     stats->at_limit = bry__compact_window_at_limit(window);
     stats->bytes = bry__compact_window_bytes(window);
@@ -473,6 +479,7 @@ const bry__window_engine bry__compact_window_engine = {
     .destroy = compact_window_destroy,
     .clone = compact_window_clone,
     .clear = compact_window_clear,
+    .allocator = compact_window_allocator,
     .like = compact_window_like,
     .has = compact_window_has,
     .has_n = compact_window_has_n,

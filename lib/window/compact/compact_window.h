@@ -8,24 +8,25 @@
 
 /* The part of a window that follows from its options and never changes. */
 typedef struct bry__compact_shape {
-    uint64_t window; /* ms that are promised */
+    uint64_t window : 56; /* ms that are promised, at most BRY_SPAN_MAX */
+    uint64_t bits : 7; /* a generation's name is its number modulo 2^bits */
+    uint64_t refresh : 1;
     uint64_t length; /* ms per generation */
     uint64_t max_bytes; /* 0: no limit */
-    uint8_t bits; /* a generation's name is its number modulo 2^bits */
-    bool refresh;
 } bry__compact_shape;
 
 typedef struct bry__compact_window {
     bry__compact_shape shape;
     bry__maplet maplet; /* values stand for generations; without tables while it is empty */
     bry__aside *aside; /* expired tables, to be freed in steps */
-    uint64_t newest, oldest; /* generations remembered at the last change */
+    uint64_t newest; /* generation at the last change */
+    uint32_t older; /* generations that were remembered then, beside the newest */
     uint32_t value; /* of the newest generation, or BRY__NO_NAME */
-    uint32_t small; /* up to this many entries are reclaimed at once */
-    uint64_t allowance; /* entries that surely fit under max_bytes */
-    uint64_t debt; /* entries to be looked at, while sweeping */
     uint64_t paid_at; /* time up to which debt was computed */
-    bool sweeping; /* there are dead entries */
+    uint32_t allowance; /* entries that surely fit under max_bytes */
+    uint16_t small; /* up to this many entries are reclaimed at once */
+    uint16_t debt : 15; /* entries to be looked at, while sweeping: fewer than are worth it */
+    uint16_t sweeping : 1; /* there are dead entries */
 } bry__compact_window;
 
 /* ---- generations ----------------------------------------------------------------------------- */
@@ -44,6 +45,19 @@ static inline uint64_t bry__window_newest(const bry__compact_shape *shape, uint6
 static inline uint64_t bry__window_oldest(const bry__compact_shape *shape, uint64_t now)
 {
     return now < shape->window ? 0 : (now - shape->window) / shape->length;
+}
+
+/* The oldest generation that was remembered at the last change. */
+static inline uint64_t bry__window_then(const bry__compact_window *window)
+{
+    return window->newest - window->older;
+}
+
+static inline void bry__window_set_time(bry__compact_window *window, uint64_t newest,
+                                        uint64_t oldest)
+{
+    window->newest = newest;
+    window->older = (uint32_t)(newest - oldest);
 }
 
 /* The name of a generation's value; unique among the remembered generations. */

@@ -12,8 +12,8 @@ static uint32_t *compact_window_names(const bry__compact_window *into,
     uint32_t *names = bry__alloc_buffer(&into->maplet.allocator, room * sizeof *names);
     for (uint32_t value = 0; names && value < room; value++) {
         uint32_t name = value < values->first ? BRY__NO_NAME : values->name[value - values->first];
-        bool kept =
-            name != BRY__NO_NAME && from->newest - bry__window_age(from, name) >= into->oldest;
+        bool kept = name != BRY__NO_NAME &&
+                    from->newest - bry__window_age(from, name) >= bry__window_then(into);
         names[value] = kept ? name : BRY__NOT_KEPT;
     }
     return names;

@@ -129,7 +129,8 @@ static bool compact_window_is_under_limit(bry__compact_window *window, unsigned 
         return false;
     /* An entry takes less than 64 bytes, but some add a piece of the directory. */
     uint64_t steps = 8192 + bytes / 512;
-    window->allowance = most - bytes > steps ? (most - bytes - steps) / 64 : 0;
+    uint64_t surely = most - bytes > steps ? (most - bytes - steps) / 64 : 0;
+    window->allowance = surely < UINT32_MAX ? (uint32_t)surely : UINT32_MAX;
     return true;
 }
 

@@ -12,7 +12,7 @@
 void bry__compact_window_write(const void *self, bry__frame_writer *writer)
 {
     const bry__compact_window *window = self;
-    bry__maplet empty = {.chain = window->maplet.chain, .value_bits = (uint8_t)window->shape.bits};
+    bry__maplet empty = {.chain = window->maplet.chain, .value_bits = window->shape.bits};
     bry__maplet_write(bry__maplet_count(&window->maplet) ? &window->maplet : &empty, writer);
 }
 
@@ -36,7 +36,7 @@ static bry_status compact_window_use_values(bry__compact_window *window)
 {
     bry__maplet *maplet = &window->maplet;
     bry_status status = bry__single_begin(maplet, true);
-    uint64_t n = window->newest - window->oldest + 1;
+    uint64_t n = (uint64_t)window->older + 1;
     for (uint64_t i = 0; i < n && status == BRY_OK; i++) {
         uint32_t name = bry__window_name(window, window->newest - i);
         status = bry__values_use(maplet, name, name);

@@ -86,7 +86,7 @@ bry_status bry__window_reach_value(bry__compact_window *window)
     if (window->value != BRY__NO_NAME)
         return BRY_OK;
     if (!maplet->values) {
-        maplet->value_bits = (uint8_t)window->shape.bits;
+        maplet->value_bits = window->shape.bits;
         if (bry__single_begin(maplet, false) != BRY_OK) {
             bry__maplet_free(maplet);
             return BRY_E_NOMEM;
@@ -131,18 +131,19 @@ static uint64_t compact_window_due_for_time(bry__compact_window *window, uint64_
 /* Does a part of the reclaiming that is due. */
 static void compact_window_sweep(bry__compact_window *window, uint64_t added, uint64_t now)
 {
-    uint64_t for_added = 2 * (window->newest - window->oldest + 1) * added;
+    uint64_t for_added = 2 * ((uint64_t)window->older + 1) * added;
     if (!window->sweeping) {
-        window->sweeping = true;
+        window->sweeping = 1;
         window->debt = 0;
         window->paid_at = now;
     }
-    window->debt += for_added + compact_window_due_for_time(window, now);
-    if (window->debt < STEP)
-        return;
+    uint64_t debt = window->debt + for_added + compact_window_due_for_time(window, now);
     uint64_t most = MOST + for_added;
-    (void)bry__values_reclaim(&window->maplet, window->debt < most ? window->debt : most);
-    window->debt = 0; /* if memory was short: later */
+    if (debt >= STEP) {
+        (void)bry__values_reclaim(&window->maplet, debt < most ? debt : most);
+        debt = 0; /* if memory was short: later */
+    }
+    window->debt = (uint16_t)(debt & 0x7fff);
 }
 
 /* Above the limit: reclaims all, or as much as a change may. */
@@ -163,7 +164,7 @@ static void compact_window_reclaim(bry__compact_window *window, uint64_t added, 
     bry__aside_put_dead(&window->aside, maplet);
     bry__aside_free_some(&window->aside, GROUPS);
     if (bry__values_dead(maplet) == 0)
-        window->sweeping = false;
+        window->sweeping = 0;
     else if (window->shape.max_bytes && bry__compact_window_bytes(window) > window->shape.max_bytes)
         compact_window_reclaim_now(window);
     else
@@ -182,8 +183,7 @@ static void compact_window_undo(bry__compact_window *window, const bry__changing
         bry__values_kill(maplet, window->value);
     for (uint32_t i = 0; i < change->n; i++)
         bry__values_revive(maplet, change->expired[i].value, change->expired[i].name);
-    window->newest = change->newest;
-    window->oldest = change->oldest;
+    bry__window_set_time(window, change->newest, change->oldest);
     window->value = change->value;
 }
 
@@ -192,14 +192,14 @@ bry_status bry__compact_window_begin(bry__compact_window *window, uint64_t now, 
 {
     uint64_t newest = bry__window_newest(&window->shape, now);
     uint64_t oldest = bry__window_oldest(&window->shape, now);
-    change->moved = newest != window->newest || oldest != window->oldest;
+    change->moved = newest != window->newest || oldest != bry__window_then(window);
     if (!change->moved)
         return BRY_OK;
     if (newest != window->newest)
         compact_window_free_value(window, newest);
     change->put_aside = false;
     change->newest = window->newest;
-    change->oldest = window->oldest;
+    change->oldest = bry__window_then(window);
     change->value = window->value;
     change->expired = change->few;
     change->n = 0;
@@ -212,8 +212,7 @@ bry_status bry__compact_window_begin(bry__compact_window *window, uint64_t now, 
     }
     if (newest != window->newest)
         window->value = BRY__NO_NAME;
-    window->newest = newest;
-    window->oldest = oldest;
+    bry__window_set_time(window, newest, oldest);
     change->put_aside = compact_window_put_aside(window);
     return BRY_OK;
 }

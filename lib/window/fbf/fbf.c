@@ -121,6 +121,12 @@ static void fbf_window_clear(void *self)
     bry__fbf_empty(self);
 }
 
+static const bry_allocator *fbf_window_allocator(const void *self)
+{
+    const bry__fbf *fbf = self;
+    return &fbf->memory.from;
+}
+
 static void fbf_window_like(const void *self, bry_window_options *options)
 {
     const bry__fbf *fbf = self;
@@ -269,6 +275,7 @@ const bry__window_engine bry__fbf_window_engine = {
     .destroy = bry__fbf_destroy,
     .clone = bry__fbf_clone,
     .clear = fbf_window_clear,
+    .allocator = fbf_window_allocator,
     .like = fbf_window_like,
     .has = bry__fbf_has,
     .has_n = bry__fbf_has_n,

@@ -78,7 +78,7 @@ static bry_window_options read_options(window_pair *both, model_reader *reader)
  * windows use one way and the replicas the other; both must give the same bytes. */
 static void treat_as_large(bry_window *window)
 {
-    if (window->engine->engine == BRY_ENGINE_COMPACT && !window->options.refuse)
+    if (window->engine->engine == BRY_ENGINE_COMPACT && !window->refuse)
         ((bry__compact_window *)window->self)->small = 0;
 }
 
