@@ -142,6 +142,49 @@ TEST(test_late)
     bry__maplet_free(&maplet);
 }
 
+/* Names and counts are kept from the first value in use on, wherever that is, as more are used. */
+TEST(test_few_values)
+{
+    const uint32_t all = 1u << BITS;
+    for (uint32_t begin = 0; begin < all; begin++) {
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        bry__maplet maplet, copy;
+        bry__maplet_options options = {.capacity = 500, .error = 0.01, .value_bits = BITS};
+        assert_true(bry__maplet_init(&maplet, &options, &memory.allocator));
+        assert_int_equal(bry__single_begin(&maplet, false), BRY_OK);
+        for (uint32_t i = 0; i < all + 4; i++) { /* the last ones are wider than names */
+            uint32_t value = i < all ? (begin + i) % all : i, name = value % all;
+            assert_false(bry__values_is_live(&maplet, value));
+            bry_status status = BRY_E_NOMEM;
+            for (memory.fail_at = 1; status != BRY_OK; memory.fail_at++) {
+                failing_allocator_restart(&memory);
+                status = bry__values_use(&maplet, value, name);
+                check(&maplet);
+            }
+            memory.fail_at = 0;
+            assert_true(bry__values_is_live(&maplet, value));
+            put(&maplet, 20 * (uint64_t)i, 20 * (uint64_t)i + 20, value);
+            check(&maplet);
+            assert_true(maplet.values->room <= (i < all ? all : 2 * all));
+            if (i == 0 || (i == 1 && begin < all - 1))
+                assert_true(maplet.values->room - maplet.values->first <= 2);
+            if (i % 5 == 4) { /* dead entries are reclaimed among them */
+                bry__values_kill(&maplet, value);
+                assert_int_equal(bry__single_reclaim_all(&maplet), BRY_OK);
+                check(&maplet);
+                assert_int_equal(bry__values_entries(&maplet, value), 0);
+            }
+        }
+        assert_int_equal(bry__maplet_clone(&maplet, &copy, &memory.allocator), BRY_OK);
+        check(&copy);
+        assert_int_equal(digest(&copy), digest(&maplet));
+        bry__maplet_free(&copy);
+        bry__maplet_free(&maplet);
+        assert_int_equal(memory.now, 0);
+    }
+}
+
 TEST(test_aside)
 {
     failing_allocator memory;

@@ -44,6 +44,22 @@ TEST(test_plan_is_what_create_allocates)
                 }
 }
 
+/* A window with few elements in one or two generations is small, whatever their numbers are. */
+TEST(test_small_window)
+{
+    for (uint64_t part = 0; part < 16; part++) {
+        bry_window_options options = BRY_WINDOW_OPTIONS;
+        options.engine = BRY_ENGINE_COMPACT;
+        options.window = 13 * WINDOW;
+        bry_window *window = NULL;
+        assert_int_equal(bry_window_create(&options, &window), BRY_OK);
+        for (uint64_t i = 0; i < 100; i++)
+            assert_int_equal(bry_window_add(window, key(i), (64 + part) * WINDOW, NULL), BRY_OK);
+        assert_true(bry_window_bytes(window) <= 688);
+        bry_window_destroy(window);
+    }
+}
+
 /* However many elements it is planned for, the first one takes less than 128 MB. */
 TEST(test_first_of_very_many)
 {
