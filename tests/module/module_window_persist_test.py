@@ -243,7 +243,7 @@ class Anything(ChangedAtRandom, Case):
             if kind < 0.6 and like in times and like != key:
                 times[key] = times[like]
                 return ["WINDOW.CREATE", key, "LIKE", like]
-            limit = ["MAXMEM", source.choice(("8kb", "40kb"))] if source.random() < 0.4 else []
+            limit = ["MAXMEM", source.choice(("8112", "40kb"))] if source.random() < 0.4 else []
             return ["WINDOW.CREATE", key, "WINDOW", "60s", "CAPACITY", source.choice((20, 1000)), *limit,
                     "SEED", source.randrange(1, 99),
                     "ERROR", source.choice(("10%", "1e-6")), *source.choice(self.KINDS), *EVENTS]
