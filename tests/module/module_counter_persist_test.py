@@ -28,7 +28,7 @@ def fill(client):
     client("COUNTER.CREATE", "short", "WINDOW", 7, "ERROR", 0.001, "CAPACITY", 50, "SEED", 2)
     for start in range(0, 3000, 10):
         client("COUNTER.MINCRBY", "short", *operations(10, range(start, start + 10)))
-    client("COUNTER.CREATE", "full", "WINDOW", "1h", "ERROR", "1e-6", "MAXMEM", "20kb")
+    client("COUNTER.CREATE", "full", "WINDOW", "1h", "ERROR", "1e-6", "MAXMEM", "19kb")
     client.pipeline(["COUNTER.INCRBY", "full", f"c{i % 9}", 1, i] for i in range(4000))
     client("COUNTER.CREATE", "empty", "WINDOW", 1)
     client("COUNTER.CREATE", "many", "WINDOW", "1d")
