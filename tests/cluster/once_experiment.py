@@ -205,7 +205,10 @@ class Schedule:
             time.sleep(self.source.uniform(0, 0.5))
         finally:
             primary.process.send_signal(signal.SIGCONT)
-        wait_until(lambda: primary.role == "slave", "the old primary follows")
+        # The old one may also win again, and its successor gives up; what the successor accepted was
+        # on no replica, and so not acknowledged.
+        wait_until(lambda: "slave" in (primary.role, replica.role), "one of the two follows")
+        return f"{primary}" + ("" if primary.role == "slave" else ", which came back")
 
     def part(self, primary):
         """Clients cannot reach it."""
