@@ -181,13 +181,11 @@ static bry_status table_split(bry__table *table, uint64_t *moved, const bry_allo
     bry__home home[2] = {{allocator, table, low}, {allocator, table, high}};
     unsigned value_bits = table->value_bits, before = source->n;
     if (n[0] > 0 && n[1] > 0) /* what is too small is allocated below */
-        bry__block_split(&home[1], source,
-                         bry__segment_layout_of(n[0], u_most, value_bits).steps, made,
-                         bry__segment_layout_of(n[1], u_most, value_bits).steps);
+        bry__block_split(&home[1], source, bry__segment_layout_of(n[0], u_most, value_bits).steps,
+                         made, bry__segment_layout_of(n[1], u_most, value_bits).steps);
     status = bry__segment_write(made, u_most, entries[1], n[1], value_bits, &home[1]);
     if (status == BRY_OK) {
-        status =
-            bry__segment_write(source, u_most, entries[0], n[0], value_bits, &home[0]);
+        status = bry__segment_write(source, u_most, entries[0], n[0], value_bits, &home[0]);
         if (status != BRY_OK)
             bry__segment_free(made, &home[1]);
     }
@@ -221,8 +219,8 @@ static bry_status table_fold(bry__table *table, const bry_allocator *allocator)
     for (unsigned i = 0; i < b->n; i++)
         odd[i].u = odd[i].u << 1 | 1;
     bry__merge_entries(even, a->n, odd, b->n, merged);
-    bry_status status = bry__segment_write(a, bry__table_u_of(&after, 0), merged, n, table->value_bits,
-                                           &(bry__home){allocator, table, low});
+    bry_status status = bry__segment_write(a, bry__table_u_of(&after, 0), merged, n,
+                                           table->value_bits, &(bry__home){allocator, table, low});
     if (status != BRY_OK)
         return status;
     a->spilled |= b->spilled;

@@ -168,7 +168,8 @@ TEST(records_of_others_are_refused)
         "bloomery-map 2 slabs=96",
         "bloomery-map 1",
         RECORD " more=1",
-        "bloomery-map 1 slabs=16777217 epoch=0123456789abcdef pick=crc32 values=raw:12 engine=compact "
+        "bloomery-map 1 slabs=16777217 epoch=0123456789abcdef pick=crc32 values=raw:12 "
+        "engine=compact "
         "capacity=1000000 error=0.001 seed=7",
         "bloomery-map 1 slabs=0 epoch=0123456789abcdef pick=crc32 values=raw:12 engine=compact "
         "capacity=1000000 error=0.001 seed=7",
