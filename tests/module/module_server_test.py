@@ -294,7 +294,7 @@ class Memory(Case):
         """Keys of ours are evicted as a whole when others need the room, and the totals follow."""
         for family in self.FAMILIES:
             self.client("CONFIG", "RESETSTAT")
-            limit = self.used() + 750_000
+            limit = self.used() + 650_000
             self.limit(limit, "allkeys-lru")
             for i in range(80):
                 for reply in self.add(family, f"{i:03}", 0, 1000 * (i % 7)):
