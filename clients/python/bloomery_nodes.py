@@ -176,7 +176,8 @@ class Nodes:
     def _refresh(self):
         if self.is_cluster:
             self.moved.clear()
-            with contextlib.suppress(redis.RedisError, IndexError):
+            # The last two are what redis-py raises if no node answers, or none has slots.
+            with contextlib.suppress(redis.RedisError, replies.RedisClusterException, IndexError):
                 self.client.nodes_manager.initialize()
 
 
