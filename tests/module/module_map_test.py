@@ -429,7 +429,7 @@ class Around(Described, Case):
         while self.client.ask("MAP.SET", "m", f"k{i}", b"v%09d" % i) == [1]:
             i += 1  # a batch is refused before the last bytes are used
         self.assertEqual(self.client("MAP.SET", "m", "k7", "v%09d" % 8), [0])
-        self.refused("FULL", "MAP.SET", "m", "k7", "x", "fresh", "y")
+        self.refused("FULL", "MAP.SET", "m", "k7", "x", "fresh", b"y" * 5000)
         self.assertEqual(self.client("MAP.DEL", "m", "k7"), [1])
         self.assertEqual(self.client.info("bloomery")["bloomery_map_refused"], refused_before + 3)
 
