@@ -141,7 +141,7 @@ static int plan_the_cluster(const plan_cluster_inputs *in, plan_cluster *plan)
     return status == BRY_OK ? CLI_GO_ON : cli_fail(status, "%s", bry_status_text(status));
 }
 
-/* How long MIGRATE takes for so many bytes, in milliseconds. */
+/* Milliseconds that MIGRATE takes for this many bytes. */
 static double plan_move_ms(uint64_t bytes)
 {
     return (double)bytes / 1e6 * MIGRATE_MS_PER_MB;

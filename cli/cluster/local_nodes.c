@@ -305,8 +305,8 @@ static void connect_any(local_nodes *nodes)
     }
 }
 
-/* SHUTDOWN has no reply: the connection ends. A server that is just writing its first log refuses,
- * so it is told again. */
+/* SHUTDOWN has no reply: the connection ends. A server that is writing its first log refuses; the
+ * command is then sent again. */
 static int stop_one(local_nodes *nodes, uint32_t number)
 {
     uint64_t end = clock_ms() + PATIENCE, tell_at = 0;

@@ -117,3 +117,26 @@ void cli_remote_batch_add(cli_remote_batch *batch, cli_text key, const bry_map_v
             (bry_map_value){value->bytes ? text + key.len : NULL, value_len, value->number};
     batch->n++;
 }
+
+int cli_remote_each_batch(cli_pairs *pairs, cli_remote_batch *batch, int (*full)(void *opaque),
+                          void *opaque)
+{
+    cli_progress progress = cli_progress_start(cli_bytes_left(pairs->lines.fd), false);
+    pairs->lines.progress = &progress;
+    bool more = true;
+    int code = CLI_GO_ON;
+    while (more && code == CLI_GO_ON) {
+        cli_pair pair = {.key = {NULL, 0}};
+        code = cli_pairs_next(pairs, &pair, &more);
+        if (code == CLI_GO_ON && more)
+            cli_remote_batch_add(batch, pair.key, &pair.value);
+        if (code != CLI_GO_ON || (more && cli_remote_batch_has_room(batch)))
+            continue;
+        size_t count = batch->n;
+        code = full(opaque);
+        cli_progress_add(&progress, count);
+    }
+    cli_progress_end(&progress);
+    pairs->lines.progress = NULL;
+    return code;
+}

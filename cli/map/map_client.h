@@ -57,4 +57,9 @@ bool cli_remote_batch_has_room(const cli_remote_batch *batch);
 /* Copies a key, and a value that may be NULL. */
 void cli_remote_batch_add(cli_remote_batch *batch, cli_text key, const bry_map_value *value);
 
+/* Reads all pairs, with a progress line, and calls `full` with each full batch and with the last one;
+ * it stores the batch and empties it. Batches end between lines. Stops at the first exit code. */
+int cli_remote_each_batch(cli_pairs *pairs, cli_remote_batch *batch, int (*full)(void *opaque),
+                          void *opaque);
+
 #endif

@@ -94,26 +94,16 @@ static int changes_done(const cli_remote *remote, const remote_tally *count)
     return remote->confirmed < remote->wait ? cli_remote_unconfirmed(remote) : CLI_GO_ON;
 }
 
-static int put_pairs_remotely(cli_remote *remote, cli_remote_batch *batch, cli_pairs *pairs,
-                              remote_tally *count)
+typedef struct remote_put {
+    cli_remote *remote;
+    cli_remote_batch *batch;
+    remote_tally *count;
+} remote_put;
+
+static int put_full_batch(void *opaque)
 {
-    cli_progress progress = cli_progress_start(cli_bytes_left(pairs->lines.fd), false);
-    pairs->lines.progress = &progress;
-    bool more = true;
-    int code = CLI_GO_ON;
-    while (more && code == CLI_GO_ON) {
-        cli_pair pair = {.key = {NULL, 0}};
-        code = cli_pairs_next(pairs, &pair, &more);
-        if (code == CLI_GO_ON && more)
-            cli_remote_batch_add(batch, pair.key, &pair.value);
-        if (code != CLI_GO_ON || (more && cli_remote_batch_has_room(batch)))
-            continue;
-        cli_progress_add(&progress, batch->n);
-        code = change_batch(remote, batch, true, count);
-    }
-    cli_progress_end(&progress);
-    pairs->lines.progress = NULL;
-    return code;
+    remote_put *put = opaque;
+    return change_batch(put->remote, put->batch, true, put->count);
 }
 
 static int put_one_remotely(cli_remote *remote, cli_remote_batch *batch, const char *key,
@@ -141,7 +131,8 @@ int cli_remote_put(const char *url, const char *key, const char *value, cli_pair
         else if (key)
             code = put_one_remotely(&remote, &batch, key, value, &count);
         else
-            code = put_pairs_remotely(&remote, &batch, pairs, &count);
+            code = cli_remote_each_batch(pairs, &batch, put_full_batch,
+                                         &(remote_put){&remote, &batch, &count});
         cli_remote_batch_free(&batch);
     }
     if (code == CLI_GO_ON)

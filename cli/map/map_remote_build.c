@@ -237,13 +237,15 @@ typedef struct loader {
     const cli_remote_build *build;
     cli_remote *remote;
     cli_remote_batch batch;
+    const cli_lines *lines; /* of the input */
     build_state state;
     uint64_t unsure;
 } loader;
 
-/* Stores the batch, and records that. `position`, `lines`: of the input after it. */
-static int store_batch(loader *self, uint64_t position, uint64_t lines)
+/* Stores the batch, and records that with the position in the input after it. */
+static int store_batch(void *opaque)
 {
+    loader *self = opaque;
     cli_remote_batch *batch = &self->batch;
     bry_status status =
         bryc_map_set_n(self->remote->map, batch->keys, batch->values, batch->n, batch->was);
@@ -258,32 +260,9 @@ static int store_batch(loader *self, uint64_t position, uint64_t lines)
     for (size_t i = 0; i < batch->n; i++)
         self->unsure += batch->was[i] == BRY_UNSURE;
     batch->n = batch->used = 0;
-    self->state.lines = lines;
-    self->state.bytes = position;
+    self->state.lines = self->lines->number;
+    self->state.bytes = position_of(self->lines);
     return self->build->resume ? record_progress(self->build->resume, &self->state) : CLI_GO_ON;
-}
-
-/* Batches end between lines, so that the position in the input is that after the batch. */
-static int load_pairs(loader *self, cli_pairs *pairs)
-{
-    cli_progress progress = cli_progress_start(cli_bytes_left(pairs->lines.fd), false);
-    pairs->lines.progress = &progress;
-    bool more = true;
-    int code = CLI_GO_ON;
-    while (more && code == CLI_GO_ON) {
-        cli_pair pair = {.key = {NULL, 0}};
-        code = cli_pairs_next(pairs, &pair, &more);
-        if (code == CLI_GO_ON && more)
-            cli_remote_batch_add(&self->batch, pair.key, &pair.value);
-        if (code != CLI_GO_ON || (more && cli_remote_batch_has_room(&self->batch)))
-            continue;
-        size_t count = self->batch.n;
-        code = store_batch(self, position_of(&pairs->lines), pairs->lines.number);
-        cli_progress_add(&progress, count);
-    }
-    cli_progress_end(&progress);
-    pairs->lines.progress = NULL;
-    return code;
 }
 
 static int load_remote_map(loader *self, cli_pairs *pairs)
@@ -303,7 +282,8 @@ static int load_remote_map(loader *self, cli_pairs *pairs)
         remote->wait = replicas_to_wait_for(remote);
     bryc_map_wait(remote->map, remote->wait, 0);
     pairs->value_bits = cli_remote_value_bits(remote);
-    code = load_pairs(self, pairs);
+    self->lines = &pairs->lines;
+    code = cli_remote_each_batch(pairs, &self->batch, store_batch, self);
     if (code == CLI_GO_ON && build->resume && unlink(build->resume) != 0)
         code = cli_fail(BRY_E_IO, "%s: %s", cli_quote(build->resume).text, strerror(errno));
     if (code == CLI_GO_ON && self->unsure)

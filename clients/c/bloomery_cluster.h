@@ -184,7 +184,7 @@ typedef struct bryc_map_options {
     uint64_t capacity; /* keys to plan for; 0: 1,000,000 */
     double error; /* as of bry_map_options; 0: 0.001 */
     bry_engine engine; /* compact or kbf; 0: compact */
-    uint32_t value_bits; /* integers of so many bits; 0: byte strings */
+    uint32_t value_bits; /* values are integers of this many bits; 0: byte strings */
     uint64_t values; /* byte strings that differ; there is room for four times as many. 0: 1000 */
     uint64_t slabs; /* 0: planned, of about 1,000,000 keys each and at least 32 per primary */
     uint64_t seed; /* for hashing keys; 0: random */

@@ -230,8 +230,8 @@ static bry_status check_new_list(bryc_map *map)
     return status;
 }
 
-/* Pushes these values behind the *end ones that there are, or writes the first entry again if there
- * are none. *end is the length of the list that is confirmed then. */
+/* Appends these values to the *end entries of the list; without values, writes the first entry again.
+ * *end is the length of the list that is confirmed then. */
 static bry_status push_values(bryc_map *map, uint32_t node, const bry_map_value *first,
                               const bry_map_value **missing, size_t n, size_t *end)
 {

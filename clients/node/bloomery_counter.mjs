@@ -17,15 +17,11 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BloomeryError as CounterError, connect, crc32, isRetried, REDIRECTED }
-  from "./bloomery_nodes.mjs";
+import { BloomeryError as CounterError, checkName, connect, crc32, isRetried, Mismatch, Missing,
+  REDIRECTED } from "./bloomery_nodes.mjs";
 
-export { CounterError };
+export { CounterError, Mismatch, Missing };
 
-/** There is no table of this name. */
-export class Missing extends CounterError {}
-/** A table of this name exists, with other options. */
-export class Mismatch extends CounterError {}
 /** The server refused the operation, and it is not counted; the message says why. */
 export class Refused extends CounterError {}
 /** Whether the operation is counted, and safe, is not known. `operation` can be given to repeat()
@@ -51,13 +47,6 @@ function tagOf(name) {
   const start = name.indexOf("{");
   const end = start < 0 ? -1 : name.indexOf("}", start + 1);
   return end > start + 1 ? name.subarray(start + 1, end) : name;
-}
-
-function checkName(name) {
-  // eslint-disable-next-line no-control-regex
-  if (!name || Buffer.byteLength(name) > 200 || /[{}\x00-\x1f\x7f]/.test(name)) {
-    throw new CounterError("a table's name has 1 to 200 bytes, without braces and control characters");
-  }
 }
 
 // ---- the record ---------------------------------------------------------------------------------
@@ -378,7 +367,7 @@ const unlinkParts = (nodes, name, record) =>
 export async function open(url, how = {}) {
   const { nodes, name } = await connect(url, { redis: { socketTimeout: 2000, ...how.redis } });
   try {
-    checkName(name);
+    checkName(name, "table");
     const [reply] = await nodes.run([["GET", `{${name}}:counters`]]);
     if (reply === null) throw new Missing(`there is no table "${name}"`);
     if (reply instanceof Error) throw new CounterError(reply.message);
@@ -399,7 +388,7 @@ export async function create(url, { window, skew, error, engine, capacity, parts
   ...how } = {}) {
   const { nodes, name } = await connect(url, { redis: { socketTimeout: 2000, ...how.redis } });
   try {
-    checkName(name);
+    checkName(name, "table");
     const span = Math.round((window ?? 600) * 1000);
     const record = { parts: parts ?? 16 * nodes.primaries().length,
       epoch: randomBytes(8).toString("hex"), window: span,

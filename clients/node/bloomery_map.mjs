@@ -11,19 +11,15 @@
 // is stored.
 import { createHmac, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BloomeryError as MapError, connect, crc32, isRetried, NotConfirmed }
-  from "./bloomery_nodes.mjs";
+import { BloomeryError as MapError, checkName, connect, crc32, isRetried, Mismatch, Missing,
+  NotConfirmed } from "./bloomery_nodes.mjs";
 
-export { MapError, NotConfirmed };
+export { MapError, Mismatch, Missing, NotConfirmed };
 
 const REREAD = 60000; // milliseconds after which the record of a map is read again
 const CHUNK = 20000; // keys per exchange
 const VALUE_MAX = 65535; // bytes
 
-/** There is no map of this name. */
-export class Missing extends MapError {}
-/** A map of this name exists, with other options. */
-export class Mismatch extends MapError {}
 /** A limit is reached; the message names it. */
 export class Full extends MapError {}
 /** The type of UNSURE. */
@@ -393,10 +389,7 @@ class BloomeryMap {
 async function opened(url, options, make, needsName = true) {
   const { nodes, name } = await connect(url, options);
   try {
-    // eslint-disable-next-line no-control-regex
-    if (needsName && (!name || Buffer.byteLength(name) > 200 || /[{}\x00-\x1f\x7f]/.test(name))) {
-      throw new MapError("a map's name has 1 to 200 bytes, without braces and control characters");
-    }
+    if (needsName) checkName(name, "map");
     return await make(nodes, name);
   } catch (error) {
     nodes.close();

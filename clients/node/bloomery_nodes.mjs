@@ -7,6 +7,10 @@ const SLOTS = 16384;
 
 /** The base of all errors of these clients; also an error reply that has no class of its own. */
 export class BloomeryError extends Error {}
+/** There is nothing of this name. */
+export class Missing extends BloomeryError {}
+/** Something of this name exists, with other options. */
+export class Mismatch extends BloomeryError {}
 /** Fewer replicas than wanted have confirmed a write in time. */
 export class NotConfirmed extends BloomeryError {}
 
@@ -202,6 +206,15 @@ export class Nodes {
     } catch (error) {
       return { replies: commands.map(() => error), replicas: wait };
     }
+  }
+}
+
+/** Throws unless it is a valid name of a map or table. */
+export function checkName(name, what) {
+  // eslint-disable-next-line no-control-regex
+  if (!name || Buffer.byteLength(name) > 200 || /[{}\x00-\x1f\x7f]/.test(name)) {
+    throw new BloomeryError(
+      `a ${what}'s name has 1 to 200 bytes, without braces and control characters`);
   }
 }
 

@@ -29,7 +29,10 @@ import zlib
 
 from redis import exceptions as replies
 
-from bloomery_nodes import BloomeryError, Mismatch, Missing, Nodes, connect
+import bloomery_nodes
+from bloomery_nodes import BloomeryError, Mismatch, Missing, Nodes, place
+
+PARTS_MAX = 1 << 24
 
 Added = collections.namedtuple("Added", "value applied")
 Added.__doc__ = """The value of the counter, and whether this call was applied: False for a repeat,
@@ -83,7 +86,7 @@ _ids = _Ids()
 # ---- the record -------------------------------------------------------------------------------
 
 @dataclasses.dataclass(frozen=True)
-class Record:
+class Record(bloomery_nodes.Record):
     """What the record of a table says; the fields in the order of its text."""
     parts: int
     epoch: str
@@ -95,30 +98,13 @@ class Record:
     seed: int
     hot: str  # names of hot counters in hex, with commas between them; "-": none
 
-    FIRST = "bloomery-counters 1"
+    FIRST, WHAT = "bloomery-counters 1", "table"
 
-    def text(self):
-        pairs = [f"{field.name}={getattr(self, field.name)}" for field in dataclasses.fields(self)]
-        return " ".join([self.FIRST, *pairs])
-
-    @classmethod
-    def parse(cls, name, text):
-        try:
-            words = text.decode("ascii").split(" ")
-            given = dict(word.split("=", 1) for word in words[2:])
-            if " ".join(words[:2]) != cls.FIRST or \
-                    list(given) != [field.name for field in dataclasses.fields(cls)]:
-                raise ValueError
-            for number in ("parts", "window", "skew", "capacity", "seed"):
-                given[number] = int(given[number])
-            record = cls(**given)
-            record.hot_names()
-            if record.parts < 1 or not re.fullmatch("[0-9a-f]{16}", record.epoch):
-                raise ValueError
-            return record
-        except ValueError:
-            raise CounterError(f"the table {name!r} was made by a newer Bloomery, or its record "
-                               f"is damaged: {text[:200]!r}") from None
+    def is_valid(self):
+        self.hot_names()
+        return 1 <= self.parts <= PARTS_MAX and self.capacity >= 1 and \
+            0 <= self.skew <= self.window and self.engine in ("compact", "fbf") and \
+            re.fullmatch("[0-9a-f]{16}", self.epoch)
 
     def hot_names(self):
         if self.hot == "-":
@@ -408,20 +394,10 @@ class Table:
 
 # ---- creating and opening ---------------------------------------------------------------------
 
-def _place(where, name, timeout):
-    if isinstance(where, str):
-        where, in_url = connect(where, timeout)
-        name = name or in_url
-    if not name or len(name.encode()) > 200 or re.search(r"[{}\x00-\x1f\x7f]", name):
-        raise ValueError("a table's name has 1 to 200 bytes, without braces and control "
-                         "characters")
-    return Nodes(where), name
-
-
 def open(where, name=None, *, timeout=2.0, **how):  # pylint: disable=redefined-builtin
     """Opens a table that exists. where: a URL with the name, or a redis.Redis or RedisCluster,
     which should have a socket_timeout. how: wait, wait_for, retry_for, outbox (class Table)."""
-    nodes, name = _place(where, name, timeout)
+    nodes, name = place(where, name, "table", timeout)
     reply = nodes.run([("GET", f"{{{name}}}:counters")])[0]
     if reply is None:
         raise Missing(f"there is no table {name!r}")
@@ -438,7 +414,7 @@ def create(where, name=None, *, window=None, skew=None, error=None, engine=None,
     compact or fbf; capacity: operations per window to plan for (10^6); parts: instead of 16 per
     primary; hot: names of counters that are spread over all parts, because one part would be too
     busy. how: see open()."""
-    nodes, name = _place(where, name, timeout)
+    nodes, name = place(where, name, "table", timeout)
     span = round((600 if window is None else window) * 1000)
     most = min(1000, span // 4 + 1)
     record = Record(

@@ -23,6 +23,7 @@ import zlib
 
 from redis import exceptions as replies
 
+import bloomery_nodes
 from bloomery_nodes import BloomeryError as MapError
 from bloomery_nodes import (Mismatch, Missing, Nodes,  # noqa: F401  also for our users
                             NotConfirmed, connect)
@@ -54,7 +55,7 @@ UNSURE = Unsure()
 # ---- the record -------------------------------------------------------------------------------
 
 @dataclasses.dataclass(frozen=True)
-class Record:
+class Record(bloomery_nodes.Record):
     """What a map's record says; the fields in the order of its text."""
     slabs: int
     epoch: str
@@ -65,33 +66,13 @@ class Record:
     error: str
     seed: int
 
-    FIRST = "bloomery-map 1"
+    FIRST, WHAT = "bloomery-map 1", "map"
 
-    def text(self):
-        pairs = [f"{field.name}={getattr(self, field.name)}" for field in dataclasses.fields(self)]
-        return " ".join([self.FIRST, *pairs])
-
-    @classmethod
-    def parse(cls, name, text):
-        try:
-            words = text.decode("ascii").split(" ")
-            given = dict(word.split("=", 1) for word in words[2:])
-            names = [field.name for field in dataclasses.fields(cls)]
-            if " ".join(words[:2]) != cls.FIRST or list(given) != names:
-                raise ValueError
-            for number in ("slabs", "capacity", "seed"):
-                given[number] = int(given[number])
-            record = cls(**given)
-            if not 1 <= record.slabs <= SLABS_MAX or record.capacity < 1 or \
-                    record.engine not in ("compact", "kbf") or \
-                    not re.fullmatch("[0-9a-f]{16}", record.epoch) or \
-                    not re.fullmatch(r"crc32|hmac-sha256:[0-9a-f]{32}", record.pick) or \
-                    not re.fullmatch(r"(raw|codes):[0-9]+", record.values):
-                raise ValueError
-            return record
-        except ValueError:
-            raise MapError(f"map {name!r} was made by a newer Bloomery, or its record is "
-                           f"damaged: {text[:200]!r}") from None
+    def is_valid(self):
+        return 1 <= self.slabs <= SLABS_MAX and self.capacity >= 1 and \
+            self.engine in ("compact", "kbf") and re.fullmatch("[0-9a-f]{16}", self.epoch) and \
+            re.fullmatch(r"crc32|hmac-sha256:[0-9a-f]{32}", self.pick) and \
+            re.fullmatch(r"(raw|codes):[0-9]+", self.values)
 
     @property
     def bits(self):
@@ -383,19 +364,9 @@ def _read_record(nodes, name):
     return Record.parse(name, reply)
 
 
-def _place(where, name):
-    """(nodes, name) of a URL with a name, or of a client and a name."""
-    if isinstance(where, str):
-        where, in_url = connect(where)
-        name = name or in_url
-    if not name or len(name.encode()) > 200 or re.search(r"[{}\x00-\x1f\x7f]", name):
-        raise ValueError("a map's name has 1 to 200 bytes, without braces and control characters")
-    return Nodes(where), name
-
-
 def open(where, name=None):  # pylint: disable=redefined-builtin
     """Opens a map that exists. where: a URL with the name, or a redis.Redis or RedisCluster."""
-    nodes, name = _place(where, name)
+    nodes, name = bloomery_nodes.place(where, name, "map")
     return Map(nodes, name, _read_record(nodes, name))
 
 
@@ -406,7 +377,7 @@ def create(where, name=None, *, capacity=None, error=None, engine=None, raw=None
     engine: compact or kbf; raw: values are integers of this many bits; values: they are byte
     strings, of which this many differ (the default, 1000); slabs: instead of planned ones; keyed:
     slabs are chosen with a secret key, for keys that an adversary may choose."""
-    nodes, name = _place(where, name)
+    nodes, name = bloomery_nodes.place(where, name, "map")
     if raw is not None and values is not None:
         raise ValueError("raw and values exclude each other")
     if engine not in (None, "compact", "kbf"):

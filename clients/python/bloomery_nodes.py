@@ -6,8 +6,10 @@ Needs redis-py 4.3 or later.
 
 import collections
 import contextlib
+import dataclasses
 import logging
 import os
+import re
 import time
 import urllib.parse
 
@@ -32,6 +34,36 @@ class Mismatch(BloomeryError):
 
 class NotConfirmed(BloomeryError):
     """Fewer replicas than wanted have confirmed a write in time."""
+
+
+class Record:
+    """The base of records, which are dataclasses: one line of text, FIRST and then name=value for
+    each field, in order."""
+
+    FIRST = WHAT = None  # the beginning of the line; what it describes, for messages
+
+    def text(self):
+        pairs = [f"{field.name}={getattr(self, field.name)}" for field in dataclasses.fields(self)]
+        return " ".join([self.FIRST, *pairs])
+
+    def is_valid(self):
+        raise NotImplementedError
+
+    @classmethod
+    def parse(cls, name, text):
+        try:
+            words = text.decode("ascii").split(" ")
+            given = dict(word.split("=", 1) for word in words[2:])
+            fields = dataclasses.fields(cls)
+            if " ".join(words[:2]) != cls.FIRST or list(given) != [each.name for each in fields]:
+                raise ValueError
+            record = cls(**{each.name: each.type(given[each.name]) for each in fields})
+            if not record.is_valid():
+                raise ValueError
+            return record
+        except ValueError:
+            raise BloomeryError(f"the {cls.WHAT} {name!r} was made by a newer Bloomery, or its "
+                                f"record is damaged: {text[:200]!r}") from None
 
 
 class Nodes:
@@ -200,3 +232,14 @@ def connect(url, timeout=5.0):
         client.close()
         client = RedisCluster(**options)
     return client, unquote(parts.path[1:])
+
+
+def place(where, name, what, timeout=5.0):
+    """(nodes, name) of a URL with a name, or of a client and a name. what: map or table."""
+    if isinstance(where, str):
+        where, in_url = connect(where, timeout)
+        name = name or in_url
+    if not name or len(name.encode()) > 200 or re.search(r"[{}\x00-\x1f\x7f]", name):
+        raise ValueError(f"a {what}'s name has 1 to 200 bytes, without braces and control "
+                         "characters")
+    return Nodes(where), name

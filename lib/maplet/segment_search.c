@@ -233,14 +233,26 @@ void bry__segment_get_n(const bry__query *queries, size_t n, uint32_t *values, u
     bry__kernels()->probe_slots(probes, n, values, answers);
 }
 
+/* Where a search for u will look, about; prefetches its runs. */
+typedef struct segment_spot {
+    unsigned quotient, quotients, index;
+} segment_spot;
+
+static inline segment_spot segment_prefetch_search(const bry__segment *segment, uint64_t u_most,
+                                                   uint64_t u)
+{
+    segment_spot spot = {(unsigned)(u >> segment->remainder_bits),
+                         bry__quotients_of(segment, u_most), 0};
+    spot.index = segment_index_about(segment, spot.quotients, spot.quotient);
+    segment_prefetch_run(segment, spot.quotients, spot.quotient, spot.index);
+    return spot;
+}
+
 void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_t u)
 {
     if (!segment->bytes)
         return;
-    unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    unsigned quotients = bry__quotients_of(segment, u_most);
-    unsigned index = segment_index_about(segment, quotients, quotient);
-    segment_prefetch_run(segment, quotients, quotient, index);
+    unsigned index = segment_prefetch_search(segment, u_most, u).index;
     const unsigned char *slot = segment->bytes + (bry__slot_at(segment, index) >> 3);
     __builtin_prefetch(slot - BRY__LINE / 2);
     __builtin_prefetch(slot + BRY__LINE / 2);
@@ -250,11 +262,8 @@ void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, 
 {
     if (!segment->bytes)
         return;
-    unsigned quotient = (unsigned)(u >> segment->remainder_bits);
-    unsigned quotients = bry__quotients_of(segment, u_most);
-    unsigned index = segment_index_about(segment, quotients, quotient);
-    segment_prefetch_run(segment, quotients, quotient, index);
-    segment_prefetch_moved(segment, quotients, quotient, index);
+    segment_spot spot = segment_prefetch_search(segment, u_most, u);
+    segment_prefetch_moved(segment, spot.quotients, spot.quotient, spot.index);
 }
 
 void bry__segment_prefetch_n(const bry__query *queries, size_t n)

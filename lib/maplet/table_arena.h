@@ -41,7 +41,7 @@ bool bry__arena_compact(bry__table *table, const bry_allocator *allocator);
  * if it would not lie in an area. */
 uint64_t bry__arena_cost(const bry__table *table, unsigned steps);
 
-/* Expected bytes of the areas, or of the blocks alone, of this many blocks that need so many bytes
+/* Expected bytes of the areas, or of the blocks alone, of this many blocks that need this many bytes
  * altogether. */
 uint64_t bry__arena_plan(double bytes, uint64_t blocks);
 

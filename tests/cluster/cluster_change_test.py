@@ -10,7 +10,7 @@ import threading
 
 import cluster_runner
 import map_agents
-from cluster_runner import ClusterCase, slot_of
+from cluster_runner import slot_of
 from map_agents import UNSURE, Failed
 
 PAIRS = int(float(os.environ.get("BLOOMERY_CLUSTER_PAIRS", 17000)))
@@ -39,22 +39,10 @@ def key(i):
 
 
 def too_many(wrong, n):
-    return wrong > n * ERROR + 5 * (n * ERROR) ** 0.5
+    return not map_agents.within(wrong, n, ERROR)
 
 
-class Changes(ClusterCase):
-    REPLICAS = 1
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.agents = map_agents.agents(cls)
-
-    def setUp(self):
-        super().setUp()
-        # A node that stays where it is.
-        self.url = f"redis://{self.cluster.nodes[0].address}/"
-
+class Changes(map_agents.MapCase):
     def load(self):
         """Each map is written by all clients in turn, in chunks."""
         for name, (options, value) in MAPS.items():

@@ -14,27 +14,11 @@ import zlib
 
 import cluster_runner
 import map_agents
-from cluster_runner import PATIENCE, ClusterCase, Server
-from map_agents import ROOT, UNSURE, Failed, NodeAgent, PythonAgent
+from cluster_runner import PATIENCE, Server
+from map_agents import ROOT, UNSURE, Failed, NodeAgent, PythonAgent, within
 
 
-def within(count, n, error):
-    """Whether so many wrong answers of n are possible: five standard deviations."""
-    return count <= n * error + 5 * (n * error) ** 0.5
-
-
-class Clients(ClusterCase):
-    REPLICAS = 1
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.agents = map_agents.agents(cls)
-
-    def setUp(self):
-        super().setUp()
-        self.url = f"redis://{self.cluster.nodes[0].address}/"
-
+class Clients(map_agents.MapCase):
     # The example of each README prints what the README says.
 
     def example(self, agent, language):

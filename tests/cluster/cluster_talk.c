@@ -118,7 +118,7 @@ static void print_answers(const bry_answer *answers, const bry_map_value *found,
     }
 }
 
-/* Runs a command on the map. False if the word is none. */
+/* Runs a command on the map. False if there is no such command. */
 static bool run_on_map(bryc_client *client, char *line)
 {
     bryc_key keys[KEYS_MOST];

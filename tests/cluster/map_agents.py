@@ -15,7 +15,7 @@ import tempfile
 import unittest
 import urllib.parse
 
-from cluster_runner import PATIENCE, TESTS
+from cluster_runner import PATIENCE, TESTS, ClusterCase
 
 ROOT = TESTS.parent
 sys.path.insert(0, str(ROOT / "clients" / "python"))
@@ -274,6 +274,27 @@ class CAgent:
         code = self.process.wait(PATIENCE)
         self.process.stdout.close()
         assert code == 0, f"the C client ended with {code}"  # the sanitizer's complaint is above
+
+
+def within(count, n, error):
+    """Whether this many wrong answers of n are possible: five standard deviations."""
+    return count <= n * error + 5 * (n * error) ** 0.5
+
+
+class MapCase(ClusterCase):
+    """Tests of maps by all clients that are installed."""
+
+    REPLICAS = 1
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.agents = agents(cls)
+
+    def setUp(self):
+        super().setUp()
+        # Of a node that stays where it is.
+        self.url = f"redis://{self.cluster.nodes[0].address}/"
 
 
 def agents(case):

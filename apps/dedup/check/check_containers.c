@@ -108,10 +108,7 @@ bry_status dedup_check_containers(dedup_repo *repo, bool deep, dedup_findings *f
     container_check check = {.store = {.repo = repo}, .findings = findings};
     dedup_names names;
     uint64_t number;
-    int folder = openat(repo->fd, "containers", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return dedup_problem(BRY_E_IO, "containers: ");
-    bry_status status = dedup_names_read(folder, "containers", &names);
+    bry_status status = dedup_container_names(repo->fd, &names);
     if (status != BRY_OK)
         return status;
     status = dedup_hasher_init(&check.store.hasher, repo->config.hash);

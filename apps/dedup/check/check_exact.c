@@ -55,12 +55,7 @@ static bry_status compare_container(exact_check *check, const dedup_repo *repo, 
                                     const dedup_row *row)
 {
     dedup_directory directory;
-    dedup_container_name name = dedup_container_name_of(number);
-    int fd = openat(repo->fd, name.text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return dedup_problem(BRY_E_IO, "%s: ", name.text);
-    bry_status status = dedup_directory_read(fd, number, repo->config.hash, &directory);
-    close(fd);
+    bry_status status = dedup_directory_of(repo->fd, number, repo->config.hash, &directory);
     if (status == BRY_E_BADDATA || status == BRY_E_VERSION) {
         check->damaged = true;
         return BRY_OK;
@@ -81,10 +76,7 @@ static bry_status compare_containers(exact_check *check, const dedup_repo *repo,
     dedup_names names;
     uint64_t number;
     size_t known = 0;
-    int folder = openat(repo->fd, "containers", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return dedup_problem(BRY_E_IO, "containers: ");
-    bry_status status = dedup_names_read(folder, "containers", &names);
+    bry_status status = dedup_container_names(repo->fd, &names);
     if (status != BRY_OK)
         return status;
     for (size_t i = 0; status == BRY_OK && !check->problem && i < names.count; i++) {

@@ -44,13 +44,9 @@ static uint64_t folder_bytes(const dedup_repo *repo, const char *name)
 
 static bry_status add_container_figures(dedup_store *store, uint64_t number, figures *all)
 {
-    dedup_container_name name = dedup_container_name_of(number);
     dedup_directory directory;
-    int fd = openat(store->repo->fd, name.text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return dedup_problem(BRY_E_IO, "%s: ", name.text);
-    bry_status status = dedup_directory_read(fd, number, store->repo->config.hash, &directory);
-    close(fd);
+    bry_status status =
+        dedup_directory_of(store->repo->fd, number, store->repo->config.hash, &directory);
     if (status != BRY_OK)
         return status;
     for (uint32_t i = 0; i < directory.count; i++) {

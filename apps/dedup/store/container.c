@@ -1,14 +1,15 @@
 #include "apps/dedup/store/container.h"
 
-#include "apps/dedup/base/disk.h"
 #include "apps/dedup/base/record.h"
 #include "cli/core/files/note_bytes.h"
 
 #include <bloomery/hash.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char magic[8] = {'B', 'R', 'Y', 'D', 'E', 'D', 'C', '\n'};
 enum { LENGTHS = 8 }; /* bytes of an entry after its digest */
@@ -176,6 +177,26 @@ static bry_status read_entries(int fd, uint64_t sum, dedup_hash hash, dedup_dire
         status = damaged_container(number, "the directory is damaged");
     free(bytes);
     return status;
+}
+
+bry_status dedup_directory_of(int repo, uint64_t number, dedup_hash hash,
+                              dedup_directory *directory)
+{
+    dedup_container_name name = dedup_container_name_of(number);
+    int fd = openat(repo, name.text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return dedup_problem(BRY_E_IO, "%s: ", name.text);
+    bry_status status = dedup_directory_read(fd, number, hash, directory);
+    close(fd);
+    return status;
+}
+
+bry_status dedup_container_names(int repo, dedup_names *names)
+{
+    int folder = openat(repo, "containers", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return dedup_problem(BRY_E_IO, "containers: ");
+    return dedup_names_read(folder, "containers", names);
 }
 
 bry_status dedup_directory_read(int fd, uint64_t number, dedup_hash hash,

@@ -20,6 +20,7 @@
 #define BLOOMERY_DEDUP_CONTAINER_H
 
 #include "apps/dedup/base/digest.h"
+#include "apps/dedup/base/disk.h"
 
 enum {
     DEDUP_CONTAINER_BYTES = 4 << 20, /* a container is complete when its data reaches this */
@@ -75,6 +76,13 @@ uint64_t dedup_data_offset(uint64_t chunks, dedup_hash hash);
  */
 bry_status dedup_directory_read(int fd, uint64_t number, dedup_hash hash,
                                 dedup_directory *directory);
+
+/* The same of the container with this number; `repo`: the folder of the repository. */
+bry_status dedup_directory_of(int repo, uint64_t number, dedup_hash hash,
+                              dedup_directory *directory);
+
+/* The names in the folder containers/. Free them: dedup_names_free(). BRY_E_IO, BRY_E_NOMEM. */
+bry_status dedup_container_names(int repo, dedup_names *names);
 
 /* The name of a container in the folder containers/. */
 typedef struct dedup_container_name {

@@ -51,13 +51,9 @@ static bry_status adopt_directory(adoption *adopted, const dedup_directory *dire
 
 static bry_status adopt_container(dedup_store *store, adoption *adopted, uint64_t number)
 {
-    dedup_container_name name = dedup_container_name_of(number);
     dedup_directory directory;
-    int fd = openat(store->repo->fd, name.text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return dedup_problem(BRY_E_IO, "%s: ", name.text);
-    bry_status status = dedup_directory_read(fd, number, store->repo->config.hash, &directory);
-    close(fd);
+    bry_status status =
+        dedup_directory_of(store->repo->fd, number, store->repo->config.hash, &directory);
     if (status != BRY_OK)
         return status;
     if (adopted->row_count == DEDUP_COMMIT_CONTAINERS)
@@ -146,10 +142,7 @@ static bry_status adopt_unknown(dedup_store *store)
 {
     dedup_names names;
     adoption adopted = {.count = 0};
-    int folder = openat(store->repo->fd, "containers", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return dedup_problem(BRY_E_IO, "containers: ");
-    bry_status status = dedup_names_read(folder, "containers", &names);
+    bry_status status = dedup_container_names(store->repo->fd, &names);
     if (status != BRY_OK)
         return status;
     status = reconcile(store, &names, &adopted);

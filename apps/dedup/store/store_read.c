@@ -151,8 +151,7 @@ static bool has_unknown_container(const dedup_store *store)
     dedup_names names;
     uint64_t number;
     bool unknown = false;
-    int folder = openat(store->repo->fd, "containers", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0 || dedup_names_read(folder, "containers", &names) != BRY_OK)
+    if (dedup_container_names(store->repo->fd, &names) != BRY_OK)
         return false;
     for (size_t i = 0; i < names.count && !unknown; i++)
         unknown = dedup_container_number(names.name[i], &number) &&
