@@ -9,11 +9,13 @@
 It prints the schedule, so that a failure can be repeated.
 """
 
+import itertools
 import os
 import sys
 import threading
 import time
 import unittest
+from collections import Counter
 
 import cluster_runner
 from fault_proxy import FaultPlan, Proxies
@@ -22,6 +24,7 @@ from once_experiment import (NODE_TIMEOUT, Counters, Observer, Once, Plain, Prox
 
 SECONDS = float(os.environ.get("BLOOMERY_ONCE_SECONDS", "15"))
 CLIENTS = int(os.environ.get("BLOOMERY_ONCE_CLIENTS", "2"))
+RUN = 300
 SEED = int(os.environ.get("BLOOMERY_ONCE_SEED", "1"))
 RATES = {"request": 0.01, "reply": 0.01, "between": 0.005, "late_request": 0.001,
          "late_reply": 0.001}
@@ -100,17 +103,21 @@ class ExactlyOnce(unittest.TestCase):
             self.assertEqual(outcomes["plain"].lost, [])
 
     def test_schedule(self):
-        """A run in which the cluster left the fault model by itself says nothing, so there is another
-        one; the third such run is a failure."""
-        for seed in range(SEED, SEED + 3):
-            void = self.one_schedule(seed)
-            if not void:
-                return
-            say(f"void: {void}")
-        self.fail("the cluster left the fault model by itself in each run")
+        """A long test is several runs, each with its own seed and cluster. A run in which the cluster
+        left the fault model by itself says nothing, so there is another one in its place."""
+        total, voids = Counter(), 0
+        runs = max(1, round(SECONDS / RUN))
+        seeds = itertools.count(SEED)
+        for left in range(runs, 0, -1):
+            while void := self.one_schedule(next(seeds), SECONDS / runs, total):
+                say(f"void: {void}")
+                voids += 1
+                if voids > runs // 3 + 1:
+                    self.fail("the cluster left the fault model by itself too often")
+            say(f"total of {runs - left + 1} of {runs} runs ({voids} void): {dict(total)}")
 
-    def one_schedule(self, seed):
-        """Why the run is void, or None."""
+    def one_schedule(self, seed, seconds, total):
+        """Why the run is void, or None. What was done in a run that is not void is added to total."""
         plan = FaultPlan(seed, **RATES)
         say(f"seed {seed}")
         with Proxies(plan) as proxies, ProxiedCluster(proxies) as cluster:
@@ -122,7 +129,7 @@ class ExactlyOnce(unittest.TestCase):
             keys = [key for one in tables.values() for key in one.parts()]
             schedule = Schedule(cluster, seed, keys, say)
             with Load(tables) as load:
-                schedule.run(SECONDS)
+                schedule.run(seconds)
             plan.active = False
             time.sleep(plan.delay + 0.2)
             cluster.settle()
@@ -133,6 +140,9 @@ class ExactlyOnce(unittest.TestCase):
             for name in ("compact", "fbf", "once"):
                 self.assertEqual((outcomes[name].lost, outcomes[name].doubled), ([], []), name)
             self.assertEqual(cluster.complaints(), "")
+            total.update(seconds=round(seconds), retries=plan.retries(),
+                         failovers=schedule.failovers, moves=schedule.count["move"],
+                         increments=sum(outcome.acknowledged for outcome in outcomes.values()))
             return None
 
 
