@@ -55,6 +55,7 @@ SURFACE_FOLDERS = {
         "harness": (),
         "peers": ("harness",),
         "cases": ("harness", "peers"),
+        "figures": ("harness", "peers", "cases"),
     },
     "module": {
         "core": (),

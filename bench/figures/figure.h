@@ -1,0 +1,50 @@
+/*
+ * The figures of the papers, measured anew. A figure is a function that is called once per seed and
+ * reports points; the program bloomery-figures writes them as a table, which report/ plots and
+ * explains, and which the tests compare with expected/.
+ *
+ * Everything but times depends on scale and seed alone, so that a run can be repeated.
+ */
+#ifndef BLOOMERY_BENCH_FIGURE_H
+#define BLOOMERY_BENCH_FIGURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Small is for the tests (about a second of processor time per figure), reduced for `make figures`
+ * (under a minute), full for the sizes of the papers. */
+typedef enum figure_scale { FIGURE_SMALL, FIGURE_REDUCED, FIGURE_FULL, FIGURE_SCALES } figure_scale;
+
+typedef struct figure_run {
+    figure_scale scale;
+    unsigned number; /* of the repetition, from 0; what does not depend on a seed belongs to 0 */
+    uint64_t seed; /* different for each repetition */
+    FILE *out;
+} figure_run;
+
+typedef struct figure {
+    const char *name; /* "kbf-05": the paper and the number in it; also the name of the table */
+    const char *title;
+    unsigned repetitions[FIGURE_SCALES]; /* each with another seed */
+    /* False, after a message on stderr (cli_fail), if memory ran out or an answer was wrong that
+     * must not be. */
+    bool (*measure)(const figure_run *run);
+} figure;
+
+/* A point. The panel distinguishes several plots of one figure, "" if there is one; neither text
+ * has a comma or a quote. */
+void figure_point(const figure_run *run, const char *panel, const char *series, double x, double y);
+
+/* The same for a plot whose x is a word. */
+void figure_bar(const figure_run *run, const char *panel, const char *series, const char *x,
+                double y);
+
+/* One of three numbers, by the scale. */
+#define FIGURE_SIZE(run, small, reduced, full)                                                     \
+    ((run)->scale == FIGURE_SMALL ? (small) : (run)->scale == FIGURE_REDUCED ? (reduced) : (full))
+
+/* All figures, in the order of the papers; then NULL. */
+extern const figure *const figure_list[];
+
+#endif

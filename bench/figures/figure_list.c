@@ -1,0 +1,8 @@
+#include "bench/figures/figure_list.h"
+
+#include <stddef.h>
+
+const figure *const figure_list[] = {
+    &kbf_02_figure,
+    NULL,
+};

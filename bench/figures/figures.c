@@ -1,0 +1,149 @@
+/* bloomery-figures(1): measures the figures of the papers and writes a table for each. */
+#include "bench/figures/figure.h"
+
+#include "cli/core/args.h"
+#include "cli/core/output/output.h"
+
+#include <bloomery/base.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+const char cli_program[] = "bloomery-figures";
+
+static const char *const scale_names[FIGURE_SCALES] = {"small", "reduced", "full"};
+
+static void print_point(const figure_run *run, const char *panel, const char *series, double y)
+{
+    fprintf(run->out, ",%u,%.9g,%s,%s\n", run->number, y, panel, series);
+}
+
+void figure_point(const figure_run *run, const char *panel, const char *series, double x, double y)
+{
+    fprintf(run->out, "%.9g", x);
+    print_point(run, panel, series, y);
+}
+
+void figure_bar(const figure_run *run, const char *panel, const char *series, const char *x,
+                double y)
+{
+    fputs(x, run->out);
+    print_point(run, panel, series, y);
+}
+
+/* Writes the table beside its place, and moves it there when it is whole. */
+static bool write_points(const figure *what, figure_scale scale, const char *path)
+{
+    char part[4096];
+    int len = snprintf(part, sizeof part, "%s.part", path);
+    FILE *out = len < (int)sizeof part ? fopen(part, "w") : NULL;
+    if (!out)
+        return cli_fail(BRY_E_IO, "%s: %s", path, strerror(errno)) == CLI_YES;
+    fputs("x,repetition,y,panel,series\n", out);
+    bool done = true;
+    for (unsigned i = 0; done && i < what->repetitions[scale]; i++) {
+        const figure_run run = {scale, i, 0x9e3779b97f4a7c15u * (i + 1), out};
+        done = what->measure(&run);
+    }
+    bool failed = ferror(out) != 0;
+    failed |= fclose(out) != 0;
+    if (done && (failed || rename(part, path) != 0))
+        done = cli_fail(BRY_E_IO, "%s: %s", path, strerror(errno)) == CLI_YES;
+    if (!done)
+        unlink(part);
+    return done;
+}
+
+static bool measure_figure(const figure *what, figure_scale scale, const char *folder)
+{
+    char path[4000];
+    int len = snprintf(path, sizeof path, "%s/%s.csv", folder, what->name);
+    if (len >= (int)sizeof path)
+        return cli_fail(BRY_E_RANGE, "the name of the folder is too long") == CLI_YES;
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (!write_points(what, scale, path))
+        return false;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double seconds =
+        (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
+    printf("%-10s %6.1f s  %s\n", what->name, seconds, what->title);
+    fflush(stdout);
+    return true;
+}
+
+static const figure *find_figure(const char *name)
+{
+    const figure *const *at = figure_list;
+    while (*at && strcmp((*at)->name, name) != 0)
+        at++;
+    return *at;
+}
+
+static int measure_figures(char **names, size_t count, figure_scale scale, const char *folder)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!find_figure(names[i]))
+            return cli_misuse(NULL, "there is no figure %s; --list prints them",
+                              cli_quote(names[i]).text);
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(folder).text, strerror(errno));
+    for (size_t i = 0; i < count; i++)
+        if (!measure_figure(find_figure(names[i]), scale, folder))
+            return CLI_FAILED;
+    for (const figure *const *at = figure_list; count == 0 && *at; at++)
+        if (!measure_figure(*at, scale, folder))
+            return CLI_FAILED;
+    return CLI_YES;
+}
+
+static int list_figures(void)
+{
+    for (const figure *const *at = figure_list; *at; at++)
+        printf("%-10s %s\n", (*at)->name, (*at)->title);
+    return CLI_YES;
+}
+
+static int run_program(int argc, char **argv)
+{
+    if (argc == 1 && (strcmp(argv[0], "-V") == 0 || strcmp(argv[0], "--version") == 0))
+        return cli_print_version();
+    bool list = false;
+    const char *scale_name = "reduced", *folder = "build/figures";
+    cli_option options[] = {
+        {"scale", CLI_TEXT, "S", "small, reduced (default) or full, the sizes of the papers",
+         &scale_name, 0},
+        {"output", CLI_TEXT, "DIR", "the folder of the tables (default build/figures)", &folder, 0},
+        {"list", CLI_FLAG, NULL, "print the names of the figures", &list, 0},
+    };
+    const cli_syntax syntax = {
+        .usage = "[FIGURE…] [options]",
+        .about = "Measures figures of the papers, all by default, and writes a table for each:\n"
+                 "DIR/FIGURE.csv.",
+        .options = options,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = "  bloomery-figures --list\n"
+                    "  bloomery-figures kbf-02 --scale small --output /tmp/figures",
+        .most_words = 100,
+    };
+    size_t words;
+    int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code != CLI_GO_ON)
+        return code;
+    figure_scale scale = FIGURE_SMALL;
+    while (scale < FIGURE_SCALES && strcmp(scale_names[scale], scale_name) != 0)
+        scale++;
+    if (scale == FIGURE_SCALES)
+        return cli_misuse(NULL, "%s is no scale: small, reduced or full",
+                          cli_quote(scale_name).text);
+    return list ? list_figures() : measure_figures(argv, words, scale, folder);
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    return cli_finish(run_program(argc - 1, argv + 1));
+}

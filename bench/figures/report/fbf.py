@@ -1,0 +1,3 @@
+"""The figures of the FBF thesis."""
+
+FIGURES = []
