@@ -16,6 +16,7 @@ class Finding:
     does not, the text says so and the caption is marked."""
     text: str
     agrees: bool
+    beyond: str = ""  # a sentence with numbers: where ours is better than the paper's structure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Plot:
     log: str = ""  # "x", "y" or "xy"
     bars: bool = False  # x is a word
     timed: bool = False  # y is a time or a speed: shown, never compared with what is expected
+    loose: tuple[str, ...] = ()  # series with too few errors at small scale for a tight tolerance
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Figure:
     finding: Callable[["Data"], Finding]
     setting: str = ""  # sizes and workload of our measurement, and how they differ from the paper's
     ours: tuple[str, ...] = ()  # series that are ours rather than the paper's: drawn apart
+    errata: tuple[str, ...] = ()  # the bold beginnings of paragraphs of doc/errata.md: "Codes."
+    live: str = ""  # measured on real servers by this part of live.py, not by bloomery-figures
 
 
 class Data:

@@ -1,0 +1,107 @@
+"""figures_test.py BLOOMERY_FIGURES PAPER: the figures of a paper at small scale.
+
+Each table is as expected (bench/figures/expected/), each figure is described (bench/figures/report/),
+its finding can be computed, and the expected values are tight enough to notice a value that doubles.
+Prints a line for each problem.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+REPORT = pathlib.Path(__file__).resolve().parents[2] / "bench" / "figures" / "report"
+sys.path.insert(0, str(REPORT))
+
+from errata import paragraphs  # noqa: E402
+from expected import (FOLDER, check_panels, compare, gated_panels, is_loose,  # noqa: E402
+                      is_within, read_expected)
+from figure import Data, Finding  # noqa: E402
+from papers import PAPERS  # noqa: E402
+
+
+def check_lists(listed, figures, paper):
+    """bloomery-figures and the report have the same figures; live ones are in the report alone."""
+    described = [figure.name for figure in figures]
+    for name in sorted({name for name in described if described.count(name) > 1}):
+        yield f"{name} is described twice"
+    measured = [figure.name for figure in figures if not figure.live]
+    for name in sorted(set(listed) - set(measured)):
+        yield f"{name}: bloomery-figures measures it, report/{paper}.py does not describe it"
+    for name in sorted(set(measured) - set(listed)):
+        yield f"{name}: report/{paper}.py describes it, bloomery-figures does not measure it"
+    for name in sorted({path.stem for path in FOLDER.glob(f"{paper}*.csv")} - set(measured)):
+        yield f"{name}: expected/{name}.csv belongs to no figure"
+
+
+def check_tight(figure, expected):
+    """A value that doubles or halves is refused."""
+    for key, (y, tolerance) in expected.items():
+        if y != 0 and not is_loose(figure, key) and \
+                (is_within(2 * y, y, tolerance) or is_within(y / 2, y, tolerance)):
+            yield f"{figure.name}, {key}: a tolerance of {tolerance} would not notice 2 × {y}"
+
+
+def check_finding(figure, data):
+    try:
+        finding = figure.finding(data)
+    except Exception as error:  # whatever a description does wrong is its problem, not a crash
+        yield f"{figure.name}: the finding fails: {error!r}"
+        return
+    if not isinstance(finding, Finding) or not finding.text.strip():
+        yield f"{figure.name}: the finding is empty"
+
+
+def check_texts(figure):
+    if not figure.claim.strip() or not figure.title.strip():
+        yield f"{figure.name}: has no claim or no title"
+    for title in figure.errata:
+        if title not in paragraphs():
+            yield f"{figure.name}: no paragraph of doc/errata.md begins with {title!r}"
+
+
+def check_figure(figure, path):
+    yield from check_texts(figure)
+    if not path.exists():
+        yield f"{figure.name}: there is no table"
+        return
+    data = Data(path)
+    problems = list(check_panels(figure, data))
+    yield from problems
+    if not problems:
+        yield from check_finding(figure, data)
+    try:
+        expected = read_expected(figure.name)
+    except FileNotFoundError:
+        if gated_panels(figure):
+            yield (f"{figure.name}: there is no expected/{figure.name}.csv "
+                   "(bench/figures/report/record.py writes it)")
+        return
+    yield from compare(figure, data, expected)
+    yield from check_tight(figure, expected)
+
+
+def check_paper(program, paper):
+    listing = subprocess.run([program, "--list"], check=True, capture_output=True, text=True).stdout
+    listed = [line.split()[0] for line in listing.splitlines() if line.startswith(paper)]
+    figures = next(one.figures for one in PAPERS if one.short.lower() == paper)
+    yield from check_lists(listed, figures, paper)
+    with tempfile.TemporaryDirectory() as folder:
+        if listed:
+            subprocess.run([program, *listed, "--scale", "small", "--output", folder], check=True)
+        for figure in figures:
+            if figure.live:
+                yield from check_texts(figure)
+            elif figure.name in listed:
+                yield from check_figure(figure, pathlib.Path(folder) / f"{figure.name}.csv")
+
+
+def main(program, paper):
+    problems = list(check_paper(program, paper))
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
