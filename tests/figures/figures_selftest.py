@@ -152,8 +152,9 @@ class Descriptions(unittest.TestCase):
             timed = figure([Plot("x", "time", timed=True)])
             self.assertEqual(list(checks.check_figure(timed, path)), [])
 
-    def test_errata_exist(self):
+    def test_errata_and_live_parts_exist(self):
         self.assertEqual(list(checks.check_texts(figure(errata=("Codes.",)))), [])
+        self.assertIn("no part", list(checks.check_texts(figure(live="no")))[0])
         self.assertIn("no paragraph", list(checks.check_texts(figure(errata=("Cods.",))))[0])
 
 

@@ -17,6 +17,7 @@ from errata import paragraphs  # noqa: E402
 from expected import (FOLDER, check_panels, compare, gated_panels, is_loose,  # noqa: E402
                       is_within, read_expected)
 from figure import Data, Finding  # noqa: E402
+from live import LIVE  # noqa: E402
 from papers import PAPERS  # noqa: E402
 
 
@@ -55,6 +56,8 @@ def check_finding(figure, data):
 def check_texts(figure):
     if not figure.claim.strip() or not figure.title.strip():
         yield f"{figure.name}: has no claim or no title"
+    if figure.live and figure.live not in {live.name for live in LIVE}:
+        yield f"{figure.name}: live.py has no part {figure.live!r}"
     for title in figure.errata:
         if title not in paragraphs():
             yield f"{figure.name}: no paragraph of doc/errata.md begins with {title!r}"
