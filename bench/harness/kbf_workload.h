@@ -1,7 +1,9 @@
 /*
  * The workload of the kBF papers: sizes of keys by a generalized extreme value distribution, sizes
- * of values by a generalized Pareto distribution, both as fitted to a large Memcached installation,
- * and 3000 distinct values. Keys and values are printable text, as Memcached requires of keys.
+ * of values by a table below 15 bytes and by a generalized Pareto distribution from there on, all as
+ * found in a large Memcached installation, and 3000 distinct values. Keys and values are printable
+ * text, as Memcached requires of keys. Texts of up to 3 bytes are made longer if there are not
+ * enough different ones: 16 of 3000 values should be empty, but only one can.
  */
 #ifndef BLOOMERY_BENCH_KBF_WORKLOAD_H
 #define BLOOMERY_BENCH_KBF_WORKLOAD_H
@@ -41,7 +43,7 @@ kbf_workload_facts kbf_workload_look(const kbf_workload *load);
 const kbf_text *kbf_first_value(const kbf_workload *load, uint64_t pair);
 const kbf_text *kbf_later_value(const kbf_workload *load, uint64_t pair);
 
-/* Quantiles of the two distributions for u between 0 and 1, before rounding and limits. */
+/* Quantiles of the sizes for u between 0 and 1, before rounding and limits. */
 double kbf_key_size(double u);
 double kbf_value_size(double u);
 

@@ -266,7 +266,7 @@ class Memcached(Case):
                          [ITEMS, 3000, 0.001, 1])
         # What the two distributions give, with five standard errors of their draws.
         self.assertTrue(35.5 < answer["key_bytes"] < 36.8, answer["key_bytes"])
-        self.assertTrue(270 < answer["value_bytes"] < 390, answer["value_bytes"])
+        self.assertTrue(150 < answer["value_bytes"] < 250, answer["value_bytes"])
         self.assertEqual([one["name"] for one in answer["stores"]], ["memcached", "kbf", "compact"])
         for one in answer["stores"]:
             self.assertEqual(list(one), ["name", "bytes_per_pair", "resident_per_pair", "wrong",

@@ -53,17 +53,27 @@ TEST(test_value_mix)
 
 /* ---- the workload of the papers ------------------------------------------------------------ */
 
-/* The means of the two distributions, which have closed forms. */
+/* The means of the distributions, which have closed forms, and the table of short values. */
 TEST(test_sizes)
 {
     enum { STEPS = 1000000 };
-    double keys = 0, values = 0;
+    double keys = 0, values = 0, share[15] = {0}, shorter = 0;
     for (unsigned i = 0; i < STEPS; i++) {
+        double size = kbf_value_size((i + 0.5) / STEPS);
         keys += kbf_key_size((i + 0.5) / STEPS) / STEPS;
-        values += kbf_value_size((i + 0.5) / STEPS) / STEPS;
+        if (size < 15)
+            share[(unsigned)size] += 1.0 / STEPS;
+        else
+            values += size;
     }
+    for (unsigned size = 0; size < 15; size++)
+        shorter += share[size];
     assert_true(fabs(keys - (30.7984 + 8.20449 * (tgamma(1 - 0.078688) - 1) / 0.078688)) < 0.01);
-    assert_true(fabs(values - 214.476 / (1 - 0.348238)) < 0.2);
+    assert_true(fabs(shorter - 0.44155) < 2e-6);
+    assert_true(fabs(share[2] - 0.1782) < 2e-6 && fabs(share[11] - 0.08989) < 2e-6);
+    /* What exceeds 15 has a Pareto distribution too, with a scale that is larger by 15·k. */
+    values /= (1 - shorter) * STEPS;
+    assert_true(fabs(values - 15 - (214.476 + 15 * 0.348238) / (1 - 0.348238)) < 0.3);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -74,14 +84,15 @@ static int compare_texts(const void *a, const void *b)
     return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-static void check_texts(const kbf_text *texts, size_t count, size_t most)
+/* Distinct and printable. */
+static void check_texts(const kbf_text *texts, size_t count, size_t least, size_t most)
 {
     kbf_text *sorted = malloc(count * sizeof *sorted);
     assert_non_null(sorted);
     memcpy(sorted, texts, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare_texts);
     for (size_t i = 0; i < count; i++) {
-        assert_true(sorted[i].len > 0 && sorted[i].len <= most);
+        assert_true(sorted[i].len >= least && sorted[i].len <= most);
         for (size_t c = 0; c < sorted[i].len; c++)
             assert_true(sorted[i].bytes[c] > ' ' && sorted[i].bytes[c] < 127);
         assert_true(i == 0 || compare_texts(&sorted[i - 1], &sorted[i]) < 0);
@@ -94,8 +105,8 @@ TEST(test_workload)
     enum { PAIRS = 20000, ASKED = 3000, DISTINCT = 500 };
     kbf_workload load;
     assert_true(kbf_workload_make(&load, PAIRS, ASKED, DISTINCT));
-    check_texts(load.key, PAIRS + ASKED, KBF_KEY_MOST);
-    check_texts(load.value, DISTINCT, KBF_VALUE_MOST);
+    check_texts(load.key, PAIRS + ASKED, 1, KBF_KEY_MOST);
+    check_texts(load.value, DISTINCT, 0, KBF_VALUE_MOST);
     bool *asked = calloc(PAIRS, sizeof *asked), used[DISTINCT] = {0};
     assert_non_null(asked);
     for (unsigned i = 0; i < ASKED; i++) {
@@ -111,6 +122,27 @@ TEST(test_workload)
     for (unsigned i = 0; i < DISTINCT; i++)
         assert_true(used[i]);
     free(asked);
+    kbf_workload_free(&load);
+}
+
+/* Values keep their size as long as there are different texts of it. */
+TEST(test_short_values)
+{
+    enum { DISTINCT = 3000 };
+    kbf_workload load;
+    unsigned sizes[4] = {0};
+    assert_true(kbf_workload_make(&load, 1, 1, DISTINCT));
+    check_texts(load.value, DISTINCT, 0, KBF_VALUE_MOST);
+    for (unsigned i = 0; i < DISTINCT; i++)
+        if (load.value[i].len < 4)
+            sizes[load.value[i].len]++;
+    assert_int_equal(sizes[0], 1);
+    assert_true(sizes[1] > 5 && sizes[1] <= 36);
+    assert_true(fabs(sizes[2] - 0.1782 * DISTINCT) < 5 * sqrt(0.1782 * DISTINCT));
+    assert_true(fabs(sizes[3] - 0.09239 * DISTINCT) < 5 * sqrt(0.09239 * DISTINCT));
+    kbf_workload_free(&load);
+    assert_true(kbf_workload_make(&load, 1, 1, 10000)); /* more of two bytes than there are */
+    check_texts(load.value, 10000, 0, KBF_VALUE_MOST);
     kbf_workload_free(&load);
 }
 
