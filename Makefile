@@ -8,6 +8,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 TIME ?= 60
 SOAK_TIME ?= 600
 PATIENCE ?= 420
+SCALE ?= reduced
 
 # configure FOLDER, OPTIONS: the generator is chosen once, since a folder cannot change it.
 configure = cmake -S . -B $(1) --log-level=WARNING \
@@ -99,9 +100,12 @@ bench:
 	@scripts/bench-server build-bench/bloomery.so
 	@scripts/bench-dedup build-bench/bloomery build-bench/dedup --markdown doc/benchmarks.md --large || [ $$? = 77 ]
 
+# build/figures/report.html: every figure of the papers, at SCALE; FIGURES measures only some of them.
 figures:
 	@scripts/packages figures
-	@echo "There are no figures yet; bloomery-bench map, windows and indexes print the numbers behind them."
+	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
+	@cmake --build build --parallel $(JOBS) --target bloomery-figures
+	@python3 -B bench/figures/report/build_report.py build $(FIGURES) --scale $(SCALE)
 
 install: all
 	@scripts/packages install
@@ -135,7 +139,7 @@ help:
 	@echo "make bench        compares with other libraries; rewrites the tables of doc/benchmarks.md"
 	@echo "make docs         generates doc/commands/ and completions/"
 	@echo "make interface    records the interface, which the tests compare"
-	@echo "make figures      the figures of the papers"
+	@echo "make figures      the figures of the papers in build/figures/report.html; SCALE=full as in the papers"
 	@echo "make install      into PREFIX=$(PREFIX), under DESTDIR if given"
 	@echo "make format       formats all C files"
 	@echo "make lint         runs clang-format, clang-tidy, cppcheck and shellcheck"

@@ -1,6 +1,7 @@
 /* bloomery-figures(1): measures the figures of the papers and writes a table for each. */
 #include "bench/figures/figure.h"
 
+#include "bench/harness/machine.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
 
@@ -107,17 +108,26 @@ static int list_figures(void)
     return CLI_YES;
 }
 
+static int print_machine(void)
+{
+    const bench_machine machine = bench_machine_here();
+    bench_machine_line(stdout, &machine);
+    putchar('\n');
+    return CLI_YES;
+}
+
 static int run_program(int argc, char **argv)
 {
     if (argc == 1 && (strcmp(argv[0], "-V") == 0 || strcmp(argv[0], "--version") == 0))
         return cli_print_version();
-    bool list = false;
+    bool list = false, machine = false;
     const char *scale_name = "reduced", *folder = "build/figures";
     cli_option options[] = {
         {"scale", CLI_TEXT, "S", "small, reduced (default) or full, the sizes of the papers",
          &scale_name, 0},
         {"output", CLI_TEXT, "DIR", "the folder of the tables (default build/figures)", &folder, 0},
         {"list", CLI_FLAG, NULL, "print the names of the figures", &list, 0},
+        {"machine", CLI_FLAG, NULL, "print the machine and the compiler", &machine, 0},
     };
     const cli_syntax syntax = {
         .usage = "[FIGURE…] [options]",
@@ -139,6 +149,8 @@ static int run_program(int argc, char **argv)
     if (scale == FIGURE_SCALES)
         return cli_misuse(NULL, "%s is no scale: small, reduced or full",
                           cli_quote(scale_name).text);
+    if (machine)
+        return print_machine();
     return list ? list_figures() : measure_figures(argv, words, scale, folder);
 }
 

@@ -1,0 +1,180 @@
+"""One page with all figures: text, plots and data, without anything from elsewhere."""
+
+import dataclasses
+import html
+import pathlib
+import re
+import urllib.parse
+
+import plot
+from errata import paragraphs
+from figure import Data, Figure, Finding
+from papers import PAPERS
+
+STYLE = pathlib.Path(__file__).with_name("report.css")
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """A figure as measured; without a finding, why not."""
+    figure: Figure
+    finding: Finding | None = None
+    plots: tuple[str, ...] = ()  # SVG
+    notes: tuple[str, ...] = ()  # one per plot, or ""
+    table: str = ""
+    reason: str = ""
+
+
+def read_result(figure, folder, reason=""):
+    """Reads the table of a figure, computes its finding and draws it; the plots are also written as
+    files."""
+    path = folder / f"{figure.name}.csv"
+    if not path.exists():
+        return Result(figure, reason=reason or "it has not been measured")
+    data = Data(path)
+    drawn = [plot.draw(figure, number, data) for number in range(len(figure.plots))]
+    for number, (svg, _) in enumerate(drawn):
+        name = figure.name + (f"-{number + 1}" if len(drawn) > 1 else "")
+        (folder / f"{name}.svg").write_text(plot.standalone(svg), encoding="utf-8")
+    notes = tuple("Values of 0 are not on a logarithmic axis." if zero else "" for _, zero in drawn)
+    return Result(figure, figure.finding(data), tuple(svg for svg, _ in drawn), notes,
+                  path.read_text(encoding="utf-8"))
+
+
+def badges(result):
+    """[(class, text)]: whether the paper holds, and whether ours goes past it."""
+    if not result.finding:
+        return [("none", "not measured")]
+    holds = ("matches", "matches") if result.finding.agrees else ("differs", "differs")
+    return [holds] + ([("past", "ours goes past")] if result.finding.beyond else [])
+
+
+def badges_html(result):
+    return " ".join(f'<span class="badge {kind}">{text}</span>' for kind, text in badges(result))
+
+
+def inline(text):
+    """The Markdown of a paragraph of errata.md as HTML."""
+    text = html.escape(text, quote=False)
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
+    text = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text)
+    text = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text)
+    return re.sub(r"(?<!\*)\*([^*]+)\*(?!\*)", r"<em>\1</em>", text)
+
+
+def data_link(result):
+    source = "data:text/csv;charset=utf-8," + urllib.parse.quote(result.table)
+    name = f"{result.figure.name}.csv"
+    return f'<a href="{source}" download="{name}">Data: {name}</a>'
+
+
+def plots_html(result):
+    parts = []
+    figure = result.figure
+    for number, (what, svg, note) in enumerate(zip(figure.plots, result.plots, result.notes)):
+        caption = " ".join(text for text in (what.title and what.title + ".", note) if text)
+        label = html.escape(f"{figure.title}{': ' + what.title if what.title else ''}. "
+                            f"{what.y} against {what.x}. The text above says what it shows.")
+        svg = re.sub(r"<svg\s", f'<svg role="img" aria-label="{label}" class="plot" ', svg, count=1)
+        caption = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
+        parts.append(f'<figure id="{figure.name}-plot-{number + 1}">{svg}{caption}</figure>')
+    return f'<div class="plots">{"".join(parts)}</div>'
+
+
+def entry(term, text):
+    return f"<dt>{term}</dt><dd>{html.escape(text)}</dd>" if text else ""
+
+
+def figure_html(result):
+    figure, finding = result.figure, result.finding
+    parts = [f'<section class="figure" id="{figure.name}" aria-labelledby="{figure.name}-title">',
+             f'<h3 id="{figure.name}-title"><a href="#{figure.name}">{html.escape(figure.numbers)}: '
+             f"{html.escape(figure.title)}</a> {badges_html(result)}</h3>",
+             "<dl>", entry("The paper", figure.claim), entry("Setting", figure.setting)]
+    if finding:
+        parts += [entry("We see", finding.text), entry("Ours", finding.beyond), "</dl>",
+                  plots_html(result)]
+    else:
+        parts += [entry("Not measured", result.reason), "</dl>"]
+    parts += [f"<details><summary>Erratum: {inline(title.rstrip('.'))}</summary>"
+              f"<p>{inline(paragraphs()[title])}</p></details>" for title in figure.errata]
+    if result.table:
+        parts.append(f'<p class="links">{data_link(result)}</p>')
+    parts.append("</section>")
+    return "\n".join(part for part in parts if part)
+
+
+def contents_html(results):
+    rows = "".join(f'<tr><td><a href="#{result.figure.name}">{html.escape(result.figure.numbers)}'
+                   f"</a></td><td>{html.escape(result.figure.title)}</td>"
+                   f"<td>{badges_html(result)}</td></tr>" for result in results)
+    return ("<table><thead><tr><th scope=\"col\">In the paper</th><th scope=\"col\">Subject</th>"
+            f"<th scope=\"col\">Verdict</th></tr></thead><tbody>{rows}</tbody></table>")
+
+
+def paper_html(paper, results):
+    found = [result for result in results if result.figure in paper.figures]
+    if not found:
+        return "", ""
+    name = html.escape(paper.short)
+    contents = f'<h3><a href="#{name}">{name}: {html.escape(paper.job)}</a></h3>\n' + \
+        contents_html(found)
+    body = (f'<h2 id="{name}">{name}: {html.escape(paper.job)}</h2>\n<p class="source"><cite>'
+            f"{html.escape(paper.title)}</cite>, {html.escape(paper.where)}.</p>\n" +
+            "\n".join(map(figure_html, found)))
+    return contents, body
+
+
+def counts_html(results):
+    kinds = [kind for result in results for kind, _ in badges(result)]
+    texts = [("matches", "match their paper"), ("differs", "differ from it"),
+             ("past", "where ours goes past it"), ("none", "not measured")]
+    items = "".join(f'<li class="{kind}"><b>{kinds.count(kind)}</b> {text}</li>'
+                    for kind, text in texts if kind in kinds)
+    return f'<ul class="counts">{items}</ul>'
+
+
+def page_html(results, facts):
+    """The page; facts are [(term, text)] about the run."""
+    parts = [paper_html(paper, results) for paper in PAPERS]
+    facts = "".join(f"<dt>{html.escape(term)}</dt><dd>{html.escape(text)}</dd>" for term, text in facts)
+    style = STYLE.read_text(encoding="utf-8") + \
+        f"@media (prefers-color-scheme: dark) {{\n{plot.dark_rules('.plot ')}\n}}\n"
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>Bloomery: the figures of the papers</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<h1>Bloomery: the figures of the papers, measured again</h1>
+<p>Bloomery builds on three lines of work on Bloom filters. This page shows each figure of these papers that carries a
+result: what the paper says, what we measured with the published structure, and what our own engines give in the same
+setting.</p>
+<p>Thick orange and red lines are ours. Bands and error bars show the range over repetitions with different seeds; lines show
+the mean. A figure <span class="badge matches">matches</span> if the published structure gives what the paper reports, and
+<span class="badge differs">differs</span> if it does not; then the text says why.</p>
+{counts_html(results)}
+</header>
+<nav aria-label="Figures">
+<h2>Contents</h2>
+{"".join(contents for contents, _ in parts)}
+</nav>
+<main>
+{"".join(body for _, body in parts)}
+</main>
+<footer>
+<dl>{facts}</dl>
+<p>Written by <code>make figures</code>. The same verdicts with their reasons are in <code>doc/reproduction.md</code>, and all
+departures from the papers in <code>doc/errata.md</code>
+(<a href="../../doc/reproduction.md">reproduction</a>, <a href="../../doc/errata.md">errata</a>).</p>
+</footer>
+</body>
+</html>
+"""

@@ -1,0 +1,186 @@
+"""Plots as SVG, drawn by gnuplot.
+
+The colours are told apart by readers who are colour-blind, and so are marks and dashes. Those of
+light mode are in the file; a style sheet replaces them in dark mode, by the value of the attribute.
+"""
+
+import re
+import statistics
+import subprocess
+
+from axes import place_axis, value_axis, word_label
+
+# (light, dark); what is ours has colours of its own and thicker lines.
+PAPER = [("#0072b2", "#56b4e9"), ("#00775a", "#3fd0a4"), ("#7a4fb5", "#c4a7ff"),
+         ("#5b6570", "#a9b4c0"), ("#855700", "#e0b050"), ("#00808a", "#4fd6e0")]
+OURS = [("#c8400a", "#ff8a4c"), ("#b3276e", "#ff7fbf"), ("#b01c1c", "#ff6b6b")]
+INK, GRID = ("#1d2329", "#e4e9ee"), ("#d5dae0", "#3a424b")
+DASHES = ["1", "(12,5)", "(4,4)", "(12,4,3,4)"]
+MARKS = [4, 6, 8, 12, 10, 14]  # open; the number after each is the same, filled
+WIDTH, HEIGHT, LINE = 500, 350, 25
+MANY = 25  # points in a series, which then has no marks
+
+
+def dark_rules(prefix=""):
+    """Rules that replace the colours of light mode."""
+    return "\n".join(f'{prefix}[{name}="{light}"]{{{name}:{dark}}}'
+                     for light, dark in [*PAPER, *OURS, INK, GRID]
+                     for name in ("stroke", "fill", "color"))
+
+
+def plain_colours(svg):
+    """Writes every colour as #rrggbb: gnuplot has three ways, and rules compare the text."""
+    svg = re.sub(r"rgb\( *(\d+), *(\d+), *(\d+)\)",
+                 lambda match: "#" + "".join(f"{int(part):02x}" for part in match.groups()), svg)
+    return re.sub(r"""(['"])black\1""", rf"\1{INK[0]}\1", svg)
+
+
+def quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', "'") + '"'
+
+
+def summary(values):
+    return statistics.fmean(values), min(values), max(values)
+
+
+class Drawing:
+    """The commands for one plot."""
+
+    def __init__(self, figure, plot, data):
+        self.plot, self.data = plot, data
+        self.names = data.series(plot.panel)
+        self.points = {name: [(x, *summary(values)) for x, values in data.points(name, plot.panel)]
+                       for name in self.names}
+        self.xs = list(dict.fromkeys(x for rows in self.points.values() for x, *_ in rows))
+        self.bars = plot.bars or any(isinstance(x, str) for x in self.xs)
+        self.log_x = "x" in plot.log and not self.bars and min(self.xs) > 0
+        self.log_y = "y" in plot.log
+        self.styles = self.choose_styles(figure.ours)
+        self.lines = []
+
+    def choose_styles(self, ours):
+        """{series: (colour, whether it is ours, number among its kind)}"""
+        styles, counts = {}, {True: 0, False: 0}
+        for name in self.names:
+            mine = name in ours
+            palette = OURS if mine else PAPER
+            styles[name] = palette[counts[mine] % len(palette)][0], mine, counts[mine]
+            counts[mine] += 1
+        return styles
+
+    def spread(self, name):
+        return any(high > low for _, _, low, high in self.points[name])
+
+    def left_out(self):
+        """Whether there are points that a logarithmic axis cannot show."""
+        return self.log_y and any(mean <= 0 for rows in self.points.values() for _, mean, *_ in rows)
+
+    def axis(self, which, low, high, ticks):
+        self.lines.append(f"set {which}range [{low:.9g}:{high:.9g}]")
+        marks = ", ".join(f"{quoted(label)} {at:.9g}" for at, label in ticks)
+        self.lines.append(f"set {which}tics ({marks}) nomirror scale 0.5")
+
+    def settings(self):
+        longest = max(map(len, self.names))
+        columns = 1 if longest > 24 or len(self.names) == 1 else 2
+        rows = -(-len(self.names) // columns)
+        self.lines += [
+            f'set terminal svg size {WIDTH},{HEIGHT + rows * LINE} font "sans-serif,17" noenhanced',
+            "set encoding utf8",
+            f'set border 3 lc rgb "{INK[0]}"',
+            f'set grid lt 1 lw 1 lc rgb "{GRID[0]}"',
+            f"set key bmargin center vertical maxcols {columns} Left reverse samplen 3 height 0.5",
+            f"set xlabel {quoted(self.plot.x)} offset 0,0.4",
+            f"set ylabel {quoted(self.plot.y)} offset 0.5,0",
+        ]
+        if self.log_y:
+            self.lines.append("set logscale y")
+        if self.log_x:
+            self.lines.append("set logscale x")
+
+    def block(self, name, rows):
+        self.lines += [f"${name} << END", *(" ".join(f"{value:.9g}" for value in row)
+                                            for row in rows), "END"]
+
+    def shown_rows(self, name, bottom):
+        """The points of a series, cut at the bottom of a logarithmic axis."""
+        rows = self.points[name]
+        if self.log_y:
+            rows = [(x, mean, max(low, bottom), max(high, bottom)) for x, mean, low, high in rows
+                    if mean > 0]
+        return rows
+
+    def draw_lines(self):
+        self.axis("x", *place_axis(self.xs, self.log_x))
+        values = [value for rows in self.points.values() for row in rows for value in row[1:]]
+        low, high, ticks = value_axis(values, self.log_y)
+        self.axis("y", low, high, ticks)
+        bands, curves = [], []
+        for number, name in enumerate(self.names):
+            colour, mine, kind = self.styles[name]
+            self.block(f"d{number}", self.shown_rows(name, low) or [(self.xs[0], -1, -1, -1)])
+            if self.spread(name):
+                bands.append(f'$d{number} using 1:3:4 with filledcurves fs transparent solid 0.18 '
+                             f'noborder lc rgb "{colour}" notitle')
+            mark = MARKS[kind % len(MARKS)] + (1 if mine else 0)
+            line = f'dt {DASHES[kind % len(DASHES)]} lw {3.5 if mine else 2} lc rgb "{colour}"'
+            with_marks = f"linespoints pt {mark} ps {0.8 if mine else 0.7}" \
+                if len(self.points[name]) <= MANY else "lines"
+            curves.append(f"$d{number} using 1:2 with {with_marks} {line} title {quoted(name)}")
+        self.lines.append("plot " + ", \\\n  ".join(bands + curves))
+
+    def draw_bars(self):
+        """Groups of bars, one per word, with the range of the repetitions."""
+        words, width = self.xs, len(self.names) + 1
+        values = [value for rows in self.points.values() for row in rows for value in row[1:]]
+        low, high, ticks = value_axis(values if self.log_y else [0, *values], self.log_y)
+        if self.log_y:  # the lowest bar has a height too
+            low, high, ticks = value_axis([low / 3, high], True)
+        self.axis("y", low, high, ticks)
+        labels = ", ".join(f'"{word_label(str(word), len(words))}" {i * width + (width - 2) / 2}'
+                           for i, word in enumerate(words))
+        self.lines += [f"set xrange [-1:{len(words) * width - 1}]", f"set xtics ({labels}) nomirror "
+                       "scale 0", "set boxwidth 0.85", "set grid noxtics"]
+        curves = []
+        for number, name in enumerate(self.names):
+            colour, mine, _ = self.styles[name]
+            rows = [(words.index(x) * width + number, mean, least, most)
+                    for x, mean, least, most in self.shown_rows(name, low)]
+            self.block(f"d{number}", rows or [(-9, low, low, low)])
+            curves.append(f'$d{number} using 1:2 with boxes fs solid {0.9 if mine else 0.5} border '
+                          f'lc rgb "{colour}" title {quoted(name)}')
+            if self.spread(name):
+                curves.append(f'$d{number} using 1:2:3:4 with yerrorbars pt 0 lw 1.5 lc rgb '
+                              f'"{INK[0]}" notitle')
+        self.lines.append("plot " + ", \\\n  ".join(curves))
+
+    def commands(self):
+        self.settings()
+        if self.bars:
+            self.draw_bars()
+        else:
+            self.draw_lines()
+        return "\n".join(self.lines) + "\n"
+
+
+def draw(figure, number, data):
+    """(SVG element, whether points of 0 are left out). Its ids are unique in a page."""
+    drawing = Drawing(figure, figure.plots[number], data)
+    run = subprocess.run(["gnuplot"], input=drawing.commands(), capture_output=True, text=True,
+                         encoding="utf-8", check=False)
+    if run.returncode != 0 or "<svg" not in run.stdout:
+        raise RuntimeError(f"gnuplot cannot draw {figure.name}: {run.stderr.strip()}")
+    svg = plain_colours(run.stdout[run.stdout.index("<svg"):])
+    prefix = f"{figure.name}-{number}-".replace(".", "_")
+    svg = re.sub(r"""(\bid=['"])""", rf"\1{prefix}", svg)
+    svg = re.sub(r"""(href=['"]#|url\(#)""", rf"\1{prefix}", svg)
+    svg = re.sub(r"<title>.*?</title>|<desc>.*?</desc>|<g [^>]*>\s*</g>\n?", "", svg, flags=re.S)
+    return svg, drawing.left_out()
+
+
+def standalone(svg):
+    """A file of its own, which follows light and dark mode by itself."""
+    style = ("<style>svg{background:#fff}@media (prefers-color-scheme:dark){svg{background:#14181c}"
+             f"{dark_rules()}}}</style>")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + \
+        re.sub(r"(<svg[^>]*>)", rf"\1{style}", svg, count=1)
