@@ -4,5 +4,7 @@
 
 const figure *const figure_list[] = {
     &kbf_02_figure,
+    &kbf_20_figure,
+    &kbf_24_figure,
     NULL,
 };

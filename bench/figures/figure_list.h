@@ -5,5 +5,7 @@
 #include "bench/figures/figure.h"
 
 extern const figure kbf_02_figure;
+extern const figure kbf_20_figure;
+extern const figure kbf_24_figure;
 
 #endif

@@ -3,14 +3,17 @@
 
 #include "bench/harness/keys.h"
 #include "cli/core/output/output.h"
+#include "papers/greedy.h"
+#include "papers/paper_kbf.h"
 #include "papers/sbf.h"
 
 #include <math.h>
 
-enum { STATE_BITS = 4, STEPS = 4, SEED = 19, LIVE_SHARE = 9 };
+enum { STATE_BITS = 4, STATES = 8, STEPS = 4, SEED = 19, LIVE_SHARE = 9 };
+#define PAIRS_ERROR 1e-4 /* of the published encoder's filters */
 
-const char *const flows_structure_names[FLOWS_STRUCTURES] = {"sbf", "sbf, counted", "kbf",
-                                                             "compact, 1/10", "compact, 1/4"};
+const char *const flows_structure_names[FLOWS_STRUCTURES] = {
+    "sbf", "sbf, counted", "kbf, published", "kbf", "compact, 1/10", "compact, 1/4"};
 
 /*
  * What flows go through in equal parts of their life, and the share of them, in percent. States: 1
@@ -43,8 +46,11 @@ static bry_hash hash_of_flow(uint64_t flow)
 
 /* One of the structures, with the calls that the stream needs. */
 typedef struct state_table {
-    bry_map *map; /* NULL: the sBF */
+    bry_map *map; /* NULL: one of the papers' structures */
     bry__sbf sbf;
+    bry__greedy codes;
+    bry__paper_kbf published;
+    bool is_published;
     bry_allocator allocator;
 } state_table;
 
@@ -57,7 +63,12 @@ static bool put_state(state_table *table, bry_hash hash, uint8_t state, bool fir
         bry_status status = bry_map_update(table->map, hash, bry_map_value_number(state), NULL);
         return status == BRY_OK || status == BRY_E_UNSURE;
     }
-    (first ? bry__sbf_insert : bry__sbf_update)(&table->sbf, hash, state);
+    if (!table->is_published)
+        (first ? bry__sbf_insert : bry__sbf_update)(&table->sbf, hash, state);
+    else if (first)
+        bry__paper_kbf_insert(&table->published, hash, state);
+    else
+        bry__paper_kbf_update(&table->published, hash, BRY__PAPER_TRIPLES, STATES, state);
     return true;
 }
 
@@ -65,6 +76,8 @@ static void delete_state(state_table *table, bry_hash hash)
 {
     if (table->map)
         (void)bry_map_del(table->map, hash, NULL);
+    else if (table->is_published)
+        bry__paper_kbf_delete(&table->published, hash, BRY__PAPER_TRIPLES, STATES);
     else
         bry__sbf_delete(&table->sbf, hash);
 }
@@ -72,11 +85,19 @@ static void delete_state(state_table *table, bry_hash hash)
 static bry_answer get_state(const state_table *table, bry_hash hash, uint8_t *state)
 {
     bry_map_value value;
-    if (!table->map)
-        return bry__sbf_get(&table->sbf, hash, state);
-    bry_answer answer = bry_map_get(table->map, hash, &value);
-    if (answer == BRY_PRESENT)
-        *state = (uint8_t)value.number;
+    bry_answer answer;
+    if (table->map) {
+        answer = bry_map_get(table->map, hash, &value);
+        if (answer == BRY_PRESENT)
+            *state = (uint8_t)value.number;
+    } else if (table->is_published) {
+        uint32_t code;
+        answer = bry__paper_kbf_get(&table->published, hash, BRY__PAPER_TRIPLES, STATES, &code);
+        if (answer == BRY_PRESENT)
+            *state = (uint8_t)code;
+    } else {
+        answer = bry__sbf_get(&table->sbf, hash, state);
+    }
     return answer;
 }
 
@@ -109,24 +130,23 @@ static bool step_flow(state_table *table, uint64_t flow, unsigned step, flows_tr
 }
 
 /* With each flow that begins, one takes each later step; `live` flows later it ends. */
-static bool replay_stream(state_table *table, uint64_t flows, uint64_t live, flows_trial *trial)
+static bool replay_stream(state_table *table, const flows_stream *stream, flows_trial *trial)
 {
-    for (uint64_t now = 0; now < flows; now++)
+    for (uint64_t now = 0; now < stream->flows; now++)
         for (unsigned step = 0; step <= STEPS; step++) {
-            uint64_t ago = live * step / STEPS;
-            if (now >= ago && !step_flow(table, now - ago, step, trial))
+            uint64_t ago = stream->live * step / STEPS;
+            if (now >= ago && !step_flow(table, stream->first + now - ago, step, trial))
                 return false;
         }
     return true;
 }
 
-static bool try_map(const bry_map_options *options, const flows_paper_report *report,
-                    flows_trial *trial)
+static bool try_map(const bry_map_options *options, const flows_stream *stream, flows_trial *trial)
 {
     state_table table = {0};
     if (bry_map_create(options, &table.map) != BRY_OK)
         return false;
-    bool good = replay_stream(&table, report->flows, report->live, trial);
+    bool good = replay_stream(&table, stream, trial);
     bry_map_stats stats = BRY_MAP_STATS;
     bry_map_get_stats(table.map, &stats);
     trial->bytes = stats.bytes;
@@ -136,8 +156,8 @@ static bool try_map(const bry_map_options *options, const flows_paper_report *re
 }
 
 /* With as many cells and hashes as the kBF. */
-static bool try_sbf(const bry_map_shape *shape, const flows_paper_report *report, double p,
-                    bool for_good, flows_trial *trial)
+static bool try_sbf(const bry_map_shape *shape, const flows_stream *stream, double p, bool for_good,
+                    flows_trial *trial)
 {
     state_table table = {.allocator = bry__allocator_or_default(NULL)};
     if (bry__sbf_init(&table.sbf, shape->hashes, shape->cells / shape->hashes, &table.allocator) !=
@@ -146,8 +166,29 @@ static bool try_sbf(const bry_map_shape *shape, const flows_paper_report *report
     trial->error = p;
     trial->bytes = shape->cells * sizeof(bry__sbf_cell);
     table.sbf.for_good = for_good;
-    bool good = replay_stream(&table, report->flows, report->live, trial);
+    bool good = replay_stream(&table, stream, trial);
     bry__sbf_free(&table.sbf, &table.allocator);
+    return good;
+}
+
+/* With as many cells and hashes, too: codes of the papers' search, not masked, and Algorithm 7. */
+static bool try_published(const bry_map_shape *shape, const flows_stream *stream, double p,
+                          flows_trial *trial)
+{
+    state_table table = {.is_published = true, .allocator = bry__allocator_or_default(NULL)};
+    if (bry__greedy_search(&table.codes, STATES, 0, &table.allocator) != BRY_OK)
+        return false;
+    bool good = bry__greedy_index(&table.codes, PAIRS_ERROR) == BRY_OK;
+    if (good) {
+        const bry__encoder encoder = bry__greedy_encoder(&table.codes);
+        good = bry__paper_kbf_init(&table.published, &encoder, shape->hashes,
+                                   shape->cells / shape->hashes, &table.allocator) == BRY_OK;
+    }
+    trial->error = p;
+    trial->bytes = shape->cells * sizeof *table.published.cells;
+    good = good && replay_stream(&table, stream, trial);
+    bry__paper_kbf_free(&table.published, &table.allocator);
+    bry__greedy_free(&table.codes);
     return good;
 }
 
@@ -205,32 +246,38 @@ static bool check_compact_trials(const flows_trial *trials, double p)
     return false;
 }
 
-static bool compare_at(double p, const flows_paper_report *report, flows_trial *trials)
+bool flows_compare(const flows_stream *stream, double p, flows_trial *trials)
 {
-    const uint64_t most = report->live + report->live / 20; /* kBF does not delete all */
+    const uint64_t most = stream->live + stream->live / 20; /* kBF does not delete all */
     const bry_map_options kbf = options_for(most, BRY_ENGINE_KBF, p);
     bry_map_shape shape = BRY_MAP_SHAPE;
-    bool good = bry_map_plan(&kbf, &shape) == BRY_OK && try_map(&kbf, report, &trials[FLOWS_KBF]) &&
-                try_sbf(&shape, report, p, true, &trials[FLOWS_SBF]) &&
-                try_sbf(&shape, report, p, false, &trials[FLOWS_SBF_COUNTED]);
+    bool good = bry_map_plan(&kbf, &shape) == BRY_OK && try_map(&kbf, stream, &trials[FLOWS_KBF]) &&
+                try_sbf(&shape, stream, p, true, &trials[FLOWS_SBF]) &&
+                try_sbf(&shape, stream, p, false, &trials[FLOWS_SBF_COUNTED]) &&
+                try_published(&shape, stream, p, &trials[FLOWS_PUBLISHED]);
     for (unsigned i = FLOWS_TENTH; i <= FLOWS_QUARTER && good; i++) {
         uint64_t bytes = shape.bytes / (i == FLOWS_TENTH ? 10 : 4);
         const bry_map_options compact = compact_within(most, p, bytes);
-        good = try_map(&compact, report, &trials[i]);
+        good = try_map(&compact, stream, &trials[i]);
     }
-    if (good)
-        return check_compact_trials(trials, p);
-    cli_fail(BRY_E_NOMEM, "flows: %llu flows do not fit in memory",
-             (unsigned long long)report->live);
-    return false;
+    if (!good)
+        cli_fail(BRY_E_NOMEM, "flows: %llu flows do not fit in memory",
+                 (unsigned long long)stream->live);
+    return good;
+}
+
+flows_stream flows_paper_stream(uint64_t flows, uint64_t first)
+{
+    return (flows_stream){flows, flows / LIVE_SHARE, first};
 }
 
 bool bench_flows_paper(uint64_t flows, flows_paper_report *report)
 {
-    *report = (flows_paper_report){.flows = flows, .live = flows / LIVE_SHARE};
+    *report = (flows_paper_report){.stream = flows_paper_stream(flows, 0)};
     for (unsigned i = 0; i < FLOWS_ERRORS; i++) {
         report->row[i].p = pow(10, -1 - (double)i);
-        if (!compare_at(report->row[i].p, report, report->row[i].trial))
+        if (!flows_compare(&report->stream, report->row[i].p, report->row[i].trial) ||
+            !check_compact_trials(report->row[i].trial, report->row[i].p))
             return false;
     }
     return true;

@@ -2,9 +2,10 @@
  * bloomery-bench flows, in two parts.
  *
  * The papers' comparison: a stream of 908,522 flows, of which one in nine is alive at a time, goes
- * through a kBF as the papers lay it out, the sBF that they compare with, and engine compact in a
- * tenth and in a quarter of the kBF's memory. A flow is looked up before it is inserted, before each
- * change of its state, and before it is deleted, and the answers are compared with the truth.
+ * through a kBF as published and through our engine kbf, both of the papers' size, through the sBF
+ * that they compare with, and through engine compact in a tenth and in a quarter of kbf's memory. A
+ * flow is looked up before it is inserted, before each change of its state, and before it is deleted,
+ * and the answers are compared with the truth.
  *
  * Speed: the packets per second of `bloomery flows` relative to a loop over libpcap that does nothing
  * with them, in the processor time of one process, alternating.
@@ -23,8 +24,9 @@
 
 enum flows_structure {
     FLOWS_SBF,
-    FLOWS_SBF_COUNTED,
-    FLOWS_KBF,
+    FLOWS_SBF_COUNTED, /* a cell is known again when its last flow is gone */
+    FLOWS_PUBLISHED, /* kBF with the papers' codes and decoding */
+    FLOWS_KBF, /* our engine */
     FLOWS_TENTH,
     FLOWS_QUARTER,
     FLOWS_STRUCTURES
@@ -41,9 +43,21 @@ typedef struct flows_trial {
     uint64_t false_negative, incorrect; /* of the present */
 } flows_trial;
 
-typedef struct flows_paper_report {
+typedef struct flows_stream {
     uint64_t flows; /* that have begun */
     uint64_t live; /* at a time */
+    uint64_t first; /* the number of the first flow: another number is another stream */
+} flows_stream;
+
+/* With as many live flows as the comparison has. */
+flows_stream flows_paper_stream(uint64_t flows, uint64_t first);
+
+/* Fills a trial for each structure, whose counts must be 0. False after a message: memory ran
+ * out. */
+bool flows_compare(const flows_stream *stream, double p, flows_trial *trials);
+
+typedef struct flows_paper_report {
+    flows_stream stream;
     struct {
         double p;
         flows_trial trial[FLOWS_STRUCTURES];

@@ -14,10 +14,10 @@ static const char *const capture_keys[FLOWS_CAPTURES] = {"whole_packets", "first
 
 static void paper_json(cli_json *json, const flows_paper_report *paper)
 {
-    static const char *const keys[FLOWS_STRUCTURES] = {"sbf", "sbf_counted", "kbf", "compact_tenth",
-                                                       "compact_quarter"};
-    cli_json_count(json, "flows", paper->flows);
-    cli_json_count(json, "live", paper->live);
+    static const char *const keys[FLOWS_STRUCTURES] = {"sbf", "sbf_counted",   "kbf_published",
+                                                       "kbf", "compact_tenth", "compact_quarter"};
+    cli_json_count(json, "flows", paper->stream.flows);
+    cli_json_count(json, "live", paper->stream.live);
     cli_json_open(json, "paper", '[');
     for (unsigned i = 0; i < FLOWS_ERRORS; i++) {
         cli_json_open(json, NULL, '{');
@@ -100,7 +100,7 @@ static bool paper_text(FILE *out, const flows_paper_report *paper)
             else
                 cli_table_add(&table, "%s", "");
             cli_table_add(&table, "%s", flows_structure_names[s]);
-            cli_table_add(&table, "%.1f", (double)trial->bytes / (double)paper->live);
+            cli_table_add(&table, "%.1f", (double)trial->bytes / (double)paper->stream.live);
             cli_table_add(&table, "%.2g", error_share(trial->false_positive, trial->absent));
             cli_table_add(&table, "%.2g", error_share(trial->false_negative, trial->present));
             cli_table_add(&table, "%.2g", error_share(trial->incorrect, trial->present));
@@ -111,7 +111,7 @@ static bool paper_text(FILE *out, const flows_paper_report *paper)
         out,
         "\n%llu flows, %llu at a time, looked up before each change; shares of the flows looked "
         "up. compact has at most a tenth, and a quarter, of kbf's memory.\n",
-        (unsigned long long)paper->flows, (unsigned long long)paper->live);
+        (unsigned long long)paper->stream.flows, (unsigned long long)paper->stream.live);
     return printed;
 }
 
