@@ -67,24 +67,23 @@ def value_axis(values, log):
 
 
 def place_axis(xs, log):
-    """The axis of x: the values themselves are its ticks if they are few and far enough apart."""
+    """The axis of x, as long as its values. They are its ticks if they are few and far enough
+    apart."""
     xs = sorted(set(xs))
-    if log and xs[0] <= 0:
-        return linear_axis(xs[0], xs[-1])
     places = [math.log(x) if log else x for x in xs]
     span = places[-1] - places[0]
+    if span == 0:
+        return value_axis(xs, log)
+    ends = [places[0] - 0.03 * span, places[-1] + 0.03 * span]
+    low, high = map(math.exp, ends) if log else ends
+    label = log_label if log else plain_label
     gaps = [after - before for before, after in zip(places, places[1:])]
-    if 2 <= len(xs) <= 8 and min(gaps) >= 0.09 * span:
-        margin = 0.03 * span
-        ends = [places[0] - margin, places[-1] + margin]
-        low, high = map(math.exp, ends) if log else ends
-        return low, high, [(x, log_label(x) if log else plain_label(x)) for x in xs]
-    if not log:
-        low, high, ticks = linear_axis(xs[0], xs[-1])
-        return low, high, ticks
-    return log_axis(xs[0], xs[-1])
+    if len(xs) <= 8 and min(gaps) >= 0.09 * span:
+        return low, high, [(x, label(x)) for x in xs]
+    _, _, ticks = value_axis([xs[0], xs[-1]], log)
+    return low, high, [(at, text) for at, text in ticks if low <= at <= high]
 
 
-def word_label(word, groups):
-    """A word below a group of bars, on several lines if it is long."""
-    return "\\n".join(textwrap.wrap(word, max(6, 54 // groups), break_long_words=False))
+def word_lines(word, width=18):
+    """A word beside a group of bars, on several lines if it is long."""
+    return textwrap.wrap(word, width) or [""]

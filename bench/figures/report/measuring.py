@@ -5,7 +5,7 @@ each of them once, and waits until they have stopped their servers.
 """
 
 import dataclasses
-import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -54,7 +54,7 @@ class Progress:
             names = ", ".join(self.running)
             text = (f"[{100 * self.done():3.0f} %] {self.ended} of {self.count}, about "
                     f"{self.left(pace)} left: {names}")
-            print("\r\033[K" + text[:max(20, os.get_terminal_size().columns - 1)], end="", flush=True)
+            print("\r\033[K" + text[:shutil.get_terminal_size().columns - 1], end="", flush=True)
 
     def begin(self, task):
         with self.lock:

@@ -72,12 +72,12 @@ def plots_html(result):
     parts = []
     figure = result.figure
     for number, (what, svg, note) in enumerate(zip(figure.plots, result.plots, result.notes)):
-        caption = " ".join(text for text in (what.title and what.title + ".", note) if text)
         label = html.escape(f"{figure.title}{': ' + what.title if what.title else ''}. "
                             f"{what.y} against {what.x}. The text above says what it shows.")
         svg = re.sub(r"<svg\s", f'<svg role="img" aria-label="{label}" class="plot" ', svg, count=1)
-        caption = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""
-        parts.append(f'<figure id="{figure.name}-plot-{number + 1}">{svg}{caption}</figure>')
+        caption = f"<figcaption>{html.escape(what.title)}</figcaption>" if what.title else ""
+        note = f'<p class="note">{html.escape(note)}</p>' if note else ""
+        parts.append(f'<figure id="{figure.name}-plot-{number + 1}">{caption}{svg}{note}</figure>')
     return f'<div class="plots">{"".join(parts)}</div>'
 
 
@@ -95,7 +95,7 @@ def figure_html(result):
         parts += [entry("We see", finding.text), entry("Ours", finding.beyond), "</dl>",
                   plots_html(result)]
     else:
-        parts += [entry("Not measured", result.reason), "</dl>"]
+        parts += [entry("Status", f"Not measured: {result.reason}."), "</dl>"]
     parts += [f"<details><summary>Erratum: {inline(title.rstrip('.'))}</summary>"
               f"<p>{inline(paragraphs()[title])}</p></details>" for title in figure.errata]
     if result.table:
@@ -108,7 +108,7 @@ def contents_html(results):
     rows = "".join(f'<tr><td><a href="#{result.figure.name}">{html.escape(result.figure.numbers)}'
                    f"</a></td><td>{html.escape(result.figure.title)}</td>"
                    f"<td>{badges_html(result)}</td></tr>" for result in results)
-    return ("<table><thead><tr><th scope=\"col\">In the paper</th><th scope=\"col\">Subject</th>"
+    return ("<table><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">Subject</th>"
             f"<th scope=\"col\">Verdict</th></tr></thead><tbody>{rows}</tbody></table>")
 
 
@@ -127,8 +127,8 @@ def paper_html(paper, results):
 
 def counts_html(results):
     kinds = [kind for result in results for kind, _ in badges(result)]
-    texts = [("matches", "match their paper"), ("differs", "differ from it"),
-             ("past", "where ours goes past it"), ("none", "not measured")]
+    texts = [("matches", "match"), ("differs", "differ"), ("past", "ours goes past"),
+             ("none", "not measured")]
     items = "".join(f'<li class="{kind}"><b>{kinds.count(kind)}</b> {text}</li>'
                     for kind, text in texts if kind in kinds)
     return f'<ul class="counts">{items}</ul>'

@@ -8,7 +8,7 @@ import re
 import statistics
 import subprocess
 
-from axes import place_axis, value_axis, word_label
+from axes import place_axis, value_axis, word_lines
 
 # (light, dark); what is ours has colours of its own and thicker lines.
 PAPER = [("#0072b2", "#56b4e9"), ("#00775a", "#3fd0a4"), ("#7a4fb5", "#c4a7ff"),
@@ -18,6 +18,7 @@ INK, GRID = ("#1d2329", "#e4e9ee"), ("#d5dae0", "#3a424b")
 DASHES = ["1", "(12,5)", "(4,4)", "(12,4,3,4)"]
 MARKS = [4, 6, 8, 12, 10, 14]  # open; the number after each is the same, filled
 WIDTH, HEIGHT, LINE = 500, 350, 25
+BAR = 22  # height of one
 MANY = 25  # points in a series, which then has no marks
 
 
@@ -84,19 +85,22 @@ class Drawing:
         longest = max(map(len, self.names))
         columns = 1 if longest > 24 or len(self.names) == 1 else 2
         rows = -(-len(self.names) // columns)
+        height = self.bars_height() if self.bars else HEIGHT
+        x, y = (self.plot.y, self.plot.x) if self.bars else (self.plot.x, self.plot.y)
         self.lines += [
-            f'set terminal svg size {WIDTH},{HEIGHT + rows * LINE} font "sans-serif,17" noenhanced',
+            f'set terminal svg size {WIDTH},{height + rows * LINE} font "sans-serif,17" noenhanced',
             "set encoding utf8",
             f'set border 3 lc rgb "{INK[0]}"',
             f'set grid lt 1 lw 1 lc rgb "{GRID[0]}"',
             f"set key bmargin center vertical maxcols {columns} Left reverse samplen 3 height 0.5",
-            f"set xlabel {quoted(self.plot.x)} offset 0,0.4",
-            f"set ylabel {quoted(self.plot.y)} offset 0.5,0",
+            f"set xlabel {quoted(x)} offset 0,0.4", f"set ylabel {quoted(y)} offset 0.5,0",
         ]
-        if self.log_y:
-            self.lines.append("set logscale y")
-        if self.log_x:
-            self.lines.append("set logscale x")
+        self.lines += [f"set logscale {'x' if self.bars else 'y'}"] if self.log_y else []
+        self.lines += ["set logscale x"] if self.log_x else []
+
+    def bars_height(self):
+        return 100 + sum(max(len(self.names) * BAR + 14, len(word_lines(str(word))) * 22)
+                         for word in self.xs)
 
     def block(self, name, rows):
         self.lines += [f"${name} << END", *(" ".join(f"{value:.9g}" for value in row)
@@ -130,27 +134,29 @@ class Drawing:
         self.lines.append("plot " + ", \\\n  ".join(bands + curves))
 
     def draw_bars(self):
-        """Groups of bars, one per word, with the range of the repetitions."""
-        words, width = self.xs, len(self.names) + 1
+        """Groups of bars, one per word from top to bottom, with the range of the repetitions."""
+        words, width = self.xs, len(self.names) + 0.8
         values = [value for rows in self.points.values() for row in rows for value in row[1:]]
         low, high, ticks = value_axis(values if self.log_y else [0, *values], self.log_y)
-        if self.log_y:  # the lowest bar has a height too
+        if self.log_y:  # the lowest bar has a length too
             low, high, ticks = value_axis([low / 3, high], True)
-        self.axis("y", low, high, ticks)
-        labels = ", ".join(f'"{word_label(str(word), len(words))}" {i * width + (width - 2) / 2}'
+        self.axis("x", low, high, ticks)
+        labels = ", ".join(f"{quoted(chr(10).join(word_lines(str(word))))} {i * width + (width - 1.8) / 2}"
                            for i, word in enumerate(words))
-        self.lines += [f"set xrange [-1:{len(words) * width - 1}]", f"set xtics ({labels}) nomirror "
-                       "scale 0", "set boxwidth 0.85", "set grid noxtics"]
+        self.lines += [f"set yrange [{len(words) * width - 0.8}:-1]",
+                       "set ytics (" + labels.replace("\n", "\\n") + ") nomirror scale 0",
+                       "set grid noytics"]
         curves = []
         for number, name in enumerate(self.names):
             colour, mine, _ = self.styles[name]
-            rows = [(words.index(x) * width + number, mean, least, most)
+            rows = [(mean, words.index(x) * width + number, least, most, low)
                     for x, mean, least, most in self.shown_rows(name, low)]
-            self.block(f"d{number}", rows or [(-9, low, low, low)])
-            curves.append(f'$d{number} using 1:2 with boxes fs solid {0.9 if mine else 0.5} border '
-                          f'lc rgb "{colour}" title {quoted(name)}')
+            self.block(f"d{number}", rows or [(low, -9, low, low, low)])
+            curves.append(f'$d{number} using 1:2:5:1:($2-0.42):($2+0.42) with boxxyerror lc rgb '
+                          f'"{colour}" fs transparent solid {0.95 if mine else 0.55} noborder '
+                          f'title {quoted(name)}')
             if self.spread(name):
-                curves.append(f'$d{number} using 1:2:3:4 with yerrorbars pt 0 lw 1.5 lc rgb '
+                curves.append(f'$d{number} using 1:2:3:4 with xerrorbars pt 0 ps 0 lw 1.5 lc rgb '
                               f'"{INK[0]}" notitle')
         self.lines.append("plot " + ", \\\n  ".join(curves))
 
