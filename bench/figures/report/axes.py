@@ -23,8 +23,10 @@ def power_label(value):
     return power if abs(digits - 1) < 1e-6 else f"{digits:.3g}·{power}"
 
 
-def log_label(value):
-    return plain_label(value) if 0.01 <= value < 1e9 else power_label(value)
+def log_ticks(marks):
+    """All as numbers or all as powers."""
+    label = power_label if min(marks) < 0.01 or max(marks) >= 1e9 else plain_label
+    return [(mark, label(mark)) for mark in marks]
 
 
 def linear_axis(low, high, most=6):
@@ -54,8 +56,7 @@ def log_axis(low, high):
     marks = [mark for mark in marks if bottom * 0.999 <= mark <= top * 1.001]
     while len(marks) > 8:
         marks = marks[::2]
-    label = power_label if marks[0] < 0.01 or marks[-1] >= 1e9 else log_label
-    return bottom, top, [(mark, label(mark)) for mark in marks]
+    return bottom, top, log_ticks(marks)
 
 
 def value_axis(values, log):
@@ -76,10 +77,9 @@ def place_axis(xs, log):
         return value_axis(xs, log)
     ends = [places[0] - 0.03 * span, places[-1] + 0.03 * span]
     low, high = map(math.exp, ends) if log else ends
-    label = log_label if log else plain_label
     gaps = [after - before for before, after in zip(places, places[1:])]
     if len(xs) <= 8 and min(gaps) >= 0.09 * span:
-        return low, high, [(x, label(x)) for x in xs]
+        return low, high, log_ticks(xs) if log else [(x, plain_label(x)) for x in xs]
     _, _, ticks = value_axis([xs[0], xs[-1]], log)
     return low, high, [(at, text) for at, text in ticks if low <= at <= high]
 

@@ -153,7 +153,8 @@ def measure(side_by_side, alone, workers):
     Ctrl-C, stops them all and raises KeyboardInterrupt."""
     runner, progress = Runner(), Progress([*side_by_side, *alone], workers)
     shared = sum(task.expected for task in side_by_side)
-    pace = (shared / workers + progress.total - shared) / progress.total
+    longest = max((task.expected for task in side_by_side), default=0)
+    pace = (max(shared / workers, longest) + progress.total - shared) / progress.total
     try:
         runner.run_all(sorted(side_by_side, key=lambda task: -task.expected), workers, progress, pace)
         runner.run_all(alone, 1, progress, pace)
