@@ -119,7 +119,7 @@ static void fill_options(bench_given *given, cli_option options[BENCH_OPTIONS])
                            &given->compare, 0},
         [BENCH_SHAPE] = {"shape", CLI_TEXT, "S", "kbf: tuned (default) or paper",
                          &given->words.shape, 0},
-        [BENCH_DECODE] = {"decode", CLI_TEXT, "L", "kbf: level 1 to 4 (default 4)",
+        [BENCH_DECODE] = {"decode", CLI_TEXT, "L", "kbf: level 1 to 4 (default 4), or sets",
                           &given->words.decode, 0},
         [BENCH_ENCODER] = {"encoder", CLI_TEXT, "C", "kbf: algebraic (default) or greedy",
                            &given->words.encoder, 0},

@@ -15,7 +15,7 @@ _bloomery_bench() {
     case "$path $prev" in
         " --engine") values="bloom compact kbf dba fbf" ;;
         " --shape") values="tuned paper" ;;
-        " --decode") values="1 2 3 4" ;;
+        " --decode") values="1 2 3 4 sets" ;;
         " --encoder") values="algebraic greedy" ;;
         " --group") values="1 8 16 32 64 128 256 512" ;;
         " --mode") values="improved paper simple" ;;

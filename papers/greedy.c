@@ -3,6 +3,7 @@
 #include "common/sizing.h"
 #include "hash/derive.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAX_BITS 31u
@@ -139,24 +140,43 @@ void bry__greedy_free(bry__greedy *greedy)
 
 /* ---- decoding ------------------------------------------------------------------------------ */
 
+static uint64_t filter_bits(double n, double error)
+{
+    return (uint64_t)bry__bloom_bits(n < 1 ? 1 : n, error);
+}
+
+static double pairs_of(double n)
+{
+    return n * (n - 1) / 2;
+}
+
+uint64_t bry__greedy_index_bytes(uint32_t count, double error, bool pairs)
+{
+    return (filter_bits(count, error) + (pairs ? filter_bits(pairs_of(count), error) : 0)) / 8;
+}
+
+double bry__greedy_pair_share(uint32_t count)
+{
+    return fmin(0.25, 7 * pow(count, -0.72));
+}
+
 static bry_status make_filter(bry__bloom *bloom, double n, double error,
                               const bry_allocator *allocator)
 {
-    uint64_t bits = (uint64_t)bry__bloom_bits(n < 1 ? 1 : n, error);
-    return bry__bloom_init(bloom, bits, bry__bloom_hashes_for_error(error), allocator);
+    return bry__bloom_init(bloom, filter_bits(n, error), bry__bloom_hashes_for_error(error),
+                           allocator);
 }
 
-bry_status bry__greedy_index(bry__greedy *greedy, double error)
+static bry_status index_encodings(bry__greedy *greedy, double error, bool pairs)
 {
     const bry_allocator *allocator = &greedy->allocator;
-    double n = greedy->count;
     free_index(greedy);
-    bry_status status = make_filter(&greedy->singles, n, error, allocator);
-    if (status == BRY_OK)
-        status = make_filter(&greedy->pairs, n * (n - 1) / 2, error, allocator);
+    bry_status status = make_filter(&greedy->singles, greedy->count, error, allocator);
+    if (status == BRY_OK && pairs)
+        status = make_filter(&greedy->pairs, pairs_of(greedy->count), error, allocator);
     for (uint32_t i = 0; i < greedy->count && status == BRY_OK; i++) {
         status = bry__bloom_add(&greedy->singles, greedy_hash_of(greedy->code[i]), allocator);
-        for (uint32_t j = 0; j < i && status == BRY_OK; j++)
+        for (uint32_t j = 0; pairs && j < i && status == BRY_OK; j++)
             status = bry__bloom_add(&greedy->pairs,
                                     greedy_hash_of(greedy->code[i] ^ greedy->code[j]), allocator);
     }
@@ -164,6 +184,16 @@ bry_status bry__greedy_index(bry__greedy *greedy, double error)
     if (status != BRY_OK)
         free_index(greedy);
     return status;
+}
+
+bry_status bry__greedy_index(bry__greedy *greedy, double error)
+{
+    return index_encodings(greedy, error, true);
+}
+
+bry_status bry__greedy_index_singles(bry__greedy *greedy, double error)
+{
+    return index_encodings(greedy, error, false);
 }
 
 static uint32_t greedy_encode(const void *self, uint32_t index)

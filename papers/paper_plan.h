@@ -5,12 +5,30 @@
 #include "map/kbf/kbf_plan.h"
 #include "papers/paper_kbf.h"
 
+typedef struct bry__paper_setting {
+    bry__paper_level level;
+    bool masked;
+    uint32_t order; /* encodings there are */
+    uint32_t codes; /* of these, assigned */
+    /* The share of random contents that look like a pair: half with algebraic encodings,
+     * bry__greedy_pair_share() with those of the search. */
+    double pairs;
+} bry__paper_setting;
+
 /*
- * Expected with n keys at level 1, 2, 3 or BRY__PAPER_CONSISTENT, where `codes` of `order`
- * encodings are assigned. Unmasked, all values are assumed to be equally frequent; if they are not,
- * the errors of consistent decoding cannot be predicted.
+ * Expected with n keys. Unmasked, all values are assumed to be equally frequent; if they are not,
+ * the errors of consistent decoding and of the sets cannot be predicted.
  */
-bry_map_errors bry__paper_errors_at(bry__paper_level level, bool masked, uint32_t order,
-                                    uint32_t codes, const bry__kbf_shape *shape, double n);
+bry_map_errors bry__paper_errors_at(const bry__paper_setting *setting, const bry__kbf_shape *shape,
+                                    double n);
+
+/* ---- as published -------------------------------------------------------------------------- */
+
+/* P_n(ρ), the share of cells that hold three or more keys: section 4. */
+double bry__published_full_cells(double rho);
+
+/* The share of keys that cannot be decoded, by the formula of section 4. It is for the cells of a
+ * random key, not of one that is there, and so far too low: bry__paper_errors_at() is right. */
+double bry__published_undecodable(unsigned k, double rho);
 
 #endif

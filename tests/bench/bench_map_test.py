@@ -141,6 +141,27 @@ class Map(Case):
         self.kbf("--encoder", "greedy", "--values", "10", encoder="greedy", values=10,
                  masked=False, decode=3, code="papers")
 
+    def test_sets(self):
+        """The INFOCOM paper's decoding finds more than level 3; the errors are predicted for each
+        encoder; levels 1 and 2 do not pay for the filter of pairs."""
+        shape = ["--shape", "paper", "--error", "0.01", "--size", "0.5", "--values", "300"]
+        for encoder in ("greedy", "algebraic"):
+            missed, sizes = [], []
+            for level in ("2", "3", "sets"):
+                answer = self.kbf(*shape, "--unmasked", "--encoder", encoder, "--decode", level,
+                                  shape="paper", size=0.5, values=300, error=0.01, masked=False,
+                                  code="papers", encoder=encoder,
+                                  decode=level if level == "sets" else int(level))
+                expected = answer["expected_false_negative"]
+                self.assertAlmostEqual(answer["false_negative"], expected,
+                                       delta=6 * math.sqrt(expected / ITEMS))
+                missed.append(answer["false_negative"])
+                sizes.append(answer["bytes"])
+            self.assertGreater(missed[0], 1.3 * missed[1])
+            self.assertGreater(missed[1], 1.3 * missed[2])
+            self.assertEqual(sizes[1], sizes[2])
+            self.assertEqual(sizes[0] < sizes[1], encoder == "greedy")
+
     def test_few_values_unmasked(self):
         """What masks are for."""
         plain = self.kbf("--values", "1", "--unmasked", values=1, masked=False, code="papers")
@@ -176,7 +197,7 @@ class Map(Case):
                 (["--engine", "kbf", "--decode", "5"], '--decode: there is no decode "5"'),
                 (["--engine", "kbf", "--encoder", "x"], '--encoder: there is no encoder "x"'),
                 (["--engine", "kbf", "--encoder", "greedy", "--decode", "4"],
-                 "--decode: the greedy encoder has levels 1 to 3"),
+                 "--decode: the greedy encoder has levels 1 to 3 and sets"),
                 (["--engine", "kbf", "--size", "x"], '--size: "x" is not a number'),
                 (["--engine", "kbf", "--size", "0"], "--size: 0 is not between 0.01 and 100"),
                 (["--skew", "-1"], "--skew: -1 is not between 0 and 10"),

@@ -212,8 +212,8 @@ TEST(test_papers_shape_by_level)
             assert_int_equal(sum.incorrect, 0);
             as_published(sum.false_negative, sum.trials, published[row].false_negative[level]);
             as_published(sum.false_positive, sum.trials, published[row].false_positive[level]);
-            bry_map_errors at =
-                bry__paper_errors_at(levels[level], false, gf->order, 3000, &shape, (double)keys);
+            const bry__paper_setting as_asked = {levels[level], false, gf->order, 3000, 0.5};
+            bry_map_errors at = bry__paper_errors_at(&as_asked, &shape, (double)keys);
             near(sum.false_negative, sum.trials, at.false_negative);
             near(sum.false_positive, sum.trials, at.false_positive);
         }

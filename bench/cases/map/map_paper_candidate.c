@@ -34,7 +34,12 @@ static bool make_encoder(paper_map *map, const map_work *work, bry__encoder *enc
     uint32_t values = work->data->mix.count;
     if (work->settings.greedy) {
         map->has_greedy = bry__greedy_search(&map->greedy, values, 0, &map->allocator) == BRY_OK;
-        if (!map->has_greedy || bry__greedy_index(&map->greedy, INDEX_ERROR) != BRY_OK)
+        if (!map->has_greedy)
+            return false;
+        bool pairs = work->settings.decode > BRY__PAPER_PAIRS;
+        bry_status status = pairs ? bry__greedy_index(&map->greedy, INDEX_ERROR)
+                                  : bry__greedy_index_singles(&map->greedy, INDEX_ERROR);
+        if (status != BRY_OK)
             return false;
         *encoder = bry__greedy_encoder(&map->greedy);
     } else {
@@ -76,7 +81,9 @@ static bool paper_map_insert(const map_work *work, void *state, bry_hash hash, u
 
 MAP_INLINE bry__paper_level level_of(const map_settings *settings)
 {
-    return settings->decode == 4 ? BRY__PAPER_CONSISTENT : (bry__paper_level)settings->decode;
+    return settings->decode == 4                 ? BRY__PAPER_CONSISTENT
+           : settings->decode == MAP_DECODE_SETS ? BRY__PAPER_SETS
+                                                 : (bry__paper_level)settings->decode;
 }
 
 static bry_answer paper_map_update(const map_work *work, void *state, bry_hash hash,
@@ -125,9 +132,15 @@ bry_map_errors map_paper_errors(const map_settings *settings, uint64_t items,
                                 const bry_map_shape *shape)
 {
     bry__kbf_shape table = {shape->hashes, shape->cells / shape->hashes};
-    uint32_t order = ((uint32_t)1 << bry__gf_bits_for(settings->values)) - 1;
-    return bry__paper_errors_at(level_of(settings), !settings->unmasked, order,
-                                (uint32_t)settings->values, &table, (double)items);
+    uint32_t values = (uint32_t)settings->values;
+    const bry__paper_setting setting = {
+        .level = level_of(settings),
+        .masked = !settings->unmasked,
+        .order = ((uint32_t)1 << bry__gf_bits_for(values)) - 1,
+        .codes = values,
+        .pairs = settings->greedy ? bry__greedy_pair_share(values) : 0.5,
+    };
+    return bry__paper_errors_at(&setting, &table, (double)items);
 }
 
 static bool paper_map_run(const void *work, void *state, unsigned phase, bench_watch *watch,

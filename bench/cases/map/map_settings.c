@@ -62,20 +62,20 @@ static int read_engine(const map_words *words, map_settings *settings)
 static int read_kbf(const map_words *words, map_settings *settings)
 {
     static const char *const shapes[] = {"tuned", "paper"};
-    static const char *const levels[] = {"1", "2", "3", "4"};
+    static const char *const levels[] = {"1", "2", "3", "4", "sets"};
     static const char *const encoders[] = {"algebraic", "greedy"};
     int shape = words->shape ? read_choice("shape", words->shape, shapes, 2) : 0;
     int encoder = words->encoder ? read_choice("encoder", words->encoder, encoders, 2) : 0;
     int best = encoder == 1 ? 2 : 3;
-    int level = words->decode ? read_choice("decode", words->decode, levels, 4) : best;
+    int level = words->decode ? read_choice("decode", words->decode, levels, 5) : best;
     if (shape < 0 || level < 0 || encoder < 0)
         return CLI_USAGE;
     settings->layout = (bry_map_layout)shape;
     settings->decode = (unsigned)level + 1;
     settings->greedy = encoder == 1;
     if (settings->greedy && settings->decode == 4)
-        return cli_misuse(NULL, "--decode: the greedy encoder has levels 1 to 3");
-    settings->unmasked |= settings->greedy;
+        return cli_misuse(NULL, "--decode: the greedy encoder has levels 1 to 3 and sets");
+    settings->unmasked |= settings->greedy || settings->decode == MAP_DECODE_SETS;
     return words->size
                ? read_map_number("size", words->size, LEAST_SIZE, MOST_SIZE, &settings->size)
                : CLI_GO_ON;

@@ -4,10 +4,12 @@
 
 #include <bloomery/map.h>
 
+#define MAP_DECODE_SETS 5u /* the INFOCOM paper's */
+
 typedef struct map_settings {
     bry_engine engine;
     bry_map_layout layout; /* from here to `greedy`: kbf only */
-    unsigned decode; /* 1 to 4 */
+    unsigned decode; /* level 1 to 4, or MAP_DECODE_SETS */
     bool unmasked;
     bool greedy; /* encodings by search, as in the papers */
     double size; /* factor for the planned number of cells */
@@ -31,7 +33,7 @@ int map_settings_read(const map_words *words, map_settings *settings);
 static inline bool map_settings_papers(const map_settings *settings)
 {
     return settings->engine == BRY_ENGINE_KBF &&
-           (settings->greedy || settings->unmasked || settings->decode < 4);
+           (settings->greedy || settings->unmasked || settings->decode != 4);
 }
 
 #endif

@@ -29,7 +29,10 @@ static void map_settings_json(cli_json *json, const map_report *report)
     cli_json_number(json, "error", settings->error);
     cli_json_text(json, "isa", bry_isa());
     cli_json_text(json, "shape", !kbf ? NULL : map->layout == BRY_MAP_PAPER ? "paper" : "tuned");
-    cli_json_number(json, "decode", kbf ? map->decode : NAN);
+    if (map->decode == MAP_DECODE_SETS)
+        cli_json_text(json, "decode", "sets");
+    else
+        cli_json_number(json, "decode", kbf ? map->decode : NAN);
     cli_json_text(json, "encoder", !kbf ? NULL : map->greedy ? "greedy" : "algebraic");
     if (kbf)
         cli_json_bool(json, "masked", !map->unmasked);
@@ -131,12 +134,15 @@ static void describe_map(FILE *out, const map_report *report)
     fprintf(out, ", error %g %%, batches of %zu\n", settings->error * 100, settings->batch);
     if (map->engine != BRY_ENGINE_KBF)
         return;
-    fprintf(out,
-            "%s shape, %g times its size: %llu cells, %u per key; decoding level %u, %s "
-            "encoder, %s%s\n",
+    fprintf(out, "%s shape, %g times its size: %llu cells, %u per key; ",
             map->layout == BRY_MAP_PAPER ? "paper" : "tuned", map->size,
-            (unsigned long long)report->record.cells, report->shape.hashes, map->decode,
-            map->greedy ? "greedy" : "algebraic", map->unmasked ? "unmasked" : "masked",
+            (unsigned long long)report->record.cells, report->shape.hashes);
+    if (map->decode == MAP_DECODE_SETS)
+        fputs("decoding of sets", out);
+    else
+        fprintf(out, "decoding level %u", map->decode);
+    fprintf(out, ", %s encoder, %s%s\n", map->greedy ? "greedy" : "algebraic",
+            map->unmasked ? "unmasked" : "masked",
             map_settings_papers(map) ? "; the papers' own code" : "");
 }
 

@@ -15,7 +15,7 @@ add_test(NAME test_kbf_rates_soak COMMAND test_kbf_rates 1000000)
 set_tests_properties(test_kbf_rates_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 # The published versions (papers/).
-foreach(name test_paper_encoders test_paper_maps)
+foreach(name test_paper_encoders test_paper_maps test_paper_plan)
   bloomery_program(${name} papers/${name}.c)
   target_link_libraries(${name} PRIVATE bloomery_papers)
   add_test(NAME ${name} COMMAND ${name})
