@@ -95,15 +95,16 @@ class Page(unittest.TestCase):
         self.assertEqual(svg, "<g stroke='#0072b2' fill=\"#1d2329\"/>")
         self.assertIn('.plot [stroke="#0072b2"]{stroke:#56b4e9}', plot.dark_rules(".plot "))
 
-    def test_drawing_leaves_out_what_a_logarithm_cannot_show(self):
+    def test_zeros_are_at_the_end_of_a_logarithmic_axis(self):
         with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
             file.write('x,repetition,y,panel,series\n1,0,0.1,,a\n2,0,0,,a\n1,0,3,,ours\n')
             file.flush()
             figure = Figure("kbf-99", "", "", "", [Plot('x"\n', "y", log="xy")], None, ours=("ours",))
             drawing = plot.Drawing(figure, figure.plots[0], Data(file.name))
         commands = drawing.commands()
-        self.assertTrue(drawing.left_out())
-        self.assertNotIn("\n2 0", commands)
+        self.assertTrue(drawing.has_zeros())
+        self.assertNotIn("\n2 0 ", commands)
+        self.assertIn('set ytics ("0" 0.0', commands)
         self.assertIn(plot.OURS[0][0], commands)
 
 

@@ -52,7 +52,7 @@ PROBE = """(() => {
         (svg) => ({...box(svg), parts: visible(svg), label: svg.getAttribute("aria-label")})),
     })),
     wide: [...document.querySelectorAll("body *:not(svg *)")]
-      .filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5)
+      .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
       .map((element) => element.tagName + "#" + element.id).slice(0, 5),
     twice: ids.filter((id, at) => ids.indexOf(id) !== at),
     dangling: [...document.querySelectorAll('a[href^="#"]')].map((a) => a.getAttribute("href"))

@@ -36,7 +36,8 @@ def read_result(figure, folder, reason=""):
     for number, (svg, _) in enumerate(drawn):
         name = figure.name + (f"-{number + 1}" if len(drawn) > 1 else "")
         (folder / f"{name}.svg").write_text(plot.standalone(svg), encoding="utf-8")
-    notes = tuple("Values of 0 are not on a logarithmic axis." if zero else "" for _, zero in drawn)
+    notes = tuple("The lowest tick of this logarithmic axis stands for 0." if zeros else ""
+                  for _, zeros in drawn)
     return Result(figure, figure.finding(data), tuple(svg for svg, _ in drawn), notes,
                   path.read_text(encoding="utf-8"))
 

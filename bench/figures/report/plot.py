@@ -72,9 +72,18 @@ class Drawing:
     def spread(self, name):
         return any(high > low for _, _, low, high in self.points[name])
 
-    def left_out(self):
-        """Whether there are points that a logarithmic axis cannot show."""
+    def has_zeros(self):
+        """Whether there are values that a logarithmic axis cannot show."""
         return self.log_y and any(mean <= 0 for rows in self.points.values() for _, mean, *_ in rows)
+
+    def value_axis(self, *more):
+        """The axis of y. If there are zeros, its lowest tick stands for them."""
+        values = [value for rows in self.points.values() for row in rows for value in row[1:]]
+        low, high, ticks = value_axis([*values, *more], self.log_y)
+        if self.has_zeros():
+            low = low / (high / low) ** 0.12
+            ticks = [(low, "0"), *ticks]
+        return low, high, ticks
 
     def axis(self, which, low, high, ticks):
         self.lines.append(f"set {which}range [{low:.9g}:{high:.9g}]")
@@ -107,22 +116,19 @@ class Drawing:
                                             for row in rows), "END"]
 
     def shown_rows(self, name, bottom):
-        """The points of a series, cut at the bottom of a logarithmic axis."""
-        rows = self.points[name]
-        if self.log_y:
-            rows = [(x, mean, max(low, bottom), max(high, bottom)) for x, mean, low, high in rows
-                    if mean > 0]
-        return rows
+        """The points of a series; nothing is below a logarithmic axis."""
+        if not self.log_y:
+            return self.points[name]
+        return [(x, *(max(value, bottom) for value in values)) for x, *values in self.points[name]]
 
     def draw_lines(self):
         self.axis("x", *place_axis(self.xs, self.log_x))
-        values = [value for rows in self.points.values() for row in rows for value in row[1:]]
-        low, high, ticks = value_axis(values, self.log_y)
+        low, high, ticks = self.value_axis()
         self.axis("y", low, high, ticks)
         bands, curves = [], []
         for number, name in enumerate(self.names):
             colour, mine, kind = self.styles[name]
-            self.block(f"d{number}", self.shown_rows(name, low) or [(self.xs[0], -1, -1, -1)])
+            self.block(f"d{number}", self.shown_rows(name, low))
             if self.spread(name):
                 bands.append(f'$d{number} using 1:3:4 with filledcurves fs transparent solid 0.18 '
                              f'noborder lc rgb "{colour}" notitle')
@@ -136,10 +142,8 @@ class Drawing:
     def draw_bars(self):
         """Groups of bars, one per word from top to bottom, with the range of the repetitions."""
         words, width = self.xs, len(self.names) + 0.8
-        values = [value for rows in self.points.values() for row in rows for value in row[1:]]
-        low, high, ticks = value_axis(values if self.log_y else [0, *values], self.log_y)
-        if self.log_y:  # the lowest bar has a length too
-            low, high, ticks = value_axis([low / 3, high], True)
+        low, high, ticks = self.value_axis(0)
+        low = low / 2 if self.log_y else low  # the shortest bar has a length too
         self.axis("x", low, high, ticks)
         labels = ", ".join(f"{quoted(chr(10).join(word_lines(str(word))))} {i * width + (width - 1.8) / 2}"
                            for i, word in enumerate(words))
@@ -151,7 +155,7 @@ class Drawing:
             colour, mine, _ = self.styles[name]
             rows = [(mean, words.index(x) * width + number, least, most, low)
                     for x, mean, least, most in self.shown_rows(name, low)]
-            self.block(f"d{number}", rows or [(low, -9, low, low, low)])
+            self.block(f"d{number}", rows)
             curves.append(f'$d{number} using 1:2:5:1:($2-0.42):($2+0.42) with boxxyerror lc rgb '
                           f'"{colour}" fs transparent solid {0.95 if mine else 0.55} noborder '
                           f'title {quoted(name)}')
@@ -170,7 +174,7 @@ class Drawing:
 
 
 def draw(figure, number, data):
-    """(SVG element, whether points of 0 are left out). Its ids are unique in a page."""
+    """(SVG element, whether its lowest tick stands for 0). Its ids are unique in a page."""
     drawing = Drawing(figure, figure.plots[number], data)
     run = subprocess.run(["gnuplot"], input=drawing.commands(), capture_output=True, text=True,
                          encoding="utf-8", check=False)
@@ -181,7 +185,7 @@ def draw(figure, number, data):
     svg = re.sub(r"""(\bid=['"])""", rf"\1{prefix}", svg)
     svg = re.sub(r"""(href=['"]#|url\(#)""", rf"\1{prefix}", svg)
     svg = re.sub(r"<title>.*?</title>|<desc>.*?</desc>|<g [^>]*>\s*</g>\n?", "", svg, flags=re.S)
-    return svg, drawing.left_out()
+    return svg, drawing.has_zeros()
 
 
 def standalone(svg):
