@@ -130,6 +130,9 @@ class ExactlyOnce(unittest.TestCase):
             schedule = Schedule(cluster, seed, keys, say)
             with Load(tables) as load:
                 schedule.run(seconds)
+            self.assertEqual(cluster.complaints(), "")
+            if schedule.stuck:
+                return schedule.stuck
             plan.active = False
             time.sleep(plan.delay + 0.2)
             cluster.settle()
@@ -139,7 +142,6 @@ class ExactlyOnce(unittest.TestCase):
                 return schedule.void
             for name in ("compact", "fbf", "once"):
                 self.assertEqual((outcomes[name].lost, outcomes[name].doubled), ([], []), name)
-            self.assertEqual(cluster.complaints(), "")
             total.update(seconds=round(seconds), retries=plan.retries(),
                          failovers=schedule.failovers, moves=schedule.count["move"],
                          increments=sum(outcome.acknowledged for outcome in outcomes.values()))

@@ -122,7 +122,8 @@ class Schedule:
         self.count = collections.Counter()
         self.times = []  # (start, end) of each fault
         self.roles = None
-        self.void = None
+        self.void = None  # why the run says nothing
+        self.stuck = None  # the same, if the cluster did not recover by itself
 
     def run(self, seconds, enough=lambda: False):
         """For that many seconds, or until enough() is true. Each kind of fault comes once before
@@ -137,7 +138,11 @@ class Schedule:
             number += 1
             action = each.pop() if each else self.source.choice(self.actions)
             primary = self.source.choice(self.cluster.primaries())
-            self._one(number, action, primary)
+            try:
+                self._one(number, action, primary)
+            except TimeoutError as error:
+                self.void = self.stuck = f"not whole again after fault {number}: {error}"
+                return
 
     def _one(self, number, action, primary):
         if self.cluster.roles() != self.roles:
