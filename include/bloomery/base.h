@@ -66,7 +66,7 @@ extern "C" {
 #define BRY_VERSION_MAJOR 0
 #define BRY_VERSION_MINOR 1
 #define BRY_VERSION_PATCH 0
-/* 1 in a release, 0 in any other build: see doc/format.md for what that means for files. */
+/* 1 in a release; 0 in any other build, whose version ends in "-dev". */
 #ifndef BRY_VERSION_RELEASE
 #define BRY_VERSION_RELEASE 0
 #endif

@@ -22,11 +22,6 @@ enum {
     AT_CHECKSUM = 56,
 };
 
-uint16_t bry__header_format(bool release)
-{
-    return (uint16_t)(BRY__FORMAT_REVISION | (release ? 0 : BRY__FORMAT_DEVELOPMENT));
-}
-
 uint64_t bry__header_encode(const bry__header *header, unsigned char bytes[BRY__HEADER_BYTES])
 {
     memset(bytes, 0, BRY__HEADER_BYTES);
@@ -67,9 +62,7 @@ bry_status bry__header_decode(const unsigned char bytes[BRY__HEADER_BYTES],
         .kind_version = bry__load16(bytes + AT_KIND_VERSION),
         .seed = bry__load64(bytes + AT_SEED),
     };
-    if (wants->release && (h.format & BRY__FORMAT_DEVELOPMENT))
-        REFUSE(BRY_E_VERSION, AT_FORMAT, "written by a development build");
-    if ((h.format & ~BRY__FORMAT_DEVELOPMENT) != BRY__FORMAT_REVISION)
+    if (h.format != BRY__FORMAT_REVISION)
         REFUSE(BRY_E_VERSION, AT_FORMAT, "unsupported format revision");
     if (h.hash_scheme != BRY__HASH_SCHEME)
         REFUSE(BRY_E_VERSION, AT_HASH_SCHEME, "unsupported hash scheme");

@@ -14,15 +14,11 @@
     ((uint32_t)(unsigned char)(a) | (uint32_t)(unsigned char)(b) << 8 |                            \
      (uint32_t)(unsigned char)(c) << 16 | (uint32_t)(unsigned char)(d) << 24)
 
-/*
- * The revision of the container, and the bit that builds other than releases add to it, so that
- * their files cannot be mistaken for those of a release.
- */
+/* The revision of the containers, stream and log. */
 #define BRY__FORMAT_REVISION 1u
-#define BRY__FORMAT_DEVELOPMENT 0x8000u
 
 typedef struct bry__header {
-    uint16_t format; /* BRY__FORMAT_REVISION, with or without BRY__FORMAT_DEVELOPMENT */
+    uint16_t format; /* BRY__FORMAT_REVISION */
     uint16_t hash_scheme;
     uint32_t kind; /* what the payload is, BRY__FOUR */
     uint16_t kind_version;
@@ -31,13 +27,9 @@ typedef struct bry__header {
 
 /* What a reader accepts. */
 typedef struct bry__header_wants {
-    bool release; /* releases reject files of development builds */
     uint32_t kind;
     uint16_t newest_kind_version; /* 1 to this one */
 } bry__header_wants;
-
-/* The format number that a build writes. */
-uint16_t bry__header_format(bool release);
 
 /* Stores the header and returns its checksum, which seeds all checksums after it. */
 uint64_t bry__header_encode(const bry__header *header, unsigned char bytes[BRY__HEADER_BYTES]);

@@ -75,7 +75,7 @@ bry_status bry__frame_reader_open(bry__frame_reader *reader, const bry_source *s
     unsigned char bytes[BRY__HEADER_BYTES];
     if (frame_take(reader, bytes, sizeof bytes, "the data ends inside the header") != BRY_OK)
         return reader->status;
-    bry__header_wants wants = {BRY_VERSION_RELEASE, kind, newest_kind_version};
+    bry__header_wants wants = {kind, newest_kind_version};
     const char *problem;
     uint64_t at;
     bry_status status =

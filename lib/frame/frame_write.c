@@ -51,7 +51,7 @@ bry_status bry__frame_writer_begin(bry__frame_writer *writer, const bry_sink *si
     if (!writer->state)
         return writer->status = BRY_E_NOMEM;
     bry__header header = {
-        .format = bry__header_format(BRY_VERSION_RELEASE),
+        .format = BRY__FORMAT_REVISION,
         .hash_scheme = BRY__HASH_SCHEME,
         .kind = kind,
         .kind_version = kind_version,

@@ -16,7 +16,7 @@ static bry_status log_write_header(void *context, const bry_sink *sink)
 {
     const bry__log_options *options = context;
     bry__header header = {
-        .format = bry__header_format(BRY_VERSION_RELEASE),
+        .format = BRY__FORMAT_REVISION,
         .hash_scheme = BRY__HASH_SCHEME,
         .kind = options->kind,
         .kind_version = options->kind_version,
@@ -66,7 +66,7 @@ static bry_status log_read_header(bry__log *log, const bry__log_options *options
     if (got < sizeof bytes)
         return bry__load_fail(load, BRY_E_BADDATA, got, "the data ends inside the header");
 
-    bry__header_wants wants = {BRY_VERSION_RELEASE, options->kind, options->kind_version};
+    bry__header_wants wants = {options->kind, options->kind_version};
     const char *problem;
     uint64_t at;
     bry_status status = bry__header_decode(bytes, &wants, &log->header, &log->sum, &problem, &at);

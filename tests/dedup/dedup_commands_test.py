@@ -51,7 +51,7 @@ class Commands(DedupCase):
         self.init()
         self.fails(3, "is a repository already", "init", self.repo)
         config = (self.repo / "config").read_bytes()
-        (self.repo / "config").write_bytes(config.replace(b" 999\n", b" 4711\n", 1))
+        (self.repo / "config").write_bytes(config.replace(b" 1\n", b" 4711\n", 1))
         self.fails(3, "has format 4711", "ls", self.repo)
         (self.repo / "config").write_bytes(config.replace(b"4096", b"4097"))
         self.fails(3, "config is damaged", "ls", self.repo)

@@ -1,11 +1,9 @@
 /*
  * Writes the golden files: small streams and logs that every later version must read. Run it by
- * hand for a new kind:
+ * hand for a new kind, or for a new layout of one, under a new name; a golden file is never
+ * replaced:
  *
  *     golden_write FOLDER [NAME]
- *
- * They have the format number of a release, so that releases can read them, which is safe because
- * the files are only for tests.
  */
 #include <bloomery/counter.h>
 #include <bloomery/filter.h>
@@ -16,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/endian.h"
 #include "counter/counter_object.h"
 #include "frame/frame.h"
 #include "frame/log.h"
@@ -24,7 +21,6 @@
 #include "hash/derive.h"
 #include "maplet/maplet.h"
 #include "support/recording_io.h"
-#include "support/repair.h"
 
 static void stop_at(const char *what)
 {
@@ -50,17 +46,9 @@ static void must(bry_status status, const char *name)
 
 /* ---- streams ------------------------------------------------------------------------------- */
 
-/* The release's format number changes the header's checksum, and with it the whole chain. */
-static void stamp_released(unsigned char *bytes, size_t len)
-{
-    bry__store16(bytes + 8, bry__header_format(true));
-    repair_stream(bytes, len);
-}
-
 /* Writes a saved object to its file and frees the buffer. */
 static void put_stream(const char *folder, const char *name, bry_buffer *buffer)
 {
-    stamp_released(buffer->bytes, buffer->len);
     put_file(folder, name, buffer->bytes, buffer->len);
     bry_buffer_free(buffer);
 }
@@ -196,11 +184,6 @@ static void make_counter(const char *folder, const char *name, bry_engine engine
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     must(bry_counter_save(counters, &sink, NULL), name);
-    /* The window inside is a stream of its own, here small enough for one frame. */
-    size_t at = BRY__HEADER_BYTES;
-    while (bry__load32(buffer.bytes + at) != BRY__FOUR('W', 'I', 'N', 'D'))
-        at += BRY__FRAME_OVERHEAD + bry__load32(buffer.bytes + at + 4);
-    stamp_released(buffer.bytes + at + 16, bry__load32(buffer.bytes + at + 4));
     put_stream(folder, name, &buffer);
     bry_counter_destroy(counters);
 }
@@ -258,11 +241,10 @@ static bry_status no_record(void *context, const void *payload, size_t len)
     return BRY_E_BADDATA;
 }
 
-/* An empty log that a release could have written, to append to. */
+/* An empty log, to append to. */
 static void put_header(recording_io *fs)
 {
-    bry__header header = {bry__header_format(true), BRY__HASH_SCHEME, GOLDEN_LOG_KIND, 1,
-                          GOLDEN_SEED};
+    bry__header header = {BRY__FORMAT_REVISION, BRY__HASH_SCHEME, GOLDEN_LOG_KIND, 1, GOLDEN_SEED};
     unsigned char bytes[BRY__HEADER_BYTES];
     bry__header_encode(&header, bytes);
     recording_put(fs, "log", bytes, sizeof bytes);
@@ -307,8 +289,6 @@ static void make_counter_log(const char *folder, const char *name, unsigned oper
         stop_at(name);
     bry_counter_destroy(counters);
     const recorded_file *file = recording_get(&fs, "t/log");
-    bry__store16(file->bytes + 8, bry__header_format(true));
-    repair_log(file->bytes, file->len, SIZE_MAX);
     put_file(folder, name, file->bytes, file->len);
     recording_free(&fs);
 }

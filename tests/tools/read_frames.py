@@ -39,13 +39,12 @@ def read_header(data):
         raise Bad("not Bloomery's")
     if checksum != xxh3(data[:56]):
         raise Bad("header damaged")
-    if form & 0x7FFF != 1:
-        raise Bad(f"revision {form & 0x7FFF} of the format")
+    if form != 1:
+        raise Bad(f"revision {form} of the format")
     if any(data[18:24]) or any(data[32:56]):
         raise Bad("reserved bytes are not zero")
-    made_by = "development" if form & 0x8000 else "release"
     print(f"  kind {text(kind)} version {kind_version}, hash scheme {scheme}, "
-          f"seed {seed:#018x}, format {form & 0x7FFF} ({made_by})")
+          f"seed {seed:#018x}, format {form}")
     return checksum
 
 

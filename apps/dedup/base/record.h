@@ -13,9 +13,8 @@
 
 #include <bloomery/base.h>
 
-/* The format of everything in a repository. Development builds write another one, which no release
- * reads. */
-enum { DEDUP_FORMAT = BRY_VERSION_RELEASE ? 1 : 999 };
+/* The format of everything in a repository: doc/dedup-format.md. */
+enum { DEDUP_FORMAT = 1 };
 
 enum { DEDUP_RECORD_MAX = 8192 }; /* bytes of the file */
 

@@ -251,7 +251,7 @@ static uint64_t forge(bry_buffer *buffer, uint64_t chain, uint32_t type, uint32_
 
 static uint64_t forge_header(bry_buffer *buffer)
 {
-    bry__header header = {bry__header_format(true), BRY__HASH_SCHEME, KIND, 1, 0};
+    bry__header header = {BRY__FORMAT_REVISION, BRY__HASH_SCHEME, KIND, 1, 0};
     unsigned char bytes[BRY__HEADER_BYTES];
     uint64_t sum = bry__header_encode(&header, bytes);
     bry_sink sink = bry_buffer_sink(buffer);
@@ -365,13 +365,13 @@ TEST(limit)
 
 /* ---- versions ------------------------------------------------------------------------------- */
 
-static bry_status decode(const bry__header *header, bool release)
+static bry_status decode(const bry__header *header)
 {
     unsigned char bytes[BRY__HEADER_BYTES];
     bry__header got;
     uint64_t sum, at;
     const char *problem = NULL;
-    bry__header_wants wants = {release, KIND, 3};
+    bry__header_wants wants = {KIND, 3};
     bry__header_encode(header, bytes);
     bry_status status = bry__header_decode(bytes, &wants, &got, &sum, &problem, &at);
     assert_true((status == BRY_OK) == (problem == NULL));
@@ -383,42 +383,24 @@ static bry_status decode(const bry__header *header, bool release)
 TEST(versions)
 {
     const uint16_t scheme = BRY__HASH_SCHEME;
-    bry__header released = {bry__header_format(true), scheme, KIND, 1, 9};
-    bry__header development = {bry__header_format(false), scheme, KIND, 1, 9};
-    assert_int_not_equal(released.format, development.format);
-    assert_int_equal(decode(&released, true), BRY_OK);
-    assert_int_equal(decode(&released, false), BRY_OK);
-    assert_int_equal(decode(&development, true), BRY_E_VERSION);
-    assert_int_equal(decode(&development, false), BRY_OK);
-
     for (uint32_t format = 0; format <= UINT16_MAX; format++) {
         bry__header other = {(uint16_t)format, scheme, KIND, 1, 9};
-        bool known = format == released.format || format == development.format;
-        assert_int_equal(decode(&other, false), known ? BRY_OK : BRY_E_VERSION);
+        assert_int_equal(decode(&other), format == BRY__FORMAT_REVISION ? BRY_OK : BRY_E_VERSION);
     }
-    bry__header other_scheme = {released.format, scheme + 1, KIND, 1, 9};
-    assert_int_equal(decode(&other_scheme, false), BRY_E_VERSION);
-    bry__header other_kind = {released.format, scheme, TYPE_A, 1, 9};
-    assert_int_equal(decode(&other_kind, false), BRY_E_BADDATA);
+    bry__header other_scheme = {BRY__FORMAT_REVISION, scheme + 1, KIND, 1, 9};
+    assert_int_equal(decode(&other_scheme), BRY_E_VERSION);
+    bry__header other_kind = {BRY__FORMAT_REVISION, scheme, TYPE_A, 1, 9};
+    assert_int_equal(decode(&other_kind), BRY_E_BADDATA);
     for (uint16_t version = 0; version < 6; version++) {
-        bry__header other = {released.format, scheme, KIND, version, 9};
+        bry__header other = {BRY__FORMAT_REVISION, scheme, KIND, version, 9};
         bool known = version >= 1 && version <= 3;
-        assert_int_equal(decode(&other, false), known ? BRY_OK : BRY_E_VERSION);
+        assert_int_equal(decode(&other), known ? BRY_OK : BRY_E_VERSION);
     }
-}
-
-/* The format number is that of this kind of build. */
-TEST(this_build)
-{
-    bry_buffer buffer = BRY_BUFFER;
-    make_stream(&buffer);
-    assert_int_equal(bry__load16(buffer.bytes + 8), BRY_VERSION_RELEASE ? 0x0001 : 0x8001);
-    bry_buffer_free(&buffer);
 }
 
 TEST(reserved_bytes)
 {
-    bry__header header = {bry__header_format(true), BRY__HASH_SCHEME, KIND, 1, 9};
+    bry__header header = {BRY__FORMAT_REVISION, BRY__HASH_SCHEME, KIND, 1, 9};
     for (size_t i = 18; i < 56; i++) {
         unsigned char bytes[BRY__HEADER_BYTES];
         bry__header_encode(&header, bytes);
@@ -427,7 +409,7 @@ TEST(reserved_bytes)
         bry__header got;
         uint64_t sum, at;
         const char *problem;
-        bry__header_wants wants = {true, KIND, 1};
+        bry__header_wants wants = {KIND, 1};
         bool is_seed = i >= 24 && i < 32;
         assert_int_equal(bry__header_decode(bytes, &wants, &got, &sum, &problem, &at),
                          is_seed ? BRY_OK : BRY_E_BADDATA);
