@@ -99,7 +99,7 @@ bool index_reports_measure(const index_data *const *data, index_report *reports,
 
 bool index_data_for(index_data *data, const index_settings *settings)
 {
-    if (index_data_make(data, settings->units, settings->unit_capacity))
+    if (index_data_make(data, settings->units, settings->unit_capacity, 0))
         return true;
     cli_fail(BRY_E_NOMEM, "%llu elements do not fit in memory",
              (unsigned long long)settings->unit_capacity * settings->units);

@@ -66,7 +66,7 @@ static bool measure_control(indexes_report *report)
         bry_index_options options = index_options_for(&settings, report->settings.error, true);
         options.dba.control = ways[i].control;
         options.dba.factor = CONTROL_FACTOR;
-        good = index_grow(&options, &data, GROWN * 2, &report->control[i]);
+        good = index_grow(&options, &data, GROWN * 2, NULL, &report->control[i]);
     }
     if (!good)
         cli_fail(BRY_E_BADDATA, "an index that grew lost elements, or memory ran out");

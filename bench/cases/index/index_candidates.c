@@ -11,7 +11,7 @@
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
-static bry_hash index_element(uint64_t i)
+bry_hash index_element(uint64_t i)
 {
     return (bry_hash){bench_random(i), bench_random(~i)};
 }
@@ -21,7 +21,7 @@ bry_hash index_absent(uint64_t i)
     return index_element(((uint64_t)1 << 62) + i);
 }
 
-bool index_data_make(index_data *data, uint32_t units, uint64_t unit_capacity)
+bool index_data_make(index_data *data, uint32_t units, uint64_t unit_capacity, uint64_t first)
 {
     uint64_t count = units * unit_capacity;
     uint64_t asked = count < MOST_ASKED ? count : MOST_ASKED;
@@ -39,12 +39,12 @@ bool index_data_make(index_data *data, uint32_t units, uint64_t unit_capacity)
         return false;
     }
     for (uint64_t i = 0; i < count; i++)
-        data->added[i] = index_element(i);
+        data->added[i] = index_element(first + i);
     for (uint64_t i = 0; i < asked; i++) {
         uint64_t number = bry__scale(bench_random(i ^ INDEX_SEED), count);
-        data->hits[i] = index_element(number);
+        data->hits[i] = index_element(first + number);
         data->hit_unit[i] = (uint32_t)(number / unit_capacity);
-        data->misses[i] = index_absent(i);
+        data->misses[i] = index_absent(first + i);
     }
     return true;
 }
@@ -200,18 +200,13 @@ static uint64_t look_n(const index_work *work, const bry_index *index, bool hits
     return found;
 }
 
-typedef struct supply {
-    const index_data *data;
-    uint64_t given;
-} supply;
-
-static bry_status supply_unit(void *opaque, uint32_t unit, uint64_t tag, uint64_t from,
-                              bry_hash *hashes, size_t room, size_t *got)
+bry_status index_supply_unit(void *supply, uint32_t unit, uint64_t tag, uint64_t from,
+                             bry_hash *hashes, size_t room, size_t *got)
 {
-    supply *s = opaque;
+    index_supply *s = supply;
     uint64_t first = unit * s->data->unit_capacity, all = s->data->unit_capacity;
     (void)tag;
-    if (first >= s->data->count) /* the additional unit, which is empty */
+    if (first >= s->data->count)
         all = 0;
     *got = from >= all ? 0 : all - from < room ? (size_t)(all - from) : room;
     for (size_t i = 0; i < *got; i++)
@@ -223,8 +218,8 @@ static bry_status supply_unit(void *opaque, uint32_t unit, uint64_t tag, uint64_
 static bool reinsert_unit(const index_work *work, bry_index *index, bench_watch *watch,
                           uint64_t *found)
 {
-    supply from = {work->data, 0};
-    bry_index_supplier supplier = {supply_unit, &from};
+    index_supply from = {work->data, 0};
+    bry_index_supplier supplier = {index_supply_unit, &from};
     uint32_t unit;
     bool good = bry_index_open(index, 0, &unit) == BRY_OK;
     uint64_t left = 1;

@@ -31,7 +31,7 @@ typedef struct index_settings {
     bool segmented;
 } index_settings;
 
-/* Elements 0 to count - 1, number i in unit i / unit_capacity. */
+/* `count` elements, number i of them in unit i / unit_capacity. */
 typedef struct index_data {
     uint64_t unit_capacity;
     uint64_t count, asked;
@@ -40,12 +40,22 @@ typedef struct index_data {
     uint32_t *hit_unit;
 } index_data;
 
-/* False when memory does not suffice; then there is nothing to free. */
-bool index_data_make(index_data *data, uint32_t units, uint64_t unit_capacity);
+/* `first` is the number of the first element: another one makes another set. False when memory does
+ * not suffice; then there is nothing to free. */
+bool index_data_make(index_data *data, uint32_t units, uint64_t unit_capacity, uint64_t first);
 void index_data_free(index_data *data);
 
-/* Absent element number i. */
+/* Element number i, and absent element number i; i < 2^62. */
+bry_hash index_element(uint64_t i);
 bry_hash index_absent(uint64_t i);
+
+/* Supplies the elements of units (bry_index_supplier); the units after the last one are empty. */
+typedef struct index_supply {
+    const index_data *data;
+    uint64_t given;
+} index_supply;
+bry_status index_supply_unit(void *supply, uint32_t unit, uint64_t tag, uint64_t from,
+                             bry_hash *hashes, size_t room, size_t *got);
 
 /* Counts of the phases; the same in each round. */
 typedef struct index_record {

@@ -1,10 +1,9 @@
-/* Indexes of engine dba with more units than planned: their error, and the cost of keeping it. */
+/* Indexes with more units than planned: their error, and the cost of keeping it. */
 #include "bench/cases/index/index_growth.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define BATCH 256u
 #define BUDGET 65536u
 #define NOTHING UINT32_MAX
 
@@ -49,12 +48,14 @@ static void keep_element(subsets *all, uint32_t element, uint32_t unit)
 }
 
 /* Adds all elements to the newest units, and lets the index rebuild meanwhile. */
-static bool grow_index(bry_index *index, subsets *all, bool controlled, bench_watch *watch)
+static bool grow_index(bry_index *index, subsets *all, bool controlled,
+                       const index_observer *observer, bench_watch *watch)
 {
     bry_index_supplier supplier = {supply_elements, all};
-    for (uint64_t done = 0; done < all->data->count; done += BATCH) {
-        uint32_t went[BATCH];
-        size_t n = all->data->count - done < BATCH ? (size_t)(all->data->count - done) : BATCH;
+    for (uint64_t done = 0; done < all->data->count; done += INDEX_GROWTH_BATCH) {
+        uint32_t went[INDEX_GROWTH_BATCH];
+        size_t n = all->data->count - done < INDEX_GROWTH_BATCH ? (size_t)(all->data->count - done)
+                                                                : INDEX_GROWTH_BATCH;
         if (bry_index_add_n(index, all->data->added + done, n, BRY_INDEX_NEWEST, went, NULL) !=
             BRY_OK)
             return false;
@@ -69,6 +70,8 @@ static bool grow_index(bry_index *index, subsets *all, bool controlled, bench_wa
         bench_stop(&steps);
         if (all->given > given) /* only steps that rebuilt something */
             watch->spent += steps.spent;
+        if (observer && (done + n) % observer->every == 0)
+            observer->look(observer->opaque, index, done + n);
     }
     return true;
 }
@@ -90,7 +93,7 @@ static bool none_is_lost(const bry_index *index, const index_data *data)
 }
 
 bool index_grow(const bry_index_options *options, const index_data *data, uint32_t most_units,
-                control_report *report)
+                const index_observer *observer, control_report *report)
 {
     subsets all = {
         .data = data,
@@ -104,9 +107,10 @@ bool index_grow(const bry_index_options *options, const index_data *data, uint32
     bool good = all.next && all.first && all.last && bry_index_create(options, &index) == BRY_OK;
     for (uint32_t i = 0; i < most_units && good; i++)
         all.first[i] = NOTHING;
-    good = good &&
-           grow_index(index, &all, options->dba.control != BRY_INDEX_UNCONTROLLED, &watch) &&
-           none_is_lost(index, data);
+    good =
+        good &&
+        grow_index(index, &all, options->dba.control != BRY_INDEX_UNCONTROLLED, observer, &watch) &&
+        none_is_lost(index, data);
     if (good) {
         bry_index_stats stats = BRY_INDEX_STATS;
         bry_index_get_stats(index, &stats);

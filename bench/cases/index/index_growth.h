@@ -4,9 +4,17 @@
 
 #include "bench/cases/bench_cases.h"
 
+/* Looks at an index whenever it has got `every` more elements, a multiple of INDEX_GROWTH_BATCH. */
+typedef struct index_observer {
+    uint64_t every;
+    void (*look)(void *opaque, const bry_index *index, uint64_t elements);
+    void *opaque;
+} index_observer;
+#define INDEX_GROWTH_BATCH 256u
+
 /* Adds all elements, unit after unit, and lets the index keep its error by rebuilding. There are
- * fewer than most_units units. False if it fails or loses an element. */
+ * fewer than most_units units. observer may be NULL. False if it fails or loses an element. */
 bool index_grow(const bry_index_options *options, const index_data *data, uint32_t most_units,
-                control_report *report);
+                const index_observer *observer, control_report *report);
 
 #endif
