@@ -6,5 +6,13 @@ const figure *const figure_list[] = {
     &kbf_02_figure,
     &kbf_20_figure,
     &kbf_24_figure,
+    &dba_01_figure,
+    &dba_06_figure,
+    &dba_07_figure,
+    &dba_s4_2_figure,
+    &dba_08_figure,
+    &dba_09_figure,
+    &dba_10_figure,
+    &dba_s4_5_figure,
     NULL,
 };

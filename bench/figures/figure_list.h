@@ -7,5 +7,13 @@
 extern const figure kbf_02_figure;
 extern const figure kbf_20_figure;
 extern const figure kbf_24_figure;
+extern const figure dba_01_figure;
+extern const figure dba_06_figure;
+extern const figure dba_07_figure;
+extern const figure dba_s4_2_figure;
+extern const figure dba_08_figure;
+extern const figure dba_09_figure;
+extern const figure dba_10_figure;
+extern const figure dba_s4_5_figure;
 
 #endif

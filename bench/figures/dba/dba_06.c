@@ -1,0 +1,76 @@
+/* DBA, figures 6 and 7: query speed by group cardinality while the array grows, at a small and at a
+ * large error. */
+#include "bench/figures/dba/dba_curve.h"
+#include "bench/figures/figure_list.h"
+
+#include <math.h>
+
+#define ACCURATE 0x1p-14
+#define GLOBAL 0x1p-7
+
+static const dba_line lines[] = {
+    {"g = 1 (DBF)", BRY_ENGINE_DBA, 1},
+    {"g = 8", BRY_ENGINE_DBA, 8},
+    {"g = 16", BRY_ENGINE_DBA, 16},
+    {"g = 32", BRY_ENGINE_DBA, 32},
+    {"g = 64", BRY_ENGINE_DBA, 64},
+    {"g = 256 (ours)", BRY_ENGINE_DBA, 256},
+    {"g by number (ours)", BRY_ENGINE_DBA, 0},
+    {"compact (ours)", BRY_ENGINE_COMPACT, 0},
+};
+enum { LINES = sizeof lines / sizeof lines[0] };
+
+static const uint32_t sizes[] = {1, 4, 8, 12, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160};
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+static bool look_at_rows(const figure_run *run, dba_curve *curve, const char *panel, double present)
+{
+    dba_curve_choose(curve, present);
+    for (size_t i = 0; i < LINES; i++) {
+        if (lines[i].engine != BRY_ENGINE_DBA)
+            continue;
+        double rows = dba_curve_rows(curve, i);
+        if (isnan(rows))
+            return false;
+        figure_point(run, panel, lines[i].name, curve->units, rows);
+    }
+    return true;
+}
+
+static bool look_at_speed(const figure_run *run, dba_curve *curve)
+{
+    double ns[LINES];
+    dba_curve_choose(curve, DBA_PRESENT);
+    if (!dba_curve_time(curve, ns))
+        return false;
+    for (size_t i = 0; i < LINES; i++)
+        figure_point(run, "speed", lines[i].name, curve->units, 1e3 / ns[i]);
+    return true;
+}
+
+static bool measure_groups(const figure_run *run, double threshold)
+{
+    dba_curve curve;
+    bool good = dba_curve_make(&curve, run, lines, LINES, sizes[SIZES - 1],
+                               FIGURE_SIZE(run, 64, 1 << 14, 1 << 19), threshold,
+                               FIGURE_SIZE(run, 500, 5000, 20000));
+    for (size_t i = 0; i < SIZES && good; i++)
+        good = dba_curve_grow(&curve, sizes[i]) && look_at_speed(run, &curve) &&
+               look_at_rows(run, &curve, "absent", 0) && look_at_rows(run, &curve, "present", 1);
+    dba_curve_free(&curve);
+    return good;
+}
+
+static bool measure_accurate(const figure_run *run)
+{
+    return measure_groups(run, ACCURATE);
+}
+
+static bool measure_global(const figure_run *run)
+{
+    return measure_groups(run, GLOBAL);
+}
+
+const figure dba_06_figure = {"dba-06", "Speed by group cardinality", {2, 3, 1}, measure_accurate};
+const figure dba_07_figure = {
+    "dba-07", "Speed by group cardinality at a larger error", {2, 3, 1}, measure_global};

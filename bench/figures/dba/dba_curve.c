@@ -1,0 +1,131 @@
+#include "bench/figures/dba/dba_curve.h"
+
+#include "bench/cases/index/index_candidates.h"
+#include "bench/figures/dba/dba_reads.h"
+#include "bench/harness/keys.h"
+#include "bench/harness/measure.h"
+#include "cli/core/output/output.h"
+#include "hash/derive.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ROUNDS = 3 };
+#define WORK_BUDGET 65536u
+
+static bool curve_lost(const char *what)
+{
+    return cli_fail(BRY_E_BADDATA, "%s", what) == CLI_YES;
+}
+
+bool dba_curve_make(dba_curve *curve, const figure_run *run, const dba_line *lines, size_t count,
+                    uint32_t planned, uint64_t unit_capacity, double error, uint64_t asked)
+{
+    *curve = (dba_curve){
+        .lines = lines,
+        .count = count,
+        .unit_capacity = unit_capacity,
+        .first = run->seed >> 3,
+        .asked = asked,
+        .index = calloc(count, sizeof *curve->index),
+        .hash = malloc(asked * sizeof *curve->hash),
+        .present = malloc(asked * sizeof *curve->present),
+    };
+    bool good = curve->index && curve->hash && curve->present;
+    for (size_t i = 0; i < count && good; i++) {
+        const index_settings settings = {lines[i].engine, planned, unit_capacity, lines[i].group,
+                                         false};
+        bry_index_options options = index_options_for(&settings, error, true);
+        if (lines[i].engine == BRY_ENGINE_DBA)
+            options.dba.control = BRY_INDEX_UNCONTROLLED;
+        good = bry_index_create(&options, &curve->index[i]) == BRY_OK;
+    }
+    return good || cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM)) == CLI_YES;
+}
+
+void dba_curve_free(dba_curve *curve)
+{
+    for (size_t i = 0; curve->index && i < curve->count; i++)
+        bry_index_destroy(curve->index[i]);
+    free(curve->index);
+    free(curve->hash);
+    free(curve->present);
+    *curve = (dba_curve){0};
+}
+
+static bry_status grow_line(const dba_curve *curve, bry_index *index, uint32_t units)
+{
+    bry_status status = BRY_OK;
+    for (uint32_t u = curve->units; u < units && status == BRY_OK; u++) {
+        uint32_t unit = 0;
+        uint64_t from = curve->first + u * curve->unit_capacity;
+        status = bry_index_open(index, 0, &unit);
+        for (uint64_t i = 0; i < curve->unit_capacity && status == BRY_OK; i++)
+            status = bry_index_add(index, index_element(from + i), unit, NULL, NULL);
+    }
+    for (uint64_t left = 1; left > 0 && status == BRY_OK;)
+        status = bry_index_step(index, NULL, WORK_BUDGET, &left);
+    return status;
+}
+
+bool dba_curve_grow(dba_curve *curve, uint32_t units)
+{
+    for (size_t i = 0; i < curve->count; i++) {
+        bry_status status = grow_line(curve, curve->index[i], units);
+        if (status != BRY_OK)
+            return cli_fail(status, "%s, %u units", curve->lines[i].name, units) == CLI_YES;
+    }
+    curve->units = units;
+    return true;
+}
+
+void dba_curve_choose(dba_curve *curve, double present)
+{
+    uint64_t elements = curve->units * curve->unit_capacity;
+    for (uint64_t i = 0; i < curve->asked; i++) {
+        uint64_t number = bry__scale(bench_random(curve->first ^ i ^ elements << 20), elements);
+        /* Present ones spread evenly among the others. */
+        curve->present[i] = floor((double)(i + 1) * present) > floor((double)i * present);
+        curve->hash[i] = curve->present[i] ? index_element(curve->first + number)
+                                           : index_absent(curve->first + i);
+    }
+}
+
+double dba_curve_rows(const dba_curve *curve, size_t line)
+{
+    const bry_index *index = curve->index[line];
+    uint64_t rows = 0;
+    for (uint64_t i = 0; i < curve->asked; i++) {
+        bool found;
+        rows += dba_rows_read(index, curve->hash[i], &found);
+        if (found != (bry_index_has(index, curve->hash[i]) == BRY_PRESENT) ||
+            (curve->present[i] && !found)) {
+            curve_lost("a look-up and its rows disagree");
+            return NAN;
+        }
+    }
+    return (double)rows / (double)curve->asked;
+}
+
+bool dba_curve_time(const dba_curve *curve, double *ns)
+{
+    double *spent = malloc(ROUNDS * curve->count * sizeof *spent);
+    bool good = spent != NULL;
+    for (unsigned r = 0; r <= ROUNDS && good; r++) /* round 0 warms up */
+        for (size_t line = 0; line < curve->count && good; line++) {
+            const bry_index *index = curve->index[line];
+            uint64_t missing = 0;
+            bench_watch watch = {0};
+            bench_start(&watch);
+            for (uint64_t i = 0; i < curve->asked; i++)
+                missing += bry_index_has(index, curve->hash[i]) == BRY_ABSENT && curve->present[i];
+            bench_stop(&watch);
+            if (r > 0)
+                spent[line * ROUNDS + r - 1] = (double)watch.spent / (double)curve->asked;
+            good = missing == 0;
+        }
+    for (size_t line = 0; line < curve->count && good; line++)
+        ns[line] = bench_median(spent + line * ROUNDS, ROUNDS);
+    free(spent);
+    return good || curve_lost("an element was not found");
+}
