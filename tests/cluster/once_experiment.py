@@ -46,7 +46,7 @@ class ProxiedNode(Node):
         about = self.client("CLUSTER", "INFO").decode()
         current = next(line for line in about.splitlines() if "cluster_current_epoch" in line)
         lines = [line.split() for line in self.client("CLUSTER", "NODES").decode().splitlines()]
-        return [(current, *sorted((words[0], words[6]) for words in lines))]
+        return (current, *sorted((words[0], words[6]) for words in lines))
 
     @property
     def public_port(self):
@@ -85,12 +85,20 @@ class ProxiedCluster(Cluster):
         try:
             wait_until(linked, "every primary has a replica in sync")
             self.wait_ok(roles=True)
-            # A node that receives a slot raises its epoch by itself. A replica that is elected before
-            # the others know would get the same epoch, and lose to the old primary again.
-            wait_until(lambda: len({epoch for node in self.nodes for epoch in node.epochs()}) == 1,
-                       "all nodes know all epochs")
+            wait_until(self._epochs_settled, "all nodes know all epochs")
         except TimeoutError as error:
             raise TimeoutError(f"{error}\n{self.views()}") from None
+
+    def _epochs_settled(self):
+        """A node that receives a slot, or finds that another has its epoch, raises its epoch by
+        itself. A replica that is elected before the others know would get the same epoch, and lose
+        to the old primary again."""
+        seen = {node.epochs() for node in self.nodes}
+        if len(seen) > 1:
+            return False
+        epochs = dict(seen.pop()[1:])
+        primaries = self.primaries()
+        return len({epochs[node.id] for node in primaries}) == len(primaries)
 
     def views(self):
         """What each node says of itself and of the others, for failures."""
@@ -168,8 +176,7 @@ class Schedule:
 
     def kill(self, primary):
         """kill -9, the replica takes over, the node comes back as its replica."""
-        self.cluster.failover(primary, kill=True)
-        self.cluster.restart(primary)
+        self._back(primary, lambda: self.cluster.failover(primary, kill=True))
 
     def lag(self, primary):
         """Its replica gets nothing for a while, then it is killed: what the replica did not get is
@@ -179,8 +186,20 @@ class Schedule:
         replica = self.cluster.replicas_of(primary)[0]
         primary.stop(kill=True)
         self.cluster.proxies.tell(primary.port, "forget")
-        self.cluster.take_over(replica)
-        self.cluster.wait_ok()
+
+        def replace():
+            self.cluster.take_over(replica)
+            self.cluster.wait_ok()
+        self._back(primary, replace)
+
+    def _back(self, primary, replace):
+        """A dead primary is replaced and comes back. If its successor was elected with an epoch that
+        is older than its own, the others still believe the dead one; so it is back as a primary,
+        and its successor, which had no replica and so acknowledged nothing, follows."""
+        try:
+            replace()
+        except TimeoutError as error:
+            self.say(f"      {error}")
         self.cluster.restart(primary)
 
     def crash(self, primary):
