@@ -4,6 +4,10 @@
 
 const figure *const figure_list[] = {
     &kbf_02_figure,
+    &kbf_03_figure,
+    &kbf_04_figure,
+    &kbf_05_figure,
+    &kbf_17_figure,
     &kbf_20_figure,
     &kbf_24_figure,
     &dba_01_figure,

@@ -5,6 +5,10 @@
 #include "bench/figures/figure.h"
 
 extern const figure kbf_02_figure;
+extern const figure kbf_03_figure;
+extern const figure kbf_04_figure;
+extern const figure kbf_05_figure;
+extern const figure kbf_17_figure;
 extern const figure kbf_20_figure;
 extern const figure kbf_24_figure;
 extern const figure dba_01_figure;

@@ -7,6 +7,14 @@ SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SUFFIXES = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
 
 
+def number(value):
+    """Two digits, and a power of ten if that is shorter."""
+    if value == 0 or 0.001 <= value < 10000:
+        return f"{value:.2g}"
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}·10" + str(int(power)).translate(SUPERSCRIPT)
+
+
 def plain_label(value):
     """1500 as 1500, 20000 as 20k."""
     if abs(value) >= 1e4:

@@ -2,24 +2,9 @@
 
 import statistics
 
-from axes import SUPERSCRIPT
+from axes import number
 from figure import Figure, Finding, Plot
-
-
-def number(value):
-    """Two digits, and a power of ten if that is shorter."""
-    if value == 0 or 0.001 <= value < 10000:
-        return f"{value:.2g}"
-    digits, power = f"{value:.1e}".split("e")
-    return f"{digits}·10" + str(int(power)).translate(SUPERSCRIPT)
-
-
-def encoding_bits(data):
-    n, (greedy,) = data.points("greedy search")[-1]
-    best, ours = data.last("lower bound"), data.last("algebraic (ours)")
-    return Finding(f"For {n:.0f} values the search takes {greedy:.0f} bits, where {best:.0f} is the "
-                   f"bound; the gap grows with the number of values, so 2¹⁴ codes do not fit in 30 "
-                   f"bits. Codes (x, x³) take {ours:.0f}.", agrees=False)
+from kbf_codes import CODES, DECODING
 
 
 def balance(data):
@@ -63,11 +48,8 @@ def flow_states(data):
 
 
 FIGURES = [
-    Figure("kbf-02", "Figure 2", "Bits of an encoding",
-           claim="A greedy search finds codes for 2¹⁴ values in 30 bits, two above the bound.",
-           plots=[Plot("values", "bits", log="x")],
-           finding=encoding_bits,
-           ours=("algebraic (ours)",)),
+    *CODES,
+    *DECODING,
     Figure("kbf-20", "Figures 20 to 23", "Balancing slabs over servers",
            claim="Exchanging a slab of the most loaded server with one of the least loaded, at most "
                  "ten times, lowers the imbalance (standard deviation by mean of the loads) by "

@@ -1,0 +1,176 @@
+/* kBF, figures 17 and 18: decoding options in half of the cells, their errors and their memory. */
+#include "bench/figures/figure_list.h"
+#include "bench/figures/kbf/kbf_trial.h"
+
+#include "cli/core/output/output.h"
+#include "common/sizing.h"
+#include "papers/greedy.h"
+
+#include <math.h>
+
+#define INDEX_ERROR 1e-4 /* of the filters of encodings and of pairs */
+#define PAPER_PAIRS 10000000.0
+#define PAPER_VALUES 3000u
+#define HALF 0.5 /* of the cells for p */
+
+typedef struct encoders {
+    bry_allocator allocator;
+    bry__gf gf;
+    bry__greedy greedy;
+    uint32_t codes;
+} encoders;
+
+typedef struct decoding {
+    const char *name;
+    bry__paper_level level;
+    bool greedy;
+} decoding;
+
+static const decoding options[] = {
+    {"decode22 (option 1)", BRY__PAPER_PAIRS, true},
+    {"decode23 too (option 2)", BRY__PAPER_TRIPLES, true},
+    {"decode23 too with algebraic codes", BRY__PAPER_TRIPLES, false},
+    {"sets as in the INFOCOM paper", BRY__PAPER_SETS, true},
+    {"consistent decoding (ours)", BRY__PAPER_CONSISTENT, false},
+};
+enum { OPTIONS = sizeof options / sizeof options[0] };
+
+static bool make_encoders(encoders *made, uint32_t codes)
+{
+    *made = (encoders){.allocator = bry__allocator_or_default(NULL), .codes = codes};
+    if (!kbf_field_make(&made->gf, codes, &made->allocator))
+        return false;
+    bry_status status = bry__greedy_search(&made->greedy, codes, 0, &made->allocator);
+    if (status == BRY_OK) {
+        status = bry__greedy_index(&made->greedy, INDEX_ERROR);
+        if (status != BRY_OK)
+            bry__greedy_free(&made->greedy);
+    }
+    if (status == BRY_OK)
+        return true;
+    bry__gf_free(&made->gf, &made->allocator);
+    return cli_fail(status, "search for %u encodings", codes) == CLI_YES;
+}
+
+static void free_encoders(encoders *made)
+{
+    bry__greedy_free(&made->greedy);
+    bry__gf_free(&made->gf, &made->allocator);
+}
+
+/* The paper's number of hashes for p, and a share of its cells. */
+static bry__kbf_shape shape_for(double keys, double p, double share)
+{
+    unsigned hashes = bry__bloom_hashes_for_error(p);
+    return (bry__kbf_shape){hashes, (uint64_t)ceil(bry__bloom_bits(keys, p) * share / hashes)};
+}
+
+/* ---- figure 17 ----------------------------------------------------------------------------- */
+
+static double predict(const encoders *of, const decoding *option, const bry__kbf_shape *shape,
+                      double keys)
+{
+    const bry__paper_setting setting = {
+        .level = option->level,
+        .order = of->gf.order,
+        .codes = of->codes,
+        .pairs = option->greedy ? bry__greedy_pair_share(of->codes) : 0.5,
+    };
+    return bry__paper_errors_at(&setting, shape, keys).false_negative;
+}
+
+static bool ask_option(const figure_run *run, const kbf_trial *trial, const decoding *option,
+                       double expected, double p)
+{
+    double missed;
+    if (!kbf_tells(&kbf_17_figure, run, expected, (double)trial->keys) &&
+        run->scale == FIGURE_SMALL)
+        return true;
+    if (!kbf_trial_ask(trial, option->level, &missed))
+        return false;
+    figure_point(run, "measured", option->name, p, missed);
+    return true;
+}
+
+/* One table per encoder, since the codes are in the cells. */
+static bool measure_options(const figure_run *run, const encoders *of, uint64_t keys, double p)
+{
+    const bry__kbf_shape shape = shape_for((double)keys, p, HALF);
+    const bry__encoder both[] = {bry__algebraic_encoder(&of->gf), bry__greedy_encoder(&of->greedy)};
+    bool good = true;
+    for (int greedy = 1; good && greedy >= 0; greedy--) {
+        kbf_trial trial;
+        if (!kbf_trial_make(&trial, &both[greedy], &of->gf, &shape, keys, of->codes, run->seed))
+            return false;
+        for (unsigned i = 0; good && i < OPTIONS; i++) {
+            if (options[i].greedy != greedy)
+                continue;
+            double expected = predict(of, &options[i], &shape, (double)keys);
+            figure_point(run, "predicted", options[i].name, p, expected);
+            good = ask_option(run, &trial, &options[i], expected, p);
+        }
+        kbf_trial_free(&trial);
+    }
+    return good;
+}
+
+/* ---- figure 18 ----------------------------------------------------------------------------- */
+
+/* Bytes per pair without the bytes of the values: the table, the secondary kBF from values to
+ * encodings, the encodings, and the filters for decoding. */
+static double option_bytes(double p, bool pairs)
+{
+    const bry__kbf_shape main = shape_for(PAPER_PAIRS, p, HALF);
+    const bry__kbf_shape second = shape_for(PAPER_VALUES, p, 1);
+    double cells =
+        (double)main.hashes * (double)main.segment + (double)second.hashes * (double)second.segment;
+    double bytes = 4 * (cells + PAPER_VALUES) +
+                   (double)bry__greedy_index_bytes(PAPER_VALUES, INDEX_ERROR, pairs);
+    return bytes / PAPER_PAIRS;
+}
+
+static bool plot_ours(const figure_run *run, double p, bry_engine engine, const char *name)
+{
+    const bry_map_options planned = {
+        .struct_size = sizeof planned,
+        .engine = engine,
+        .fixed = true,
+        .capacity = (uint64_t)PAPER_PAIRS,
+        .error = p,
+        .values = PAPER_VALUES,
+    };
+    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_status status = bry_map_plan(&planned, &shape);
+    if (status != BRY_OK)
+        return cli_fail(status, "a map of error %g", p) == CLI_YES;
+    figure_point(run, "memory", name, p, (double)shape.bytes / PAPER_PAIRS);
+    return true;
+}
+
+static bool plot_memory(const figure_run *run, double p)
+{
+    figure_point(run, "memory", options[0].name, p, option_bytes(p, false));
+    figure_point(run, "memory", options[1].name, p, option_bytes(p, true));
+    return plot_ours(run, p, BRY_ENGINE_KBF, "kbf (ours)") &&
+           plot_ours(run, p, BRY_ENGINE_COMPACT, "compact (ours)");
+}
+
+/* The paper's are 10^-3 to 10^-5. Tests take larger ones, with which few keys give enough errors. */
+static const double errors_of_paper[] = {1e-3, 1e-4, 1e-5, 0};
+static const double errors_of_small[] = {0.03, 0.01, 0};
+
+static bool measure_decoding_options(const figure_run *run)
+{
+    const uint64_t keys = FIGURE_SIZE(run, UINT64_C(15000), UINT64_C(1000000), UINT64_C(10000000));
+    const double *p = run->scale == FIGURE_SMALL ? errors_of_small : errors_of_paper;
+    encoders made;
+    if (!make_encoders(&made, FIGURE_SIZE(run, 300, 3000, 3000)))
+        return false;
+    bool good = true;
+    for (; good && *p > 0; p++)
+        good = measure_options(run, &made, keys, *p) && plot_memory(run, *p);
+    free_encoders(&made);
+    return good;
+}
+
+const figure kbf_17_figure = {"kbf-17", "Decoding options", {8, 2, 1}, measure_decoding_options};

@@ -1,0 +1,77 @@
+#include "bench/figures/kbf/kbf_trial.h"
+
+#include "bench/harness/keys.h"
+#include "cli/core/output/output.h"
+
+#include <math.h>
+
+#define ERRORS 300 /* give a mean within 5.8 %, and five times that is well below a factor of 2 */
+
+bry__kbf_shape kbf_shape_at(unsigned hashes, uint64_t keys, double rho)
+{
+    return (bry__kbf_shape){hashes, (uint64_t)ceil((double)keys / (rho * M_LN2))};
+}
+
+bool kbf_field_make(bry__gf *gf, uint32_t codes, const bry_allocator *allocator)
+{
+    bry_status status = bry__gf_init(gf, bry__gf_bits_for(codes), allocator);
+    return status == BRY_OK || cli_fail(status, "a field for %u codes", codes) == CLI_YES;
+}
+
+static bry_hash trial_key(const kbf_trial *trial, uint64_t i)
+{
+    return bry_hash_key(trial->seed, &i, sizeof i);
+}
+
+static uint32_t trial_code(const kbf_trial *trial, uint64_t i)
+{
+    return (uint32_t)bry__scale(bench_random(trial->seed ^ i), trial->codes);
+}
+
+bool kbf_trial_make(kbf_trial *trial, const bry__encoder *encoder, const bry__gf *gf,
+                    const bry__kbf_shape *shape, uint64_t keys, uint32_t codes, uint64_t seed)
+{
+    *trial = (kbf_trial){
+        .allocator = bry__allocator_or_default(NULL), .seed = seed, .keys = keys, .codes = codes};
+    bry_status status =
+        bry__paper_kbf_init(&trial->kbf, encoder, shape->hashes, shape->segment, &trial->allocator);
+    if (status != BRY_OK)
+        return cli_fail(status, "a table for %llu keys", (unsigned long long)keys) == CLI_YES;
+    trial->kbf.gf = gf;
+    for (uint64_t i = 0; i < keys; i++)
+        bry__paper_kbf_insert(&trial->kbf, trial_key(trial, i), trial_code(trial, i));
+    return true;
+}
+
+void kbf_trial_free(kbf_trial *trial)
+{
+    bry__paper_kbf_free(&trial->kbf, &trial->allocator);
+}
+
+bool kbf_trial_ask(const kbf_trial *trial, bry__paper_level level, double *missed)
+{
+    uint64_t unanswered = 0, wrong = 0;
+    for (uint64_t i = 0; i < trial->keys; i++) {
+        uint32_t code = trial->codes;
+        bry_answer answer =
+            bry__paper_kbf_get(&trial->kbf, trial_key(trial, i), level, trial->codes, &code);
+        unanswered += answer != BRY_PRESENT;
+        wrong += answer == BRY_PRESENT && code != trial_code(trial, i);
+    }
+    *missed = (double)unanswered / (double)trial->keys;
+    return wrong == 0 || cli_fail(BRY_E_BADDATA, "decoding gives %llu keys a wrong value",
+                                  (unsigned long long)wrong) == CLI_YES;
+}
+
+double kbf_trial_cells_from(const kbf_trial *trial, unsigned count)
+{
+    uint64_t cells = trial->kbf.hashes * trial->kbf.segment, found = 0;
+    for (uint64_t i = 0; i < cells; i++)
+        found += bry__cell_count(trial->kbf.cells[i]) >= count;
+    return (double)found / (double)cells;
+}
+
+bool kbf_tells(const figure *of, const figure_run *run, double rate, double trials)
+{
+    return rate * trials * of->repetitions[run->scale] >= ERRORS;
+}
