@@ -16,6 +16,7 @@ import figures_test  # noqa: E402,F401 (which finds the report's modules)
 import axes  # noqa: E402
 import browser  # noqa: E402
 import build_report  # noqa: E402
+import markdown  # noqa: E402
 import measuring  # noqa: E402
 import page  # noqa: E402
 import papers  # noqa: E402
@@ -69,6 +70,21 @@ def small_page(figure):
         return page.page_html([result], [("Machine", "a < b")])
     finally:
         page.PAPERS = before
+
+
+class Markdown(unittest.TestCase):
+    def test_blocks(self):
+        self.assertEqual(markdown.to_html("# A *b*\n\nOne\ntwo `x < y`.\n\n- p\n- q\n  r", 2),
+                         "<h2>A <em>b</em></h2>\n<p>One two <code>x &lt; y</code>.</p>\n"
+                         "<ul><li>p</li><li>q r</li></ul>")
+        table = markdown.to_html("| a | n |\n|---|---:|\n| `awk '!x[$0]++'` | 1 |", 2)
+        self.assertIn('<td class="number">1</td>', table)
+        self.assertEqual(build_report.check_tags(table), [])
+
+    def test_section(self):
+        text = "# T\n\n## Results\n\nx\n\n## More\n\ny"
+        self.assertEqual(markdown.section(text, "Results"), "x")
+        self.assertEqual(markdown.section(text, "More"), "y")
 
 
 class Page(unittest.TestCase):

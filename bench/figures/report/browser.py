@@ -51,7 +51,7 @@ PROBE = """(() => {
       plots: [...section.querySelectorAll("svg.plot")].map(
         (svg) => ({...box(svg), parts: visible(svg), label: svg.getAttribute("aria-label")})),
     })),
-    wide: [...document.querySelectorAll("body *:not(svg *)")]
+    wide: [...document.querySelectorAll("body *:not(svg *, .wide *)")]
       .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
       .map((element) => element.tagName + "#" + element.id).slice(0, 5),
     twice: ids.filter((id, at) => ids.indexOf(id) !== at),

@@ -9,9 +9,11 @@ import urllib.parse
 import plot
 from errata import paragraphs
 from figure import Data, Figure, Finding
+from markdown import inline, section, to_html
 from papers import PAPERS
 
 STYLE = pathlib.Path(__file__).with_name("report.css")
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,15 +54,6 @@ def badges(result):
 
 def badges_html(result):
     return " ".join(f'<span class="badge {kind}">{text}</span>' for kind, text in badges(result))
-
-
-def inline(text):
-    """The Markdown of a paragraph of errata.md as HTML."""
-    text = html.escape(text, quote=False)
-    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
-    text = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text)
-    text = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text)
-    return re.sub(r"(?<!\*)\*([^*]+)\*(?!\*)", r"<em>\1</em>", text)
 
 
 def data_link(result):
@@ -135,6 +128,15 @@ def counts_html(results):
     return f'<ul class="counts">{items}</ul>'
 
 
+def peers_html():
+    """The comparison with other programs, as `make bench` has written it."""
+    short = section((ROOT / "README.md").read_text(encoding="utf-8"), "Results")
+    text = (ROOT / "doc" / "benchmarks.md").read_text(encoding="utf-8").split("\n", 1)[1]
+    return ('<h2 id="peers">Beside what is used today</h2>\n' + to_html(short, 3) +
+            "<details><summary>All tables, and how they were measured</summary>\n" +
+            to_html(text, 2) + "</details>")
+
+
 def page_html(results, facts):
     """The page; facts are [(term, text)] about the run."""
     parts = [paper_html(paper, results) for paper in PAPERS]
@@ -166,9 +168,11 @@ the mean. A figure <span class="badge matches">matches</span> if the published s
 <nav aria-label="Figures">
 <h2>Contents</h2>
 {"".join(contents for contents, _ in parts)}
+<h3><a href="#peers">Beside what is used today: libbloom, Memcached, Redis, awk, borg</a></h3>
 </nav>
 <main>
 {"".join(body for _, body in parts)}
+{peers_html()}
 </main>
 <footer>
 <dl>{facts}</dl>
