@@ -173,9 +173,9 @@ def expected_memory(data):
 
 
 GROUP_PLOTS = [
-    Plot("filters", "million queries per second", panel="speed", title="Speed", log="y", timed=True),
-    Plot("filters", "rows read", panel="absent", title="Absent elements", log="y"),
-    Plot("filters", "rows read", panel="present", title="Present elements", log="y"),
+    Plot("filters", "queries per µs", panel="speed", title="Speed", log="xy", timed=True),
+    Plot("filters", "rows read", panel="absent", title="Absent elements", log="xy"),
+    Plot("filters", "rows read", panel="present", title="Present elements", log="xy"),
 ]
 GROUP_OURS = ("g = 256 (ours)", "g by number (ours)", "compact (ours)")
 GROUP_SETTING = (f"One run grows eight indexes side by side to {GROUPS}; 2¹⁴ elements per filter "
@@ -186,10 +186,10 @@ FIGURES = [
            claim="A dynamic Bloom filter, which asks one filter after the other, falls to 27 % of "
                  "its query speed as it grows from 1 to 160 filters.",
            setting=f"2¹⁴ elements per filter (full: 2¹⁹, as in the paper), error 2⁻¹⁴. {WORKLOAD}",
-           plots=[Plot("filters", "rows read for an absent element", panel="rows", title="Work",
+           plots=[Plot("filters", "rows read", panel="rows", title="Work for an absent element",
                        log="y"),
-                  Plot("filters", "million queries per second", panel="speed", title="Speed",
-                       log="y", timed=True)],
+                  Plot("filters", "queries per µs", panel="speed", title="Speed", log="y",
+                       timed=True)],
            finding=plain_array,
            ours=("groups by number (ours)", "compact (ours)"),
            errata=("The gain is not g.",)),
@@ -210,8 +210,8 @@ FIGURES = [
                  "groups of 8, 16, 32 and 64 against 20 in a plain array.",
            setting="Rows are counted, not timed, at an error of 2⁻¹⁴; 256 elements per filter "
                    "(full: 4096). Their number hardly depends on the size of a filter.",
-           plots=[Plot("filters in the group", "rows read for an absent element", panel="rows",
-                       title="One full group", log="xy"),
+           plots=[Plot("filters", "rows read", panel="rows",
+                       title="Absent elements: one full group and a plain array", log="xy"),
                   Plot("group cardinality g", "filters", panel="units",
                        title="Filters at the cost of 20 in a plain array", log="xy"),
                   Plot("group cardinality g", "10⁵ queries per second", panel="speed",
@@ -242,7 +242,7 @@ FIGURES = [
                  "per second. Larger groups are slightly slower.",
            setting="64 filters of 2¹⁴ elements (full: 2¹⁹, as in the paper), error 2⁻¹⁴. Groups of "
                    "256 are beyond the paper. Only the insertion is timed.",
-           plots=[Plot("group cardinality g", "million elements per second", panel="speed",
+           plots=[Plot("group cardinality g", "elements per µs", panel="speed",
                        title="Speed", log="xy", timed=True),
                   Plot("group cardinality g", "bits set per element", panel="bits", title="Work",
                        log="x"),
