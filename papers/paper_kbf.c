@@ -204,3 +204,27 @@ bry_answer bry__paper_kbf_delete(bry__paper_kbf *kbf, bry_hash hash, bry__paper_
     }
     return answer;
 }
+
+void bry__paper_kbf_update_blindly(bry__paper_kbf *kbf, bry_hash hash, bry__paper_level level,
+                                   uint32_t codes, uint32_t code)
+{
+    uint32_t old, change = paper_kbf_encode(kbf, hash, code);
+    if (bry__paper_kbf_get(kbf, hash, level, codes, &old) == BRY_PRESENT)
+        change ^= paper_kbf_encode(kbf, hash, old);
+    for (unsigned i = 0; i < kbf->hashes; i++) {
+        uint32_t *cell = paper_kbf_cell_at(kbf, hash, i);
+        if (bry__cell_count(*cell) > 0)
+            *cell ^= change << 3;
+    }
+}
+
+void bry__paper_kbf_join(bry__paper_kbf *into, const bry__paper_kbf *from, unsigned shift)
+{
+    for (uint64_t i = 0; i < from->hashes * from->segment; i++) {
+        uint32_t *to = &into->cells[i >> shift], add = from->cells[i];
+        unsigned count = bry__cell_count(*to) + bry__cell_count(add);
+        *to = (bry__cell_sum(*to) ^ bry__cell_sum(add)) << 3 |
+              (count < BRY__KBF_STUCK ? count : BRY__KBF_STUCK);
+    }
+    into->items += from->items;
+}

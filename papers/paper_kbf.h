@@ -52,4 +52,13 @@ bry_answer bry__paper_kbf_update(bry__paper_kbf *kbf, bry_hash hash, bry__paper_
 bry_answer bry__paper_kbf_delete(bry__paper_kbf *kbf, bry_hash hash, bry__paper_level level,
                                  uint32_t codes);
 
+/* Algorithm 5 to the letter: XORs the new encoding and the one that the look-up returned into every
+ * cell in use, also if it returned none. Then the cells no longer hold what their keys stored. */
+void bry__paper_kbf_update_blindly(bry__paper_kbf *kbf, bry_hash hash, bry__paper_level level,
+                                   uint32_t codes, uint32_t code);
+
+/* Adds `from`, whose segments are 2^shift times as long: JOIN if shift is 0, COMPRESS if it is 1
+ * and `into` is empty. Encoder and hashes are the same in both. */
+void bry__paper_kbf_join(bry__paper_kbf *into, const bry__paper_kbf *from, unsigned shift);
+
 #endif

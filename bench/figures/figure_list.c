@@ -2,12 +2,19 @@
 
 #include <stddef.h>
 
+/* clang-format off */
 const figure *const figure_list[] = {
     &kbf_02_figure,
     &kbf_03_figure,
     &kbf_04_figure,
     &kbf_05_figure,
+    &kbf_07_figure,
+    &kbfi_08_figure,
+    &kbf_09_figure,
+    &kbf_11_figure,
+    &kbf_13_figure,
     &kbf_17_figure,
+    &kbf_19_figure,
     &kbf_20_figure,
     &kbf_24_figure,
     &dba_01_figure,
@@ -20,3 +27,4 @@ const figure *const figure_list[] = {
     &dba_s4_5_figure,
     NULL,
 };
+/* clang-format on */

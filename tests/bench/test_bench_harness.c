@@ -1,5 +1,6 @@
 /* The bench harness: order of candidates, fresh states, wrong answers, medians, keys, the result
  * block. */
+#include "bench/harness/hu_moments.h"
 #include "bench/harness/keys.h"
 #include "bench/harness/measure.h"
 #include "bench/harness/result_block.h"
@@ -250,4 +251,41 @@ TEST(test_block)
     unlink(path);
     assert_false(bench_block_replace(path, "five\n"));
     assert_int_not_equal(access(path, F_OK), 0);
+}
+
+/* A rectangle has known moments. A shape keeps its own when it is moved or turned, and differs from
+ * another shape. */
+TEST(test_hu_moments)
+{
+    enum { SIDE = 12 };
+    uint8_t box[SIDE * SIDE] = {0}, bent[SIDE * SIDE] = {0}, moved[SIDE * SIDE] = {0};
+    uint8_t turned[SIDE * SIDE] = {0};
+    static const char *const shape[] = {"1122", "3001", "4500"};
+    for (size_t y = 0; y < 3; y++)
+        for (size_t x = 0; x < 4; x++) {
+            uint8_t pixel = (uint8_t)(shape[y][x] - '0');
+            box[y * SIDE + x] = 1;
+            bent[y * SIDE + x] = pixel;
+            moved[(y + 5) * SIDE + x + 7] = pixel;
+            turned[x * SIDE + 2 - y] = pixel;
+        }
+    double rectangle[HU_MOMENTS], here[HU_MOMENTS], there[HU_MOMENTS];
+    hu_moments(box, SIDE, SIDE, SIDE, rectangle);
+    double n20 = 15 / 12. / 12, n02 = 8 / 12. / 12; /* (width² - 1) / 12 / pixels */
+    assert_true(fabs(rectangle[0] - (n20 + n02)) < 1e-12);
+    assert_true(fabs(rectangle[1] - (n20 - n02) * (n20 - n02)) < 1e-12);
+    for (int i = 2; i < HU_MOMENTS; i++)
+        assert_true(fabs(rectangle[i]) < 1e-12);
+    hu_moments(bent, SIDE, SIDE, SIDE, here);
+    hu_moments(moved, SIDE, SIDE, SIDE, there);
+    assert_true(hu_distance(here, there) < 1e-12);
+    hu_moments(turned, SIDE, SIDE, SIDE, there);
+    assert_true(hu_distance(here, there) < 1e-12);
+    hu_moments(bent, 4, 3, SIDE, there); /* a part of an image */
+    assert_true(hu_distance(here, there) < 1e-12);
+    assert_true(hu_distance(here, rectangle) > 0.01);
+    assert_true(here[2] > 1e-6 && fabs(here[6]) > 1e-12);
+    hu_moments(bent + 6, 2, 2, SIDE, there); /* nothing but 0 */
+    for (int i = 0; i < HU_MOMENTS; i++)
+        assert_true(there[i] == 0);
 }

@@ -186,6 +186,65 @@ TEST(test_greedy_map)
     bry__greedy_free(&greedy);
 }
 
+/* Joined or folded tables equal one that was filled with all pairs. */
+TEST(test_join_and_fold)
+{
+    enum { N = 2000 };
+    bry__gf gf;
+    assert_int_equal(bry__gf_init(&gf, 9, &heap), BRY_OK);
+    bry__paper_kbf all = paper_of(&gf, 5, N, false), half = paper_of(&gf, 5, N, false),
+                   other = paper_of(&gf, 5, N, false), wide = paper_of(&gf, 5, 2 * N, false),
+                   folded = paper_of(&gf, 5, N, false);
+    for (uint64_t i = 0; i < N; i++) {
+        bry__paper_kbf_insert(&all, key(i), code_of(i, CODES));
+        bry__paper_kbf_insert(i % 3 ? &half : &other, key(i), code_of(i, CODES));
+        bry__paper_kbf_insert(&wide, key(i), code_of(i, CODES));
+    }
+    bry__paper_kbf_join(&half, &other, 0);
+    bry__paper_kbf_join(&folded, &wide, 1);
+    const bry__paper_kbf *made[] = {&half, &folded};
+    for (int which = 0; which < 2; which++) {
+        assert_int_equal(made[which]->items, N);
+        assert_memory_equal(made[which]->cells, all.cells, 5 * N * sizeof *all.cells);
+    }
+    for (int i = 0; i < 4; i++) /* counters stick */
+        bry__paper_kbf_join(&all, &other, 0);
+    bry__paper_kbf_join(&all, &all, 0);
+    unsigned most = 0;
+    for (uint64_t i = 0; i < (uint64_t)5 * N; i++)
+        if (bry__cell_count(all.cells[i]) > most)
+            most = bry__cell_count(all.cells[i]);
+    assert_int_equal(most, BRY__KBF_STUCK);
+    bry__paper_kbf *tables[] = {&all, &half, &other, &wide, &folded};
+    for (int i = 0; i < 5; i++)
+        bry__paper_kbf_free(tables[i], &heap);
+    bry__gf_free(&gf, &heap);
+}
+
+/* As long as the key can be decoded, an update to the letter is an update. Otherwise it damages what
+ * is there, but never touches an empty cell. */
+TEST(test_update_to_the_letter)
+{
+    bry__gf gf;
+    assert_int_equal(bry__gf_init(&gf, 9, &heap), BRY_OK);
+    bry__paper_kbf paper = paper_of(&gf, 2, 1, false); /* all keys in the same two cells */
+    uint32_t code;
+    bry__paper_kbf_insert(&paper, key(1), 10);
+    bry__paper_kbf_update_blindly(&paper, key(1), BRY__PAPER_TRIPLES, 100, 11);
+    assert_int_equal(ask(&paper, BRY__PAPER_TRIPLES, &code), BRY_PRESENT);
+    assert_int_equal(code, 11);
+    bry__paper_kbf_insert(&paper, key(2), 12); /* neither can be decoded now */
+    bry__paper_kbf_update_blindly(&paper, key(1), BRY__PAPER_TRIPLES, 100, 13);
+    uint32_t sum = bry__gf_encode(&gf, 12) ^ bry__gf_encode(&gf, 13) ^ bry__gf_encode(&gf, 14);
+    assert_int_equal(paper.cells[0], sum << 3 | 2);
+    assert_int_equal(paper.cells[1], paper.cells[0]);
+    paper.cells[0] = paper.cells[1] = 0;
+    bry__paper_kbf_update_blindly(&paper, key(1), BRY__PAPER_TRIPLES, 100, 13);
+    assert_int_equal(paper.cells[0], 0);
+    bry__paper_kbf_free(&paper, &heap);
+    bry__gf_free(&gf, &heap);
+}
+
 /* ---- sBF ----------------------------------------------------------------------------------- */
 
 TEST(test_sbf_cells)

@@ -1,7 +1,7 @@
 /* The comparison of the kBF papers: approximate state machines with kBF and sBF, and with compact. */
 #include "bench/cases/flows/flows_cases.h"
 
-#include "bench/harness/keys.h"
+#include "bench/harness/flow_states.h"
 #include "cli/core/output/output.h"
 #include "papers/greedy.h"
 #include "papers/paper_kbf.h"
@@ -9,40 +9,11 @@
 
 #include <math.h>
 
-enum { STATE_BITS = 4, STATES = 8, STEPS = 4, SEED = 19, LIVE_SHARE = 9 };
+enum { STATE_BITS = 4, SEED = 19, LIVE_SHARE = 9 };
 #define PAIRS_ERROR 1e-4 /* of the published encoder's filters */
 
 const char *const flows_structure_names[FLOWS_STRUCTURES] = {
     "sbf", "sbf, counted", "kbf, published", "kbf", "compact, 1/10", "compact, 1/4"};
-
-/*
- * What flows go through in equal parts of their life, and the share of them, in percent. States: 1
- * SYN seen, 2 SYN-ACK seen, 3 established, 4 mid-stream, 5 closing, 6 closed, 7 reset.
- */
-typedef struct flow_path {
-    unsigned share;
-    uint8_t states[STEPS];
-} flow_path;
-
-static const flow_path paths[] = {
-    {25, {1, 1, 1, 1}}, /* half-open: a SYN flood */
-    {5, {1, 2, 2, 2}},  {10, {1, 2, 3, 3}}, {40, {1, 3, 5, 6}},
-    {10, {4, 4, 5, 6}}, {8, {1, 2, 3, 7}},  {2, {1, 7, 7, 7}},
-};
-
-static const flow_path *path_of_flow(uint64_t flow)
-{
-    unsigned share = bench_random(~flow) % 100;
-    const flow_path *path = paths;
-    while (share >= path->share)
-        share -= path++->share;
-    return path;
-}
-
-static bry_hash hash_of_flow(uint64_t flow)
-{
-    return (bry_hash){bench_random(2 * flow), bench_random(2 * flow + 1)};
-}
 
 /* One of the structures, with the calls that the stream needs. */
 typedef struct state_table {
@@ -68,7 +39,7 @@ static bool put_state(state_table *table, bry_hash hash, uint8_t state, bool fir
     else if (first)
         bry__paper_kbf_insert(&table->published, hash, state);
     else
-        bry__paper_kbf_update(&table->published, hash, BRY__PAPER_TRIPLES, STATES, state);
+        bry__paper_kbf_update(&table->published, hash, BRY__PAPER_TRIPLES, FLOW_STATES, state);
     return true;
 }
 
@@ -77,7 +48,7 @@ static void delete_state(state_table *table, bry_hash hash)
     if (table->map)
         (void)bry_map_del(table->map, hash, NULL);
     else if (table->is_published)
-        bry__paper_kbf_delete(&table->published, hash, BRY__PAPER_TRIPLES, STATES);
+        bry__paper_kbf_delete(&table->published, hash, BRY__PAPER_TRIPLES, FLOW_STATES);
     else
         bry__sbf_delete(&table->sbf, hash);
 }
@@ -92,7 +63,8 @@ static bry_answer get_state(const state_table *table, bry_hash hash, uint8_t *st
             *state = (uint8_t)value.number;
     } else if (table->is_published) {
         uint32_t code;
-        answer = bry__paper_kbf_get(&table->published, hash, BRY__PAPER_TRIPLES, STATES, &code);
+        answer =
+            bry__paper_kbf_get(&table->published, hash, BRY__PAPER_TRIPLES, FLOW_STATES, &code);
         if (answer == BRY_PRESENT)
             *state = (uint8_t)code;
     } else {
@@ -116,25 +88,26 @@ static void ask_state(const state_table *table, bry_hash hash, uint8_t expected,
     }
 }
 
-/* The next step of a flow: 0 begins it, STEPS ends it. */
+/* The next step of a flow: 0 begins it, FLOW_STEPS ends it. */
 static bool step_flow(state_table *table, uint64_t flow, unsigned step, flows_trial *trial)
 {
-    const flow_path *path = path_of_flow(flow);
-    bry_hash hash = hash_of_flow(flow);
-    ask_state(table, hash, step == 0 ? 0 : path->states[step - 1], trial);
-    if (step == STEPS)
+    bry_hash hash = flow_hash(flow);
+    uint8_t old = step == 0 ? 0 : flow_state_at(flow, step - 1);
+    ask_state(table, hash, old, trial);
+    if (step == FLOW_STEPS) {
         delete_state(table, hash);
-    else if (step == 0 || path->states[step] != path->states[step - 1])
-        return put_state(table, hash, path->states[step], step == 0);
-    return true;
+        return true;
+    }
+    uint8_t state = flow_state_at(flow, step);
+    return state == old || put_state(table, hash, state, step == 0);
 }
 
 /* With each flow that begins, one takes each later step; `live` flows later it ends. */
 static bool replay_stream(state_table *table, const flows_stream *stream, flows_trial *trial)
 {
     for (uint64_t now = 0; now < stream->flows; now++)
-        for (unsigned step = 0; step <= STEPS; step++) {
-            uint64_t ago = stream->live * step / STEPS;
+        for (unsigned step = 0; step <= FLOW_STEPS; step++) {
+            uint64_t ago = stream->live * step / FLOW_STEPS;
             if (now >= ago && !step_flow(table, stream->first + now - ago, step, trial))
                 return false;
         }
@@ -176,7 +149,7 @@ static bool try_published(const bry_map_shape *shape, const flows_stream *stream
                           flows_trial *trial)
 {
     state_table table = {.is_published = true, .allocator = bry__allocator_or_default(NULL)};
-    if (bry__greedy_search(&table.codes, STATES, 0, &table.allocator) != BRY_OK)
+    if (bry__greedy_search(&table.codes, FLOW_STATES, 0, &table.allocator) != BRY_OK)
         return false;
     bool good = bry__greedy_index(&table.codes, PAIRS_ERROR) == BRY_OK;
     if (good) {

@@ -5,6 +5,7 @@ import statistics
 from axes import number
 from figure import Figure, Finding, Plot
 from kbf_codes import CODES, DECODING
+from kbf_errors import ERRORS, MOMENTS
 
 
 def balance(data):
@@ -49,7 +50,9 @@ def flow_states(data):
 
 FIGURES = [
     *CODES,
+    *ERRORS,
     *DECODING,
+    *MOMENTS,
     Figure("kbf-20", "Figures 20 to 23", "Balancing slabs over servers",
            claim="Exchanging a slab of the most loaded server with one of the least loaded, at most "
                  "ten times, lowers the imbalance (standard deviation by mean of the loads) by "

@@ -1,0 +1,113 @@
+/*
+ * kBF, figures 9 to 12: false positives among deleted keys after each of ten batches of deletions,
+ * and false negatives after each of ten batches of updates.
+ */
+#include "bench/figures/figure_list.h"
+
+#include "bench/figures/kbf/kbf_store.h"
+#include "cli/core/output/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The papers begin at 0.001, where there are few errors to count. */
+static const double errors[] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6};
+
+enum {
+    BASICS = 2, /* of the errors, for which all kinds are measured, and the first for all errors */
+};
+
+typedef struct batch_work {
+    const figure_run *run;
+    const kbf_pairs *pairs;
+    uint32_t *now; /* the values of the pairs */
+    /* Changes a batch of the keys, and returns the error that is counted. */
+    double (*step)(kbf_store *store, uint64_t from, uint64_t end, uint32_t *now);
+    kbf_kind kinds[KBF_KINDS];
+    unsigned kind_count;
+} batch_work;
+
+/* The error among the keys deleted so far. */
+static double delete_batch(kbf_store *store, uint64_t from, uint64_t end, uint32_t *now)
+{
+    (void)now;
+    kbf_store_delete(store, from, end);
+    kbf_answers gone = kbf_store_ask(store, 0, end, NULL);
+    return kbf_false_positives(&gone);
+}
+
+/* The error among all keys. */
+static double update_batch(kbf_store *store, uint64_t from, uint64_t end, uint32_t *now)
+{
+    const kbf_pairs *pairs = store->pairs;
+    kbf_store_update(store, from, end);
+    memcpy(now + from, pairs->later + from, (end - from) * sizeof *now);
+    kbf_answers present = kbf_store_ask(store, 0, pairs->count, now);
+    return kbf_false_negatives(&present);
+}
+
+static bool run_batches(const batch_work *work, kbf_kind kind, double p, double size)
+{
+    const uint64_t count = work->pairs->count;
+    const kbf_plan plan = {.p = p, .capacity = count, .size = size, .most = count};
+    kbf_store store;
+    bool good =
+        kbf_store_make(&store, kind, work->pairs, &plan) && kbf_store_fill(&store, 0, count);
+    memcpy(work->now, work->pairs->first, count * sizeof *work->now);
+    const unsigned batches = FIGURE_SIZE(work->run, 4, 10, 10);
+    for (unsigned batch = 1; batch <= batches && good; batch++) {
+        uint64_t from = count * (batch - 1) / batches, end = count * batch / batches;
+        kbf_point(work->run, size < 1 ? "half" : "full", kind, p, batch,
+                  work->step(&store, from, end, work->now));
+    }
+    kbf_store_free(&store);
+    return good;
+}
+
+static bool run_all_batches(const batch_work *work, double size)
+{
+    const unsigned error_count = FIGURE_SIZE(work->run, BASICS, 4, 6);
+    for (unsigned k = 0; k < work->kind_count; k++)
+        for (unsigned i = 0; i < (k == 0 ? error_count : BASICS); i++)
+            if (!run_batches(work, work->kinds[k], errors[i], size))
+                return false;
+    return true;
+}
+
+static bool measure_batches(batch_work *work, uint64_t count)
+{
+    kbf_pairs pairs;
+    if (!kbf_pairs_make(&pairs, work->run, count))
+        return false;
+    work->pairs = &pairs;
+    work->now = malloc(pairs.count * sizeof *work->now);
+    bool good = work->now && run_all_batches(work, 1) && run_all_batches(work, 0.5);
+    if (!work->now)
+        cli_fail(BRY_E_NOMEM, "figures of kBF");
+    free(work->now);
+    kbf_pairs_free(&pairs);
+    return good;
+}
+
+static bool measure_deletions(const figure_run *run)
+{
+    batch_work work = {.run = run,
+                       .step = delete_batch,
+                       .kinds = {KBF_PUBLISHED, KBF_OURS, KBF_COMPACT},
+                       .kind_count = 3};
+    return measure_batches(&work, FIGURE_SIZE(run, 6000, 100000, 10000000));
+}
+
+static bool measure_updates(const figure_run *run)
+{
+    batch_work work = {.run = run,
+                       .step = update_batch,
+                       .kinds = {KBF_LITERAL, KBF_PUBLISHED, KBF_OURS, KBF_COMPACT},
+                       .kind_count = 4};
+    return measure_batches(&work, FIGURE_SIZE(run, 6000, 30000, 10000000));
+}
+
+const figure kbf_09_figure = {
+    "kbf-09", "False positives after deletions", {12, 3, 1}, measure_deletions};
+const figure kbf_11_figure = {
+    "kbf-11", "False negatives after updates", {8, 3, 1}, measure_updates};
