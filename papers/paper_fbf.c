@@ -28,8 +28,6 @@
  */
 #include "papers/paper_fbf.h"
 
-#include "common/sizing.h"
-
 #include <math.h>
 
 #define SECOND 1000u
@@ -52,34 +50,14 @@ static uint64_t paper_parts(uint64_t whole, uint64_t part)
 
 /* ---- Eq. 4.3 ------------------------------------------------------------------------------- */
 
-/* The error of a check from the errors of the filters, newest first. */
-typedef struct check_error {
-    bry__paper_check check;
-    uint64_t place;
-    double newer; /* error of the filter before */
-    double none; /* probability that no stage so far errs */
-} check_error;
-
-/* alone: the filter is asked by itself, as the oldest one is. */
-static void check_error_take(check_error *sum, double error, bool alone)
-{
-    bool simple = sum->check == BRY__PAPER_SIMPLE;
-    if (simple || alone || sum->place == 0)
-        sum->none *= 1 - error;
-    if (!simple && sum->place > 1)
-        sum->none *= 1 - error * sum->newer;
-    sum->newer = error;
-    sum->place++;
-}
-
 /* Of a whole row just before a refresh, with `n` elements in each period. */
 static double planned_error(bry__paper_check check, const bry__paper_fbf_plan *plan, double n)
 {
     double full = bry__bloom_error((double)plan->bits, plan->hashes, 2 * n);
-    check_error sum = {.check = check, .none = 1};
-    check_error_take(&sum, bry__bloom_error((double)plan->bits, plan->hashes, n), false);
+    bry__check_error sum = {.check = check, .none = 1};
+    bry__check_error_take(&sum, bry__bloom_error((double)plan->bits, plan->hashes, n), false);
     for (uint32_t i = 1; i < plan->filters; i++)
-        check_error_take(&sum, full, i + 1 == plan->filters);
+        bry__check_error_take(&sum, full, i + 1 == plan->filters);
     return 1 - sum.none;
 }
 
@@ -92,12 +70,11 @@ static bool asks_oldest_alone(const bry__paper_fbf *fbf)
 
 double bry__paper_fbf_predicted(const bry__paper_fbf *fbf)
 {
-    check_error sum = {.check = fbf->options.check, .none = 1};
+    bry__check_error sum = {.check = fbf->options.check, .none = 1};
     for (const bry__paper_filter *filter = fbf->newest; filter; filter = filter->older) {
-        double n = (double)(filter->before + filter->items);
-        double error =
-            n > 0 ? bry__bloom_error((double)filter->bloom.bits, filter->bloom.hashes, n) : 0;
-        check_error_take(&sum, error, filter == fbf->oldest && asks_oldest_alone(fbf));
+        double error = bry__filter_error(filter->bloom.bits, filter->bloom.hashes,
+                                         filter->before + filter->items);
+        bry__check_error_take(&sum, error, filter == fbf->oldest && asks_oldest_alone(fbf));
     }
     return 1 - sum.none;
 }

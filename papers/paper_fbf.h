@@ -8,11 +8,7 @@
 #define BRY_PAPERS_PAPER_FBF_H
 
 #include "bloom/bloom_standard.h"
-
-typedef enum bry__paper_check {
-    BRY__PAPER_OPTIMIZED, /* the future filter, two neighbours, or the oldest filter */
-    BRY__PAPER_SIMPLE, /* any filter */
-} bry__paper_check;
+#include "papers/check_error.h"
 
 typedef struct bry__paper_fbf_options {
     bry__paper_check check;

@@ -13,10 +13,11 @@ bloomery_program(test_fbf_rates stat/test_fbf_rates.c)
 bloomery_statistics(test_fbf_rates)
 
 # The published row (papers/), and what windows are compared with.
-foreach(name test_paper_fbf test_paper_fbf_rates)
+foreach(name test_literal_fbf test_paper_fbf test_paper_fbf_rates)
   bloomery_program(${name} papers/${name}.c)
   target_link_libraries(${name} PRIVATE bloomery_papers)
 endforeach()
+add_test(NAME test_literal_fbf COMMAND test_literal_fbf)
 add_test(NAME test_paper_fbf COMMAND test_paper_fbf)
 add_test(NAME test_paper_fbf_soak COMMAND test_paper_fbf 10000000)
 set_tests_properties(test_paper_fbf_soak PROPERTIES LABELS soak TIMEOUT 3600)
