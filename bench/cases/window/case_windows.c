@@ -94,7 +94,8 @@ bool bench_windows(const window_settings *settings, windows_report *report)
     if (!compare_windows(settings, report) || !compare_bursts(settings, report))
         return false;
     for (unsigned i = 0; i < RETRY_SHARES; i++) {
-        bry_status status = window_retries(window_retry_shares[i], operations, &report->retries[i]);
+        bry_status status =
+            window_retries(window_retry_shares[i], operations, 0, &report->retries[i]);
         if (status != BRY_OK)
             return report_failure(status, "counters");
     }

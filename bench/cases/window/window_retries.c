@@ -21,6 +21,7 @@ enum {
     AHEAD = WINDOW_MS / 1000 * RATE, /* a retry comes after at most this many operations */
 };
 #define RBF_TARGET 0.01
+#define TRIAL (UINT64_C(1) << 44) /* ids, at most */
 
 enum { STEPS = 121 }; /* of 0.8, from 0.5 down to 1e-12 */
 
@@ -117,7 +118,7 @@ static bry_status apply_operation(rows *all, uint64_t id, uint64_t now)
     return status;
 }
 
-bry_status window_retries(double share, uint64_t operations, retry_facts *facts)
+bry_status window_retries(double share, uint64_t operations, uint64_t trial, retry_facts *facts)
 {
     rows all = {0};
     *facts = (retry_facts){.bytes = 3 * BITS / 8};
@@ -131,8 +132,8 @@ bry_status window_retries(double share, uint64_t operations, retry_facts *facts)
         due[i % (AHEAD + 1)] = 0;
         for (int j = 0; j < 2 && status == BRY_OK; j++)
             if (ids[j])
-                status = apply_operation(&all, ids[j], now);
-        uint64_t draw = bench_random(i + (UINT64_C(3) << 60));
+                status = apply_operation(&all, trial * TRIAL + ids[j], now);
+        uint64_t draw = bench_random(trial * TRIAL + i + (UINT64_C(3) << 60));
         if (ids[0] && (double)(draw >> 11) * 0x1p-53 < share) {
             uint64_t later = i + 1 + bench_random(draw) % (AHEAD - 1);
             if (due[later % (AHEAD + 1)] == 0)

@@ -47,7 +47,7 @@ typedef struct retry_facts {
 } retry_facts;
 
 /* A counter with each of the windows, in the same memory; this share of the operations is retried
- * once, within the window. */
-bry_status window_retries(double share, uint64_t operations, retry_facts *facts);
+ * once, within the window. Another trial has other operations. */
+bry_status window_retries(double share, uint64_t operations, uint64_t trial, retry_facts *facts);
 
 #endif
