@@ -5,7 +5,7 @@
 
 enum { ELEMENTS = 300, PERIOD = 5000, MANY = 32 };
 
-static bool measure_size(const figure_run *run, uint64_t bits)
+static bool measure_filter_size(const figure_run *run, uint64_t bits)
 {
     double formula = fbf_start_error(BRY__PAPER_OPTIMIZED, bits, ELEMENTS / 2);
     double steady = fbf_steady_error(BRY__PAPER_OPTIMIZED, bits, ELEMENTS / 2);
@@ -27,13 +27,13 @@ static bool measure_size(const figure_run *run, uint64_t bits)
     return done;
 }
 
-static bool measure_sizes(const figure_run *run)
+static bool measure_filter_sizes(const figure_run *run)
 {
     bool done = true;
     for (uint64_t bits = 5000; bits <= 30000 && done; bits += 1250)
-        done = measure_size(run, bits);
+        done = measure_filter_size(run, bits);
     return done;
 }
 
 const figure fbf_6_3_figure = {
-    "fbf-6.3", "The formula by the size of a filter", {8, 10, 10}, measure_sizes};
+    "fbf-6.3", "The formula by the size of a filter", {8, 10, 10}, measure_filter_sizes};
