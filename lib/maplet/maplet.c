@@ -258,9 +258,11 @@ static inline void find_key(const bry__maplet *maplet, bry_hash hash, bool movin
     key->table = maplet->tables;
     if (maplet->tables == 0)
         return;
-    if (newest > 0)
+    if (newest > 0) { /* both records are fetched at the same time */
+        bry__table_fetch_record(&maplet->table[newest], fingerprint_of(maplet, newest, hash));
         bry__table_prefetch(&maplet->table[newest - 1], fingerprint_of(maplet, newest - 1, hash),
                             false);
+    }
     bool found = bry__table_find(&maplet->table[newest], fingerprint_of(maplet, newest, hash),
                                  moving, &key->at, &key->value);
     if (found)
@@ -308,8 +310,19 @@ void bry__maplet_close_table(bry__maplet *maplet)
 
 unsigned bry__maplet_place(const bry__maplet *maplet)
 {
-    if (maplet->tables == 1 && bry__maplet_live(maplet, 0) < bry__chain_capacity(&maplet->chain, 0))
-        return 0;
+    /* Most are as planned, and not full: bry__chain_place() without tables that are not open. */
+    unsigned place = maplet->tables;
+    bool planned = true;
+    uint64_t sum = 0;
+    for (unsigned i = maplet->tables; i-- > 0;) {
+        uint64_t live = bry__maplet_live(maplet, i);
+        uint64_t capacity = bry__chain_capacity(&maplet->chain, i);
+        planned = planned && live <= capacity;
+        place = live < capacity ? i : place;
+        sum += live;
+    }
+    if (planned && place < maplet->chain.tables && sum < maplet->chain.most)
+        return place;
     uint64_t n[BRY__MAPLET_TABLES];
     bry__maplet_counts(maplet, n);
     return bry__chain_place(&maplet->chain, n);

@@ -336,6 +336,11 @@ void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, siz
             answers[i] = bry__table_get(table, fingerprints[i], &values[i]);
 }
 
+void bry__table_fetch_record(const bry__table *table, uint64_t fingerprint)
+{
+    __builtin_prefetch(bry__table_segment(table, bry__table_segment_of(table, fingerprint)));
+}
+
 void bry__table_prefetch(const bry__table *table, uint64_t fingerprint, bool adding)
 {
     bry__spot at = bry__table_spot(table, fingerprint);

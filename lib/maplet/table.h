@@ -78,6 +78,8 @@ bool bry__table_has_entry(const bry__table *table, uint64_t fingerprint, uint32_
 void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, size_t n,
                       uint32_t *values, uint8_t *answers);
 
+/* Prefetches the record of the fingerprint's segment. */
+void bry__table_fetch_record(const bry__table *table, uint64_t fingerprint);
 /* Prefetches what a look-up or an addition will touch; waits only for the segment's record. */
 void bry__table_prefetch(const bry__table *table, uint64_t fingerprint, bool adding);
 

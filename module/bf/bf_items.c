@@ -96,13 +96,14 @@ static size_t bf_add_in_order(bry_filter *filter, item_batch *batch, bry_status 
     return batch->n;
 }
 
-/*
- * Replicates the first n items. Most commands have one, which the server formats faster this way.
- */
+/* Replicates the first n items. Most commands have no other arguments than the key and these. */
 static void bf_replicate_added(const bf_adding *self, const item_batch *batch, size_t n)
 {
-    if (n == 1)
-        api.Replicate(self->context, BF_EFFECT_ADD, "ss", self->argv[1], batch->items[0]);
+    static server_string *effect;
+    if (!effect)
+        effect = api.CreateString(NULL, BF_EFFECT_ADD, strlen(BF_EFFECT_ADD));
+    if (batch->items == self->argv + 2 && n == batch->n)
+        object_replicate_as(self->context, self->argv, effect);
     else
         api.Replicate(self->context, BF_EFFECT_ADD, "sv", self->argv[1], batch->items, n);
 }

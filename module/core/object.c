@@ -275,6 +275,14 @@ void object_changed(server_context *context, server_string *name, const char *ev
     api.NotifyKeyspaceEvent(context, SERVER_NOTIFY_MODULE, event, name);
 }
 
+void object_replicate_as(server_context *context, server_string **argv, server_string *name)
+{
+    server_string *own = argv[0];
+    argv[0] = name;
+    api.ReplicateVerbatim(context);
+    argv[0] = own;
+}
+
 int object_put_like(server_context *context, server_string *name, opened_key *target,
                     held_object *made, const char *event)
 {

@@ -135,6 +135,14 @@ int object_put_like(server_context *context, server_string *name, opened_key *ta
  * command. */
 void object_changed(server_context *context, server_string *name, const char *event, bool verbatim);
 
+/*
+ * Replicates a command with all its arguments, but under this name. `argv` is what the server
+ * passed to the handler: the array of the client, whose elements ReplicateVerbatim() takes. For
+ * commands that must be fast: Replicate() first looks up the name and copies the arguments, which
+ * takes as long as adding an item to a filter.
+ */
+void object_replicate_as(server_context *context, server_string **argv, server_string *name);
+
 /* Counts a refusal by the library and replies with its error. FULL and UNSURE are replicated, see
  * above. */
 int object_refused(server_context *context, command_family *family, bry_status status);
