@@ -104,14 +104,9 @@ static bry_status counter_batch_prepare(bry_counter *counters, batch *b, small_b
  */
 static void counter_batch_ask(const bry_counter *counters, batch *b)
 {
-    if (b->n == 1)
-        bry__window_fetch(counters->window, b->ids[0]);
     for (size_t i = 0; i < b->n; i++)
         bry__counter_names_fetch_name(&counters->names, b->keys[i]);
-    if (b->n == 1)
-        b->was[0] = (uint8_t)bry_window_has(counters->window, b->ids[0], b->now);
-    else
-        bry_window_has_n(counters->window, b->ids, b->n, b->now, b->was);
+    bry_window_has_n(counters->window, b->ids, b->n, b->now, b->was);
 }
 
 /* Finds or adds a name for each operation that looks new. */
@@ -227,14 +222,38 @@ static bry_status counter_batch_remember(bry_counter *counters, batch *b)
         return counter_advance(counters, b->now);
     }
     bool fits = counter_batch_fits_alone(b, 1) && counter_batch_fits_alone(b, -1);
-    if (b->n > 1)
-        return fits ? bry_window_add_n(counters->window, b->ids, b->n, b->now, b->was)
-                    : counter_batch_remember_exactly(counters, b);
+    if (!fits && b->n == 1)
+        return BRY_E_OVERFLOW;
+    return fits ? bry_window_add_n(counters->window, b->ids, b->n, b->now, b->was)
+                : counter_batch_remember_exactly(counters, b);
+}
+
+/*
+ * A batch of one operation, which is new nearly always: the window is not asked before the id is
+ * added, and so searched once. False: nothing has changed, and the general way has to say why.
+ */
+static bool counter_batch_attempt_one(bry_counter *counters, batch *b)
+{
+    bry_window *window = counters->window;
+    bry__counter_names *names = &counters->names;
+    bry__window_fetch(window, b->ids[0]); /* while the names are fetched */
+    bry__counter_names_fetch_name(names, b->keys[0]);
+    bry__counter_name *name = bry__counter_names_find(names, b->keys[0]);
+    bool made = !name;
+    if (made && bry__counter_names_add(names, b->keys[0], &name) != BRY_OK)
+        return false;
+    int64_t sum;
+    uint64_t refused = window->refused_full;
     bry_answer was = BRY_ABSENT;
-    bry_status status =
-        fits ? bry__window_add_new(counters->window, b->ids[0], b->now, &was) : BRY_E_OVERFLOW;
+    bool done = !__builtin_add_overflow(name->value, counter_batch_op(b, 0)->delta, &sum) &&
+                bry_window_add(window, b->ids[0], b->now, &was) == BRY_OK;
+    window->refused_full = refused;
+    if (!done && made)
+        bry__counter_names_del(names, name);
+    b->names[0] = done ? name : NULL;
+    b->made[0] = done && made;
     b->was[0] = (uint8_t)was;
-    return status;
+    return done;
 }
 
 /* Everything except the log: afterwards the names are there, the window remembers, and b->was says
@@ -243,6 +262,11 @@ static bry_status counter_batch_attempt(bry_counter *counters, batch *b)
 {
     bry__counter_meter *meter = &counters->meter;
     size_t n = b->n;
+    meter->limit = counters->options.max_bytes;
+    bool done = n == 1 && counter_batch_attempt_one(counters, b);
+    meter->limit = 0;
+    if (done)
+        return BRY_OK;
     counter_batch_ask(counters, b);
     meter->denied = false;
     meter->limit = counters->options.max_bytes;

@@ -310,6 +310,8 @@ void bry__maplet_close_table(bry__maplet *maplet)
 
 unsigned bry__maplet_place(const bry__maplet *maplet)
 {
+    if (maplet->tables == 1 && bry__maplet_live(maplet, 0) < bry__chain_capacity(&maplet->chain, 0))
+        return 0;
     /* Most are as planned, and not full: bry__chain_place() without tables that are not open. */
     unsigned place = maplet->tables;
     bool planned = true;

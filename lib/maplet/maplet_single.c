@@ -39,20 +39,16 @@ bry_status bry__single_begin(bry__maplet *maplet, bool whole)
 
 /* ---- one key ------------------------------------------------------------------------------- */
 
-/* bry__single_put() into an open table. */
-static bry_status single_put(bry__maplet *maplet, unsigned i, bry_hash hash, uint32_t value,
-                             bool maybe, bry__single_step *step)
+/* bry__single_put() at a place in an open table; the value there is `before`, if it was found. */
+static bry_status single_put_at(bry__maplet *maplet, unsigned i, const bry__table_place *at,
+                                bool found, uint32_t before, uint32_t value, bry__single_step *step)
 {
     bry__table *table = &maplet->table[i];
     bry__values *values = maplet->values;
-    uint64_t fingerprint = bry__fingerprint(hash, table->range);
-    uint32_t before = value;
-    bry__table_place at;
-    bool found = bry__table_find(table, fingerprint, true, &at, &before) && maybe;
     if (found && before == value)
         return BRY_OK;
-    bry_status status = found ? bry__table_replace_at(table, &at, before, value, &maplet->allocator)
-                              : bry__table_add_at(table, &at, value, &maplet->allocator);
+    bry_status status = found ? bry__table_replace_at(table, at, before, value, &maplet->allocator)
+                              : bry__table_add_at(table, at, value, &maplet->allocator);
     if (status != BRY_OK)
         return status;
     bool live = found && values->name[before - values->first] != BRY__NO_NAME;
@@ -74,11 +70,29 @@ bry_status bry__single_put(bry__maplet *maplet, unsigned i, bry_hash hash, uint3
     step->did = BRY__PUT_NOTHING;
     while (maplet->tables <= i && status == BRY_OK)
         status = bry__maplet_open_table(maplet);
-    if (status == BRY_OK)
-        status = single_put(maplet, i, hash, value, maybe, step);
+    if (status == BRY_OK) {
+        uint32_t before = value;
+        bry__table_place at;
+        bool found = bry__table_find(&maplet->table[i], single_fingerprint(maplet, i, hash), true,
+                                     &at, &before) &&
+                     maybe;
+        status = single_put_at(maplet, i, &at, found, before, value, step);
+    }
     while (status != BRY_OK && maplet->tables > tables)
         bry__maplet_close_table(maplet);
     return status;
+}
+
+bry_status bry__single_put_new(bry__maplet *maplet, unsigned i, bry_hash hash, uint32_t value,
+                               bool *live, bry__single_step *step)
+{
+    uint32_t before = value;
+    bry__table_place at;
+    bool found =
+        bry__table_find(&maplet->table[i], single_fingerprint(maplet, i, hash), true, &at, &before);
+    step->did = BRY__PUT_NOTHING;
+    *live = found && bry__values_is_live(maplet, before);
+    return *live ? BRY_OK : single_put_at(maplet, i, &at, found, before, value, step);
 }
 
 void bry__single_take_back(bry__maplet *maplet, bry_hash hash, uint32_t value,

@@ -43,6 +43,9 @@ typedef struct bry__single_step {
  * caller knows that the table has no entry for the key. BRY_E_NOMEM: nothing has changed. */
 bry_status bry__single_put(bry__maplet *maplet, unsigned i, bry_hash hash, uint32_t value,
                            bool maybe, bry__single_step *step);
+/* The same for table i, which is open, if that has no live value for the key; *live: it has one. */
+bry_status bry__single_put_new(bry__maplet *maplet, unsigned i, bry_hash hash, uint32_t value,
+                               bool *live, bry__single_step *step);
 /* Undoes a put; later ones must have been undone before. Needs no memory; tables stay open. */
 void bry__single_take_back(bry__maplet *maplet, bry_hash hash, uint32_t value,
                            const bry__single_step *step);

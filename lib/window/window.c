@@ -258,17 +258,6 @@ bry_status bry_window_add(bry_window *window, bry_hash hash, uint64_t now, bry_a
     return status;
 }
 
-bry_status bry__window_add_new(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was)
-{
-    if (!window->engine->add_new)
-        return bry_window_add(window, hash, now, was);
-    bry_status status = window_admit(window, &now);
-    if (status != BRY_OK)
-        return status;
-    *was = BRY_ABSENT;
-    return window_end_change(window, now, window->engine->add_new(window->self, hash, now));
-}
-
 bry_status bry_window_add_n(bry_window *window, const bry_hash *hashes, size_t n, uint64_t now,
                             uint8_t *was)
 {

@@ -61,8 +61,6 @@ typedef struct bry__window_engine {
 
     /* FULL (only with options->refuse), NOMEM. */
     bry_status (*add)(void *self, bry_hash hash, uint64_t now, bry_answer *was);
-    /* The same for an element that is absent at `now`. NULL: add is as fast. */
-    bry_status (*add_new)(void *self, bry_hash hash, uint64_t now);
     /* All or nothing; was may be NULL. */
     bry_status (*add_n)(void *self, const bry_hash *hashes, size_t n, uint64_t now, uint8_t *was);
     /* NULL: not supported. NOMEM. */

@@ -44,9 +44,6 @@ static inline void bry__window_fetch(const bry_window *window, bry_hash hash)
         window->engine->fetch(window->self, hash);
 }
 
-/* bry_window_add() of a hash that bry_window_has() has just found absent at that time. */
-bry_status bry__window_add_new(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was);
-
 /* Whether a change at `now` moves the window's time, or sets it. 0 is a valid time. */
 static inline bool bry__window_moves(const bry_window *window, uint64_t now)
 {

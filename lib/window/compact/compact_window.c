@@ -211,11 +211,12 @@ static void compact_window_has_n(const void *self, const bry_hash *hashes, size_
                                 answers + done);
 }
 
-/* Prefetches the places where the element may be and where it would be added. */
+/* Prefetches the places where the element may be and where it would be added, mostly in the newest
+ * table. */
 static void compact_window_prefetch(const void *self, bry_hash hash)
 {
     const bry__compact_window *window = self;
-    bry__single_prefetch(&window->maplet, hash, bry__maplet_place(&window->maplet));
+    bry__single_prefetch(&window->maplet, hash, window->maplet.tables - 1u);
 }
 
 /* ---- adding --------------------------------------------------------------------------------- */
@@ -260,6 +261,14 @@ static bry_status compact_window_add_one(bry__compact_window *window, bry_hash h
 {
     unsigned table;
     step->did = BRY__PUT_NOTHING;
+    if (window->maplet.tables == 1 && window->value != BRY__NO_NAME && !window->shape.refresh &&
+        bry__compact_window_place(window, &table) == BRY_OK && table == 0) { /* one search */
+        bool live;
+        bry_status status =
+            bry__single_put_new(&window->maplet, 0, hash, window->value, &live, step);
+        *was = live ? BRY_PRESENT : BRY_ABSENT;
+        return status;
+    }
     found there = compact_window_find(&window->maplet, hash);
     *was = there.any ? BRY_PRESENT : BRY_ABSENT;
     if (*was == BRY_ABSENT) {
@@ -291,21 +300,6 @@ static bry_status compact_window_add(void *self, bry_hash hash, uint64_t now, br
     if (status == BRY_OK)
         *was = answer;
     return status;
-}
-
-static bry_status compact_window_add_new(void *self, bry_hash hash, uint64_t now)
-{
-    bry__compact_window *window = self;
-    bry__changing change;
-    bry_status status = bry__compact_window_begin(window, now, true, &change);
-    if (status != BRY_OK)
-        return status;
-    bry__single_step unused;
-    unsigned table;
-    status = bry__compact_window_place(window, &table);
-    if (status == BRY_OK)
-        status = compact_window_put(window, table, hash, true, &unused);
-    return bry__compact_window_end(window, &change, status, 1, now);
 }
 
 /* For each element of a batch: what it changed, and whether it was present. */
@@ -485,7 +479,6 @@ const bry__window_engine bry__compact_window_engine = {
     .has_n = compact_window_has_n,
     .fetch = compact_window_prefetch,
     .add = compact_window_add,
-    .add_new = compact_window_add_new,
     .add_n = compact_window_add_n,
     .del = compact_window_del,
     .advance = compact_window_advance,

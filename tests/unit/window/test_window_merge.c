@@ -53,7 +53,7 @@ TEST(test_asked_before_added)
             bry__window_fetch(asked, key(item));
             if (was == BRY_ABSENT) {
                 bry_answer then = BRY_PRESENT;
-                assert_int_equal(bry__window_add_new(asked, key(item), now, &then), BRY_OK);
+                assert_int_equal(bry_window_add(asked, key(item), now, &then), BRY_OK);
                 assert_int_equal(then, BRY_ABSENT);
                 fresh++;
             } else {
