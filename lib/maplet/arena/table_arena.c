@@ -25,6 +25,7 @@
  * The last area is allocated in steps of 1/256 to 1/1024 of the table, so that little of it is
  * unused. No call moves more than two areas. Removals need no memory.
  */
+#include "common/attributes.h"
 #include "maplet/arena/area.h"
 
 /* ---- compacting ----------------------------------------------------------------------------- */
@@ -104,18 +105,11 @@ static bool compact_out(bry__table *table, const bry__placed *block, const bry_a
     return true;
 }
 
-bool bry__arena_compact(bry__table *table, const bry_allocator *allocator)
+/* Moves some blocks, or out of the areas if `out`. Not inlined: the lists take 80 KB of stack, which
+ * the compiler touches page by page at the beginning of the function. */
+static BRY__COLD bool compact_some(bry__table *table, bool out, const bry_allocator *allocator)
 {
     bry__arena *arena = table->arena;
-    if (!arena || (!arena->first && table->segments >= arena->least / 2))
-        return false;
-    if (!arena->first || table->n == bry__overflow_count(&table->overflow)) {
-        bry__arena_free_some(table, SIZE_MAX, allocator);
-        return false;
-    }
-    bool out = table->segments < arena->least / 2;
-    if (!out && arena->free <= arena->bytes / 32 + arena->most / 128)
-        return false;
     bry__placed_list list;
     if (!bry__area_list(table, arena->last, &list))
         return false;
@@ -128,6 +122,21 @@ bool bry__arena_compact(bry__table *table, const bry_allocator *allocator)
         return compact_out(table, &last, allocator);
     return compact_last(table, &list, allocator) ||
            (arena->first != arena->last && compact_into_others(table, &list));
+}
+
+bool bry__arena_compact(bry__table *table, const bry_allocator *allocator)
+{
+    bry__arena *arena = table->arena;
+    if (!arena || (!arena->first && table->segments >= arena->least / 2))
+        return false;
+    if (!arena->first || table->n == bry__overflow_count(&table->overflow)) {
+        bry__arena_free_some(table, SIZE_MAX, allocator);
+        return false;
+    }
+    bool out = table->segments < arena->least / 2;
+    if (!out && arena->free <= arena->bytes / 32 + arena->most / 128)
+        return false;
+    return compact_some(table, out, allocator);
 }
 
 /* ---- whole arenas --------------------------------------------------------------------------- */
