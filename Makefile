@@ -93,12 +93,11 @@ fuzz:
 	@scripts/fuzz build-fuzz $(TIME)
 
 # In its own folder, so that `make install` never takes programs that link the compared libraries.
+# RESUME=1 goes on after a run that failed.
 bench:
 	@scripts/packages bench
 	@$(call build,build-bench,-DBLOOMERY_BENCH=ON)
-	@build-bench/bloomery-bench all --markdown doc/benchmarks.md
-	@scripts/bench-server build-bench/bloomery.so
-	@scripts/bench-dedup build-bench/bloomery build-bench/dedup --markdown doc/benchmarks.md --large || [ $$? = 77 ]
+	@scripts/bench build-bench $(if $(RESUME),--resume)
 
 # build/figures/report.html: every figure of the papers, at SCALE; FIGURES measures only some of them.
 figures:
@@ -136,7 +135,7 @@ help:
 	@echo "make test         all tests: plain, address and undefined behaviour, threads, AArch64"
 	@echo "make soak         the long checks; each fuzzer for SOAK_TIME=$(SOAK_TIME) seconds"
 	@echo "make fuzz         each fuzzer for TIME=$(TIME) seconds"
-	@echo "make bench        compares with other libraries; rewrites the tables of doc/benchmarks.md"
+	@echo "make bench        compares with others; rewrites the tables of README.md and doc/benchmarks.md"
 	@echo "make docs         generates doc/commands/ and completions/"
 	@echo "make interface    records the interface, which the tests compare"
 	@echo "make figures      the figures of the papers in build/figures/report.html; SCALE=full as in the papers"

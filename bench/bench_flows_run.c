@@ -10,7 +10,9 @@ int bench_run_flows(const bench_request *asked)
     /* The papers' number of flows belongs to the default number of packets. */
     uint64_t packets = asked->settings.items;
     uint64_t flows = packets < FLOWS_PACKETS ? packets / 11 : FLOWS_PAPER_FLOWS;
-    if (!bench_flows_paper(flows, &report.paper) || !bench_flows_speed(packets, &report.speed))
+    /* The programs first: a child's peak memory includes what this process uses when it forks. */
+    if (!bench_flows_programs(packets, &report.programs) ||
+        !bench_flows_paper(flows, &report.paper) || !bench_flows_speed(packets, &report.speed))
         return CLI_FAILED;
     if (!asked->as_json) {
         bench_open_text(asked);

@@ -47,7 +47,6 @@ static const bench_case cases[] = {
      SEEN_ERROR},
     {"flows", bench_run_flows,
      BENCH_USES(BENCH_ISA) | BENCH_USES(BENCH_JSON) | BENCH_USES(BENCH_ITEMS), 10000000, 0.001},
-    {"all", bench_run_all, FOR_FILTERS | BENCH_USES(BENCH_MARKDOWN), 10000000, 0.01},
 };
 
 static const bench_case *find_case(const char *name)
@@ -83,12 +82,9 @@ static const char cases_text[] =
     "             under retries: --elements --generations --error --batch --rounds --isa\n"
     "  seen       bloomery seen, awk and sort: --items --error --rounds\n"
     "  flows      states of flows in sBF, kBF and compact; bloomery flows and a\n"
-    "             loop over libpcap: --items (packets) --isa\n"
-    "  all        hash and filters; a maplet of at most 2M entries and an exact\n"
-    "             hash table, maps of at most 2M keys, memcached with at most 1M,\n"
-    "             indexes, windows of at most 1M elements, and seen";
+    "             loop over libpcap; softflowd: --items (packets) --isa";
 
-static const char examples_text[] = "  bloomery-bench all\n"
+static const char examples_text[] = "  bloomery-bench maps --items 2M\n"
                                     "  bloomery-bench filter --engine compact --items 1M --json";
 static const char more_text[] =
     "Candidates take turns in each round, with fresh state, on the same keys. Answers\n"
@@ -107,7 +103,7 @@ static void fill_options(bench_given *given, cli_option options[BENCH_OPTIONS])
                               &given->value_bits, 0},
         [BENCH_ERROR] =
             {"error", CLI_SHARE, "P",
-             "error to plan for (default: filters, all 1%; indexes 2^-14; seen 1e-6; others 0.1%)",
+             "error to plan for (default: filters 1%; indexes 2^-14; seen 1e-6; others 0.1%)",
              &given->error, 0},
         [BENCH_GROW] = {"grow", CLI_FLAG, NULL, "maplet, map, index, indexes: growable",
                         &given->grow, 0},
@@ -154,9 +150,6 @@ static void fill_options(bench_given *given, cli_option options[BENCH_OPTIONS])
                         &given->mode, 0},
         [BENCH_ISA] = {"isa", CLI_TEXT, "I", "scalar, avx2, avx512 or neon instead of the best",
                        &given->isa, 0},
-        [BENCH_MARKDOWN] = {"markdown", CLI_TEXT, "FILE",
-                            "all: also rewrite the block of results in this file", &given->markdown,
-                            0},
         [BENCH_JSON] = {"json", CLI_FLAG, NULL, "JSON instead of tables", &given->as_json, 0},
     };
     memcpy(options, rows, sizeof rows);
@@ -196,7 +189,7 @@ int bench_options_read(int argc, char **argv, bench_given *given)
         .most_words = 1,
         .least_words = 1,
         .missing = "no case is given: hash, filter, filters, maplet, map, maps, "
-                   "memcached, index, indexes, window, windows, seen, flows or all",
+                   "memcached, index, indexes, window, windows, seen or flows",
     };
     size_t count;
     int code = cli_read_args(&syntax, argc, argv, &count);

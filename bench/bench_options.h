@@ -31,7 +31,6 @@ enum bench_option {
     BENCH_GENERATIONS,
     BENCH_MODE,
     BENCH_ISA,
-    BENCH_MARKDOWN,
     BENCH_JSON,
     BENCH_OPTIONS
 };
@@ -53,7 +52,7 @@ typedef struct bench_given {
     uint64_t elements, generations;
     double error;
     bool grow, compare, segmented, as_json;
-    const char *value_bits, *mode, *isa, *markdown;
+    const char *value_bits, *mode, *isa;
     map_settings map; /* of these only values, raw, unmasked and top */
     map_words words; /* as typed; `engine` is that of every case */
 } bench_given;

@@ -143,7 +143,6 @@ int bench_request_read(const bench_given *given, bench_request *asked)
                 .compare = given->compare,
             },
         .as_json = given->as_json,
-        .markdown = given->markdown,
     };
     bench_settings *settings = &asked->settings;
     int code = CLI_GO_ON;

@@ -10,7 +10,6 @@ typedef struct bench_request {
     bench_settings settings;
     window_settings window; /* engine, mode, elements and generations of windows */
     bool as_json;
-    const char *markdown; /* the file whose results are replaced, or NULL */
     bench_machine machine;
 } bench_request;
 

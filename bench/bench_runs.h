@@ -29,7 +29,6 @@ int bench_run_window(const bench_request *asked); /* these three: bench_window_r
 int bench_run_windows(const bench_request *asked);
 int bench_run_seen(const bench_request *asked);
 int bench_run_flows(const bench_request *asked); /* bench_flows_run.c */
-int bench_run_all(const bench_request *asked);
 
 /* Begin and end of a report. The end returns the exit code: memory may run out while writing. */
 void bench_open_json(cli_json *json, const bench_request *asked, const char *name);

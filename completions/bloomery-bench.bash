@@ -20,7 +20,6 @@ _bloomery_bench() {
         " --group") values="1 8 16 32 64 128 256 512" ;;
         " --mode") values="improved paper simple" ;;
         " --isa") values="scalar avx2 avx512 neon" ;;
-        " --markdown") values="<files>" ;;
     esac
     if [[ $values == "<files>" ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
@@ -34,8 +33,8 @@ _bloomery_bench() {
     fi
     case "$path" in
         "")
-            words="--engine --items --value-bits --error --grow --batch --rounds --compare --shape --decode --encoder --unmasked --values --raw --skew --top --size --units --unit-capacity --group --segmented --elements --generations --mode --isa --markdown --json -h --help"
-            inner="hash filter filters maplet map maps memcached index indexes window windows seen flows all"
+            words="--engine --items --value-bits --error --grow --batch --rounds --compare --shape --decode --encoder --unmasked --values --raw --skew --top --size --units --unit-capacity --group --segmented --elements --generations --mode --isa --json -h --help"
+            inner="hash filter filters maplet map maps memcached index indexes window windows seen flows"
             ;;
     esac
     if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD > 1)); then

@@ -1,6 +1,7 @@
 /*
- * The cases. A case first measures and fills a report; afterwards the report is written as JSON, as
- * a table, or as a table of doc/benchmarks.md, so that writing does not disturb the measurement.
+ * The cases. A case first measures and fills a report; afterwards the report is written as JSON or as
+ * a table, so that writing does not disturb the measurement. The tables of README.md and
+ * doc/benchmarks.md are made from the JSON (bench/tables/).
  */
 #ifndef BLOOMERY_BENCH_BENCH_CASES_H
 #define BLOOMERY_BENCH_BENCH_CASES_H
@@ -63,7 +64,6 @@ bool bench_filters(const bench_settings *settings, bool compare, filter_report *
 void bench_filter_json(cli_json *json, const filter_report *report); /* one engine, flat */
 void bench_filters_json(cli_json *json, const filter_report *report); /* one object per filter */
 bool bench_filters_text(FILE *out, const filter_report *report);
-bool bench_filters_markdown(FILE *out, const filter_report *report);
 
 /* ---- maplet: speed, size and error --------------------------------------------------------- */
 
@@ -87,7 +87,6 @@ typedef struct maplet_report {
 bool bench_maplet(const bench_settings *settings, maplet_report *report);
 void bench_maplet_json(cli_json *json, const maplet_report *report);
 bool bench_maplet_text(FILE *out, const maplet_report *report);
-bool bench_maplet_markdown(FILE *out, const maplet_report *report);
 
 /* ---- map: speed, size and error by kind ---------------------------------------------------- */
 
@@ -139,7 +138,6 @@ typedef struct maps_report {
 bool bench_maps(const bench_settings *settings, maps_report *report);
 void bench_maps_json(cli_json *json, const maps_report *report);
 bool bench_maps_text(FILE *out, const maps_report *report);
-bool bench_maps_markdown(FILE *out, const maps_report *report);
 
 /* ---- memcached: a map in the process against one behind a socket ----------------------------- */
 
@@ -164,12 +162,12 @@ typedef struct remote_report {
 bool bench_remote(const bench_settings *settings, remote_report *report);
 void bench_remote_json(cli_json *json, const remote_report *report);
 bool bench_remote_text(FILE *out, const remote_report *report);
-bool bench_remote_markdown(FILE *out, const remote_report *report);
 
 /* ---- index: speed, size and error ------------------------------------------------------------ */
 
 typedef struct index_report {
     bench_settings settings;
+    bool exact; /* an exact hash table instead of the library's index */
     bry_index_shape shape;
     uint64_t asked; /* elements of each phase but the first and the last */
     index_record record;
@@ -202,7 +200,8 @@ void index_row_json(cli_json *json, const index_report *report);
 /* ---- indexes: groups side by side, and errors under control
  * ----------------------------------- */
 
-enum { INDEXES_GROUPS = 5, INDEXES_ROWS = INDEXES_GROUPS + 1 }; /* the last one is compact */
+/* The first rows are groups of dba. */
+enum { INDEXES_GROUPS = 5, INDEXES_COMPACT = INDEXES_GROUPS, INDEXES_EXACT, INDEXES_ROWS };
 enum indexes_many { INDEXES_MANY_DBA, INDEXES_MANY_COMPACT, INDEXES_MANY_ROWS };
 enum indexes_control {
     INDEXES_UNCONTROLLED,
@@ -223,15 +222,13 @@ typedef struct control_report {
 typedef struct indexes_report {
     bench_settings settings;
     index_report row[INDEXES_ROWS];
-    bool complete; /* valid, with the following */
     index_report many[INDEXES_MANY_ROWS];
     uint32_t planned, grown; /* units */
     control_report control[INDEXES_CONTROLS];
 } indexes_report;
 
-bool bench_indexes(const bench_settings *settings, bool complete, indexes_report *report);
+bool bench_indexes(const bench_settings *settings, indexes_report *report);
 void bench_indexes_json(cli_json *json, const indexes_report *report);
 bool bench_indexes_text(FILE *out, const indexes_report *report);
-bool bench_indexes_markdown(FILE *out, const indexes_report *report);
 
 #endif

@@ -56,7 +56,8 @@ static void write_packet(const flow_traffic *made, FILE *out, unsigned length, u
 
 static void write_traffic(const flow_traffic *made, unsigned length)
 {
-    write_packet(made, made->whole, length, WHOLE);
+    if (made->whole)
+        write_packet(made, made->whole, length, WHOLE);
     write_packet(made, made->heads, length, HEAD);
 }
 
@@ -245,7 +246,8 @@ bool flow_traffic_write(flow_traffic *made, uint64_t packets, FILE *whole, FILE 
 {
     made->whole = whole;
     made->heads = heads;
-    write_file_header(whole, WHOLE);
+    if (whole)
+        write_file_header(whole, WHOLE);
     write_file_header(heads, HEAD);
     for (uint64_t end = made->packets + packets; made->packets < end && !made->failed;
          made->packets++) {
@@ -256,6 +258,6 @@ bool flow_traffic_write(flow_traffic *made, uint64_t packets, FILE *whole, FILE 
         else
             send_connection(made);
     }
-    bool flushed = fflush(whole) == 0 && fflush(heads) == 0;
-    return flushed && !made->failed && !ferror(whole) && !ferror(heads);
+    bool written = (!whole || (fflush(whole) == 0 && !ferror(whole))) && fflush(heads) == 0;
+    return written && !made->failed && !ferror(heads);
 }

@@ -27,8 +27,8 @@ typedef struct flow_traffic flow_traffic;
 flow_traffic *flow_traffic_new(void);
 void flow_traffic_free(flow_traffic *made);
 
-/* Writes the next packets, whole to the first file, and the first 128 bytes of each to the second.
- * False if a write failed or memory ran out. */
+/* Writes the next packets, whole to the first file unless it is NULL, and the first 128 bytes of
+ * each to the second. False if a write failed or memory ran out. */
 bool flow_traffic_write(flow_traffic *made, uint64_t packets, FILE *whole, FILE *heads);
 
 uint64_t flow_traffic_connections(const flow_traffic *made); /* that have begun */

@@ -5,8 +5,7 @@
 #ifndef BLOOMERY_BENCH_LINE_PROGRAMS_H
 #define BLOOMERY_BENCH_LINE_PROGRAMS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "bench/peers/program_run.h"
 
 /* Whether line i repeats an earlier line, which is not itself a repeat. */
 static inline bool line_is_repeat(uint64_t i)
@@ -20,20 +19,6 @@ void line_write(uint64_t i, char to[LINE_BYTES + 1]);
 /* An open, unnamed temporary file with this many lines; -1 with errno. */
 int line_file(uint64_t lines);
 
-typedef struct line_run {
-    bool there; /* false: there is no such program */
-    bool done; /* it ended with exit code 0 */
-    double seconds, processor;
-    uint64_t peak_bytes;
-} line_run;
-
-/* Reads a program's output while it runs. */
-typedef void line_reader(void *context, int fd);
-
-/* Runs the program on the file; without a reader its output is discarded. */
-line_run line_program_run(const char *const *arguments, int file, line_reader *reader,
-                          void *context);
-
 /* Checks the output line by line. */
 typedef struct line_check {
     uint64_t lines; /* of the input; set before */
@@ -41,6 +26,6 @@ typedef struct line_check {
     uint64_t printed, missing; /* first occurrences that are missing */
     bool wrong; /* an unexpected line, or one in the wrong place */
 } line_check;
-line_reader line_check_read;
+program_reader line_check_read;
 
 #endif

@@ -2,12 +2,9 @@
 
 import math
 import os
-import pathlib
-import signal
 import subprocess
-import tempfile
 
-from bench_runner import BLOOMERY, Case, PROGRAM, load, main, run
+from bench_runner import BLOOMERY, Case, load, main, run
 
 SMALL = ["--items", "20k", "--rounds", "1"]
 PHASES = ["add", "hit", "miss", "hit_ready", "miss_ready"]
@@ -138,106 +135,14 @@ class Bench(Case):
             "", "expected, observed: the error. Times: ns of processor time per key, hashing it",
             "included, *: not included; median of 1 rounds (fastest)."])
 
-    def test_all_and_the_block_in_a_file(self):
-        with tempfile.TemporaryDirectory() as folder:
-            page = pathlib.Path(folder) / "page.md"
-            page.write_text("before\n<!-- bench:begin -->\nold\n<!-- bench:end -->\nafter\n")
-            page.chmod(0o640)
-            answer = self.read_json("all", "--items", "3k", "--rounds", "1", "--json",
-                                    "--markdown", str(page))
-            text = page.read_text()
-            self.assertEqual(page.stat().st_mode & 0o777, 0o640)
-            self.assertEqual(os.listdir(folder), ["page.md"])
-        self.assertEqual(list(answer), ["bench", "machine", "hash", "filter", "maplet", "maps",
-                                        "memcached", "indexes", "windows", "seen"])
-        self.check_hash(answer["hash"])
-        self.check_filters(answer["filter"], 3000)
-        self.assertEqual([answer["maplet"][name] for name in ("items", "value_bits", "error")],
-                         [3000, 12, 0.001])
-        self.assertIn("exact", answer["maplet"])
-        self.assertTrue(text.startswith("before\n<!-- bench:begin -->\nMeasured by "), text)
-        self.assertTrue(text.endswith("\n<!-- bench:end -->\nafter\n"), text)
-        self.assertNotIn("old", text)
-        self.assertIn(answer["machine"]["cpu"], text)
-        rows = [line for line in text.splitlines() if line.startswith("|")]
-        maplet = 2 + len(answer["filter"]["filters"])
-        maps = maplet + 4
-        memcached = maps + 5
-        indexes = memcached + (5 if answer["memcached"] else 0)
-        windows = indexes + 8
-        bursts = windows + 8
-        seen = bursts + 5
-        programs = [name for name in ("bloomery", "awk", "sort") if answer["seen"][name]]
-        self.assertEqual(len(rows), seen + 2 + len(programs))
-        self.assertEqual([row.count("|") for row in rows],
-                         [10] * maps + [11] * 5 + [9] * (indexes - memcached) + [10] * 8 +
-                         [11] * 8 + [6] * 5 + [7] * (2 + len(programs)))
-        observed = answer["filter"]["filters"][0]["false_positive"] * 100
-        self.assertEqual([cell.strip() for cell in rows[2].split("|")][1:5],
-                         ["blocked Bloom", "10.07", "1 %", f"{observed:.4g} %"])
-        observed = answer["maplet"]["false_positive"] * 100
-        self.assertEqual([cell.strip() for cell in rows[maplet + 2].split("|")][1:5],
-                         ["maplet", "0.1 %", f"{observed:.4g} %",
-                          f"{answer['maplet']['bits_per_entry']:.2f}"])
-        self.assertTrue(rows[maplet + 3].startswith("| exact hash table "), rows[maplet + 3])
-        self.assertEqual([row.split("|")[1].strip() for row in rows[maps + 2:memcached]],
-                         ["compact", "kbf, tuned shape", "kbf, paper shape"])
-        for row, one in zip(rows[maps + 2:], answer["maps"]["maps"]):
-            self.assertEqual([one["items"], one["values"], one["error"]], [3000, 3000, 0.001])
-            self.assertEqual(row.split("|")[5].strip(), f"{one['bytes_per_key']:.2f}")
-        if answer["memcached"]:
-            self.assertEqual([row.split("|")[1].strip() for row in rows[memcached + 2:indexes]],
-                             [one["name"] for one in answer["memcached"]["stores"]])
-        else:
-            self.assertIn("memcached is not installed", text)
-        self.assertEqual([row.split("|")[1].strip() for row in rows[indexes + 2:windows]],
-                         [f"dba, groups of {g}" for g in (1, 8, 64, 256, 512)] + ["compact"])
-        self.assertEqual([answer["indexes"][name] for name in ("units", "unit_capacity", "error")],
-                         [160, 19, 2**-14])
-        for row, one in zip(rows[windows + 2:bursts], answer["windows"]["windows"]):
-            self.assertEqual([one["elements"], one["error"]], [3000, 0.001])
-            self.assertEqual(row.split("|")[2].strip(), f"{one['bits_per_element']:.1f}")
-        for row, one in zip(rows[bursts + 2:seen], answer["windows"]["burst"]["windows"]):
-            self.assertEqual(row.split("|")[4].strip(), str(one["bytes_peak"]))
-        self.assertEqual([answer["seen"][name] for name in ("lines", "error")], [3000, 1e-6])
-
-    def test_a_file_without_the_block(self):
-        with tempfile.TemporaryDirectory() as folder:
-            page = pathlib.Path(folder) / "page.md"
-            for text in ("", "<!-- bench:begin -->\n", "<!-- bench:end -->\n<!-- bench:begin -->\n"):
-                page.write_text(text)
-                # At full size this would take minutes: it is refused before anything is measured.
-                self.expect(["all", "--markdown", str(page)], 3, "",
-                            f"bloomery-bench: BADDATA: {page} has no lines <!-- bench:begin --> and "
-                            "<!-- bench:end -->\n")
-                self.assertEqual(page.read_text(), text)
-            page.unlink()
-            self.expect(["all", "--markdown", str(page)], 3, "",
-                        f"bloomery-bench: IO: {page}: No such file or directory\n")
-
-    def test_interrupted(self):
-        with tempfile.TemporaryDirectory() as folder:
-            page = pathlib.Path(folder) / "page.md"
-            text = "<!-- bench:begin -->\n<!-- bench:end -->\n"
-            page.write_text(text)
-            running = subprocess.Popen(
-                [PROGRAM, "all", "--markdown", str(page)], stdout=subprocess.PIPE,
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-            running.send_signal(signal.SIGINT)
-            self.assertEqual(running.communicate()[0], b"")
-            self.assertEqual(running.returncode, -signal.SIGINT)
-            self.assertEqual(page.read_text(), text)
-            self.assertEqual(os.listdir(folder), ["page.md"])
-
     def test_misuse(self):
         self.expect_misuse([], "no case is given: hash, filter, filters, maplet, map, maps, "
-                               "memcached, index, indexes, window, windows, seen, flows or all")
+                               "memcached, index, indexes, window, windows, seen or flows")
         self.expect_misuse(["frobnicate"], 'there is no case "frobnicate"')
         self.expect_misuse(["hash", "filter"], 'unexpected argument "filter"')
         self.expect_misuse(["hash", "--items", "5k"], "hash does not use --items")
         self.expect_misuse(["filters", "--engine", "bloom"],
                            "filters does not use --engine")
-        self.expect_misuse(["filter", "--markdown", "x"], "filter does not use --markdown")
         self.expect_misuse(["filter", "--items", "999"],
                            "--items: 999 is not between 1000 and 4294967296")
         self.expect_misuse(["filter", "--items", "1T"],

@@ -28,12 +28,19 @@ class Flows(Case):
         self.assertLess(abs(compact["flows"] - exact["flows"]), 0.003 * exact["flows"])
         self.assertLess(compact["most_flow_bytes"], 8 * compact["most_live_flows"])
         self.assertEqual(list(answer["first_128_bytes"]), ["bytes", "libpcap", "compact"])
+        programs = answer["programs"]
+        self.assertEqual(list(programs), ["packets", "rounds", "bloomery", "softflowd"])
+        self.assertLess(abs(programs["bloomery"]["flows"] - exact["flows"]), 0.003 * exact["flows"])
+        for name in ("bloomery", "softflowd"):
+            if programs[name]:
+                self.assertGreater(programs[name]["peak_bytes"], programs[name]["empty_bytes"])
 
     def test_text(self):
         done = run("flows", "--items", "20k")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("compact, 1/10", done.stdout)
         self.assertIn("libpcap alone", done.stdout)
+        self.assertIn("\nbloomery flows ", done.stdout)
 
     def test_no_room(self):
         done = run("flows", "--items", "20k", env={**os.environ, "TMPDIR": "/nowhere"})

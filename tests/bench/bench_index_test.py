@@ -107,8 +107,12 @@ class Index(Case):
         self.assertEqual([answer[name] for name in ("units", "unit_capacity", "error", "asked")],
                          [160, 200, error, 32000])
         rows = answer["indexes"]
-        self.assertEqual([row["engine"] for row in rows], ["dba"] * 5 + ["compact"])
-        self.assertEqual([row["group"] for row in rows], [1, 8, 64, 256, 512, 0])
+        self.assertEqual([row["engine"] for row in rows], ["dba"] * 5 + ["compact", "exact"])
+        self.assertEqual([row["group"] for row in rows], [1, 8, 64, 256, 512, 0, 0])
+        exact = rows.pop()
+        self.assertEqual(list(exact), ROW)
+        self.assertEqual((exact["false_positive"], exact["locate_exact"]), (0, 1))
+        self.assertGreaterEqual(exact["bits_per_element"], 96 / 0.7)
         for row in rows:
             self.assertEqual(list(row), ROW)
             self.check_row(row, 32000, error, row["engine"], False)

@@ -127,7 +127,6 @@ class Maplet(Case):
         self.expect_misuse(["maplet", "--batch", "65537"],
                            "--batch: 65537 is not between 1 and 65536")
         self.expect_misuse(["maplet", "--engine", "bloom"], "maplet does not use --engine")
-        self.expect_misuse(["all", "--grow"], "all does not use --grow")
 
     def test_more_than_fingerprints_tell(self):
         self.expect(["maplet", "--items", "2^32", "--error", "1e-9", "--grow"], 3, "",

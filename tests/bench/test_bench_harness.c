@@ -1,9 +1,7 @@
-/* The bench harness: order of candidates, fresh states, wrong answers, medians, keys, the result
- * block. */
+/* The bench harness: order of candidates, fresh states, wrong answers, medians, keys. */
 #include "bench/harness/hu_moments.h"
 #include "bench/harness/keys.h"
 #include "bench/harness/measure.h"
-#include "bench/harness/result_block.h"
 #include "support/cmocka_all.h"
 
 #include <math.h>
@@ -203,54 +201,6 @@ TEST(test_keys)
                             compare_keys));
     bench_keys_free(&keys);
     assert_false(bench_keys_make(&keys, UINT64_MAX / 8));
-}
-
-static void put(const char *path, const char *text, size_t len)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, len, file), len);
-    assert_int_equal(fclose(file), 0);
-}
-
-static void assert_holds(const char *path, const char *text)
-{
-    char held[512] = {0};
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    assert_true(fread(held, 1, sizeof held - 1, file) < sizeof held - 1);
-    fclose(file);
-    assert_string_equal(held, text);
-}
-
-TEST(test_block)
-{
-    char path[] = "bench_block_XXXXXX";
-    int made = mkstemp(path);
-    assert_true(made >= 0);
-    close(made);
-    static const char page[] = "a\n<!-- bench:begin -->\n<!-- bench:end -->\nb";
-    put(path, page, sizeof page - 1);
-    assert_true(bench_block_check(path));
-    assert_true(bench_block_replace(path, "one\n"));
-    assert_true(bench_block_replace(path, "two\n\nthree\n"));
-    assert_holds(path, "a\n<!-- bench:begin -->\ntwo\n\nthree\n<!-- bench:end -->\nb");
-    /* A link is kept. */
-    char link[sizeof path + 5], to[sizeof path + 5] = "";
-    snprintf(link, sizeof link, "%s.link", path);
-    assert_int_equal(symlink(path, link), 0);
-    assert_true(bench_block_replace(link, "linked\n"));
-    assert_int_equal(readlink(link, to, sizeof to - 1), sizeof path - 1);
-    assert_string_equal(to, path);
-    assert_holds(path, "a\n<!-- bench:begin -->\nlinked\n<!-- bench:end -->\nb");
-    unlink(link);
-    put(path, page, sizeof page); /* with a zero byte at the end */
-    assert_false(bench_block_check(path));
-    assert_false(bench_block_replace(path, "four\n"));
-    assert_holds(path, page);
-    unlink(path);
-    assert_false(bench_block_replace(path, "five\n"));
-    assert_int_not_equal(access(path, F_OK), 0);
 }
 
 /* A rectangle has known moments. A shape keeps its own when it is moved or turned, and differs from

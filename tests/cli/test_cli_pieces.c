@@ -91,10 +91,6 @@ TEST(test_table)
     WRITTEN(text, assert_true(cli_table_print(&table, out)));
     assert_string_equal(text, "n\xc3\xa4me      ns\na       10.5\nlonger     9\n");
     free(text);
-    WRITTEN(text, assert_true(cli_table_print_markdown(&table, out)));
-    assert_string_equal(text, "| n\xc3\xa4me   |   ns |\n|---|---:|\n| a      | 10.5 |\n"
-                              "| longer |    9 |\n");
-    free(text);
     cli_table_free(&table);
     table.failed = true;
     WRITTEN(text, assert_false(cli_table_print(&table, out)));

@@ -56,6 +56,7 @@ SURFACE_FOLDERS = {
         "peers": ("harness",),
         "cases": ("harness", "peers"),
         "figures": ("harness", "peers", "cases"),
+        "tables": (),  # in Python
     },
     "module": {
         "core": (),

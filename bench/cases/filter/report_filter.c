@@ -1,4 +1,4 @@
-/* The report of filters, in three formats. */
+/* The report of filters, in two formats. */
 #include "bench/cases/bench_cases.h"
 #include "bench/peers/peer_libbloom.h"
 #include "cli/core/output/text_table.h"
@@ -144,34 +144,5 @@ bool bench_filters_text(FILE *out, const filter_report *report)
                 filter_libbloom_version());
     else if (report->compared)
         fprintf(out, "libbloom is not built in (BLOOMERY_BENCH), so there is no comparison.\n");
-    return printed;
-}
-
-bool bench_filters_markdown(FILE *out, const filter_report *report)
-{
-    static const char *const head[] = {"filter",   "bits per key",    "error promised",
-                                       "observed", "add, ns",         "hit, ns",
-                                       "miss, ns", "hit, × libbloom", "miss, × libbloom"};
-    cli_table table = CLI_TABLE("lrrrrrrrr");
-    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
-        cli_table_add(&table, "%s", head[i]);
-    for (size_t i = 0; i < report->count; i++) {
-        const filter_candidate *who = report->filters[i].who;
-        cli_table_add(&table, "%s", who->candidate.name);
-        cli_table_add(&table, "%.2f", report->filters[i].facts.bits_per_item);
-        add_percent(&table, report->settings.error);
-        add_percent(&table, report->filters[i].false_positive);
-        for (unsigned phase = PHASE_ADD; phase <= PHASE_MISS; phase++)
-            cli_table_add(&table, "%.1f", report->filters[i].result.time[phase].median);
-        add_times(&table, against_libbloom(report, i, PHASE_HIT));
-        add_times(&table, against_libbloom(report, i, PHASE_MISS));
-    }
-    bool printed = cli_table_print_markdown(&table, out);
-    cli_table_free(&table);
-    fprintf(out,
-            "\n%llu keys of %u bytes; processor time per key, hashing included; batches of %zu, "
-            "median of %u interleaved rounds.\n",
-            (unsigned long long)report->settings.items, BENCH_KEY_BYTES, report->settings.batch,
-            report->settings.rounds);
     return printed;
 }

@@ -1,5 +1,5 @@
 /*
- * bloomery-bench flows, in two parts.
+ * bloomery-bench flows, in three parts.
  *
  * The papers' comparison: a stream of 908,522 flows, of which one in nine is alive at a time, goes
  * through a kBF as published and through our engine kbf, both of the papers' size, through the sBF
@@ -9,6 +9,9 @@
  *
  * Speed: the packets per second of `bloomery flows` relative to a loop over libpcap that does nothing
  * with them, in the processor time of one process, alternating.
+ *
+ * Programs: `bloomery flows` and softflowd on the same capture, each keeping all of its flows, as
+ * softflowd does when it reads a file.
  */
 #ifndef BLOOMERY_BENCH_FLOWS_CASES_H
 #define BLOOMERY_BENCH_FLOWS_CASES_H
@@ -92,9 +95,28 @@ typedef struct flows_speed_report {
 
 bool bench_flows_speed(uint64_t packets, flows_speed_report *report);
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- programs -------------------------------------------------------------------------------- */
+
+enum flows_row { FLOWS_BLOOMERY, FLOWS_SOFTFLOWD, FLOWS_ROWS };
+
+typedef struct flows_programs_report {
+    uint64_t packets;
+    unsigned rounds;
+    struct {
+        bool there; /* the program was found */
+        uint64_t flows;
+        double processor; /* seconds; the median of the rounds */
+        uint64_t peak_bytes, empty_bytes; /* resident; the latter with a capture of one packet */
+    } row[FLOWS_ROWS];
+} flows_programs_report;
+
+/* False after a message: a program failed, or they do not agree on the number of flows. */
+bool bench_flows_programs(uint64_t packets, flows_programs_report *report);
+
+/* ---- all ------------------------------------------------------------------------------------- */
 
 typedef struct flows_report {
+    flows_programs_report programs;
     flows_paper_report paper;
     flows_speed_report speed;
 } flows_report;

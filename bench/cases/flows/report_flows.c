@@ -65,10 +65,39 @@ static void speed_json(cli_json *json, const flows_speed_report *speed)
     }
 }
 
+static double flow_growth(const flows_programs_report *programs, unsigned row)
+{
+    return ((double)programs->row[row].peak_bytes - (double)programs->row[row].empty_bytes) /
+           (double)programs->row[row].flows;
+}
+
+static void programs_json(cli_json *json, const flows_programs_report *programs)
+{
+    static const char *const keys[FLOWS_ROWS] = {"bloomery", "softflowd"};
+    cli_json_open(json, "programs", '{');
+    cli_json_count(json, "packets", programs->packets);
+    cli_json_count(json, "rounds", programs->rounds);
+    for (unsigned row = 0; row < FLOWS_ROWS; row++) {
+        if (!programs->row[row].there) {
+            cli_json_text(json, keys[row], NULL);
+            continue;
+        }
+        cli_json_open(json, keys[row], '{');
+        cli_json_count(json, "flows", programs->row[row].flows);
+        cli_json_number(json, "processor_seconds", programs->row[row].processor);
+        cli_json_count(json, "peak_bytes", programs->row[row].peak_bytes);
+        cli_json_count(json, "empty_bytes", programs->row[row].empty_bytes);
+        cli_json_number(json, "bytes_per_flow", flow_growth(programs, row));
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, '}');
+}
+
 void bench_flows_json(cli_json *json, const flows_report *report)
 {
     paper_json(json, &report->paper);
     speed_json(json, &report->speed);
+    programs_json(json, &report->programs);
 }
 
 static void add_heads(cli_table *table, const char *const *heads, size_t count)
@@ -142,10 +171,40 @@ static bool speed_text(FILE *out, const flows_speed_report *speed)
     return printed;
 }
 
+static bool programs_text(FILE *out, const flows_programs_report *programs)
+{
+    static const char *const heads[] = {"program", "processor, s", "flows", "peak, MB",
+                                        "bytes per flow"};
+    static const char *const names[FLOWS_ROWS] = {"bloomery flows", "softflowd"};
+    cli_table table = CLI_TABLE("lrrrr");
+    add_heads(&table, heads, sizeof heads / sizeof heads[0]);
+    for (unsigned row = 0; row < FLOWS_ROWS; row++) {
+        if (!programs->row[row].there)
+            continue;
+        cli_table_add(&table, "%s", names[row]);
+        cli_table_add(&table, "%.2f", programs->row[row].processor);
+        cli_table_add(&table, "%llu", (unsigned long long)programs->row[row].flows);
+        cli_table_add(&table, "%.1f", (double)programs->row[row].peak_bytes / 1e6);
+        cli_table_add(&table, "%.1f", flow_growth(programs, row));
+    }
+    bool printed = cli_table_print(&table, out);
+    cli_table_free(&table);
+    fprintf(out,
+            "\n%llu packets; all flows are kept; bytes per flow: growth of the resident memory; "
+            "median of %u rounds.%s\n",
+            (unsigned long long)programs->packets, programs->rounds,
+            programs->row[FLOWS_SOFTFLOWD].there
+                ? ""
+                : " softflowd is not installed (Debian: softflowd).");
+    return printed;
+}
+
 bool bench_flows_text(FILE *out, const flows_report *report)
 {
     fputs("flows: states of TCP flows, and the papers' comparison\n\n", out);
     bool printed = paper_text(out, &report->paper);
     fputc('\n', out);
-    return speed_text(out, &report->speed) && printed;
+    printed = speed_text(out, &report->speed) && printed;
+    fputc('\n', out);
+    return programs_text(out, &report->programs) && printed;
 }

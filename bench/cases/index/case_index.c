@@ -34,7 +34,7 @@ bool index_plan_for(index_report *report)
     bry_index_options options =
         index_options_for(&report->settings.index, report->settings.error, report->settings.grow);
     report->shape = (bry_index_shape)BRY_INDEX_SHAPE;
-    if (bry_index_plan(&options, &report->shape) == BRY_OK)
+    if (report->exact || bry_index_plan(&options, &report->shape) == BRY_OK)
         return true;
     cli_fail(BRY_E_RANGE, "no index can be made of this size and error");
     return false;
@@ -72,7 +72,7 @@ bool index_reports_measure(const index_data *const *data, index_report *reports,
         good = index_work_make(&works[i], data[i], &options, reports[i].settings.batch,
                                &reports[i].record) &&
                good;
-        candidates[i] = candidate_index;
+        candidates[i] = reports[i].exact ? candidate_exact_index : candidate_index;
         if (!reinsert || options.engine != BRY_ENGINE_DBA)
             candidates[i].skips |= 1u << INDEX_REINSERT;
         given[i] = &works[i];

@@ -1,4 +1,4 @@
-/* bench indexes: the widths of groups and engine compact side by side; the two engines at a typical
+/* bench indexes: the widths of groups, engine compact and an exact hash table side by side; the two engines at a typical
  * error; and the error of an index that gets more units than planned. */
 #include "bench/cases/bench_cases.h"
 
@@ -74,16 +74,16 @@ static bool measure_control(indexes_report *report)
     return good;
 }
 
-bool bench_indexes(const bench_settings *settings, bool complete, indexes_report *report)
+bool bench_indexes(const bench_settings *settings, indexes_report *report)
 {
-    *report = (indexes_report){.settings = *settings, .complete = complete};
+    *report = (indexes_report){.settings = *settings};
     for (int i = 0; i < INDEXES_GROUPS; i++)
         report->row[i] = row_of(settings, BRY_ENGINE_DBA, groups[i]);
-    report->row[INDEXES_GROUPS] = row_of(settings, BRY_ENGINE_COMPACT, 0);
+    report->row[INDEXES_COMPACT] = row_of(settings, BRY_ENGINE_COMPACT, 0);
+    report->row[INDEXES_EXACT] = row_of(settings, BRY_ENGINE_COMPACT, 0);
+    report->row[INDEXES_EXACT].exact = true;
     if (!measure_index_rows(report->row, INDEXES_ROWS))
         return false;
-    if (!complete)
-        return true;
     /* The same number of elements in other units, at another error. */
     bench_settings many = *settings;
     many.error = MANY_ERROR;

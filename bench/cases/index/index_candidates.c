@@ -108,9 +108,7 @@ static void drop_index(void *state)
     bry_index_destroy(state);
 }
 
-/* The harness divides by the same number of operations in all phases: scales the time of `done`
- * operations to that. */
-static void scale_watch(bench_watch *watch, uint64_t asked, uint64_t done)
+void index_scale_watch(bench_watch *watch, uint64_t asked, uint64_t done)
 {
     watch->spent = done ? (uint64_t)((double)watch->spent * (double)asked / (double)done) : 0;
 }
@@ -131,7 +129,7 @@ static bool fill_index(const index_work *work, bry_index *index, bench_watch *wa
     while (good && left > 0)
         good = bry_index_step(index, NULL, BUDGET, &left) == BRY_OK;
     bench_stop(watch);
-    scale_watch(watch, data->asked, data->count);
+    index_scale_watch(watch, data->asked, data->count);
     bry_index_stats stats = BRY_INDEX_STATS;
     bry_index_get_stats(index, &stats);
     index_record *seen = work->record;
@@ -227,7 +225,7 @@ static bool reinsert_unit(const index_work *work, bry_index *index, bench_watch 
     while (good && left > 0)
         good = bry_index_step(index, &supplier, BUDGET, &left) == BRY_OK;
     bench_stop(watch);
-    scale_watch(watch, work->data->asked, from.given);
+    index_scale_watch(watch, work->data->asked, from.given);
     work->record->reinserted = from.given;
     /* All elements are still found. */
     bench_watch unused = {0};

@@ -84,6 +84,11 @@ bool index_work_make(index_work *work, const index_data *data, const bry_index_o
                      size_t batch, index_record *record);
 void index_work_free(index_work *work);
 
+/* The harness divides by the same number of operations in all phases: scales the time of `done`
+ * operations to that. */
+void index_scale_watch(bench_watch *watch, uint64_t asked, uint64_t done);
+
 extern const bench_candidate candidate_index;
+extern const bench_candidate candidate_exact_index; /* index_exact_candidate.c */
 
 #endif

@@ -1,4 +1,4 @@
-/* The reports of indexes, in three formats. */
+/* The reports of indexes, in two formats. */
 #include "bench/cases/bench_cases.h"
 #include "cli/core/output/text_table.h"
 
@@ -33,7 +33,8 @@ static double false_positive(const index_report *report)
 void index_row_json(cli_json *json, const index_report *report)
 {
     const index_record *record = &report->record;
-    cli_json_text(json, "engine", bry_engine_name(report->settings.index.engine));
+    cli_json_text(json, "engine",
+                  report->exact ? "exact" : bry_engine_name(report->settings.index.engine));
     cli_json_count(json, "units", report->settings.index.units);
     cli_json_count(json, "unit_capacity", report->settings.index.unit_capacity);
     cli_json_count(json, "group", record->group);
@@ -77,7 +78,9 @@ static void write_index_head(cli_table *table, const char *const *names, size_t 
 static void name_row(cli_table *table, const index_report *row)
 {
     const index_settings *index = &row->settings.index;
-    if (index->engine == BRY_ENGINE_DBA)
+    if (row->exact)
+        cli_table_add(table, "exact hash table");
+    else if (index->engine == BRY_ENGINE_DBA)
         cli_table_add(table, "dba, groups of %u%s", row->record.group,
                       index->segmented ? ", segmented" : "");
     else
@@ -165,7 +168,8 @@ static double index_times_as(const index_report *a, unsigned of_a, const index_r
 
 static void index_ratios_json(cli_json *json, const indexes_report *report)
 {
-    const index_report *row = report->row, *one = &row[0];
+    const index_report *row = report->row, *one = &row[0], *dba = &report->many[INDEXES_MANY_DBA],
+                       *compact = &report->many[INDEXES_MANY_COMPACT];
     cli_json_open(json, "ratios", '{');
     for (int i = 1; i < INDEXES_GROUPS; i++) {
         char key[48];
@@ -179,17 +183,13 @@ static void index_ratios_json(cli_json *json, const indexes_report *report)
         snprintf(key, sizeof key, "hit_%u_batched", group);
         cli_json_number(json, key, index_times_as(&row[i], INDEX_HIT, &row[i], INDEX_HIT_BATCH));
     }
-    if (report->complete) {
-        const index_report *dba = &report->many[INDEXES_MANY_DBA],
-                           *compact = &report->many[INDEXES_MANY_COMPACT];
-        cli_json_number(json, "compact_miss_by_dba",
-                        index_times_as(compact, INDEX_MISS_BATCH, dba, INDEX_MISS_BATCH));
-        cli_json_number(json, "compact_hit_by_dba",
-                        index_times_as(compact, INDEX_HIT_BATCH, dba, INDEX_HIT_BATCH));
-        cli_json_number(json, "segmented_reinsert",
-                        report->control[INDEXES_TIGHTER].ns_reinsert /
-                            report->control[INDEXES_SEGMENTED].ns_reinsert);
-    }
+    cli_json_number(json, "compact_miss_by_dba",
+                    index_times_as(compact, INDEX_MISS_BATCH, dba, INDEX_MISS_BATCH));
+    cli_json_number(json, "compact_hit_by_dba",
+                    index_times_as(compact, INDEX_HIT_BATCH, dba, INDEX_HIT_BATCH));
+    cli_json_number(json, "segmented_reinsert",
+                    report->control[INDEXES_TIGHTER].ns_reinsert /
+                        report->control[INDEXES_SEGMENTED].ns_reinsert);
     cli_json_close(json, '}');
 }
 
@@ -239,13 +239,11 @@ void bench_indexes_json(cli_json *json, const indexes_report *report)
     cli_json_count(json, "batch", settings->batch);
     cli_json_count(json, "rounds", settings->rounds);
     rows_json(json, "indexes", report->row, INDEXES_ROWS);
-    if (report->complete) {
-        cli_json_open(json, "engines", '{');
-        cli_json_number(json, "error", report->many[0].settings.error);
-        rows_json(json, "indexes", report->many, INDEXES_MANY_ROWS);
-        cli_json_close(json, '}');
-        control_json(json, report);
-    }
+    cli_json_open(json, "engines", '{');
+    cli_json_number(json, "error", report->many[0].settings.error);
+    rows_json(json, "indexes", report->many, INDEXES_MANY_ROWS);
+    cli_json_close(json, '}');
+    control_json(json, report);
     index_ratios_json(json, report);
 }
 
@@ -286,39 +284,10 @@ bool bench_indexes_text(FILE *out, const indexes_report *report)
             index_times_as(&row[0], INDEX_HIT, widest, INDEX_HIT),
             index_times_as(widest, INDEX_MISS, widest, INDEX_MISS_BATCH),
             index_times_as(widest, INDEX_HIT, widest, INDEX_HIT_BATCH));
-    if (report->complete) {
-        fputc('\n', out);
-        rows_title(out, report->many);
-        printed = rows_text(out, report->many, INDEXES_MANY_ROWS) && printed;
-        printed = control_text(out, report) && printed;
-    }
+    fputc('\n', out);
+    rows_title(out, report->many);
+    printed = rows_text(out, report->many, INDEXES_MANY_ROWS) && printed;
+    printed = control_text(out, report) && printed;
     rows_legend(out, report->settings.rounds);
-    return printed;
-}
-
-bool bench_indexes_markdown(FILE *out, const indexes_report *report)
-{
-    static const char *const names[] = {
-        "index",   "error promised", "observed",       "bits per element", "add, ns",
-        "hit, ns", "miss, ns",       "hit, batch, ns", "miss, batch, ns"};
-    const bench_settings *settings = &report->settings;
-    cli_table table = CLI_TABLE("lrrrrrrrr");
-    write_index_head(&table, names, sizeof names / sizeof names[0]);
-    for (size_t i = 0; i < INDEXES_ROWS; i++) {
-        const index_report *row = &report->row[i];
-        name_row(&table, row);
-        cli_table_add(&table, "%.2g %%", settings->error * 100);
-        cli_table_add(&table, "%.2g %%", false_positive(row) * 100);
-        cli_table_add(&table, "%.2f", bits_each(row));
-        times_row(&table, row, INDEX_REINSERT, false);
-    }
-    bool printed = cli_table_print_markdown(&table, out);
-    cli_table_free(&table);
-    fprintf(out,
-            "\n%u units of %llu elements; error: absent elements with any candidate; look-ups "
-            "return the units; processor time per element, without hashing; batches of %zu, "
-            "median of %u interleaved rounds.\n",
-            settings->index.units, (unsigned long long)settings->index.unit_capacity,
-            settings->batch, settings->rounds);
     return printed;
 }

@@ -1,4 +1,4 @@
-/* The report of the maplet, in three formats. doc/bloomery-bench.1 explains the fields. */
+/* The report of the maplet, in two formats. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/bench_cases.h"
 #include "cli/core/output/text_table.h"
 
@@ -118,45 +118,6 @@ bool bench_maplet_text(FILE *out, const maplet_report *report)
     fprintf(out,
             "Times: ns of processor time per entry, without hashing; median of %u rounds "
             "(fastest).\n*: into a table already at its size. **: in batches.\n",
-            settings->rounds);
-    return printed;
-}
-
-static void markdown_row(cli_table *table, double bits, const bench_time *times)
-{
-    static const unsigned columns[] = {MAPLET_INSERT, MAPLET_HIT, MAPLET_MISS, MAPLET_HIT_BATCH,
-                                       MAPLET_MISS_BATCH};
-    cli_table_add(table, "%.2f", bits);
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-        cli_table_add(table, "%.1f", times[columns[i]].median);
-}
-
-bool bench_maplet_markdown(FILE *out, const maplet_report *report)
-{
-    static const char *const head[] = {
-        "map",     "error promised", "observed",       "bits per entry", "insert, ns",
-        "hit, ns", "miss, ns",       "hit, batch, ns", "miss, batch, ns"};
-    const bench_settings *settings = &report->settings;
-    cli_table table = CLI_TABLE("lrrrrrrrr");
-    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
-        cli_table_add(&table, "%s", head[i]);
-    cli_table_add(&table, "maplet");
-    cli_table_add(&table, "%.4g %%", settings->error * 100);
-    cli_table_add(&table, "%.4g %%", report->false_positive * 100);
-    markdown_row(&table, report->bits_per_entry, report->time);
-    if (settings->compare) {
-        cli_table_add(&table, "exact hash table");
-        cli_table_add(&table, "0 %%");
-        cli_table_add(&table, "0 %%");
-        markdown_row(&table, 8 * exact_per_entry(report), report->exact_time);
-    }
-    bool printed = cli_table_print_markdown(&table, out);
-    cli_table_free(&table);
-    fprintf(out,
-            "\n%llu entries with %u-bit values; processor time per entry, without hashing; "
-            "batches of %zu, median of %u interleaved rounds. The exact table has 64-bit keys "
-            "and 32-bit values at a load of 0.7.\n",
-            (unsigned long long)settings->items, settings->value_bits, settings->batch,
             settings->rounds);
     return printed;
 }

@@ -1,4 +1,4 @@
-/* The report of all engines, in three formats. doc/bloomery-bench.1 explains the fields. */
+/* The report of all engines, in two formats. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/bench_cases.h"
 #include "cli/core/output/text_table.h"
 
@@ -112,34 +112,5 @@ bool bench_maps_text(FILE *out, const maps_report *report)
             "of processor\ntime per key, without hashing; median of %u rounds (fastest). *: in "
             "batches.\n",
             settings->rounds);
-    return printed;
-}
-
-bool bench_maps_markdown(FILE *out, const maps_report *report)
-{
-    static const char *const head[] = {
-        "map",        "error promised", "misread",  "false positives", "bytes per key",
-        "insert, ns", "hit, ns",        "miss, ns", "hit, batch, ns",  "miss, batch, ns"};
-    const bench_settings *settings = &report->settings;
-    cli_table text = CLI_TABLE("lrrrrrrrrr");
-    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
-        cli_table_add(&text, "%s", head[i]);
-    for (size_t i = 0; i < MAPS_ROWS; i++) {
-        const map_report *row = &report->row[i];
-        cli_table_add(&text, "%s", row_names[i]);
-        cli_table_add(&text, "%.4g %%", settings->error * 100);
-        errors_row(&text, row);
-        cli_table_add(&text, "%.2f", per_key(row));
-        for (unsigned c = 0; c < COLUMNS; c++)
-            cli_table_add(&text, "%.1f", row->time[columns[c]].median);
-    }
-    bool printed = cli_table_print_markdown(&text, out);
-    cli_table_free(&text);
-    fprintf(out,
-            "\n%llu keys with one of %llu values; processor time per key, without hashing; batches "
-            "of %zu, median of %u interleaved rounds. Misread: present keys that are reported "
-            "absent or unsure, or with another value.\n",
-            (unsigned long long)settings->items, (unsigned long long)settings->map.values,
-            settings->batch, settings->rounds);
     return printed;
 }

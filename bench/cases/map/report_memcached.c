@@ -1,4 +1,4 @@
-/* The report of the comparison with memcached, in three formats. doc/bloomery-bench.1 explains the
+/* The report of the comparison with memcached, in two formats. doc/bloomery-bench.1 explains the
  * fields. */
 #include "bench/cases/bench_cases.h"
 #include "cli/core/output/text_table.h"
@@ -110,34 +110,5 @@ bool bench_remote_text(FILE *out, const remote_report *report)
         "wall-clock ns, including hashing or sending; median of %u rounds. *: memcached sends no\n"
         "reply. **: %u keys at once.\n",
         report->row[0].resident_per_pair, settings->rounds, REMOTE_BATCH);
-    return printed;
-}
-
-bool bench_remote_markdown(FILE *out, const remote_report *report)
-{
-    static const char *const head[] = {
-        "store",   "bytes per pair", "update, ns",           "delete, ns",
-        "hit, ns", "miss, ns",       "hit, 100 at once, ns", "miss, 100 at once, ns"};
-    if (!report->there)
-        return bench_remote_text(out, report);
-    cli_table table = CLI_TABLE("lrrrrrrr");
-    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
-        cli_table_add(&table, "%s", head[i]);
-    for (unsigned i = 0; i < REMOTE_ROWS; i++) {
-        cli_table_add(&table, "%s", report->row[i].name);
-        cli_table_add(&table, "%.1f", report->row[i].bytes_per_pair);
-        for (unsigned c = 1; c < COLUMNS; c++)
-            cli_table_add(&table, "%.0f", report->row[i].time[columns[c]].median);
-    }
-    bool printed = cli_table_print_markdown(&table, out);
-    cli_table_free(&table);
-    fprintf(
-        out,
-        "\nThe workload of the kBF papers: %llu pairs with one of %llu values, keys of %.0f and "
-        "values of %.0f bytes on average; memcached %s over loopback, maps in-process with an "
-        "error of %.4g %%; wall-clock time, median of %u rounds.\n",
-        (unsigned long long)report->settings.items, (unsigned long long)report->settings.map.values,
-        report->facts.key_bytes, report->facts.value_bytes, report->version,
-        report->settings.error * 100, report->settings.rounds);
     return printed;
 }

@@ -34,23 +34,9 @@ typedef struct programs {
     const char *arguments[SEEN_ROWS][6];
 } programs;
 
-/* The program "bloomery" in the folder of this one. */
-static bool find_bloomery(char path[PATH_MAX])
-{
-    static const char name[] = "bloomery";
-    ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - sizeof name);
-    char *slash = len > 0 ? memrchr(path, '/', (size_t)len) : NULL;
-    if (slash)
-        memcpy(slash + 1, name, sizeof name);
-    if (slash && access(path, X_OK) == 0)
-        return true;
-    cli_fail(BRY_E_IO, "seen needs the program bloomery in the folder of bloomery-bench");
-    return false;
-}
-
 static bool set_up_programs(programs *all, double error)
 {
-    if (!find_bloomery(all->bloomery))
+    if (!program_bloomery("seen", all->bloomery))
         return false;
     snprintf(all->error, sizeof all->error, "%.17g", error);
     const char *const lines[SEEN_ROWS][6] = {
@@ -69,7 +55,7 @@ static bool check_all(const programs *all, int file, seen_report *report)
     uint64_t lines = report->settings.lines;
     for (unsigned row = 0; row < SEEN_ROWS; row++) {
         line_check check = {.lines = lines, .in_order = row != SEEN_SORT};
-        line_run run = line_program_run(all->arguments[row], file, line_check_read, &check);
+        program_usage run = program_run(all->arguments[row], file, line_check_read, &check);
         report->row[row].there = run.there;
         if (!run.there && row != SEEN_BLOOMERY)
             continue;
@@ -101,7 +87,7 @@ static bool measure_programs(const programs *all, int file, seen_report *report)
             unsigned row = (i + round) % SEEN_ROWS;
             if (!report->row[row].there)
                 continue;
-            line_run run = line_program_run(all->arguments[row], file, NULL, NULL);
+            program_usage run = program_run(all->arguments[row], file, NULL, NULL);
             if (!run.done) {
                 cli_fail(BRY_E_BADDATA, "%s failed", all->arguments[row][row == SEEN_BLOOMERY]);
                 return false;

@@ -1,4 +1,4 @@
-/* The report of `bloomery seen`, in three formats. doc/bloomery-bench.1 explains the fields. */
+/* The report of `bloomery seen`, in two formats. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/window/window_cases.h"
 #include "cli/core/output/text_table.h"
 
@@ -46,9 +46,7 @@ void bench_seen_json(cli_json *json, const seen_report *report)
     }
 }
 
-typedef bool printer(const cli_table *table, FILE *out);
-
-static bool print_seen_table(FILE *out, const seen_report *report, printer *with)
+static bool print_seen_table(FILE *out, const seen_report *report)
 {
     static const char *const head[] = {"program",    "seconds",        "processor, s",
                                        "memory, MB", "bytes per line", "× the time"};
@@ -67,7 +65,7 @@ static bool print_seen_table(FILE *out, const seen_report *report, printer *with
         cli_table_add(&table, "%.2f",
                       report->row[row].seconds / report->row[SEEN_BLOOMERY].seconds);
     }
-    bool printed = with(&table, out);
+    bool printed = cli_table_print(&table, out);
     cli_table_free(&table);
     return printed;
 }
@@ -86,15 +84,7 @@ static void say_what(FILE *out, const seen_report *report)
 bool bench_seen_text(FILE *out, const seen_report *report)
 {
     fprintf(out, "seen: lines seen for the first time\n\n");
-    bool printed = print_seen_table(out, report, cli_table_print);
-    fputc('\n', out);
-    say_what(out, report);
-    return printed;
-}
-
-bool bench_seen_markdown(FILE *out, const seen_report *report)
-{
-    bool printed = print_seen_table(out, report, cli_table_print_markdown);
+    bool printed = print_seen_table(out, report);
     fputc('\n', out);
     say_what(out, report);
     return printed;

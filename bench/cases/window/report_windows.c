@@ -1,4 +1,4 @@
-/* The report of windows, in three formats. doc/bloomery-bench.1 explains the fields. */
+/* The report of windows, in two formats. doc/bloomery-bench.1 explains the fields. */
 #include "bench/cases/window/window_cases.h"
 #include "cli/core/output/text_table.h"
 
@@ -130,28 +130,26 @@ static void add_head(cli_table *table, const char *const *head, size_t count)
         cli_table_add(table, "%s", head[i]);
 }
 
-typedef bool printer(const cli_table *table, FILE *out);
-
-static bool print_bursts(const windows_report *report, FILE *out, printer *print)
+static bool print_bursts(const windows_report *report, FILE *out)
 {
     static const char *const head[] = {"window", "worst error", "bytes before", "bytes at most",
                                        "bytes after"};
     cli_table table = CLI_TABLE("lrrrr");
     add_head(&table, head, sizeof head / sizeof head[0]);
     fill_bursts(&table, report);
-    bool printed = print(&table, out);
+    bool printed = cli_table_print(&table, out);
     cli_table_free(&table);
     return printed;
 }
 
-static bool print_retries(const windows_report *report, FILE *out, printer *print)
+static bool print_retries(const windows_report *report, FILE *out)
 {
     cli_table table = CLI_TABLE("lrrrrr");
     cli_table_add(&table, "counter behind");
     for (unsigned i = 0; i < RETRY_SHARES; i++)
         cli_table_add(&table, "%g %% retried", window_retry_shares[i] * 100);
     fill_retries(&table, report);
-    bool printed = print(&table, out);
+    bool printed = cli_table_print(&table, out);
     cli_table_free(&table);
     return printed;
 }
@@ -175,32 +173,8 @@ bool bench_windows_text(FILE *out, const windows_report *report)
             settings->rounds);
     fprintf(out, "\n%llu elements in a window of 8 s, then %u times as many for 6 s:\n\n",
             (unsigned long long)report->burst_elements, BURST_TIMES);
-    printed = print_bursts(report, out, cli_table_print) && printed;
+    printed = print_bursts(report, out) && printed;
     fprintf(out, "\nHow far a counter is off, each window in %llu bytes:\n\n",
             (unsigned long long)report->retries[0].bytes);
-    return print_retries(report, out, cli_table_print) && printed;
-}
-
-bool bench_windows_markdown(FILE *out, const windows_report *report)
-{
-    static const char *const head[] = {
-        "window",  "bits per element", "error promised", "observed",       "forgotten early",
-        "add, ns", "hit, ns",          "miss, ns",       "hit, batch, ns", "miss, batch, ns"};
-    const window_settings *settings = &report->settings;
-    cli_table table = CLI_TABLE("lrrrrrrrrr");
-    add_head(&table, head, sizeof head / sizeof head[0]);
-    fill_windows(&table, report);
-    bool printed = cli_table_print_markdown(&table, out);
-    cli_table_free(&table);
-    fprintf(out,
-            "\n%llu elements in a window, memory at the worst point of a generation; processor "
-            "time per element, without hashing; batches of %zu, median of %u interleaved "
-            "rounds. RBF is cleared as a whole when it is full.\n\n",
-            (unsigned long long)settings->elements, settings->batch, settings->rounds);
-    printed = print_bursts(report, out, cli_table_print_markdown) && printed;
-    fprintf(out,
-            "\n%llu elements in a window of 8 s; then %u times as many for 6 s; then as "
-            "before.\n",
-            (unsigned long long)report->burst_elements, BURST_TIMES);
-    return printed;
+    return print_retries(report, out) && printed;
 }

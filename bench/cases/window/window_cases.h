@@ -57,7 +57,6 @@ extern const double window_retry_shares[RETRY_SHARES];
 bool bench_windows(const window_settings *settings, windows_report *report);
 void bench_windows_json(cli_json *json, const windows_report *report);
 bool bench_windows_text(FILE *out, const windows_report *report);
-bool bench_windows_markdown(FILE *out, const windows_report *report);
 
 /* ---- seen: beside awk and sort ------------------------------------------------------------- */
 
@@ -89,6 +88,5 @@ typedef struct seen_report {
 bool bench_seen(const seen_settings *settings, seen_report *report);
 void bench_seen_json(cli_json *json, const seen_report *report);
 bool bench_seen_text(FILE *out, const seen_report *report);
-bool bench_seen_markdown(FILE *out, const seen_report *report);
 
 #endif

@@ -48,7 +48,7 @@ static void print_cell(const char *cell, size_t width, bool right, bool last, FI
         fprintf(out, "%s%*s", cell, last ? 0 : pad, "");
 }
 
-static bool print_cells(const cli_table *table, bool markdown, FILE *out)
+bool cli_table_print(const cli_table *table, FILE *out)
 {
     size_t columns = strlen(table->align), widths[MOST_COLUMNS] = {0};
     if (table->failed || columns > MOST_COLUMNS)
@@ -59,40 +59,20 @@ static bool print_cells(const cli_table *table, bool markdown, FILE *out)
             widths[i % columns] = width;
     }
     cli_colours use = cli_colours_of(out);
-    bool coloured = !markdown && *use.strong;
     for (size_t i = 0; i < table->count; i++) {
         size_t column = i % columns;
-        if (coloured && i == 0)
+        if (i == 0)
             fputs(use.strong, out);
         bool last = column + 1 == columns;
-        if (markdown)
-            fputs(column == 0 ? "| " : " | ", out);
-        else if (column > 0)
+        if (column > 0)
             fputs("  ", out);
-        print_cell(table->cells[i], widths[column], table->align[column] == 'r', last && !markdown,
-                   out);
-        if (!last)
-            continue;
-        if (coloured && i + 1 == columns)
+        print_cell(table->cells[i], widths[column], table->align[column] == 'r', last, out);
+        if (i + 1 == columns)
             fputs(use.off, out);
-        fputs(markdown ? " |\n" : "\n", out);
-        if (markdown && i + 1 == columns) {
-            for (size_t c = 0; c < columns; c++)
-                fputs(table->align[c] == 'r' ? "|---:" : "|---", out);
-            fputs("|\n", out);
-        }
+        if (last)
+            fputc('\n', out);
     }
     return true;
-}
-
-bool cli_table_print(const cli_table *table, FILE *out)
-{
-    return print_cells(table, false, out);
-}
-
-bool cli_table_print_markdown(const cli_table *table, FILE *out)
-{
-    return print_cells(table, true, out);
 }
 
 void cli_table_free(cli_table *table)

@@ -1,4 +1,4 @@
-/* A table for people: filled cell by cell, row by row, printed as aligned text or as Markdown. */
+/* A table for people: filled cell by cell, row by row, printed as aligned text. */
 #ifndef BLOOMERY_CLI_TEXT_TABLE_H
 #define BLOOMERY_CLI_TEXT_TABLE_H
 
@@ -23,7 +23,6 @@ __attribute__((format(printf, 2, 3))) void cli_table_add(cli_table *table, const
 
 /* False when memory ran out while it was filled; then nothing is printed. */
 bool cli_table_print(const cli_table *table, FILE *out);
-bool cli_table_print_markdown(const cli_table *table, FILE *out);
 void cli_table_free(cli_table *table);
 
 #endif

@@ -1,0 +1,149 @@
+/*
+ * `bloomery flows` and softflowd on the same capture, in interleaved rounds. A file makes softflowd
+ * keep every flow until the end, so `bloomery flows` is told to do the same: then the growth of the
+ * resident memory, divided by the number of flows, is comparable. Only TCP is read, because only
+ * that is followed by both.
+ */
+#include "bench/cases/flows/flows_cases.h"
+
+#include "bench/harness/flow_traffic.h"
+#include "bench/harness/measure.h"
+#include "bench/harness/temporary_file.h"
+#include "bench/peers/program_run.h"
+#include "cli/core/output/output.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROUNDS = 3, MOST_PACKETS = 2000000 };
+
+static const double most_error = 0.001; /* the default of bloomery flows */
+
+typedef struct flow_programs {
+    char bloomery[PATH_MAX];
+    const char *arguments[FLOWS_ROWS][12];
+} flow_programs;
+
+/* The number after the first of these marks in the output. */
+typedef struct flow_count {
+    const char *mark;
+    uint64_t flows;
+} flow_count;
+
+static void read_flow_count(void *context, int fd)
+{
+    flow_count *count = context;
+    FILE *in = fdopen(dup(fd), "re");
+    char line[512];
+    while (in && fgets(line, sizeof line, in)) {
+        const char *at = count->flows ? NULL : strstr(line, count->mark);
+        if (at)
+            count->flows = strtoull(at + strlen(count->mark), NULL, 10);
+    }
+    if (in)
+        fclose(in);
+}
+
+static bool set_up_flow_programs(flow_programs *all)
+{
+    /* Debian installs it where only root looks. */
+    const char *softflowd =
+        access("/usr/sbin/softflowd", X_OK) == 0 ? "/usr/sbin/softflowd" : "softflowd";
+    if (!program_bloomery("flows", all->bloomery))
+        return false;
+    /* softflowd says on standard error that it begins and ends. */
+    static const char quietly[] = "exec \"$0\" \"$@\" 2>/dev/null";
+    const char *const lines[FLOWS_ROWS][12] = {
+        [FLOWS_BLOOMERY] = {all->bloomery, "flows", "--json", "--idle", "2d", "--linger", "1d",
+                            "--filter", "tcp", NULL},
+        [FLOWS_SOFTFLOWD] = {"sh", "-c", quietly, softflowd, "-6", "-m", "100000000", "-r",
+                             "/dev/stdin", "tcp", NULL},
+    };
+    memcpy(all->arguments, lines, sizeof lines);
+    return true;
+}
+
+/* A capture of this many packets; -1 after a message. */
+static int make_capture(uint64_t packets)
+{
+    int fd = bench_temporary_file();
+    FILE *out = fd < 0 ? NULL : fdopen(dup(fd), "wb");
+    flow_traffic *traffic = out ? flow_traffic_new() : NULL;
+    bool good = traffic && flow_traffic_write(traffic, packets, NULL, out);
+    if (!good)
+        cli_fail(BRY_E_IO, "flows: a temporary file: %s", strerror(errno));
+    flow_traffic_free(traffic);
+    if (out)
+        fclose(out);
+    if (!good && fd >= 0)
+        close(fd);
+    return good ? fd : -1;
+}
+
+/* Runs a program; what it used, or `done` is false after a message. */
+static program_usage run_flow_program(const flow_programs *all, unsigned row, int file,
+                                      uint64_t *flows)
+{
+    static const char *const marks[FLOWS_ROWS] = {"\"flows\": ", "Flows expired: "};
+    flow_count count = {marks[row], 0};
+    program_usage usage = program_run(all->arguments[row], file, read_flow_count, &count);
+    *flows = count.flows;
+    if (usage.there && !usage.done)
+        cli_fail(BRY_E_BADDATA, "flows: %s failed",
+                 row == FLOWS_BLOOMERY ? "bloomery" : "softflowd");
+    return usage;
+}
+
+static bool run_flow_round(const flow_programs *all, const int files[2], unsigned row,
+                           flows_programs_report *report, double *processor)
+{
+    uint64_t none;
+    program_usage empty = run_flow_program(all, row, files[0], &none);
+    report->row[row].there = empty.there;
+    if (!empty.there && row != FLOWS_BLOOMERY)
+        return true;
+    program_usage whole = run_flow_program(all, row, files[1], &report->row[row].flows);
+    report->row[row].empty_bytes = empty.peak_bytes;
+    report->row[row].peak_bytes = whole.peak_bytes;
+    *processor = whole.processor;
+    return empty.done && whole.done;
+}
+
+static bool flow_counts_agree(const flows_programs_report *report)
+{
+    double ours = (double)report->row[FLOWS_BLOOMERY].flows,
+           theirs = (double)report->row[FLOWS_SOFTFLOWD].flows, most = most_error * theirs;
+    if (!report->row[FLOWS_SOFTFLOWD].there || fabs(ours - theirs) <= most + 5 * sqrt(most) + 2)
+        return true;
+    cli_fail(BRY_E_BADDATA, "flows: %.0f flows, but %.0f by softflowd", ours, theirs);
+    return false;
+}
+
+bool bench_flows_programs(uint64_t packets, flows_programs_report *report)
+{
+    *report = (flows_programs_report){
+        .packets = packets < MOST_PACKETS ? packets : MOST_PACKETS,
+        .rounds = ROUNDS,
+    };
+    flow_programs all;
+    double processor[FLOWS_ROWS][ROUNDS] = {{0}};
+    if (!set_up_flow_programs(&all))
+        return false;
+    int files[2] = {make_capture(1), -1};
+    files[1] = files[0] < 0 ? -1 : make_capture(report->packets);
+    bool good = files[1] >= 0;
+    for (unsigned round = 0; round < ROUNDS && good; round++)
+        for (unsigned i = 0; i < FLOWS_ROWS && good; i++) {
+            unsigned row = (i + round) % FLOWS_ROWS;
+            good = run_flow_round(&all, files, row, report, &processor[row][round]);
+        }
+    for (unsigned row = 0; row < FLOWS_ROWS; row++)
+        report->row[row].processor = bench_median(processor[row], ROUNDS);
+    for (unsigned i = 0; i < 2; i++)
+        if (files[i] >= 0)
+            close(files[i]);
+    return good && flow_counts_agree(report);
+}

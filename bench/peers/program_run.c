@@ -1,0 +1,78 @@
+#include "bench/peers/program_run.h"
+
+#include "cli/core/output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NOT_THERE = 127 };
+
+static double wall_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
+}
+
+program_usage program_run(const char *const *arguments, int file, program_reader *reader,
+                          void *context)
+{
+    program_usage run = {0};
+    int pipe_ends[2] = {-1, -1};
+    if (lseek(file, 0, SEEK_SET) != 0 || (reader && pipe2(pipe_ends, O_CLOEXEC) != 0))
+        return run;
+    double started = wall_seconds();
+    /* fork(), not vfork() or posix_spawn(): with those the peak memory of the child would include
+     * ours. */
+    pid_t child = fork();
+    if (child == 0) {
+        int out = reader ? pipe_ends[1] : open("/dev/null", O_WRONLY);
+        if (dup2(file, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
+            _exit(NOT_THERE);
+        execvp(arguments[0], (char *const *)(uintptr_t)arguments);
+        _exit(NOT_THERE);
+    }
+    if (reader) {
+        close(pipe_ends[1]);
+        if (child > 0)
+            reader(context, pipe_ends[0]);
+        close(pipe_ends[0]);
+    }
+    int status = 0;
+    struct rusage used;
+    pid_t waited = -1;
+    while (child > 0 && (waited = wait4(child, &status, 0, &used)) < 0 && errno == EINTR)
+        continue;
+    if (waited != child || child < 0)
+        return run;
+    run.seconds = wall_seconds() - started;
+    run.processor = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+    run.peak_bytes = (uint64_t)used.ru_maxrss * 1024;
+    run.there = !(WIFEXITED(status) && WEXITSTATUS(status) == NOT_THERE);
+    run.done = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return run;
+}
+
+bool program_bloomery(const char *what, char path[PATH_MAX])
+{
+    static const char name[] = "bloomery";
+    ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - sizeof name);
+    char *slash = len > 0 ? memrchr(path, '/', (size_t)len) : NULL;
+    if (slash)
+        memcpy(slash + 1, name, sizeof name);
+    if (slash && access(path, X_OK) == 0)
+        return true;
+    cli_fail(BRY_E_IO, "%s needs the program bloomery in the folder of bloomery-bench", what);
+    return false;
+}
