@@ -17,7 +17,8 @@ OURS = [("#c8400a", "#ff8a4c"), ("#b3276e", "#ff7fbf"), ("#b01c1c", "#ff6b6b")]
 INK, GRID = ("#1d2329", "#e4e9ee"), ("#d5dae0", "#3a424b")
 DASHES = ["1", "(12,5)", "(4,4)", "(12,4,3,4)"]
 MARKS = [4, 6, 8, 12, 10, 14]  # open; the number after each is the same, filled
-WIDTH, HEIGHT, LINE = 500, 350, 25
+WIDTH, AREA = 500, 240  # of the picture; height of what is inside of the axes
+ABOVE, BELOW, LINE = 14, 78, 26  # above; below, without the key; a line of the key
 BAR = 22  # height of one
 MANY = 25  # points in a series, which then has no marks
 
@@ -92,23 +93,27 @@ class Drawing:
 
     def settings(self):
         longest = max(map(len, self.names))
-        columns = 1 if longest > 24 or len(self.names) == 1 else 2
+        columns = min(1 if longest > 13 else 2, len(self.names))
         rows = -(-len(self.names) // columns)
-        height = self.bars_height() if self.bars else HEIGHT
+        area = self.bars_height() if self.bars else AREA
+        below = BELOW + rows * LINE
+        height = ABOVE + area + below
         x, y = (self.plot.y, self.plot.x) if self.bars else (self.plot.x, self.plot.y)
         self.lines += [
-            f'set terminal svg size {WIDTH},{height + rows * LINE} font "sans-serif,17" noenhanced',
+            f'set terminal svg size {WIDTH},{height} font "sans-serif,17" noenhanced',
             "set encoding utf8",
+            f"set tmargin at screen {1 - ABOVE / height:.4f}",
+            f"set bmargin at screen {below / height:.4f}",
             f'set border 3 lc rgb "{INK[0]}"',
             f'set grid lt 1 lw 1 lc rgb "{GRID[0]}"',
-            f"set key bmargin center vertical maxcols {columns} Left reverse samplen 3 height 0.5",
+            f"set key bmargin center vertical maxrows {rows} Left reverse samplen 3",
             f"set xlabel {quoted(x)} offset 0,0.4", f"set ylabel {quoted(y)} offset 0.5,0",
         ]
         self.lines += [f"set logscale {'x' if self.bars else 'y'}"] if self.log_y else []
         self.lines += ["set logscale x"] if self.log_x else []
 
     def bars_height(self):
-        return 100 + sum(max(len(self.names) * BAR + 14, len(word_lines(str(word))) * 22)
+        return sum(max(len(self.names) * BAR + 14, len(word_lines(str(word))) * 22)
                          for word in self.xs)
 
     def block(self, name, rows):
