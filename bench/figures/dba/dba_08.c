@@ -47,6 +47,10 @@ static void look_at_error(void *opaque, const bry_index *index, uint64_t element
     double units = (double)elements / (double)here->unit_capacity;
     figure_point(here->run, "error", here->series, units,
                  (double)found / (double)here->asked / here->threshold);
+    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_get_stats(index, &stats);
+    figure_point(here->run, "predicted", here->series, units,
+                 stats.estimated_error / here->threshold);
     figure_point(here->run, "bits", here->series, units,
                  8 * (double)bry_index_bytes(index) / (double)elements);
 }
@@ -55,7 +59,7 @@ static bool measure_error_control(const figure_run *run)
 {
     const uint64_t unit_capacity = FIGURE_SIZE(run, 256, 1 << 13, 1 << 19);
     const double threshold = FIGURE_SIZE(run, 0x1p-7, 0x1p-14, 0x1p-14);
-    const uint64_t first = run->seed >> 3, looks = FIGURE_SIZE(run, 8, 16, 16);
+    const uint64_t first = run->seed >> 3, looks = FIGURE_SIZE(run, 8, 8, 16);
     index_data data;
     if (!index_data_make(&data, GROWN, unit_capacity, first))
         return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM)) == CLI_YES;
@@ -68,7 +72,7 @@ static bool measure_error_control(const figure_run *run)
         options.dba.control = ways[i].control;
         options.dba.factor = dba ? FACTOR : 0;
         growing here = {run,           ways[i].name,
-                        unit_capacity, FIGURE_SIZE(run, 20480, 1000192, 8000000),
+                        unit_capacity, FIGURE_SIZE(run, 20480, 2000128, 8000000),
                         first + 1,     threshold};
         const index_observer observer = {GROWN / looks * unit_capacity, look_at_error, &here};
         control_report report;

@@ -97,7 +97,7 @@ static bool measure_configuration(const figure_run *run, const index_data *data,
 static bool measure_reconstruction(const figure_run *run)
 {
     index_data data;
-    if (!index_data_make(&data, UNITS, FIGURE_SIZE(run, 256, 1 << 14, 1 << 19), run->seed >> 3))
+    if (!index_data_make(&data, UNITS, FIGURE_SIZE(run, 256, 1 << 13, 1 << 19), run->seed >> 3))
         return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM)) == CLI_YES;
     bool good = true;
     for (int i = 0; i < CONFIGURATIONS && good; i++)
@@ -110,4 +110,4 @@ static bool measure_reconstruction(const figure_run *run)
 }
 
 const figure dba_09_figure = {
-    "dba-09", "Partial reconstruction", {1, 3, 1}, measure_reconstruction};
+    "dba-09", "Partial reconstruction", {1, 2, 1}, measure_reconstruction};

@@ -15,7 +15,7 @@ static bool look_at_memory(const figure_run *run, uint32_t units, double error)
     const dba_memory_set set = {
         .engine = BRY_ENGINE_DBA,
         .units = units,
-        .unit_capacity = FIGURE_SIZE(run, 1u << 15, 1u << 20, 1u << 25) / units,
+        .unit_capacity = FIGURE_SIZE(run, 1u << 15, 1u << 20, 1u << 24) / units,
         .error = error,
         .first = run->seed >> 3,
     };
