@@ -102,7 +102,7 @@ static bool measure_updates(const figure_run *run)
 {
     batch_work work = {.run = run,
                        .step = update_batch,
-                       .kinds = {KBF_LITERAL, KBF_PUBLISHED, KBF_OURS, KBF_COMPACT},
+                       .kinds = {KBF_LITERAL, KBF_PUBLISHED, KBF_WIDE, KBF_COMPACT},
                        .kind_count = 4};
     return measure_batches(&work, FIGURE_SIZE(run, 6000, 30000, 10000000));
 }

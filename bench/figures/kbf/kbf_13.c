@@ -58,7 +58,7 @@ static bool join_and_fold(const figure_run *run, const kbf_pairs *pairs, kbf_kin
 
 static bool measure_join_and_fold(const figure_run *run)
 {
-    static const kbf_kind kinds[] = {KBF_PUBLISHED, KBF_OURS, KBF_COMPACT};
+    static const kbf_kind kinds[] = {KBF_PUBLISHED, KBF_OURS, KBF_WIDE, KBF_COMPACT};
     const unsigned count = FIGURE_SIZE(run, BASICS, 5, 6);
     kbf_pairs pairs;
     if (!kbf_pairs_make(&pairs, run, FIGURE_SIZE(run, 10000, 50000, 10000000)))

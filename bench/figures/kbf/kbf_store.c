@@ -9,7 +9,7 @@
 #define INDEX_ERROR 1e-4 /* of the published filters of encodings and of pairs */
 
 const char *const kbf_kind_names[KBF_KINDS] = {"published", "to the letter", "kbf (ours)",
-                                               "compact (ours)"};
+                                               "kbf wide codes (ours)", "compact (ours)"};
 
 static bool no_memory(void)
 {
@@ -99,7 +99,7 @@ bool kbf_store_make(kbf_store *store, kbf_kind kind, const kbf_pairs *pairs, con
         .layout = BRY_MAP_PAPER,
         .decode = 4,
         .size = kind == KBF_COMPACT ? 1 : plan->size,
-        .values = pairs->values,
+        .values = kind == KBF_WIDE ? BRY_MAP_KBF_VALUES_MAX : pairs->values,
     };
     bry_map_options options;
     bry_map_shape shape;
@@ -268,11 +268,16 @@ bool kbf_only_right(const kbf_answers *answers)
 double kbf_store_bytes_per_key(const kbf_store *store, uint64_t keys)
 {
     bry_map_stats stats = BRY_MAP_STATS;
-    if (is_paper(store))
-        return (double)(store->paper.hashes * store->paper.segment * sizeof(uint32_t)) /
-               (double)keys;
-    bry_map_get_stats(store->map, &stats);
-    return (double)stats.bytes_main / (double)keys;
+    uint64_t bytes;
+    if (is_paper(store)) {
+        bytes = store->paper.hashes * store->paper.segment * sizeof(uint32_t);
+    } else if (store->kind == KBF_COMPACT) {
+        bry_map_get_stats(store->map, &stats);
+        bytes = stats.bytes_main;
+    } else {
+        bytes = cells_of_map(store->map) * sizeof(uint32_t);
+    }
+    return (double)bytes / (double)keys;
 }
 
 void kbf_point(const figure_run *run, const char *panel, kbf_kind kind, double p, double x,

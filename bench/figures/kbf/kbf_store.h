@@ -41,6 +41,7 @@ typedef enum kbf_kind {
     KBF_PUBLISHED, /* greedy encodings, cells of three decoded (Algorithm 7) */
     KBF_LITERAL, /* the same, and updates to the letter (Algorithm 5) */
     KBF_OURS, /* the library's kbf in a table of the same size: masked codes, consistent decoding */
+    KBF_WIDE, /* the same with 16,383 codes, most of them unassigned, which a wrong one has to avoid */
     KBF_COMPACT, /* the library's compact, planned for the same error */
     KBF_KINDS
 } kbf_kind;
@@ -101,7 +102,7 @@ double kbf_false_positives(const kbf_answers *answers);
 /* Whether every value found was the right one; otherwise a message. */
 bool kbf_only_right(const kbf_answers *answers);
 
-/* Of the cells or entries, without what all stores of the same pairs share. */
+/* Of the cells or entries, without values and tables for codes. */
 double kbf_store_bytes_per_key(const kbf_store *store, uint64_t keys);
 
 /* ---- series -------------------------------------------------------------------------------- */
