@@ -96,6 +96,7 @@ fuzz:
 # RESUME=1 goes on after a run that failed.
 bench:
 	@scripts/packages bench
+	@scripts/packages peers || echo "Going on; what is missing is not measured."
 	@$(call build,build-bench,-DBLOOMERY_BENCH=ON)
 	@scripts/bench build-bench $(if $(RESUME),--resume)
 

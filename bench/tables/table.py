@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import textwrap
 
 
 @dataclasses.dataclass
@@ -21,7 +22,12 @@ class Table:
     def markdown(self):
         rule = "|".join("---" if at in self.left else "---:" for at in range(len(self.columns)))
         head, *body = ("| " + " | ".join(cells) + " |" for cells in (self.columns, *self.rows))
-        return "\n".join([head, f"|{rule}|", *body]) + (f"\n\n{self.note}" if self.note else "")
+        return "\n".join([head, f"|{rule}|", *body]) + (f"\n\n{wrapped(self.note)}" if self.note else "")
+
+
+def wrapped(text):
+    """As the pages are written by hand."""
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def number(value, digits=3):
