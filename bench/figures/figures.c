@@ -35,8 +35,14 @@ void figure_bar(const figure_run *run, const char *panel, const char *series, co
     print_point(run, panel, series, y);
 }
 
+typedef struct figure_order {
+    figure_scale scale;
+    uint64_t repetitions; /* at most */
+    const char *folder;
+} figure_order;
+
 /* Writes the table beside its place, and moves it there when it is whole. */
-static bool write_points(const figure *what, figure_scale scale, const char *path)
+static bool write_points(const figure *what, const figure_order *order, const char *path)
 {
     char part[4096];
     int len = snprintf(part, sizeof part, "%s.part", path);
@@ -45,8 +51,9 @@ static bool write_points(const figure *what, figure_scale scale, const char *pat
         return cli_fail(BRY_E_IO, "%s: %s", path, strerror(errno)) == CLI_YES;
     fputs("x,repetition,y,panel,series\n", out);
     bool done = true;
-    for (unsigned i = 0; done && i < what->repetitions[scale]; i++) {
-        const figure_run run = {scale, i, 0x9e3779b97f4a7c15u * (i + 1), out};
+    for (unsigned i = 0; done && i < what->repetitions[order->scale] && i < order->repetitions;
+         i++) {
+        const figure_run run = {order->scale, i, 0x9e3779b97f4a7c15u * (i + 1), out};
         done = what->measure(&run);
     }
     bool failed = ferror(out) != 0;
@@ -58,15 +65,15 @@ static bool write_points(const figure *what, figure_scale scale, const char *pat
     return done;
 }
 
-static bool measure_figure(const figure *what, figure_scale scale, const char *folder)
+static bool measure_figure(const figure *what, const figure_order *order)
 {
     char path[4000];
-    int len = snprintf(path, sizeof path, "%s/%s.csv", folder, what->name);
+    int len = snprintf(path, sizeof path, "%s/%s.csv", order->folder, what->name);
     if (len >= (int)sizeof path)
         return cli_fail(BRY_E_RANGE, "the name of the folder is too long") == CLI_YES;
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    if (!write_points(what, scale, path))
+    if (!write_points(what, order, path))
         return false;
     clock_gettime(CLOCK_MONOTONIC, &end);
     double seconds =
@@ -84,19 +91,19 @@ static const figure *find_figure(const char *name)
     return *at;
 }
 
-static int measure_figures(char **names, size_t count, figure_scale scale, const char *folder)
+static int measure_figures(char **names, size_t count, const figure_order *order)
 {
     for (size_t i = 0; i < count; i++)
         if (!find_figure(names[i]))
             return cli_misuse(NULL, "there is no figure %s; --list prints them",
                               cli_quote(names[i]).text);
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(folder).text, strerror(errno));
+    if (mkdir(order->folder, 0777) != 0 && errno != EEXIST)
+        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(order->folder).text, strerror(errno));
     for (size_t i = 0; i < count; i++)
-        if (!measure_figure(find_figure(names[i]), scale, folder))
+        if (!measure_figure(find_figure(names[i]), order))
             return CLI_FAILED;
     for (const figure *const *at = figure_list; count == 0 && *at; at++)
-        if (!measure_figure(*at, scale, folder))
+        if (!measure_figure(*at, order))
             return CLI_FAILED;
     return CLI_YES;
 }
@@ -121,11 +128,15 @@ static int run_program(int argc, char **argv)
     if (argc == 1 && (strcmp(argv[0], "-V") == 0 || strcmp(argv[0], "--version") == 0))
         return cli_print_version();
     bool list = false, machine = false;
-    const char *scale_name = "reduced", *folder = "build/figures";
+    const char *scale_name = "reduced";
+    figure_order order = {FIGURE_SMALL, UINT64_MAX, "build/figures"};
     cli_option options[] = {
         {"scale", CLI_TEXT, "S", "small, reduced (default) or full, the sizes of the papers",
          &scale_name, 0},
-        {"output", CLI_TEXT, "DIR", "the folder of the tables (default build/figures)", &folder, 0},
+        {"output", CLI_TEXT, "DIR", "the folder of the tables (default build/figures)",
+         &order.folder, 0},
+        {"repetitions", CLI_COUNT, "N", "at most so many per figure (default: as many as it has)",
+         &order.repetitions, 0},
         {"list", CLI_FLAG, NULL, "print the names of the figures", &list, 0},
         {"machine", CLI_FLAG, NULL, "print the machine and the compiler", &machine, 0},
     };
@@ -143,15 +154,14 @@ static int run_program(int argc, char **argv)
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code != CLI_GO_ON)
         return code;
-    figure_scale scale = FIGURE_SMALL;
-    while (scale < FIGURE_SCALES && strcmp(scale_names[scale], scale_name) != 0)
-        scale++;
-    if (scale == FIGURE_SCALES)
+    while (order.scale < FIGURE_SCALES && strcmp(scale_names[order.scale], scale_name) != 0)
+        order.scale++;
+    if (order.scale == FIGURE_SCALES)
         return cli_misuse(NULL, "%s is no scale: small, reduced or full",
                           cli_quote(scale_name).text);
     if (machine)
         return print_machine();
-    return list ? list_figures() : measure_figures(argv, words, scale, folder);
+    return list ? list_figures() : measure_figures(argv, words, &order);
 }
 
 int main(int argc, char **argv)
