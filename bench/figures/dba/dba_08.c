@@ -58,7 +58,7 @@ static void look_at_error(void *opaque, const bry_index *index, uint64_t element
 static bool measure_error_control(const figure_run *run)
 {
     const uint64_t unit_capacity = FIGURE_SIZE(run, 256, 1 << 13, 1 << 19);
-    const double threshold = FIGURE_SIZE(run, 0x1p-7, 0x1p-14, 0x1p-14);
+    const double threshold = run->scale == FIGURE_SMALL ? 0x1p-7 : 0x1p-14;
     const uint64_t first = run->seed >> 3, looks = FIGURE_SIZE(run, 8, 8, 16);
     index_data data;
     if (!index_data_make(&data, GROWN, unit_capacity, first))

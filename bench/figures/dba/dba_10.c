@@ -34,7 +34,7 @@ static bool look_at_memory(const figure_run *run, uint32_t units, double error)
 
 static bool measure_memory(const figure_run *run)
 {
-    const uint32_t most = FIGURE_SIZE(run, 64, 1024, 1024);
+    const uint32_t most = run->scale == FIGURE_SMALL ? 64 : 1024;
     char name[32];
     for (uint32_t units = 1; units <= 1024; units *= 2)
         for (int e = 0; e < ERRORS; e++) {

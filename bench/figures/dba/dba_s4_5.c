@@ -53,7 +53,7 @@ static int class_at(const double weight[CLASSES], double share)
 static bool look_at_shape(const figure_run *run, enum shape shape)
 {
     const uint64_t unit_capacity = FIGURE_SIZE(run, 256, 1024, 8192),
-                   sets = FIGURE_SIZE(run, 8, 60, 60);
+                   sets = run->scale == FIGURE_SMALL ? 8 : 60;
     dba_memory_set set = {BRY_ENGINE_DBA, UNITS, unit_capacity, THRESHOLD, run->seed >> 3};
     const double most = (double)(UNITS * unit_capacity), one = dba_one_filter(THRESHOLD) * most;
     double weight[CLASSES], mean = 0, bits[2] = {0};
