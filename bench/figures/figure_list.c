@@ -13,6 +13,8 @@ const figure *const figure_list[] = {
     &kbf_09_figure,
     &kbf_11_figure,
     &kbf_13_figure,
+    &kbf_15_figure,
+    &kbf_16_figure,
     &kbf_17_figure,
     &kbf_19_figure,
     &kbf_20_figure,

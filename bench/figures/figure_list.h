@@ -13,6 +13,8 @@ extern const figure kbfi_08_figure;
 extern const figure kbf_09_figure;
 extern const figure kbf_11_figure;
 extern const figure kbf_13_figure;
+extern const figure kbf_15_figure;
+extern const figure kbf_16_figure;
 extern const figure kbf_17_figure;
 extern const figure kbf_19_figure;
 extern const figure kbf_20_figure;

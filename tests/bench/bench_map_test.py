@@ -263,12 +263,12 @@ while True:
         if line == b"stats\\r\\n":
             stream.write(b"STAT pid %d\\r\\nSTAT version 0\\r\\nSTAT curr_items %d\\r\\n"
                          b"STAT bytes 5\\r\\nEND\\r\\n" % (os.getpid(), ITEMS))
-        elif line == b"version\\r\\n":
-            stream.write(b"VERSION 0\\r\\n")
         elif line.startswith(b"get "):
             stream.write(ANSWER)
-        elif line.startswith(b"set ") and b"noreply" not in line:
-            stream.write(b"NOT_STORED\\r\\n")
+        elif line.startswith(b"set "):
+            stream.write(b"STORED\\r\\n")
+        elif line.startswith(b"delete "):
+            stream.write(b"ERROR\\r\\n")
         stream.flush()
 """
 

@@ -17,11 +17,11 @@ static bool pairs_out_of_memory(const bench_settings *settings)
 
 static bool ask_version(remote_report *report)
 {
-    memcached *server = memcached_start(SPARE_MEGABYTES);
+    local_server *server = memcached_start(SPARE_MEGABYTES, false);
     if (!server)
         return false;
     bool good = memcached_stat(server, "version", report->version, sizeof report->version);
-    memcached_stop(server);
+    local_stop(server);
     return good;
 }
 
@@ -47,8 +47,8 @@ static void fill_remote_row(remote_report *report, unsigned i, const bench_resul
                             const remote_record *record)
 {
     double pairs = (double)report->settings.items, asked = (double)report->asked;
-    report->row[i].bytes_per_pair = (double)record->bytes / pairs;
-    report->row[i].resident_per_pair = i == 0 ? (double)record->resident / pairs : NAN;
+    report->row[i].bytes_per_pair = (double)record->size.bytes / pairs;
+    report->row[i].resident_per_pair = i == 0 ? (double)record->size.resident / pairs : NAN;
     report->row[i].wrong = (double)record->wrong[REMOTE_HIT] / asked;
     report->row[i].false_positive = (double)record->wrong[REMOTE_MISS] / asked;
     for (unsigned phase = 0; phase < REMOTE_PHASES; phase++) {
@@ -72,16 +72,18 @@ static bool measure_remote(const kbf_workload *load, remote_report *report)
     for (unsigned i = 0; i < REMOTE_ROWS; i++) {
         works[i] = (remote_work){
             .load = load,
-            .options = BRY_MAP_OPTIONS,
-            .megabytes = (uint64_t)(2 * bytes * (double)load->pairs / 1e6) + SPARE_MEGABYTES,
+            .options.map = BRY_MAP_OPTIONS,
+            .options.megabytes =
+                (uint64_t)(2 * bytes * (double)load->pairs / 1e6) + SPARE_MEGABYTES,
             .record = &records[i],
         };
-        works[i].options.engine = i == 1 ? BRY_ENGINE_KBF : BRY_ENGINE_COMPACT;
-        works[i].options.capacity = settings->items;
-        works[i].options.values = settings->map.values;
-        works[i].options.error = settings->error;
-        works[i].options.fixed = true;
-        works[i].options.seed = MAP_SEED;
+        bry_map_options *map = &works[i].options.map;
+        map->engine = i == 1 ? BRY_ENGINE_KBF : BRY_ENGINE_COMPACT;
+        map->capacity = settings->items;
+        map->values = settings->map.values;
+        map->error = settings->error;
+        map->fixed = true;
+        map->seed = MAP_SEED;
         given[i] = &works[i];
     }
     const bench_plan plan = {

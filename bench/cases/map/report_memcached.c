@@ -73,7 +73,7 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 bool bench_remote_text(FILE *out, const remote_report *report)
 {
     static const char *const head[] = {"store", "bytes/pair", "fill*", "update", "delete",
-                                       "hit",   "miss",       "hit**", "miss**"};
+                                       "hit",   "miss",       "hit*",  "miss*"};
     const bench_settings *settings = &report->settings;
     if (!report->there) {
         fputs("memcached is not installed (Debian: memcached), so there is no comparison with "
@@ -104,11 +104,10 @@ bool bench_remote_text(FILE *out, const remote_report *report)
     }
     bool printed = cli_table_print(&table, out);
     cli_table_free(&table);
-    fprintf(
-        out,
-        "\nBytes as each store counts them; memcached's process grew by %.0f per pair. Times:\n"
-        "wall-clock ns, including hashing or sending; median of %u rounds. *: memcached sends no\n"
-        "reply. **: %u keys at once.\n",
-        report->row[0].resident_per_pair, settings->rounds, REMOTE_BATCH);
+    fprintf(out,
+            "\nBytes as each store counts them; memcached's process grew by %.0f per pair. Times:\n"
+            "wall-clock ns, including hashing or sending; median of %u rounds.\n"
+            "*: %u keys at once.\n",
+            report->row[0].resident_per_pair, settings->rounds, REMOTE_BATCH);
     return printed;
 }

@@ -41,6 +41,7 @@ class Figure:
     finding: Callable[["Data"], Finding]
     setting: str = ""  # sizes and workload of our measurement, and how they differ from the paper's
     ours: tuple[str, ...] = ()  # series that are ours rather than the paper's: drawn apart
+    servers: tuple[str, ...] = ()  # series that need servers, which the tests do not start
     errata: tuple[str, ...] = ()  # the bold beginnings of paragraphs of doc/errata.md: "Codes."
     live: str = ""  # measured on real servers by this part of live.py, not by bloomery-figures
 

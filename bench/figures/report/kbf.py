@@ -6,6 +6,7 @@ from axes import number
 from figure import Figure, Finding, Plot
 from kbf_codes import CODES, DECODING
 from kbf_errors import ERRORS, MOMENTS
+from kbf_memcached import MEMCACHED
 
 
 def balance(data):
@@ -51,6 +52,7 @@ def flow_states(data):
 FIGURES = [
     *CODES,
     *ERRORS,
+    *MEMCACHED,
     *DECODING,
     *MOMENTS,
     Figure("kbf-20", "Figures 20 to 23", "Balancing slabs over servers",

@@ -28,10 +28,6 @@ LIVE = [
          lambda build, folder, scale: ["redis-server", str(build / "bloomery.so"), str(folder),
                                        {"small": "0.2", "reduced": "1", "full": "10"}[scale]],
          programs=("redis-server",), seconds=100),
-    Live("memcached", "our server beside Memcached", "scripts/measure-memcached",
-         lambda build, folder, scale: ["redis-server", str(build / "bloomery.so"), str(folder),
-                                       scale],
-         programs=("redis-server", "memcached"), seconds=60),
 ]
 
 

@@ -1,0 +1,297 @@
+#include "bench/peers/local_server.h"
+
+#include "cli/core/output/output.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define IN_BYTES ((size_t)1 << 17) /* grows */
+#define TRIES 5 /* attempts with other ports, if one was taken meanwhile */
+#define WAITS 500 /* of 10 ms each, until the server listens */
+#define PATIENCE 60 /* seconds; a server that takes longer to answer has failed */
+
+/* ---- the process --------------------------------------------------------------------------- */
+
+/* Finds the program's path, or returns false. */
+static bool find_program(const char *name, char *path, size_t size)
+{
+    const char *folders = getenv("PATH");
+    char all[4096];
+    snprintf(all, sizeof all, "%s:/usr/bin:/usr/local/bin", folders ? folders : "");
+    for (char *rest = all, *folder; (folder = strsep(&rest, ":"));)
+        if (*folder && snprintf(path, size, "%s/%s", folder, name) < (int)size &&
+            access(path, X_OK) == 0)
+            return true;
+    return false;
+}
+
+bool local_installed(const char *name)
+{
+    char path[4096];
+    return find_program(name, path, sizeof path);
+}
+
+static struct sockaddr_in loopback_address(int port)
+{
+    return (struct sockaddr_in){.sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)port),
+                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+/* A port that is currently free, or -1. */
+static int free_port(void)
+{
+    struct sockaddr_in address = loopback_address(0);
+    socklen_t len = sizeof address;
+    int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), port = -1;
+    if (probe >= 0 && bind(probe, (struct sockaddr *)&address, len) == 0 &&
+        getsockname(probe, (struct sockaddr *)&address, &len) == 0)
+        port = ntohs(address.sin_port);
+    if (probe >= 0)
+        close(probe);
+    return port;
+}
+
+/* In the child. The user is changed before prctl(), because changing it afterwards would cancel the
+ * signal. */
+static _Noreturn void become_program(const local_program *program, char *path, pid_t parent,
+                                     int port)
+{
+    char port_text[16], *words[LOCAL_MOST_ARGUMENTS + 4] = {path};
+    const struct passwd *nobody = program->as_nobody && geteuid() == 0 ? getpwnam("nobody") : NULL;
+    if (nobody && (setgid(nobody->pw_gid) != 0 || setuid(nobody->pw_uid) != 0))
+        _exit(127);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+        _exit(127);
+    FILE *gone = freopen("/dev/null", "r", stdin);
+    gone = gone ? freopen("/dev/null", "w", stdout) : NULL;
+    gone = gone ? freopen("/dev/null", "w", stderr) : NULL;
+    size_t count = 1;
+    for (const char *const *at = program->arguments; *at && count <= LOCAL_MOST_ARGUMENTS; at++)
+        words[count++] = (char *)*at; /* execv() changes none of them */
+    snprintf(port_text, sizeof port_text, "%d", port);
+    words[count++] = (char *)program->port_option;
+    words[count] = port_text;
+    if (gone)
+        execv(path, words);
+    _exit(127);
+}
+
+static void end_process(local_server *server)
+{
+    if (server->pid <= 0)
+        return;
+    kill(server->pid, SIGTERM);
+    while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    server->pid = 0;
+}
+
+/* Waits until the server listens, and connects. */
+static bool connect_to_server(local_server *server)
+{
+    const struct timespec moment = {.tv_nsec = 10000000};
+    const struct timeval patience = {.tv_sec = PATIENCE};
+    struct sockaddr_in address = loopback_address(server->port);
+    int one = 1;
+    for (int i = 0; i < WAITS; i++) {
+        if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
+            server->pid = 0; /* it has ended: the port was taken, or it cannot run */
+            return false;
+        }
+        server->connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (server->connection >= 0 &&
+            connect(server->connection, (struct sockaddr *)&address, sizeof address) == 0)
+            return setsockopt(server->connection, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) ==
+                       0 &&
+                   setsockopt(server->connection, SOL_SOCKET, SO_RCVTIMEO, &patience,
+                              sizeof patience) == 0;
+        if (server->connection >= 0)
+            close(server->connection);
+        server->connection = -1;
+        nanosleep(&moment, NULL);
+    }
+    return false;
+}
+
+/* Checks that the process that listens there is the one that was started. */
+static bool is_ours(local_server *server, const local_program *program)
+{
+    uint64_t pid;
+    return program->ask_pid(server, &pid) && pid == (uint64_t)server->pid;
+}
+
+static bool try_start(local_server *server, const local_program *program, char *path)
+{
+    pid_t parent = getpid();
+    server->port = free_port();
+    if (server->port < 0)
+        return false;
+    fflush(NULL);
+    server->pid = fork();
+    if (server->pid == 0)
+        become_program(program, path, parent, server->port);
+    if (server->pid > 0 && connect_to_server(server) && is_ours(server, program))
+        return true;
+    if (server->connection >= 0)
+        close(server->connection);
+    server->connection = -1;
+    end_process(server);
+    return false;
+}
+
+local_server *local_start(const local_program *program)
+{
+    char path[4096];
+    local_server *server = calloc(1, sizeof *server);
+    if (!server)
+        return NULL;
+    server->connection = -1;
+    server->in_room = IN_BYTES;
+    server->out = malloc(LOCAL_MOST_BYTES);
+    server->in = malloc(IN_BYTES);
+    bool started = false;
+    if (server->out && server->in && find_program(program->name, path, sizeof path))
+        for (int i = 0; i < TRIES && !started; i++)
+            started = try_start(server, program, path);
+    if (started)
+        return server;
+    cli_fail(BRY_E_IO, "%s does not start", program->name);
+    local_stop(server);
+    return NULL;
+}
+
+void local_stop(local_server *server)
+{
+    if (server->connection >= 0)
+        close(server->connection);
+    end_process(server);
+    free(server->out);
+    free(server->in);
+    free(server);
+}
+
+uint64_t local_processor_time(const local_server *server)
+{
+    clockid_t clock;
+    struct timespec spent;
+    if (clock_getcpuclockid(server->pid, &clock) != 0 || clock_gettime(clock, &spent) != 0)
+        return 0;
+    return (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
+}
+
+uint64_t local_resident(const local_server *server)
+{
+    char line[256];
+    uint64_t kilobytes = 0;
+    snprintf(line, sizeof line, "/proc/%ld/status", (long)server->pid);
+    FILE *status = fopen(line, "re");
+    while (status && fgets(line, sizeof line, status))
+        if (strncmp(line, "VmRSS:", 6) == 0)
+            kilobytes = strtoull(line + 6, NULL, 10);
+    if (status)
+        fclose(status);
+    return kilobytes * 1024;
+}
+
+/* ---- bytes out and in ---------------------------------------------------------------------- */
+
+bool local_send(local_server *server)
+{
+    size_t sent = 0;
+    while (sent < server->out_len) {
+        ssize_t n =
+            send(server->connection, server->out + sent, server->out_len - sent, MSG_NOSIGNAL);
+        if (n < 0 && errno != EINTR)
+            return false;
+        sent += n > 0 ? (size_t)n : 0;
+    }
+    server->out_len = 0;
+    server->in_at = server->in_len = 0; /* a new answer begins */
+    return true;
+}
+
+/* No single addition is larger than the buffer. */
+bool local_add(local_server *server, const void *bytes, size_t len)
+{
+    if (len > LOCAL_MOST_BYTES - server->out_len && !local_send(server))
+        return false;
+    memcpy(server->out + server->out_len, bytes, len);
+    server->out_len += len;
+    return true;
+}
+
+bool local_add_text(local_server *server, const char *text)
+{
+    return local_add(server, text, strlen(text));
+}
+
+static bool receive_reply(local_server *server)
+{
+    if (server->in_len == server->in_room) {
+        size_t room = server->in_room + IN_BYTES;
+        char *more = realloc(server->in, room);
+        if (!more)
+            return false;
+        server->in = more;
+        server->in_room = room;
+    }
+    ssize_t n;
+    do
+        n = recv(server->connection, server->in + server->in_len, server->in_room - server->in_len,
+                 0);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return false;
+    server->in_len += (size_t)n;
+    return true;
+}
+
+/* Reads the next line of the answer: *len bytes from *start, without the \r\n. */
+bool local_read_line(local_server *server, size_t *start, size_t *len)
+{
+    size_t from = server->in_at;
+    for (;;) {
+        const char *end = memchr(server->in + from, '\n', server->in_len - from);
+        if (end) {
+            *start = server->in_at;
+            server->in_at = (size_t)(end - server->in) + 1;
+            *len = server->in_at - *start;
+            if (*len < 2 || end[-1] != '\r')
+                return false;
+            *len -= 2;
+            return true;
+        }
+        from = server->in_len;
+        if (!receive_reply(server))
+            return false;
+    }
+}
+
+/* Reads this many bytes and \r\n. */
+bool local_read_block(local_server *server, size_t len, size_t *start)
+{
+    while (server->in_len - server->in_at < len + 2)
+        if (!receive_reply(server))
+            return false;
+    *start = server->in_at;
+    server->in_at += len + 2;
+    return memcmp(server->in + *start + len, "\r\n", 2) == 0;
+}
+
+bool local_line_is(const local_server *server, size_t start, size_t len, const char *text)
+{
+    return len == strlen(text) && memcmp(server->in + start, text, len) == 0;
+}
