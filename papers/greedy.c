@@ -204,6 +204,8 @@ static uint32_t greedy_encode(const void *self, uint32_t index)
 static uint32_t greedy_decode(const void *self, uint32_t v)
 {
     const bry__greedy *greedy = self;
+    if (greedy->indexed && !bry__bloom_has(&greedy->singles, greedy_hash_of(v)))
+        return BRY__ENCODER_NONE; /* as in the papers: far cheaper than the search */
     return bry__regression_find(&greedy->fit, greedy->code, greedy->count, v, NULL);
 }
 
@@ -211,10 +213,7 @@ static bool greedy_decode_pair(const void *self, uint32_t v, uint32_t *a, uint32
 {
     const bry__greedy *greedy = self;
     for (uint32_t i = 0; v != 0 && i < greedy->count; i++) {
-        uint32_t rest = v ^ greedy->code[i];
-        if (!bry__bloom_has(&greedy->singles, greedy_hash_of(rest)))
-            continue;
-        uint32_t j = greedy_decode(self, rest);
+        uint32_t j = greedy_decode(self, v ^ greedy->code[i]);
         if (j != BRY__ENCODER_NONE) {
             *a = i;
             *b = j;

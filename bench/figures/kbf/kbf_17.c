@@ -161,7 +161,7 @@ static const double errors_of_small[] = {0.03, 0.01, 0};
 
 static bool measure_decoding_options(const figure_run *run)
 {
-    const uint64_t keys = FIGURE_SIZE(run, UINT64_C(15000), UINT64_C(1000000), UINT64_C(10000000));
+    const uint64_t keys = FIGURE_SIZE(run, UINT64_C(15000), UINT64_C(200000), UINT64_C(10000000));
     const double *p = run->scale == FIGURE_SMALL ? errors_of_small : errors_of_paper;
     encoders made;
     if (!make_encoders(&made, FIGURE_SIZE(run, 300, 3000, 3000)))

@@ -34,8 +34,8 @@ bool kbf_trial_ask(const kbf_trial *trial, bry__paper_level level, double *misse
 /* The share of cells that hold at least so many keys, up to 7. */
 double kbf_trial_cells_from(const kbf_trial *trial, unsigned count);
 
-/* Whether all repetitions together have enough errors to be compared with what is expected. Points
- * with fewer are left out. */
+/* Whether all repetitions together have enough errors to be compared with what is expected, or at
+ * larger scales to be shown. Points with fewer are left out. */
 bool kbf_tells(const figure *of, const figure_run *run, double rate, double trials);
 
 #endif
