@@ -2,7 +2,7 @@
 
     PROGRAM SERVER MODULE PRELOAD …
 
-    BLOOMERY_ONCE_SECONDS     how long (default 15)
+    BLOOMERY_ONCE_SECONDS     how long (default 34)
     BLOOMERY_ONCE_INCREMENTS  and how many at least (default 0), in at most about twice the time
     BLOOMERY_ONCE_CLIENTS     clients of each candidate (default 2)
     BLOOMERY_ONCE_SEED        another schedule
@@ -22,7 +22,7 @@ from fault_proxy import FaultPlan, Proxies
 from once_experiment import (NODE_TIMEOUT, Counters, Observer, Once, Plain, ProxiedCluster,
                              Schedule, Worker, check, table)
 
-SECONDS = float(os.environ.get("BLOOMERY_ONCE_SECONDS", "15"))
+SECONDS = float(os.environ.get("BLOOMERY_ONCE_SECONDS", "34"))
 CLIENTS = int(os.environ.get("BLOOMERY_ONCE_CLIENTS", "2"))
 RUN = 300
 INCREMENTS = int(os.environ.get("BLOOMERY_ONCE_INCREMENTS", "0"))
