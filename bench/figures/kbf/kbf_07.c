@@ -66,10 +66,10 @@ static bool measure_errors_by_size(const figure_run *run)
     bool good = true;
     for (unsigned i = 0; i < count && good; i++)
         good = measure_sizes(run, &pairs, KBF_PUBLISHED, errors[i]);
-    good = good && measure_sizes(run, &pairs, KBF_WIDE, errors[0]);
     for (unsigned i = 0; i < OURS && good; i++)
-        good = measure_sizes(run, &pairs, KBF_OURS, errors[i]) &&
-               measure_size(run, &pairs, KBF_COMPACT, errors[i], 1);
+        good = measure_sizes(run, &pairs, KBF_OURS, errors[i]);
+    good = good && measure_sizes(run, &pairs, KBF_WIDE, errors[0]) &&
+           measure_size(run, &pairs, KBF_COMPACT, errors[1], 1);
     kbf_pairs_free(&pairs);
     return good;
 }

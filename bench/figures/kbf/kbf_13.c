@@ -3,9 +3,7 @@
 
 #include "bench/figures/kbf/kbf_store.h"
 
-static const double errors[] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6};
-
-enum { BASICS = 2 }; /* errors for which all kinds are measured */
+static const double errors[] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-5};
 
 /* Two stores that each hold a share ρ of their capacity become one. */
 static bool join_at(const figure_run *run, const kbf_pairs *pairs, kbf_kind kind, double p,
@@ -58,15 +56,16 @@ static bool join_and_fold(const figure_run *run, const kbf_pairs *pairs, kbf_kin
 
 static bool measure_join_and_fold(const figure_run *run)
 {
-    static const kbf_kind kinds[] = {KBF_PUBLISHED, KBF_OURS, KBF_WIDE, KBF_COMPACT};
-    const unsigned count = FIGURE_SIZE(run, BASICS, 5, 6);
+    static const kbf_lines lines[] = {
+        {KBF_PUBLISHED, 0, 0}, {KBF_OURS, 0, 2}, {KBF_WIDE, 1, 2}, {KBF_COMPACT, 1, 2}};
+    const unsigned count = FIGURE_SIZE(run, 2, 4, 5);
     kbf_pairs pairs;
-    if (!kbf_pairs_make(&pairs, run, FIGURE_SIZE(run, 10000, 50000, 10000000)))
+    if (!kbf_pairs_make(&pairs, run, FIGURE_SIZE(run, 6000, 50000, 10000000)))
         return false;
     bool good = true;
-    for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-        for (unsigned i = 0; i < (k == 0 ? count : BASICS) && good; i++)
-            good = join_and_fold(run, &pairs, kinds[k], errors[i]);
+    for (unsigned k = 0; k < sizeof lines / sizeof lines[0]; k++)
+        for (unsigned i = lines[k].first; i < (lines[k].end ? lines[k].end : count) && good; i++)
+            good = join_and_fold(run, &pairs, lines[k].kind, errors[i]);
     kbf_pairs_free(&pairs);
     return good;
 }

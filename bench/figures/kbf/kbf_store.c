@@ -236,17 +236,24 @@ bool kbf_store_get(const kbf_store *store, uint64_t pair, uint32_t *value)
     return true;
 }
 
-kbf_answers kbf_store_ask(const kbf_store *store, uint64_t from, uint64_t end,
-                          const uint32_t *expected)
+kbf_answers kbf_store_sample(const kbf_store *store, uint64_t from, uint64_t end, uint64_t stride,
+                             const uint32_t *expected)
 {
-    kbf_answers answers = {.asked = end - from};
-    for (uint64_t i = from; i < end; i++) {
+    kbf_answers answers = {0};
+    for (uint64_t i = from; i < end; i += stride) {
         uint32_t code = 0;
         bool found = kbf_store_get(store, i, &code);
+        answers.asked++;
         answers.found += found;
         answers.wrong += found && (!expected || code != expected[i]);
     }
     return answers;
+}
+
+kbf_answers kbf_store_ask(const kbf_store *store, uint64_t from, uint64_t end,
+                          const uint32_t *expected)
+{
+    return kbf_store_sample(store, from, end, 1, expected);
 }
 
 double kbf_false_negatives(const kbf_answers *answers)

@@ -94,6 +94,9 @@ typedef struct kbf_answers {
  * keys that should be absent. */
 kbf_answers kbf_store_ask(const kbf_store *store, uint64_t from, uint64_t end,
                           const uint32_t *expected);
+/* The same for every `stride`-th of them. */
+kbf_answers kbf_store_sample(const kbf_store *store, uint64_t from, uint64_t end, uint64_t stride,
+                             const uint32_t *expected);
 
 /* Of present keys without a right answer; of absent keys with any. */
 double kbf_false_negatives(const kbf_answers *answers);
@@ -106,6 +109,13 @@ bool kbf_only_right(const kbf_answers *answers);
 double kbf_store_bytes_per_key(const kbf_store *store, uint64_t keys);
 
 /* ---- series -------------------------------------------------------------------------------- */
+
+/* A kind, and for which of the errors of a figure it is measured: from number `first` to `end` - 1,
+ * or to the last one of the scale if `end` is 0. */
+typedef struct kbf_lines {
+    kbf_kind kind;
+    unsigned first, end;
+} kbf_lines;
 
 /* A point of the series "KIND p=P". */
 void kbf_point(const figure_run *run, const char *panel, kbf_kind kind, double p, double x,
