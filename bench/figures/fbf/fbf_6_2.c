@@ -14,7 +14,7 @@ static void compare_errors(fbf_row *row, const char *panel, const char *formula,
 {
     double predicted = fbf_row_predicted(row);
     double error =
-        predicted < FIGURE_SIZE(row->run, 2e-4, 0, 0) ? -1 : fbf_row_measured(row, predicted);
+        predicted < FIGURE_SIZE(row->run, 2e-4, 1e-5, 0) ? -1 : fbf_row_measured(row, predicted);
     if (error < 0)
         return;
     figure_point(row->run, panel, formula, x, predicted);

@@ -10,7 +10,8 @@ enum {
     FILTERS = 3,
     PERIODS = 4,
     OURS = 2,
-    SECONDS = 35,
+    SECONDS = 240,
+    STEP = 30, /* seconds from look to look: all rows are just before a refresh then */
     WINDOW = 10000, /* of ours: what three filters with t = 5 s remember for certain */
     PLANNED = 500, /* elements in it */
 };
@@ -19,25 +20,27 @@ enum {
 static const uint64_t periods[PERIODS] = {5, 3, 2, 1};
 static const char *const period_names[PERIODS] = {"t = 5 s", "t = 3 s", "t = 2 s", "t = 1 s"};
 
-/* Elements until this second: 5000 in all, from one per second to a thousand. */
+#define GROWTH 52.5 /* seconds in which the load grows e-fold: 5000 elements in all */
+
+/* Elements until this second, from one per second to about a hundred. */
 static uint64_t elements_until(unsigned second)
 {
-    return (uint64_t)(5 * expm1(second / 5.0));
+    return (uint64_t)(GROWTH * expm1(second / GROWTH));
 }
 
 static double rate_at(unsigned second)
 {
-    return exp(second / 5.0);
+    return exp(second / GROWTH);
 }
 
 static void report_period(fbf_row *row, const char *name, double rate)
 {
     double predicted = fbf_row_predicted(row);
-    if (predicted <= 0)
+    if (predicted < 1e-12) /* rounding */
         return;
     if (row->run->number == 0)
         figure_point(row->run, "formula", name, rate, predicted);
-    double least = FIGURE_SIZE(row->run, 1e-4, 0, 0);
+    double least = FIGURE_SIZE(row->run, 1e-5, 0, 0);
     double error = predicted < least ? -1 : fbf_row_measured(row, predicted);
     if (error >= 0)
         figure_point(row->run, "measured", name, rate, error);
@@ -46,7 +49,7 @@ static void report_period(fbf_row *row, const char *name, double rate)
 /* Each at the end of every few seconds, all at the same load. */
 static bool measure_rows(const figure_run *run, fbf_row *rows, fbf_row *ours)
 {
-    const unsigned step = FIGURE_SIZE(run, 5, 1, 1);
+    const unsigned step = FIGURE_SIZE(run, 2 * STEP, STEP, STEP);
     bool done = true;
     for (unsigned second = 1; second <= SECONDS && done; second++) {
         uint64_t more = elements_until(second) - elements_until(second - 1);
@@ -54,13 +57,13 @@ static bool measure_rows(const figure_run *run, fbf_row *rows, fbf_row *ours)
             done = fbf_row_add(&rows[i], more, second * 1000);
         for (int i = 0; i < OURS && done; i++)
             done = fbf_row_add(&ours[i], more, second * 1000);
-        if (!done || second % step != 0 || second < 5)
+        if (!done || second % step != 0)
             continue;
         for (int i = 0; i < PERIODS; i++)
             report_period(&rows[i], period_names[i], rate_at(second));
         for (int i = 0; i < OURS; i++) {
             const char *name = i ? FBF_COMPACT : FBF_IMPROVED;
-            if (elements_until(second) >= PLANNED)
+            if (rate_at(second) * WINDOW / 1000 >= PLANNED / 2)
                 figure_point(run, "measured", name, rate_at(second),
                              fbf_row_measured(&ours[i], TARGET));
             figure_point(run, "memory", name, rate_at(second),

@@ -26,7 +26,7 @@ static uint64_t ramp_until(unsigned second)
 
 static bool measure_ramp(const figure_run *run, int which)
 {
-    const unsigned step = FIGURE_SIZE(run, 10, 2, 2);
+    const unsigned step = FIGURE_SIZE(run, 10, 4, 2);
     fbf_row row = fbf_row_published(run, BRY__PAPER_OPTIMIZED, BITS, filters[which], PERIOD);
     bool done = true;
     for (unsigned second = 1; second <= SECONDS && done; second++) {
@@ -36,8 +36,8 @@ static bool measure_ramp(const figure_run *run, int which)
         double rate = 2.0 * ELEMENTS * second / (SECONDS * SECONDS);
         double predicted = fbf_row_predicted(&row);
         double error =
-            predicted < FIGURE_SIZE(run, 1e-4, 1e-6, 1e-7) ? -1 : fbf_row_measured(&row, predicted);
-        if (run->number == 0)
+            predicted < FIGURE_SIZE(run, 1e-4, 1e-4, 1e-6) ? -1 : fbf_row_measured(&row, predicted);
+        if (run->number == 0 && predicted > 1e-8)
             figure_point(run, "formula", row_names[which], rate, predicted);
         if (error >= 0)
             figure_point(run, "start", row_names[which], rate, error);

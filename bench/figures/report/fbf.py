@@ -79,21 +79,20 @@ def formula_by_size(data):
 def refresh_periods(data):
     long, *_, short = data.series("formula")
     x = nearest(data, long, 100, "formula")
-    factor = data.mean(long, x, "formula") / data.mean(short, x, "formula")
-    measured = [statistics.fmean(data.points(name, "measured")[-1][1]) for name in (long, short)]
-    top = data.points(long, "measured")[-1][0]
-    ours = [worst(data, name, "measured")[1] for name in OURS]
-    memory = [data.last(name, "memory") / 1024 for name in OURS]
+    computed = [data.mean(name, x, "formula") for name in (long, short)]
+    ours = [data.last(name, "measured") for name in OURS]
+    memory = [data.last(name, "memory") / 1024 for name in ("published; any t", *OURS)]
     return Finding(
-        f"By the formula the error at {x:.0f} elements per second is {factor:.0f} times as large with "
-        f"t = 5 s as with t = 1 s: too small to be measured. At {top:.0f} elements per second we "
-        f"measure {number(measured[0])} and {number(measured[1])}. The error falls because less is "
-        f"remembered: three filters cover 2t to 3t, which is 10 s at least with t = 5 s and 2 s with "
-        f"t = 1 s.",
-        agrees=50 < factor < 5000,
-        beyond=f"Ours always remember 10 s and were planned for 50 elements per second and an error of "
-               f"0.001: at the highest load fbf reaches {number(ours[0])} in {memory[0]:.0f} KiB and "
-               f"compact {number(ours[1])} in {memory[1]:.0f} KiB. They grow with the load.")
+        f"By the formula the error at {x:.0f} elements per second is {computed[0] / computed[1]:.0f} "
+        f"times as large with t = 5 s as with t = 1 s: {number(computed[0])} (measured: "
+        f"{number(data.last(long, 'measured'))}) and {number(computed[1])}, which is too rare to be "
+        f"measured. The error falls because less is remembered: three filters remember 2t for "
+        f"certain, which is 10 s with t = 5 s and 2 s with t = 1 s.",
+        agrees=500 < computed[0] / computed[1] < 2000,
+        beyond=f"Ours always remember 10 s and grow with the load: planned for 50 elements per second and "
+               f"an error of 0.001, they err at the highest load in {number(ours[0])} (fbf, "
+               f"{memory[1]:.1f} KiB) and {number(ours[1])} (compact, {memory[2]:.1f} KiB), where the "
+               f"three filters take {memory[0]:.1f} KiB.")
 
 
 def filter_counts(data):
@@ -128,8 +127,8 @@ def adaptation(data):
     ours_lost = max(worst(data, name, "forgotten")[1] for name in OURS)
     return Finding(
         f"The filters go " + " → ".join(map(str, steps)) + f" (3 → 6 → 4 → 8 in the thesis), and the "
-        f"computed error stays below {number(top * 1.0001)} for a target of {number(target)}. The "
-        f"measured error does not: it reaches {number(measured)} after {at:.0f} s, since the formula "
+        f"computed error is at most {number(top)}, for a target of {number(target)}. The "
+        f"measured error is larger: it reaches {number(measured)} after {at:.0f} s, since the formula "
         f"takes the filters for independent. And doubling forgets: the new filters are empty, the "
         f"oldest of them is asked alone, and what only the former oldest filter has is lost. If the "
         f"load rises after a calm time, {100 * lost:.0f} % of the elements of the last 22 s are not "
@@ -140,6 +139,60 @@ def adaptation(data):
                f"errs in {number(most[1])} and compact in {number(most[2])} of the queries of a second.")
 
 
+COUNTER_FBF, COUNTER_COMPACT = "COUNTER with fbf (ours)", "COUNTER with compact (ours)"
+COUNTERS = (COUNTER_FBF, COUNTER_COMPACT)
+PLAIN = "plain increments"
+
+
+def percent_range(values):
+    return f"{min(values):.1f} to {max(values):.1f} %"
+
+
+def counters_over_time(data):
+    plain = data.values(PLAIN, "at the end", "error")
+    worst_counter = max(max(data.values(name, "at the end", "error")) for name in COUNTERS)
+    return Finding(
+        f"At the end of {len(plain)} runs, {percent_range(plain)} of the plain increments were wrong: "
+        f"counted twice after a retry, or lost with a primary that had not yet replicated them. "
+        f"{'None' if worst_counter == 0 else f'{worst_counter:.2g} %'} of those of COUNTER were, with "
+        f"either engine.",
+        agrees=worst_counter == 0 and statistics.fmean(plain) > 0)
+
+
+def compared(percent):
+    return f"{abs(percent):.0f} % {'more' if percent >= 0 else 'less'} time"
+
+
+def counter_latency(data):
+    over = {name: {x: statistics.median(values) for x, values in data.points(name, "overhead")}
+            for name in COUNTERS}
+    single, batch = ([over[name][x] for name in COUNTERS]
+                     for x in ("single; always", "batch of 50; always"))
+    most, where = max((percent, x) for those in over.values() for x, percent in those.items())
+    return Finding(
+        f"With appendfsync always, COUNTER.INCRBY takes {compared(single[0])} than INCRBY with fbf and "
+        f"{compared(single[1])} with compact. A batch of 50 takes {compared(batch[0])} with fbf and "
+        f"{compared(batch[1])} with compact. The largest difference is {compared(most)} ({where}). On a "
+        f"machine that does other work as well, these numbers vary.",
+        agrees=max(batch) <= 15)
+
+
+def counters_under_loss(data):
+    plain = {panel: [statistics.fmean(y) for x, y in data.points(PLAIN, panel) if x > 0]
+             for panel in ("lost", "late")}
+    all_plain = plain["lost"] + plain["late"]
+    worst_counter = max(max(y) for panel in plain for name in COUNTERS
+                        for _, y in data.points(name, panel))
+    shares = [x for x, _ in data.points(PLAIN, "lost") if x > 0]
+    return Finding(
+        f"With {min(shares):g} to {max(shares):g} % of the messages lost, "
+        f"{percent_range(plain['lost'])} of the plain increments are counted twice; with as many late "
+        f"ones {percent_range(plain['late'])}; {statistics.fmean(all_plain):.1f} % on average. It is "
+        f"the lost and late replies that count, and the late requests. COUNTER is "
+        f"{'always exact' if worst_counter == 0 else f'wrong by {worst_counter:.2g} %'}.",
+        agrees=worst_counter == 0 and statistics.fmean(all_plain) > 0)
+
+
 def retries(data):
     few, many = data.points("RBF")[0][0], data.points("RBF")[-1][0]
     rbf = [data.mean("RBF", x) for x in (few, many)]
@@ -148,7 +201,7 @@ def retries(data):
     ours = max(data.mean(name, many) for name in OURS)
     return Finding(
         f"From {few:.0f} % to {many:.0f} % of retried operations, the error of the counter grows from "
-        f"{number(rbf[0])} % to {number(rbf[1])} % with the RBF, in proportion to the retries rather "
+        f"{number(rbf[0])} % to {number(rbf[1])} % with the RBF, roughly in proportion to the retries rather "
         f"than exponentially, and stays near {number(statistics.fmean(fbf))} % with the FBF. A ring "
         f"of three plain filters in the same memory has {number(ring)} %.",
         agrees=rbf[1] > 4 * rbf[0] and fbf[1] < 1.5 * fbf[0] and fbf[1] < rbf[1],
@@ -196,8 +249,8 @@ FIGURES = [
     Figure("fbf-6.4", "Figure 6.4", "The error by the refresh period",
            claim="Shorter refresh periods lower the error: at 100 operations per second, t = 5 s errs "
                  "1000 times as often as t = 1 s.",
-           setting="Three filters of 25,000 bits, k = 5; 5000 elements in 35 s, with a load that grows "
-                   "exponentially from 1 to 1000 per second. Ours have a window of 10 s.",
+           setting="Three filters of 25,000 bits, k = 5; 5000 elements in 240 s, with a load that grows "
+                   "exponentially from 1 to 97 per second; each look is just before a refresh. Ours have a window of 10 s.",
            plots=[Plot("elements per second", "false positives", "formula", "Equation 4.3", log="xy"),
                   Plot("elements per second", "false positives", "measured", "Measured", log="xy",
                        loose=OURS),
@@ -231,6 +284,30 @@ FIGURES = [
                        "Elements that are forgotten early, after a calm time")],
            finding=adaptation, ours=OURS,
            errata=("Growth forgets (section 3.5).", "Figure 6.6")),
+    Figure("fbf-6.7", "Figure 6.7", "Counters with and without a filter, against time",
+           claim="While operations are retried, a counter with an FBF has the right value at any time, "
+                 "and one without it is 6 % too high at the end; it also stays right when a node fails.",
+           setting="A Redis cluster of three primaries with a replica each, in place of the simulator "
+                   "of the thesis with ten servers. A proxy loses 5 % of the requests and replies, while "
+                   "primaries are killed, stopped and replaced, and slots move. COUNTER with WAIT 1, "
+                   "plain HINCRBY without. Several runs with different faults; true is what the clients "
+                   "were told has been counted.",
+           plots=[Plot("seconds", "value", "time", "Values of the counters"),
+                  Plot("", "wrong increments, %", "error", "Error after the faults", bars=True)],
+           finding=counters_over_time, live="once",
+           ours=(*COUNTERS, f"{COUNTER_COMPACT}: counted", f"{COUNTER_COMPACT}: true")),
+    Figure("fbf-6.8", "Figure 6.8", "The time of a counting write",
+           claim="The check costs little: a batch of 50 counter updates takes 10 % longer with the FBF, "
+                 "about 2 ms.",
+           setting="Calls in turn on one connection to a primary of a Redis cluster with a replica; the "
+                   "median of each run. A batch is one COUNTER.MINCRBY, or 50 INCRBY in one write.",
+           plots=[Plot("", "microseconds", "always", "Time of a call, appendfsync always", log="y",
+                       bars=True, timed=True),
+                  Plot("", "microseconds", "everysec", "Time of a call, appendfsync everysec", log="y",
+                       bars=True, timed=True),
+                  Plot("", "more than plain increments, %", "overhead", "Overhead", bars=True,
+                       timed=True)],
+           finding=counter_latency, live="once", ours=COUNTERS),
     Figure("fbf-6.9", "Figure 6.9", "Counters under retries",
            claim="A counter guarded by a recyclable Bloom filter (RBF) of the same memory errs "
                  "exponentially more as more operations are retried; with the FBF the error stays low "
@@ -242,4 +319,17 @@ FIGURES = [
                        loose=("ring of plain filters",))],
            finding=retries, ours=OURS,
            errata=("Figure 6.9",)),
+    Figure("fbf-6.11", "Figure 6.11", "Counters under loss and latency",
+           claim="With loss and latency on the links, counters of Cassandra with an FBF are always right; "
+                 "without it they are 5 % too high on average.",
+           setting="A Redis cluster in place of Cassandra. A proxy loses or delays a share of the "
+                   "messages, half of them requests and half replies; a late one comes after the timeout "
+                   "of the client, which retries. All without WAIT.",
+           plots=[Plot("lost messages, %", "wrong increments, %", "lost", "Error under loss"),
+                  Plot("late messages, %", "wrong increments, %", "late", "Error under latency"),
+                  Plot("lost messages, %", "ms", "time; lost", "Mean time of a call under loss",
+                       log="y", timed=True),
+                  Plot("late messages, %", "ms", "time; late", "Mean time of a call under latency",
+                       log="y", timed=True)],
+           finding=counters_under_loss, live="once", ours=COUNTERS),
 ]
