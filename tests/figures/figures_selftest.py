@@ -4,11 +4,13 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import figures_test as checks  # noqa: E402 (which finds the report's modules)
 import expected  # noqa: E402
+import reproduction  # noqa: E402
 from figure import Data, Figure, Finding, Plot  # noqa: E402
 
 RATES = [0.010, 0.011, 0.009, 0.0105]
@@ -156,6 +158,21 @@ class Descriptions(unittest.TestCase):
         self.assertEqual(list(checks.check_texts(figure(errata=("Codes.",)))), [])
         self.assertIn("no part", list(checks.check_texts(figure(live="no")))[0])
         self.assertIn("no paragraph", list(checks.check_texts(figure(errata=("Cods.",))))[0])
+
+
+class Rows(unittest.TestCase):
+    def test_numbers(self):
+        self.assertEqual(reproduction.numbers_of("Figures 20 to 22, 6.9"), {"20", "21", "22", "6.9"})
+        self.assertEqual(reproduction.numbers_of("9, 11–12"), {"9", "11", "12"})
+
+    def test_rows_are_there_and_complete(self):
+        def problems(table):
+            with unittest.mock.patch.object(reproduction, "rows", lambda paper: table):
+                return list(reproduction.check_row("kBF", figure()))
+        row = ["99", "errors", "few", "few", "matches", ""]
+        self.assertEqual(problems([row]), [])
+        self.assertIn("no row", problems([["98", *row[1:]]])[0])
+        self.assertIn("not complete", problems([[*row[:4], "", ""]])[0])
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from expected import (FOLDER, check_panels, compare, gated_panels, is_loose,  # 
 from figure import Data, Finding  # noqa: E402
 from live import LIVE  # noqa: E402
 from papers import PAPERS  # noqa: E402
+from reproduction import check_row  # noqa: E402
 
 
 def check_lists(listed, figures, paper):
@@ -93,6 +94,9 @@ def check_paper(program, paper):
     listed = [line.split()[0] for line in listing.splitlines() if line.startswith(paper)]
     figures = next(one.figures for one in PAPERS if one.short.lower() == paper)
     yield from check_lists(listed, figures, paper)
+    short = next(one.short for one in PAPERS if one.short.lower() == paper)
+    for figure in figures:
+        yield from check_row(short, figure)
     with tempfile.TemporaryDirectory() as folder:
         if listed:
             subprocess.run([program, *listed, "--scale", "small", "--output", folder,
