@@ -39,8 +39,9 @@ static bool measure_table(const figure_run *run, const bry__gf *gf, const char *
 {
     const bry__encoder encoder = bry__algebraic_encoder(gf);
     const bry__kbf_shape shape = kbf_shape_at(HASHES, keys, rho);
+    const kbf_trial setting = {.seed = run->seed, .keys = keys, .codes = CODES, .kbf.gf = gf};
     kbf_trial trial;
-    if (!kbf_trial_make(&trial, &encoder, gf, &shape, keys, CODES, run->seed))
+    if (!kbf_trial_make(&trial, &setting, &encoder, &shape))
         return false;
     bool by_n = rho == 1 && panel[0] == 'n';
     plot_cells(run, panel, by_n ? (double)keys : rho, &trial, &shape, rho);

@@ -39,8 +39,9 @@ static bool measure_load(const figure_run *run, const bry__gf *gf, unsigned hash
     figure_point(run, panel, "corrected formula", rho, corrected);
     if (!kbf_tells(&kbf_05_figure, run, corrected, (double)keys))
         return true;
+    const kbf_trial setting = {.seed = run->seed, .keys = keys, .codes = CODES, .kbf.gf = gf};
     kbf_trial trial;
-    if (!kbf_trial_make(&trial, &encoder, gf, &shape, keys, CODES, run->seed))
+    if (!kbf_trial_make(&trial, &setting, &encoder, &shape))
         return false;
     bool good = plot_level(run, &trial, &shape, panel, rho, BRY__PAPER_PAIRS) &&
                 plot_level(run, &trial, &shape, panel, rho, BRY__PAPER_CONSISTENT);

@@ -13,9 +13,13 @@
 #define PAPER_VALUES 3000u
 #define HALF 0.5 /* of the cells for p */
 
+/* Codes by search; algebraic ones of the smallest field; and of the largest, masked, where a wrong
+ * code is seldom an assigned one. */
+typedef enum code_kind { GREEDY, DENSE, WIDE, CODE_KINDS } code_kind;
+
 typedef struct encoders {
     bry_allocator allocator;
-    bry__gf gf;
+    bry__gf dense, wide;
     bry__greedy greedy;
     uint32_t codes;
 } encoders;
@@ -23,23 +27,28 @@ typedef struct encoders {
 typedef struct decoding {
     const char *name;
     bry__paper_level level;
-    bool greedy;
+    code_kind kind;
 } decoding;
 
 static const decoding options[] = {
-    {"decode22 (option 1)", BRY__PAPER_PAIRS, true},
-    {"decode23 too (option 2)", BRY__PAPER_TRIPLES, true},
-    {"decode23 too with algebraic codes", BRY__PAPER_TRIPLES, false},
-    {"sets as in the INFOCOM paper", BRY__PAPER_SETS, true},
-    {"consistent decoding (ours)", BRY__PAPER_CONSISTENT, false},
+    {"decode22 (option 1)", BRY__PAPER_PAIRS, GREEDY},
+    {"decode23 too (option 2)", BRY__PAPER_TRIPLES, GREEDY},
+    {"decode23 too with algebraic codes", BRY__PAPER_TRIPLES, DENSE},
+    {"sets as in the INFOCOM paper", BRY__PAPER_SETS, GREEDY},
+    {"consistent decoding (ours)", BRY__PAPER_CONSISTENT, DENSE},
+    {"consistent decoding of wide codes (ours)", BRY__PAPER_CONSISTENT, WIDE},
 };
 enum { OPTIONS = sizeof options / sizeof options[0] };
 
 static bool make_encoders(encoders *made, uint32_t codes)
 {
     *made = (encoders){.allocator = bry__allocator_or_default(NULL), .codes = codes};
-    if (!kbf_field_make(&made->gf, codes, &made->allocator))
+    if (!kbf_field_make(&made->dense, codes, &made->allocator))
         return false;
+    if (!kbf_field_make(&made->wide, BRY_MAP_KBF_VALUES_MAX, &made->allocator)) {
+        bry__gf_free(&made->dense, &made->allocator);
+        return false;
+    }
     bry_status status = bry__greedy_search(&made->greedy, codes, 0, &made->allocator);
     if (status == BRY_OK) {
         status = bry__greedy_index(&made->greedy, INDEX_ERROR);
@@ -48,14 +57,21 @@ static bool make_encoders(encoders *made, uint32_t codes)
     }
     if (status == BRY_OK)
         return true;
-    bry__gf_free(&made->gf, &made->allocator);
+    bry__gf_free(&made->wide, &made->allocator);
+    bry__gf_free(&made->dense, &made->allocator);
     return cli_fail(status, "search for %u encodings", codes) == CLI_YES;
 }
 
 static void free_encoders(encoders *made)
 {
     bry__greedy_free(&made->greedy);
-    bry__gf_free(&made->gf, &made->allocator);
+    bry__gf_free(&made->wide, &made->allocator);
+    bry__gf_free(&made->dense, &made->allocator);
+}
+
+static const bry__gf *field_of(const encoders *of, code_kind kind)
+{
+    return kind == WIDE ? &of->wide : &of->dense;
 }
 
 /* The paper's number of hashes for p, and a share of its cells. */
@@ -72,9 +88,10 @@ static double predict(const encoders *of, const decoding *option, const bry__kbf
 {
     const bry__paper_setting setting = {
         .level = option->level,
-        .order = of->gf.order,
+        .masked = option->kind == WIDE,
+        .order = field_of(of, option->kind)->order,
         .codes = of->codes,
-        .pairs = option->greedy ? bry__greedy_pair_share(of->codes) : 0.5,
+        .pairs = option->kind == GREEDY ? bry__greedy_pair_share(of->codes) : 0.5,
     };
     return bry__paper_errors_at(&setting, shape, keys).false_negative;
 }
@@ -92,25 +109,39 @@ static bool ask_option(const figure_run *run, const kbf_trial *trial, const deco
     return true;
 }
 
-/* One table per encoder, since the codes are in the cells. */
-static bool measure_options(const figure_run *run, const encoders *of, uint64_t keys, double p)
+/* All options with codes of this kind, which are in the cells. */
+static bool measure_codes(const figure_run *run, const encoders *of, uint64_t keys, double p,
+                          code_kind kind)
 {
     const bry__kbf_shape shape = shape_for((double)keys, p, HALF);
-    const bry__encoder both[] = {bry__algebraic_encoder(&of->gf), bry__greedy_encoder(&of->greedy)};
+    const bry__gf *gf = field_of(of, kind);
+    const bry__encoder encoder =
+        kind == GREEDY ? bry__greedy_encoder(&of->greedy) : bry__algebraic_encoder(gf);
+    const kbf_trial setting = {.seed = run->seed,
+                               .keys = keys,
+                               .codes = of->codes,
+                               .kbf.gf = gf,
+                               .kbf.masked = kind == WIDE};
+    kbf_trial trial;
+    if (!kbf_trial_make(&trial, &setting, &encoder, &shape))
+        return false;
     bool good = true;
-    for (int greedy = 1; good && greedy >= 0; greedy--) {
-        kbf_trial trial;
-        if (!kbf_trial_make(&trial, &both[greedy], &of->gf, &shape, keys, of->codes, run->seed))
-            return false;
-        for (unsigned i = 0; good && i < OPTIONS; i++) {
-            if (options[i].greedy != greedy)
-                continue;
-            double expected = predict(of, &options[i], &shape, (double)keys);
-            figure_point(run, "predicted", options[i].name, p, expected);
-            good = ask_option(run, &trial, &options[i], expected, p);
-        }
-        kbf_trial_free(&trial);
+    for (unsigned i = 0; good && i < OPTIONS; i++) {
+        if (options[i].kind != kind)
+            continue;
+        double expected = predict(of, &options[i], &shape, (double)keys);
+        figure_point(run, "predicted", options[i].name, p, expected);
+        good = ask_option(run, &trial, &options[i], expected, p);
     }
+    kbf_trial_free(&trial);
+    return good;
+}
+
+static bool measure_options(const figure_run *run, const encoders *of, uint64_t keys, double p)
+{
+    bool good = true;
+    for (code_kind kind = GREEDY; good && kind < CODE_KINDS; kind++)
+        good = measure_codes(run, of, keys, p, kind);
     return good;
 }
 

@@ -31,17 +31,19 @@ static uint32_t trial_code(const kbf_trial *trial, uint64_t i)
     return (uint32_t)bry__scale(bench_random(trial->seed ^ i), trial->codes);
 }
 
-bool kbf_trial_make(kbf_trial *trial, const bry__encoder *encoder, const bry__gf *gf,
-                    const bry__kbf_shape *shape, uint64_t keys, uint32_t codes, uint64_t seed)
+bool kbf_trial_make(kbf_trial *trial, const kbf_trial *setting, const bry__encoder *encoder,
+                    const bry__kbf_shape *shape)
 {
-    *trial = (kbf_trial){
-        .allocator = bry__allocator_or_default(NULL), .seed = seed, .keys = keys, .codes = codes};
+    *trial = *setting;
+    trial->allocator = bry__allocator_or_default(NULL);
     bry_status status =
         bry__paper_kbf_init(&trial->kbf, encoder, shape->hashes, shape->segment, &trial->allocator);
     if (status != BRY_OK)
-        return cli_fail(status, "a table for %llu keys", (unsigned long long)keys) == CLI_YES;
-    trial->kbf.gf = gf;
-    for (uint64_t i = 0; i < keys; i++)
+        return cli_fail(status, "a table for %llu keys", (unsigned long long)trial->keys) ==
+               CLI_YES;
+    trial->kbf.gf = setting->kbf.gf;
+    trial->kbf.masked = setting->kbf.masked;
+    for (uint64_t i = 0; i < trial->keys; i++)
         bry__paper_kbf_insert(&trial->kbf, trial_key(trial, i), trial_code(trial, i));
     return true;
 }

@@ -21,10 +21,10 @@ bry__kbf_shape kbf_shape_at(unsigned hashes, uint64_t keys, double rho);
 /* The smallest field with this many codes; false, after a message, if memory runs out. */
 bool kbf_field_make(bry__gf *gf, uint32_t codes, const bry_allocator *allocator);
 
-/* Fills a table; gf is needed for consistent decoding alone. False, after a message, if memory runs
- * out; then there is nothing to free. */
-bool kbf_trial_make(kbf_trial *trial, const bry__encoder *encoder, const bry__gf *gf,
-                    const bry__kbf_shape *shape, uint64_t keys, uint32_t codes, uint64_t seed);
+/* Fills a table. The setting has seed, keys and codes, and the kBF's field and whether it is masked,
+ * if it has a field. False, after a message, if memory runs out; then there is nothing to free. */
+bool kbf_trial_make(kbf_trial *trial, const kbf_trial *setting, const bry__encoder *encoder,
+                    const bry__kbf_shape *shape);
 void kbf_trial_free(kbf_trial *trial);
 
 /* Looks up all keys: *missed is the share that got no answer. False, after a message, if one got a
