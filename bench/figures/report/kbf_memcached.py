@@ -32,10 +32,11 @@ def memcached_times(data):
               f"long as compact.")
     if served in data.series("query"):
         equal = [data.mean(theirs, x, "single") / data.mean(served, x, "single") for x in words]
-        text += (f" Over the same transport, with kBF in our server, the factors are "
-                 f"{span(ratios(data, panels, theirs, served))} and {span(equal)}.")
+        text += (f" Over the same transport, with kBF in our server, Memcached takes "
+                 f"{span(ratios(data, panels, theirs, served))} times as long for 100 keys and "
+                 f"{span(equal)} times for one.")
         faster = ratios(data, panels, theirs, "compact in our server (ours)")
-        beyond += f" With compact in our server it takes {span(faster)} times as long."
+        beyond += f" With compact in our server it takes {span(faster)} times as long for 100 keys."
     return Finding(text, agrees=min(many) > 1 and max(single) > 8, beyond=beyond)
 
 
@@ -86,7 +87,7 @@ MEMCACHED = [
                  "takes 30.33 % less memory.",
            setting="A Memcached that refuses pairs when it is full is filled until it does; then the "
                    "same pairs are stored elsewhere, and the memory that this takes is counted, "
-                   "including the values. By default sizes end at 128 MB.",
+                   "including the values. By default sizes end at 256 MB.",
            plots=[Plot("memory of Memcached, MB", "MB", "memory", "Memory for the same pairs",
                        log="xy"),
                   Plot("memory of Memcached, MB", "bytes per pair", "pair", "Memory per pair",
