@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define SECOND 1000u
+#define SECOND UINT64_C(1000)
 #define LEAST_FILTERS 3u /* future, present, one past */
 
 /* Appends empty filters. BRY_E_NOMEM: none. */

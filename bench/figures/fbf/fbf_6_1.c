@@ -3,11 +3,8 @@
 
 #include "bench/figures/fbf/row_under_load.h"
 
-enum {
-    BITS = 6250,
-    PERIOD = 5000,
-    WINDOW = 2 * PERIOD,
-};
+enum { BITS = 6250 };
+#define PERIOD UINT64_C(5000) /* ms */
 
 /* Half of the elements in each interval: two intervals from the start, as in the thesis, and three
  * more for the steady state. */
@@ -17,7 +14,7 @@ static bool measure_check(const figure_run *run, bry__paper_check check, uint64_
     const char *name = simple ? "simple check" : "optimized check";
     fbf_row row = fbf_row_published(run, check, BITS, 3, PERIOD);
     bool done = true;
-    for (unsigned i = 1; i <= 5 && done; i++) {
+    for (uint64_t i = 1; i <= 5 && done; i++) {
         done = fbf_row_add(&row, elements / 2, i * PERIOD);
         double expected = i == 2 ? fbf_start_error(check, BITS, elements / 2)
                                  : fbf_steady_error(check, BITS, elements / 2);
@@ -37,7 +34,7 @@ static bool measure_as_good(const figure_run *run, bry_engine engine, uint64_t e
     const char *name = engine == BRY_ENGINE_FBF ? FBF_IMPROVED : FBF_COMPACT;
     double error = fbf_steady_error(BRY__PAPER_OPTIMIZED, BITS, elements / 2);
     bry_window_options options = BRY_WINDOW_OPTIONS;
-    options.window = WINDOW;
+    options.window = 2 * PERIOD;
     options.capacity = many * elements;
     options.error = error;
     fbf_row row = fbf_row_ours(run, engine, &options);

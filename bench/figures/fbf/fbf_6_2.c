@@ -5,9 +5,9 @@
 
 enum {
     BITS = 6250,
-    PERIOD = 5000,
     LONG_ROW = 10, /* filters in steady state */
 };
+#define PERIOD UINT64_C(5000) /* ms */
 
 static void compare_errors(fbf_row *row, const char *panel, const char *formula,
                            const char *measured, double x)
@@ -37,7 +37,7 @@ static bool measure_start(const figure_run *run, uint64_t elements)
 static bool fill_intervals(fbf_row *row, uint64_t each)
 {
     bool done = true;
-    for (unsigned i = 1; i <= LONG_ROW + 2 && done; i++)
+    for (uint64_t i = 1; i <= LONG_ROW + 2 && done; i++)
         done = fbf_row_add(row, each, i * PERIOD);
     return done;
 }

@@ -23,14 +23,14 @@ static const char *const period_names[PERIODS] = {"t = 5 s", "t = 3 s", "t = 2 s
 #define GROWTH 52.5 /* seconds in which the load grows e-fold: 5000 elements in all */
 
 /* Elements until this second, from one per second to about a hundred. */
-static uint64_t elements_until(unsigned second)
+static uint64_t elements_until(uint64_t second)
 {
-    return (uint64_t)(GROWTH * expm1(second / GROWTH));
+    return (uint64_t)(GROWTH * expm1((double)second / GROWTH));
 }
 
-static double rate_at(unsigned second)
+static double rate_at(uint64_t second)
 {
-    return exp(second / GROWTH);
+    return exp((double)second / GROWTH);
 }
 
 static void report_period(fbf_row *row, const char *name, double rate)
@@ -51,7 +51,7 @@ static bool measure_rows(const figure_run *run, fbf_row *rows, fbf_row *ours)
 {
     const unsigned step = FIGURE_SIZE(run, 2 * STEP, STEP, STEP);
     bool done = true;
-    for (unsigned second = 1; second <= SECONDS && done; second++) {
+    for (uint64_t second = 1; second <= SECONDS && done; second++) {
         uint64_t more = elements_until(second) - elements_until(second - 1);
         for (int i = 0; i < PERIODS && done; i++)
             done = fbf_row_add(&rows[i], more, second * 1000);
@@ -63,13 +63,13 @@ static bool measure_rows(const figure_run *run, fbf_row *rows, fbf_row *ours)
             report_period(&rows[i], period_names[i], rate_at(second));
         for (int i = 0; i < OURS; i++) {
             const char *name = i ? FBF_COMPACT : FBF_IMPROVED;
-            if (rate_at(second) * WINDOW / 1000 >= PLANNED / 2)
+            if (rate_at(second) * WINDOW / 1000 >= PLANNED / 2.0)
                 figure_point(run, "measured", name, rate_at(second),
                              fbf_row_measured(&ours[i], TARGET));
             figure_point(run, "memory", name, rate_at(second),
                          (double)ours[i].calls->bytes(ours[i].state));
         }
-        figure_point(run, "memory", "published; any t", rate_at(second), FILTERS * BITS / 8);
+        figure_point(run, "memory", "published; any t", rate_at(second), FILTERS * BITS / 8.0);
     }
     return done;
 }

@@ -7,21 +7,21 @@
 
 enum {
     BITS = 6250,
-    PERIOD = 5000,
     ROWS = 4,
     OURS = 2,
     SECONDS = 60, /* of the start */
     ELEMENTS = 3000, /* in them, so the rate rises to 100 per second */
     LOOKS = 5, /* per interval in steady state */
 };
+#define PERIOD UINT64_C(5000) /* ms */
 #define TARGET 1e-3
 
 static const uint32_t filters[ROWS] = {3, 6, 12, 24};
 static const char *const row_names[ROWS] = {"3 filters", "6 filters", "12 filters", "24 filters"};
 
-static uint64_t ramp_until(unsigned second)
+static uint64_t ramp_until(uint64_t second)
 {
-    return (uint64_t)ELEMENTS * second * second / (SECONDS * SECONDS);
+    return (uint64_t)ELEMENTS * second * second / ((uint64_t)SECONDS * SECONDS);
 }
 
 static bool measure_ramp(const figure_run *run, int which)
@@ -29,11 +29,11 @@ static bool measure_ramp(const figure_run *run, int which)
     const unsigned step = FIGURE_SIZE(run, 10, 4, 2);
     fbf_row row = fbf_row_published(run, BRY__PAPER_OPTIMIZED, BITS, filters[which], PERIOD);
     bool done = true;
-    for (unsigned second = 1; second <= SECONDS && done; second++) {
+    for (uint64_t second = 1; second <= SECONDS && done; second++) {
         done = fbf_row_add(&row, ramp_until(second) - ramp_until(second - 1), second * 1000);
         if (!done || second % step != 0)
             continue;
-        double rate = 2.0 * ELEMENTS * second / (SECONDS * SECONDS);
+        double rate = 2.0 * ELEMENTS * (double)second / (SECONDS * SECONDS);
         double predicted = fbf_row_predicted(&row);
         double error =
             predicted < FIGURE_SIZE(run, 1e-4, 1e-4, 1e-6) ? -1 : fbf_row_measured(&row, predicted);
@@ -72,7 +72,7 @@ static bool measure_steady_ours(const figure_run *run, bry_engine engine, uint64
     options.error = TARGET;
     fbf_row row = fbf_row_ours(run, engine, &options);
     bool done = measure_steady(&row, engine == BRY_ENGINE_FBF ? FBF_IMPROVED : FBF_COMPACT, rate,
-                               2 * filters[ROWS - 1], TARGET);
+                               UINT64_C(2) * filters[ROWS - 1], TARGET);
     fbf_row_free(&row);
     return done;
 }

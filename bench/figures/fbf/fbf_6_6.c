@@ -131,12 +131,12 @@ static bool run_load(adaptation *all, const scenario *its)
 {
     const unsigned step = FIGURE_SIZE(all->run, its->step, 1, 1);
     double due = 0;
-    for (uint64_t now = 0; now < SECONDS * 1000; now++) {
+    for (uint64_t now = 0; now < UINT64_C(1000) * SECONDS; now++) {
         due += its->load((double)now / 1000) / 1000;
         while (all->added < (uint64_t)due && all->added < MOST)
             if (!add_element(all, now))
                 return cli_fail(BRY_E_NOMEM, "a window for a figure") == CLI_YES;
-        if ((now + 1) % (step * 1000) == 0) {
+        if ((now + 1) % (UINT64_C(1000) * step) == 0) {
             if (bry__literal_fbf_advance(&all->literal, now + 1, &all->allocator) != BRY_OK)
                 return cli_fail(BRY_E_NOMEM, "a window for a figure") == CLI_YES;
             its->report(all, now + 1);
