@@ -23,18 +23,18 @@
 #include <math.h>
 
 /* Keys whose cells hold three others at least: no set of codes is left with one. */
-static double only_threes(double q3, double d, double k, double s, double codes)
+static double only_threes(double q3, double d, unsigned k, double s, double codes)
 {
     double sum = 0, ways = 1;
-    for (double c = 0; c <= k; c++) {
+    for (unsigned c = 0; c <= k; c++) {
         double another = -expm1(fmax(0, codes - 1) * log1p(-pow(s, c)));
         sum += ways * pow(q3, c) * pow(d, k - c) * (c > 0 ? another : 1);
-        ways *= (k - c) / (c + 1);
+        ways *= (double)(k - c) / (c + 1);
     }
     return sum;
 }
 
-static double paper_false_negatives(const bry__paper_setting *setting, const double *q, double k)
+static double paper_false_negatives(const bry__paper_setting *setting, const double *q, unsigned k)
 {
     double a = fmax(0, 1 - q[1] - q[2]), d = fmax(0, a - q[3]), s = setting->pairs;
     double none = pow(d, k - 1), some = pow(a, k - 1);
@@ -64,7 +64,7 @@ bry_map_errors bry__paper_errors_at(const bry__paper_setting *setting, const bry
     bool sets = setting->level == BRY__PAPER_SETS;
     return (bry_map_errors){
         .false_positive = pow(1 - f[0], k) - (sets ? pow(1 - f[0] - f[1], k) : 0),
-        .false_negative = fmin(1, paper_false_negatives(setting, odds.present, k)),
+        .false_negative = fmin(1, paper_false_negatives(setting, odds.present, shape->hashes)),
     };
 }
 

@@ -59,8 +59,8 @@ static bool measure_full_cells(const figure_run *run)
     bool good = true;
     for (uint64_t keys = 1000; good && keys <= most; keys *= 10)
         good = measure_table(run, &gf, "n", keys, 1);
-    for (double rho = 0.5; good && rho <= 3; rho += 0.5)
-        good = measure_table(run, &gf, "load", most > 100000 ? 100000 : most, rho);
+    for (unsigned half = 1; good && half <= 6; half++)
+        good = measure_table(run, &gf, "load", most > 100000 ? 100000 : most, half / 2.0);
     bry__gf_free(&gf, &allocator);
     return good;
 }

@@ -52,15 +52,15 @@ static bool measure_load(const figure_run *run, const bry__gf *gf, unsigned hash
 static bool measure_decodability(const figure_run *run)
 {
     static const unsigned hashes[] = {4, 7, 10};
-    const double step = FIGURE_SIZE(run, 1, 0.5, 0.25);
+    const unsigned steps = FIGURE_SIZE(run, 2u, 4u, 8u);
     bry_allocator allocator = bry__allocator_or_default(NULL);
     bry__gf gf;
     if (!kbf_field_make(&gf, CODES, &allocator))
         return false;
     bool good = true;
     for (unsigned i = 0; i < sizeof hashes / sizeof hashes[0]; i++)
-        for (double rho = 1; good && rho <= 3; rho += step)
-            good = measure_load(run, &gf, hashes[i], rho);
+        for (unsigned step = 0; good && step <= steps; step++)
+            good = measure_load(run, &gf, hashes[i], 1 + 2.0 * step / steps);
     bry__gf_free(&gf, &allocator);
     return good;
 }
