@@ -106,6 +106,10 @@ class Page(unittest.TestCase):
             result = page.read_result(small_figure(), pathlib.Path(folder), "no server")
         self.assertIn("Not measured: no server.", page.figure_html(result))
 
+    def test_without_a_peer_there_is_no_verdict(self):
+        result = page.Result(small_figure(), Finding("No peer.", None, "Better."), (), (), "")
+        self.assertEqual(page.badges(result), [("none", "not measured")])
+
     def test_colours_follow_the_mode(self):
         svg = plot.plain_colours("<g stroke='rgb(  0, 114, 178)' fill=\"black\"/>")
         self.assertEqual(svg, "<g stroke='#0072b2' fill=\"#1d2329\"/>")

@@ -15,7 +15,7 @@ class Finding:
     """What was measured, in a sentence or two with the numbers, and whether the paper holds. If it
     does not, the text says so and the caption is marked."""
     text: str
-    agrees: bool
+    agrees: bool | None  # None: what it is compared with is not there
     beyond: str = ""  # a sentence with numbers: where ours is better than the paper's structure
 
 

@@ -5,6 +5,10 @@ import statistics
 from figure import Figure, Finding, Plot
 
 
+MISSING = Finding("Memcached is not installed here, so there is nothing to compare with.",
+                  agrees=None)
+
+
 def ratios(data, panels, slow, fast):
     """How many times as long one series takes as another at the last x of each panel."""
     return [data.last(slow, panel) / data.last(fast, panel) for panel in panels]
@@ -19,8 +23,7 @@ def memcached_times(data):
     ours, served = "compact in the process (ours)", "kBF in our server (ours)"
     pairs = data.points(kbf, "query")[-1][0]
     if theirs not in data.series("query"):
-        return Finding("Memcached is not installed here, so there is nothing to compare with.",
-                       agrees=True)
+        return MISSING
     many = ratios(data, panels, theirs, kbf)
     words = [x for x, _ in data.points(kbf, "single")]
     single = [data.mean(theirs, x, "single") / data.mean(kbf, x, "single") for x in words]
@@ -45,8 +48,7 @@ def memcached_memory(data):
     kbf = [name for name in data.series(panel) if name.startswith("kBF")]
     ours = next(name for name in data.series(panel) if name.startswith("compact"))
     if theirs not in data.series(panel):
-        return Finding("Memcached is not installed here, so there is nothing to compare with.",
-                       agrees=True)
+        return MISSING
 
     def saved(name):
         return statistics.fmean(1 - data.mean(name, x, panel) / data.mean(theirs, x, panel)

@@ -46,7 +46,7 @@ def read_result(figure, folder, reason=""):
 
 def badges(result):
     """[(class, text)]: whether the paper holds, and whether ours goes past it."""
-    if not result.finding:
+    if not result.finding or result.finding.agrees is None:
         return [("none", "not measured")]
     holds = ("matches", "matches") if result.finding.agrees else ("differs", "differs")
     return [holds] + ([("past", "ours goes past")] if result.finding.beyond else [])
