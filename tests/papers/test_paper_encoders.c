@@ -81,7 +81,7 @@ TEST(test_bloom_filter_as_a_shortcut)
     bry__greedy_free(&poor);
 }
 
-/* What the search costs: (x, x³) has 2^t - 1 encodings in 2t bits, the bound. */
+/* What the search costs: (x, x³) has 2^t - 1 encodings in 2t bits. */
 TEST(test_bits)
 {
     static const unsigned bits[] = {18, 21, 24};
