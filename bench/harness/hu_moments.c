@@ -26,13 +26,13 @@ static central_sums sums_around(const uint8_t *pixels, size_t width, size_t heig
     central_sums sums = {{{0}}};
     for (size_t row = 0; row < height; row++)
         for (size_t column = 0; column < width; column++) {
-            double dx = (double)column - x, dy = (double)row - y;
-            double left = pixels[row * stride + column]; /* the pixel times dx^p */
-            for (int p = 0; p <= 3; p++, left *= dx) {
-                double term = left;
-                for (int q = 0; p + q <= 3; q++, term *= dy)
-                    sums.sum[p][q] += term;
-            }
+            double dx = (double)column - x, dy = (double)row - y,
+                   pixel = pixels[row * stride + column];
+            const double xs[4] = {1, dx, dx * dx, dx * dx * dx},
+                         ys[4] = {1, dy, dy * dy, dy * dy * dy};
+            for (int p = 0; p <= 3; p++)
+                for (int q = 0; p + q <= 3; q++)
+                    sums.sum[p][q] += pixel * xs[p] * ys[q];
         }
     return sums;
 }

@@ -49,8 +49,9 @@ static bool measure_size(const figure_run *run, const kbf_pairs *pairs, kbf_kind
 
 static bool measure_sizes(const figure_run *run, const kbf_pairs *pairs, kbf_kind kind, double p)
 {
-    const double *at = run->scale == FIGURE_SMALL ? small_sizes : sizes;
-    const unsigned count = FIGURE_SIZE(run, SMALL_SIZES, SIZES, SIZES);
+    const bool small = run->scale == FIGURE_SMALL;
+    const double *at = small ? small_sizes : sizes;
+    const unsigned count = small ? SMALL_SIZES : SIZES;
     for (unsigned i = 0; i < count; i++)
         if (!measure_size(run, pairs, kind, p, at[i]))
             return false;

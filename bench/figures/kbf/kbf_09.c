@@ -50,7 +50,7 @@ static bool run_batches(const batch_work *work, kbf_kind kind, double p, double 
     bool good =
         kbf_store_make(&store, kind, work->pairs, &plan) && kbf_store_fill(&store, 0, count);
     memcpy(work->now, work->pairs->first, count * sizeof *work->now);
-    const unsigned batches = FIGURE_SIZE(work->run, 4, 10, 10);
+    const unsigned batches = work->run->scale == FIGURE_SMALL ? 4 : 10;
     for (unsigned batch = 1; batch <= batches && good; batch++) {
         uint64_t from = count * (batch - 1) / batches, end = count * batch / batches;
         kbf_point(work->run, size < 1 ? "half" : "full", kind, p, batch,
@@ -71,18 +71,18 @@ static bool run_all_batches(const batch_work *work, double size)
     return true;
 }
 
-static bool measure_batches(batch_work *work, uint64_t count)
+static bool measure_batches(batch_work work, uint64_t count)
 {
     kbf_pairs pairs;
-    if (!kbf_pairs_make(&pairs, work->run, count))
+    if (!kbf_pairs_make(&pairs, work.run, count))
         return false;
-    work->pairs = &pairs;
-    work->stride = FIGURE_SIZE(work->run, 1, 1, 10);
-    work->now = malloc(pairs.count * sizeof *work->now);
-    bool good = work->now && run_all_batches(work, 1) && run_all_batches(work, 0.5);
-    if (!work->now)
+    work.pairs = &pairs;
+    work.stride = work.run->scale == FIGURE_FULL ? 10 : 1;
+    work.now = malloc(pairs.count * sizeof *work.now);
+    bool good = work.now && run_all_batches(&work, 1) && run_all_batches(&work, 0.5);
+    if (!work.now)
         cli_fail(BRY_E_NOMEM, "figures of kBF");
-    free(work->now);
+    free(work.now);
     kbf_pairs_free(&pairs);
     return good;
 }
@@ -94,7 +94,7 @@ static bool measure_deletions(const figure_run *run)
                        .lines = {{KBF_PUBLISHED, 0, 0}, {KBF_OURS, 0, 2}, {KBF_COMPACT, 1, 2}},
                        .line_count = 3,
                        .error_count = FIGURE_SIZE(run, 2, 4, 5)};
-    return measure_batches(&work, FIGURE_SIZE(run, 6000, 100000, 10000000));
+    return measure_batches(work, FIGURE_SIZE(run, 6000, 100000, 10000000));
 }
 
 static bool measure_updates(const figure_run *run)
@@ -106,8 +106,8 @@ static bool measure_updates(const figure_run *run)
                                  {KBF_WIDE, 0, 2},
                                  {KBF_COMPACT, 1, 2}},
                        .line_count = 4,
-                       .error_count = FIGURE_SIZE(run, 2, 4, 4)};
-    return measure_batches(&work, FIGURE_SIZE(run, 6000, 30000, 10000000));
+                       .error_count = run->scale == FIGURE_SMALL ? 2 : 4};
+    return measure_batches(work, FIGURE_SIZE(run, 6000, 30000, 10000000));
 }
 
 const figure kbf_09_figure = {

@@ -44,8 +44,8 @@ static bool fold_at(const figure_run *run, const kbf_pairs *pairs, kbf_kind kind
 
 static bool join_and_fold(const figure_run *run, const kbf_pairs *pairs, kbf_kind kind, double p)
 {
-    const int steps = FIGURE_SIZE(run, 4, 10, 10); /* small: 0.5, 0.75, 1 */
-    const int from = FIGURE_SIZE(run, 2, 1, 1);
+    const bool small = run->scale == FIGURE_SMALL; /* 0.5, 0.75, 1 */
+    const int steps = small ? 4 : 10, from = small ? 2 : 1;
     bool good = true;
     for (int step = from; step <= steps && good; step++)
         good = join_at(run, pairs, kind, p, (double)step / steps);

@@ -137,7 +137,7 @@ static bool measure_moments(const figure_run *run)
 {
     static const kbf_kind kinds[] = {KBF_PUBLISHED, KBF_OURS, KBF_COMPACT};
     state_image image;
-    bool good = make_image(&image, run, FIGURE_SIZE(run, 128, 496, 496));
+    bool good = make_image(&image, run, run->scale == FIGURE_SMALL ? 128 : 496);
     for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
         for (unsigned i = 0; i < ERRORS && good; i++)
             good = measure_image(run, &image, kinds[k], errors[i]);
