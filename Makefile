@@ -21,6 +21,9 @@ build = $(call configure,$(1),$(2)) && cmake --build $(1) --parallel $(JOBS) $(3
 ctest = BLOOMERY_WATCHDOG=$(PATIENCE) PYTHONPATH=$(CURDIR)/tests/watchdog ctest --output-on-failure \
 	--no-tests=error --timeout $$(($(PATIENCE) + 30)) --parallel $$(($(JOBS) + 1))
 
+# The system's Python if there is one: it has Debian's modules.
+python = $(firstword $(wildcard /usr/bin/python3) python3)
+
 # Tests run three times: with the flags of a release, and with assertions under each sanitizer.
 tests = -DBLOOMERY_TESTS=ON -DBLOOMERY_WERROR=ON
 sanitized = $(tests) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O2 -g"
@@ -105,7 +108,7 @@ figures:
 	@scripts/packages figures
 	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
 	@cmake --build build --parallel $(JOBS) --target bloomery-figures
-	@python3 -B bench/figures/report/build_report.py build $(FIGURES) --scale $(SCALE)
+	@$(python) -B bench/figures/report/build_report.py build $(FIGURES) --scale $(SCALE)
 
 install: all
 	@scripts/packages install

@@ -165,9 +165,11 @@ class Measuring(unittest.TestCase):
         return tasks, out.getvalue()
 
     def test_failures_are_told_and_the_rest_runs(self):
-        tasks, out = self.run_tasks(["sh", "-c", "echo broken >&2; exit 3"], ["true"], ["/no/such"])
+        tasks, out = self.run_tasks(["sh", "-c", "echo broken >&2; exit 3"],
+                                    ["sh", "-c", "echo left out >&2"], ["/no/such"])
         self.assertEqual([bool(task.error) for task in tasks], [True, False, True])
         self.assertIn("broken", out)
+        self.assertIn("left out", out)
         self.assertIn("[100 %]", out)
 
     def test_an_interrupt_reaches_what_runs_once(self):

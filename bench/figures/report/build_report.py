@@ -12,6 +12,7 @@ import html.parser
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -75,7 +76,8 @@ def plan_tasks(options, figures, record):
             print(f"SKIPPED: {live.what} ({', '.join(served)}): {reason}", flush=True)
         elif served:
             arguments = live.arguments(options.build, options.output, options.scale)
-            alone.append(Task(f"live-{live.name}", [str(ROOT / live.script), *arguments],
+            alone.append(Task(f"live-{live.name}",
+                              [sys.executable, "-B", str(ROOT / live.script), *arguments],
                               record.seconds(f"live-{live.name}", options.scale, live.seconds)))
     return shared, alone, skipped
 
@@ -99,7 +101,8 @@ def measure_all(options, figures, record):
         for task in tasks:
             record.note(task, options.scale)
         record.write()
-    failed = {task.name.removeprefix("live-"): task.error for task in tasks if task.error}
+    failed = {task.name.removeprefix("live-"): task.error.splitlines()[-1] for task in tasks
+              if task.error}
     return {**skipped, **failed}, bool(failed)
 
 
@@ -199,8 +202,9 @@ def run(options):
     print("a look at the page" if not options.no_browser else "no look at the page", flush=True)
     fine = check_page(options, path, results)
     measured = sum(1 for result in results if result.finding)
-    print(f"{path}: {measured} of {len(results)} figures, "
-          f"{clock_text(time.monotonic() - begin)}", flush=True)
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{path}: {measured} of {len(results)} figures, {clock_text(time.monotonic() - begin)} "
+          f"({clock_text(usage.ru_utime + usage.ru_stime)} of processor time)", flush=True)
     return 0 if fine and not failed else 1
 
 

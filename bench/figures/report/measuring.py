@@ -19,7 +19,8 @@ class Task:
     command: list[str]
     expected: float  # seconds
     seconds: float = 0.0
-    error: str = ""  # the last lines of stderr
+    error: str = ""  # the last lines of stderr if it failed
+    notes: str = ""  # stderr if it did not: what had to be left out
 
 
 def clock_text(seconds):
@@ -68,8 +69,8 @@ class Progress:
             start = "\r\033[K" if self.terminal else ""
             state = f"{task.seconds:6.1f} s" if not task.error else "  FAILED"
             print(f"{start}[{100 * self.done():3.0f} %] {task.name:<12} {state}", flush=True)
-            if task.error:
-                print("    " + task.error.replace("\n", "\n    "), flush=True)
+            for line in (task.error or task.notes).splitlines():
+                print("    " + line, flush=True)
 
     def clear(self):
         if self.terminal:
@@ -105,9 +106,11 @@ class Runner:
             _, errors = child.communicate()
             with self.lock:
                 self.children.discard(child)
+            lines = errors.strip().splitlines()[-5:]
             if child.returncode != 0:
-                lines = errors.strip().splitlines()[-5:] or [f"exit code {child.returncode}"]
-                task.error = "\n".join(lines)
+                task.error = "\n".join(lines or [f"exit code {child.returncode}"])
+            else:
+                task.notes = "\n".join(lines)
         task.seconds = time.monotonic() - begin
         if not self.stopped:
             progress.end(task)
