@@ -152,7 +152,7 @@ static bool try_start(local_server *server, const local_program *program, char *
     return false;
 }
 
-local_server *local_start(const local_program *program)
+local_server *local_server_start(const local_program *program)
 {
     char path[4096];
     local_server *server = calloc(1, sizeof *server);
@@ -169,11 +169,11 @@ local_server *local_start(const local_program *program)
     if (started)
         return server;
     cli_fail(BRY_E_IO, "%s does not start", program->name);
-    local_stop(server);
+    local_server_stop(server);
     return NULL;
 }
 
-void local_stop(local_server *server)
+void local_server_stop(local_server *server)
 {
     if (server->connection >= 0)
         close(server->connection);

@@ -34,8 +34,8 @@ typedef struct local_program {
 bool local_installed(const char *name);
 
 /* NULL, with a message on stderr, if it does not start. */
-local_server *local_start(const local_program *program);
-void local_stop(local_server *server);
+local_server *local_server_start(const local_program *program);
+void local_server_stop(local_server *server);
 
 /* Resident memory, and processor time in ns; 0: unknown. */
 uint64_t local_resident(const local_server *server);

@@ -25,7 +25,7 @@ local_server *memcached_start(uint64_t megabytes, bool refuses)
         "-l", "127.0.0.1",           "-U", "0", "-m", memory, "-t", "1", "-c",
         "16", refuses ? "-M" : NULL, NULL};
     const local_program program = {"memcached", arguments, "-p", true, ask_memcached_pid};
-    return local_start(&program);
+    return local_server_start(&program);
 }
 
 /* ---- commands ------------------------------------------------------------------------------ */

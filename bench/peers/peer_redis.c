@@ -43,7 +43,7 @@ local_server *redis_start(const char *module)
                                      module,
                                      NULL};
     const local_program program = {"redis-server", arguments, "--port", false, ask_redis_pid};
-    return local_start(&program);
+    return local_server_start(&program);
 }
 
 /* ---- the protocol -------------------------------------------------------------------------- */

@@ -126,5 +126,5 @@ TEST(a_full_memcached)
     assert_true(memcached_get(server, &keys, 1, &found, &answer));
     assert_int_equal(answer, BRY_PRESENT);
     assert_int_equal(found.len, LARGE);
-    local_stop(server);
+    local_server_stop(server);
 }

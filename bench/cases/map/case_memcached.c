@@ -21,7 +21,7 @@ static bool ask_version(remote_report *report)
     if (!server)
         return false;
     bool good = memcached_stat(server, "version", report->version, sizeof report->version);
-    local_stop(server);
+    local_server_stop(server);
     return good;
 }
 

@@ -128,7 +128,7 @@ static void *open_server(local_server *server, bool is_redis)
             return state;
     }
     if (server)
-        local_stop(server);
+        local_server_stop(server);
     free(state);
     return NULL;
 }
@@ -136,7 +136,7 @@ static void *open_server(local_server *server, bool is_redis)
 static void close_server(void *opaque)
 {
     server_state *state = opaque;
-    local_stop(state->server);
+    local_server_stop(state->server);
     free(state);
 }
 

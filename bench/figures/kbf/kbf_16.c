@@ -46,7 +46,7 @@ static uint64_t fill_memcached(const kbf_workload *load, uint64_t megabytes)
         all += stored;
     }
     if (server)
-        local_stop(server);
+        local_server_stop(server);
     return stored < MAP_STORE_MOST_KEYS ? all : 0;
 }
 
