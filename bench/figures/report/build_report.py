@@ -213,12 +213,15 @@ def interrupt(number, frame):
 
 
 def main():
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # SIGINT too: a shell that starts this in the background ignores it, and programs inherit that.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)
     try:
         return run(read_options())
     except KeyboardInterrupt:
         return 130
+    except OSError as error:  # a folder that cannot be written, a full disk, no gnuplot
+        sys.exit(f"build_report.py: {error}")
 
 
 if __name__ == "__main__":
