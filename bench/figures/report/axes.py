@@ -21,7 +21,7 @@ def plain_label(value):
         for size, suffix in SUFFIXES:
             if abs(value) >= size:
                 return f"{value / size:.4g}{suffix}"
-    return f"{value:.4g}"
+    return f"{value:.4g}" if value == int(value) else f"{value:.3g}"
 
 
 def power_label(value):
@@ -86,10 +86,12 @@ def place_axis(xs, log):
     ends = [places[0] - 0.03 * span, places[-1] + 0.03 * span]
     low, high = map(math.exp, ends) if log else ends
     gaps = [after - before for before, after in zip(places, places[1:])]
-    if len(xs) <= 8 and min(gaps) >= 0.09 * span:
-        return low, high, log_ticks(xs) if log else [(x, plain_label(x)) for x in xs]
-    _, _, ticks = value_axis([xs[0], xs[-1]], log)
-    return low, high, [(at, text) for at, text in ticks if low <= at <= high]
+    ticks = log_ticks(xs) if log else [(x, plain_label(x)) for x in xs]
+    if len(xs) <= 8 and min(gaps) >= 0.03 * span * max(len(text) for _, text in ticks):
+        return low, high, ticks
+    _, _, round_ticks = value_axis([xs[0], xs[-1]], log)
+    inside = [(at, text) for at, text in round_ticks if low <= at <= high]
+    return low, high, inside if len(inside) > 1 else [ticks[0], ticks[-1]]
 
 
 def word_lines(word, width=18):

@@ -167,10 +167,11 @@ def open_page(browser, path, device, scheme):
 def screenshots(browser, session, page, stem, device):
     """Writes STEM.png, STEM-2.png, … from top to bottom."""
     width, _, phone = device
-    step = MOST_PIXELS // (2 if phone else 1)
-    for number, top in enumerate(range(0, int(page["height"]), step), 1):
+    scale = 0.5 if phone else 1  # a phone has two pixels where the page counts one
+    for number, top in enumerate(range(0, int(page["height"]), MOST_PIXELS), 1):
+        height = min(MOST_PIXELS, page["height"] - top)
         shot = browser.call("Page.captureScreenshot", session, captureBeyondViewport=True, clip={
-            "x": 0, "y": top, "width": width, "height": min(step, page["height"] - top), "scale": 1})
+            "x": 0, "y": top, "width": width, "height": height, "scale": scale})
         name = f"{stem}.png" if number == 1 else f"{stem}-{number}.png"
         pathlib.Path(name).write_bytes(base64.b64decode(shot["data"]))
 

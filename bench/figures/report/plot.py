@@ -149,6 +149,7 @@ class Drawing:
         words, width = self.xs, len(self.names) + 0.8
         low, high, ticks = self.value_axis(0)
         low = low / 2 if self.log_y else low  # the shortest bar has a length too
+        base = low if self.log_y else 0  # where bars begin
         self.axis("x", low, high, ticks)
         labels = ", ".join(f"{quoted(chr(10).join(word_lines(str(word))))} {i * width + (width - 1.8) / 2}"
                            for i, word in enumerate(words))
@@ -158,7 +159,7 @@ class Drawing:
         curves = []
         for number, name in enumerate(self.names):
             colour, mine, _ = self.styles[name]
-            rows = [(mean, words.index(x) * width + number, least, most, low)
+            rows = [(mean, words.index(x) * width + number, least, most, max(low, base))
                     for x, mean, least, most in self.shown_rows(name, low)]
             self.block(f"d{number}", rows)
             curves.append(f'$d{number} using 1:2:5:1:($2-0.42):($2+0.42) with boxxyerror lc rgb '
