@@ -128,6 +128,17 @@ class Page(unittest.TestCase):
         self.assertIn(plot.OURS[0][0], commands)
 
 
+class Styles(unittest.TestCase):
+    def test_a_series_looks_the_same_in_all_plots(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+            file.write("x,repetition,y,panel,series\n1,0,1,p,a\n1,0,1,p,b\n1,0,1,q,b\n")
+            file.flush()
+            data = Data(file.name)
+        figure = Figure("kbf-99", "", "", "", [Plot("", "", "p"), Plot("", "", "q")], None)
+        first, second = (plot.Drawing(figure, one, data).styles["b"] for one in figure.plots)
+        self.assertEqual(first, second)
+
+
 def browser_page(**changes):
     """What the browser reports of a page without faults, with changes."""
     drawn = {"width": 360, "height": 250, "right": 380, "parts": 40, "label": "Errors"}

@@ -49,7 +49,7 @@ class Drawing:
     """The commands for one plot."""
 
     def __init__(self, figure, plot, data):
-        self.plot, self.data = plot, data
+        self.figure, self.plot, self.data = figure, plot, data
         self.names = data.series(plot.panel)
         self.points = {name: [(x, *summary(values)) for x, values in data.points(name, plot.panel)]
                        for name in self.names}
@@ -57,14 +57,16 @@ class Drawing:
         self.bars = plot.bars or any(isinstance(x, str) for x in self.xs)
         self.log_x = "x" in plot.log and not self.bars and min(self.xs) > 0
         self.log_y = "y" in plot.log
-        self.styles = self.choose_styles(figure.ours)
+        self.styles = self.choose_styles()
         self.lines = []
 
-    def choose_styles(self, ours):
-        """{series: (colour, whether it is ours, number among its kind)}"""
+    def choose_styles(self):
+        """{series: (colour, whether it is ours, number among its kind)}, alike in all plots of a
+        figure."""
         styles, counts = {}, {True: 0, False: 0}
-        for name in self.names:
-            mine = name in ours
+        names = (name for plot in self.figure.plots for name in self.data.series(plot.panel))
+        for name in dict.fromkeys(names):
+            mine = name in self.figure.ours
             palette = OURS if mine else PAPER
             styles[name] = palette[counts[mine] % len(palette)][0], mine, counts[mine]
             counts[mine] += 1
