@@ -91,7 +91,7 @@ static bry_status counter_batch_prepare(bry_counter *counters, batch *b, small_b
         const bry_counter_op *op = counter_batch_op(b, i);
         b->ids[i] = op->id;
         b->keys[i] = bry__counter_names_key(&counters->names, op->name, op->name_len);
-        bry__counter_names_fetch_bucket(&counters->names, b->keys[i]);
+        bry__counter_names_fetch_bucket(&counters->names, b->keys[i].hash);
         b->was[i] = BRY_ABSENT;
         b->made[i] = false;
     }
@@ -236,8 +236,8 @@ static bool counter_batch_attempt_one(bry_counter *counters, batch *b)
 {
     bry_window *window = counters->window;
     bry__counter_names *names = &counters->names;
-    bry__window_fetch(window, b->ids[0]); /* while the names are fetched */
     bry__counter_names_fetch_name(names, b->keys[0]);
+    bry__window_fetch(window, b->ids[0]); /* while the name is fetched */
     bry__counter_name *name = bry__counter_names_find(names, b->keys[0]);
     bool made = !name;
     if (made && bry__counter_names_add(names, b->keys[0], &name) != BRY_OK)

@@ -10,7 +10,7 @@
  * bucket, which is one cache line, and to the name. Eight more bits of each hash, the tags,
  * are in the line and select the name to compare: one of 255 other names is compared unnecessarily.
  *
- *   directory ─► piece: 64 lines     line of 64 bytes:  7 tags │ count │ 7 names ─► value, length,
+ *   directory ─► piece: 128 lines    line of 64 bytes:  7 tags │ count │ 7 names ─► value, length,
  *             ─► piece …                                                            bytes
  *
  * A bucket with more than seven names continues in another line, which the seventh pointer points
@@ -42,7 +42,7 @@
 #include <string.h>
 
 enum {
-    PIECE = 64, /* buckets */
+    PIECE = 128, /* buckets: 8 KB, and a directory that a cache holds for millions of names */
     LEAST = 2, /* buckets in use, and in the first piece, which grows … */
     FEW = 4, /* … by one up to this many, and then doubles until it has PIECE */
     ROOM = 1, /* of a new directory */
@@ -485,9 +485,9 @@ bry_status bry__counter_names_clone(const bry__counter_names *names, bry__counte
 
 /* ---- names --------------------------------------------------------------------------------- */
 
-void bry__counter_names_fetch_bucket(const bry__counter_names *names, bry__counter_key key)
+void bry__counter_names_fetch_bucket(const bry__counter_names *names, uint64_t hash)
 {
-    const line *at = names_line_of(names, key.hash);
+    const line *at = names_line_of(names, hash);
     __builtin_prefetch(at);
     __builtin_prefetch((const unsigned char *)(at + 1) - 1); /* if lines are not aligned */
 }

@@ -238,7 +238,6 @@ static int counter_count_for_client(server_context *context, server_string *key,
                                     held_object *object, counting *self, bool many)
 {
     counter_table *table = table_of(object);
-    counting_hash_ids(self, table);
     uint64_t limit = counter_limit(table), before = bry_counter_time(table->counters);
     self->now = (uint64_t)api.Milliseconds();
     if (!counting_in_time(context, table, self)) {
@@ -265,7 +264,6 @@ static int counter_count_for_client(server_context *context, server_string *key,
 static int counter_count_replayed(server_context *context, server_string *key, held_object *object,
                                   counting *self)
 {
-    counting_hash_ids(self, table_of(object));
     bry_status status = counter_apply_below(table_of(object), self, 0);
     if (status == BRY_OK)
         counter_count_outcomes(context, key, object, self);
@@ -285,6 +283,8 @@ static int counter_count(server_context *context, server_string **argv, int argc
         return SERVER_OK;
     if (counting_open(context, &batch, argv, end, 2) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
+        if (opened.object) /* first: the counters are fetched meanwhile */
+            counting_hash_ids(&batch, table_of(opened.object));
         if (!opened.object) {
             family_reply_missing(context, &counter_family);
         } else if (is_replayed(context)) {
@@ -338,6 +338,7 @@ int counter_command_apply(server_context *context, server_string **argv, int arg
     if (counting_open(context, &batch, argv, argc, 3) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
         if (opened.object) {
+            counting_hash_ids(&batch, table_of(opened.object));
             counter_count_replayed(context, argv[1], opened.object, &batch);
         } else {
             family_reply_missing(context, &counter_family);

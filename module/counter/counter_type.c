@@ -116,8 +116,7 @@ bry_hash counter_id(const counter_table *table, const void *name, size_t name_le
 {
     size_t len;
     const char *bytes = api.StringPtrLen(id, &len);
-    uint64_t seed = bry_hash_key(bry_counter_seed(table->counters), name, name_len).lo;
-    return bry_hash_key(seed, bytes, len);
+    return bry_counter_hash_for(table->counters, name, name_len, bytes, len);
 }
 
 /* ---- the family ----------------------------------------------------------------------------- */
