@@ -55,7 +55,7 @@ class Axes(unittest.TestCase):
 
 def small_figure(**more):
     return Figure("kbf-99", "Figure 99", "Errors & <rates>", claim="Few.", plots=[Plot("x", "rate")],
-                  finding=lambda data: Finding("1 < 2.", False, "Better."), **more)
+                  finding=lambda data: Finding("1 < 2.", False, "Better.", True), **more)
 
 
 SVG = '<svg viewBox="0 0 1 1"><g><path d="M0,0"/></g></svg>'
@@ -77,6 +77,10 @@ class Markdown(unittest.TestCase):
         self.assertEqual(markdown.to_html("# A *b*\n\nOne\ntwo `x < y`.\n\n- p\n- q\n  r", 2),
                          "<h2>A <em>b</em></h2>\n<p>One two <code>x &lt; y</code>.</p>\n"
                          "<ul><li>p</li><li>q r</li></ul>")
+        self.assertEqual(markdown.to_html("`a * b` *c* `d * e`:\n\n```awk\na * b *\n\n- <c>\n```\nEnd.", 2),
+                         "<p><code>a * b</code> <em>c</em> <code>d * e</code>:</p>\n"
+                         '<pre class="wide" tabindex="0"><code>a * b *\n\n- &lt;c&gt;\n</code></pre>\n'
+                         "<p>End.</p>")
         table = markdown.to_html("| a | n |\n|---|---:|\n| `awk '!x[$0]++'` | 1 |", 2)
         self.assertIn('<td class="number">1</td>', table)
         self.assertEqual(build_report.check_tags(table), [])
@@ -109,6 +113,12 @@ class Page(unittest.TestCase):
     def test_without_a_peer_there_is_no_verdict(self):
         result = page.Result(small_figure(), Finding("No peer.", None, "Better."), (), (), "")
         self.assertEqual(page.badges(result), [("none", "not measured")])
+
+    def test_the_numbers_decide_whether_ours_goes_past(self):
+        for past in (False, True):
+            finding = Finding("Few errors.", True, "Ours has some too.", past)
+            kinds = [kind for kind, _ in page.badges(page.Result(small_figure(), finding))]
+            self.assertEqual(kinds, ["matches", "past"] if past else ["matches"])
 
     def test_colours_follow_the_mode(self):
         svg = plot.plain_colours("<g stroke='rgb(  0, 114, 178)' fill=\"black\"/>")

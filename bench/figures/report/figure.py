@@ -16,7 +16,8 @@ class Finding:
     does not, the text says so and the caption is marked."""
     text: str
     agrees: bool | None  # None: what it is compared with is not there
-    beyond: str = ""  # a sentence with numbers: where ours is better than the paper's structure
+    beyond: str = ""  # a sentence with numbers: what ours gives in the same setting
+    past: bool = False  # whether these numbers are better than those of the paper's structure
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The figures of the kBF papers about codes and decoding."""
 
+import math
 import statistics
 
 from axes import number
@@ -20,17 +21,21 @@ def encoding_bits(data):
     n, (greedy,) = data.points("greedy search")[-1]
     bloom_n, (bloom,) = data.points("greedy search with a Bloom filter")[-1]
     best, ours = data.last("lower bound"), data.last("algebraic (ours)")
+    fewer_n, (fewer,) = data.points("greedy search")[-3]
+    each = (greedy - fewer) / math.log2(n / fewer_n)
+    all_codes = greedy + each * (14 - math.log2(n))
     exact = data.mean("greedy search", bloom_n)
     return Finding(
-        f"For {n:.0f} values the search takes {greedy:.0f} bits, where {best:.0f} is the bound. The "
-        f"gap grows with the number of values: the search takes about three bits more whenever that "
-        f"doubles, so 2¹⁴ codes do not fit in 30 bits, nor in 31. With a Bloom filter of 8 bits "
+        f"For {n:.0f} values the search takes {greedy:.0f} bits, where {best:.0f} is the bound. "
+        f"Whenever the number of values doubles, the bound grows by two bits and the search takes "
+        f"about {each:.1f} more; at this rate 2¹⁴ codes take {all_codes:.0f}. With a Bloom filter of 8 bits "
         f"per code and pair instead of an exact set, it takes {bloom:.0f} bits instead of "
         f"{exact:.0f} for {bloom_n:.0f} values; the errors of the filter skip numbers that could be "
         f"codes.",
         agrees=greedy <= best + 2,
         beyond=f"Codes (x, x³) over a finite field take {ours:.0f} bits and need no search: 16,383 "
-               f"of them fit in 28.")
+               f"of them fit in 28.",
+        past=ours < greedy)
 
 
 def encoding_curve(data):
@@ -43,10 +48,11 @@ def encoding_curve(data):
         f"The parabola is off by up to {100 * off:.0f} % of the largest code, and the gaps between "
         f"codes grow, so that the mean gap is a poor step. To find a code takes "
         f"{listed(f'{reads[n]:.1f}' for n in shown)} reads on average for "
-        f"{listed(f'{n:.0f}' for n in shown)} codes, more than the "
-        f"{listed(f'{binary[n]:.1f}' for n in shown)} of a binary search.",
+        f"{listed(f'{n:.0f}' for n in shown)} codes; a binary search takes "
+        f"{listed(f'{binary[n]:.1f}' for n in shown)}.",
         agrees=reads[shown[-1]] < 6,
-        beyond="An algebraic code contains its index: one read of a table shows whether it is one.")
+        beyond="An algebraic code contains its index: one read of a table shows whether it is one.",
+        past=data.last("algebraic (ours)", "reads") < reads[shown[-1]])
 
 
 def full_cells(data):
@@ -62,7 +68,8 @@ def full_cells(data):
         f"most.",
         agrees=abs(seen / formula - 1) < 0.03 and off < 0.05,
         beyond=f"Consistent decoding also draws on cells of three and four keys. At ρ = {full:g} it "
-               f"cannot use {100 * ours[full]:.2f} % of the cells.")
+               f"cannot use {100 * ours[full]:.2f} % of the cells.",
+        past=ours[full] < measured[full])
 
 
 def decodability(data):
@@ -83,7 +90,8 @@ def decodability(data):
         f"measurement and corrected formula differ by {100 * off:.0f} % at most.",
         agrees=seen < 2 * formula,
         beyond=f"Consistent decoding fails for {number(statistics.fmean(values))} of the keys at "
-               f"ρ = {best:g}, where decode22 fails for {number(data.mean(measured, best, panel))}.")
+               f"ρ = {best:g}, where decode22 fails for {number(data.mean(measured, best, panel))}.",
+        past=statistics.fmean(values) < data.mean(measured, best, panel))
 
 
 def decoding_options(data):
@@ -101,7 +109,7 @@ def decoding_options(data):
         f"This depends on the codes: of the sums that cells of three leave, few look like a pair if "
         f"codes are sparse, but half if they are as dense as can be, and then the gain is "
         f"{gain_algebraic:.1f}. The filter of all pairs "
-        f"costs {100 * more:.1f} % more memory, not 21 %, for 10⁷ pairs and 3000 values. The sets "
+        f"costs {100 * more:.1f} % more memory for 10⁷ pairs and 3000 values (21 % in the paper). The sets "
         f"of the earlier paper miss {number(seen[sets][p])}, but go through all codes for each key "
         f"without a cell of its own.",
         agrees=gain > 5 and 0.15 < more < 0.27,
@@ -109,7 +117,8 @@ def decoding_options(data):
                f"codes, and {number(seen[wide][p])} with the codes of a larger field, in constant "
                f"time and without filters. Planned for an error of {p:g} in "
                f"all, kbf takes {kbf:.1f} bytes per pair and compact {compact:.1f}, where the "
-               f"second option takes {bytes_second[p]:.1f}.")
+               f"second option takes {bytes_second[p]:.1f}.",
+        past=seen[wide][p] < seen[second][p] and max(kbf, compact) < bytes_second[p])
 
 
 OPTIONS = ("decode22 (option 1)", "decode23 too (option 2)", "decode23 too with algebraic codes",

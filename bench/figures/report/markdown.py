@@ -6,8 +6,12 @@ import re
 
 def inline(text):
     """A line of text. Links become their text, since their targets are not part of the page."""
-    text = html.escape(text, quote=False)
-    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
+    parts = re.split(r"`([^`]+)`", html.escape(text, quote=False))
+    return "".join(f"<code>{part}</code>" if i % 2 else emphasized(part)
+                   for i, part in enumerate(parts))
+
+
+def emphasized(text):
     text = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text)
     text = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", text)
     return re.sub(r"(?<![*\w])\*([^*]+)\*(?![*\w])", r"<em>\1</em>", text)
@@ -48,8 +52,18 @@ def block(lines, level):
 def to_html(text, level):
     """level: of the heading that # stands for"""
     text = re.sub(r"<!--.*?-->\n?", "", text, flags=re.S)
-    blocks = [part.splitlines() for part in re.split(r"\n\s*\n", text) if part.strip()]
-    return "\n".join(block(lines, level) for lines in blocks)
+    parts = re.split(r"^```\w*\n(.*?)^```$", text, flags=re.S | re.M)
+    return "\n".join(code(part) if i % 2 else blocks(part, level)
+                     for i, part in enumerate(parts) if part.strip())
+
+
+def code(text):
+    return f'<pre class="wide" tabindex="0"><code>{html.escape(text, quote=False)}</code></pre>'
+
+
+def blocks(text, level):
+    parts = [part.strip("\n").splitlines() for part in re.split(r"\n\s*\n", text) if part.strip()]
+    return "\n".join(block(lines, level) for lines in parts)
 
 
 def section(text, title):
