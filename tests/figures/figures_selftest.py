@@ -65,6 +65,13 @@ class Comparison(unittest.TestCase):
         wide = {("", "errors", "1"): (0.01, 0.5)}
         self.assertEqual(len(list(checks.check_tight(figure(), wide))), 1)
 
+    def test_an_engine_needs_one_tight_value(self):
+        wide = {("", "errors p=0.1", "1"): (0.01, 0.5), ("", "errors p=0.01", "1"): (0.001, 2),
+                ("", "none", "1"): (0, 0.1)}
+        self.assertEqual(len(list(checks.check_engines(figure(), wide))), 1)
+        wide["", "errors p=0.1", "1"] = (0.01, 0.4)
+        self.assertEqual(list(checks.check_engines(figure(), wide)), [])
+
     def test_within_the_spread_passes(self):
         self.assertEqual(self.problems(rates(), rates(1.04)), [])
 

@@ -47,6 +47,19 @@ def check_tight(figure, expected):
             yield f"{figure.name}, {key}: a tolerance of {tolerance} would not notice 2 × {y}"
 
 
+def check_engines(figure, expected):
+    """Every engine has, in each panel where it does not nearly vanish, a value whose double is
+    refused, so that loose values are not all that there is."""
+    engines = {}
+    for (panel, series, _), (y, tolerance) in expected.items():
+        if y >= 1e-4:
+            blind = is_within(2 * y, y, tolerance) or is_within(y / 2, y, tolerance)
+            engines.setdefault((panel, series.split(" p=")[0]), []).append(blind)
+    for (panel, engine), blind in engines.items():
+        if all(blind):
+            yield f"{figure.name}, {panel}: {engine}: no value would notice that it doubles"
+
+
 def check_finding(figure, data):
     try:
         finding = figure.finding(data)
@@ -87,6 +100,7 @@ def check_figure(figure, path):
     if not SANITIZED:
         yield from compare(figure, data, expected)
     yield from check_tight(figure, expected)
+    yield from check_engines(figure, expected)
 
 
 def check_paper(program, paper):

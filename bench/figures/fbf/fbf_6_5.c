@@ -71,8 +71,10 @@ static bool measure_steady_ours(const figure_run *run, bry_engine engine, uint64
     options.capacity = options.window / 1000 * rate / 2;
     options.error = TARGET;
     fbf_row row = fbf_row_ours(run, engine, &options);
-    bool done = measure_steady(&row, engine == BRY_ENGINE_FBF ? FBF_IMPROVED : FBF_COMPACT, rate,
-                               UINT64_C(2) * filters[ROWS - 1], TARGET);
+    bool improved = engine == BRY_ENGINE_FBF;
+    bool done = measure_steady(&row, improved ? FBF_IMPROVED : FBF_COMPACT, rate,
+                               UINT64_C(2) * filters[ROWS - 1],
+                               improved ? TARGET * FBF_IMPROVED_PART : TARGET);
     fbf_row_free(&row);
     return done;
 }

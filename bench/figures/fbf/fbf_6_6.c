@@ -75,9 +75,16 @@ static bool row_has(const adaptation *all, int row, bry_hash hash, uint64_t now)
     return all->row[row].calls->has(all->row[row].state, hash, now) == BRY_PRESENT;
 }
 
+/* The improved row errs so rarely that the tests need more queries; it errs most at the start. */
+static uint64_t query_count(const figure_run *run, int row, uint64_t now)
+{
+    const bool rare = run->scale == FIGURE_SMALL && row == 2 && now < 10000;
+    return rare ? 1000000 : (uint64_t)FIGURE_SIZE(run, 20000, 20000, 200000);
+}
+
 static double share_of_absent(adaptation *all, int row, uint64_t now)
 {
-    const uint64_t queries = FIGURE_SIZE(all->run, 20000, 20000, 200000);
+    const uint64_t queries = query_count(all->run, row, now);
     uint64_t wrong = 0;
     for (uint64_t i = 0; i < queries; i++)
         wrong += row_has(all, row, fbf_absent(all->run, now * 1000000 + i), now);

@@ -16,9 +16,10 @@ static const char *const guard_names[RETRY_ROWS] = {
 static bool measure_retries(const figure_run *run)
 {
     static const double shares[] = {0.05, 0.1, 0.2, 0.4, 0.8};
-    const uint64_t operations = FIGURE_SIZE(run, 40000, 200000, 2000000);
+    const uint64_t operations = FIGURE_SIZE(run, 80000, 200000, 2000000);
     /* With few retries, lost and double counts nearly cancel: the difference needs many. */
-    for (size_t i = FIGURE_SIZE(run, 1, 0, 0); i < sizeof shares / sizeof *shares; i++) {
+    const size_t first = FIGURE_SIZE(run, 1, 0, 0), step = FIGURE_SIZE(run, 3, 1, 1);
+    for (size_t i = first; i < sizeof shares / sizeof *shares; i += step) {
         retry_facts facts;
         bry_status status = window_retries(shares[i], operations, run->number, &facts);
         if (status != BRY_OK)

@@ -58,6 +58,17 @@ static bool measure_sizes(const figure_run *run, const kbf_pairs *pairs, kbf_kin
     return true;
 }
 
+/* It errs as rarely as it promises, so the tests need more keys. */
+static bool measure_compact(const figure_run *run)
+{
+    kbf_pairs pairs;
+    if (!kbf_pairs_make(&pairs, run, FIGURE_SIZE(run, 60000, 100000, 10000000)))
+        return false;
+    bool good = measure_size(run, &pairs, KBF_COMPACT, errors[1], 1);
+    kbf_pairs_free(&pairs);
+    return good;
+}
+
 static bool measure_errors_by_size(const figure_run *run)
 {
     const unsigned count = FIGURE_SIZE(run, OURS, 4, 5);
@@ -69,10 +80,9 @@ static bool measure_errors_by_size(const figure_run *run)
         good = measure_sizes(run, &pairs, KBF_PUBLISHED, errors[i]);
     for (unsigned i = 0; i < OURS && good; i++)
         good = measure_sizes(run, &pairs, KBF_OURS, errors[i]);
-    good = good && measure_sizes(run, &pairs, KBF_WIDE, errors[0]) &&
-           measure_size(run, &pairs, KBF_COMPACT, errors[1], 1);
+    good = good && measure_sizes(run, &pairs, KBF_WIDE, errors[0]);
     kbf_pairs_free(&pairs);
-    return good;
+    return good && measure_compact(run);
 }
 
 const figure kbf_07_figure = {

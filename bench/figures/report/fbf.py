@@ -1,5 +1,7 @@
 """The figures of the FBF thesis."""
 
+import itertools
+import math
 import statistics
 
 from axes import number
@@ -214,8 +216,9 @@ def retries(data):
     fbf = [data.mean("published FBF", x) for x in (few, many)]
     ring = data.mean("ring of plain filters", many)
     ours = max(data.mean(name, many) for name in OURS)
-    all_rbf = [statistics.fmean(y) for _, y in data.points("RBF")]
-    growth = [b / a for a, b in zip(all_rbf, all_rbf[1:])]
+    all_rbf = [(x, statistics.fmean(y)) for x, y in data.points("RBF")]
+    growth = [(after / before) ** (1 / math.log2(more / less))  # per doubling
+              for (less, before), (more, after) in itertools.pairwise(all_rbf)]
     exponential = growth[-1] > growth[0]
     return Finding(
         f"From {few:.0f} % to {many:.0f} % of retried operations, the error of the counter grows from "
