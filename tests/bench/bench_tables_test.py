@@ -6,9 +6,11 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 ROOT, BUILD = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
@@ -148,6 +150,30 @@ class Tables(unittest.TestCase):
             self.assertIn("does not have the lines", done.stderr)
             self.assertNotIn("/10]", done.stderr)
             self.assertEqual((self.folder / "benchmarks.md").read_text(encoding="utf-8"), text)
+
+
+@unittest.skipUnless(shutil.which("redis-server"), "there is no redis-server")
+class Servers(unittest.TestCase):
+    def test_a_server_does_not_outlive_the_benchmark(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with subprocess.Popen([sys.executable, "-B", ROOT / "scripts/bench-server",
+                                   BUILD / "bloomery.so", "--items", "1000000", "--only", "map"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  env=dict(os.environ, TMPDIR=folder.name)) as bench:
+                children = pathlib.Path(f"/proc/{bench.pid}/task/{bench.pid}/children")
+                self.wait_until(lambda: children.read_text(encoding="ascii"))
+                server = pathlib.Path("/proc", children.read_text(encoding="ascii").strip(), "exe")
+                self.wait_until(lambda: "redis" in os.readlink(server))
+                bench.send_signal(number)
+            self.wait_until(lambda: not server.exists())
+
+    def wait_until(self, holds):
+        end = time.monotonic() + 60
+        while not holds() and time.monotonic() < end:
+            time.sleep(0.02)
+        self.assertTrue(holds())
 
 
 class Blocks(unittest.TestCase):
