@@ -85,14 +85,14 @@ def index_row(results):
 
 
 def flows_row(results):
-    programs, speed = results["flows"]["programs"], results["flows"]["whole_packets"]
-    exact, compact = speed["exact"]["flows"], speed["compact"]["flows"]
+    programs = results["flows"]["programs"]
+    ours = programs["bloomery"]
 
     def figures(row):
         return row and (row["bytes_per_flow"], 1e9 * row["processor_seconds"] / programs["packets"])
 
     return cells(f"**flows**, {count(programs['packets'])} packets", "`bloomery flows`",
-                 figures(programs["bloomery"]), share(0.001), share(abs(exact - compact) / exact),
+                 figures(ours), share(ours["error"]), share(ours["false_positive"]),
                  {"softflowd": figures(programs["softflowd"])})
 
 

@@ -31,6 +31,8 @@ class Flows(Case):
         programs = answer["programs"]
         self.assertEqual(list(programs), ["packets", "rounds", "bloomery", "softflowd"])
         self.assertLess(abs(programs["bloomery"]["flows"] - exact["flows"]), 0.003 * exact["flows"])
+        self.assertEqual(programs["bloomery"]["error"], 0.001)
+        self.assertLess(programs["bloomery"]["false_positive"], 0.003)
         for name in ("bloomery", "softflowd"):
             if programs[name]:
                 self.assertGreater(programs[name]["peak_bytes"], programs[name]["empty_bytes"])

@@ -27,21 +27,25 @@ typedef struct flow_programs {
     const char *arguments[FLOWS_ROWS][12];
 } flow_programs;
 
-/* The number after the first of these marks in the output. */
-typedef struct flow_count {
-    const char *mark;
-    uint64_t flows;
-} flow_count;
+enum { MOST_MARKS = 3 };
 
-static void read_flow_count(void *context, int fd)
+/* The numbers after these marks in the output; each is looked for below the one before. */
+typedef struct flow_numbers {
+    const char *mark[MOST_MARKS];
+    uint64_t number[MOST_MARKS];
+    unsigned found;
+} flow_numbers;
+
+static void read_flow_numbers(void *context, int fd)
 {
-    flow_count *count = context;
+    flow_numbers *numbers = context;
     FILE *in = fdopen(dup(fd), "re");
     char line[512];
     while (in && fgets(line, sizeof line, in)) {
-        const char *at = count->flows ? NULL : strstr(line, count->mark);
+        const char *mark = numbers->found < MOST_MARKS ? numbers->mark[numbers->found] : NULL;
+        const char *at = mark ? strstr(line, mark) : NULL;
         if (at)
-            count->flows = strtoull(at + strlen(count->mark), NULL, 10);
+            numbers->number[numbers->found++] = strtoull(at + strlen(mark), NULL, 10);
     }
     if (in)
         fclose(in);
@@ -88,9 +92,9 @@ static program_usage run_flow_program(const flow_programs *all, unsigned row, in
                                       uint64_t *flows)
 {
     static const char *const marks[FLOWS_ROWS] = {"\"flows\": ", "Flows expired: "};
-    flow_count count = {marks[row], 0};
-    program_usage usage = program_run(all->arguments[row], file, read_flow_count, &count);
-    *flows = count.flows;
+    flow_numbers numbers = {.mark = {marks[row]}};
+    program_usage usage = program_run(all->arguments[row], file, read_flow_numbers, &numbers);
+    *flows = numbers.number[0];
     if (usage.there && !usage.done)
         cli_fail(BRY_E_BADDATA, "flows: %s failed",
                  row == FLOWS_BLOOMERY ? "bloomery" : "softflowd");
@@ -110,6 +114,27 @@ static bool run_flow_round(const flow_programs *all, const int files[2], unsigne
     report->row[row].peak_bytes = whole.peak_bytes;
     *processor = whole.processor;
     return empty.done && whole.done;
+}
+
+/* What `bloomery flows` gets wrong, by an exact table beside it. */
+static bool check_flows(const flow_programs *all, int file, flows_programs_report *report)
+{
+    const char *arguments[12];
+    memcpy(arguments, all->arguments[FLOWS_BLOOMERY], sizeof arguments);
+    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++)
+        if (!arguments[i]) {
+            arguments[i] = "--check";
+            break;
+        }
+    flow_numbers numbers = {.mark = {"\"check\": ", "\"absent\": ", "\"false_positive\": "}};
+    program_usage usage = program_run(arguments, file, read_flow_numbers, &numbers);
+    report->error = most_error;
+    report->absent = numbers.number[1];
+    report->false_positive = numbers.number[2];
+    if (usage.done && numbers.found == MOST_MARKS)
+        return true;
+    cli_fail(BRY_E_BADDATA, "flows: bloomery flows --check failed");
+    return false;
 }
 
 static bool flow_counts_agree(const flows_programs_report *report)
@@ -140,6 +165,7 @@ bool bench_flows_programs(uint64_t packets, flows_programs_report *report)
             unsigned row = (i + round) % FLOWS_ROWS;
             good = run_flow_round(&all, files, row, report, &processor[row][round]);
         }
+    good = good && check_flows(&all, files[1], report);
     for (unsigned row = 0; row < FLOWS_ROWS; row++)
         report->row[row].processor = bench_median(processor[row], ROUNDS);
     for (unsigned i = 0; i < 2; i++)

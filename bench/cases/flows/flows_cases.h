@@ -108,6 +108,8 @@ typedef struct flows_programs_report {
         double processor; /* seconds; the median of the rounds */
         uint64_t peak_bytes, empty_bytes; /* resident; the latter with a capture of one packet */
     } row[FLOWS_ROWS];
+    double error; /* promised by bloomery flows */
+    uint64_t absent, false_positive; /* look-ups of new flows, and those that were found */
 } flows_programs_report;
 
 /* False after a message: a program failed, or they do not agree on the number of flows. */

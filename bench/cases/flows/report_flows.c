@@ -88,6 +88,11 @@ static void programs_json(cli_json *json, const flows_programs_report *programs)
         cli_json_count(json, "peak_bytes", programs->row[row].peak_bytes);
         cli_json_count(json, "empty_bytes", programs->row[row].empty_bytes);
         cli_json_number(json, "bytes_per_flow", flow_growth(programs, row));
+        if (row == FLOWS_BLOOMERY) {
+            cli_json_number(json, "error", programs->error);
+            cli_json_number(json, "false_positive",
+                            error_share(programs->false_positive, programs->absent));
+        }
         cli_json_close(json, '}');
     }
     cli_json_close(json, '}');
