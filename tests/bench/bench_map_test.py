@@ -123,8 +123,8 @@ class Map(Case):
             unsure = []
             for level in (1, 2, 3):
                 answer = self.kbf("--shape", "paper", "--size", "0.5", "--decode", str(level),
-                                  "--values", "500", *arguments, shape="paper", size=0.5,
-                                  decode=level, values=500, **expected)
+                                  "--values", "150", *arguments, shape="paper", size=0.5,
+                                  decode=level, values=150, **expected)
                 unsure.append(answer["false_negative"])
                 # As a Bloom filter of that size, minus the unsure ones.
                 fill = 1 - math.exp(-10 * ITEMS / answer["cells"])
@@ -134,8 +134,8 @@ class Map(Case):
                                         fill ** 10 - 7 * sigma)
             self.assertEqual(unsure, sorted(unsure, reverse=True))
             self.assertGreater(unsure[0], unsure[1])
-        best = self.kbf("--shape", "paper", "--size", "0.5", "--unmasked", "--values", "500",
-                        shape="paper", size=0.5, masked=False, values=500, code="papers")
+        best = self.kbf("--shape", "paper", "--size", "0.5", "--unmasked", "--values", "150",
+                        shape="paper", size=0.5, masked=False, values=150, code="papers")
         self.assertLessEqual(best["false_negative"], unsure[1])
         self.assertLessEqual(best["false_positive"], band(1e-4))
         self.kbf("--encoder", "greedy", "--values", "10", encoder="greedy", values=10,
