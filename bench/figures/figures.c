@@ -135,7 +135,7 @@ static int run_program(int argc, char **argv)
          &scale_name, 0},
         {"output", CLI_TEXT, "DIR", "the folder of the tables (default build/figures)",
          &order.folder, 0},
-        {"repetitions", CLI_COUNT, "N", "at most so many per figure (default: as many as it has)",
+        {"repetitions", CLI_COUNT, "N", "most repetitions of a figure (default: all)",
          &order.repetitions, 0},
         {"list", CLI_FLAG, NULL, "print the names of the figures", &list, 0},
         {"machine", CLI_FLAG, NULL, "print the machine and the compiler", &machine, 0},

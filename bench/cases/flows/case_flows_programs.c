@@ -1,8 +1,8 @@
 /*
- * `bloomery flows` and softflowd on the same capture, in interleaved rounds. A file makes softflowd
- * keep every flow until the end, so `bloomery flows` is told to do the same: then the growth of the
- * resident memory, divided by the number of flows, is comparable. Only TCP is read, because only
- * that is followed by both.
+ * `bloomery flows` and softflowd on the same capture, in interleaved rounds. With a file, softflowd
+ * keeps every flow until the end, and so does `bloomery flows` with these options. That makes the
+ * growth of the resident memory per flow comparable. Only TCP is read, because only TCP is tracked
+ * by both.
  */
 #include "bench/cases/flows/flows_cases.h"
 

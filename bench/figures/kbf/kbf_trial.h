@@ -31,7 +31,7 @@ void kbf_trial_free(kbf_trial *trial);
  * wrong answer, which no level may give. */
 bool kbf_trial_ask(const kbf_trial *trial, bry__paper_level level, double *missed);
 
-/* The share of cells that hold at least so many keys, up to 7. */
+/* The share of cells that hold at least this many keys, up to 7. */
 double kbf_trial_cells_from(const kbf_trial *trial, unsigned count);
 
 /* Whether all repetitions together have enough errors to be compared with what is expected, or at
