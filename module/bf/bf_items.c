@@ -100,10 +100,8 @@ static size_t bf_add_in_order(bry_filter *filter, item_batch *batch, bry_status 
 static void bf_replicate_added(const bf_adding *self, const item_batch *batch, size_t n)
 {
     static server_string *effect;
-    if (!effect)
-        effect = api.CreateString(NULL, BF_EFFECT_ADD, strlen(BF_EFFECT_ADD));
     if (batch->items == self->argv + 2 && n == batch->n)
-        object_replicate_as(self->context, self->argv, effect);
+        object_replicate_as(self->context, self->argv, BF_EFFECT_ADD, &effect);
     else
         api.Replicate(self->context, BF_EFFECT_ADD, "sv", self->argv[1], batch->items, n);
 }

@@ -4,6 +4,7 @@
 #include "module/core/settings.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Upper bound of the library's buffers while it loads an object. */
 enum { LOAD_BUFFERS = 1 << 20 };
@@ -275,10 +276,13 @@ void object_changed(server_context *context, server_string *name, const char *ev
     api.NotifyKeyspaceEvent(context, SERVER_NOTIFY_MODULE, event, name);
 }
 
-void object_replicate_as(server_context *context, server_string **argv, server_string *name)
+void object_replicate_as(server_context *context, server_string **argv, const char *name,
+                         server_string **made)
 {
     server_string *own = argv[0];
-    argv[0] = name;
+    if (!*made)
+        *made = api.CreateString(NULL, name, strlen(name));
+    argv[0] = *made;
     api.ReplicateVerbatim(context);
     argv[0] = own;
 }

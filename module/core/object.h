@@ -25,8 +25,8 @@
 
 typedef struct held_object {
     account account; /* must be first: account_open() counts the object in it. Its sum is that of
-                        the totals that include the object; it notes the number of items since
-                        `estimated` was updated */
+                        the totals that include the object; it notes when `estimated` was
+                        updated */
     void *thing; /* NULL while being restored */
     union {
         uint64_t items; /* in the totals, as of the last object_recount() */
@@ -137,11 +137,13 @@ void object_changed(server_context *context, server_string *name, const char *ev
 
 /*
  * Replicates a command with all its arguments, but under this name. `argv` is what the server
- * passed to the handler: the array of the client, whose elements ReplicateVerbatim() takes. For
- * commands that must be fast: Replicate() first looks up the name and copies the arguments, which
- * takes as long as adding an item to a filter.
+ * passed to the handler: the array of the client, whose elements ReplicateVerbatim() takes. *made
+ * is NULL at first, and keeps the name as a string. For commands that must be fast: Replicate()
+ * first looks up the name and copies the arguments, which takes as long as adding an item to a
+ * filter.
  */
-void object_replicate_as(server_context *context, server_string **argv, server_string *name);
+void object_replicate_as(server_context *context, server_string **argv, const char *name,
+                         server_string **made);
 
 /* Counts a refusal by the library and replies with its error. FULL and UNSURE are replicated, see
  * above. */

@@ -268,6 +268,7 @@ typedef struct server_command_info {
     X(1, int, ReplicateVerbatim, (server_context *))                                               \
     X(1, server_reply *, Call, (server_context *, const char *command, const char *format, ...))   \
     X(1, int, CallReplyType, (server_reply *))                                                     \
+    X(1, const char *, CallReplyProto, (server_reply *, size_t * len))                             \
     X(1, size_t, CallReplyLength, (server_reply *))                                                \
     X(1, long long, CallReplyInteger, (server_reply *))                                            \
     X(1, server_reply *, CallReplyArrayElement, (server_reply *, size_t i))                        \

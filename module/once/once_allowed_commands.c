@@ -48,6 +48,9 @@ typedef struct known_command {
 /* A hash table with one slot per name; the last name replaces the one before. */
 static known_command known[SLOTS];
 
+/* The command of the last request, if it has no subcommands, with its name as it was sent. */
+static known_command latest;
+
 static void once_forget_commands(server_context *context, server_event event, uint64_t what,
                                  void *data)
 {
@@ -56,6 +59,7 @@ static void once_forget_commands(server_context *context, server_event event, ui
     (void)what;
     (void)data;
     memset(known, 0, sizeof known);
+    latest.len = 0;
 }
 
 int once_watch_commands(server_context *context)
@@ -141,18 +145,28 @@ static command_traits command_ask_server(server_context *context, const char *na
     return traits;
 }
 
+static bool known_is(const known_command *self, const char *name, size_t len)
+{
+    return self->len == len && memcmp(self->name, name, len) == 0;
+}
+
+static void known_set(known_command *self, const char *name, size_t len,
+                      const command_traits *traits)
+{
+    self->len = len;
+    self->traits = *traits;
+    memcpy(self->name, name, len);
+}
+
 /* Flags are 0 for an unknown command. Only known commands are cached. */
 static command_traits command_look_up(server_context *context, const char *name, size_t len)
 {
     known_command *place = &known[bry_hash_key(0, name, len).lo % SLOTS];
-    if (place->len == len && memcmp(place->name, name, len) == 0)
+    if (known_is(place, name, len))
         return place->traits;
     command_traits traits = command_ask_server(context, name, len);
-    if (traits.flags) {
-        place->len = len;
-        place->traits = traits;
-        memcpy(place->name, name, len);
-    }
+    if (traits.flags)
+        known_set(place, name, len, &traits);
     return traits;
 }
 
@@ -175,11 +189,16 @@ static bool command_name_append(char name[NAME_SIZE], size_t *end, const server_
 static command_traits request_traits(server_context *context, const once_request *request)
 {
     char name[NAME_SIZE];
-    size_t len = 0;
+    size_t sent_len, len = 0;
     command_traits none = {0};
+    const char *sent = api.StringPtrLen(request->words[0], &sent_len);
+    if (known_is(&latest, sent, sent_len))
+        return latest.traits;
     if (!command_name_append(name, &len, request->words[0]) || memchr(name, '|', len))
         return none; /* xgroup|create is a name only for COMMAND INFO */
     command_traits found = command_look_up(context, name, len);
+    if (found.flags && !(found.flags & HAS_PARTS))
+        known_set(&latest, sent, sent_len, &found);
     if (!(found.flags & HAS_PARTS) || request->n < 2 || len == NAME_SIZE)
         return found;
     name[len++] = '|';

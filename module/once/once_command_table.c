@@ -38,6 +38,7 @@ static server_key_spec once_keys[] = {
     KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_ACCESS | SERVER_SPEC_UPDATE | SERVER_SPEC_INCOMPLETE),
     {0}};
 static server_key_spec create_keys[] = {KEY_AT(1, CREATES), {0}};
+static server_key_spec done_keys[] = {KEY_AT(1, CHANGES), {0}};
 static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
 
 const module_command once_commands[] = {
@@ -76,6 +77,18 @@ const module_command once_commands[] = {
                    "ONCE paid order-7 HINCRBY balance ann -250\n"
                    "HGET balance ann\n"
                    "ONCE paid order-8 XADD orders * customer ann",
+    },
+    {
+        .name = ONCE_DONE,
+        .run = once_command_done,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = -4,
+        .key_specs = done_keys,
+        .summary = "Internal: remembers the id of a command that ONCE has run; for replicas "
+                   "and the append-only file.",
+        .complexity = "O(1)",
+        .since = SINCE,
     },
     {
         .name = "ONCE.INFO",

@@ -14,10 +14,13 @@ once_totals once_total;
 /* A guard and the id to check. */
 typedef struct once_check {
     server_context *context;
+    server_string **argv; /* of ONCE */
+    int argc;
     server_string *guard, *id;
     held_object *object;
     bry_hash hash;
     uint64_t now;
+    uint64_t before; /* the guard's time before the id was added */
     double error; /* probability that a new id is taken for a repeat */
 } once_check;
 
@@ -39,8 +42,8 @@ int once_reply_no_guard(server_context *context)
     return reply_error(context, "NOGUARD", "no such guard: create it with ONCE.CREATE");
 }
 
-/* Opens the key, which must be a guard, for reading: a repeat does not change it, so transactions
- * that WATCH it are not aborted. False, with nothing open, after an error reply. */
+/* Opens the key, which must be a guard, for reading: a repeat changes none of its ids, so
+ * transactions that WATCH it are not aborted. False, with nothing open, after an error reply. */
 static bool once_open_guard(once_check *self, opened_key *opened)
 {
     if (!object_open(self->context, &window_family, self->guard, SERVER_READ, opened))
@@ -65,10 +68,40 @@ static bool once_open_guard(once_check *self, opened_key *opened)
 
 /* ---- what is replicated -------------------------------------------------------------------- */
 
+/* ONCE.DONE repeats the words of the command, which was replicated by its effect; so it is used only
+ * if they are short. */
+#define DONE_WORDS 16
+#define DONE_BYTES 128u
+
+static bool once_is_short(const once_check *self)
+{
+    size_t sum = 0, len;
+    for (int i = AT_COMMAND; i < self->argc && sum <= DONE_BYTES; i++) {
+        api.StringPtrLen(self->argv[i], &len);
+        sum += len;
+    }
+    return sum <= DONE_BYTES && self->argc - AT_COMMAND <= DONE_WORDS;
+}
+
+/* Replicates bry_window_add() of the id. Without AT it means the time that the guard has. */
 static void once_replicate_id(const once_check *self)
 {
-    api.Replicate(self->context, "WINDOW.ADD", "sscl", self->guard, self->id, "AT",
-                  (long long)self->now);
+    static server_string *done;
+    if (self->now > self->before)
+        api.Replicate(self->context, "WINDOW.ADD", "sscl", self->guard, self->id, "AT",
+                      (long long)self->now);
+    else if (once_is_short(self))
+        object_replicate_as(self->context, self->argv, ONCE_DONE, &done);
+    else
+        api.Replicate(self->context, "WINDOW.ADD", "ss", self->guard, self->id);
+}
+
+int once_command_done(server_context *context, server_string **argv, int argc)
+{
+    if (argc <= AT_COMMAND)
+        return api.WrongArity(context);
+    return is_replayed(context) ? window_command_add(context, argv, AT_COMMAND)
+                                : reply_internal(context);
 }
 
 static void once_replicate_time(const once_check *self, uint64_t time)
@@ -95,27 +128,45 @@ static bool once_may_remember(const once_check *self)
     return object_may_grow(self->context, self->object, sizeof(bry_hash));
 }
 
-/* Remembers the id. False after an error reply. */
-static bool once_remember(const once_check *self)
+typedef enum once_outcome { ONCE_NEW, ONCE_REPEATED, ONCE_REFUSED } once_outcome;
+
+static bry_status once_add_id(once_check *self, bry_answer *was)
 {
-    api.SignalModifiedKey(self->context, self->guard);
-    if (!once_may_remember(self)) {
-        object_too_large(self->context, &window_family);
-        return false;
-    }
+    bry_window *window = window_of(self->object);
+    if (!once_may_remember(self))
+        return BRY_E_LIMIT;
+    self->before = bry_window_time(window);
     object_limit_begin(self->context, self->object);
-    bry_status status = bry_window_add(window_of(self->object), self->hash, self->now, NULL);
-    status = object_limit_end(self->object, status);
+    bry_status status = bry_window_add(window, self->hash, self->now, was);
+    return object_limit_end(self->object, status);
+}
+
+/* Remembers the id, if it is new. If it cannot be added, it may still be a repeat; if not, that is
+ * the reply. */
+static once_outcome once_remember(once_check *self)
+{
+    bry_window *window = window_of(self->object);
+    bry_answer was = BRY_ABSENT;
+    bry_status status = once_add_id(self, &was);
     if (status == BRY_OK) {
+        window_changed_compact(self->object);
+        if (was == BRY_PRESENT) {
+            once_replicate_id(self);
+            return ONCE_REPEATED;
+        }
+        api.SignalModifiedKey(self->context, self->guard);
         window_once_counts(self->object)->applied++;
         window_once_counts(self->object)->expected_lost += self->error;
-        window_refresh_errors(self->object);
-        return true;
+        return ONCE_NEW;
     }
-    if (status == BRY_E_FULL) /* replicated like a change (object.h) */
+    if (status == BRY_E_FULL) { /* it is new; replicated like a change (object.h) */
         once_replicate_id(self);
+    } else if (bry_window_has(window, self->hash, self->now) == BRY_PRESENT) {
+        once_replicate_time(self, bry_window_time(window));
+        return ONCE_REPEATED;
+    }
     object_refused_here(self->context, &window_family, status);
-    return false;
+    return ONCE_REFUSED;
 }
 
 /* The command failed: forgets the id. The key is opened again, because listeners to the server's
@@ -129,7 +180,7 @@ static void once_forget_id(once_check *self)
         (void)bry_window_del(window_of(self->object), self->hash, self->now, NULL);
         window_once_counts(self->object)->applied--;
         window_once_counts(self->object)->expected_lost -= self->error;
-        window_refresh_errors(self->object);
+        window_changed_compact(self->object);
         once_replicate_time(self, self->now);
     }
     object_close(&opened);
@@ -141,7 +192,6 @@ static int once_reply_repeat(const once_check *self)
 {
     window_once_counts(self->object)->repeated++;
     once_total.repeated++;
-    once_replicate_time(self, bry_window_time(window_of(self->object)));
     api.NotifyKeyspaceEvent(self->context, SERVER_NOTIFY_MODULE, "once.repeated", self->guard);
     api.ReplyWithArray(self->context, 1);
     return api.ReplyWithLongLong(self->context, 0);
@@ -162,14 +212,40 @@ static int once_reply_failed(server_context *context, const once_request *reques
                        quoted(request->words[0], name), (int)(len - lead), text + lead);
 }
 
+/* Flags: replicate; replies in the client's protocol; the caller's permissions; errors as replies;
+ * the memory limit; only what scripts may call. */
+#define CALL_FLAGS "!0CEMS"
+
+/* For a vector of arguments ("v"), the server allocates the new command twice. */
+static server_reply *once_call_server(server_context *context, const once_request *request)
+{
+    server_string **words = request->words;
+    const char *name = api.StringPtrLen(words[0], NULL);
+    switch (request->n) {
+    case 2:
+        return api.Call(context, name, CALL_FLAGS "s", words[1]);
+    case 3:
+        return api.Call(context, name, CALL_FLAGS "ss", words[1], words[2]);
+    case 4:
+        return api.Call(context, name, CALL_FLAGS "sss", words[1], words[2], words[3]);
+    default:
+        return api.Call(context, name, CALL_FLAGS "v", words + 1, (size_t)request->n - 1);
+    }
+}
+
+/* Looks at the first byte of the reply. CallReplyType() would parse it as a whole. */
+static bool reply_is_error(server_reply *reply)
+{
+    size_t len = 0;
+    const char *bytes = api.CallReplyProto(reply, &len);
+    return bytes && len > 0 && *bytes == '-';
+}
+
 /* Runs the command; the id is remembered, and no key is open. */
 static int once_call(once_check *self, const once_request *request)
 {
-    /* Flags: replicate; replies in the client's protocol; the caller's permissions; errors as
-     * replies; the memory limit; only what scripts may call. */
-    server_reply *reply = api.Call(self->context, api.StringPtrLen(request->words[0], NULL),
-                                   "!0CEMSv", request->words + 1, (size_t)request->n - 1);
-    if (!reply || api.CallReplyType(reply) == SERVER_REPLY_ERROR) {
+    server_reply *reply = once_call_server(self->context, request);
+    if (!reply || reply_is_error(reply)) {
         once_forget_id(self);
         once_total.failed++;
         if (!reply)
@@ -191,23 +267,19 @@ static int once_call(once_check *self, const once_request *request)
 static void once_run(once_check *self, const once_request *request)
 {
     opened_key opened;
-    bool is_repeat = false, remembered = false;
+    once_outcome outcome = ONCE_REFUSED;
     if (once_open_guard(self, &opened)) {
-        const bry_window *window = window_of(self->object);
-        self->hash = string_hash(bry_window_seed(window), self->id);
+        self->hash = string_hash(bry_window_seed(window_of(self->object)), self->id);
         window_count(self->object, 1);
-        is_repeat = bry_window_has(window, self->hash, self->now) == BRY_PRESENT;
         self->error = (double)self->object->estimated;
-        if (is_repeat)
+        outcome = once_remember(self);
+        if (outcome == ONCE_REPEATED)
             once_reply_repeat(self);
-        else
-            remembered = once_remember(self);
         object_close(&opened);
     }
-    if (remembered)
+    if (outcome == ONCE_NEW)
         once_call(self, request);
-    else
-        once_total.refused += !is_repeat;
+    once_total.refused += outcome == ONCE_REFUSED;
 }
 
 int once_command(server_context *context, server_string **argv, int argc)
@@ -223,6 +295,8 @@ int once_command(server_context *context, server_string **argv, int argc)
         return api.WrongArity(context);
     once_request request = {argv[AT_GUARD], argv + AT_COMMAND, argc - AT_COMMAND};
     once_check check = {.context = context,
+                        .argv = argv,
+                        .argc = argc,
                         .guard = argv[AT_GUARD],
                         .id = argv[AT_ID],
                         .now = (uint64_t)api.Milliseconds()};

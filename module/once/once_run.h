@@ -14,10 +14,12 @@
  *
  * What is replicated and logged, in one transaction:
  *  applied:  the command's own effect, as the server replicates it (SPOP as SREM, EX as PXAT), and
- *            WINDOW.ADD guard id AT time
- *  repeated: WINDOW.ADVANCE guard AT the time that the guard already has, which changes nothing;
- *            but a client that then calls WAIT also waits for its first try, because WAIT looks at
- *            the last thing that the client's own commands replicated
+ *            the id: WINDOW.ADD guard id AT time if the guard's time moves, which is at most once
+ *            per millisecond; otherwise ONCE.DONE with the arguments of ONCE, which is cheaper, or,
+ *            if they are long, WINDOW.ADD guard id
+ *  repeated: the id in the same way, which at most moves the guard's time; so a client that then
+ *            calls WAIT also waits for its first try, because WAIT looks at the last thing that the
+ *            client's own commands replicated
  *  failed:   WINDOW.ADVANCE guard AT time, since the guard's time did move
  * ONCE itself is never logged.
  *
@@ -72,6 +74,13 @@ bool once_may_call(server_context *context, const once_request *request);
 /* Declares the keys of the command at position `from`, for IsKeysPositionRequest(). */
 void once_declare_keys(server_context *context, server_string **words, int n, int from);
 
-server_command_function once_command, once_command_create, once_command_info;
+/*
+ * The internal command ONCE.DONE guard id word […]: WINDOW.ADD guard id, at the time that the guard
+ * already has. It has the arguments of ONCE, so that it can be replicated without building a new
+ * command (object_replicate_as()); the words of the command that was run are ignored.
+ */
+#define ONCE_DONE "ONCE.DONE"
+
+server_command_function once_command, once_command_create, once_command_done, once_command_info;
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- settings ------------------------------------------------------------------------------ */
@@ -135,6 +136,18 @@ void window_refresh_errors(held_object *object)
     object->promised = (float)stats.promised_error;
     object->estimated = (float)stats.estimated_error;
     object_recount(object);
+    object->account.noted = (uint32_t)object->items;
+}
+
+/* The error is estimated when one item in this many is new or gone. */
+#define ESTIMATE_ITEMS 64u
+
+void window_changed_compact(held_object *object)
+{
+    object_recount(object);
+    int32_t since = (int32_t)((uint32_t)object->items - object->account.noted);
+    if ((uint64_t)llabs(since) > object->items / ESTIMATE_ITEMS)
+        window_refresh_errors(object);
 }
 
 /* Generations are at least window / generations long. */
@@ -146,8 +159,9 @@ bool window_same_generation(const bry_window_options *options, uint64_t a, uint6
 
 void window_changed(held_object *object, const bry_window_options *options, uint64_t before)
 {
-    bool cheap = options->engine == BRY_ENGINE_COMPACT; /* its error is known in constant time */
-    if (cheap || !window_same_generation(options, before, bry_window_time(window_of(object))))
+    if (options->engine == BRY_ENGINE_COMPACT)
+        window_changed_compact(object);
+    else if (!window_same_generation(options, before, bry_window_time(window_of(object))))
         window_refresh_errors(object);
     else
         object_recount(object);

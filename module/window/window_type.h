@@ -83,9 +83,16 @@ void window_reply_pairs(server_context *context, const held_object *object);
 bool window_resolve_time(server_context *context, const bry_window_options *options, uint64_t at,
                          uint64_t *now);
 
-/* Updates the numbers of an object after a change; `before` is the window's time before it. Engine
- * fbf needs a step per filter to estimate its error, so that is done once per generation. */
+/*
+ * Updates the numbers of an object after a change; `before` is the window's time before it. The
+ * number of items is always exact. Engine fbf needs a step per filter to estimate its error, so
+ * that is done once per generation; with engine compact, when the number of items has changed by
+ * one in 64.
+ */
 void window_changed(held_object *object, const bry_window_options *options, uint64_t before);
+
+/* The same for a window that has engine compact. */
+void window_changed_compact(held_object *object);
 
 /* Updates the numbers of an object, with the error estimated now. */
 void window_refresh_errors(held_object *object);

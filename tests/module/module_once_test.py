@@ -37,6 +37,11 @@ class Once(Case):
         passing = (b"time", b"covered", b"generations", b"bytes")
         return {name: info[name] for name in info if name not in passing}
 
+    def state(self):
+        """The state of the guard and of all other keys."""
+        keys = sorted(key for key in self.client("KEYS", "*") if key != b"g")
+        return self.guard(), self.client("DEBUG", "DIGEST-VALUE", *keys)
+
     def test_applied_once(self):
         for name, (command, before, ask) in WRITES.items():
             if before:
@@ -47,11 +52,12 @@ class Once(Case):
             self.assertNotIsInstance(reply, Error)
             then = self.client(*ask)
             self.assertNotEqual(was, then, name)
-            digest = self.client("DEBUG", "DIGEST")
+            state, keys = self.state()
             for _ in range(3):
                 self.assertEqual(self.client("ONCE", "g", name, *command), [0], name)
             self.assertEqual(self.client(*ask), then, name)
-            self.assertEqual(self.client("DEBUG", "DIGEST"), digest, "a repeat changes nothing")
+            state[b"repeated"] += 3
+            self.assertEqual(self.state(), (state, keys), "a repeat changes nothing else")
         # Only the id counts, not the command.
         self.assertEqual(self.client("ONCE", "g", "XADD", "SET", "other", "v"), [0])
         self.assertEqual(self.client("EXISTS", "other"), 0)
@@ -102,6 +108,17 @@ class Once(Case):
         self.assertEqual(self.client("DBSIZE"), 4)
         self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 1])
         self.assertEqual(self.client("ONCE", "g", "id", "INCR", "text"), [0])
+
+    def test_names_of_commands_in_any_case(self):
+        """Also right after the same or another command."""
+        for i, name in enumerate(("INCR", "incr", "Incr", "INCR", "DECR", "INCR", "INCR")):
+            self.assertEqual(self.client("ONCE", "g", i, name, "k")[0], 1, i)
+            self.refused("ERR", "ONCE", "g", "id", "GET", "k", text="write commands only")
+        self.assertEqual(self.client("GET", "k"), b"5")
+        for applied in (1, 0):
+            self.assertEqual(self.client("ONCE", "g", "x", "XGROUP", "CREATE", "s", "group", "$",
+                                         "MKSTREAM")[0], applied)
+            self.refused("ERR", "ONCE", "g", "id", "XGROUP", "HELP", text="write")
 
     def test_failed_commands_among_many(self):
         """Forgetting an id keeps all others, in every level of a guard that has outgrown its
@@ -160,10 +177,18 @@ class Once(Case):
     def test_what_restores_keys_is_refused(self):
         """Including internal commands that this module may add later."""
         names = self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery")
-        names = [name for name in names if name.upper().endswith((b".LOAD", b".APPLY", b".TOUCH"))]
-        self.assertGreaterEqual(len(names), 5)
+        ends = (b".LOAD", b".APPLY", b".TOUCH", b".DONE")
+        names = [name for name in names if name.upper().endswith(ends)]
+        self.assertGreaterEqual(len(names), 6)
         for name in names:
             self.refused("ERR", "ONCE", "g", "id", name, "k", 0, "x", text="ONCE cannot call")
+
+    def test_the_internal_command_is_not_for_clients(self):
+        self.refused("ERR", "ONCE.DONE", "g", "id", "INCR", "k", text="for replication")
+        self.refused("ERR", "ONCE.DONE", "g", "id", text="wrong number of arguments")
+        self.assertEqual(self.client("WINDOW.EXISTS", "g", "id"), 0)
+        self.assertEqual(self.client("COMMAND", "GETKEYS", "ONCE.DONE", "g", "id", "SET", "k", "v"),
+                         [b"g"])
 
     def test_arguments(self):
         for command in (["ONCE"], ["ONCE", "g"], ["ONCE", "g", "id"], ["ONCE.CREATE"],
