@@ -26,9 +26,10 @@ ctest = ASAN_OPTIONS=quarantine_size_mb=32 BLOOMERY_WATCHDOG=$(PATIENCE) \
 # The system's Python if there is one: it has Debian's modules.
 python = $(firstword $(wildcard /usr/bin/python3) python3)
 
-# Tests run three times: with the flags of a release, and with assertions under each sanitizer.
+# Tests run three times: with the flags of a release, and with assertions under each sanitizer. There
+# -O1 compiles in two thirds of the time of -O2.
 tests = -DBLOOMERY_TESTS=ON -DBLOOMERY_WERROR=ON
-sanitized = $(tests) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O2 -g"
+sanitized = $(tests) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g"
 
 .PHONY: all run examples docs interface test soak bench figures install format lint fuzz clean-room clean help
 .NOTPARALLEL:
