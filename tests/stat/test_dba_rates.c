@@ -98,7 +98,7 @@ TEST(test_full_units)
         fill(index, 0, elements);
         bry_index_stats stats = stats_of(index);
         assert_true(stats.full_error <= cases[c].error && stats.full_error > 0.9 * cases[c].error);
-        uint64_t n = (uint64_t)((capacity >= 1 << 16 ? 20000 : 5000) / cases[c].error), candidates;
+        uint64_t n = (uint64_t)((capacity >= 1 << 16 ? 20000 : 1500) / cases[c].error), candidates;
         uint64_t found = false_positives(index, n, &candidates);
         printf("%4u units, error %.3g%s: promised %.4g, estimated %.4g, observed %.4g\n",
                cases[c].units, cases[c].error, cases[c].segmented ? ", segmented" : "",
@@ -216,7 +216,7 @@ static outcome grow(bry_index_options options, double error)
     for (uint64_t i = 0; i < all.elements; i += 7) /* none is lost */
         assert_int_equal(bry_index_has(index, element(i)), BRY_PRESENT);
     outcome result = {.stats = stats_of(index), .supplied = all.supplied};
-    result.asked = (uint64_t)((capacity >= 1 << 16 ? 1500 : 300) / error);
+    result.asked = (uint64_t)((capacity >= 1 << 16 ? 1500 : 100) / error);
     result.found = false_positives(index, result.asked, NULL);
     result.observed = (double)result.found / (double)result.asked;
     free(all.unit_of);

@@ -124,6 +124,14 @@ typedef struct crash {
     int depth; /* crashes in a row */
 } crash;
 
+/* Of the states one in this many is checked. Under a sanitizer all of them would take 16 seconds, and
+   most take the same path through the code as their neighbours. */
+#ifdef __SANITIZE_ADDRESS__
+enum { ONE_IN = 5 };
+#else
+enum { ONE_IN = 1 };
+#endif
+
 /* A second crash follows one in this many states; all of them if the program has an argument. */
 static size_t second_crashes = 9;
 
@@ -144,7 +152,8 @@ static void check_state(void *context, const crash_state *state)
     const scenario *s = seen->scenario;
     size_t least = state->marked ? (size_t)state->first : seen->least;
     size_t most = state->marked ? (size_t)state->second : seen->most;
-    seen->states++;
+    if (seen->states++ % ONE_IN != 0)
+        return;
     bry_counter *c = reach(state->fs, s);
     /* An upper bound: the last steps may have changed nothing. */
     size_t n = most + 1;
@@ -218,7 +227,7 @@ static void explore(const char *steps, bry_counter_sync_policy sync, uint64_t lo
     record(&fs, &s, half, s.count, true);
     crash seen = {.scenario = &s, .least = before, .most = before, .depth = depth};
     crash_states(&fs, check_state, &seen);
-    assert_true(seen.states + seen.inner >= least_states);
+    assert_true(seen.states + seen.inner >= least_states / ONE_IN);
     assert_true(seen.found[before] > 0 && seen.found[s.count] > 0);
     recording_free(&fs);
     scenario_free(&s);
