@@ -13,4 +13,8 @@
  * effect and removes it, unless the function is inlined. */
 #define BRY__PREFETCHING static inline __attribute__((always_inline))
 
+/* The same for such functions in other files, if the compiler optimizes across files: a statement
+ * for their bodies. */
+#define BRY__PREFETCHES() __asm__ volatile("")
+
 #endif

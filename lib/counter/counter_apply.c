@@ -229,6 +229,36 @@ static bry_status counter_batch_remember(bry_counter *counters, batch *b)
 }
 
 /*
+ * The window first: the name, which seems to exist, is fetched meanwhile. If it cannot be changed
+ * after all, the window forgets the id again, which needs no memory; time must not move with it.
+ */
+static bool counter_batch_attempt_known(bry_counter *counters, batch *b)
+{
+    bry_window *window = counters->window;
+    uint64_t refused = window->refused_full;
+    bry_answer was = BRY_ABSENT;
+    bry_status status = bry_window_add(window, b->ids[0], b->now, &was);
+    window->refused_full = refused;
+    if (status != BRY_OK)
+        return false;
+    int64_t sum;
+    bry__counter_name *name = bry__counter_names_find(&counters->names, b->keys[0]);
+    bool made = !name && was == BRY_ABSENT;
+    if (made)
+        status = bry__counter_names_add(&counters->names, b->keys[0], &name);
+    if (was == BRY_ABSENT &&
+        (status != BRY_OK ||
+         __builtin_add_overflow(name->value, counter_batch_op(b, 0)->delta, &sum))) {
+        bry_window_del(window, b->ids[0], b->now, NULL);
+        return false;
+    }
+    b->names[0] = name;
+    b->made[0] = made;
+    b->was[0] = (uint8_t)was;
+    return true;
+}
+
+/*
  * A batch of one operation, which is new nearly always: the window is not asked before the id is
  * added, and so searched once. False: nothing has changed, and the general way has to say why.
  */
@@ -236,8 +266,9 @@ static bool counter_batch_attempt_one(bry_counter *counters, batch *b)
 {
     bry_window *window = counters->window;
     bry__counter_names *names = &counters->names;
-    bry__counter_names_fetch_name(names, b->keys[0]);
-    bry__window_fetch(window, b->ids[0]); /* while the name is fetched */
+    if (bry__counter_names_fetch_name(names, b->keys[0]) && window->engine->del &&
+        !bry__window_moves(window, b->now))
+        return counter_batch_attempt_known(counters, b);
     bry__counter_name *name = bry__counter_names_find(names, b->keys[0]);
     bool made = !name;
     if (made && bry__counter_names_add(names, b->keys[0], &name) != BRY_OK)

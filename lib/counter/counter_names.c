@@ -80,8 +80,7 @@ bry__counter_key bry__counter_names_key(const bry__counter_names *names, const v
     return (bry__counter_key){bytes, len, names_hash_of(names, bytes, len)};
 }
 
-/* The highest of the 48 bits: they do not choose a bucket, and names that share a place share them.
- */
+/* The highest of the 48 bits, which choose no bucket; names that share a place share them. */
 static uint8_t names_tag_of(uint64_t hash)
 {
     uint8_t tag = (uint8_t)(hash >> (HASH_BITS - 8));
@@ -149,8 +148,7 @@ static line *names_pop_line(line **spare)
 static void write_name(line **at, line **spare, bry__counter_name *name, uint8_t tag)
 {
     line *full = *at;
-    if (names_count_in(full) ==
-        SLOTS) { /* the last name makes room for the pointer to the next line */
+    if (names_count_in(full) == SLOTS) { /* the last name gives way to a pointer */
         *at = names_pop_line(spare);
         names_put_name(*at, full->slot[SLOTS - 1].name, full->tag[SLOTS - 1]);
         full->tag[SLOTS - 1] = 0;
@@ -490,14 +488,17 @@ void bry__counter_names_fetch_bucket(const bry__counter_names *names, uint64_t h
     const line *at = names_line_of(names, hash);
     __builtin_prefetch(at);
     __builtin_prefetch((const unsigned char *)(at + 1) - 1); /* if lines are not aligned */
+    BRY__PREFETCHES();
 }
 
-void bry__counter_names_fetch_name(const bry__counter_names *names, bry__counter_key key)
+bool bry__counter_names_fetch_name(const bry__counter_names *names, bry__counter_key key)
 {
     const line *at = names_line_of(names, key.hash);
     uint64_t slots = slots_tagged(at, names_tag_of(key.hash));
     if (slots)
         __builtin_prefetch(at->slot[first_slot(slots)].name, 1);
+    BRY__PREFETCHES();
+    return slots || (at->state & FURTHER);
 }
 
 bry__counter_name *bry__counter_names_find(const bry__counter_names *names, bry__counter_key key)

@@ -53,10 +53,11 @@ bry__counter_key bry__counter_names_key(const bry__counter_names *names, const v
 
 /*
  * Prefetching, for callers that do something else before they look the name up: the first call
- * prefetches its bucket, and the second, once that has arrived, the name.
+ * prefetches its bucket, and the second, once that has arrived, the name. False: there is no such
+ * name.
  */
 void bry__counter_names_fetch_bucket(const bry__counter_names *names, uint64_t hash);
-void bry__counter_names_fetch_name(const bry__counter_names *names, bry__counter_key key);
+bool bry__counter_names_fetch_name(const bry__counter_names *names, bry__counter_key key);
 
 /* NULL: there is no such name. */
 bry__counter_name *bry__counter_names_find(const bry__counter_names *names, bry__counter_key key);

@@ -184,8 +184,8 @@ static __attribute__((noinline)) bry_answer get_from_any(const bry__maplet *mapl
 {
     unsigned i = maplet->tables;
     if (i > 1) { /* most keys are in one of the last two, or in none: prefetch both */
-        bry__table_prefetch(&maplet->table[i - 1], fingerprint_of(maplet, i - 1, hash), false);
-        bry__table_prefetch(&maplet->table[i - 2], fingerprint_of(maplet, i - 2, hash), false);
+        bry__table_prefetch(&maplet->table[i - 1], fingerprint_of(maplet, i - 1, hash));
+        bry__table_prefetch(&maplet->table[i - 2], fingerprint_of(maplet, i - 2, hash));
     }
     bool found = false;
     while (i-- > 0 && !found)
@@ -260,8 +260,7 @@ static inline void find_key(const bry__maplet *maplet, bry_hash hash, bool movin
         return;
     if (newest > 0) { /* both records are fetched at the same time */
         bry__table_fetch_record(&maplet->table[newest], fingerprint_of(maplet, newest, hash));
-        bry__table_prefetch(&maplet->table[newest - 1], fingerprint_of(maplet, newest - 1, hash),
-                            false);
+        bry__table_prefetch(&maplet->table[newest - 1], fingerprint_of(maplet, newest - 1, hash));
     }
     bool found = bry__table_find(&maplet->table[newest], fingerprint_of(maplet, newest, hash),
                                  moving, &key->at, &key->value);

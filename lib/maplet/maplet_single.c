@@ -20,12 +20,6 @@ void bry__single_get_n(const bry__maplet *maplet, unsigned i, const bry_hash *ha
     bry__table_get_n(&maplet->table[i], fingerprints, n, values, found);
 }
 
-void bry__single_prefetch(const bry__maplet *maplet, bry_hash hash, unsigned adding)
-{
-    for (unsigned i = 0; i < maplet->tables; i++)
-        bry__table_prefetch(&maplet->table[i], single_fingerprint(maplet, i, hash), i == adding);
-}
-
 bry_status bry__single_begin(bry__maplet *maplet, bool whole)
 {
     bry_status status = bry__values_begin(maplet);

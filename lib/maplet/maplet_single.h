@@ -28,10 +28,6 @@ static inline bool bry__single_get(const bry__maplet *maplet, unsigned i, bry_ha
 void bry__single_get_n(const bry__maplet *maplet, unsigned i, const bry_hash *hashes, size_t n,
                        uint32_t *values, uint8_t *found);
 
-/* Prefetches what a look-up of the key will read, and what adding it to table `adding` will
- * touch. */
-void bry__single_prefetch(const bry__maplet *maplet, bry_hash hash, unsigned adding);
-
 /* What a put did, to undo it. */
 typedef struct bry__single_step {
     enum { BRY__PUT_NOTHING, BRY__PUT_NEW, BRY__PUT_OVER_DEAD, BRY__PUT_OVER_LIVE } did;

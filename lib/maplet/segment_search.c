@@ -256,6 +256,7 @@ void bry__segment_prefetch(const bry__segment *segment, uint64_t u_most, uint64_
     const unsigned char *slot = segment->bytes + (bry__slot_at(segment, index) >> 3);
     __builtin_prefetch(slot - BRY__LINE / 2);
     __builtin_prefetch(slot + BRY__LINE / 2);
+    BRY__PREFETCHES();
 }
 
 void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, uint64_t u)
@@ -264,6 +265,7 @@ void bry__segment_prefetch_change(const bry__segment *segment, uint64_t u_most, 
         return;
     segment_spot spot = segment_prefetch_search(segment, u_most, u);
     segment_prefetch_moved(segment, spot.quotients, spot.quotient, spot.index);
+    BRY__PREFETCHES();
 }
 
 void bry__segment_prefetch_n(const bry__query *queries, size_t n)

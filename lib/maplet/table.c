@@ -339,16 +339,13 @@ void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, siz
 void bry__table_fetch_record(const bry__table *table, uint64_t fingerprint)
 {
     __builtin_prefetch(bry__table_segment(table, bry__table_segment_of(table, fingerprint)));
+    BRY__PREFETCHES();
 }
 
-void bry__table_prefetch(const bry__table *table, uint64_t fingerprint, bool adding)
+void bry__table_prefetch(const bry__table *table, uint64_t fingerprint)
 {
     bry__spot at = bry__table_spot(table, fingerprint);
-    const bry__segment *segment = bry__table_segment(table, at.i);
-    if (adding)
-        bry__segment_prefetch_change(segment, at.u_most, at.u);
-    else
-        bry__segment_prefetch(segment, at.u_most, at.u);
+    bry__segment_prefetch(bry__table_segment(table, at.i), at.u_most, at.u);
 }
 
 void bry__table_prefetch_n(const bry__table *table, const uint64_t *fingerprints, size_t n,

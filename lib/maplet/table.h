@@ -80,8 +80,8 @@ void bry__table_get_n(const bry__table *table, const uint64_t *fingerprints, siz
 
 /* Prefetches the record of the fingerprint's segment. */
 void bry__table_fetch_record(const bry__table *table, uint64_t fingerprint);
-/* Prefetches what a look-up or an addition will touch; waits only for the segment's record. */
-void bry__table_prefetch(const bry__table *table, uint64_t fingerprint, bool adding);
+/* Prefetches what a look-up will read; waits only for the segment's record. */
+void bry__table_prefetch(const bry__table *table, uint64_t fingerprint);
 
 /* Prefetches what operations on these fingerprints will read. `moving`: and what adding or removing
  * entries will move; at most BRY__TABLE_ROUND fit into the cache then. */

@@ -54,9 +54,6 @@ typedef struct bry__window_engine {
     void (*has_n)(const void *self, const bry_hash *hashes, size_t n, uint64_t now,
                   uint8_t *answers);
 
-    /* Prefetches what adding a new element will touch. NULL: not supported. */
-    void (*fetch)(const void *self, bry_hash hash);
-
     /* ---- changing: each advances to `now` first -------------------------------------------- */
 
     /* FULL (only with options->refuse), NOMEM. */

@@ -37,13 +37,6 @@ bry_window_options bry__window_like(const bry_window *other);
 /* The most bytes of a window with one element; for options that have a plan. */
 uint64_t bry__window_bytes_first(const bry_window_options *given);
 
-/* Prefetches what bry_window_add() of this hash will touch. */
-static inline void bry__window_fetch(const bry_window *window, bry_hash hash)
-{
-    if (window->engine->fetch)
-        window->engine->fetch(window->self, hash);
-}
-
 /* Whether a change at `now` moves the window's time, or sets it. 0 is a valid time. */
 static inline bool bry__window_moves(const bry_window *window, uint64_t now)
 {

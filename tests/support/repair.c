@@ -12,8 +12,7 @@ void repair_header(unsigned char *bytes, size_t len, uint32_t kind)
 {
     if (len < BRY__HEADER_BYTES)
         return;
-    bry__header header = {BRY__FORMAT_REVISION, BRY__HASH_SCHEME, kind, 1,
-                          bry__load64(bytes + 24)};
+    bry__header header = {BRY__FORMAT_REVISION, BRY__HASH_SCHEME, kind, 1, bry__load64(bytes + 24)};
     bry__header_encode(&header, bytes);
 }
 

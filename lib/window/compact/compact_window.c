@@ -211,14 +211,6 @@ static void compact_window_has_n(const void *self, const bry_hash *hashes, size_
                                 answers + done);
 }
 
-/* Prefetches the places where the element may be and where it would be added, mostly in the newest
- * table. */
-static void compact_window_prefetch(const void *self, bry_hash hash)
-{
-    const bry__compact_window *window = self;
-    bry__single_prefetch(&window->maplet, hash, window->maplet.tables - 1u);
-}
-
 /* ---- adding --------------------------------------------------------------------------------- */
 
 /* Where an element was found. */
@@ -477,7 +469,6 @@ const bry__window_engine bry__compact_window_engine = {
     .like = compact_window_like,
     .has = compact_window_has,
     .has_n = compact_window_has_n,
-    .fetch = compact_window_prefetch,
     .add = compact_window_add,
     .add_n = compact_window_add_n,
     .del = compact_window_del,

@@ -267,7 +267,8 @@ TEST(overflow)
         assert_int_equal(counter_try(c, 3, "high", 1, 20), BRY_E_OVERFLOW);
         assert_int_equal(counter_try(c, 3, "low", -1, 20), BRY_E_OVERFLOW);
         assert_int_equal(bry_counter_time(c), 10); /* a refusal does not move the time */
-        assert_int_equal(counter_stats(c).refused_overflow, 2);
+        assert_int_equal(counter_try(c, 3, "high", 1, 10), BRY_E_OVERFLOW);
+        assert_int_equal(counter_stats(c).refused_overflow, 3);
         assert_int_equal(counter_stats(c).ids, 2);
         /* The id was not used; and a repeat is recognised even if the sum would overflow. */
         counter_applied(c, 3, "high", -1, 20, INT64_MAX - 1);

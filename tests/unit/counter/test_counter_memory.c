@@ -39,6 +39,35 @@ static bry_status batch(bry_counter *counters, uint64_t number)
     return bry_counter_apply_n(counters, ops, sizeof *ops, 60, 1000 + number);
 }
 
+/* In memory, at one time, so that the window comes first for names that seem to exist (one in 40 of
+ * these new ones): a failed call leaves neither name nor id. */
+TEST(new_names_at_one_time)
+{
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    bry_counter_options options = options_for(&memory);
+    bry_counter *counters;
+    assert_int_equal(bry_counter_create(&options, &counters), BRY_OK);
+    unsigned failed = 0;
+    memory.keep_failing = true;
+    for (uint64_t i = 0; i < 3000; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%ju", (uintmax_t)i);
+        for (memory.fail_at = 1;; memory.fail_at++) {
+            failing_allocator_restart(&memory);
+            if (counter_try(counters, i, name, 1, 1000) == BRY_OK)
+                break;
+            assert_false(counter_is_there(counters, name));
+            assert_int_equal(counter_stats(counters).ids, i);
+            failed++;
+        }
+        assert_int_equal(counter_stats(counters).applied, i + 1);
+    }
+    assert_true(failed >= 3000);
+    bry_counter_destroy(counters);
+    assert_int_equal(memory.now, 0);
+}
+
 /* With a folder: opening it, a new one and one with snapshot and log, and changes. */
 TEST(folders)
 {
