@@ -211,6 +211,18 @@ const module_command counter_commands[] = {
         .since = SINCE,
     },
     {
+        .name = COUNTER_EFFECT_SAME,
+        .run = counter_command_same,
+        .flags = "write fast",
+        .categories = "write fast bloomery",
+        .arity = -5,
+        .key_specs = replayed_keys,
+        .summary = "Internal: what COUNTER.INCRBY did, at the table's time; for replicas and the "
+                   "append-only file.",
+        .complexity = "O(n), n operations",
+        .since = SINCE,
+    },
+    {
         .name = "COUNTER.TOUCH",
         .run = counter_command_touch,
         .flags = "write fast",

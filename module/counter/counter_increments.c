@@ -137,16 +137,16 @@ static bool counting_in_time(server_context *context, const counter_table *table
 
 /* ---- what is replicated --------------------------------------------------------------------- */
 
-/* `before`: the table's time before the command. */
-static void counter_replicate_apply(server_context *context, server_string *key,
+/* `before`: the table's time before the command with these arguments. */
+static void counter_replicate_apply(server_context *context, server_string **argv,
                                     const counting *self, uint64_t before)
 {
-    if (self->now <= before) {
-        api.ReplicateVerbatim(context);
-        return;
-    }
-    api.Replicate(context, "COUNTER.APPLY", "slv", key, (long long)self->now, self->argv,
-                  self->n * ARGUMENTS_EACH);
+    static server_string *effect;
+    if (self->now <= before)
+        object_replicate_as(context, argv, COUNTER_EFFECT_SAME, &effect);
+    else
+        api.Replicate(context, "COUNTER.APPLY", "slv", argv[1], (long long)self->now, self->argv,
+                      self->n * ARGUMENTS_EACH);
 }
 
 static void counter_replicate_touch(server_context *context, server_string *key, uint64_t now,
@@ -234,9 +234,10 @@ static int counter_reply_refused(server_context *context, const counter_table *t
     return reply_status(context, status);
 }
 
-static int counter_count_for_client(server_context *context, server_string *key,
+static int counter_count_for_client(server_context *context, server_string **argv,
                                     held_object *object, counting *self, bool many)
 {
+    server_string *key = argv[1];
     counter_table *table = table_of(object);
     uint64_t limit = counter_limit(table), before = bry_counter_time(table->counters);
     self->now = (uint64_t)api.Milliseconds();
@@ -248,7 +249,7 @@ static int counter_count_for_client(server_context *context, server_string *key,
     if (status == BRY_E_FULL)
         status = counter_apply_at_limit(context, key, table, self, limit);
     if (status == BRY_OK || status == BRY_E_OVERFLOW) /* the table counts both */
-        counter_replicate_apply(context, key, self, before);
+        counter_replicate_apply(context, argv, self, before);
     if (status != BRY_OK)
         return counter_reply_refused(context, table, status);
     counter_count_outcomes(context, key, object, self);
@@ -274,24 +275,26 @@ static int counter_count_replayed(server_context *context, server_string *key, h
     return reply_ok(context);
 }
 
+/* Where the operations of a client's command end and its options begin. */
+static int counter_end_of_operations(int argc)
+{
+    return argc - (argc - 2) % ARGUMENTS_EACH;
+}
+
 static int counter_count(server_context *context, server_string **argv, int argc, bool many)
 {
     counting batch;
     opened_key opened;
-    int end = argc - (argc - 2) % ARGUMENTS_EACH;
+    int end = counter_end_of_operations(argc);
     if (!counting_read_sent(context, &batch, argv, argc, end))
         return SERVER_OK;
     if (counting_open(context, &batch, argv, end, 2) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
-        if (opened.object) /* first: the counters are fetched meanwhile */
-            counting_hash_ids(&batch, table_of(opened.object));
-        if (!opened.object) {
-            family_reply_missing(context, &counter_family);
-        } else if (is_replayed(context)) {
-            batch.now = bry_counter_time(table_of(opened.object)->counters);
-            counter_count_replayed(context, argv[1], opened.object, &batch);
+        if (opened.object) {
+            counting_hash_ids(&batch, table_of(opened.object)); /* prefetches the counters */
+            counter_count_for_client(context, argv, opened.object, &batch, many);
         } else {
-            counter_count_for_client(context, argv[1], opened.object, &batch, many);
+            family_reply_missing(context, &counter_family);
         }
         object_close(&opened);
     }
@@ -327,17 +330,16 @@ static bool counter_is_replayed(server_context *context, server_string *time, ui
     return true;
 }
 
-int counter_command_apply(server_context *context, server_string **argv, int argc)
+/* now: NULL for the table's time. */
+static int counter_replay(server_context *context, server_string **argv, int argc, int from,
+                          const uint64_t *now)
 {
     counting batch;
     opened_key opened;
-    if (argc < 3 + ARGUMENTS_EACH || argc % ARGUMENTS_EACH != 0)
-        return api.WrongArity(context);
-    if (!counter_is_replayed(context, argv[2], &batch.now))
-        return SERVER_OK;
-    if (counting_open(context, &batch, argv, argc, 3) &&
+    if (counting_open(context, &batch, argv, argc, from) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
         if (opened.object) {
+            batch.now = now ? *now : bry_counter_time(table_of(opened.object)->counters);
             counting_hash_ids(&batch, table_of(opened.object));
             counter_count_replayed(context, argv[1], opened.object, &batch);
         } else {
@@ -347,6 +349,25 @@ int counter_command_apply(server_context *context, server_string **argv, int arg
     }
     counting_close(&batch);
     return SERVER_OK;
+}
+
+int counter_command_apply(server_context *context, server_string **argv, int argc)
+{
+    uint64_t now;
+    if (argc < 3 + ARGUMENTS_EACH || argc % ARGUMENTS_EACH != 0)
+        return api.WrongArity(context);
+    if (!counter_is_replayed(context, argv[2], &now))
+        return SERVER_OK;
+    return counter_replay(context, argv, argc, 3, &now);
+}
+
+int counter_command_same(server_context *context, server_string **argv, int argc)
+{
+    if (argc < 2 + ARGUMENTS_EACH)
+        return api.WrongArity(context);
+    if (!is_replayed(context))
+        return reply_internal(context);
+    return counter_replay(context, argv, counter_end_of_operations(argc), 2, NULL);
 }
 
 int counter_command_touch(server_context *context, server_string **argv, int argc)

@@ -11,11 +11,11 @@
  *  COUNTER.APPLY table time (counter delta id)…   these were tried and not refused for lack of
  *                                                 memory: applied, repeated, or overflowed
  *  COUNTER.TOUCH table time refused               time moved; `refused` (0 or 1) commands got FULL
- *  COUNTER.INCRBY, COUNTER.MINCRBY                as APPLY, at the table's time: it had not moved
+ *  COUNTER.SAME table (counter delta id)… […]     as APPLY, at the table's time: it had not moved
  *
- * The last is for speed: a busy table changes many times per millisecond, and replicating a command
- * verbatim costs a fraction of building a new one. APPLY and TOUCH are internal and refused from
- * clients. Repeats are replicated as well: they count in the table's statistics, and a client that
+ * The last is for speed: a busy table changes many times per millisecond, and replicating a client's
+ * command under another name costs a fraction of building a new one. All three are internal and
+ * refused from clients. Repeats are replicated as well: they count in the table's statistics, and a client that
  * calls WAIT after a repeat then also waits for its first try.
  *
  * Late operations. A command may say when its operations were created (SENT). A first try that was
@@ -35,6 +35,10 @@
 #include "module/core/object.h"
 
 #include <bloomery/counter.h>
+
+/* The command as which INCRBY and MINCRBY are replicated, arguments and all, while the table's time
+ * does not move. */
+#define COUNTER_EFFECT_SAME "COUNTER.SAME"
 
 extern command_family counter_family;
 extern const module_command counter_commands[];
@@ -74,6 +78,7 @@ bry_hash counter_id(const counter_table *table, const void *name, size_t name_le
 
 server_command_function counter_command_create, counter_command_incrby, counter_command_mincrby,
     counter_command_get, counter_command_mget, counter_command_scan, counter_command_del,
-    counter_command_info, counter_command_apply, counter_command_touch, counter_command_load;
+    counter_command_info, counter_command_apply, counter_command_same, counter_command_touch,
+    counter_command_load;
 
 #endif

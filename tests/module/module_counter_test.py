@@ -213,6 +213,7 @@ class Count(Counters):
     def test_internal_commands_are_not_for_clients(self):
         self.create()
         self.refused("ERR", "COUNTER.APPLY", "t", 5, "c", 1, "i", text="for replication")
+        self.refused("ERR", "COUNTER.SAME", "t", "c", 1, "i", text="for replication")
         self.refused("ERR", "COUNTER.TOUCH", "t", 5, 0, text="for replication")
         self.client("MULTI")
         self.client("COUNTER.APPLY", "t", 5, "c", 1, "i")
@@ -426,8 +427,9 @@ class Around(Described, Counters):
     PREFIX = "COUNTER"
     COMMANDS = tuple((line, "t") for line in (
         "CREATE t WINDOW 5", "INCRBY t c 1 i", "MINCRBY t c 1 i d 1 j", "GET t c", "MGET t c d",
-        "SCAN t 0", "DEL t c d", "INFO t", "LOAD t 0 x", "APPLY t 5 c 1 i", "TOUCH t 5 0"))
-    INTERNAL = ("APPLY", "LOAD", "TOUCH")
+        "SCAN t 0", "DEL t c d", "INFO t", "LOAD t 0 x", "APPLY t 5 c 1 i", "SAME t c 1 i",
+        "TOUCH t 5 0"))
+    INTERNAL = ("APPLY", "LOAD", "SAME", "TOUCH")
 
     def test_events(self):
         self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
