@@ -135,10 +135,13 @@ int object_put_like(server_context *context, server_string *name, opened_key *ta
  * command. */
 void object_changed(server_context *context, server_string *name, const char *event, bool verbatim);
 
+/* The text as a string, which is made once and kept in *made, at first NULL. */
+server_string *object_kept_string(const char *text, server_string **made);
+
 /*
  * Replicates a command with all its arguments, but under this name. `argv` is what the server
  * passed to the handler: the array of the client, whose elements ReplicateVerbatim() takes. *made
- * is NULL at first, and keeps the name as a string. For commands that must be fast: Replicate()
+ * keeps the name (object_kept_string()). For commands that must be fast: Replicate()
  * first looks up the name and copies the arguments, which takes as long as adding an item to a
  * filter.
  */

@@ -19,6 +19,11 @@
  */
 static const char *const refused_names[] = {"once", "migrate", "restore", "restore-asking"};
 
+/* Commands that the server replicates with the words that the client sent, so that these have the
+ * same effect on a replica. (Others are replicated as other commands: SET with EX, SPOP, XADD.) */
+static const char *const verbatim_names[] = {"incr",  "incrby", "decr", "decrby", "hincrby",
+                                             "lpush", "rpush",  "hset", "sadd"};
+
 /* ---- what the server says about a command ---------------------------------------------------- */
 
 enum {
@@ -28,7 +33,8 @@ enum {
     IS_NOT_FOR_SCRIPTS = 8,
     IS_REFUSED = 16,
     HAS_PARTS = 32,
-    HAS_MOVABLE_KEYS = 64 /* only the server can say which arguments are keys */
+    HAS_MOVABLE_KEYS = 64, /* only the server can say which arguments are keys */
+    IS_VERBATIM = 128 /* in verbatim_names */
 };
 
 enum { NAME_SIZE = 96, SLOTS = 128 };
@@ -68,11 +74,11 @@ int once_watch_commands(server_context *context)
     return api.SubscribeToServerEvent(context, modules, once_forget_commands);
 }
 
-static bool reply_is_flag(server_reply *reply, const char *flag)
+static bool reply_is_word(server_reply *reply, const char *word)
 {
     size_t len;
     const char *text = api.CallReplyStringPtr(reply, &len);
-    return text && len == strlen(flag) && memcmp(text, flag, len) == 0;
+    return text && len == strlen(word) && memcmp(text, word, len) == 0;
 }
 
 static int reply_number_at(server_reply *reply, size_t at)
@@ -93,7 +99,7 @@ static unsigned command_parse_flags(server_reply *flags)
     unsigned found = IS_KNOWN;
     for (size_t i = 0; i < api.CallReplyLength(flags); i++)
         for (size_t j = 0; j < sizeof names / sizeof names[0]; j++)
-            if (reply_is_flag(api.CallReplyArrayElement(flags, i), names[j].name))
+            if (reply_is_word(api.CallReplyArrayElement(flags, i), names[j].name))
                 found |= names[j].flag;
     return found;
 }
@@ -102,7 +108,7 @@ static unsigned command_parse_flags(server_reply *flags)
  * more fields before its subcommands, such as XGROUP CREATE. */
 static command_traits command_parse_traits(server_reply *about)
 {
-    enum { AT_ARITY = 1, AT_FLAGS, AT_FIRST_KEY, AT_LAST_KEY, AT_KEY_STEP, AT_PARTS = 9 };
+    enum { AT_NAME, AT_ARITY, AT_FLAGS, AT_FIRST_KEY, AT_LAST_KEY, AT_KEY_STEP, AT_PARTS = 9 };
     command_traits traits = {0};
     server_reply *flags = about ? api.CallReplyArrayElement(about, AT_FLAGS) : NULL;
     if (!flags)
@@ -118,6 +124,11 @@ static command_traits command_parse_traits(server_reply *about)
     server_reply *parts = api.CallReplyArrayElement(about, AT_PARTS);
     if (parts && api.CallReplyLength(parts) > 0)
         traits.flags |= HAS_PARTS;
+    /* The command's own name, also if it was renamed. */
+    server_reply *name = api.CallReplyArrayElement(about, AT_NAME);
+    for (size_t i = 0; name && i < sizeof verbatim_names / sizeof verbatim_names[0]; i++)
+        if (reply_is_word(name, verbatim_names[i]))
+            traits.flags |= IS_VERBATIM;
     return traits;
 }
 
@@ -296,9 +307,10 @@ static bool once_check_keys(server_context *context, const once_request *request
     return false;
 }
 
-bool once_may_call(server_context *context, const once_request *request)
+bool once_may_call(server_context *context, once_request *request)
 {
     command_traits traits = request_traits(context, request);
+    request->is_verbatim = traits.flags & IS_VERBATIM;
     return once_check_flags(context, request, traits.flags) &&
            once_check_keys(context, request, &traits);
 }

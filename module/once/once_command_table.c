@@ -79,6 +79,18 @@ const module_command once_commands[] = {
                    "ONCE paid order-8 XADD orders * customer ann",
     },
     {
+        .name = ONCE_APPLY,
+        .run = once_command_apply,
+        .flags = "write",
+        .categories = "write bloomery",
+        .arity = -4,
+        .key_specs = done_keys,
+        .summary = "Internal: runs a command and remembers its id; for replicas and the "
+                   "append-only file.",
+        .complexity = "O(1) plus the command",
+        .since = SINCE,
+    },
+    {
         .name = ONCE_DONE,
         .run = once_command_done,
         .flags = "write fast",

@@ -83,15 +83,16 @@ static bool once_is_short(const once_check *self)
     return sum <= DONE_BYTES && self->argc - AT_COMMAND <= DONE_WORDS;
 }
 
+static server_string *done_name, *apply_name; /* made when they are first used */
+
 /* Replicates bry_window_add() of the id. Without AT it means the time that the guard has. */
 static void once_replicate_id(const once_check *self)
 {
-    static server_string *done;
     if (self->now > self->before)
         api.Replicate(self->context, "WINDOW.ADD", "sscl", self->guard, self->id, "AT",
                       (long long)self->now);
     else if (once_is_short(self))
-        object_replicate_as(self->context, self->argv, ONCE_DONE, &done);
+        object_replicate_as(self->context, self->argv, ONCE_DONE, &done_name);
     else
         api.Replicate(self->context, "WINDOW.ADD", "ss", self->guard, self->id);
 }
@@ -212,25 +213,27 @@ static int once_reply_failed(server_context *context, const once_request *reques
                        quoted(request->words[0], name), (int)(len - lead), text + lead);
 }
 
-/* Flags: replicate; replies in the client's protocol; the caller's permissions; errors as replies;
- * the memory limit; only what scripts may call. */
-#define CALL_FLAGS "!0CEMS"
+/* Flags: replies in the client's protocol; the caller's permissions; errors as replies; the memory
+ * limit; only what scripts may call. With "!" the server replicates the effect. */
+#define CALL_FLAGS "0CEMS"
+#define FEW_WORDS 4
 
 /* For a vector of arguments ("v"), the server allocates the new command twice. */
-static server_reply *once_call_server(server_context *context, const once_request *request)
+static server_reply *once_call_server(server_context *context, const once_request *request,
+                                      bool replicated)
 {
-    server_string **words = request->words;
-    const char *name = api.StringPtrLen(words[0], NULL);
-    switch (request->n) {
-    case 2:
-        return api.Call(context, name, CALL_FLAGS "s", words[1]);
-    case 3:
-        return api.Call(context, name, CALL_FLAGS "ss", words[1], words[2]);
-    case 4:
-        return api.Call(context, name, CALL_FLAGS "sss", words[1], words[2], words[3]);
-    default:
-        return api.Call(context, name, CALL_FLAGS "v", words + 1, (size_t)request->n - 1);
-    }
+    static const char *const few[][FEW_WORDS] = {
+        {CALL_FLAGS, CALL_FLAGS "s", CALL_FLAGS "ss", CALL_FLAGS "sss"},
+        {"!" CALL_FLAGS, "!" CALL_FLAGS "s", "!" CALL_FLAGS "ss", "!" CALL_FLAGS "sss"}};
+    const char *name = api.StringPtrLen(request->words[0], NULL);
+    size_t n = (size_t)request->n - 1;
+    if (n >= FEW_WORDS)
+        return api.Call(context, name, replicated ? "!" CALL_FLAGS "v" : CALL_FLAGS "v",
+                        request->words + 1, n);
+    server_string *words[FEW_WORDS] = {NULL};
+    for (size_t i = 1; i <= n; i++)
+        words[i] = request->words[i];
+    return api.Call(context, name, few[replicated][n], words[1], words[2], words[3]);
 }
 
 /* Looks at the first byte of the reply. CallReplyType() would parse it as a whole. */
@@ -244,7 +247,8 @@ static bool reply_is_error(server_reply *reply)
 /* Runs the command; the id is remembered, and no key is open. */
 static int once_call(once_check *self, const once_request *request)
 {
-    server_reply *reply = once_call_server(self->context, request);
+    bool in_one = request->is_verbatim && self->now <= self->before;
+    server_reply *reply = once_call_server(self->context, request, !in_one);
     if (!reply || reply_is_error(reply)) {
         once_forget_id(self);
         once_total.failed++;
@@ -255,7 +259,10 @@ static int once_call(once_check *self, const once_request *request)
         return SERVER_OK;
     }
     once_total.applied++;
-    once_replicate_id(self);
+    if (in_one)
+        object_replicate_as(self->context, self->argv, ONCE_APPLY, &apply_name);
+    else
+        once_replicate_id(self);
     api.NotifyKeyspaceEvent(self->context, SERVER_NOTIFY_MODULE, "once.applied", self->guard);
     api.ReplyWithArray(self->context, 2);
     api.ReplyWithLongLong(self->context, 1);
@@ -293,7 +300,7 @@ int once_command(server_context *context, server_string **argv, int argc)
     }
     if (argc <= AT_COMMAND)
         return api.WrongArity(context);
-    once_request request = {argv[AT_GUARD], argv + AT_COMMAND, argc - AT_COMMAND};
+    once_request request = {argv[AT_GUARD], argv + AT_COMMAND, argc - AT_COMMAND, false};
     once_check check = {.context = context,
                         .argv = argv,
                         .argc = argc,
@@ -304,5 +311,27 @@ int once_command(server_context *context, server_string **argv, int argc)
         once_run(&check, &request);
     else
         once_total.refused++;
+    return SERVER_OK;
+}
+
+/* A replica logs the effect of the command and ONCE.DONE, so that the effect is logged even if the
+ * guard does not exist. The command succeeded on the primary: if it fails here, the server reports
+ * the error reply in its log, as for any replicated command. */
+int once_command_apply(server_context *context, server_string **argv, int argc)
+{
+    if (argc <= AT_COMMAND)
+        return api.WrongArity(context);
+    if (!is_replayed(context))
+        return reply_internal(context);
+    server_string *own = argv[0];
+    argv[0] = object_kept_string(ONCE_DONE, &done_name);
+    window_command_add(context, argv, AT_COMMAND);
+    argv[0] = own;
+    server_reply *reply = api.Call(context, api.StringPtrLen(argv[AT_COMMAND], NULL), "!Ev",
+                                   argv + AT_COMMAND + 1, (size_t)(argc - AT_COMMAND - 1));
+    if (reply && reply_is_error(reply))
+        api.ReplyWithCallReply(context, reply);
+    if (reply)
+        api.FreeCallReply(reply);
     return SERVER_OK;
 }

@@ -12,14 +12,17 @@
  * returns an error. Forgetting cannot fail: the window's time does not move in between, so it needs
  * no memory (bry_window_del()).
  *
- * What is replicated and logged, in one transaction:
- *  applied:  the command's own effect, as the server replicates it (SPOP as SREM, EX as PXAT), and
- *            the id: WINDOW.ADD guard id AT time if the guard's time moves, which is at most once
- *            per millisecond; otherwise ONCE.DONE with the arguments of ONCE, which is cheaper, or,
- *            if they are long, WINDOW.ADD guard id
- *  repeated: the id in the same way, which at most moves the guard's time; so a client that then
- *            calls WAIT also waits for its first try, because WAIT looks at the last thing that the
- *            client's own commands replicated
+ * What is replicated and logged:
+ *  applied:  ONCE.APPLY with the arguments of ONCE, which runs the command and adds the id, if the
+ *            guard's time does not move and the server would replicate these words of the command
+ *            itself (INCR and some others). Otherwise, in one transaction, the command's effect, as
+ *            the server replicates it (SPOP as SREM, EX as PXAT), and the id
+ *  the id:   WINDOW.ADD guard id AT time if the guard's time moves, which is at most once per
+ *            millisecond; otherwise ONCE.DONE with the arguments of ONCE, which is cheaper, or, if
+ *            they are long, WINDOW.ADD guard id
+ *  repeated: the id, which at most moves the guard's time; so a client that then calls WAIT also
+ *            waits for its first try, because WAIT looks at the last thing that the client's own
+ *            commands replicated
  *  failed:   WINDOW.ADVANCE guard AT time, since the guard's time did move
  * ONCE itself is never logged.
  *
@@ -63,24 +66,28 @@ typedef struct once_request {
     server_string *guard;
     server_string **words;
     int n;
+    bool is_verbatim; /* set by once_may_call(): the server would replicate these words */
 } once_request;
 
 /* Drops the cached properties of commands when modules are loaded or unloaded. */
 int once_watch_commands(server_context *context);
 
 /* True if ONCE may run the command. False after an error reply. */
-bool once_may_call(server_context *context, const once_request *request);
+bool once_may_call(server_context *context, once_request *request);
 
 /* Declares the keys of the command at position `from`, for IsKeysPositionRequest(). */
 void once_declare_keys(server_context *context, server_string **words, int n, int from);
 
 /*
- * The internal command ONCE.DONE guard id word […]: WINDOW.ADD guard id, at the time that the guard
- * already has. It has the arguments of ONCE, so that it can be replicated without building a new
- * command (object_replicate_as()); the words of the command that was run are ignored.
+ * Internal commands with the arguments of ONCE, so that they can be replicated without building a
+ * new command (object_replicate_as()). Both happen at the time that the guard already has.
+ *  ONCE.DONE guard id word …   adds the id, like WINDOW.ADD guard id; the words are ignored
+ *  ONCE.APPLY guard id word …  also runs the command
  */
 #define ONCE_DONE "ONCE.DONE"
+#define ONCE_APPLY "ONCE.APPLY"
 
-server_command_function once_command, once_command_create, once_command_done, once_command_info;
+server_command_function once_command, once_command_apply, once_command_create, once_command_done,
+    once_command_info;
 
 #endif

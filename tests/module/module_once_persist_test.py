@@ -9,7 +9,7 @@ import time
 
 import server_runner
 from module_once_test import WRITES
-from server_runner import Case, Client, Error, Server, pairs
+from server_runner import Case, Client, Error, Server, encode, pairs
 
 
 def fill(client, more=""):
@@ -40,7 +40,8 @@ def fill(client, more=""):
     long = ["SET", "long", "v" * 200], ["MSET", *(f"m{i}" for i in range(20))]
     bulk = [["ONCE", guard, f"bulk {more} {i % 250}", *command] for i in range(300)
             for guard in ("g", "levels")
-            for command in ([["INCR", "n"], ["LPUSH", "text", i], *long][i % 7 % 4],)]
+            for command in ([["INCR", "n"], ["LPUSH", "text", i], *long, ["HINCRBY", "sums", "f", i],
+                             ["RPUSH", "l", *range(i % 30 + 1)], ["DECRBY", "n", 3]][i % 7],)]
     client.pipeline(bulk)
     client("MULTI")
     for command in bulk[:40]:
@@ -97,86 +98,131 @@ class Log(Case):
         reply = self.client.ask(*command)
         return reply, self.log()[before:]
 
-    def is_id(self, words, name, command):
-        """True if this is how the id of a command is logged. The guard's time, which is that of
-        this command if it moved, is written out then."""
-        moment = b"%d" % pairs(self.client("ONCE.INFO", "g"))[b"time"]
-        return words in ([b"WINDOW.ADD", b"g", name.encode(), b"AT", moment],
-                         [b"ONCE.DONE", b"g", name.encode(), *(str(word).encode()
-                                                               for word in command)])
+    def move_ahead(self, key="g"):
+        """Moves the time of a guard ahead of the clock, so that it stands still."""
+        future = int(time.time() * 1000) + 3600_000
+        self.server.stop()
+        (log,) = (self.server.path / "appendonlydir").glob("*.incr.aof")
+        with log.open("ab") as end:
+            end.write(encode(["WINDOW.ADVANCE", key, "AT", future]))
+        self.server.start()
+
+    EFFECTS = {
+        "INCRBY": lambda self, reply: [b"INCRBY", b"n", b"5"],
+        "LPUSH": lambda self, reply: [b"LPUSH", b"list", b"a", b"b"],
+        "HSET": lambda self, reply: [b"HSET", b"hash", b"f", b"v"],
+        "XADD": lambda self, reply: [b"XADD", b"stream", reply, b"f", b"v"],
+        "SPOP": lambda self, reply: [b"SREM", b"set", reply],
+        "SET EX": lambda self, reply: [b"SET", b"s", b"v", b"PXAT",
+                                       b"%d" % self.client("PEXPIRETIME", "s")],
+        "MSET": lambda self, reply: [b"MSET", b"a", b"1", b"b", b"2"],
+    }
 
     def test_logged_by_effect(self):
+        """The guard's time moves with each command, and is logged."""
         self.client("ONCE.CREATE", "g", "WINDOW", "1h", "SEED", 5)
         self.assertEqual(self.log()[0][:4], [b"WINDOW.CREATE", b"g", b"WINDOW", b"3600000"])
-        effects = {
-            "INCRBY": lambda reply: [b"INCRBY", b"n", b"5"],
-            "LPUSH": lambda reply: [b"LPUSH", b"list", b"a", b"b"],
-            "HSET": lambda reply: [b"HSET", b"hash", b"f", b"v"],
-            "XADD": lambda reply: [b"XADD", b"stream", reply, b"f", b"v"],
-            "SPOP": lambda reply: [b"SREM", b"set", reply],
-            "SET EX": lambda reply: [b"SET", b"s", b"v", b"PXAT",
-                                     b"%d" % self.client("PEXPIRETIME", "s")],
-            "MSET": lambda reply: [b"MSET", b"a", b"1", b"b", b"2"],
-        }
-        for name, effect in effects.items():
+        for name, effect in self.EFFECTS.items():
             command, before, _ = WRITES[name]
             if before:
                 self.client(*before)
-            reply, log = self.logged("ONCE", "g", name, *command)
-            self.assertEqual(log[:2] + log[3:], [[b"MULTI"], effect(reply[1]), [b"EXEC"]])
-            self.assertTrue(self.is_id(log[2], name, command), log[2])
-            reply, log = self.logged("ONCE", "g", name, *command)
-            self.assertEqual((reply, len(log)), ([0], 1))
-            self.assertTrue(self.is_id(log[0], name, command), log[0])
+            for first in (True, False):
+                time.sleep(0.002)
+                reply, log = self.logged("ONCE", "g", name, *command)
+                moment = b"%d" % pairs(self.client("ONCE.INFO", "g"))[b"time"]
+                words = [b"WINDOW.ADD", b"g", name.encode(), b"AT", moment]
+                self.assertEqual(reply[0], first)
+                self.assertEqual(log, [[b"MULTI"], effect(self, reply[1]), words, [b"EXEC"]]
+                                 if first else [words])
         # Commands that failed, had no effect, or were refused.
+        time.sleep(0.002)
         _, log = self.logged("ONCE", "g", "x", "LPUSH", "s", "v")
         moment = b"%d" % pairs(self.client("ONCE.INFO", "g"))[b"time"]
         self.assertEqual(log, [[b"WINDOW.ADVANCE", b"g", b"AT", moment]])
+        time.sleep(0.002)
         _, log = self.logged("ONCE", "g", "x", "DEL", "none")
-        self.assertEqual([words[1:3] for words in log], [[b"g", b"x"]])
+        self.assertEqual([words[:3] for words in log], [[b"WINDOW.ADD", b"g", b"x"]])
         for command in (["g", "y", "GET", "k"], ["none", "y", "SET", "k", "v"]):
             self.assertEqual(self.logged("ONCE", *command)[1], [])
 
+    def test_logged_while_the_time_stands_still(self):
+        """In one command, if the server would log the words that were sent."""
+        self.client("ONCE.CREATE", "g", "WINDOW", "1h")
+        self.move_ahead()
+        whole = [["INCR", "n"], ["incrby", "n", 5], ["DECR", "n"], ["DECRBY", "n", 2],
+                 ["HINCRBY", "h", "f", 3], ["LPUSH", "l", "a"], ["HSET", "h", "g", "v"],
+                 ["RPUSH", "l", "v" * 300, *range(20)], ["SADD", "s", "a"], ["SADD", "s", "a"]]
+        for i, command in enumerate(whole):
+            sent = [b"g", b"%d" % i, *(str(word).encode() for word in command)]
+            reply, log = self.logged("ONCE", "g", i, *command)
+            self.assertEqual((reply[0], log), (1, [[b"ONCE.APPLY", *sent]]))
+            reply, log = self.logged("ONCE", "g", i, *command)
+            self.assertEqual((reply, log), ([0], [[b"WINDOW.ADD", b"g", b"%d" % i]
+                                                  if len(command) > 16 else
+                                                  [b"ONCE.DONE", *sent]]))
+        for name in ("XADD", "SPOP", "SET EX", "MSET"):
+            command, before, _ = WRITES[name]
+            if before:
+                self.client(*before)
+            done = [b"ONCE.DONE", b"g", name.encode(), *(str(word).encode() for word in command)]
+            reply, log = self.logged("ONCE", "g", name, *command)
+            self.assertEqual(log, [[b"MULTI"], self.EFFECTS[name](self, reply[1]), done, [b"EXEC"]])
+            self.assertEqual(self.logged("ONCE", "g", name, *command), ([0], [done]))
+        digest, bytes_of_all = self.client("DEBUG", "DIGEST"), self.client("DUMP", "g")
+        self.server.restart()
+        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+        self.assertEqual(self.client("DUMP", "g"), bytes_of_all)
+
+    def test_long_arguments_are_not_logged_twice(self):
+        self.client("ONCE.CREATE", "g", "WINDOW", "1h")
+        self.move_ahead()
+        for name, command in {"ONCE.DONE": ["SETNX", "a", "v" * 122],
+                              "WINDOW.ADD": ["SETNX", "b", "v" * 123]}.items():
+            self.assertEqual(self.logged("ONCE", "g", name, *command)[1][2][0], name.encode())
+        for name, command in {"ONCE.DONE": ["PFADD", "c", *range(14)],
+                              "WINDOW.ADD": ["PFADD", "d", *range(15)]}.items():
+            _, log = self.logged("ONCE", "g", f"{name} words", *command)
+            self.assertEqual(log[2][:3], [name.encode(), b"g", f"{name} words".encode()])
+            self.assertEqual(len(log[2]), 19 if name == "ONCE.DONE" else 3)
+
     def test_logged_within_transactions_and_scripts(self):
         self.client("ONCE.CREATE", "g", "WINDOW", "1h")
-        call = "redis.call('ONCE', KEYS[1], 'a', 'INCR', KEYS[2])"
-        _, log = self.logged("EVAL", f"{call} {call} redis.call('INCR', KEYS[2])", 2, "g", "k")
-        ids = {b"ONCE.DONE": b"id", b"WINDOW.ADD": b"id"}
-        self.assertEqual([ids.get(words[0], words[0]) for words in log],
-                         [b"MULTI", b"INCR", b"id", b"id", b"INCR", b"EXEC"])
+        self.move_ahead()
+        call = "redis.call('ONCE', KEYS[1], 'a', '%s', KEYS[2]) "
+        script = call % "PERSIST" + call % "PERSIST" + "redis.call('INCR', KEYS[2]) "
+        _, log = self.logged("EVAL", script, 2, "g", "k")
+        self.assertEqual([words[0] for words in log],
+                         [b"MULTI", b"ONCE.DONE", b"ONCE.DONE", b"INCR", b"EXEC"])
+        script = (call % "INCR").replace("'a'", "'b'") * 2
+        _, log = self.logged("EVAL", script, 2, "g", "k")
+        self.assertEqual(log, [[b"MULTI"], [b"ONCE.APPLY", b"g", b"b", b"INCR", b"k"],
+                               [b"ONCE.DONE", b"g", b"b", b"INCR", b"k"], [b"EXEC"]])
         before = len(self.log())
         self.client("MULTI")
-        self.client("ONCE", "g", "b", "INCR", "k")
-        self.client("ONCE", "g", "b", "INCR", "k")
+        for command in (["INCR", "k"], ["INCR", "k"], ["SET", "k", "v"]):
+            self.client("ONCE", "g", "c", *command)
+        self.client("ONCE", "g", "d", "SET", "k", "v")
         self.client("SET", "other", "v")
         self.client("EXEC")
-        self.assertEqual([ids.get(words[0], words[0]) for words in self.log()[before:]],
-                         [b"MULTI", b"INCR", b"id", b"id", b"SET", b"EXEC"])
+        self.assertEqual([words[0] for words in self.log()[before:]],
+                         [b"MULTI", b"ONCE.APPLY", b"ONCE.DONE", b"ONCE.DONE", b"SET", b"ONCE.DONE",
+                          b"SET", b"EXEC"])
 
-    def test_short_arguments_are_logged_twice_and_long_ones_not(self):
-        """The time is logged when it moves: at most once per millisecond."""
+    def test_errors_of_a_replica_are_reported(self):
+        """A command that fails there only: the replica had been changed."""
         self.client("ONCE.CREATE", "g", "WINDOW", "1h")
-        commands = {"short": ["RPUSH", "k", "v" * 122], "long": ["RPUSH", "k", "v" * 123],
-                    "words": ["RPUSH", "k", *range(14)], "many": ["RPUSH", "k", *range(15)]}
-        for name, command in commands.items():
-            before = len(self.log())
-            self.client.pipeline([["ONCE", "g", f"{name} {i}", *command] for i in range(400)])
-            log = [words for words in self.log()[before:] if words[1:2] == [b"g"]]
-            self.assertEqual([words[2] for words in log],
-                             [f"{name} {i}".encode() for i in range(400)])
-            times = [int(words[4]) for words in log if words[3:4] == [b"AT"]]
-            self.assertEqual(times, sorted(set(times)))
-            self.assertLess(len(times), 300)
-            rest = [words for words in log if words[3:4] != [b"AT"]]
-            if name in ("short", "words"):
-                self.assertEqual({words[0] for words in rest}, {b"ONCE.DONE"})
-            else:
-                self.assertEqual({(words[0], len(words)) for words in rest}, {(b"WINDOW.ADD", 3)})
+        self.move_ahead()
+        with Server(**{"replica-read-only": "no"}) as other:
+            self.follow(other)
+            other.client("SET", "k", "text")
+            self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 1])
+            self.caught_up()
+            self.assertRegex(other.log, "sending an error.*not an integer.*once.apply")
+            self.assertEqual(other.client("WINDOW.EXISTS", "g", "id"), 1)
 
     def test_replayed(self):
         fill(self.client)
-        self.assertEqual({words[0] for words in self.log() if words[0].upper().startswith(b"ONCE")},
-                         {b"ONCE.DONE"})
+        self.assertNotIn(b"ONCE", {words[0].upper() for words in self.log()})
         for kill in (False, True):
             digest, bytes_of_all = self.client("DEBUG", "DIGEST"), guards(self.client)
             self.server.restart(kill=kill)
@@ -243,6 +289,21 @@ class Replica(Case):
                 self.assertEqual(server.client("DEBUG", "DIGEST"), digest)
                 self.assertEqual(guards(server.client), bytes_of_all)
                 self.assertEqual(server.complaints(), "")
+
+    def test_a_key_that_expires(self):
+        """The primary deletes it when ONCE uses it; a replica does not by itself."""
+        with Server() as other:
+            self.follow(other)
+            self.client("DEBUG", "SET-ACTIVE-EXPIRE", 0)
+            self.addCleanup(self.client, "DEBUG", "SET-ACTIVE-EXPIRE", 1)
+            for key in GUARDS:
+                self.client("ONCE.CREATE", key, "WINDOW", "1h")
+            self.client.pipeline([["SET", f"n{i}", 5, "PX", 1] for i in range(100)])
+            time.sleep(0.01)
+            replies = self.client.pipeline([["ONCE", "g", i, "INCR", f"n{i}"] for i in range(100)])
+            self.assertEqual(replies, [[1, 1]] * 100)
+            self.same(other)
+            self.assertEqual(other.client("MGET", *(f"n{i}" for i in range(100))), [b"1"] * 100)
 
     def test_limits_of_the_master(self):
         """Limits that made the primary refuse, or drop expired ids, do not apply elsewhere."""

@@ -183,12 +183,14 @@ class Once(Case):
         for name in names:
             self.refused("ERR", "ONCE", "g", "id", name, "k", 0, "x", text="ONCE cannot call")
 
-    def test_the_internal_command_is_not_for_clients(self):
-        self.refused("ERR", "ONCE.DONE", "g", "id", "INCR", "k", text="for replication")
-        self.refused("ERR", "ONCE.DONE", "g", "id", text="wrong number of arguments")
+    def test_internal_commands_are_not_for_clients(self):
+        for name in ("ONCE.DONE", "ONCE.APPLY"):
+            self.refused("ERR", name, "g", "id", "INCR", "k", text="for replication")
+            self.refused("ERR", name, "g", "id", text="wrong number of arguments")
+            self.assertEqual(self.client("COMMAND", "GETKEYS", name, "g", "id", "SET", "k", "v"),
+                             [b"g"])
+        self.assertEqual(self.client("EXISTS", "k"), 0)
         self.assertEqual(self.client("WINDOW.EXISTS", "g", "id"), 0)
-        self.assertEqual(self.client("COMMAND", "GETKEYS", "ONCE.DONE", "g", "id", "SET", "k", "v"),
-                         [b"g"])
 
     def test_arguments(self):
         for command in (["ONCE"], ["ONCE", "g"], ["ONCE", "g", "id"], ["ONCE.CREATE"],
