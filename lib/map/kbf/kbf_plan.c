@@ -147,6 +147,9 @@ static uint64_t smallest_segment(const bry__kbf_setting *setting, unsigned hashe
                                  double p, uint64_t end)
 {
     uint64_t too_small = 0, enough = end;
+    /* Most k are worse than the best one so far: one look tells. */
+    if (end < 2 || !(kbf_plan_error_at(setting, hashes, end - 1, (double)n) <= p))
+        return end;
     while (enough - too_small > 1) {
         uint64_t middle = too_small + (enough - too_small) / 2;
         if (kbf_plan_error_at(setting, hashes, middle, (double)n) <= p)
