@@ -18,6 +18,7 @@ from fault_proxy import FaultPlan, Proxies
 from once_experiment import Counters, ProxiedCluster, Schedule, Worker, check, table
 
 SECONDS = float(os.environ.get("BLOOMERY_ONCE_SECONDS", "300"))
+PAUSE = 0.02  # as cluster_once_test.py has by default
 TAGS = [str(i) for i in range(6)]
 
 
@@ -58,7 +59,7 @@ class Planted(unittest.TestCase):
         stop = threading.Event()
         with Proxies(plan, rewrite) as proxies, ProxiedCluster(proxies) as cluster:
             one = table(kind, cluster, "t", window=600, parts=6, capacity=10**5)
-            workers = [Worker(one, i, stop, TAGS) for i in range(4)]
+            workers = [Worker(one, i, stop, TAGS, PAUSE) for i in range(4)]
             for worker in workers:
                 worker.start()
             found = None

@@ -5,6 +5,9 @@
     BLOOMERY_ONCE_SECONDS     how long (default 34)
     BLOOMERY_ONCE_INCREMENTS  and how many at least (default 0), in at most about twice the time
     BLOOMERY_ONCE_CLIENTS     clients of each candidate (default 2)
+    BLOOMERY_ONCE_PAUSE       seconds after each operation (default 0.02), so that the clients do not
+                              take all processor time; three times that without WAIT, which is
+                              there for comparison
     BLOOMERY_ONCE_SEED        another schedule
 
 It prints the schedule, so that a failure can be repeated.
@@ -24,6 +27,7 @@ from once_experiment import (NODE_TIMEOUT, Counters, Observer, Once, Plain, Prox
 
 SECONDS = float(os.environ.get("BLOOMERY_ONCE_SECONDS", "34"))
 CLIENTS = int(os.environ.get("BLOOMERY_ONCE_CLIENTS", "2"))
+PAUSE = float(os.environ.get("BLOOMERY_ONCE_PAUSE", "0.02"))
 RUN = 300
 INCREMENTS = int(os.environ.get("BLOOMERY_ONCE_INCREMENTS", "0"))
 SEED = int(os.environ.get("BLOOMERY_ONCE_SEED", "1"))
@@ -42,8 +46,8 @@ class Load:
 
     def __init__(self, tables):
         self.stop = threading.Event()
-        self.workers = {name: [Worker(one, i, self.stop, TAGS) for i in range(CLIENTS)]
-                        for name, one in tables.items()}
+        self.workers = {name: [Worker(one, i, self.stop, TAGS, PAUSE if one.wait else 3 * PAUSE)
+                               for i in range(CLIENTS)] for name, one in tables.items()}
         self.observers = {name: Observer(one, self.workers[name], self.stop)
                           for name, one in tables.items() if type(one) is Counters and one.wait}
         self.threads = [*self.observers.values(),

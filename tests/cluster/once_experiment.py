@@ -325,11 +325,12 @@ def table(kind, cluster, name, **options):
 # ---- the load ---------------------------------------------------------------------------------
 
 class Worker(threading.Thread):
-    """A client that counts one operation after the other."""
+    """A client that counts one operation after the other, with a pause in seconds after each."""
 
-    def __init__(self, table, number, stop, tags):
+    def __init__(self, table, number, stop, tags, pause=0):
         super().__init__(daemon=True)
         self.table, self.number, self.stop, self.tags = table, number, stop, tags
+        self.pause = pause
         self.acknowledged, self.unknown, self.refused = [], [], []
         self.begun, self.done = collections.Counter(), collections.Counter()  # by tag
         self.latencies = []
@@ -343,6 +344,8 @@ class Worker(threading.Thread):
                 tag = self.tags[i % len(self.tags)]
                 self.begun[tag] += 1
                 self.done[tag] += self._one("{%s}%d.%d" % (tag, self.number, i))
+                if self.pause:
+                    self.stop.wait(self.pause)
         except BaseException as error:  # reported by the checker
             self.problem = error
             raise

@@ -52,11 +52,14 @@ needs_shared()
 
 # by FOLDER OPTION...: builds the project, and runs its programs. CMake sets a run path, so that they
 # find the shared library.
+generator=
+! command -v ninja >/dev/null || generator='-G Ninja'
 by()
 {
     folder=$work/$1
     shift
-    cmake -S "$here" -B "$folder" "$@" >"$folder.log" 2>&1 &&
+    # shellcheck disable=SC2086
+    cmake -S "$here" -B "$folder" $generator "$@" >"$folder.log" 2>&1 &&
         cmake --build "$folder" --parallel 2 >>"$folder.log" 2>&1 ||
         { cat "$folder.log"; fail "cmake $*"; }
     for program in consumer_shared consumer_static consumer_cpp; do

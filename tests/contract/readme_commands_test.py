@@ -99,9 +99,10 @@ def reuse(root, build, work, copy):
             command = re.sub(r"^\S*ccache ", "", entry["command"]).replace(" -Werror", "")
             made = re.search(r" -o (\S+) ", command)
             if made and "\\" not in command:
-                lines.write(f"{command}\t{build / made.group(1)}\n")
+                there = command.replace(str(root), str(copy))
+                lines.write(f"{there}\t{build / made.group(1)}\n")
     return {"CMAKE_C_COMPILER_LAUNCHER": str(root / "tests/contract/reuse_object.sh"),
-            "REUSE_TABLE": str(table), "REUSE_FROM": str(copy), "REUSE_AS": str(root)}
+            "REUSE_TABLE": str(table)}
 
 
 # ---- shells and terminals ----------------------------------------------------------------------

@@ -1,16 +1,26 @@
 #!/bin/sh
 # reuse_object.sh COMPILER ARGUMENT...: a compiler launcher for CMake. If the table $REUSE_TABLE has an
-# object that the same command made, copies it; else runs the command. Lines of the table: the command,
-# a tab, the object. $REUSE_FROM in the command is written $REUSE_AS there.
-key=$(printf '%s ' "$@" | sed "s, -MD -MT [^ ]* -MF [^ ]*,,; s,$REUSE_FROM,$REUSE_AS,g; s, \$,,")
-made=$(key=$key awk -F '\t' '$1 == ENVIRON["key"] { print $2; exit }' "$REUSE_TABLE")
-[ -f "$made" ] || exec "$@"
-while [ $# -gt 0 ]; do
-    case $1 in
-    -MF) depends=$2 ;;
-    -o) object=$2 ;;
+# object that the same command made, copies it; else runs the command. Lines of the table: the words of
+# the command, without -MD, -MT and -MF, a tab, the object. There are hundreds of calls, so this starts
+# as few processes as it can.
+key='' next='' object='' depends=''
+for word in "$@"; do
+    case $next in
+    target) next='' && continue ;;
+    depends) next='' depends=$word && continue ;;
+    object) object=$word ;;
     esac
-    shift
+    next=''
+    case $word in
+    -MD) continue ;;
+    -MT) next=target && continue ;;
+    -MF) next=depends && continue ;;
+    -o) next=object ;;
+    esac
+    key="$key$word "
 done
+made=$(grep -m 1 -F -- "${key% }	" "$REUSE_TABLE")
+made=${made##*	}
+[ -f "$made" ] || exec "$@"
 cp "$made" "$object"
-[ -z "${depends:-}" ] || echo "$object:" >"$depends"
+[ -z "$depends" ] || echo "$object:" >"$depends"
