@@ -1,8 +1,8 @@
 #!/bin/sh
-# reuse_object.sh COMPILER ARGUMENT...: a compiler launcher for CMake. If the table $REUSE_TABLE has an
-# object that the same command made, copies it; else runs the command. Lines of the table: the words of
-# the command, without -MD, -MT and -MF, a tab, the object. There are hundreds of calls, so this starts
-# as few processes as it can.
+# reuse_object.sh COMPILER ARGUMENT...: a compiler and linker launcher for CMake. If the table
+# $REUSE_TABLE has a file that the same command made, copies it; else runs the command. Lines of the
+# table: the words of the command, without -MD, -MT and -MF, a tab, the file. There are hundreds of
+# calls, so this starts as few processes as it can.
 key='' next='' object='' depends=''
 for word in "$@"; do
     case $next in
