@@ -209,9 +209,11 @@ bool object_open(server_context *context, command_family *family, server_string 
 {
     opened->key = api.OpenKey(context, name, mode);
     opened->object = NULL;
-    if (!opened->key || api.KeyType(opened->key) == SERVER_KEY_EMPTY)
+    if (!opened->key)
         return true;
     if (api.ModuleTypeGetType(opened->key) != family->type) {
+        if (api.KeyType(opened->key) == SERVER_KEY_EMPTY)
+            return true;
         object_close(opened);
         reply_wrong_type(context);
         return false;

@@ -99,7 +99,7 @@ static bool counting_read_sent(server_context *context, counting *self, server_s
 {
     command_option sent[] = {option_whole("SENT", OPTION_MOMENT, INT64_MAX, &self->sent)};
     self->sent = 0;
-    return options_read(context, argv, argc, from, sent, 1, NULL, NULL);
+    return from == argc || options_read(context, argv, argc, from, sent, 1, NULL, NULL);
 }
 
 /*
