@@ -98,44 +98,51 @@ static bry_status counter_batch_prepare(bry_counter *counters, batch *b, small_b
     return bry__counter_log_reserve(counters, b->record);
 }
 
-/*
- * Which operations look new. Window and names are large tables, so most of the time is spent
- * waiting for memory: the names are prefetched while the window is asked.
- */
-static void counter_batch_ask(const bry_counter *counters, batch *b)
+/* Finds the names of the operations that look new. False: some do not exist. */
+static bool counter_batch_find_names(const bry_counter *counters, batch *b)
 {
-    for (size_t i = 0; i < b->n; i++)
-        bry__counter_names_fetch_name(&counters->names, b->keys[i]);
-    bry_window_has_n(counters->window, b->ids, b->n, b->now, b->was);
+    bool all = true;
+    for (size_t i = 0; i < b->n; i++) {
+        bool wanted = b->was[i] == BRY_ABSENT;
+        b->names[i] = wanted ? bry__counter_names_find(&counters->names, b->keys[i]) : NULL;
+        all &= !wanted || b->names[i];
+    }
+    return all;
 }
 
 /* Finds or adds a name for each operation that looks new. */
 static bry_status counter_batch_add_names(bry_counter *counters, batch *b)
 {
+    memset(b->made, 0, b->n * sizeof *b->made);
+    if (counter_batch_find_names(counters, b))
+        return BRY_OK;
     for (size_t i = 0; i < b->n; i++) {
-        b->made[i] = false;
-        b->names[i] = NULL;
-        if (b->was[i] != BRY_ABSENT)
+        bry__counter_name *name;
+        if (b->names[i] || b->was[i] != BRY_ABSENT ||
+            bry__counter_names_find(&counters->names, b->keys[i]))
             continue;
-        b->names[i] = bry__counter_names_find(&counters->names, b->keys[i]);
-        if (b->names[i])
-            continue;
-        bry_status status = bry__counter_names_add(&counters->names, b->keys[i], &b->names[i]);
+        bry_status status = bry__counter_names_add(&counters->names, b->keys[i], &name);
         if (status != BRY_OK) {
             b->n = i; /* for counter_batch_drop_names() */
             return status;
         }
         b->made[i] = true;
     }
+    bool all = counter_batch_find_names(counters, b); /* again: names move when one is added */
+    assert(all);
+    (void)all;
     return BRY_OK;
 }
 
 /* Removes the new names that no operation used. */
 static void counter_batch_drop_names(bry_counter *counters, const batch *b)
 {
-    for (size_t i = 0; i < b->n; i++)
-        if (b->made[i] && b->names[i]->fresh)
-            bry__counter_names_del(&counters->names, b->names[i]);
+    for (size_t i = 0; i < b->n; i++) {
+        bry__counter_name *name =
+            b->made[i] ? bry__counter_names_find(&counters->names, b->keys[i]) : NULL;
+        if (name && name->fresh)
+            bry__counter_names_del(&counters->names, name);
+    }
 }
 
 /* ---- do the sums fit? ----------------------------------------------------------------------- */
@@ -298,7 +305,7 @@ static bry_status counter_batch_attempt(bry_counter *counters, batch *b)
     meter->limit = 0;
     if (done)
         return BRY_OK;
-    counter_batch_ask(counters, b);
+    bry_window_has_n(counters->window, b->ids, n, b->now, b->was); /* which ones look new */
     meter->denied = false;
     meter->limit = counters->options.max_bytes;
     bry_status status = counter_batch_add_names(counters, b);

@@ -5,22 +5,25 @@
 
 #include <bloomery/counter.h>
 
+enum { BRY__COUNTER_HASH_BITS = 48, BRY__COUNTER_TIE_BITS = 15 };
+
 typedef struct bry__counter_name {
     int64_t value;
+    uint64_t hash : BRY__COUNTER_HASH_BITS;
+    uint64_t tie : BRY__COUNTER_TIE_BITS; /* distinguishes names with equal hashes */
+    uint64_t fresh : 1; /* for the caller; set in new names */
     uint16_t len;
-    uint16_t tie; /* distinguishes names with equal hashes: see counter_names.c */
-    bool fresh; /* for the caller; set in new names */
     unsigned char bytes[];
 } bry__counter_name;
 
-struct bry__counter_line; /* of a bucket */
+struct bry__counter_block; /* a bucket */
 
 typedef struct bry__counter_names {
     const bry_allocator *allocator;
     uint64_t seed;
     uint64_t count; /* of names */
     uint64_t buckets;
-    struct bry__counter_line **piece; /* the buckets' first lines, in pieces */
+    struct bry__counter_block ***piece; /* the row of buckets, in pieces */
     size_t pieces, room; /* in use, and in the directory */
     unsigned first_room; /* buckets in the first piece */
 } bry__counter_names;
@@ -53,23 +56,21 @@ bry__counter_key bry__counter_names_key(const bry__counter_names *names, const v
 
 /*
  * Prefetching, for callers that do something else before they look the name up: the first call
- * prefetches its bucket, and the second, once that has arrived, the name. False: there is no such
- * name.
+ * prefetches where its bucket is, and the second, once that has arrived, the bucket. False: there
+ * is no such name.
  */
 void bry__counter_names_fetch_bucket(const bry__counter_names *names, uint64_t hash);
 bool bry__counter_names_fetch_name(const bry__counter_names *names, bry__counter_key key);
 
-/* NULL: there is no such name. */
+/* NULL: there is no such name. The name stays where it is until a name is added or deleted. */
 bry__counter_name *bry__counter_names_find(const bry__counter_names *names, bry__counter_key key);
 
 /* The same for any bytes. */
 bry__counter_name *bry__counter_names_get(const bry__counter_names *names, const void *bytes,
                                           size_t len);
 
-/*
- * Adds a name that is absent, with the value 0. It does not move until it is deleted. BRY_E_NOMEM;
- * BRY_E_FULL: 2^16 names have the same hash.
- */
+/* Adds a name that is absent, with the value 0. BRY_E_NOMEM; BRY_E_FULL: 2^15 names have the same
+ * hash. */
 bry_status bry__counter_names_add(bry__counter_names *names, bry__counter_key key,
                                   bry__counter_name **added);
 

@@ -39,8 +39,8 @@ static bry_status batch(bry_counter *counters, uint64_t number)
     return bry_counter_apply_n(counters, ops, sizeof *ops, 60, 1000 + number);
 }
 
-/* In memory, at one time, so that the window comes first for names that seem to exist (one in 40 of
- * these new ones): a failed call leaves neither name nor id. */
+/* In memory, at one time, so that the window comes first for names that may exist: a failed call
+ * leaves neither name nor id. */
 TEST(new_names_at_one_time)
 {
     failing_allocator memory;
