@@ -305,7 +305,7 @@ class Memory(Case):
             self.client("CONFIG", "SET", "maxmemory", 0)  # otherwise it continues while we look
             keys = self.client("KEYS", "*")
             self.assertEqual(self.told(family, "keys"), len(keys))
-            self.assertGreater(len(keys), 10)
+            self.assertGreater(len(keys), 5)  # of counters there are 10 to 12
             items = sum(pairs(self.client(f"{family}.INFO", key))
                         [b"counters" if family == "counter" else b"items"] for key in keys)
             self.assertEqual(self.told(family, "items"), items)
