@@ -239,7 +239,7 @@ BRY_API bry_answer bry_counter_has_key(const bry_counter *counters, const void *
 
 /* One counter. May grow, like structs with a struct_size; see bry_counter_scan(). */
 typedef struct bry_counter_entry {
-    const void *name; /* inside the table: valid until the next change */
+    const void *name; /* inside the table: valid until the next change, to which pass a copy */
     size_t name_len; /* in bytes */
     int64_t value; /* of the counter */
 } bry_counter_entry;

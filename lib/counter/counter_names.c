@@ -131,10 +131,14 @@ static void names_append(block *to, const unsigned char *from, size_t size)
     to->used += (uint32_t)size;
 }
 
-/* Frees the block of an empty bucket, or makes it smaller if there is memory for a copy. */
+/* Frees the block of an empty bucket, or makes it as small as a new one if there is memory for a
+ * copy: a name that is added and deleted again, as in a call that fails, leaves nothing behind. */
 static void names_trim(const bry__counter_names *names, block **bucket)
 {
-    block *old = *bucket, *made = old->used ? make_block(names, old->used) : NULL;
+    block *old = *bucket;
+    if (old->used && names_room_for(old->used) >= old->room)
+        return;
+    block *made = old->used ? make_block(names, old->used) : NULL;
     if (old->used && !made)
         return;
     if (made)
@@ -198,10 +202,10 @@ static block **names_bucket_for(const bry__counter_names *names, uint64_t hash)
     return names_bucket_at(names, names_bucket_of(names, hash, &depth));
 }
 
-/* Nearly all buckets are no longer than five cache lines. */
+/* Nearly all buckets are no longer than five cache lines. NULL is allowed. */
 BRY__PREFETCHING void names_fetch_block(const block *wanted)
 {
-    for (unsigned line = 0; line < 5; line++)
+    for (unsigned line = 0; wanted && line < 5; line++)
         __builtin_prefetch((const unsigned char *)wanted + line * BRY__LINE);
 }
 
@@ -221,14 +225,13 @@ static bry_status resize_directory(bry__counter_names *names, size_t room)
 
 static bry_status names_add_piece(bry__counter_names *names)
 {
-    if (names->pieces == names->room) {
-        bry_status status = resize_directory(names, names->room * 2);
-        if (status != BRY_OK)
-            return status;
-    }
     block **piece = bry__alloc(names->allocator, PIECE * sizeof *piece);
     if (!piece)
         return BRY_E_NOMEM;
+    if (names->pieces == names->room && resize_directory(names, names->room * 2) != BRY_OK) {
+        bry__free(names->allocator, piece, PIECE * sizeof *piece);
+        return BRY_E_NOMEM;
+    }
     names->piece[names->pieces++] = piece;
     return BRY_OK;
 }
@@ -266,27 +269,30 @@ static void drop_piece(bry__counter_names *names)
         resize_directory(names, names->room / 2); /* without memory it keeps its size */
 }
 
-/* Splits one bucket. Without memory, buckets become fuller instead. */
+/* Splits one bucket. Without memory, buckets become fuller instead. The row grows last, so that it
+ * never has room that nothing takes back. */
 static void names_grow(bry__counter_names *names)
 {
-    if (add_bucket(names) != BRY_OK)
-        return;
-    uint64_t bit = (uint64_t)1 << names_level_of(names);
-    block **lower = names_bucket_at(names, names->buckets - bit);
-    block **upper = names_bucket_at(names, names->buckets);
-    size_t used = names_used(*lower), cut = 0;
-    while (cut < used && !(names_name_at(*lower, cut)->hash & bit))
-        cut += names_size_of(names_name_at(*lower, cut)->len);
-    *upper = NULL;
+    uint64_t bit = (uint64_t)1 << names_level_of(names), from = names->buckets - bit;
+    block *lower = *names_bucket_at(names, from), *upper = NULL;
+    size_t used = names_used(lower), cut = 0;
+    while (cut < used && !(names_name_at(lower, cut)->hash & bit))
+        cut += names_size_of(names_name_at(lower, cut)->len);
     if (cut < used) {
-        *upper = make_block(names, used - cut);
-        if (!*upper)
+        upper = make_block(names, used - cut);
+        if (!upper)
             return;
-        names_append(*upper, (*lower)->names + cut, used - cut);
-        (*lower)->used = (uint32_t)cut;
-        names_trim(names, lower);
+        names_append(upper, lower->names + cut, used - cut);
     }
-    names->buckets++;
+    if (add_bucket(names) != BRY_OK) {
+        free_block(names, upper);
+        return;
+    }
+    *names_bucket_at(names, names->buckets++) = upper;
+    if (upper) {
+        lower->used = (uint32_t)cut;
+        names_trim(names, names_bucket_at(names, from));
+    }
 }
 
 /* Appends a bucket to another; afterwards it is empty. BRY_E_NOMEM. */
@@ -495,8 +501,7 @@ void bry__counter_names_del(bry__counter_names *names, bry__counter_name *name)
     size_t at = (size_t)((unsigned char *)name - in->names), size = names_size_of(name->len);
     memmove(in->names + at, in->names + at + size, in->used - at - size);
     in->used -= (uint32_t)size;
-    if (in->used <= in->room / 2)
-        names_trim(names, bucket);
+    names_trim(names, bucket);
     names->count--;
     /* Enough for the row to shrink as fast as the names. */
     for (int joined = 0; joined < GROW_ABOVE; joined++)

@@ -400,3 +400,32 @@ TEST(without_memory)
     bry__counter_names_free(&names);
     assert_int_equal(memory.now, 0);
 }
+
+/* The row begins a piece, or its first one grows, for a bucket that there is no memory for. Then
+ * the row shrinks. */
+TEST(row_without_memory)
+{
+    for (unsigned many = 8; many <= 8192; many *= 2) {
+        for (uint64_t fail_at = 1, more = true; more; fail_at++) {
+            twin t;
+            twin_make(&t, many + 1);
+            for (unsigned i = 0; i < many; i++)
+                put(&t, i, i);
+            failing_allocator_restart(&t.memory);
+            t.memory.fail_at = fail_at;
+            t.memory.keep_failing = true;
+            unsigned char bytes[32];
+            bry__counter_name *name;
+            size_t len = make_name(many, bytes);
+            bool added = add(&t.names, bytes, len, &name) == BRY_OK;
+            more = t.memory.calls >= fail_at;
+            t.memory.fail_at = 0;
+            t.there[many] = added;
+            t.count += added;
+            for (unsigned i = 0; i < t.many; i++)
+                take(&t, i);
+            assert_int_equal(t.memory.now, bry__counter_names_bytes_empty());
+            twin_free(&t);
+        }
+    }
+}
