@@ -213,9 +213,12 @@ static int once_reply_failed(server_context *context, const once_request *reques
                        quoted(request->words[0], name), (int)(len - lead), text + lead);
 }
 
-/* Flags: replies in the client's protocol; the caller's permissions; errors as replies; the memory
- * limit; only what scripts may call. With "!" the server replicates the effect. */
-#define CALL_FLAGS "0CEMS"
+/* Flags: what is written is replicated; replies in the client's protocol; the caller's permissions;
+ * errors as replies; the memory limit; only what scripts may call. */
+#define CALL_FLAGS "!0CEMS"
+/* The command itself is not replicated, but what other modules write when they hear of it is.
+ * Without "!" that would be lost. */
+#define CALL_FLAGS_APART CALL_FLAGS "AR"
 #define FEW_WORDS 4
 
 /* For a vector of arguments ("v"), the server allocates the new command twice. */
@@ -223,12 +226,12 @@ static server_reply *once_call_server(server_context *context, const once_reques
                                       bool replicated)
 {
     static const char *const few[][FEW_WORDS] = {
-        {CALL_FLAGS, CALL_FLAGS "s", CALL_FLAGS "ss", CALL_FLAGS "sss"},
-        {"!" CALL_FLAGS, "!" CALL_FLAGS "s", "!" CALL_FLAGS "ss", "!" CALL_FLAGS "sss"}};
+        {CALL_FLAGS_APART, CALL_FLAGS_APART "s", CALL_FLAGS_APART "ss", CALL_FLAGS_APART "sss"},
+        {CALL_FLAGS, CALL_FLAGS "s", CALL_FLAGS "ss", CALL_FLAGS "sss"}};
     const char *name = api.StringPtrLen(request->words[0], NULL);
     size_t n = (size_t)request->n - 1;
     if (n >= FEW_WORDS)
-        return api.Call(context, name, replicated ? "!" CALL_FLAGS "v" : CALL_FLAGS "v",
+        return api.Call(context, name, replicated ? CALL_FLAGS "v" : CALL_FLAGS_APART "v",
                         request->words + 1, n);
     server_string *words[FEW_WORDS] = {NULL};
     for (size_t i = 1; i <= n; i++)

@@ -3,6 +3,7 @@ in one transaction, with equal digests and identical guards; and WAIT after a re
 the first try."""
 
 import io
+import os
 import signal
 import sys
 import time
@@ -207,6 +208,20 @@ class Log(Case):
         self.assertEqual([words[0] for words in self.log()[before:]],
                          [b"MULTI", b"ONCE.APPLY", b"ONCE.DONE", b"ONCE.DONE", b"SET", b"ONCE.DONE",
                           b"SET", b"EXEC"])
+
+    def test_writes_of_another_module_that_listens(self):
+        """What it writes when it hears of the command is logged too (odd_commands.c)."""
+        self.client("ONCE.CREATE", "g", "WINDOW", "1h")
+        self.move_ahead()
+        self.client("MODULE", "LOAD", os.path.join(os.path.dirname(server_runner.MODULE),
+                                                   "odd-commands.so"), "write")
+        for i, command in enumerate((["INCR"], ["INCRBY", 2], ["APPEND", 3])):
+            reply, log = self.logged("ONCE", "g", i, command[0], "heard", *command[1:])
+            self.assertEqual(reply[0], 1)
+            self.assertIn([b"INCR", b"echo"], log)
+        digest = self.client("DEBUG", "DIGEST")
+        self.server.restart()  # without the other module
+        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
 
     def test_errors_of_a_replica_are_reported(self):
         """A command that fails there only: the replica had been changed."""
