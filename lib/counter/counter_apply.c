@@ -383,7 +383,7 @@ static void counter_batch_commit(bry_counter *counters, batch *b)
             if (!b->names[i])
                 b->names[i] = bry__counter_names_find(&counters->names, b->keys[i]);
             op->value = b->names[i] ? b->names[i]->value : 0;
-            counters->repeats++;
+            counters->repeats += counters->repeats < UINT64_MAX; /* never less, says the log */
         }
     }
 }
