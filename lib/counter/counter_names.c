@@ -42,6 +42,7 @@ enum {
     FEW = 4, /* … by one up to this many, and then doubles until it has PIECE */
     ROOM = 1, /* of a new directory */
     GROW_ABOVE = 4, /* names per bucket, on average; the row shrinks below one */
+    LARGE = 8192, /* bytes of a block; a larger one is copied only to save half of it */
 };
 #define HASH_MASK (((uint64_t)1 << BRY__COUNTER_HASH_BITS) - 1)
 #define TIES ((uint32_t)1 << BRY__COUNTER_TIE_BITS)
@@ -132,7 +133,7 @@ static void names_append(block *to, const unsigned char *from, size_t size)
 }
 
 /* Frees the block of an empty bucket, or makes it as small as a new one if there is memory for a
- * copy: a name that is added and deleted again, as in a call that fails, leaves nothing behind. */
+ * copy: so a short name that a failed call added and deleted again leaves nothing behind. */
 static void names_trim(const bry__counter_names *names, block **bucket)
 {
     block *old = *bucket;
@@ -501,7 +502,8 @@ void bry__counter_names_del(bry__counter_names *names, bry__counter_name *name)
     size_t at = (size_t)((unsigned char *)name - in->names), size = names_size_of(name->len);
     memmove(in->names + at, in->names + at + size, in->used - at - size);
     in->used -= (uint32_t)size;
-    names_trim(names, bucket);
+    if (in->room <= LARGE || in->used <= in->room / 2)
+        names_trim(names, bucket);
     names->count--;
     /* Enough for the row to shrink as fast as the names. */
     for (int joined = 0; joined < GROW_ABOVE; joined++)
