@@ -23,6 +23,9 @@ static const char *const refused_names[] = {"once", "migrate", "restore", "resto
  * same effect on a replica. (Others are replicated as other commands: SET with EX, SPOP, XADD.) */
 static const char *const verbatim_names[] = {"incr",  "incrby", "decr", "decrby", "hincrby",
                                              "lpush", "rpush",  "hset", "sadd"};
+/* Except that Valkey 9 replicates the value that this one set, if fields of the hash expire: it does
+ * not replicate that the field had expired, and on a replica the field still counts. */
+static const char not_verbatim_in_valkey[] = "hincrby";
 
 /* ---- what the server says about a command ---------------------------------------------------- */
 
@@ -129,6 +132,8 @@ static command_traits command_parse_traits(server_reply *about)
     for (size_t i = 0; name && i < sizeof verbatim_names / sizeof verbatim_names[0]; i++)
         if (reply_is_word(name, verbatim_names[i]))
             traits.flags |= IS_VERBATIM;
+    if (name && api.is_valkey && reply_is_word(name, not_verbatim_in_valkey))
+        traits.flags &= ~(unsigned)IS_VERBATIM;
     return traits;
 }
 
