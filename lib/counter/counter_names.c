@@ -480,11 +480,10 @@ bry_status bry__counter_names_add(bry__counter_names *names, bry__counter_key ke
     if (names_make_gap(names, bucket, at, size) != BRY_OK)
         return BRY_E_NOMEM;
     bry__counter_name *name = names_name_at(*bucket, at);
-    memset(name, 0, size);
-    name->hash = key.hash & HASH_MASK;
-    name->tie = tie & (TIES - 1);
-    name->fresh = true;
-    name->len = (uint16_t)key.len;
+    *name = (bry__counter_name){.hash = key.hash & HASH_MASK,
+                                .tie = tie & (TIES - 1),
+                                .fresh = true,
+                                .len = (uint16_t)key.len};
     if (key.len)
         memcpy(name->bytes, key.bytes, key.len);
     names->count++;
