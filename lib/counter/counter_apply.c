@@ -98,6 +98,17 @@ static bry_status counter_batch_prepare(bry_counter *counters, batch *b, small_b
     return bry__counter_log_reserve(counters, b->record);
 }
 
+/*
+ * Which operations look new. Window and names are large tables, so most of the time is spent
+ * waiting for memory: the names are prefetched while the window is asked.
+ */
+static void counter_batch_ask(const bry_counter *counters, batch *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        bry__counter_names_fetch_name(&counters->names, b->keys[i]);
+    bry_window_has_n(counters->window, b->ids, b->n, b->now, b->was);
+}
+
 /* Finds the names of the operations that look new. False: some do not exist. */
 static bool counter_batch_find_names(const bry_counter *counters, batch *b)
 {
@@ -236,7 +247,7 @@ static bry_status counter_batch_remember(bry_counter *counters, batch *b)
 }
 
 /*
- * The window first: the name, which seems to exist, is fetched meanwhile. If it cannot be changed
+ * The window first: the name, which probably exists, is fetched meanwhile. If it cannot be changed
  * after all, the window forgets the id again, which needs no memory; time must not move with it.
  */
 static bool counter_batch_attempt_known(bry_counter *counters, batch *b)
@@ -305,7 +316,7 @@ static bry_status counter_batch_attempt(bry_counter *counters, batch *b)
     meter->limit = 0;
     if (done)
         return BRY_OK;
-    bry_window_has_n(counters->window, b->ids, n, b->now, b->was); /* which ones look new */
+    counter_batch_ask(counters, b);
     meter->denied = false;
     meter->limit = counters->options.max_bytes;
     bry_status status = counter_batch_add_names(counters, b);

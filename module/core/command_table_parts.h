@@ -83,4 +83,15 @@
 
 #define SINCE "0.1.0"
 
+/* ---- commands that only replicas and logs use ------------------------------------------------ */
+
+/* speed: " fast" or "", as in the server's flags; does: for example "adds items to a filter". */
+#define COMMAND_INTERNAL(command_name, handler, speed, how_many, keys, does, cost)                 \
+    {                                                                                              \
+        .name = (command_name), .run = (handler), .flags = "write" speed,                          \
+        .categories = "write" speed " bloomery", .arity = (how_many), .key_specs = (keys),         \
+        .summary = "Internal: " does "; for replicas and the append-only file.",                   \
+        .complexity = (cost), .since = SINCE                                                       \
+    }
+
 #endif

@@ -198,42 +198,12 @@ const module_command counter_commands[] = {
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m SEED 7\nCOUNTER.INFO sales",
     },
-    {
-        .name = "COUNTER.APPLY",
-        .run = counter_command_apply,
-        .flags = "write fast",
-        .categories = "write fast bloomery",
-        .arity = -6,
-        .key_specs = replayed_keys,
-        .summary = "Internal: what COUNTER.INCRBY did, and when; for replicas and the "
-                   "append-only file.",
-        .complexity = "O(n), n operations",
-        .since = SINCE,
-    },
-    {
-        .name = COUNTER_EFFECT_SAME,
-        .run = counter_command_same,
-        .flags = "write fast",
-        .categories = "write fast bloomery",
-        .arity = -5,
-        .key_specs = replayed_keys,
-        .summary = "Internal: what COUNTER.INCRBY did, at the table's time; for replicas and the "
-                   "append-only file.",
-        .complexity = "O(n), n operations",
-        .since = SINCE,
-    },
-    {
-        .name = "COUNTER.TOUCH",
-        .run = counter_command_touch,
-        .flags = "write fast",
-        .categories = "write fast bloomery",
-        .arity = 4,
-        .key_specs = replayed_keys,
-        .summary = "Internal: moves the time of a table; for replicas and the "
-                   "append-only file.",
-        .complexity = "O(1)",
-        .since = SINCE,
-    },
+    COMMAND_INTERNAL("COUNTER.APPLY", counter_command_apply, " fast", -6, replayed_keys,
+                     "what COUNTER.INCRBY did, and when", "O(n), n operations"),
+    COMMAND_INTERNAL(COUNTER_EFFECT_SAME, counter_command_same, " fast", -5, replayed_keys,
+                     "what COUNTER.INCRBY did, at the table's time", "O(n), n operations"),
+    COMMAND_INTERNAL("COUNTER.TOUCH", counter_command_touch, " fast", 4, replayed_keys,
+                     "moves the time of a table", "O(1)"),
     COMMAND_RESTORE("COUNTER.LOAD", counter_command_load),
 };
 const size_t counter_command_count = sizeof counter_commands / sizeof counter_commands[0];

@@ -78,30 +78,10 @@ const module_command once_commands[] = {
                    "HGET balance ann\n"
                    "ONCE paid order-8 XADD orders * customer ann",
     },
-    {
-        .name = ONCE_APPLY,
-        .run = once_command_apply,
-        .flags = "write",
-        .categories = "write bloomery",
-        .arity = -4,
-        .key_specs = done_keys,
-        .summary = "Internal: runs a command and remembers its id; for replicas and the "
-                   "append-only file.",
-        .complexity = "O(1) plus the command",
-        .since = SINCE,
-    },
-    {
-        .name = ONCE_DONE,
-        .run = once_command_done,
-        .flags = "write fast",
-        .categories = "write fast bloomery",
-        .arity = -4,
-        .key_specs = done_keys,
-        .summary = "Internal: remembers the id of a command that ONCE has run; for replicas "
-                   "and the append-only file.",
-        .complexity = "O(1)",
-        .since = SINCE,
-    },
+    COMMAND_INTERNAL(ONCE_APPLY, once_command_apply, "", -4, done_keys,
+                     "runs a command and remembers its id", "O(1) plus the command"),
+    COMMAND_INTERNAL(ONCE_DONE, once_command_done, " fast", -4, done_keys,
+                     "remembers the id of a command that ONCE has run", "O(1)"),
     {
         .name = "ONCE.INFO",
         .run = once_command_info,
