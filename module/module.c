@@ -1,10 +1,11 @@
 /*
- * bloomery.so: a module for Redis 7 and Valkey that makes the library available to every language
+ * bloomery.so: a module for Redis and Valkey that makes the library available to every language
  * with a Redis client. server_api.h declares the server's functions that it uses; command_family.h
  * explains how the module is built and how to add a family of commands.
  */
 #include "module/bf/bf_type.h"
 #include "module/core/command_family.h"
+#include "module/core/replicate_as.h"
 #include "module/core/settings.h"
 #include "module/counter/counter_type.h"
 #include "module/index/index_type.h"
@@ -39,6 +40,8 @@ static int module_register_all(server_context *context)
     for (size_t i = 0; i < FAMILY_COUNT; i++)
         if (family_register(context, families[i]) != SERVER_OK)
             return SERVER_ERR;
+    if (replicate_as_register(context) != SERVER_OK)
+        return SERVER_ERR;
     if (api.LoadConfigs(context) != SERVER_OK || bf_register_commands(context) != SERVER_OK ||
         api.RegisterInfoFunc(context, module_info) != SERVER_OK)
         return SERVER_ERR;
@@ -65,7 +68,9 @@ int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
                          SERVER_API_VERSION);
     if (!bf_read_arguments(context, argv, argc))
         return SERVER_ERR;
-    api.SetModuleOptions(context, SERVER_HANDLES_IO_ERRORS | SERVER_HANDLES_ASYNC_LOADING |
-                                      SERVER_HANDLES_SLOT_MIGRATION);
+    int options = SERVER_HANDLES_IO_ERRORS | SERVER_HANDLES_ASYNC_LOADING;
+    if (server_is_valkey(SERVER_VERSION(9, 0)))
+        options |= SERVER_VALKEY_HANDLES_SLOT_MIGRATION;
+    api.SetModuleOptions(context, options);
     return module_register_all(context);
 }

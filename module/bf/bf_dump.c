@@ -203,9 +203,10 @@ static bool loadchunk_parse(const char *sent, size_t len, uint64_t iterator, chu
 }
 
 /* All chunks have arrived: makes the filter from them. */
-static bry_status loadchunk_finish(server_context *context, held_object *object,
-                                   const chunk_head *head)
+static bry_status loadchunk_finish(server_context *context, const server_string *key,
+                                   held_object *object, const chunk_head *head)
 {
+    char name[QUOTED_SIZE], reason[LOAD_REASON_SIZE];
     state_sink whole;
     bry_sink sink = {state_sink_write, &whole};
     state_sink_begin(&whole);
@@ -216,13 +217,16 @@ static bry_status loadchunk_finish(server_context *context, held_object *object,
     load.max_bytes = is_replayed(context) ? 0 : settings_load_limit();
     bry_status status = object_load_pieces(object, &load);
     if (status != BRY_OK)
-        api.Log(context, "warning", "a filter is refused: %s at byte %" PRIu64 " (%s)",
-                load.problem, load.offset, bry_status_word(status));
+        api.Log(context, "warning", "filter %s is refused: %s", quoted(key, name),
+                object_load_reason(&load, status, reason));
     return status;
 }
 
-static int loadchunk_refused(server_context *context, bry_status status)
+/* Only chunks that a primary accepted are replayed, so one that is refused then is damaged. */
+static int loadchunk_refused(server_context *context, const server_string *key, bry_status status)
 {
+    if (is_replayed(context))
+        return object_load_refused(context, &filter_family, key, bry_status_text(status));
     return status == BRY_E_BADDATA || status == BRY_E_VERSION ? bf_error(context, bad_data)
                                                               : reply_status(context, status);
 }
@@ -244,10 +248,10 @@ static int loadchunk_first(server_context *context, server_string **argv, opened
     bry_status status = made ? object_append_piece(made, bytes, len) : BRY_E_NOMEM;
     bool last = len == head->length;
     if (status == BRY_OK && last)
-        status = loadchunk_finish(context, made, head);
+        status = loadchunk_finish(context, argv[1], made, head);
     if (status != BRY_OK) {
         object_free(made);
-        return loadchunk_refused(context, status);
+        return loadchunk_refused(context, argv[1], status);
     }
     object_put(opened, made);
     loadchunk_replicate(context, argv);
@@ -259,18 +263,18 @@ static int loadchunk_next(server_context *context, server_string **argv, opened_
 {
     held_object *object = opened->object;
     if (!object || object->thing || object_pieces_len(object) != head->offset)
-        return bf_error(context, bad_data);
+        return loadchunk_refused(context, argv[1], BRY_E_BADDATA);
     if (!object_may_grow(context, object, len))
         return object_too_large(context, &filter_family);
     bry_status status = object_append_piece(object, bytes, len);
     if (status != BRY_OK)
-        return reply_status(context, status);
+        return loadchunk_refused(context, argv[1], status);
     if (object_pieces_len(object) == head->length)
-        status = loadchunk_finish(context, object, head);
+        status = loadchunk_finish(context, argv[1], object, head);
     if (status != BRY_OK) {
         api.DeleteKey(opened->key);
         api.Replicate(context, "DEL", "s", argv[1]); /* a replica has no limit: no retry there */
-        return loadchunk_refused(context, status);
+        return loadchunk_refused(context, argv[1], status);
     }
     loadchunk_replicate(context, argv);
     return reply_ok(context);
@@ -295,7 +299,7 @@ int bf_command_loadchunk(server_context *context, server_string **argv, int argc
     else if (!there && ((uint64_t)iterator & NUMBER_MASK) != 1)
         bf_error(context, "ERR not found"); /* cannot be a first chunk */
     else if (!loadchunk_parse(sent, len, (uint64_t)iterator, &head))
-        bf_error(context, bad_data);
+        loadchunk_refused(context, argv[1], BRY_E_BADDATA);
     else if (head.offset == 0)
         loadchunk_first(context, argv, &opened, &head, sent + HEAD_BYTES, len - HEAD_BYTES);
     else

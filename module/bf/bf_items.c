@@ -4,6 +4,7 @@
 
 #include "module/core/arguments.h"
 #include "module/core/item_batch.h"
+#include "module/core/replicate_as.h"
 #include "module/core/replies.h"
 
 #include <string.h>
@@ -99,9 +100,9 @@ static size_t bf_add_in_order(bry_filter *filter, item_batch *batch, bry_status 
 /* Replicates the first n items. Most commands have no other arguments than the key and these. */
 static void bf_replicate_added(const bf_adding *self, const item_batch *batch, size_t n)
 {
-    static server_string *effect;
+    static kept_name effect = {.text = BF_EFFECT_ADD};
     if (batch->items == self->argv + 2 && n == batch->n)
-        object_replicate_as(self->context, self->argv, BF_EFFECT_ADD, &effect);
+        replicate_as(self->context, self->argv, (int)n + 2, &effect);
     else
         api.Replicate(self->context, BF_EFFECT_ADD, "sv", self->argv[1], batch->items, n);
 }

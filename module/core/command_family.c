@@ -33,14 +33,15 @@ static void lower_case(const char *name, char out[LONGEST_NAME + 1])
     out[i] = '\0';
 }
 
-/* The three 1s are the first key, last key and step, for old servers and proxies. */
+/* The key's position is also given as first key, last key and step, for old servers and proxies. */
 static int register_command(server_context *context, const module_command *command)
 {
     static const server_command_info_version version = {
         1, sizeof(server_command_history), sizeof(server_key_spec), sizeof(server_command_arg)};
     char name[LONGEST_NAME + 1];
     lower_case(command->name, name);
-    if (api.CreateCommand(context, name, command->run, command->flags, 1, 1, 1) != SERVER_OK)
+    int key = command->key_specs ? 1 : 0;
+    if (api.CreateCommand(context, name, command->run, command->flags, key, key, key) != SERVER_OK)
         return register_failed(context, "command", command->name);
     server_command *made = api.GetCommand(context, name);
     server_command_info info = {.version = &version,

@@ -278,22 +278,6 @@ void object_changed(server_context *context, server_string *name, const char *ev
     api.NotifyKeyspaceEvent(context, SERVER_NOTIFY_MODULE, event, name);
 }
 
-server_string *object_kept_string(const char *text, server_string **made)
-{
-    if (!*made)
-        *made = api.CreateString(NULL, text, strlen(text));
-    return *made;
-}
-
-void object_replicate_as(server_context *context, server_string **argv, const char *name,
-                         server_string **made)
-{
-    server_string *own = argv[0];
-    argv[0] = object_kept_string(name, made);
-    api.ReplicateVerbatim(context);
-    argv[0] = own;
-}
-
 int object_put_like(server_context *context, server_string *name, opened_key *target,
                     held_object *made, const char *event)
 {

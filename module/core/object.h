@@ -135,19 +135,6 @@ int object_put_like(server_context *context, server_string *name, opened_key *ta
  * command. */
 void object_changed(server_context *context, server_string *name, const char *event, bool verbatim);
 
-/* The text as a string, which is made once and kept in *made, at first NULL. */
-server_string *object_kept_string(const char *text, server_string **made);
-
-/*
- * Replicates a command with all its arguments, but under this name. `argv` is what the server
- * passed to the handler: the array of the client, whose elements ReplicateVerbatim() takes. *made
- * keeps the name (object_kept_string()). For commands that must be fast: Replicate()
- * first looks up the name and copies the arguments, which takes as long as adding an item to a
- * filter.
- */
-void object_replicate_as(server_context *context, server_string **argv, const char *name,
-                         server_string **made);
-
 /* Counts a refusal by the library and replies with its error. FULL and UNSURE are replicated, see
  * above. */
 int object_refused(server_context *context, command_family *family, bry_status status);
@@ -205,6 +192,8 @@ server_type_methods object_type_methods(const command_family *family);
 /* rdb_load for a family. */
 void *object_rdb_load(server_io *io, int encoding, command_family *family);
 
+/* ---- restoring (object_restore.c) ----------------------------------------------------------- */
+
 /*
  * The handler of the family's restore_command, an error for clients: key offset bytes [LAST].
  * Offset 0 starts a new object, if the key does not exist or is unfinished. Each further piece says
@@ -212,5 +201,16 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family);
  * deleted.
  */
 int object_restore(server_context *context, server_string **argv, int argc, command_family *family);
+
+/*
+ * A payload in a replayed command cannot be loaded. Does not return if it came from the append-only
+ * file, unless the setting bloomery.damaged-keys is drop; otherwise logs it and replies.
+ */
+int object_load_refused(server_context *context, const command_family *family,
+                        const server_string *key, const char *why);
+
+/* Why a load failed, as text. */
+#define LOAD_REASON_SIZE 192
+const char *object_load_reason(const bry_load *load, bry_status status, char out[LOAD_REASON_SIZE]);
 
 #endif

@@ -180,18 +180,20 @@ static bry_status rdb_load_whole(held_object *object, const bry_source *source, 
     return status;
 }
 
-static const char *article(const char *name)
+static const char *rdb_key_name(server_io *io, char out[QUOTED_SIZE])
 {
-    return strchr("aeiou", name[0]) ? "an" : "a";
+    const server_string *key = api.GetKeyNameFromIO(io);
+    return key ? quoted(key, out) : "";
 }
 
 void *object_rdb_load(server_io *io, int encoding, command_family *family)
 {
+    char key[QUOTED_SIZE], reason[LOAD_REASON_SIZE];
     if (encoding > family->encoding) {
         api.LogIOError(
             io, "warning",
             "%s %s has encoding %d, but this module reads only up to %d: load a newer module",
-            article(family->name), family->name, encoding, family->encoding);
+            family->name, rdb_key_name(io, key), encoding, family->encoding);
         return NULL;
     }
     bool whole = api.LoadUnsigned(io) != 0;
@@ -208,10 +210,8 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family)
     if (status == BRY_OK)
         return made;
     object_free(made);
-    api.LogIOError(io, "warning", "%s %s is refused: %s at byte %" PRIu64 " (%s)",
-                   article(family->name), family->name,
-                   load.problem ? load.problem : "it is truncated", load.offset,
-                   bry_status_word(status));
+    api.LogIOError(io, "warning", "%s %s is refused: %s", family->name, rdb_key_name(io, key),
+                   object_load_reason(&load, status, reason));
     return NULL;
 }
 
@@ -238,86 +238,6 @@ static void object_aof_rewrite(server_io *io, server_string *key, void *value)
     cutter_save_object(object, &cutter);
 }
 
-/* Nobody reads the reply to a replayed command, so errors go to the server's log. */
-static int restore_refuse_piece(server_context *context, const command_family *family,
-                                const char *why)
-{
-    api.Log(context, "warning", "a piece of %s %s is refused: %s", article(family->name),
-            family->name, why);
-    return reply_ok(context);
-}
-
-/* All pieces have arrived: makes the object from them, or deletes the key. */
-static int restore_finish(server_context *context, server_string **argv, opened_key *opened)
-{
-    held_object *object = opened->object;
-    bry_load load = BRY_LOAD;
-    bry_status status = object_load_pieces(object, &load);
-    if (status != BRY_OK) {
-        const char *family = object_family(object)->name;
-        api.Log(context, "warning", "%s %s is refused: %s at byte %" PRIu64 " (%s)",
-                article(family), family, load.problem, load.offset, bry_status_word(status));
-        api.DeleteKey(opened->key);
-        api.Replicate(context, "DEL", "s", argv[1]); /* replicate the effect, not the piece */
-        return reply_ok(context);
-    }
-    object_changed(context, argv[1], "restore", true);
-    return reply_ok(context);
-}
-
-/* NULL, or why this piece cannot be added; opened->object is set to the unfinished object. */
-static const char *restore_piece_problem(opened_key *opened, const command_family *family,
-                                         uint64_t offset)
-{
-    if (api.KeyType(opened->key) == SERVER_KEY_EMPTY)
-        return offset == 0 ? NULL : "the first piece is missing";
-    if (api.ModuleTypeGetType(opened->key) != family->type)
-        return "the key holds another type";
-    held_object *there = api.ModuleTypeGetValue(opened->key);
-    if (there->thing)
-        return "the key already exists";
-    opened->object = there;
-    return offset == 0 || offset == object_pieces_len(there) ? NULL : "it is not the next piece";
-}
-
-static int restore_add_piece(server_context *context, server_string **argv, opened_key *opened,
-                             command_family *family, bool first, bool last)
-{
-    size_t len;
-    const char *bytes = api.StringPtrLen(argv[3], &len);
-    held_object *object = first ? object_new(family) : opened->object;
-    if (!object || object_append_piece(object, bytes, len) != BRY_OK) {
-        if (first)
-            object_free(object);
-        return restore_refuse_piece(context, family, "out of memory");
-    }
-    if (first)
-        object_put(opened, object);
-    if (last)
-        return restore_finish(context, argv, opened);
-    api.ReplicateVerbatim(context);
-    return reply_ok(context);
-}
-
-int object_restore(server_context *context, server_string **argv, int argc, command_family *family)
-{
-    long long offset;
-    if (!is_replayed(context))
-        return reply_internal(context);
-    if (argc < 4 || argc > 5 || (argc == 5 && !is_word(argv[4], "LAST")) ||
-        api.StringToLongLong(argv[2], &offset) != SERVER_OK || offset < 0)
-        return restore_refuse_piece(context, family,
-                                    "its arguments must be: key offset bytes [LAST]");
-    opened_key opened = {api.OpenKey(context, argv[1], SERVER_READ | SERVER_WRITE), NULL};
-    const char *why = restore_piece_problem(&opened, family, (uint64_t)offset);
-    if (why)
-        restore_refuse_piece(context, family, why);
-    else
-        restore_add_piece(context, argv, &opened, family, offset == 0, argc == 5);
-    object_close(&opened);
-    return SERVER_OK;
-}
-
 /* ---- the other methods ---------------------------------------------------------------------- */
 
 static void digest_emit_piece(const piece_cutter *self, bool last)
@@ -339,7 +259,6 @@ static size_t object_mem_usage(const void *value)
     return ((const held_object *)value)->account.bytes;
 }
 
-/* The server frees values with an effort above 64 in another thread. */
 /* The server frees a key in another thread if this is above 64: many blocks, or 128 KB in few. */
 static size_t object_free_effort(server_string *key, const void *value)
 {

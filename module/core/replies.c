@@ -10,12 +10,21 @@
 
 #define LINE_SIZE 512
 
+/* While a server is loading, clients run no commands, unless it loads asynchronously. */
+static bool flags_say_log(int flags)
+{
+    return (flags & SERVER_IS_LOADING) && !(flags & SERVER_IS_LOADING_ASIDE);
+}
+
 bool is_replayed(server_context *context)
 {
     int flags = api.GetContextFlags(context);
-    /* While a server is loading, clients run no commands, unless it loads asynchronously. */
-    bool from_log = (flags & SERVER_IS_LOADING) && !(flags & SERVER_IS_LOADING_ASIDE);
-    return from_log || (flags & (SERVER_IS_REPLICATED | SERVER_IS_SLOT_IMPORT));
+    return flags_say_log(flags) || (flags & api.replicated_flags);
+}
+
+bool is_from_log(server_context *context)
+{
+    return flags_say_log(api.GetContextFlags(context));
 }
 
 int reply_ok(server_context *context)

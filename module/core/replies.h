@@ -46,6 +46,9 @@ int reply_internal(server_context *context);
  * is, and the limits of this node's configuration do not apply. */
 bool is_replayed(server_context *context);
 
+/* True if the command comes from the append-only file that this server is loading. */
+bool is_from_log(server_context *context);
+
 /* An argument for an error message: in quotes, unprintable bytes as \xNN, truncated. */
 #define QUOTED_SIZE 64
 const char *quoted(const server_string *string, char out[QUOTED_SIZE]);

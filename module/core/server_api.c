@@ -19,5 +19,9 @@ const char *server_api_load(server_context *context)
 #undef X
     void *own; /* Valkey also has every function under a name of its own */
     api.is_valkey = head->get_api("ValkeyModule_CreateCommand", (void *)&own) == SERVER_OK;
+    api.version = api.GetServerVersion ? api.GetServerVersion() : 0;
+    api.replicated_flags = SERVER_IS_REPLICATED;
+    if (server_is_valkey(SERVER_VERSION(9, 0)))
+        api.replicated_flags |= SERVER_VALKEY_IS_SLOT_IMPORT;
     return missing;
 }

@@ -1,6 +1,11 @@
 /*
  * The part of the module API of Redis 7.0 (and later) and Valkey that Bloomery uses, declared here.
  *
+ * The constants were compared with the headers of Redis 7.0, 8.0 and Valkey 8.1, 9.1. They have the
+ * same value in all of them, except those that are named after a server, as in SERVER_VALKEY_…:
+ * another server may use the same bit for something else. Use such a constant only after
+ * server_is_redis() or server_is_valkey().
+ *
  * The server calls RedisModule_OnLoad() with a context whose first word is a function that finds
  * all others by name. server_api_load() looks each up once. A function that the server does not
  * have stays NULL, which is how features of newer servers are detected; required ones are checked.
@@ -48,14 +53,15 @@ enum {
     SERVER_IS_LOADING = 1 << 13,
     SERVER_CLIENT_RESP3 = 1 << 22,
     SERVER_IS_LOADING_ASIDE = 1 << 23, /* async loading: a replica that still serves its old data */
-    SERVER_IS_SLOT_IMPORT = 1 << 25, /* Valkey 9: sent by the node that gives a slot away */
+    SERVER_VALKEY_IS_SLOT_IMPORT = 1 << 25, /* Valkey 9: sent by the node that gives a slot away;
+                                               Redis 8: debug commands are enabled */
 };
 
 /* SetModuleOptions() */
 enum {
     SERVER_HANDLES_IO_ERRORS = 1 << 0,
     SERVER_HANDLES_ASYNC_LOADING = 1 << 2,
-    SERVER_HANDLES_SLOT_MIGRATION = 1 << 5, /* Valkey 9 */
+    SERVER_VALKEY_HANDLES_SLOT_MIGRATION = 1 << 5, /* Valkey 9 */
 };
 
 /* NotifyKeyspaceEvent() */
@@ -79,7 +85,8 @@ enum {
     SERVER_CONFIG_DEFAULT = 0,
     SERVER_CONFIG_IMMUTABLE = 1 << 0,
     SERVER_CONFIG_MEMORY = 1 << 7,
-    SERVER_CONFIG_UNPREFIXED = 1 << 9, /* Redis 8: name without the module's prefix */
+    SERVER_REDIS_CONFIG_UNPREFIXED = 1 << 9, /* Redis 8: the name, or "name|alias", as it is given;
+                                                Valkey 9.1: an unsigned number */
 };
 
 typedef int server_command_function(server_context *context, server_string **argv, int argc);
@@ -248,6 +255,8 @@ typedef struct server_command_info {
     X(1, int, StringToDouble, (const server_string *, double *))                                   \
     X(1, server_string *, CreateString, (server_context *, const char *, size_t))                  \
     X(1, void, FreeString, (server_context *, server_string *))                                    \
+    X(1, void, RetainString, (server_context *, server_string *))                                  \
+    X(1, int, StringAppendBuffer, (server_context *, server_string *, const char *, size_t))       \
     /* replies */                                                                                  \
     X(1, int, WrongArity, (server_context *))                                                      \
     X(1, int, ReplyWithError, (server_context *, const char *))                                    \
@@ -282,6 +291,7 @@ typedef struct server_command_info {
     X(1, int, IsIOError, (server_io *))                                                            \
     X(1, void, LogIOError, (server_io *, const char *level, const char *format, ...))              \
     X(1, server_context *, GetContextFromIO, (server_io *))                                        \
+    X(1, const server_string *, GetKeyNameFromIO, (server_io *))                                   \
     X(1, void, EmitAOF, (server_io *, const char *command, const char *format, ...))               \
     X(1, void, DigestAddStringBuffer, (server_digest *, const char *, size_t))                     \
     X(1, void, DigestAddLongLong, (server_digest *, long long))                                    \
@@ -322,11 +332,27 @@ typedef struct server_api {
     SERVER_FUNCTIONS(X)
 #undef X
     bool is_valkey;
+    int version; /* as SERVER_VERSION(); 0: unknown */
+    int replicated_flags; /* of GetContextFlags(): the command comes from a primary or from the node
+                             that gives a slot away */
 } server_api;
 
 extern server_api api;
 
 /* Fills `api`. Returns NULL, or the name of a required function that is missing. */
 const char *server_api_load(server_context *context);
+
+#define SERVER_VERSION(major, minor) ((major) << 16 | (minor) << 8)
+
+/* True if the server is Redis, or Valkey, of this version or later. */
+static inline bool server_is_redis(int version)
+{
+    return !api.is_valkey && api.version >= version;
+}
+
+static inline bool server_is_valkey(int version)
+{
+    return api.is_valkey && api.version >= version;
+}
 
 #endif

@@ -5,15 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REDIS_8 0x00080000 /* as returned by GetServerVersion() */
 #define DEFAULT_MAX_KEY_BYTES (256LL << 20)
 #define MOST_KEY_BYTES (1LL << 40)
+#define ALIASED_SIZE 96 /* of a name and its alias */
+
+enum { DAMAGED_STOP, DAMAGED_DROP };
 
 static long long max_key_bytes = DEFAULT_MAX_KEY_BYTES;
+static int damaged_keys = DAMAGED_STOP;
 
 uint64_t settings_max_key_bytes(void)
 {
     return (uint64_t)max_key_bytes;
+}
+
+bool settings_drop_damaged(void)
+{
+    return damaged_keys == DAMAGED_DROP;
 }
 
 /* Half as much again: a saved object may exceed the limit a little, and grows in other steps when
@@ -47,19 +55,20 @@ int settings_register_count(server_context *context, const char *name, long long
                                      setting_get_number, setting_set_number, NULL, setting);
 }
 
-/* Servers that do not know the flag log a warning, so they are not asked. A name that another
- * module has is refused; then ours gets the prefix. */
-static bool may_be_unprefixed(void)
+/* The name of a setting with its alias. False: the server has no aliases. */
+static bool setting_with_alias(const char *name, char out[ALIASED_SIZE])
 {
-    return !api.is_valkey && api.GetServerVersion && api.GetServerVersion() >= REDIS_8;
+    snprintf(out, ALIASED_SIZE, "bloomery.%s|%s", name, name);
+    return server_is_redis(SERVER_VERSION(8, 0));
 }
 
 int settings_register_known_count(server_context *context, const char *name, long long preset,
                                   long long least, long long most, long long *setting)
 {
-    if (may_be_unprefixed() &&
-        api.RegisterNumericConfig(context, name, preset, SERVER_CONFIG_UNPREFIXED, least, most,
-                                  setting_get_number, setting_set_number, NULL,
+    char aliased[ALIASED_SIZE];
+    if (setting_with_alias(name, aliased) &&
+        api.RegisterNumericConfig(context, aliased, preset, SERVER_REDIS_CONFIG_UNPREFIXED, least,
+                                  most, setting_get_number, setting_set_number, NULL,
                                   setting) == SERVER_OK)
         return SERVER_OK;
     return settings_register_count(context, name, preset, least, most, setting);
@@ -145,9 +154,10 @@ int settings_register_share(server_context *context, const char *name, const cha
 int settings_register_known_share(server_context *context, const char *name, const char *preset,
                                   share_setting *setting)
 {
-    if (may_be_unprefixed() &&
-        api.RegisterStringConfig(context, name, preset, SERVER_CONFIG_UNPREFIXED, setting_get_share,
-                                 setting_set_share, NULL, setting) == SERVER_OK)
+    char aliased[ALIASED_SIZE];
+    if (setting_with_alias(name, aliased) &&
+        api.RegisterStringConfig(context, aliased, preset, SERVER_REDIS_CONFIG_UNPREFIXED,
+                                 setting_get_share, setting_set_share, NULL, setting) == SERVER_OK)
         return SERVER_OK;
     return settings_register_share(context, name, preset, setting);
 }
@@ -156,6 +166,11 @@ int settings_register_known_share(server_context *context, const char *name, con
 
 int settings_register(server_context *context)
 {
-    return settings_register_bytes(context, "max-key-bytes", DEFAULT_MAX_KEY_BYTES, 1 << 16,
-                                   MOST_KEY_BYTES, &max_key_bytes);
+    static const char *names[] = {"stop", "drop"};
+    static const int values[] = {DAMAGED_STOP, DAMAGED_DROP};
+    int failed = settings_register_bytes(context, "max-key-bytes", DEFAULT_MAX_KEY_BYTES, 1 << 16,
+                                         MOST_KEY_BYTES, &max_key_bytes);
+    failed |= settings_register_choice_at_start(context, "damaged-keys", DAMAGED_STOP, names,
+                                                values, 2, &damaged_keys);
+    return failed ? SERVER_ERR : SERVER_OK;
 }

@@ -10,11 +10,14 @@
 
 /* All functions that register something return SERVER_OK or SERVER_ERR. */
 
-/* Registers max-key-bytes. */
+/* Registers max-key-bytes and damaged-keys. */
 int settings_register(server_context *context);
 
 /* The memory that one key may take before commands that would add to it are refused. */
 uint64_t settings_max_key_bytes(void);
+
+/* True if the server may start without keys that are damaged in its append-only file. */
+bool settings_drop_damaged(void);
 
 /* The memory that the payload of a client's RESTORE may take. */
 uint64_t settings_load_limit(void);
@@ -41,8 +44,8 @@ int settings_register_choice_at_start(server_context *context, const char *name,
                                       const char **names, const int *values, int count,
                                       int *setting);
 
-/* Settings that RedisBloom has in Redis 8: there they are registered without the prefix
- * `bloomery.`, unless another module has them; on other servers with it. */
+/* Settings that RedisBloom has in Redis 8: there they can also be called without the prefix
+ * `bloomery.`, unless another module has that name. */
 int settings_register_known_count(server_context *context, const char *name, long long preset,
                                   long long least, long long most, long long *setting);
 int settings_register_known_share(server_context *context, const char *name, const char *preset,

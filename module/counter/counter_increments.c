@@ -1,6 +1,7 @@
 /* COUNTER.INCRBY, MINCRBY, DEL, and what they replicate (counter_type.h explains why). Each command
  * is one batch of the library: all of it is applied, or nothing. */
 #include "module/core/arguments.h"
+#include "module/core/replicate_as.h"
 #include "module/core/replies.h"
 #include "module/core/settings.h"
 #include "module/counter/counter_type.h"
@@ -137,13 +138,14 @@ static bool counting_in_time(server_context *context, const counter_table *table
 
 /* ---- what is replicated --------------------------------------------------------------------- */
 
-/* `before`: the table's time before the command with these arguments. */
+/* `before`: the table's time before the command with these arguments. SENT, which may follow the
+ * operations, means nothing to replicas. */
 static void counter_replicate_apply(server_context *context, server_string **argv,
                                     const counting *self, uint64_t before)
 {
-    static server_string *effect;
+    static kept_name effect = {.text = COUNTER_EFFECT_SAME};
     if (self->now <= before)
-        object_replicate_as(context, argv, COUNTER_EFFECT_SAME, &effect);
+        replicate_as(context, argv, 2 + (int)self->n * ARGUMENTS_EACH, &effect);
     else
         api.Replicate(context, "COUNTER.APPLY", "slv", argv[1], (long long)self->now, self->argv,
                       self->n * ARGUMENTS_EACH);

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 /*
  * Refused besides those that their flags exclude, as are our own internal commands: these copy
@@ -77,11 +78,24 @@ int once_watch_commands(server_context *context)
     return api.SubscribeToServerEvent(context, modules, once_forget_commands);
 }
 
+static bool text_is_word(const char *text, size_t len, const char *word)
+{
+    return len == strlen(word) && strncasecmp(text, word, len) == 0;
+}
+
+static bool text_is_among(const char *text, size_t len, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_is_word(text, len, words[i]))
+            return true;
+    return false;
+}
+
 static bool reply_is_word(server_reply *reply, const char *word)
 {
     size_t len;
     const char *text = api.CallReplyStringPtr(reply, &len);
-    return text && len == strlen(word) && memcmp(text, word, len) == 0;
+    return text && text_is_word(text, len, word);
 }
 
 static int reply_number_at(server_reply *reply, size_t at)
@@ -107,6 +121,18 @@ static unsigned command_parse_flags(server_reply *flags)
     return found;
 }
 
+/* What a command's name says about it: the server's own name of it, which rename-command does not
+ * change. */
+static unsigned command_name_flags(const char *name, size_t len)
+{
+    if (text_is_among(name, len, refused_names, sizeof refused_names / sizeof refused_names[0]) ||
+        family_is_internal(name, len))
+        return IS_REFUSED;
+    if (!text_is_among(name, len, verbatim_names, sizeof verbatim_names / sizeof verbatim_names[0]))
+        return 0;
+    return api.is_valkey && text_is_word(name, len, not_verbatim_in_valkey) ? 0 : IS_VERBATIM;
+}
+
 /* One command in the reply of COMMAND INFO: name, arity, flags, the range of its keys, and three
  * more fields before its subcommands, such as XGROUP CREATE. */
 static command_traits command_parse_traits(server_reply *about)
@@ -127,22 +153,11 @@ static command_traits command_parse_traits(server_reply *about)
     server_reply *parts = api.CallReplyArrayElement(about, AT_PARTS);
     if (parts && api.CallReplyLength(parts) > 0)
         traits.flags |= HAS_PARTS;
-    /* The command's own name, also if it was renamed. */
+    size_t len = 0;
     server_reply *name = api.CallReplyArrayElement(about, AT_NAME);
-    for (size_t i = 0; name && i < sizeof verbatim_names / sizeof verbatim_names[0]; i++)
-        if (reply_is_word(name, verbatim_names[i]))
-            traits.flags |= IS_VERBATIM;
-    if (name && api.is_valkey && reply_is_word(name, not_verbatim_in_valkey))
-        traits.flags &= ~(unsigned)IS_VERBATIM;
+    const char *text = name ? api.CallReplyStringPtr(name, &len) : NULL;
+    traits.flags |= text ? command_name_flags(text, len) : IS_REFUSED;
     return traits;
-}
-
-static bool once_refuses_name(const char *name, size_t len)
-{
-    for (size_t i = 0; i < sizeof refused_names / sizeof refused_names[0]; i++)
-        if (len == strlen(refused_names[i]) && memcmp(name, refused_names[i], len) == 0)
-            return true;
-    return family_is_internal(name, len);
 }
 
 static command_traits command_ask_server(server_context *context, const char *name, size_t len)
@@ -156,8 +171,6 @@ static command_traits command_ask_server(server_context *context, const char *na
     }
     if (reply)
         api.FreeCallReply(reply);
-    if (traits.flags && once_refuses_name(name, len))
-        traits.flags |= IS_REFUSED;
     return traits;
 }
 

@@ -83,7 +83,7 @@ static bool once_is_short(const once_check *self)
     return sum <= DONE_BYTES && self->argc - AT_COMMAND <= DONE_WORDS;
 }
 
-static server_string *done_name, *apply_name; /* made when they are first used */
+static kept_name done_name = {.text = ONCE_DONE}, apply_name = {.text = ONCE_APPLY};
 
 /* Replicates bry_window_add() of the id. Without AT it means the time that the guard has. */
 static void once_replicate_id(const once_check *self)
@@ -92,7 +92,7 @@ static void once_replicate_id(const once_check *self)
         api.Replicate(self->context, "WINDOW.ADD", "sscl", self->guard, self->id, "AT",
                       (long long)self->now);
     else if (once_is_short(self))
-        object_replicate_as(self->context, self->argv, ONCE_DONE, &done_name);
+        replicate_as(self->context, self->argv, self->argc, &done_name);
     else
         api.Replicate(self->context, "WINDOW.ADD", "ss", self->guard, self->id);
 }
@@ -263,7 +263,7 @@ static int once_call(once_check *self, const once_request *request)
     }
     once_total.applied++;
     if (in_one)
-        object_replicate_as(self->context, self->argv, ONCE_APPLY, &apply_name);
+        replicate_as(self->context, self->argv, self->argc, &apply_name);
     else
         once_replicate_id(self);
     api.NotifyKeyspaceEvent(self->context, SERVER_NOTIFY_MODULE, "once.applied", self->guard);
@@ -326,10 +326,7 @@ int once_command_apply(server_context *context, server_string **argv, int argc)
         return api.WrongArity(context);
     if (!is_replayed(context))
         return reply_internal(context);
-    server_string *own = argv[0];
-    argv[0] = object_kept_string(ONCE_DONE, &done_name);
-    window_command_add(context, argv, AT_COMMAND);
-    argv[0] = own;
+    window_add_as(context, argv, argc, &done_name);
     server_reply *reply = api.Call(context, api.StringPtrLen(argv[AT_COMMAND], NULL), "!Ev",
                                    argv + AT_COMMAND + 1, (size_t)(argc - AT_COMMAND - 1));
     if (reply && reply_is_error(reply))

@@ -80,7 +80,7 @@ void once_declare_keys(server_context *context, server_string **words, int n, in
 
 /*
  * Internal commands with the arguments of ONCE, so that they can be replicated without building a
- * new command (object_replicate_as()). Both happen at the time that the guard already has.
+ * new command (replicate_as()). Both happen at the time that the guard already has.
  *  ONCE.DONE guard id word …   adds the id, like WINDOW.ADD guard id; the words are ignored
  *  ONCE.APPLY guard id word …  also runs the command
  */

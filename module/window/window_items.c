@@ -83,6 +83,8 @@ typedef struct window_change {
     const char *name; /* of the command */
     const char *event;
     bool many; /* the items follow ITEMS */
+    kept_name *as; /* the command with all its `argc` arguments is replicated under this name */
+    int argc;
 } window_change;
 
 /* Determines the time of a change. A replayed command without AT happened at the time that the
@@ -102,7 +104,9 @@ static bool window_change_time(window_change *self)
  * usual case and much cheaper than building a new command; otherwise with its time. */
 static void window_replicate_change(const window_change *self, const item_batch *batch)
 {
-    if (self->at || window_by_events(&self->options) || self->now <= self->before)
+    if (self->as)
+        replicate_as(self->context, self->argv, self->argc, self->as);
+    else if (self->at || window_by_events(&self->options) || self->now <= self->before)
         api.ReplicateVerbatim(self->context);
     else if (self->many)
         api.Replicate(self->context, self->name, "sclcv", self->argv[1], "AT", (long long)self->now,
@@ -247,6 +251,12 @@ int window_command_add(server_context *context, server_string **argv, int argc)
         return api.WrongArity(context);
     if (!window_read_at(context, argv, argc, 3, NULL, NULL, &change.at))
         return SERVER_OK;
+    return window_add_items(context, argv, argv + 2, 1, &change);
+}
+
+int window_add_as(server_context *context, server_string **argv, int argc, kept_name *as)
+{
+    window_change change = {.name = "WINDOW.ADD", .as = as, .argc = argc};
     return window_add_items(context, argv, argv + 2, 1, &change);
 }
 

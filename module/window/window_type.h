@@ -20,6 +20,7 @@
 #define BLOOMERY_MODULE_WINDOW_TYPE_H
 
 #include "module/core/object.h"
+#include "module/core/replicate_as.h"
 
 #include <bloomery/window.h>
 
@@ -102,6 +103,10 @@ void window_count(held_object *object, size_t n);
 
 /* False if a generation began between the two times. */
 bool window_same_generation(const bry_window_options *options, uint64_t a, uint64_t b);
+
+/* Adds the item argv[2] to the window argv[1], for a replayed command at the time that the window
+ * has. The command is replicated under another name. */
+int window_add_as(server_context *context, server_string **argv, int argc, kept_name *as);
 
 server_command_function window_command_create, window_command_add, window_command_madd,
     window_command_exists, window_command_mexists, window_command_forget, window_command_advance,

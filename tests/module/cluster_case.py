@@ -16,22 +16,30 @@ class ClusterCase(Case):
         super().setUp()
 
     @contextlib.contextmanager
-    def moving(self, tag):
-        """The slot of this tag moves to a new node, which is yielded; no key has moved yet."""
-        slot = self.client("CLUSTER", "KEYSLOT", tag)
+    def other_node(self):
+        """A second node, without slots."""
         with Server(**self.SETTINGS) as other:
             there = other.client
             there("CLUSTER", "MEET", "127.0.0.1", self.server.port)
-            name, ours = there("CLUSTER", "MYID"), self.client("CLUSTER", "MYID")
+            name = there("CLUSTER", "MYID")
             self.wait_until(lambda: name in self.client("CLUSTER", "NODES") and
                             there("CLUSTER", "INFO").startswith(b"cluster_state:ok"),
                             "the nodes have met")
             self.addCleanup(self.client, "CLUSTER", "FORGET", name)
+            yield other
+            self.assertEqual(other.complaints(), "")
+
+    @contextlib.contextmanager
+    def moving(self, tag):
+        """The slot of this tag moves to a new node, which is yielded; no key has moved yet."""
+        slot = self.client("CLUSTER", "KEYSLOT", tag)
+        with self.other_node() as other:
+            there = other.client
+            name, ours = there("CLUSTER", "MYID"), self.client("CLUSTER", "MYID")
             self.addCleanup(self.client, "CLUSTER", "SETSLOT", slot, "STABLE")
             there("CLUSTER", "SETSLOT", slot, "IMPORTING", ours)
             self.client("CLUSTER", "SETSLOT", slot, "MIGRATING", name)
             yield other
-            self.assertEqual(other.complaints(), "")
 
     def move(self, key, other):
         self.client("MIGRATE", "127.0.0.1", other.port, key, 0, server_runner.PATIENCE * 1000)

@@ -101,7 +101,7 @@ class Keep(MovedAndReloaded, Replicated, Filters, Case):
 
 class Damaged(Damaging, Case):
     notes = True
-    kind = "a filter"
+    kind = "filter"
 
     def small(self, _="compact"):
         self.client("BF.RESERVE", "k", "0.001", 10, "EXPANSION", 7, "SEED", 8)

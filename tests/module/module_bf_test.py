@@ -13,7 +13,6 @@ from server_runner import Case, Client, Error, Server, pairs
 EXCHANGE = pathlib.Path(__file__).with_name("bf_exchange.txt")
 FOLDER = os.path.dirname(server_runner.MODULE or "")
 TAKEN = os.path.join(FOLDER, "names-taken.so")
-NEWER = os.path.join(FOLDER, "newer-server.so")
 SMALL_CHUNKS = os.path.join(FOLDER, "bloomery-small-chunks.so")
 
 
@@ -590,43 +589,6 @@ class Names(Case):
                            "KEYS", "k", "n")
             self.assertEqual(ours.client("DEBUG", "DIGEST"), digest)
             self.assertEqual(ours.client("BF.MEXISTS", "k", *range(3000)), [1] * 3000)
-
-
-class NewerServers(Case):
-    """What the module requests from Redis 8 and servers with categories, tested on a server that is
-    neither."""
-
-    def logged(self, *arguments):
-        server = Server()
-        self.addCleanup(server.__exit__)
-        del server.settings["loadmodule"]
-        (server.path / "more.conf").write_text(
-            f"loadmodule {NEWER} {server_runner.MODULE} {' '.join(arguments)}\n")
-        server.settings["include"] = str(server.path / "more.conf")
-        server.__enter__()
-        server.client("BF.ADD", "k", "a")
-        self.assertEqual(server.client("BF.INFO", "k", "CAPACITY"),
-                         [200 if "INITIAL_SIZE" in arguments else 100])
-        server.client("CONFIG", "SET", "bloomery.bf-initial-size", 7)
-        server.client("BF.ADD", "l", "a")
-        self.assertEqual(server.client("BF.INFO", "l", "CAPACITY"), [7])
-        return server.log
-
-    def test_settings_without_a_prefix(self):
-        names = {"bf-initial-size", "bf-error-rate", "bf-expansion-factor"}
-        for arguments, wanted in (((), names), (("INITIAL_SIZE", "200"), names),
-                                  (("taken",), set()), (("valkey",), set())):
-            found = set(re.findall(r"<bloomery> setting (\S+)", self.logged(*arguments)))
-            self.assertEqual(found, wanted, arguments)
-
-    def test_categories(self):
-        log = self.logged()
-        self.assertEqual(set(re.findall(r"> category (\S+)", log)), {"bloomery", "bloom"})
-        found = dict(re.findall(r"> categories (\S+) (.*)", log))
-        for name, categories in found.items():
-            self.assertEqual("bloom" in categories.split(), name.startswith("bf."), name)
-            self.assertIn("bloomery", categories.split(), name)
-        self.assertIn("bf.add", found)
 
 
 class PythonClient(Case):

@@ -103,7 +103,7 @@ class Keep(MovedAndReloaded, Replicated, Counters, Case):
 
 class Damaged(Damaging, Case):
     notes = True
-    kind = "a counter"
+    kind = "counter"
 
     def small(self, _):
         self.client("COUNTER.CREATE", "c", "WINDOW", "1h", "SEED", 8)

@@ -211,11 +211,8 @@ class Forged(module_fuzz_test.Fuzz):
             self.start_from(log, source)
 
     def start_from(self, log, source):
-        with_log = Server(**LOG)
-        folder = with_log.path / "appendonlydir"
-        folder.mkdir()
-        (folder / "appendonly.aof.1.base.aof").write_bytes(log)
-        (folder / "appendonly.aof.manifest").write_bytes(b"file appendonly.aof.1.base.aof seq 1 type b\n")
+        with_log = Server(**LOG, **{"bloomery.damaged-keys": "drop"})
+        with_log.write_log().write_bytes(log)
         ours = self.server
         with with_log:
             type(self).server = with_log

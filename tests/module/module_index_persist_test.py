@@ -126,7 +126,7 @@ class Keep(MovedAndReloaded, Replicated, Indexes, Case):
 
 
 class Damaged(Damaging, Case):
-    kind, engines = "an index", ENGINES
+    kind, engines = "index", ENGINES
 
     def small(self, engine):
         self.client("INDEX.CREATE", "i", "SEED", 8, "UNITS", 20, "CAPACITY", 30, "ENGINE", engine)

@@ -98,7 +98,7 @@ class Keep(MovedAndReloaded, Replicated, Maps, Case):
 
 
 class Damaged(Damaging, Case):
-    kind, engines = "a map", ("compact", "kbf")
+    kind, engines = "map", ("compact", "kbf")
 
     def small(self, engine):
         self.client("MAP.CREATE", "m", "SEED", 8, "CAPACITY", 60, "ENGINE", engine)

@@ -1,12 +1,11 @@
 """ONCE: a command at most once per id. Replies, refusals and permissions; module_once_persist_test.py
 tests persistence and replication, module_once_cluster_test.py clusters."""
 
-import os
 import sys
 import time
 
 import server_runner
-from server_runner import Case, Client, Error, Server, pairs
+from server_runner import Case, Client, Error, pairs
 
 # A command, its preparation, and a query of its effect.
 WRITES = {
@@ -617,62 +616,6 @@ class Users(Case):
         entry = pairs(self.client("ACL", "LOG")[0])
         self.assertEqual((entry[b"reason"], entry[b"object"].lower(), entry[b"username"]),
                          (b"command", b"set", b"till"))
-
-
-class OtherModules(Case):
-    """Modules that are loaded and unloaded, and have odd commands (odd_commands.c)."""
-
-    MODULE = os.path.join(os.path.dirname(server_runner.MODULE or ""), "odd-commands.so")
-
-    def setUp(self):
-        super().setUp()
-        self.assertTrue(os.path.exists(self.MODULE), "odd_commands is built")
-        self.client("ONCE.CREATE", "g", "WINDOW", "1h")
-
-    def load(self, flags):
-        self.client("MODULE", "LOAD", self.MODULE, flags)
-
-    def unload(self):
-        self.client("MODULE", "UNLOAD", "odd_commands")
-
-    def test_flags_that_change(self):
-        self.load("write")
-        self.assertEqual(self.client("ONCE", "g", 1, "ODD.WRITE", "k"), [1, 42])
-        self.unload()
-        self.refused("ERR", "ONCE", "g", 2, "ODD.WRITE", "k", text="unknown command")
-        self.load("readonly")
-        self.refused("ERR", "ONCE", "g", 2, "ODD.WRITE", "k", text="write commands only")
-        self.unload()
-        self.load("write")
-        self.assertEqual(self.client("ONCE", "g", 2, "ODD.WRITE", "k"), [1, 42])
-        self.unload()
-
-    def test_a_range_of_keys_without_a_step(self):
-        self.load("write")
-        self.assertEqual(self.client("ODD.STEP", "k"), 42)
-        self.refused("ERR", "ONCE", "g", 1, "ODD.STEP", "k", text="commands with keys only")
-        self.assertEqual(self.client("WINDOW.EXISTS", "g", 1), 0)
-        self.unload()
-
-    def test_a_guard_that_vanishes_meanwhile(self):
-        self.load("write")
-        with Server() as other:
-            other.client("MODULE", "LOAD", self.MODULE, "write")
-            self.follow(other)
-            self.assertEqual(self.client("ONCE", "g", 1, "ODD.DROP", "k", "g"), [1, 1])
-            self.assertEqual(self.client("EXISTS", "g"), 0)
-            self.client("ONCE.CREATE", "g", "WINDOW", "1h")
-            reply = self.client.ask("ONCE", "g", 1, "ODD.DROPFAIL", "k", "g")
-            self.assertEqual(str(reply), "ODD it failed")
-            self.assertEqual(self.client("EXISTS", "g"), 0)
-            self.client("ONCE.CREATE", "g", "WINDOW", "1h")
-            reply = self.client.ask("ONCE", "g", 1, "ODD.DROPFAIL", "k", "other")
-            self.assertEqual(str(reply), "ODD it failed")
-            self.assertEqual(self.client("WINDOW.EXISTS", "g", 1), 0)
-            self.caught_up()
-            self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
-            self.assertEqual(other.complaints(), "")
-        self.unload()
 
 
 if __name__ == "__main__":

@@ -29,11 +29,12 @@ class Pieces(Case):
             self.client(*command)
         return contents(self.client("DUMP", "k")), self.client("DEBUG", "DIGEST-VALUE", "k")
 
-    def loaded(self, *commands):
+    def loaded(self, *commands, **settings):
         """A server that has loaded an append-only file of these commands."""
-        server = Server()
+        server = Server(**settings)
         self.addCleanup(server.__exit__)
-        server.from_log(*commands)
+        server.write_log(*commands)
+        server.start()
         self.assertEqual(server.complaints(), "")
         return server
 
@@ -58,7 +59,7 @@ class Pieces(Case):
             self.assertEqual(*server.client("DEBUG", "DIGEST-VALUE", "half", "copy"))
             self.assertNotIn("is refused", server.log)
 
-    def test_bad_pieces_in_a_log(self):
+    def test_bad_pieces_that_are_dropped(self):
         """They are reported in the server's log and do not affect other keys."""
         for load in KINDS:
             payload, digest = self.payload(load)
@@ -69,13 +70,60 @@ class Pieces(Case):
                 [load, "u", 0, "xx"], [load, "u", 1, "x"], ["DEL", "u"], ["SET", "v", "x"],
                 [load, "v", 0, "x"], ["DEL", "v"], [load, "t", "first", "x"], [load, "t", -1, "x"],
                 [load, "t", 0, "x", "END"],
-                *([load, f"t{i}", 0, each, "LAST"] for i, each in enumerate(bad)))
+                *([load, f"t{i}", 0, each, "LAST"] for i, each in enumerate(bad)),
+                **{"bloomery.damaged-keys": "drop"})
             for text, times in (("the key already exists", 1), ("the first piece is missing", 1),
-                                ("it is not the next piece", 1), ("the key holds another type", 1),
-                                ("its arguments must be", 3), (" is refused: ", 6 + len(bad) + 1)):
+                                ("a piece is missing", 1), ("the key holds another type", 1),
+                                ("the arguments are not", 3), (" is refused: ", 6 + len(bad) + 1)):
                 self.assertEqual(server.log.count(text), times, text)
             self.assertEqual(server.client("KEYS", "*"), [b"k"])
             self.assertEqual(server.client("DEBUG", "DIGEST-VALUE", "k"), digest)
+
+    def test_bad_pieces_stop_the_start(self):
+        """The log names the key and says how to continue; the append-only file does not change."""
+        for load in KINDS:
+            payload, digest = self.payload(load)
+            good = [load, "k", 0, payload, "LAST"]
+            for bad, why in (([load, "t", 0, payload[:50] + b"?" + payload[51:], "LAST"], "BADDATA"),
+                             ([load, "t", 0, payload[:-1], "LAST"], "BADDATA"),
+                             ([load, "t", 7, payload, "LAST"], "the first piece is missing")):
+                server = Server()
+                self.addCleanup(server.__exit__)
+                log = server.write_log(good, bad, ["SET", "after", "x"])
+                before = log.read_bytes()
+                self.assertEqual(server.refuses(), 1, (load, why))
+                family = load.partition(".")[0].lower()
+                self.assertRegex(server.log, f"append-only file is damaged: {family} 't' is refused: "
+                                             f".*{why}.*bloomery.damaged-keys to drop")
+                self.assertEqual(log.read_bytes(), before)
+                self.assertEqual(server.complaints(), "")
+                server.settings["bloomery.damaged-keys"] = "drop"
+                server.start()
+                self.assertEqual(sorted(server.client("KEYS", "*")), [b"after", b"k"])
+                self.assertEqual(server.client("DEBUG", "DIGEST-VALUE", "k"), digest)
+
+    def test_other_payloads_stop_the_start(self):
+        """INDEX.INSTALL and FILTER.CHUNK in an append-only file, damaged by one bit."""
+        self.client("INDEX.CREATE", "i", "SEED", 1)
+        self.client("INDEX.ADD", "i", 1, "a", "b")
+        self.client("BF.MADD", "f", "a", "b")
+        unit, (iterator, chunk) = (self.client("INDEX.EXPORT", "i", 1),
+                                   self.client("BF.SCANDUMP", "f", 0))
+
+        def flipped(data):
+            return data[:-9] + bytes([data[-9] ^ 4]) + data[-8:]
+        create = ["INDEX.CREATE", "k", "SEED", 1]
+        for commands, damaged, family in (
+                ([create, ["INDEX.INSTALL", "k", 5, unit]],
+                 [create, ["INDEX.INSTALL", "k", 5, flipped(unit)]], "index"),
+                ([["FILTER.CHUNK", "k", iterator, chunk]],
+                 [["FILTER.CHUNK", "k", iterator, flipped(chunk)]], "filter")):
+            self.assertEqual(self.loaded(*commands).client("KEYS", "*"), [b"k"])
+            server = Server()
+            self.addCleanup(server.__exit__)
+            server.write_log(*damaged)
+            self.assertEqual(server.refuses(), 1)
+            self.assertIn(f"{family} 'k' is refused", server.log)
 
     def test_not_for_clients(self):
         """However a client sends it: otherwise 272 bytes of a forged index made an append-only file

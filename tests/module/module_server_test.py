@@ -310,8 +310,8 @@ class Memory(Case):
                         [b"counters" if family == "counter" else b"items"] for key in keys)
             self.assertEqual(self.told(family, "items"), items)
             usages = [self.client("MEMORY", "USAGE", key) for key in keys]
-            around = sum(usages) - self.told(family)
-            self.assertTrue(0 < around < 200 * len(keys), around)
+            around = sum(usages) - self.told(family)  # Valkey 8.1 adds nothing to what modules say
+            self.assertTrue(0 <= around < 200 * len(keys), around)
             self.client("FLUSHALL")
             self.assertEqual([self.told(family, what) for what in ("keys", "items", "bytes")],
                              [0, 0, 0])

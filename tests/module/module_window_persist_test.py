@@ -113,7 +113,7 @@ class Keep(MovedAndReloaded, Replicated, Windows, Case):
 
 
 class Damaged(Damaging, Case):
-    kind, engines = "a window", ("compact", "fbf")
+    kind, engines = "window", ("compact", "fbf")
 
     def small(self, engine):
         self.client("WINDOW.CREATE", "w", "WINDOW", "60s", "SEED", 8, "CAPACITY", 60, "ENGINE",

@@ -299,7 +299,7 @@ class Followed(Compared):
 class Damaging:
     """Damaged payloads. The server's own checksum is switched off for these.
 
-    A class with these tests has `kind`, the log's name of a key ("a map"); small(engine), the
+    A class with these tests has `kind`, the name of the family ("map"); small(engine), the
     payload of a small key made with one of the `engines`; and uses(key), commands that query and
     change the key made from such a payload. Of 400 flipped bits, fewer than `unnoticed` may be
     accepted. `notes` says whether such keys have a note.
@@ -358,7 +358,7 @@ class Damaging:
             for end in (*range(0, 100), *range(100, len(dump) - 10, 53)):
                 self.assertFalse(self.try_restore(dump[:end] + dump[-10:]), end)
                 self.assertFalse(self.try_restore(dump[:end]), end)
-        self.assertIn(f"{self.kind} is refused", self.server.log)
+        self.assertIn(f"{self.kind} 't' is refused: ", self.server.log)
 
     def test_flipped(self):
         """A checksum covers every byte of a frame."""
@@ -371,7 +371,7 @@ class Damaging:
                 changed[at] ^= 1 << source.randrange(8)
                 taken += self.try_restore(bytes(changed))
             self.assertLess(taken, self.unnoticed)
-        self.assertRegex(self.server.log, self.kind + r" is refused: .* at byte \d+ \(BADDATA\)")
+        self.assertRegex(self.server.log, self.kind + r" 't' is refused: .* at byte \d+ \(BADDATA\)")
 
     def test_newer_encoding(self):
         dump = bytearray(next(self.payloads()))

@@ -5,10 +5,11 @@ Every test program is called as
     PROGRAM SERVER MODULE [PRELOAD]
 
 SERVER is redis-server or valkey-server, by name or path; MODULE is bloomery.so; PRELOAD is the
-sanitizer's library if the module needs one. If there is no such server, the program says so and
-exits with 77, which ctest counts as skipped.
+sanitizer's library if the module needs one. If there is no such server, the program says so, with
+the reason of scripts/servers, and exits with 77, which ctest counts as skipped.
 """
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -125,6 +126,13 @@ class Client:
         return fields
 
 
+def version_of(client):
+    """The server's name and version, such as ("valkey", (9, 1))."""
+    about = client.info("server")  # Valkey also has redis_version, of the Redis it is compatible with
+    name = "valkey" if "valkey_version" in about else "redis"
+    return name, tuple(map(int, about[f"{name}_version"].split(".")[:2]))
+
+
 def pairs(reply):
     """A map from RESP2's flat list."""
     return reply if isinstance(reply, dict) else dict(zip(reply[::2], reply[1::2]))
@@ -175,14 +183,19 @@ class Server:
 
     def refuses(self):
         """Tries to start it; returns its exit code, or None if it starts."""
+        self.stop()
         self.port = free_port()
         return None if self._try_start() else self.process.returncode
 
-    def from_log(self, *commands):
-        """Starts it on an append-only file of these commands."""
+    def write_log(self, *commands):
+        """Gives it an append-only file of these commands; returns its path."""
         self.settings["appendonly"] = "yes"
-        (self.path / "appendonly.aof").write_bytes(b"".join(map(encode, commands)))
-        self.start()
+        folder = self.path / "appendonlydir"
+        folder.mkdir()
+        log = folder / "appendonly.aof.1.base.aof"
+        log.write_bytes(b"".join(map(encode, commands)))
+        (folder / "appendonly.aof.manifest").write_text(f"file {log.name} seq 1 type b\n")
+        return log
 
     def _try_start(self):
         self._launch()
@@ -271,6 +284,11 @@ class Case(unittest.TestCase):
     def client(self):
         return self.server.client
 
+    def is_server(self, name, since=(0, 0)):
+        """True if the server is "redis" or "valkey" of this version or later."""
+        found, version = version_of(self.client)
+        return found == name and version >= since
+
     def refused(self, word, *command, text=""):
         """The command returns an error with this code and does not change the data."""
         before = self.client("DEBUG", "DIGEST")
@@ -296,13 +314,17 @@ class Case(unittest.TestCase):
 
     def rewrite(self):
         """BGREWRITEAOF, and waits until it is done."""
-        def busy():
-            now = self.client.info("persistence")
-            return now["aof_rewrite_in_progress"] or now["aof_rewrite_scheduled"]
-        self.wait_until(lambda: not busy(), "nobody else rewrites")
+        self.wait_rewritten(self.server)
         self.client("BGREWRITEAOF")
-        self.wait_until(lambda: not busy(), "the log is rewritten")
+        self.wait_rewritten(self.server)
         self.assertEqual(self.client.info("persistence")["aof_last_bgrewrite_status"], "ok")
+
+    def wait_rewritten(self, server):
+        """A server that rewrites its log, as a new replica does, may ignore SIGTERM."""
+        def busy():
+            now = server.client.info("persistence")
+            return now["aof_rewrite_in_progress"] or now["aof_rewrite_scheduled"]
+        self.wait_until(lambda: not busy(), "the log is rewritten")
 
     def follow(self, replica, source=None):
         """Makes one server the replica of another, by default of this case's."""
@@ -323,9 +345,16 @@ class Case(unittest.TestCase):
             time.sleep(0.02)
 
 
+def why_no_server():
+    given = pathlib.Path(*sys.argv[1:2])
+    with contextlib.suppress(OSError):
+        return (given.parent / "skipped").read_text().strip()
+    return f"there is no {given} here"
+
+
 def main():
     if not SERVER:
-        print(f"skipped: there is no {' '.join(sys.argv[1:2]) or 'server given'} here")
+        print(f"skipped: {why_no_server()}")
         sys.exit(SKIPPED)
     result = unittest.main(argv=sys.argv[:1], exit=False).result
     if not result.wasSuccessful():
