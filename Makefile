@@ -67,7 +67,8 @@ test:
 	@scripts/packages test
 	@scripts/npm-packages build-test/clients-node
 	@echo "== plain"
-	@$(call build,build-test,$(tests))
+	@scripts/servers build-test/servers bookworm-backports trixie & servers=$$!; \
+		$(call build,build-test,$(tests)) || { kill $$servers; exit 1; }; wait $$servers
 	@$(ctest) --test-dir build-test -LE soak
 	@echo "== address and undefined-behaviour sanitizers"
 	@$(call build,build-asan,$(sanitized) -DBLOOMERY_SANITIZE=address)
@@ -83,6 +84,7 @@ test:
 # SOAK_TIME seconds.
 soak:
 	@scripts/packages soak
+	@scripts/servers build-test/servers bookworm-backports trixie sid
 	@$(call build,build-test,$(tests))
 	@$(ctest) --test-dir build-test -L soak --no-tests=ignore
 	@$(call build,build-asan,$(sanitized) -DBLOOMERY_SANITIZE=address)
