@@ -212,7 +212,7 @@ class Forged(module_fuzz_test.Fuzz):
 
     def start_from(self, log, source):
         with_log = Server(**LOG, **{"bloomery.damaged-keys": "drop"})
-        with_log.write_log().write_bytes(log)
+        with_log.write_base(log)
         ours = self.server
         with with_log:
             type(self).server = with_log

@@ -1,9 +1,12 @@
-"""Random commands in ONCE and beside it, in pipelines, transactions, scripts and functions, with
-clients that wait for lists and keys that expire: a replica, its replica and the append-only files
-of all have the same data, and identical guards.
+"""Random commands of every family in ONCE and beside it, in pipelines, transactions, scripts and
+functions, of several clients at once, with clients that wait for lists and keys that expire: a
+replica, its replica, the append-only files of all, and such a file after its rewrite, have the same
+data, and identical guards.
 
     PROGRAM SERVER MODULE [PRELOAD]      12 rounds; BLOOMERY_ONCE_FUZZ_SECONDS=n runs for n seconds
-                                         instead, BLOOMERY_ONCE_FUZZ_SEED=n sets the seed
+                                         instead, BLOOMERY_ONCE_FUZZ_COMMANDS=n for n commands;
+                                         BLOOMERY_ONCE_FUZZ_SEED=n sets the seed,
+                                         BLOOMERY_ONCE_FUZZ_THREADS=n the servers' io-threads
 """
 
 import os
@@ -15,15 +18,19 @@ import server_runner
 from server_runner import Case, Client, Server, encode
 
 SECONDS = float(os.environ.get("BLOOMERY_ONCE_FUZZ_SECONDS", "0"))
+LEAST_COMMANDS = int(os.environ.get("BLOOMERY_ONCE_FUZZ_COMMANDS", "0"))
 SEED = int(os.environ.get("BLOOMERY_ONCE_FUZZ_SEED", "1"))
+THREADS = os.environ.get("BLOOMERY_ONCE_FUZZ_THREADS", "1")
 ROUNDS = 12
+CLIENTS = 4
 
 HOUR = 3600_000
 GUARDS = {"ahead": [HOUR], "hour": [HOUR], "small": [HOUR, "CAPACITY", 20, "ERROR", "1e-4"],
           "brief": [7, "CAPACITY", 50], "full": [HOUR, "CAPACITY", 20, "MAXMEM", "4kb"]}
 OBJECTS = (["COUNTER.CREATE", "c", "WINDOW", HOUR], ["COUNTER.CREATE", "cb", "WINDOW", 20],
            ["WINDOW.CREATE", "win", "WINDOW", HOUR], ["MAP.CREATE", "m"],
-           ["BF.RESERVE", "b", 0.01, 100])
+           ["BF.RESERVE", "b", 0.01, 100], ["INDEX.CREATE", "i", "UNITS", 8, "CAPACITY", 500],
+           ["MAP.CREATE", "mk", "ENGINE", "kbf", "CAPACITY", 500, "ERROR", 0.01, "VALUES", 99])
 NAMES = {"N": ["n1", "n2", "v1", "v2", "v3"], "V": ["v1", "v2", "v3"], "H": ["h1", "h2"],
          "L": ["l1", "l2"], "S": ["s1", "s2"], "K": ["n1", "v1", "h1", "l1", "l2", "s1", "x", "z"]}
 # Capitals stand for keys, w for a word, w… for some.
@@ -34,8 +41,9 @@ COMMANDS = [line.split() for line in """
     EXPIRE K -1, GETEX V PX 3, GETSET N 1, INCRBYFLOAT N 1.5, DEL K K, UNLINK H, RENAME L L,
     LMOVE L L LEFT RIGHT, LPOP L, XADD x * f w, ZADD z INCR 1 w, MOVE K 3, COPY L L DB 3 REPLACE,
     COUNTER.INCRBY c w 3 w, COUNTER.MINCRBY c a 1 w b 2 w, COUNTER.INCRBY cb a 1 w,
-    COUNTER.DEL c w, WINDOW.ADD win w, WINDOW.FORGET win w, BF.ADD b w, MAP.SET m w 5, MAP.DEL m w,
-    GET N, NONE K, BLPOP L 0.001
+    COUNTER.DEL c w, WINDOW.ADD win w, WINDOW.FORGET win w, BF.ADD b w, BF.MADD b w…, BF.DEL b w,
+    MAP.SET m w 5, MAP.DEL m w, MAP.SET mk w 7, MAP.UPDATE m w 6, INDEX.ADD i 3 w, INDEX.ADD i 5 w…,
+    INDEX.DEL i 3 w, INDEX.DROP i 5, GET N, NONE K, BLPOP L 0.001
     """.replace("\n", " ").split(",")]
 CALL_EACH = """local i = 1
     while i <= #ARGV do
@@ -49,6 +57,8 @@ WAITING = (["BLPOP", "l1", "l2", 0], ["BLMOVE", "l1", "l2", "LEFT", "RIGHT", 0],
 
 
 class Source(random.Random):
+    made = 0  # number of commands so far
+
     def word(self):
         return self.choice((str(self.randrange(20)), "", self.randbytes(3), "long " * 25, "v" * 128,
                             str(self.getrandbits(64) - 2**63)))
@@ -63,6 +73,7 @@ class Source(random.Random):
         return [self.word()] if sign == "w" else [sign]
 
     def command(self):
+        self.made += 1
         first, *signs = self.choice(COMMANDS)
         return [self.choice((first, first.lower())),
                 *(word for sign in signs for word in self.words(sign))]
@@ -86,7 +97,7 @@ class Source(random.Random):
 
 
 class Fuzz(Case):
-    SETTINGS = {"appendonly": "yes", "appendfsync": "no"}
+    SETTINGS = {"appendonly": "yes", "appendfsync": "no", "io-threads": THREADS}
 
     def furnish(self):
         self.client.pipeline([["ONCE.CREATE", guard, "WINDOW", *options]
@@ -121,10 +132,16 @@ class Fuzz(Case):
         waiting = [Client(self.server.port) for _ in WAITING]
         for client, command in zip(waiting, WAITING):
             client.socket.sendall(encode(command))
+        clients = [Client(self.server.port) for _ in range(CLIENTS)]
         for _ in range(3):
             self.furnish()
-            self.client.pipeline([one for _ in range(60) for one in source.commands()])
-        for client in waiting:
+            batches = [[one for _ in range(60) for one in source.commands()] for _ in clients]
+            for client, batch in zip(clients, batches):  # all at once
+                client.socket.sendall(b"".join(map(encode, batch)))
+            for client, batch in zip(clients, batches):
+                for _ in batch:
+                    client._read()
+        for client in (*waiting, *clients):
             client.close()
 
     def test_the_same_everywhere(self):
@@ -136,7 +153,8 @@ class Fuzz(Case):
         with Server(**self.SETTINGS) as middle, Server(**self.SETTINGS) as last:
             self.follow(middle)
             self.follow(last, middle)
-            while time.monotonic() < end if SECONDS else rounds < ROUNDS:
+            while (time.monotonic() < end if SECONDS else source.made < LEAST_COMMANDS
+                   if LEAST_COMMANDS else rounds < ROUNDS):
                 rounds += 1
                 self.round(source)
                 wanted, where = self.settled(), f"seed {SEED}, round {rounds}"
@@ -154,6 +172,12 @@ class Fuzz(Case):
                 self.assertEqual(self.state(server), wanted)
                 self.assertNotIn("sending an error", server.log)
                 self.assertEqual(server.complaints(), "")
+            for preamble in ("no", "yes"):
+                self.client("CONFIG", "SET", "aof-use-rdb-preamble", preamble)
+                self.rewrite()
+                self.server.restart()
+                self.assertEqual(self.state(self.server), wanted)
+        print(f"{source.made} commands, {rounds} rounds")
 
     def offset(self, server):
         about = server.client.info("replication")

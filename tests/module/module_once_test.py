@@ -1,5 +1,5 @@
 """ONCE: a command at most once per id. Replies, refusals and permissions; module_once_persist_test.py
-tests persistence and replication, module_once_cluster_test.py clusters."""
+tests persistence and replication, module_cluster_test.py clusters."""
 
 import sys
 import time

@@ -100,6 +100,26 @@ def resealed(contents_, change):
     return out + resealed(contents_[at:], lambda others: others)
 
 
+def with_false_length(contents_, source):
+    """The same with one frame that says another length, with a valid checksum of that."""
+    lies = []
+
+    def choose(frames):
+        lies.append((source.randrange(len(frames)), source.choice((0, 1, 7, 1 << 20, (1 << 32) - 1))))
+        return frames
+    resealed(contents_, choose)
+    number, length = lies[0]
+    at = contents_.find(MAGIC) + HEADER
+    chain = contents_[at - 8:at]
+    for _ in range(number):
+        size, = struct.unpack_from("<I", contents_, at + 4)
+        chain = contents_[at + 16 + size:at + 24 + size]
+        at += 24 + size
+    head = contents_[at:at + 4] + struct.pack("<I", length)
+    check = xxhash.xxh3_64_intdigest(head, seed=struct.unpack("<Q", chain)[0])
+    return contents_[:at] + head + struct.pack("<Q", check) + contents_[at + 16:]
+
+
 # ---- chunks of BF.SCANDUMP (module/bf/bf_dump.c) -------------------------------------------------
 
 CHUNK_HEAD = 40

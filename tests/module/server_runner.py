@@ -187,15 +187,20 @@ class Server:
         self.port = free_port()
         return None if self._try_start() else self.process.returncode
 
-    def write_log(self, *commands):
-        """Gives it an append-only file of these commands; returns its path."""
+    def write_base(self, data, kind="aof"):
+        """Gives it an append-only file, or with kind "rdb" one that is a snapshot; returns its
+        path."""
         self.settings["appendonly"] = "yes"
         folder = self.path / "appendonlydir"
-        folder.mkdir()
-        log = folder / "appendonly.aof.1.base.aof"
-        log.write_bytes(b"".join(map(encode, commands)))
-        (folder / "appendonly.aof.manifest").write_text(f"file {log.name} seq 1 type b\n")
-        return log
+        folder.mkdir(exist_ok=True)
+        base = folder / f"appendonly.aof.1.base.{kind}"
+        base.write_bytes(data)
+        (folder / "appendonly.aof.manifest").write_text(f"file {base.name} seq 1 type b\n")
+        return base
+
+    def write_log(self, *commands):
+        """Gives it an append-only file of these commands; returns its path."""
+        return self.write_base(b"".join(map(encode, commands)))
 
     def _try_start(self):
         self._launch()
