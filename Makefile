@@ -84,6 +84,7 @@ test:
 # SOAK_TIME seconds.
 soak:
 	@scripts/packages soak
+	@scripts/npm-packages build-test/clients-node
 	@scripts/servers build-test/servers bookworm-backports trixie sid
 	@$(call build,build-test,$(tests))
 	@$(ctest) --test-dir build-test -L soak --no-tests=ignore

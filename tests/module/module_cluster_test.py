@@ -50,6 +50,12 @@ class Cluster(ClusterCase):
         self.refused("CROSSSLOT", "ONCE", "{b}guard", 3, "INCR", "{a}n")
         call = "return redis.call('ONCE', KEYS[1], ARGV[1], 'INCR', KEYS[2])"
         self.assertEqual(self.client("EVAL", call, 2, "{a}guard", "{a}n", 4), [1, 2])
+
+    def test_once_in_a_script_with_another_slot(self):
+        if self.is_server("valkey", (9, 1)):
+            self.skipTest("after such a call, all calls of scripts fail on this server, also without "
+                          "us")
+        self.client("ONCE.CREATE", "{a}guard", "WINDOW", "1h")
         sly = "return redis.call('ONCE', KEYS[1], ARGV[1], 'INCR', '{b}n')"
         reply = self.client.ask("EVAL", sly, 1, "{a}guard", 5)
         self.assertIsInstance(reply, Error)
