@@ -178,9 +178,9 @@ int bf_command_scandump(server_context *context, server_string **argv, int argc)
     if (!object_open(context, &filter_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
     if (!opened.object)
-        bf_error(context, "ERR not found");
+        reply_error_text(context, "ERR not found");
     else if (api.StringToLongLong(argv[2], &iterator) != SERVER_OK || iterator < 0)
-        bf_error(context, "Second argument must be numeric");
+        reply_error_text(context, "Second argument must be numeric");
     else
         dump_chunk(context, opened.object, (uint64_t)iterator);
     object_close(&opened);
@@ -203,10 +203,10 @@ static bool loadchunk_parse(const char *sent, size_t len, uint64_t iterator, chu
 }
 
 /* All chunks have arrived: makes the filter from them. */
-static bry_status loadchunk_finish(server_context *context, const server_string *key,
-                                   held_object *object, const chunk_head *head)
+static bry_status loadchunk_finish(server_context *context, held_object *object,
+                                   const chunk_head *head)
 {
-    char name[QUOTED_SIZE], reason[LOAD_REASON_SIZE];
+    char reason[LOAD_REASON_SIZE];
     state_sink whole;
     bry_sink sink = {state_sink_write, &whole};
     state_sink_begin(&whole);
@@ -217,17 +217,14 @@ static bry_status loadchunk_finish(server_context *context, const server_string 
     load.max_bytes = is_replayed(context) ? 0 : settings_load_limit();
     bry_status status = object_load_pieces(object, &load);
     if (status != BRY_OK)
-        api.Log(context, "warning", "filter %s is refused: %s", quoted(key, name),
+        api.Log(context, "warning", "a filter is refused: %s",
                 object_load_reason(&load, status, reason));
     return status;
 }
 
-/* Only chunks that a primary accepted are replayed, so one that is refused then is damaged. */
-static int loadchunk_refused(server_context *context, const server_string *key, bry_status status)
+static int loadchunk_refused(server_context *context, bry_status status)
 {
-    if (is_replayed(context))
-        return object_load_refused(context, &filter_family, key, bry_status_text(status));
-    return status == BRY_E_BADDATA || status == BRY_E_VERSION ? bf_error(context, bad_data)
+    return status == BRY_E_BADDATA || status == BRY_E_VERSION ? reply_error_text(context, bad_data)
                                                               : reply_status(context, status);
 }
 
@@ -248,10 +245,10 @@ static int loadchunk_first(server_context *context, server_string **argv, opened
     bry_status status = made ? object_append_piece(made, bytes, len) : BRY_E_NOMEM;
     bool last = len == head->length;
     if (status == BRY_OK && last)
-        status = loadchunk_finish(context, argv[1], made, head);
+        status = loadchunk_finish(context, made, head);
     if (status != BRY_OK) {
         object_free(made);
-        return loadchunk_refused(context, argv[1], status);
+        return loadchunk_refused(context, status);
     }
     object_put(opened, made);
     loadchunk_replicate(context, argv);
@@ -263,18 +260,18 @@ static int loadchunk_next(server_context *context, server_string **argv, opened_
 {
     held_object *object = opened->object;
     if (!object || object->thing || object_pieces_len(object) != head->offset)
-        return loadchunk_refused(context, argv[1], BRY_E_BADDATA);
+        return reply_error_text(context, bad_data);
     if (!object_may_grow(context, object, len))
         return object_too_large(context, &filter_family);
     bry_status status = object_append_piece(object, bytes, len);
     if (status != BRY_OK)
-        return loadchunk_refused(context, argv[1], status);
+        return reply_status(context, status);
     if (object_pieces_len(object) == head->length)
-        status = loadchunk_finish(context, argv[1], object, head);
+        status = loadchunk_finish(context, object, head);
     if (status != BRY_OK) {
         api.DeleteKey(opened->key);
         api.Replicate(context, "DEL", "s", argv[1]); /* a replica has no limit: no retry there */
-        return loadchunk_refused(context, argv[1], status);
+        return loadchunk_refused(context, status);
     }
     loadchunk_replicate(context, argv);
     return reply_ok(context);
@@ -286,9 +283,9 @@ int bf_command_loadchunk(server_context *context, server_string **argv, int argc
     size_t len;
     chunk_head head;
     if (argc != 4)
-        return api.WrongArity(context);
+        return reply_wrong_arity(context);
     if (api.StringToLongLong(argv[2], &iterator) != SERVER_OK)
-        return bf_error(context, "ERR Second argument must be numeric");
+        return reply_error_text(context, "ERR Second argument must be numeric");
     const char *sent = api.StringPtrLen(argv[3], &len);
     opened_key opened = {api.OpenKey(context, argv[1], SERVER_READ | SERVER_WRITE), NULL};
     bool there = api.KeyType(opened.key) != SERVER_KEY_EMPTY;
@@ -297,9 +294,9 @@ int bf_command_loadchunk(server_context *context, server_string **argv, int argc
     if (there && !opened.object)
         reply_wrong_type(context);
     else if (!there && ((uint64_t)iterator & NUMBER_MASK) != 1)
-        bf_error(context, "ERR not found"); /* cannot be a first chunk */
+        reply_error_text(context, "ERR not found"); /* cannot be a first chunk */
     else if (!loadchunk_parse(sent, len, (uint64_t)iterator, &head))
-        loadchunk_refused(context, argv[1], BRY_E_BADDATA);
+        reply_error_text(context, bad_data);
     else if (head.offset == 0)
         loadchunk_first(context, argv, &opened, &head, sent + HEAD_BYTES, len - HEAD_BYTES);
     else

@@ -118,8 +118,8 @@ static void bf_reply_added(const bf_adding *self, const item_batch *batch, size_
     if (all)
         return;
     filter_family.totals.refused++;
-    bf_error(self->context,
-             is_full ? "ERR non scaling filter is full" : "ERR problem inserting into filter");
+    reply_error_text(self->context, is_full ? "ERR non scaling filter is full"
+                                            : "ERR problem inserting into filter");
 }
 
 /* At the limit of bloomery.max-key-bytes, items that are present may still be added. */
@@ -182,7 +182,7 @@ static int bf_add_items(bf_adding *self, server_string **items, size_t n)
     bool missing = !opened.object;
     held_object *made = NULL;
     if (missing && self->no_create)
-        bf_error(self->context, "ERR not found");
+        reply_error_text(self->context, "ERR not found");
     else if (missing)
         made = bf_create(self->context, &self->parameters);
     held_object *object = missing ? made : opened.object;
@@ -286,7 +286,7 @@ static int bf_insert_read(server_context *context, server_string **argv, int arg
             problem = "Unknown argument received";
         }
         if (problem) {
-            bf_error(context, problem);
+            reply_error_text(context, problem);
             return 0;
         }
     }

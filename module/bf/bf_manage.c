@@ -79,7 +79,7 @@ static bool bf_read_reserve(server_context *context, server_string **argv, int a
     if (!problem)
         problem = bf_read_expansion(argv, argc, &parameters->expansion);
     if (problem)
-        bf_error(context, problem);
+        reply_error_text(context, problem);
     return !problem &&
            (!seed || read_plain(context, argv[seed + 1], "SEED", 1, UINT64_MAX, &parameters->seed));
 }
@@ -94,7 +94,7 @@ int bf_command_reserve(server_context *context, server_string **argv, int argc)
         !object_open(context, &filter_family, argv[1], SERVER_READ | SERVER_WRITE, &target))
         return SERVER_OK;
     if (target.object) {
-        bf_error(context, "ERR item exists");
+        reply_error_text(context, "ERR item exists");
     } else {
         held_object *made = bf_create(context, &parameters);
         if (made) {
@@ -195,9 +195,9 @@ int bf_command_info(server_context *context, server_string **argv, int argc)
     while (argc == 3 && field < INFO_FIELDS && !is_word(argv[2], info_words[field]))
         field++;
     if (!opened.object)
-        bf_error(context, "ERR not found");
+        reply_error_text(context, "ERR not found");
     else if (field == INFO_FIELDS)
-        bf_error(context, "Invalid information value");
+        reply_error_text(context, "Invalid information value");
     else if (argc == 3)
         bf_reply_one(context, opened.object, field);
     else
@@ -244,7 +244,7 @@ int bf_command_debug(server_context *context, server_string **argv, int argc)
     if (opened.object)
         bf_reply_debug(context, opened.object);
     else
-        bf_error(context, "ERR not found");
+        reply_error_text(context, "ERR not found");
     object_close(&opened);
     return SERVER_OK;
 }

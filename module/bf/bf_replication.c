@@ -45,7 +45,9 @@ static int filter_command_merge(server_context *context, server_string **argv, i
 
 static int filter_command_chunk(server_context *context, server_string **argv, int argc)
 {
-    return filter_run_replayed(context, argv, argc, bf_command_loadchunk);
+    if (!is_replayed(context))
+        return reply_internal(context);
+    return object_run_payload(context, argv, argc, &filter_family, bf_command_loadchunk);
 }
 
 static int filter_command_load(server_context *context, server_string **argv, int argc)

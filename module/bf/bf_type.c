@@ -16,11 +16,6 @@
 
 enum { NOTE_SIZE = 24 };
 
-int bf_error(server_context *context, const char *line)
-{
-    return is_replayed(context) ? reply_ok(context) : api.ReplyWithError(context, line);
-}
-
 /* ---- settings ------------------------------------------------------------------------------ */
 
 #define MOST_PRESET 0.99

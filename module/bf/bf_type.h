@@ -82,9 +82,6 @@ void bf_replicate(server_context *context, const char *effect, server_string **a
 #define BF_EFFECT_MERGE "FILTER.MERGE"
 #define BF_EFFECT_CHUNK "FILTER.CHUNK" /* BF.LOADCHUNK */
 
-/* Replies with an error message of RedisBloom, without a code in front. */
-int bf_error(server_context *context, const char *line);
-
 /* ---- registering BF.* (bf_register.c) -------------------------------------------------------- */
 
 /* Reads the arguments of the module, pairs of name and value: `bf auto|yes|no` and those of

@@ -127,6 +127,9 @@ bry_status object_load_pieces(held_object *self, bry_load *load)
     bry_source source = chunks_source(pieces);
     bry_status status = object_load(self, &source, load);
     if (status == BRY_OK && pieces->len > 0) {
+        object_set_items(self, 0);
+        object_family(self)->destroy(self->thing);
+        self->thing = NULL;
         status = BRY_E_BADDATA;
         load->problem = "trailing bytes after the object";
     }
@@ -221,7 +224,8 @@ bool object_open(server_context *context, command_family *family, server_string 
     opened->object = api.ModuleTypeGetValue(opened->key);
     if (!opened->object->thing) {
         object_close(opened);
-        reply_error(context, "BADDATA", "this %s is still being restored", family->name);
+        reply_error(context, "BADDATA", "this %s is damaged, or still being restored",
+                    family->name);
         return false;
     }
     return true;

@@ -82,7 +82,8 @@ bry_status object_append_piece(held_object *self, const void *bytes, size_t len)
 uint64_t object_pieces_len(const held_object *self);
 
 /* Makes the object from its pieces, and frees them, also after a failure. Returns what
- * object_load() returns; BRY_E_BADDATA if bytes are left. */
+ * object_load() returns; BRY_E_BADDATA if bytes are left. After a failure the object is unfinished,
+ * without pieces. */
 bry_status object_load_pieces(held_object *self, bry_load *load);
 
 /* Writes the object's frames, or the pieces of an unfinished one. */
@@ -203,11 +204,11 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family);
 int object_restore(server_context *context, server_string **argv, int argc, command_family *family);
 
 /*
- * A payload in a replayed command cannot be loaded. Does not return if it came from the append-only
- * file, unless the setting bloomery.damaged-keys is drop; otherwise logs it and replies.
+ * Runs the handler of another command with a payload. A replayed one was accepted by a primary, so
+ * if it fails, for another reason than FULL, it is damaged like a piece that cannot be restored.
  */
-int object_load_refused(server_context *context, const command_family *family,
-                        const server_string *key, const char *why);
+int object_run_payload(server_context *context, server_string **argv, int argc,
+                       command_family *family, server_command_function *run);
 
 /* Why a load failed, as text. */
 #define LOAD_REASON_SIZE 192

@@ -4,8 +4,10 @@
  *
  * The server ignores errors of the commands in its append-only file. A key that cannot be restored
  * would be missing after the start, and the next rewrite of the file would make that permanent. So
- * the module ends the process, as the server itself does with a damaged snapshot, unless the
- * setting bloomery.damaged-keys says that such keys may be dropped.
+ * the module ends the process, as the server itself does with a damaged snapshot. If the setting
+ * bloomery.damaged-keys is keep, the server starts, and the key stays as an unfinished object: every
+ * command on it fails, and those that follow in the file cannot create it again, with a part of its
+ * contents.
  *
  * Another node gets an error reply. The server reports it in its log; Valkey also ends the
  * migration of the slot, and the data stays where it is.
@@ -18,29 +20,78 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define REASON_SIZE 256
+#define REFUSAL_SIZE 640
 
-int object_load_refused(server_context *context, const command_family *family,
-                        const server_string *key, const char *why)
+/* Makes an unfinished object, unless there is a value. True if the key has an unfinished object. */
+static bool restore_keep_damaged(server_context *context, command_family *family,
+                                 server_string *key)
 {
-    char name[QUOTED_SIZE], line[REASON_SIZE + QUOTED_SIZE];
-    snprintf(line, sizeof line, "%s %s is refused: %s", family->name, quoted(key, name), why);
+    opened_key opened = {api.OpenKey(context, key, SERVER_READ | SERVER_WRITE), NULL};
+    if (api.KeyType(opened.key) == SERVER_KEY_EMPTY) {
+        held_object *made = object_new(family);
+        if (made)
+            object_put(&opened, made);
+    } else if (api.ModuleTypeGetType(opened.key) == family->type) {
+        opened.object = api.ModuleTypeGetValue(opened.key);
+    }
+    object_close(&opened);
+    return opened.object && !opened.object->thing;
+}
+
+/* Logs that this payload cannot be loaded. Does not return if it came from the append-only file,
+ * unless the key may be kept. */
+static void restore_report(server_context *context, command_family *family, server_string *key,
+                           bry_status status, const char *why)
+{
+    static const char damaged[] = "the append-only file is damaged: %s %s is refused: %s. %s";
+    char name[QUOTED_SIZE];
+    quoted(key, name);
     if (!is_from_log(context)) {
-        api.Log(context, "warning", "%s", line);
-        snprintf(line, sizeof line, "BADDATA %s %s is refused: %s", family->name, name, why);
-        return api.ReplyWithError(context, line);
+        api.Log(context, "warning", "%s %s is refused: %s", family->name, name, why);
+    } else if (status == BRY_E_NOMEM) {
+        api.Log(context, "warning",
+                "not enough memory to load %s %s from the append-only file. The server exits and "
+                "leaves the file as it is",
+                family->name, name);
+        exit(EXIT_FAILURE);
+    } else if (settings_keep_damaged()) {
+        bool kept = restore_keep_damaged(context, family, key);
+        api.Log(context, "warning", damaged, family->name, name, why,
+                kept ? "Every command on the key fails until you delete it"
+                     : "The key stays as it was before this command");
+    } else {
+        api.Log(context, "warning", damaged, family->name, name, why,
+                "The server exits and leaves the file as it is. Restore the file from a backup or "
+                "from a replica; to start without what is damaged, set bloomery.damaged-keys to "
+                "keep");
+        exit(EXIT_FAILURE);
     }
-    if (settings_drop_damaged()) {
-        api.Log(context, "warning", "%s; dropped, as bloomery.damaged-keys says", line);
+}
+
+static int restore_refused(server_context *context, command_family *family, server_string *key,
+                           bry_status status, const char *why)
+{
+    char line[REFUSAL_SIZE], name[QUOTED_SIZE];
+    restore_report(context, family, key, status, why);
+    if (is_from_log(context))
         return reply_ok(context);
-    }
-    api.Log(context, "warning",
-            "the append-only file is damaged: %s. The server exits and leaves the file as it is. "
-            "Restore the file from a backup or from a replica; to start without what is damaged, "
-            "set bloomery.damaged-keys to drop",
-            line);
-    exit(EXIT_FAILURE);
+    snprintf(line, sizeof line, "%s %s %s is refused: %s", bry_status_word(status), family->name,
+             quoted(key, name), why);
+    return api.ReplyWithError(context, line);
+}
+
+int object_run_payload(server_context *context, server_string **argv, int argc,
+                       command_family *family, server_command_function *run)
+{
+    reply_take_hidden_error();
+    run(context, argv, argc);
+    const char *error = reply_take_hidden_error();
+    if (error && strncmp(error, "FULL ", 5) != 0)
+        restore_report(context, family, argv[argc > 1],
+                       strncmp(error, "NOMEM ", 6) == 0 ? BRY_E_NOMEM : BRY_E_BADDATA, error);
+    return SERVER_OK;
 }
 
 const char *object_load_reason(const bry_load *load, bry_status status, char out[LOAD_REASON_SIZE])
@@ -51,21 +102,24 @@ const char *object_load_reason(const bry_load *load, bry_status status, char out
     return out;
 }
 
-/* All pieces have arrived: makes the object from them, or deletes the key. */
+/* All pieces have arrived: makes the object from them. On failure the key is deleted, except while
+ * loading (restore_report()). */
 static int restore_finish(server_context *context, server_string **argv, opened_key *opened)
 {
     char reason[LOAD_REASON_SIZE];
     command_family *family = object_family(opened->object);
     bry_load load = BRY_LOAD;
     bry_status status = object_load_pieces(opened->object, &load);
-    if (status != BRY_OK) {
+    if (status == BRY_OK) {
+        object_changed(context, argv[1], "restore", true);
+        return reply_ok(context);
+    }
+    if (!is_from_log(context)) {
         api.DeleteKey(opened->key);
         api.Replicate(context, "DEL", "s", argv[1]); /* replicate the effect, not the piece */
-        return object_load_refused(context, family, argv[1],
-                                   object_load_reason(&load, status, reason));
     }
-    object_changed(context, argv[1], "restore", true);
-    return reply_ok(context);
+    return restore_refused(context, family, argv[1], status,
+                           object_load_reason(&load, status, reason));
 }
 
 /* NULL, or why this piece cannot be added; opened->object is set to the unfinished object. */
@@ -92,7 +146,7 @@ static int restore_add_piece(server_context *context, server_string **argv, open
     if (!object || object_append_piece(object, bytes, len) != BRY_OK) {
         if (first)
             object_free(object);
-        return object_load_refused(context, family, argv[1], "out of memory");
+        return restore_refused(context, family, argv[1], BRY_E_NOMEM, "out of memory");
     }
     if (first)
         object_put(opened, object);
@@ -107,18 +161,17 @@ int object_restore(server_context *context, server_string **argv, int argc, comm
     long long offset;
     if (!is_replayed(context))
         return reply_internal(context);
-    if (argc < 4)
-        return api.WrongArity(context);
-    if (argc > 5 || (argc == 5 && !is_word(argv[4], "LAST")) ||
+    if (argc < 4 || argc > 5 || (argc == 5 && !is_word(argv[4], "LAST")) ||
         api.StringToLongLong(argv[2], &offset) != SERVER_OK || offset < 0)
-        return object_load_refused(context, family, argv[1],
-                                   "the arguments are not: key offset bytes [LAST]");
+        return restore_refused(context, family, argv[argc > 1], BRY_E_BADDATA,
+                               "the arguments are not: key offset bytes [LAST]");
     opened_key opened = {api.OpenKey(context, argv[1], SERVER_READ | SERVER_WRITE), NULL};
     const char *why = restore_piece_problem(&opened, family, (uint64_t)offset);
-    if (why)
-        object_load_refused(context, family, argv[1], why);
-    else
-        restore_add_piece(context, argv, &opened, family, offset == 0, argc == 5);
+    if (why) {
+        object_close(&opened);
+        return restore_refused(context, family, argv[1], BRY_E_BADDATA, why);
+    }
+    restore_add_piece(context, argv, &opened, family, offset == 0, argc == 5);
     object_close(&opened);
     return SERVER_OK;
 }

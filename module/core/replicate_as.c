@@ -48,6 +48,7 @@ int replicate_as_register(server_context *context)
         return SERVER_ERR;
     probe.ours = api.CreateString(NULL, PROBE, strlen(PROBE));
     api.RetainString(NULL, probe.ours);
+    probe.name = NULL;
     probe.is_running = true;
     server_reply *reply = api.Call(context, PROBE, "");
     probe.is_running = false;

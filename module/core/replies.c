@@ -10,7 +10,7 @@
 
 #define LINE_SIZE 512
 
-/* While a server is loading, clients run no commands, unless it loads asynchronously. */
+/* While a server is loading, clients run none of our commands, unless it loads asynchronously. */
 static bool flags_say_log(int flags)
 {
     return (flags & SERVER_IS_LOADING) && !(flags & SERVER_IS_LOADING_ASIDE);
@@ -32,9 +32,22 @@ int reply_ok(server_context *context)
     return api.ReplyWithSimpleString(context, "OK");
 }
 
-static int reply_line(server_context *context, const char *line)
+static char hidden_error[LINE_SIZE];
+
+int reply_error_text(server_context *context, const char *text)
 {
-    return is_replayed(context) ? reply_ok(context) : api.ReplyWithError(context, line);
+    if (!is_replayed(context))
+        return api.ReplyWithError(context, text);
+    snprintf(hidden_error, sizeof hidden_error, "%s", text);
+    return reply_ok(context);
+}
+
+const char *reply_take_hidden_error(void)
+{
+    static char taken[LINE_SIZE];
+    memcpy(taken, hidden_error, sizeof taken);
+    hidden_error[0] = '\0';
+    return taken[0] ? taken : NULL;
 }
 
 int reply_error(server_context *context, const char *word, const char *format, ...)
@@ -45,7 +58,7 @@ int reply_error(server_context *context, const char *word, const char *format, .
     va_start(arguments, format);
     vsnprintf(line + len, sizeof line - (size_t)len, format, arguments);
     va_end(arguments);
-    return reply_line(context, line);
+    return reply_error_text(context, line);
 }
 
 /* Clients get one code for everything that is out of range; the text says what it is. */
@@ -68,20 +81,27 @@ int reply_status(server_context *context, bry_status status)
     return reply_error(context, word_of(status), "%s", bry_status_text(status));
 }
 
+int reply_wrong_arity(server_context *context)
+{
+    return is_replayed(context) ? reply_error_text(context, "ERR wrong number of arguments")
+                                : api.WrongArity(context);
+}
+
 int reply_wrong_type(server_context *context)
 {
-    return reply_line(context, "WRONGTYPE Operation against a key holding the wrong kind of value");
+    return reply_error_text(context,
+                            "WRONGTYPE Operation against a key holding the wrong kind of value");
 }
 
 int reply_no_key(server_context *context)
 {
-    return reply_line(context, "ERR no such key");
+    return reply_error_text(context, "ERR no such key");
 }
 
 int reply_internal(server_context *context)
 {
-    return reply_line(context,
-                      "ERR this command is reserved for replication and the append-only file");
+    return reply_error_text(
+        context, "ERR this command is reserved for replication and the append-only file");
 }
 
 int reply_zeros(server_context *context, size_t n)

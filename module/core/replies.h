@@ -23,9 +23,17 @@ __attribute__((format(printf, 3, 4)))
 #endif
 int reply_error(server_context *context, const char *word, const char *format, ...);
 
+/* The same with the whole text, for errors that do not begin with one of our codes. */
+int reply_error_text(server_context *context, const char *text);
+
+/* The last error that became OK since the last call, or NULL; see above. Calling it again forgets
+ * that error. */
+const char *reply_take_hidden_error(void);
+
 /* Replies with the word and text of the status. */
 int reply_status(server_context *context, bry_status status);
 
+int reply_wrong_arity(server_context *context);
 int reply_wrong_type(server_context *context);
 int reply_no_key(server_context *context);
 int reply_ok(server_context *context);

@@ -9,7 +9,7 @@
 #define MOST_KEY_BYTES (1LL << 40)
 #define ALIASED_SIZE 96 /* of a name and its alias */
 
-enum { DAMAGED_STOP, DAMAGED_DROP };
+enum { DAMAGED_STOP, DAMAGED_KEEP };
 
 static long long max_key_bytes = DEFAULT_MAX_KEY_BYTES;
 static int damaged_keys = DAMAGED_STOP;
@@ -19,9 +19,9 @@ uint64_t settings_max_key_bytes(void)
     return (uint64_t)max_key_bytes;
 }
 
-bool settings_drop_damaged(void)
+bool settings_keep_damaged(void)
 {
-    return damaged_keys == DAMAGED_DROP;
+    return damaged_keys == DAMAGED_KEEP;
 }
 
 /* Half as much again: a saved object may exceed the limit a little, and grows in other steps when
@@ -166,8 +166,8 @@ int settings_register_known_share(server_context *context, const char *name, con
 
 int settings_register(server_context *context)
 {
-    static const char *names[] = {"stop", "drop"};
-    static const int values[] = {DAMAGED_STOP, DAMAGED_DROP};
+    static const char *names[] = {"stop", "keep"};
+    static const int values[] = {DAMAGED_STOP, DAMAGED_KEEP};
     int failed = settings_register_bytes(context, "max-key-bytes", DEFAULT_MAX_KEY_BYTES, 1 << 16,
                                          MOST_KEY_BYTES, &max_key_bytes);
     failed |= settings_register_choice_at_start(context, "damaged-keys", DAMAGED_STOP, names,

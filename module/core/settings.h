@@ -16,8 +16,8 @@ int settings_register(server_context *context);
 /* The memory that one key may take before commands that would add to it are refused. */
 uint64_t settings_max_key_bytes(void);
 
-/* True if the server may start without keys that are damaged in its append-only file. */
-bool settings_drop_damaged(void);
+/* True if the server may start with keys that are damaged in its append-only file. */
+bool settings_keep_damaged(void);
 
 /* The memory that the payload of a client's RESTORE may take. */
 uint64_t settings_load_limit(void);

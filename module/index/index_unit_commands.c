@@ -186,14 +186,10 @@ static bry_status install_try_frame(installation *self)
     return status;
 }
 
-static int install_refused(const installation *self, const server_string *key, bry_status status)
+static int install_refused(const installation *self, bry_status status)
 {
-    char reason[LOAD_REASON_SIZE];
     server_context *context = self->context;
     index_family.totals.refused++;
-    if (is_replayed(context)) /* a primary has accepted it, so it is damaged */
-        return object_load_refused(context, &index_family, key,
-                                   object_load_reason(&self->load, status, reason));
     if (status == BRY_E_MISMATCH)
         return reply_error(context, "MISMATCH",
                            "the frame was made with another engine, seed or shape: make it with an "
@@ -241,24 +237,24 @@ static int index_install_unit(installation *self, server_string **argv, int argc
         return object_too_large(context, &index_family);
     bry_status status = install_try_frame(self);
     if (status != BRY_OK)
-        return install_refused(self, argv[1], status);
+        return install_refused(self, status);
     uint64_t before = self->object->items;
     status = install_put_unit(self);
     if (status == BRY_E_FULL || status == BRY_E_LIMIT) /* the frame itself was within the limit */
         return index_refused(context, self->object, 0, status);
     if (status != BRY_OK)
-        return install_refused(self, argv[1], status);
+        return install_refused(self, status);
     index_replicate(context, "INDEX.INSTALL", argv, argc, self->swept);
     object_changed(context, argv[1], "index.install", false);
     return api.ReplyWithLongLong(context, (long long)(self->object->items - before));
 }
 
-int index_command_install(server_context *context, server_string **argv, int argc)
+static int index_run_install(server_context *context, server_string **argv, int argc)
 {
     opened_key opened;
     installation change = {.context = context};
     if (argc != 4 && argc != 5)
-        return api.WrongArity(context);
+        return reply_wrong_arity(context);
     if (!index_read_unit(context, argv[2], &change.number) ||
         !index_read_nofold(context, argv, argc, 4, &change.sweep) ||
         !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
@@ -271,4 +267,9 @@ int index_command_install(server_context *context, server_string **argv, int arg
         family_reply_missing(context, &index_family);
     object_close(&opened);
     return SERVER_OK;
+}
+
+int index_command_install(server_context *context, server_string **argv, int argc)
+{
+    return object_run_payload(context, argv, argc, &index_family, index_run_install);
 }

@@ -38,7 +38,9 @@ enum {
     IS_REFUSED = 16,
     HAS_PARTS = 32,
     HAS_MOVABLE_KEYS = 64, /* only the server can say which arguments are keys */
-    IS_VERBATIM = 128 /* in verbatim_names */
+    IS_VERBATIM = 128, /* in verbatim_names */
+    IS_OF_MODULE = 256,
+    CANNOT_ASK = 512 /* the server has no COMMAND INFO */
 };
 
 enum { NAME_SIZE = 96, SLOTS = 128 };
@@ -112,6 +114,7 @@ static unsigned command_parse_flags(server_reply *flags)
     } names[] = {{"write", IS_WRITE},
                  {"blocking", IS_BLOCKING},
                  {"noscript", IS_NOT_FOR_SCRIPTS},
+                 {"module", IS_OF_MODULE},
                  {"movablekeys", HAS_MOVABLE_KEYS}};
     unsigned found = IS_KNOWN;
     for (size_t i = 0; i < api.CallReplyLength(flags); i++)
@@ -157,6 +160,8 @@ static command_traits command_parse_traits(server_reply *about)
     server_reply *name = api.CallReplyArrayElement(about, AT_NAME);
     const char *text = name ? api.CallReplyStringPtr(name, &len) : NULL;
     traits.flags |= text ? command_name_flags(text, len) : IS_REFUSED;
+    if (traits.flags & IS_OF_MODULE) /* it may have a name that rename-command freed */
+        traits.flags &= ~(unsigned)IS_VERBATIM;
     return traits;
 }
 
@@ -168,6 +173,8 @@ static command_traits command_ask_server(server_context *context, const char *na
         server_reply *about = api.CallReplyArrayElement(reply, 0);
         if (about && api.CallReplyType(about) == SERVER_REPLY_ARRAY)
             traits = command_parse_traits(about);
+    } else {
+        traits.flags = CANNOT_ASK;
     }
     if (reply)
         api.FreeCallReply(reply);
@@ -194,7 +201,7 @@ static command_traits command_look_up(server_context *context, const char *name,
     if (known_is(place, name, len))
         return place->traits;
     command_traits traits = command_ask_server(context, name, len);
-    if (traits.flags)
+    if (traits.flags & IS_KNOWN)
         known_set(place, name, len, &traits);
     return traits;
 }
@@ -226,7 +233,7 @@ static command_traits request_traits(server_context *context, const once_request
     if (!command_name_append(name, &len, request->words[0]) || memchr(name, '|', len))
         return none; /* xgroup|create is a name only for COMMAND INFO */
     command_traits found = command_look_up(context, name, len);
-    if (found.flags && !(found.flags & HAS_PARTS))
+    if ((found.flags & IS_KNOWN) && !(found.flags & HAS_PARTS))
         known_set(&latest, sent, sent_len, &found);
     if (!(found.flags & HAS_PARTS) || request->n < 2 || len == NAME_SIZE)
         return found;
@@ -249,7 +256,10 @@ static bool once_check_flags(server_context *context, const once_request *reques
     if ((flags & (wanted | unwanted)) == wanted)
         return true;
     const char *name = quoted(request->words[0], text);
-    if (!(flags & IS_KNOWN))
+    if (flags & CANNOT_ASK)
+        reply_error(context, "ERR",
+                    "ONCE needs the server's COMMAND, which rename-command removed");
+    else if (!(flags & IS_KNOWN))
         reply_error(context, "ERR", "unknown %s %s", flags ? "subcommand of" : "command", name);
     else if (!(flags & IS_WRITE))
         reply_error(context, "ERR", "ONCE runs write commands only; %s does not write", name);

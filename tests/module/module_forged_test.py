@@ -210,14 +210,18 @@ class Forged(module_fuzz_test.Fuzz):
                 if words[0].endswith(b".LOAD") else words) for words in honest)
             self.start_from(log, source)
 
+    def info_of(self, key):
+        return module_fuzz_test.FAMILIES[self.client("TYPE", key)] + b".INFO"
+
     def start_from(self, log, source):
-        with_log = Server(**LOG, **{"bloomery.damaged-keys": "drop"})
+        with_log = Server(**LOG, **{"bloomery.damaged-keys": "keep"})
         with_log.write_base(log)
         ours = self.server
         with with_log:
             type(self).server = with_log
             try:
-                keys = sorted(self.client("KEYS", "*"))
+                keys = [key for key in sorted(self.client("KEYS", "*"))
+                        if not isinstance(self.client.ask(self.info_of(key), key), Error)]
                 print(f"{len(keys)} of {2 * KEPT} forged keys of a log were taken")
                 for key in keys:
                     self.use(key, source)

@@ -32,6 +32,22 @@ class Renamed(Case):
         self.assertEqual(self.client("ONCE", "g", "2", "plus", "n"), [1, 1])
 
 
+class WithoutCommand(Case):
+    """Without COMMAND INFO, ONCE cannot tell what a command does."""
+
+    @classmethod
+    def setUpClass(cls):
+        server = Server()
+        (server.path / "more.conf").write_text("rename-command COMMAND ''\n")
+        server.settings["include"] = str(server.path / "more.conf")
+        cls.server = cls.enterClassContextOf(server)
+
+    def test_refused(self):
+        self.client("ONCE.CREATE", "g", "WINDOW", "1h")
+        for _ in range(2):
+            self.refused("ERR", "ONCE", "g", "id", "INCR", "n", text="ONCE needs the server's COMMAND")
+
+
 class OtherModules(Case):
     """Modules that are loaded and unloaded, and have odd commands (odd_commands.c)."""
 

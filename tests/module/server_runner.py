@@ -13,6 +13,7 @@ import contextlib
 import ctypes
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import socket
@@ -158,6 +159,7 @@ class Server:
                          "enable-module-command": "yes", "repl-diskless-sync-delay": "0",
                          "daemonize": "no", "dir": str(self.path), "loadmodule": MODULE}
         self.settings.update({name.replace("_", "-"): value for name, value in settings.items()})
+        self.address_space = None  # in bytes, if limited
         self.process = None
         self.client = None
 
@@ -216,7 +218,13 @@ class Server:
         with (self.path / "stderr").open("ab") as errors:
             self.process = subprocess.Popen(
                 arguments, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=errors, preexec_fn=_die_with_parent)
+                stderr=errors, preexec_fn=self._prepare)
+
+    def _prepare(self):
+        """In the new process."""
+        _die_with_parent()
+        if self.address_space:
+            resource.setrlimit(resource.RLIMIT_AS, (self.address_space, self.address_space))
 
     def _answers(self):
         """Waits until it answers. False if it has ended instead."""
