@@ -465,7 +465,7 @@ class Once(Case):
             now = self.client.info("bloomery")
             return [now[f"bloomery_{family}_{what}"] for family in ("window", "once")
                     for what in ("keys", "items")]
-        self.client("FLUSHALL")
+        self.client("FLUSHALL", "SYNC")
         self.client("WINDOW.CREATE", "w", "WINDOW", "1h")
         self.client("WINDOW.CREATE", "x", "WINDOW", "1h")
         self.client("WINDOW.MADD", "w", "ITEMS", 1, 2, 3)
