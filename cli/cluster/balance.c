@@ -32,6 +32,8 @@ typedef struct balance_run {
     cluster_view view;
     slot_loads before; /* the reading of the last round, if there was one */
     bool *rests; /* slots that moved in the last round */
+    size_t mended; /* in interrupted rounds before this one, of which JSON shows only these: */
+    uint64_t keys, joined;
 } balance_run;
 
 static int round_fails(const balance_run *run, const char *problem)
@@ -74,11 +76,19 @@ static int run_planned(balance_run *run, balance_round *round, bool *again)
     run->rests = moved;
     if (round->done > 0 && run->asked.by != LOAD_QUERIES)
         round_measure(round);
-    if (run->asked.json)
-        report_json(round);
-    else
+    if (!run->asked.json)
         report_after(round);
+    else if (!*again)
+        report_json(round); /* one object for each round that was not interrupted */
     return code;
+}
+
+/* An interrupted round is followed by another, whose report includes what this one has done. */
+static void remember_interrupted(balance_run *run, const balance_round *round, bool again)
+{
+    run->mended = again ? round->mended : 0;
+    run->keys = again ? round->mover.keys : 0;
+    run->joined = again ? round->mover.joined : 0;
 }
 
 /* Reads the loads; queries twice, unless the last round has read them. */
@@ -99,11 +109,15 @@ static bry_status read_loads(balance_run *run, slot_loads *now)
 static int balance_once(balance_run *run, bool *again)
 {
     balance_round round = {.asked = &run->asked,
-                           .mover = {.view = &run->view, .say = run->asked.json ? NULL : say_line}};
+                           .mover = {.view = &run->view,
+                                     .say = run->asked.json ? NULL : say_line,
+                                     .keys = run->keys,
+                                     .joined = run->joined}};
     slot_loads now = {0};
     if (!run->asked.dry_run &&
         !slots_finish_all(&round.mover, run->asked.repair, PATIENCE, &round.mended))
         return round_fails(run, round.mover.problem);
+    round.mended += run->mended;
     if (run->asked.repair) {
         if (run->asked.json)
             report_json(&round);
@@ -121,6 +135,7 @@ static int balance_once(balance_run *run, bool *again)
                             run->rests);
     int code = status == BRY_OK ? run_planned(run, &round, again)
                                 : round_fails(run, bryc_error(run->view.client));
+    remember_interrupted(run, &round, *again);
     slot_loads_free(&run->before);
     if (run->asked.watch)
         run->before = now;

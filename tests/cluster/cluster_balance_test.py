@@ -19,6 +19,7 @@ import zlib
 import cluster_runner
 from cluster_runner import ClusterCase, Error, slot_of, wait_until
 from map_agents import PROGRAM, bloomery_map
+from server_runner import version_of
 
 ROUNDS = int(os.environ.get("BLOOMERY_BALANCE_ROUNDS", 2))
 SEED = int(os.environ.get("BLOOMERY_BALANCE_SEED", 1))
@@ -57,13 +58,22 @@ class Balance(ClusterCase):
 
     def setUp(self):
         super().setUp()
+        self.wait_replicas()
         self.url = f"redis://{self.cluster.nodes[0].address}/m"
+
+    def wait_replicas(self):
+        """Every primary has a replica in sync, also after another test has killed one: otherwise
+        nothing moves to it or from it."""
+        wait_until(lambda: all(re.search(r"state=online,.*lag=[01]\b",
+                                         node.client("INFO", "replication").decode())
+                               for node in self.cluster.primaries()), "all replicas are in sync")
 
     def run_balance(self, *options, code=0):
         done = subprocess.run([PROGRAM, "balance", self.cluster.nodes[0].address, *options],
                               capture_output=True, text=True, timeout=cluster_runner.PATIENCE,
                               check=False)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.was_interrupted = "the slot was closed" in done.stderr
         return done.stdout
 
     def balance(self, *options):
@@ -115,8 +125,9 @@ class Balance(ClusterCase):
         reader.stop()
         self.assertEqual(reader.wrong, [])
         self.assertGreater(reader.rounds, 0)
-        self.assertEqual([step["slot"] for step in done["steps"]],
-                         [step["slot"] for step in planned["steps"]])
+        if not self.was_interrupted:  # by a replica that lags; then it has planned again
+            self.assertEqual([step["slot"] for step in done["steps"]],
+                             [step["slot"] for step in planned["steps"]])
         self.assertTrue(all(step["done"] for step in done["steps"]))
         self.assertAlmostEqual(done["rho_after"], planned["rho_planned"], delta=0.005)
         self.assertEqual(self.balance("--dry-run")["steps"], [])
@@ -201,6 +212,8 @@ class Balance(ClusterCase):
             cluster.open_slots([slot], target)
             cluster.move_keys(source, slot, target)
             source = self.fail_over(source)
+            if version_of(source.client)[0] == "valkey":
+                source.client("CLUSTER", "SETSLOT", slot, "STABLE")  # Valkey 8 tells its replicas
             # Old fields seem to be gone; some are set again, and there are new ones.
             options = self.map.record.slab_options()
             old = [name for name in self.pairs if self.slab_of(name) == key]
@@ -281,6 +294,7 @@ class Balance(ClusterCase):
         first = self.steady()
         self.crowd(first)
         cluster.wait_ok(roles=True)
+        self.wait_replicas()
         process = subprocess.Popen([PROGRAM, "balance", first.address, "--max-moves", "99"],
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         slot, source, target = self.stop_in_the_middle(rng, process)
@@ -347,8 +361,8 @@ class Balance(ClusterCase):
                                     *(word for pair in pairs.items() for word in pair))
             if not isinstance(reply, Error):
                 self.pairs |= pairs
-            else:  # the target has just got the slot
-                self.assertEqual(reply.word, "MOVED")
+            else:  # the target has just got the slot; or Valkey, whose replicas know of open slots
+                self.assertIn(reply.word, ("MOVED", "ASK"))
 
 
 if __name__ == "__main__":

@@ -307,7 +307,9 @@ class Cluster:
     @staticmethod
     def _all_ok(node, commands):
         for command, reply in zip(commands, node.client.pipeline(commands)):
-            if reply != b"OK":
+            if "not a master" in str(reply):  # the node has not heard of a failover yet
+                wait_until(lambda again=command: node.client.ask(*again) == b"OK", command)
+            elif reply != b"OK":
                 raise RuntimeError(f"{node}: {command}: {reply}")
 
     def failover(self, primary, kill=False):
