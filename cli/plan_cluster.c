@@ -55,7 +55,7 @@ static bry_status plan_slab_shape(const plan_cluster *plan, uint64_t pairs, bry_
 {
     bry_map_options options = plan->slab;
     options.capacity = pairs < SLAB_LEAST ? SLAB_LEAST : pairs;
-    *shape = (bry_map_shape)BRY_MAP_SHAPE;
+    *shape = (bry_map_shape){0};
     return bry_map_plan(&options, shape);
 }
 

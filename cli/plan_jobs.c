@@ -11,7 +11,7 @@ static bry_status plan_filter(const plan_job *of, const plan_inputs *in, plan_co
     options.engine = of->engine;
     options.capacity = in->items;
     options.error = in->error;
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0};
     bry_status status = bry_filter_plan(&options, &shape);
     if (status == BRY_OK)
         *out = (plan_costs){
@@ -35,7 +35,7 @@ static bry_status plan_map(const plan_job *of, const plan_inputs *in, plan_costs
     options.error = in->error;
     if (of->layout)
         options.kbf.layout = strcmp(of->layout, "paper") == 0 ? BRY_MAP_PAPER : BRY_MAP_TUNED;
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     bry_status status = bry_map_plan(&options, &shape);
     if (status == BRY_OK)
         *out = (plan_costs){
@@ -65,7 +65,7 @@ static bry_status plan_index(const plan_job *of, const plan_inputs *in, plan_cos
     options.units = (uint32_t)in->subsets;
     options.unit_capacity = (in->items - 1) / in->subsets + 1;
     options.error = in->error;
-    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_shape shape = {0};
     bry_status status = bry_index_plan(&options, &shape);
     if (status == BRY_OK)
         *out = (plan_costs){
@@ -89,7 +89,7 @@ static bry_status plan_window(const plan_job *of, const plan_inputs *in, plan_co
     options.window = in->window;
     options.capacity = in->items;
     options.error = in->error;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     bry_status status = bry_window_plan(&options, &shape);
     if (status == BRY_OK)
         *out = (plan_costs){
@@ -114,7 +114,7 @@ static bry_status plan_counter(const plan_job *of, const plan_inputs *in, plan_c
     options.window = in->window;
     options.capacity = in->items;
     options.error = in->error;
-    bry_counter_shape shape = BRY_COUNTER_SHAPE;
+    bry_counter_shape shape = {0};
     bry_status status = bry_counter_plan(&options, &shape);
     if (status == BRY_OK)
         *out = (plan_costs){

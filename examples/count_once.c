@@ -46,7 +46,7 @@ int main(void)
     }
     int64_t counted;
     bry_counter_get(counters, "reports", 7, &counted);
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats;
     bry_counter_get_stats(counters, &stats);
     printf("made:     %d reports\n", CLIENTS * REPORTS);
     printf("received: %" PRIu64 ", %.1f %% more\n", sent,

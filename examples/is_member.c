@@ -27,7 +27,7 @@ int main(void)
     options.capacity = KEYS;
     options.error = 0.01;
 
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    bry_filter_shape shape;
     bry_status status = bry_filter_plan(&options, &shape);
     if (status == BRY_OK)
         printf("planned:  %" PRIu64 " keys in %" PRIu64 " bytes, %.1f bits per key\n",

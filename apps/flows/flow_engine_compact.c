@@ -61,7 +61,7 @@ static void compact_tick(flow_engine *engine, const flow_clock *clock)
 static void compact_flow_facts(const flow_engine *engine, flow_engine_facts *facts)
 {
     const compact_flows *flows = (const compact_flows *)engine;
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     bry_map_get_stats(flows->map, &stats);
     *facts = (flow_engine_facts){
         .flows = stats.items,

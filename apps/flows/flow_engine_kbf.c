@@ -184,7 +184,7 @@ static void kbf_sweep(flow_engine *engine, const flow_clock *clock)
 static void kbf_facts(const flow_engine *engine, flow_engine_facts *facts)
 {
     const kbf_flows *flows = (const kbf_flows *)engine;
-    bry_map_stats young = BRY_MAP_STATS, old = BRY_MAP_STATS;
+    bry_map_stats young = {0}, old = {0};
     bry_map_get_stats(flows->young, &young);
     bry_map_get_stats(flows->old, &old);
     *facts = (flow_engine_facts){

@@ -73,7 +73,7 @@ bool cli_index_has_stale(const cli_file_index *index, size_t file)
 {
     const cli_named_file *named = &index->names.files[file];
     for (uint32_t i = 0; i < named->piece_count; i++) {
-        bry_index_unit unit = BRY_INDEX_UNIT;
+        bry_index_unit unit = {0};
         if (bry_index_get_unit(index->index, named->pieces[i].unit, &unit) == BRY_OK &&
             unit.stale > 0)
             return true;
@@ -103,7 +103,7 @@ static tagged *units_by_tag(const bry_index *index, size_t *count)
     if (units && all) {
         bry_index_units(index, units, *count);
         for (size_t i = 0; i < *count; i++) {
-            bry_index_unit unit = BRY_INDEX_UNIT;
+            bry_index_unit unit = {0};
             bry_index_get_unit(index, units[i], &unit);
             all[i] = (tagged){unit.tag, units[i]};
         }
@@ -221,7 +221,7 @@ int cli_index_save(const cli_file_index *index, const char *path, const char *ta
 /* The index is not fixed and has fewer units than are possible. */
 static int report_end_of_growth(const bry_index *index, const char *where)
 {
-    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_shape shape = {0};
     bry_index_options options = cli_index_options(index);
     uint64_t items = bry_index_items(index);
     if (bry_index_plan(&options, &shape) != BRY_OK || shape.grows_to == 0 || items < shape.grows_to)

@@ -46,7 +46,7 @@ static bry_status add_singly(filling *f)
     bry_status status = BRY_OK;
     for (size_t i = 0; i < f->n && status == BRY_OK; i++) {
         status = bry_index_add(f->index->index, f->hashes[i], f->piece.unit, NULL, NULL);
-        bry_index_unit unit = BRY_INDEX_UNIT;
+        bry_index_unit unit = {0};
         if (status == BRY_E_FULL &&
             bry_index_get_unit(f->index->index, f->piece.unit, &unit) == BRY_OK &&
             unit.elements >= unit.capacity) {
@@ -268,7 +268,7 @@ int cli_index_settle(cli_file_index *index)
     close_supply(&from);
     if (status != BRY_OK && status != BRY_E_STOPPED)
         return cli_index_refused(status, index, "the index");
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     bry_index_get_stats(index->index, &stats);
     if (status == BRY_E_STOPPED && changed &&
         stats.full_error > stats.promised_error * (1 + 1e-6)) /* by more than rounding */

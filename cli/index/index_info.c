@@ -24,7 +24,7 @@ static void count_file_elements(const cli_file_index *index, const cli_named_fil
 {
     *elements = *stale = 0;
     for (uint32_t i = 0; i < file->piece_count; i++) {
-        bry_index_unit unit = BRY_INDEX_UNIT;
+        bry_index_unit unit = {0};
         if (bry_index_get_unit(index->index, file->pieces[i].unit, &unit) == BRY_OK) {
             *elements += unit.elements;
             *stale += unit.stale;
@@ -151,7 +151,7 @@ int cli_index_info(int argc, char **argv)
     static const char command[] = "index info";
     bool as_json = false, nul = false;
     uint64_t max_bytes = 0;
-    facts f = {.stats = BRY_INDEX_STATS};
+    facts f = {.stats = {0}};
     cli_option options[] = {
         {"files", CLI_FLAG, NULL, "the files, each with the number of its elements", &f.list, 0},
         {"0", CLI_FLAG, NULL, "lines of --files end with a NUL instead of a newline", &nul, 0},

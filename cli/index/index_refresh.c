@@ -182,7 +182,7 @@ int cli_index_refresh(int argc, char **argv)
         code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     if (code == CLI_GO_ON)
         code = refresh_files(&index, &asked);
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     if (code == CLI_GO_ON)
         bry_index_get_stats(index.index, &stats);
     if (code == CLI_GO_ON && !asked.changes && !stats.waiting)

@@ -56,7 +56,7 @@ static int check_shape(cli_index_shape *asked, const char *command)
     int code = check_shape_elements(asked, command);
     if (code != CLI_GO_ON)
         return code;
-    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_shape shape = {0};
     if (bry_index_plan(options, &shape) != BRY_OK)
         return cli_misuse(command, "an index takes units 1 to " CLI_UNITS_MOST
                                    ", unit-capacity 1 to " CLI_CAPACITY_MOST
@@ -111,7 +111,7 @@ void cli_index_shape_fit(cli_index_shape *asked, const uint64_t *counts, size_t 
         uint64_t units = units_for(counts, n, capacity);
         tried.units = asked->units ? (uint32_t)asked->units : with_spare(units);
         tried.unit_capacity = capacity;
-        bry_index_shape shape = BRY_INDEX_SHAPE;
+        bry_index_shape shape = {0};
         /* More units are more work, so they must save enough memory. */
         if (bry_index_plan(&tried, &shape) == BRY_OK && shape.bytes < best / 20 * 19 &&
             (units <= tried.units || best == UINT64_MAX)) {

@@ -53,7 +53,7 @@ static int check_map_options(request *asked)
         return cli_misuse(command, "--values cannot be combined with --raw");
     if (map->fixed && map->capacity == 0)
         return cli_misuse(command, "--fixed requires --items");
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     if (bry_map_plan(map, &shape) != BRY_OK)
         return cli_misuse(command, map->engine == BRY_ENGINE_KBF
                                        ? "kbf takes " LIMITS CLI_KBF_VALUES_MOST
@@ -103,7 +103,7 @@ static int create_map(request *asked, cli_memory *memory, cli_lines *lines, bry_
         options.allocator = &memory->allocator;
         /* kbf soon takes the planned memory, even for few keys; compact takes only what the keys
          * need. */
-        bry_map_shape shape = BRY_MAP_SHAPE;
+        bry_map_shape shape = {0};
         if (options.engine == BRY_ENGINE_KBF && bry_map_plan(&options, &shape) == BRY_OK &&
             shape.bytes > memory->most)
             return map_too_large(memory);

@@ -51,7 +51,7 @@ int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *mem
                     const char *where)
 {
     if (status == BRY_E_FULL) {
-        bry_map_stats stats = BRY_MAP_STATS;
+        bry_map_stats stats = {0};
         bry_map_get_stats(map, &stats);
         bry_map_options options = BRY_MAP_OPTIONS;
         bry_map_options_like(map, &options);
@@ -59,7 +59,7 @@ int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *mem
         if (options.value_bits == 0 && stats.values_left == 0 && !at_capacity)
             return cli_fail(status, "%s: the map has %llu values, and no code is left for another",
                             where, (unsigned long long)stats.values);
-        bry_map_shape shape = BRY_MAP_SHAPE;
+        bry_map_shape shape = {0};
         if (!options.fixed && bry_map_plan(&options, &shape) == BRY_OK &&
             stats.items >= shape.grows_to)
             return cli_fail(status, "%s: the map has %llu keys, and cannot have more%s", where,

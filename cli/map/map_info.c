@@ -196,7 +196,7 @@ int cli_map_info(int argc, char **argv)
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
-    facts f = {.options = BRY_MAP_OPTIONS, .stats = BRY_MAP_STATS};
+    facts f = {.options = BRY_MAP_OPTIONS, .stats = {0}};
     if (code == CLI_GO_ON && cli_map_is_remote(argv[0]))
         code = max_bytes ? cli_misuse(command, "--max-bytes is for maps in files")
                          : read_server_facts(argv[0], &f);

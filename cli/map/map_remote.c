@@ -200,12 +200,12 @@ int cli_remote_del(const char *url, char **keys, size_t n, char end, uint64_t wa
 int cli_remote_info(const char *url, cli_remote_facts *facts)
 {
     cli_remote remote;
-    bryc_map_info info = BRYC_MAP_INFO;
+    bryc_map_info info = {0};
     bryc_map_options options = BRYC_MAP_OPTIONS;
-    *facts = (cli_remote_facts){.options = BRY_MAP_OPTIONS, .stats = BRY_MAP_STATS};
+    *facts = (cli_remote_facts){.options = BRY_MAP_OPTIONS, .stats = {0}};
     int code = cli_remote_open(url, 0, &remote);
     if (code == CLI_GO_ON) {
-        bry_status status = bryc_map_get_info(remote.map, &info);
+        bry_status status = bryc_map_get_info(remote.map, &info, &facts->stats);
         if (status != BRY_OK)
             code = cli_remote_failed(&remote, status);
         bryc_map_get_options(remote.map, &options);
@@ -216,7 +216,6 @@ int cli_remote_info(const char *url, cli_remote_facts *facts)
     facts->options.error = options.error;
     facts->options.value_bits = options.value_bits;
     facts->options.seed = options.seed;
-    facts->stats = info.stats;
     facts->slabs = options.slabs;
     facts->slabs_used = info.slabs_used;
     facts->queries = info.queries;

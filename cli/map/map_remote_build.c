@@ -220,7 +220,7 @@ static uint32_t replicas_to_wait_for(const cli_remote *remote)
 {
     bool all = true;
     for (uint32_t i = 0; i < bryc_nodes(remote->client) && all; i++) {
-        bryc_node node = BRYC_NODE;
+        bryc_node node;
         redisReply *reply;
         if (bryc_node_at(remote->client, i, &node) != BRY_OK || node.slots == 0 ||
             bryc_ask_node(remote->client, i, 0, &reply, "INFO replication") != BRY_OK)

@@ -14,7 +14,7 @@ static uint64_t time_covered(const bry_window_stats *stats, uint64_t since)
 
 void seen_report_json(const seen_kept *kept, const seen_tally *tally)
 {
-    bry_window_stats s = BRY_WINDOW_STATS;
+    bry_window_stats s = {0};
     bry_window_get_stats(kept->window, &s);
     cli_json json = CLI_JSON_TO(stderr);
     cli_json_open(&json, NULL, '{');
@@ -59,7 +59,7 @@ static void print_span(uint64_t ms)
 
 void seen_report_text(const seen_kept *kept, const seen_tally *tally)
 {
-    bry_window_stats s = BRY_WINDOW_STATS;
+    bry_window_stats s = {0};
     bry_window_get_stats(kept->window, &s);
     fprintf(stderr,
             "lines       %" PRIu64 ": %" PRIu64 " passed, %" PRIu64 " dropped\n"

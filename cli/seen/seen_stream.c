@@ -277,7 +277,7 @@ static int add_stream_batch(stream *s)
  * error in between. */
 static void estimate_false_drops(stream *s)
 {
-    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_stats stats = {0};
     bry_window_get_stats(s->window, &stats);
     double error = (s->error + stats.estimated_error) / 2;
     s->tally->false_drops += (double)(s->tally->first - s->first_then) * error / (1 - error);
@@ -359,7 +359,7 @@ static int run_stream(stream *s)
 
 static void start_stream(stream *s)
 {
-    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_stats stats = {0};
     bry_window_get_stats(s->window, &stats);
     s->lines = (cli_lines){.fd = STDIN_FILENO,
                            .end = s->how->end,

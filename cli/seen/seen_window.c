@@ -25,7 +25,7 @@ static int check_plan(const seen_request *asked, const char *command,
                       const bry_window_options *options, const cli_memory *memory)
 {
     bry_window_options free_of = *options;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     uint64_t limit = options->max_bytes;
     free_of.max_bytes = 0;
     free_of.refuse = false;
@@ -63,7 +63,7 @@ static int create_window(const seen_request *asked, const char *command, cli_mem
     if (options.error == 0)
         options.error = DEFAULT_ERROR;
     options.allocator = &memory->allocator;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     bry_status status = bry_window_plan(&options, &shape);
     if (status == BRY_E_RANGE) {
         bry_window_options free_of = options;

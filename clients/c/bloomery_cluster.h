@@ -90,7 +90,6 @@ BRY_API bry_status bryc_refresh(bryc_client *client);
 
 /* A node that the client knows. The number of a node does not change while the client is open. */
 typedef struct bryc_node {
-    size_t struct_size;
     const char *host; /* as the cluster announces it; valid until bryc_close() */
     uint32_t port; /* of its clients */
     uint32_t slots; /* how many slots it has; 0: a replica, an empty primary, or gone */
@@ -98,16 +97,18 @@ typedef struct bryc_node {
     uint32_t reserved; /* 0 */
 } bryc_node;
 
-#define BRYC_NODE                                                                                  \
-    {                                                                                              \
-        sizeof(bryc_node), NULL, 0, 0, 0, 0                                                        \
-    }
-
 /* How many nodes the client knows; their numbers are 0 to this - 1. */
 BRY_API uint32_t bryc_nodes(const bryc_client *client);
 
+/* bryc_node_at() for a struct of `size` bytes (<bloomery/base.h>). */
+BRY_API bry_status bryc_node_at_sized(const bryc_client *client, uint32_t number, bryc_node *node,
+                                      size_t size);
+
 /* Describes a node. BRY_E_RANGE: there is no such node. */
-BRY_API bry_status bryc_node_at(const bryc_client *client, uint32_t number, bryc_node *node);
+static inline bry_status bryc_node_at(const bryc_client *client, uint32_t number, bryc_node *node)
+{
+    return bryc_node_at_sized(client, number, node, sizeof *node);
+}
 
 /* The number of the node at this address, which is added if the client does not know it yet.
  * BRY_E_NOMEM. */
@@ -216,9 +217,16 @@ BRY_API void bryc_map_close(bryc_map *map);
  * record may be deleted, and some slabs not. */
 BRY_API bry_status bryc_map_drop(bryc_client *client, const char *name);
 
+/* bryc_map_get_options() for a struct of `size` bytes (<bloomery/base.h>). */
+BRY_API void bryc_map_get_options_sized(const bryc_map *map, bryc_map_options *options,
+                                        size_t size);
+
 /* The options of a map, all of them set. `values` is the number of different values that fit; 0 for
  * integers. */
-BRY_API void bryc_map_get_options(const bryc_map *map, bryc_map_options *options);
+static inline void bryc_map_get_options(const bryc_map *map, bryc_map_options *options)
+{
+    bryc_map_get_options_sized(map, options, sizeof *options);
+}
 
 /* The text of the map's record. Valid until the map is closed. */
 BRY_API const char *bryc_map_record(const bryc_map *map);
@@ -276,22 +284,25 @@ BRY_API void bryc_map_wait(bryc_map *map, uint32_t replicas, uint32_t ms);
  * did not wait. */
 BRY_API uint32_t bryc_map_confirmed(const bryc_map *map);
 
-/* The whole map, summed over its slabs. Initialize with BRYC_MAP_INFO. */
+/* The slabs of a map. */
 typedef struct bryc_map_info {
-    size_t struct_size;
     uint64_t slabs_used; /* slabs that have keys */
     uint64_t queries; /* keys asked for, set or deleted since their slabs were loaded */
-    bry_map_stats stats; /* as of one map. Errors are those of a random key; tables: of the slab
-                            with the most of them; bytes include the list of values */
 } bryc_map_info;
 
-#define BRYC_MAP_INFO                                                                              \
-    {                                                                                              \
-        sizeof(bryc_map_info), 0, 0, BRY_MAP_STATS                                                 \
-    }
+/* bryc_map_get_info() for structs of these sizes (<bloomery/base.h>). */
+BRY_API bry_status bryc_map_get_info_sized(bryc_map *map, bryc_map_info *info, size_t info_size,
+                                           bry_map_stats *stats, size_t stats_size);
 
-/* BRY_E_IO, BRY_E_NOMEM. */
-BRY_API bry_status bryc_map_get_info(bryc_map *map, bryc_map_info *info);
+/*
+ * Describes the whole map. *stats, which may be NULL, is as of one map: errors are those of a random
+ * key, `tables` is that of the slab with the most of them, and bytes include the list of values.
+ * BRY_E_IO, BRY_E_NOMEM.
+ */
+static inline bry_status bryc_map_get_info(bryc_map *map, bryc_map_info *info, bry_map_stats *stats)
+{
+    return bryc_map_get_info_sized(map, info, sizeof *info, stats, sizeof *stats);
+}
 
 /* ---- copying a whole map ------------------------------------------------------------------- */
 

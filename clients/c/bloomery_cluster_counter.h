@@ -141,9 +141,8 @@ BRY_API bry_status bryc_counters_recover(bryc_counters *table,
 BRY_API bry_status bryc_counters_get(bryc_counters *table, const bryc_key *names, size_t n,
                                      int64_t *values, bool *there);
 
-/* The whole table, summed over its parts. Initialize with BRYC_COUNTERS_INFO. */
+/* The whole table, summed over its parts. */
 typedef struct bryc_counters_info {
-    size_t struct_size;
     uint64_t parts; /* of the table */
     uint64_t counters; /* a hot one counts in each part where it is */
     uint64_t ids; /* that are remembered */
@@ -155,13 +154,15 @@ typedef struct bryc_counters_info {
     double expected_lost; /* increments that were taken for repeats, expected */
 } bryc_counters_info;
 
-#define BRYC_COUNTERS_INFO                                                                         \
-    {                                                                                              \
-        sizeof(bryc_counters_info), 0, 0, 0, 0, 0, 0, 0, 0, 0                                      \
-    }
+/* bryc_counters_get_info() for a struct of `size` bytes (<bloomery/base.h>). */
+BRY_API bry_status bryc_counters_get_info_sized(bryc_counters *table, bryc_counters_info *info,
+                                                size_t size);
 
-/* BRY_E_IO, BRY_E_NOMEM. */
-BRY_API bry_status bryc_counters_get_info(bryc_counters *table, bryc_counters_info *info);
+/* Describes the table. BRY_E_IO, BRY_E_NOMEM. */
+static inline bry_status bryc_counters_get_info(bryc_counters *table, bryc_counters_info *info)
+{
+    return bryc_counters_get_info_sized(table, info, sizeof *info);
+}
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #include "clients/c/cluster_client.h"
 
 #include "clients/c/cluster_exchange.h"
+#include "clients/c/struct_version.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -66,26 +67,24 @@ static bool set_if_missing(char **field, const char *text)
     return *field || !text;
 }
 
-static bry_status open_client(bryc_client *client, const char *url, const bryc_options *options)
+static bry_status open_client(bryc_client *client, const char *url, const bryc_options *given)
 {
-    const bryc_options defaults = BRYC_OPTIONS;
+    bryc_options options = BRYC_OPTIONS;
     uint32_t node;
-    if (!options)
-        options = &defaults;
     client->process = getpid();
-    if (options->struct_size != sizeof *options)
+    if (!bryc__options_read(&options, sizeof options, given))
         return bryc__fail(client, BRY_E_RANGE, "options of another version");
     const char *problem = bryc__url_read(url, &client->url);
     if (problem)
         return bryc__fail(client, BRY_E_RANGE, "%s", problem);
-    if (!set_if_missing(&client->url.user, options->user) ||
-        !set_if_missing(&client->url.password, options->password))
+    if (!set_if_missing(&client->url.user, options.user) ||
+        !set_if_missing(&client->url.password, options.password))
         return bryc__fail(client, BRY_E_NOMEM, "out of memory");
     if (client->url.user && !client->url.password)
         return bryc__fail(client, BRY_E_RANGE, "there is a user, but no password");
-    client->connect_ms = options->connect_ms ? options->connect_ms : CONNECT_MS;
-    client->reply_ms = options->reply_ms ? options->reply_ms : REPLY_MS;
-    client->patience_ms = options->patience_ms ? options->patience_ms : PATIENCE_MS;
+    client->connect_ms = options.connect_ms ? options.connect_ms : CONNECT_MS;
+    client->reply_ms = options.reply_ms ? options.reply_ms : REPLY_MS;
+    client->patience_ms = options.patience_ms ? options.patience_ms : PATIENCE_MS;
     bry_status status = bryc_node_find(client, client->url.host, client->url.port, &node);
     return status == BRY_OK ? bryc_refresh(client) : status;
 }

@@ -1,5 +1,6 @@
 /* Which node has which slot: CRC-16 of keys, CLUSTER SLOTS, and redirections. */
 #include "clients/c/cluster_client.h"
+#include "clients/c/struct_version.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,15 +51,17 @@ uint32_t bryc__primaries(const bryc_client *client)
     return count;
 }
 
-bry_status bryc_node_at(const bryc_client *client, uint32_t number, bryc_node *node)
+bry_status bryc_node_at_sized(const bryc_client *client, uint32_t number, bryc_node *node,
+                              size_t size)
 {
-    if (number >= client->count || node->struct_size < sizeof *node)
+    if (number >= client->count)
         return BRY_E_RANGE;
     const bryc__node *found = client->nodes[number];
-    node->host = found->host;
-    node->port = found->port;
-    node->slots = found->slots;
-    node->replicas = found->slots ? found->replicas : 0;
+    bryc_node known = {.host = found->host,
+                       .port = found->port,
+                       .slots = found->slots,
+                       .replicas = found->slots ? found->replicas : 0};
+    bryc__struct_write(node, size, &known, sizeof known);
     return BRY_OK;
 }
 

@@ -1,5 +1,6 @@
 /* Creating, opening, reading and dropping tables of counters. */
 #include "clients/c/counter_table.h"
+#include "clients/c/struct_version.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,27 +27,25 @@ uint64_t bryc__part_of(const bryc_counters *table, bryc_key name)
 
 /* ---- handles ------------------------------------------------------------------------------- */
 
-static bry_status use_table(bryc_counters *table, const bryc_counters_use *use)
+static bry_status use_table(bryc_counters *table, const bryc_counters_use *given)
 {
-    const bryc_counters_use defaults = BRYC_COUNTERS_USE;
+    bryc_counters_use use = BRYC_COUNTERS_USE;
     uint64_t horizon = table->record.window - table->record.skew;
     bry_status status;
-    if (!use)
-        use = &defaults;
-    if (use->struct_size != sizeof *use)
-        return bryc__fail(table->client, BRY_E_RANGE, "a struct of another version");
-    table->wait = use->no_wait ? 0 : use->replicas ? use->replicas : 1;
-    table->wait_ms = use->wait_ms ? use->wait_ms : WAIT_MS;
+    if (!bryc__options_read(&use, sizeof use, given))
+        return bryc__fail(table->client, BRY_E_RANGE, "bryc_counters_use of another version");
+    table->wait = use.no_wait ? 0 : use.replicas ? use.replicas : 1;
+    table->wait_ms = use.wait_ms ? use.wait_ms : WAIT_MS;
     table->retry_ms = horizon / 2 < RETRY_MOST_MS ? (uint32_t)(horizon / 2) : RETRY_MOST_MS;
-    if (use->retry_ms > horizon)
+    if (use.retry_ms > horizon)
         return bryc__fail(table->client, BRY_E_RANGE,
                           "retry_ms is longer than the table's window less its skew, %llu ms: a "
                           "late retry would not be recognised",
                           (unsigned long long)horizon);
-    if (use->retry_ms)
-        table->retry_ms = use->retry_ms;
-    const char *problem = bryc__outbox_open(&table->outbox, use->outbox, &status);
-    return problem ? bryc__fail(table->client, status, "%s: %s", use->outbox, problem) : BRY_OK;
+    if (use.retry_ms)
+        table->retry_ms = use.retry_ms;
+    const char *problem = bryc__outbox_open(&table->outbox, use.outbox, &status);
+    return problem ? bryc__fail(table->client, status, "%s: %s", use.outbox, problem) : BRY_OK;
 }
 
 /* Takes the record over. */
@@ -223,17 +222,16 @@ static bry_status place_table(bryc_counters *made, const bryc_counters_options *
 }
 
 bry_status bryc_counters_create(bryc_client *client, const char *name,
-                                const bryc_counters_options *options, const bryc_counters_use *use,
+                                const bryc_counters_options *given, const bryc_counters_use *use,
                                 bryc_counters **table)
 {
-    const bryc_counters_options defaults = BRYC_COUNTERS_OPTIONS;
+    bryc_counters_options read = BRYC_COUNTERS_OPTIONS;
+    const bryc_counters_options *options = &read;
     bryc__counter_record record = {0};
     bryc_counters *made = NULL;
     redisReply *reply = NULL;
     *table = NULL;
-    if (!options)
-        options = &defaults;
-    if (options->struct_size != sizeof *options)
+    if (!bryc__options_read(&read, sizeof read, given))
         return bryc__fail(client, BRY_E_RANGE, "options of another version");
     bry_status status = check_table_name(client, name);
     if (status == BRY_OK)
@@ -406,13 +404,13 @@ static bry_status add_parts(void *context, bryc_command *commands, size_t n)
     return BRY_OK;
 }
 
-bry_status bryc_counters_get_info(bryc_counters *table, bryc_counters_info *info)
+bry_status bryc_counters_get_info_sized(bryc_counters *table, bryc_counters_info *info, size_t size)
 {
     static const char *const words[] = {"COUNTER.INFO", NULL};
-    if (info->struct_size != sizeof *info)
-        return bryc__fail(table->client, BRY_E_RANGE, "a struct of another version");
-    *info = (bryc_counters_info)BRYC_COUNTERS_INFO;
-    info->parts = table->record.parts;
-    counter_sum sum = {table->client, info};
-    return ask_parts(table, words, 2, add_parts, &sum);
+    bryc_counters_info now = {.parts = table->record.parts};
+    counter_sum sum = {table->client, &now};
+    bry_status status = ask_parts(table, words, 2, add_parts, &sum);
+    if (status == BRY_OK)
+        bryc__struct_write(info, size, &now, sizeof now);
+    return status;
 }

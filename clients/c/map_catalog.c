@@ -1,5 +1,6 @@
 /* Creating, opening, listing and dropping distributed maps. */
 #include "clients/c/cluster_map.h"
+#include "clients/c/struct_version.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -155,23 +156,21 @@ static bry_status place_record(bryc_client *client, const char *name,
     return status;
 }
 
-bry_status bryc_map_create(bryc_client *client, const char *name, const bryc_map_options *options,
+bry_status bryc_map_create(bryc_client *client, const char *name, const bryc_map_options *given,
                            bryc_map **map)
 {
-    const bryc_map_options defaults = BRYC_MAP_OPTIONS;
+    bryc_map_options options = BRYC_MAP_OPTIONS;
     bryc__record record = {0};
     *map = NULL;
-    if (!options)
-        options = &defaults;
-    if (options->struct_size != sizeof *options)
+    if (!bryc__options_read(&options, sizeof options, given))
         return bryc__fail(client, BRY_E_RANGE, "options of another version");
     bry_status status = check_name(client, name);
     if (status != BRY_OK)
         return status;
-    const char *problem = bryc__record_plan(options, bryc__primaries(client), &record);
+    const char *problem = bryc__record_plan(&options, bryc__primaries(client), &record);
     if (problem)
         return bryc__fail(client, BRY_E_RANGE, "%s", problem);
-    status = place_record(client, name, options, &record);
+    status = place_record(client, name, &options, &record);
     return status == BRY_OK ? bryc__map_new(client, name, &record, map) : status;
 }
 
@@ -196,10 +195,10 @@ void bryc_map_close(bryc_map *map)
     free(map);
 }
 
-void bryc_map_get_options(const bryc_map *map, bryc_map_options *options)
+void bryc_map_get_options_sized(const bryc_map *map, bryc_map_options *options, size_t size)
 {
     const bryc__record *record = &map->record;
-    bryc_map_options all = {.struct_size = sizeof all,
+    bryc_map_options all = {.struct_size = size,
                             .capacity = record->capacity,
                             .error = record->error,
                             .engine = record->engine,
@@ -208,7 +207,7 @@ void bryc_map_get_options(const bryc_map *map, bryc_map_options *options)
                             .slabs = record->slabs,
                             .seed = record->seed,
                             .keyed = record->keyed ? 1 : 2};
-    *options = all;
+    bryc__struct_write(options, size, &all, sizeof all);
 }
 
 const char *bryc_map_record(const bryc_map *map)

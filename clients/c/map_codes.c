@@ -214,8 +214,8 @@ static bry_status check_new_list(bryc_map *map)
 {
     char key[BRYC__SLAB_KEY_MAX];
     size_t key_len = bryc_map_values_key(map, key, sizeof key);
-    bryc_map_info info = BRYC_MAP_INFO;
-    bry_status status = bryc_map_get_info(map, &info);
+    bryc_map_info info;
+    bry_status status = bryc_map_get_info(map, &info, NULL);
     redisReply *reply = NULL;
     if (status == BRY_OK && info.slabs_used > 0)
         status = bryc_ask_key(map->client, key, key_len, 0, &reply, "LLEN %b", key, key_len);

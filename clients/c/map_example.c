@@ -38,12 +38,13 @@ static bool use_map(bryc_map *map)
     }
 
     /* Deleting tells what was there; info sums up all slabs. */
-    bryc_map_info info = BRYC_MAP_INFO;
+    bryc_map_info info;
+    bry_map_stats stats;
     if (!went_well(bryc_map_del_n(map, keys, 3, answers)) ||
-        !went_well(bryc_map_get_info(map, &info)))
+        !went_well(bryc_map_get_info(map, &info, &stats)))
         return false;
     printf("deleted: %d %d %d\n", answers[0], answers[1], answers[2]);
-    printf("%d keys\n", (int)info.stats.items);
+    printf("%d keys\n", (int)stats.items);
     return true;
 }
 

@@ -128,7 +128,7 @@ const char *bryc__record_plan(const bryc_map_options *options, uint32_t primarie
         return "the system returned no random numbers";
     record->seed += record->seed == 0;
     bry_map_options slab = bryc__record_slab(record);
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape;
     if (record->capacity > BRY_CAPACITY_MAX || bry_map_plan(&slab, &shape) != BRY_OK)
         return "capacity, error or bits are out of range";
     return bryc__record_new_epoch(record);

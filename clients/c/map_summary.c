@@ -1,5 +1,6 @@
 /* The statistics of a whole distributed map, from MAP.INFO of all slabs. */
 #include "clients/c/cluster_map.h"
+#include "clients/c/struct_version.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@ static double number_of(const redisReply *reply)
 /* Sums and maxima; the shares are weighted below. */
 typedef struct summary {
     bryc_client *client;
-    bryc_map_info *info;
+    bryc_map_info info;
+    bry_map_stats stats;
     double load;
     bry_map_errors present; /* sums over keys */
     double absent; /* sum of false positives over slabs */
@@ -31,7 +33,7 @@ static void raise_to(double *share, double other)
 /* One field of MAP.INFO. `items` of a slab comes before its errors. */
 static void add_field(summary *sum, const char *name, const redisReply *reply, double *items)
 {
-    bry_map_stats *stats = &sum->info->stats;
+    bry_map_stats *stats = &sum->stats;
     struct {
         const char *name;
         uint64_t *total;
@@ -39,7 +41,7 @@ static void add_field(summary *sum, const char *name, const redisReply *reply, d
         {"refused_unsure", &stats->refused_unsure},
         {"refused_full", &stats->refused_full},
         {"ghosts", &stats->ghosts},
-        {"queries", &sum->info->queries},
+        {"queries", &sum->info.queries},
         {"bytes", &stats->bytes},
         {"bytes_keys", &stats->bytes_main},
     };
@@ -83,7 +85,7 @@ static bry_status add_slabs(void *context, bryc_command *commands, size_t n)
         if (reply->type != REDIS_REPLY_ARRAY)
             return bryc__fail(sum->client, BRY_E_IO, "MAP.INFO: %s",
                               reply->str ? reply->str : "an unknown form of reply");
-        sum->info->slabs_used++;
+        sum->info.slabs_used++;
         for (size_t j = 0; j + 1 < reply->elements; j += 2)
             if (reply->element[j]->str)
                 add_field(sum, reply->element[j]->str, reply->element[j + 1], &items);
@@ -113,33 +115,45 @@ static bry_status add_values(bryc_map *map, bry_map_stats *stats)
     return BRY_OK;
 }
 
-bry_status bryc_map_get_info(bryc_map *map, bryc_map_info *info)
+static void summary_begin(summary *sum, const bryc_map *map)
 {
-    if (info->struct_size != sizeof *info)
-        return bryc__fail(map->client, BRY_E_RANGE, "a struct of another version");
-    *info = (bryc_map_info)BRYC_MAP_INFO;
-    bry_map_stats *stats = &info->stats;
     bry_map_options slab = bryc__record_slab(&map->record);
-    bry_map_shape shape = BRY_MAP_SHAPE;
-    stats->engine = map->record.engine;
-    stats->seed = map->record.seed;
-    stats->capacity = map->record.capacity;
-    stats->tables = 1;
+    bry_map_shape shape;
+    sum->stats.engine = map->record.engine;
+    sum->stats.seed = map->record.seed;
+    sum->stats.capacity = map->record.capacity;
+    sum->stats.tables = 1;
     if (bry_map_plan(&slab, &shape) == BRY_OK)
-        stats->promised = shape.errors;
-    summary sum = {.client = map->client, .info = info};
-    bry_status status = map->record.codes ? add_values(map, stats) : BRY_OK;
+        sum->stats.promised = shape.errors;
+}
+
+static void summary_end(summary *sum, double slabs)
+{
+    double items = (double)sum->stats.items;
+    sum->stats.load = sum->load / slabs;
+    sum->stats.estimated.false_positive = sum->absent / slabs;
+    if (items > 0) {
+        sum->stats.estimated.false_negative = sum->present.false_negative / items;
+        sum->stats.estimated.incorrect = sum->present.incorrect / items;
+    }
+}
+
+bry_status bryc_map_get_info_sized(bryc_map *map, bryc_map_info *info, size_t info_size,
+                                   bry_map_stats *stats, size_t stats_size)
+{
+    summary sum = {.client = map->client};
+    summary_begin(&sum, map);
+    bry_status status = map->record.codes ? add_values(map, &sum.stats) : BRY_OK;
     for (uint64_t i = 0; i < map->record.slabs && status == BRY_OK; i += INFO_STEP) {
         uint64_t left = map->record.slabs - i;
         status = bryc__ask_slabs(map, "MAP.INFO", i, left < INFO_STEP ? (size_t)left : INFO_STEP,
                                  add_slabs, &sum);
     }
-    double slabs = (double)map->record.slabs, items = (double)stats->items;
-    stats->load = sum.load / slabs;
-    stats->estimated.false_positive = sum.absent / slabs;
-    if (items > 0) {
-        stats->estimated.false_negative = sum.present.false_negative / items;
-        stats->estimated.incorrect = sum.present.incorrect / items;
-    }
-    return status;
+    if (status != BRY_OK)
+        return status;
+    summary_end(&sum, (double)map->record.slabs);
+    bryc__struct_write(info, info_size, &sum.info, sizeof sum.info);
+    if (stats)
+        bryc__struct_write(stats, stats_size, &sum.stats, sizeof sum.stats);
+    return BRY_OK;
 }

@@ -13,19 +13,19 @@
  *    (The one exception is bry_load, which reports what is wrong with the data.)
  *  - Options are structs with an initializer (BRY_…_OPTIONS). Zero in a field means the default,
  *    which is documented at the field. A NULL pointer to options means all defaults.
- *  - Structs grow. A struct that begins with struct_size (options, shapes, statistics) may get
- *    further fields in later versions, always at its end. struct_size is the size of the struct
- *    that the caller was compiled with. The initializers (BRY_…_OPTIONS, _SHAPE, _STATS and so on)
- *    set it; without an initializer the caller must set it, also in structs that the library
- *    fills. Programs and libraries of different versions can then be mixed:
+ *  - Structs grow. Options, shapes and statistics may get further fields in later versions, always
+ *    at their end. The library is told the size that the caller was compiled with. Options begin
+ *    with it, struct_size, which the initializers set (BRY_…_OPTIONS, BRY_SAVE, BRY_LOAD). For a
+ *    struct that the library fills it is an argument: bry_…_plan(), _get_stats(), _get_unit() and
+ *    _options_like() are inline and call the function with the same name and _sized, so such a
+ *    struct needs no initializer. Programs and libraries of different versions can then be mixed:
  *      - The caller's struct is shorter: options that it lacks have their defaults, and results
  *        that do not fit are omitted. (bry_…_options_like() returns BRY_E_RANGE if an option that
  *        does not fit is set.)
  *      - The caller's struct is longer: results that the library does not know are 0. Options that
  *        it does not know must be 0, or the call returns BRY_E_RANGE.
- *      - For a struct_size that no version has, the call returns BRY_E_RANGE.
- *    For arrays the caller passes the size of an element instead. Structs without struct_size
- *    never change.
+ *      - For a size that no version has, the call returns BRY_E_RANGE.
+ *    For arrays the caller passes the size of an element. Other structs never change.
  *  - Options of a single engine are in a struct with its name, at the end (options.kbf and so on).
  *    Most users never need them: they set an exact shape, or reproduce a paper. Leave them 0 for
  *    other engines; otherwise the call returns BRY_E_UNSUPPORTED.

@@ -80,9 +80,8 @@ typedef struct bry_counter_options {
             BRY_COUNTER_SYNC_ALWAYS, 0                                                             \
     }
 
-/* The memory and error of a table with given options. Initialize with BRY_COUNTER_SHAPE. */
+/* The memory and error of a table with given options. */
 typedef struct bry_counter_shape {
-    size_t struct_size;
     bry_engine engine; /* of the window; never auto */
     uint64_t window; /* promised time, ms */
     uint64_t longest; /* ms after which a retry is certainly counted again */
@@ -95,16 +94,19 @@ typedef struct bry_counter_shape {
     uint64_t grows_to; /* as in bry_window_shape */
 } bry_counter_shape;
 
-#define BRY_COUNTER_SHAPE                                                                          \
-    {                                                                                              \
-        sizeof(bry_counter_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0                      \
-    }
+/* bry_counter_plan() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_counter_plan_sized(const bry_counter_options *options,
+                                          bry_counter_shape *shape, size_t size);
 
 /*
  * Fills *shape without allocating anything.
  * BRY_E_RANGE: an option is out of range. BRY_E_UNSUPPORTED: windows do not have that engine.
  */
-BRY_API bry_status bry_counter_plan(const bry_counter_options *options, bry_counter_shape *shape);
+static inline bry_status bry_counter_plan(const bry_counter_options *options,
+                                          bry_counter_shape *shape)
+{
+    return bry_counter_plan_sized(options, shape, sizeof *shape);
+}
 
 /* Creates an empty table in memory. Errors: those of bry_counter_plan(); BRY_E_NOMEM; BRY_E_IO if
  * the system cannot provide a random seed. */
@@ -124,8 +126,16 @@ BRY_API bry_status bry_counter_create(const bry_counter_options *options, bry_co
 BRY_API bry_status bry_counter_open(const char *path, const bry_counter_options *options,
                                     bry_load *load, bry_counter **counters);
 
+/* bry_counter_options_like() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_counter_options_like_sized(const bry_counter *other,
+                                                  bry_counter_options *options, size_t size);
+
 /* Sets options that create a table with the engine, seed and shape of `other`, without a folder. */
-BRY_API bry_status bry_counter_options_like(const bry_counter *other, bry_counter_options *options);
+static inline bry_status bry_counter_options_like(const bry_counter *other,
+                                                  bry_counter_options *options)
+{
+    return bry_counter_options_like_sized(other, options, sizeof *options);
+}
 
 /* Frees the table and closes its folder, if there is one. With BRY_COUNTER_SYNC_ASKED, call
  * bry_counter_sync() first. NULL is allowed. */
@@ -253,9 +263,8 @@ typedef struct bry_counter_entry {
 BRY_API size_t bry_counter_scan(const bry_counter *counters, uint64_t *cursor,
                                 bry_counter_entry *entries, size_t entry_size, size_t room);
 
-/* The state of a table. Initialize with BRY_COUNTER_STATS. */
+/* The state of a table. */
 typedef struct bry_counter_stats {
-    size_t struct_size;
     bry_engine engine; /* of the window; never auto */
     uint64_t seed; /* for hashing ids */
     uint64_t time; /* T */
@@ -280,18 +289,20 @@ typedef struct bry_counter_stats {
     uint64_t unsynced; /* operations that are not yet on disk; bry_counter_sync() writes them */
 } bry_counter_stats;
 
-#define BRY_COUNTER_STATS                                                                          \
-    {                                                                                              \
-        sizeof(bry_counter_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            0, 0, 0, 0                                                                             \
-    }
-
 /* counters and bytes of the stats, in constant time. */
 BRY_API uint64_t bry_counter_items(const bry_counter *counters);
 BRY_API uint64_t bry_counter_bytes(const bry_counter *counters);
 
+/* bry_counter_get_stats() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_counter_get_stats_sized(const bry_counter *counters,
+                                               bry_counter_stats *stats, size_t size);
+
 /* Fills *stats, in constant time; with fbf, a step per filter. */
-BRY_API bry_status bry_counter_get_stats(const bry_counter *counters, bry_counter_stats *stats);
+static inline bry_status bry_counter_get_stats(const bry_counter *counters,
+                                               bry_counter_stats *stats)
+{
+    return bry_counter_get_stats_sized(counters, stats, sizeof *stats);
+}
 
 /* ---- saving and loading -------------------------------------------------------------------- */
 

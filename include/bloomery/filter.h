@@ -57,9 +57,8 @@ typedef struct bry_filter_options {
         }                                                                                          \
     }
 
-/* The memory and error of a filter with given options. Initialize with BRY_FILTER_SHAPE. */
+/* The memory and error of a filter with given options. */
 typedef struct bry_filter_shape {
-    size_t struct_size;
     bry_engine engine; /* never auto */
     uint32_t hashes; /* bits set per key; compact: 0 */
     uint32_t fingerprint_bits; /* compact; bloom: 0 */
@@ -74,27 +73,37 @@ typedef struct bry_filter_shape {
                           BRY_CAPACITY_MAX, or fewer (see above) */
 } bry_filter_shape;
 
-#define BRY_FILTER_SHAPE                                                                           \
-    {                                                                                              \
-        sizeof(bry_filter_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0                          \
-    }
+/* bry_filter_plan() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_filter_plan_sized(const bry_filter_options *options, bry_filter_shape *shape,
+                                         size_t size);
 
 /*
  * Fills *shape without allocating anything.
  * BRY_E_RANGE: an option is out of range. BRY_E_UNSUPPORTED: filters do not have that engine, or
  * the engine does not have that option.
  */
-BRY_API bry_status bry_filter_plan(const bry_filter_options *options, bry_filter_shape *shape);
+static inline bry_status bry_filter_plan(const bry_filter_options *options, bry_filter_shape *shape)
+{
+    return bry_filter_plan_sized(options, shape, sizeof *shape);
+}
 
 /* Creates an empty filter. Errors: those of bry_filter_plan(); BRY_E_NOMEM; BRY_E_IO if the system
  * cannot provide a random seed. */
 BRY_API bry_status bry_filter_create(const bry_filter_options *options, bry_filter **filter);
 
+/* bry_filter_options_like() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_filter_options_like_sized(const bry_filter *other,
+                                                 bry_filter_options *options, size_t size);
+
 /*
  * Sets options that create a filter which can be merged with `other`: same engine, seed and shape,
  * default allocator. They stay valid when `other` is destroyed.
  */
-BRY_API bry_status bry_filter_options_like(const bry_filter *other, bry_filter_options *options);
+static inline bry_status bry_filter_options_like(const bry_filter *other,
+                                                 bry_filter_options *options)
+{
+    return bry_filter_options_like_sized(other, options, sizeof *options);
+}
 
 /* Frees the filter. NULL is allowed. */
 BRY_API void bry_filter_destroy(bry_filter *filter);
@@ -166,9 +175,8 @@ BRY_API bry_answer bry_filter_has_key(const bry_filter *filter, const void *key,
  */
 BRY_API bry_status bry_filter_merge(bry_filter *into, const bry_filter *from);
 
-/* The state of a filter. Initialize with BRY_FILTER_STATS. */
+/* The state of a filter. */
 typedef struct bry_filter_stats {
-    size_t struct_size;
     bry_engine engine; /* never auto */
     uint32_t hashes; /* bits set per key; compact: 0 */
     uint32_t tables; /* 1; compact: more after it has grown past its capacity */
@@ -185,17 +193,19 @@ typedef struct bry_filter_stats {
     uint64_t bytes; /* allocated now */
 } bry_filter_stats;
 
-#define BRY_FILTER_STATS                                                                           \
-    {                                                                                              \
-        sizeof(bry_filter_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                    \
-    }
-
 /* items and bytes of the stats, in constant time. */
 BRY_API uint64_t bry_filter_items(const bry_filter *filter);
 BRY_API uint64_t bry_filter_bytes(const bry_filter *filter);
 
+/* bry_filter_get_stats() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_filter_get_stats_sized(const bry_filter *filter, bry_filter_stats *stats,
+                                              size_t size);
+
 /* Fills *stats. Reads the whole table once. */
-BRY_API bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats);
+static inline bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats)
+{
+    return bry_filter_get_stats_sized(filter, stats, sizeof *stats);
+}
 
 /* Writes the filter as frames (doc/format.md), with the note of `save`, which may be NULL. Returns
  * BRY_OK, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid `save`

@@ -100,9 +100,8 @@ typedef struct bry_index_options {
         }                                                                                          \
     }
 
-/* The memory and error of an index with given options. Initialize with BRY_INDEX_SHAPE. */
+/* The memory and error of an index with given options. */
 typedef struct bry_index_shape {
-    size_t struct_size;
     bry_engine engine; /* never auto */
     uint32_t units; /* that it is planned for */
     uint64_t unit_capacity; /* elements in each of them */
@@ -122,28 +121,37 @@ typedef struct bry_index_shape {
                           most 62 bits. dba: 0, only memory and the number of units limit it */
 } bry_index_shape;
 
-#define BRY_INDEX_SHAPE                                                                            \
-    {                                                                                              \
-        sizeof(bry_index_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                  \
-    }
+/* bry_index_plan() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_index_plan_sized(const bry_index_options *options, bry_index_shape *shape,
+                                        size_t size);
 
 /*
  * Fills *shape without allocating anything.
  * BRY_E_RANGE: an option is out of range. BRY_E_UNSUPPORTED: indexes do not have that engine, or
  * the engine does not have that option.
  */
-BRY_API bry_status bry_index_plan(const bry_index_options *options, bry_index_shape *shape);
+static inline bry_status bry_index_plan(const bry_index_options *options, bry_index_shape *shape)
+{
+    return bry_index_plan_sized(options, shape, sizeof *shape);
+}
 
 /* Creates an index without units. Errors: those of bry_index_plan(); BRY_E_NOMEM; BRY_E_IO if the
  * system cannot provide a random seed. */
 BRY_API bry_status bry_index_create(const bry_index_options *options, bry_index **index);
+
+/* bry_index_options_like() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_index_options_like_sized(const bry_index *other, bry_index_options *options,
+                                                size_t size);
 
 /*
  * Sets options that create an index whose units can be installed in `other`: same engine, seed and
  * shape (for dba, the shape that new units have now), default allocator. They stay valid when
  * `other` is destroyed.
  */
-BRY_API bry_status bry_index_options_like(const bry_index *other, bry_index_options *options);
+static inline bry_status bry_index_options_like(const bry_index *other, bry_index_options *options)
+{
+    return bry_index_options_like_sized(other, options, sizeof *options);
+}
 
 /* Frees the index. NULL is allowed. */
 BRY_API void bry_index_destroy(bry_index *index);
@@ -202,9 +210,8 @@ BRY_API bry_status bry_index_get_tag(const bry_index *index, uint32_t unit, uint
  */
 BRY_API bry_status bry_index_merge_units(bry_index *index, uint32_t into, uint32_t from);
 
-/* The state of a unit. Initialize with BRY_INDEX_UNIT. */
+/* The state of a unit. */
 typedef struct bry_index_unit {
-    size_t struct_size;
     uint32_t unit; /* its number */
     bool sealed; /* takes no more elements */
     bool wants_refresh; /* too many of its elements are stale, or error control will rebuild it */
@@ -215,13 +222,16 @@ typedef struct bry_index_unit {
     double error; /* estimated probability that it is a candidate for an absent element */
 } bry_index_unit;
 
-#define BRY_INDEX_UNIT                                                                             \
-    {                                                                                              \
-        sizeof(bry_index_unit), 0, false, false, 0, 0, 0, 0, 0                                     \
-    }
+/* bry_index_get_unit() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_index_get_unit_sized(const bry_index *index, uint32_t unit,
+                                            bry_index_unit *info, size_t size);
 
 /* Fills *info. BRY_E_NOUNIT: no such unit. */
-BRY_API bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_unit *info);
+static inline bry_status bry_index_get_unit(const bry_index *index, uint32_t unit,
+                                            bry_index_unit *info)
+{
+    return bry_index_get_unit_sized(index, unit, info, sizeof *info);
+}
 
 /* Stores up to `room` unit numbers, newest first, and returns how many units there are. */
 BRY_API size_t bry_index_units(const bry_index *index, uint32_t *units, size_t room);
@@ -332,9 +342,8 @@ typedef struct bry_index_supplier {
 BRY_API bry_status bry_index_step(bry_index *index, const bry_index_supplier *supplier,
                                   uint64_t budget, uint64_t *left);
 
-/* The state of an index. Initialize with BRY_INDEX_STATS. */
+/* The state of an index. */
 typedef struct bry_index_stats {
-    size_t struct_size;
     bry_engine engine; /* never auto */
     uint64_t seed; /* for hashing elements */
     uint32_t units; /* that exist */
@@ -358,18 +367,19 @@ typedef struct bry_index_stats {
                          load */
 } bry_index_stats;
 
-#define BRY_INDEX_STATS                                                                            \
-    {                                                                                              \
-        sizeof(bry_index_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  \
-            0                                                                                      \
-    }
-
 /* elements and bytes of the stats, in constant time. */
 BRY_API uint64_t bry_index_items(const bry_index *index);
 BRY_API uint64_t bry_index_bytes(const bry_index *index);
 
+/* bry_index_get_stats() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_index_get_stats_sized(const bry_index *index, bry_index_stats *stats,
+                                             size_t size);
+
 /* Fills *stats, in time proportional to the number of groups (dba) or tables (compact). */
-BRY_API bry_status bry_index_get_stats(const bry_index *index, bry_index_stats *stats);
+static inline bry_status bry_index_get_stats(const bry_index *index, bry_index_stats *stats)
+{
+    return bry_index_get_stats_sized(index, stats, sizeof *stats);
+}
 
 /* ---- saving and loading -------------------------------------------------------------------- */
 

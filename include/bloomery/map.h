@@ -138,9 +138,8 @@ typedef struct bry_map_errors {
     double incorrect; /* of present keys that are looked up: another key's value */
 } bry_map_errors;
 
-/* The memory and errors of a map with given options. Initialize with BRY_MAP_SHAPE. */
+/* The memory and errors of a map with given options. */
 typedef struct bry_map_shape {
-    size_t struct_size;
     bry_engine engine; /* never auto */
     uint64_t capacity; /* keys it is planned for */
     uint64_t values; /* kbf: the largest number of distinct values; compact: those planned for */
@@ -156,28 +155,37 @@ typedef struct bry_map_shape {
                           it */
 } bry_map_shape;
 
-#define BRY_MAP_SHAPE                                                                              \
-    {                                                                                              \
-        sizeof(bry_map_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, {0, 0, 0}, 0, 0, 0               \
-    }
+/* bry_map_plan() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_map_plan_sized(const bry_map_options *options, bry_map_shape *shape,
+                                      size_t size);
 
 /*
  * Fills *shape without allocating anything.
  * BRY_E_RANGE: an option is out of range, or the error is too small for the capacity.
  * BRY_E_UNSUPPORTED: maps do not have that engine, or the engine does not have that option.
  */
-BRY_API bry_status bry_map_plan(const bry_map_options *options, bry_map_shape *shape);
+static inline bry_status bry_map_plan(const bry_map_options *options, bry_map_shape *shape)
+{
+    return bry_map_plan_sized(options, shape, sizeof *shape);
+}
 
 /* Creates an empty map. Errors: those of bry_map_plan(); BRY_E_NOMEM; BRY_E_IO if the system cannot
  * provide a random seed. */
 BRY_API bry_status bry_map_create(const bry_map_options *options, bry_map **map);
+
+/* bry_map_options_like() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_map_options_like_sized(const bry_map *other, bry_map_options *options,
+                                              size_t size);
 
 /*
  * Sets options that create a map with the engine, seed and shape of `other` and the default
  * allocator. They stay valid when `other` is destroyed. For kbf maps of byte strings that are to be
  * merged, use bry_map_create_like() instead.
  */
-BRY_API bry_status bry_map_options_like(const bry_map *other, bry_map_options *options);
+static inline bry_status bry_map_options_like(const bry_map *other, bry_map_options *options)
+{
+    return bry_map_options_like_sized(other, options, sizeof *options);
+}
 
 /*
  * Creates an empty map with the engine, seed and shape of `other` and, with kbf, *the codes of its
@@ -402,9 +410,8 @@ typedef struct bry_map_supplier {
  */
 BRY_API bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier);
 
-/* The state of a map. Initialize with BRY_MAP_STATS. */
+/* The state of a map. */
 typedef struct bry_map_stats {
-    size_t struct_size;
     bry_engine engine; /* never auto */
     uint64_t seed; /* for hashing keys */
     uint64_t capacity; /* of the first table; compressing may change it with kbf */
@@ -432,18 +439,18 @@ typedef struct bry_map_stats {
     uint64_t bytes_dictionary; /* the bytes of the values */
 } bry_map_stats;
 
-#define BRY_MAP_STATS                                                                              \
-    {                                                                                              \
-        sizeof(bry_map_stats), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, {0, 0, 0}, {0, 0, 0}, 0, 0,   \
-            0, {0}, 0, 0, 0, 0                                                                     \
-    }
-
 /* items and bytes of the stats, in constant time. */
 BRY_API uint64_t bry_map_items(const bry_map *map);
 BRY_API uint64_t bry_map_bytes(const bry_map *map);
 
+/* bry_map_get_stats() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_map_get_stats_sized(const bry_map *map, bry_map_stats *stats, size_t size);
+
 /* Fills *stats. Does not read the entries, so it is fast for maps of any size. */
-BRY_API bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats);
+static inline bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats)
+{
+    return bry_map_get_stats_sized(map, stats, sizeof *stats);
+}
 
 /* ---- saving and loading -------------------------------------------------------------------- */
 

@@ -89,9 +89,8 @@ typedef struct bry_window_options {
         }                                                                                          \
     }
 
-/* The memory and error of a window with given options. Initialize with BRY_WINDOW_SHAPE. */
+/* The memory and error of a window with given options. */
 typedef struct bry_window_shape {
-    size_t struct_size;
     bry_engine engine; /* never auto */
     uint64_t window; /* promised time, ms */
     uint64_t longest; /* ms after which an element is certainly forgotten */
@@ -109,28 +108,38 @@ typedef struct bry_window_shape {
                           least error · 2^54. fbf: 0, only memory limits it */
 } bry_window_shape;
 
-#define BRY_WINDOW_SHAPE                                                                           \
-    {                                                                                              \
-        sizeof(bry_window_shape), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0              \
-    }
+/* bry_window_plan() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_window_plan_sized(const bry_window_options *options, bry_window_shape *shape,
+                                         size_t size);
 
 /*
  * Fills *shape without allocating anything.
  * BRY_E_RANGE: an option is out of range, or the error is too small for the capacity.
  * BRY_E_UNSUPPORTED: windows do not have that engine, or the engine does not have that option.
  */
-BRY_API bry_status bry_window_plan(const bry_window_options *options, bry_window_shape *shape);
+static inline bry_status bry_window_plan(const bry_window_options *options, bry_window_shape *shape)
+{
+    return bry_window_plan_sized(options, shape, sizeof *shape);
+}
 
 /* Creates an empty window. Errors: those of bry_window_plan(); BRY_E_NOMEM; BRY_E_IO if the system
  * cannot provide a random seed. */
 BRY_API bry_status bry_window_create(const bry_window_options *options, bry_window **window);
+
+/* bry_window_options_like() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_window_options_like_sized(const bry_window *other,
+                                                 bry_window_options *options, size_t size);
 
 /*
  * Sets options that create a window which can be merged with `other`: same engine, seed, shape and
  * generations, the time of `other` as `start`, and the default allocator. They stay valid when
  * `other` is destroyed.
  */
-BRY_API bry_status bry_window_options_like(const bry_window *other, bry_window_options *options);
+static inline bry_status bry_window_options_like(const bry_window *other,
+                                                 bry_window_options *options)
+{
+    return bry_window_options_like_sized(other, options, sizeof *options);
+}
 
 /* Frees the window. NULL is allowed. */
 BRY_API void bry_window_destroy(bry_window *window);
@@ -234,9 +243,8 @@ typedef struct bry_window_generation {
 BRY_API size_t bry_window_generations(const bry_window *window, bry_window_generation *generations,
                                       size_t generation_size, size_t room);
 
-/* The state of a window. Initialize with BRY_WINDOW_STATS. */
+/* The state of a window. */
 typedef struct bry_window_stats {
-    size_t struct_size;
     bry_engine engine; /* never auto */
     uint64_t seed; /* for hashing elements */
     uint64_t time; /* T */
@@ -260,18 +268,19 @@ typedef struct bry_window_stats {
     uint64_t bytes; /* allocated now */
 } bry_window_stats;
 
-#define BRY_WINDOW_STATS                                                                           \
-    {                                                                                              \
-        sizeof(bry_window_stats), BRY_ENGINE_AUTO, 0, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,   \
-            false, 0, 0                                                                            \
-    }
-
 /* items and bytes of the stats, in constant time. */
 BRY_API uint64_t bry_window_items(const bry_window *window);
 BRY_API uint64_t bry_window_bytes(const bry_window *window);
 
+/* bry_window_get_stats() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_window_get_stats_sized(const bry_window *window, bry_window_stats *stats,
+                                              size_t size);
+
 /* Fills *stats, in constant time; with fbf, a step per filter. */
-BRY_API bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stats);
+static inline bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stats)
+{
+    return bry_window_get_stats_sized(window, stats, sizeof *stats);
+}
 
 /* ---- saving and loading --------------------------------------------------------------------- */
 

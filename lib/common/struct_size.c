@@ -37,34 +37,24 @@ bry_status bry__struct_read(void *ours, size_t size, const void *theirs)
     return BRY_OK;
 }
 
-/* The bytes of *ours from `from` on, and zeros after them. */
-static void struct_write_from(void *theirs, size_t room, const void *ours, size_t size, size_t from)
+bry_status bry__struct_write(void *theirs, size_t room, const void *ours, size_t size)
 {
-    size_t fits = room < size ? room : size;
-    if (fits > from)
-        memcpy((unsigned char *)theirs + from, (const unsigned char *)ours + from, fits - from);
-    memset((unsigned char *)theirs + fits, 0, room - fits);
-}
-
-bry_status bry__struct_write(void *theirs, const void *ours, size_t size)
-{
-    size_t room = struct_size_of(theirs);
     if (!bry__struct_size_possible(room))
         return BRY_E_RANGE;
-    struct_write_from(theirs, room, ours, size, sizeof room);
+    size_t fits = room < size ? room : size;
+    memcpy(theirs, ours, fits);
+    memset((unsigned char *)theirs + fits, 0, room - fits);
     return BRY_OK;
 }
 
-bry_status bry__struct_write_whole(void *theirs, const void *ours, size_t size)
+bry_status bry__options_write(void *theirs, size_t room, const void *ours, size_t size)
 {
-    return struct_bytes_zero(ours, struct_size_of(theirs), size)
-               ? bry__struct_write(theirs, ours, size)
-               : BRY_E_RANGE;
-}
-
-void bry__element_write(void *element, size_t step, const void *ours, size_t size)
-{
-    struct_write_from(element, step, ours, size, 0);
+    if (!struct_bytes_zero(ours, room, size))
+        return BRY_E_RANGE;
+    bry_status status = bry__struct_write(theirs, room, ours, size);
+    if (status == BRY_OK)
+        memcpy(theirs, &room, sizeof room); /* its struct_size */
+    return status;
 }
 
 bool bry__elements_readable(const void *array, size_t step, size_t n, size_t size)

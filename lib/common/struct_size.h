@@ -1,9 +1,11 @@
 /*
  * Structs of the interface that may grow: options, shapes, stats.
  *
- * Such a struct begins with its size as the caller was compiled with it, and fields are only ever
- * added at its end. Caller and library may therefore be of different versions, and either may be
- * the older one:
+ * Fields are only ever added at the end of such a struct, and the library knows the size that the
+ * caller was compiled with: options begin with it, because the caller initializes them; for a
+ * struct that the library fills it is an argument, which an inline function of the header adds (a
+ * field could contain anything). Caller and library may therefore be of different versions, and
+ * either may be the older one:
  *
  *                        the caller's struct is shorter      the caller's struct is longer
  *   read (options)       the other fields are 0: defaults    BRY_E_RANGE unless the rest is 0
@@ -31,13 +33,13 @@ bool bry__struct_size_possible(size_t size);
  */
 bry_status bry__struct_read(void *ours, size_t size, const void *theirs);
 
-/* Copies what fits of *ours into the caller's struct, whose struct_size stays. BRY_E_RANGE:
- * struct_size is not possible; nothing is written. */
-bry_status bry__struct_write(void *theirs, const void *ours, size_t size);
+/* Copies what fits of *ours, which has `size` bytes, into the caller's struct or element of an array,
+ * which has `room` bytes. BRY_E_RANGE: `room` is not possible; nothing is written. */
+bry_status bry__struct_write(void *theirs, size_t room, const void *ours, size_t size);
 
-/* The same for options, whose meaning would change if a field that is set were left out:
- * BRY_E_RANGE then. */
-bry_status bry__struct_write_whole(void *theirs, const void *ours, size_t size);
+/* The same for options, whose struct_size becomes `room`. BRY_E_RANGE also if a field that is set
+ * would be left out, because that would change their meaning. */
+bry_status bry__options_write(void *theirs, size_t room, const void *ours, size_t size);
 
 /* Element i of an array whose elements have `step` bytes for the caller. */
 static inline void *bry__element(void *array, size_t step, size_t i)
@@ -49,9 +51,6 @@ static inline const void *bry__element_in(const void *array, size_t step, size_t
 {
     return (const unsigned char *)array + i * step;
 }
-
-/* Copies what fits of *ours into an element of `step` bytes. */
-void bry__element_write(void *element, size_t step, const void *ours, size_t size);
 
 /* Whether n elements of `step` bytes can be read as ours, which have `size`: the step is possible,
  * not shorter, and what follows in each of them is 0. */

@@ -81,7 +81,7 @@ bry_status bry__counter_read_options(const bry_counter_options *given, bry_count
         return BRY_E_RANGE;
 
     bry_window_options window = bry__counter_window_options(options);
-    bry_window_shape planned = BRY_WINDOW_SHAPE;
+    bry_window_shape planned = {0};
     status = bry_window_plan(&window, &planned);
     if (status != BRY_OK)
         return status;
@@ -103,12 +103,13 @@ bry_status bry__counter_read_options(const bry_counter_options *given, bry_count
     return options->max_bytes && options->max_bytes < shape->bytes_least ? BRY_E_RANGE : BRY_OK;
 }
 
-bry_status bry_counter_plan(const bry_counter_options *given, bry_counter_shape *shape)
+bry_status bry_counter_plan_sized(const bry_counter_options *given, bry_counter_shape *shape,
+                                  size_t size)
 {
     bry_counter_options options;
     bry_counter_shape planned;
     bry_status status = bry__counter_read_options(given, &options, &planned);
-    return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
+    return status == BRY_OK ? bry__struct_write(shape, size, &planned, sizeof planned) : status;
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
@@ -171,10 +172,11 @@ static bry_counter_options counter_like_of(const bry_counter *other)
     return options;
 }
 
-bry_status bry_counter_options_like(const bry_counter *other, bry_counter_options *options)
+bry_status bry_counter_options_like_sized(const bry_counter *other, bry_counter_options *options,
+                                          size_t size)
 {
     bry_counter_options like = counter_like_of(other);
-    return bry__struct_write_whole(options, &like, sizeof like);
+    return bry__options_write(options, size, &like, sizeof like);
 }
 
 /* Copies everything except the folder and the state of a broken table. */
@@ -300,7 +302,7 @@ double bry__counter_error(bry_counter *counters)
 {
     const bry_counter_options *options = &counters->options;
     if (counters->since >= counters->ask_after) {
-        bry_window_stats stats = BRY_WINDOW_STATS;
+        bry_window_stats stats = {0};
         bry_window_get_stats(counters->window, &stats);
         counters->error_then = stats.estimated_error;
         counters->since = 0;
@@ -322,9 +324,10 @@ uint64_t bry_counter_bytes(const bry_counter *counters)
     return counters->meter.bytes;
 }
 
-bry_status bry_counter_get_stats(const bry_counter *counters, bry_counter_stats *stats)
+bry_status bry_counter_get_stats_sized(const bry_counter *counters, bry_counter_stats *stats,
+                                       size_t size)
 {
-    bry_window_stats window = BRY_WINDOW_STATS;
+    bry_window_stats window = {0};
     bry_window_get_stats(counters->window, &window);
     bry_counter_stats now = {
         .engine = counters->options.engine,
@@ -347,5 +350,5 @@ bry_status bry_counter_get_stats(const bry_counter *counters, bry_counter_stats 
         .bytes_window = window.bytes,
     };
     bry__counter_folder_stats(counters, &now);
-    return bry__struct_write(stats, &now, sizeof now);
+    return bry__struct_write(stats, size, &now, sizeof now);
 }

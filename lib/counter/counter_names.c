@@ -545,8 +545,8 @@ size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor
                 return listed;
             }
             bry_counter_entry entry = {name->bytes, name->len, name->value};
-            bry__element_write(bry__element(entries, entry_size, listed++), entry_size, &entry,
-                               sizeof entry);
+            bry__struct_write(bry__element(entries, entry_size, listed++), entry_size, &entry,
+                              sizeof entry);
         }
         from = end;
     } while (end != 0);

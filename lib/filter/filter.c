@@ -57,13 +57,14 @@ static bry_status filter_read_options(const bry_filter_options *given, bry_filte
     return status;
 }
 
-bry_status bry_filter_plan(const bry_filter_options *given, bry_filter_shape *shape)
+bry_status bry_filter_plan_sized(const bry_filter_options *given, bry_filter_shape *shape,
+                                 size_t size)
 {
     bry_filter_options options;
     const bry__filter_engine *engine;
     bry_filter_shape planned;
     bry_status status = filter_read_options(given, &options, &engine, &planned);
-    return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
+    return status == BRY_OK ? bry__struct_write(shape, size, &planned, sizeof planned) : status;
 }
 
 bry_filter *bry__filter_new(const bry__filter_engine *engine, uint64_t seed,
@@ -102,7 +103,8 @@ bry_status bry_filter_create(const bry_filter_options *given, bry_filter **filte
     return BRY_OK;
 }
 
-bry_status bry_filter_options_like(const bry_filter *other, bry_filter_options *options)
+bry_status bry_filter_options_like_sized(const bry_filter *other, bry_filter_options *options,
+                                         size_t size)
 {
     bry_filter_options like = {
         .struct_size = sizeof(bry_filter_options),
@@ -110,7 +112,7 @@ bry_status bry_filter_options_like(const bry_filter *other, bry_filter_options *
         .seed = other->seed,
     };
     other->engine->like(other, &like);
-    return bry__struct_write_whole(options, &like, sizeof like);
+    return bry__options_write(options, size, &like, sizeof like);
 }
 
 void bry_filter_destroy(bry_filter *filter)
@@ -240,7 +242,8 @@ uint64_t bry_filter_bytes(const bry_filter *filter)
     return filter->engine->size + filter->engine->bytes(filter);
 }
 
-bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stats)
+bry_status bry_filter_get_stats_sized(const bry_filter *filter, bry_filter_stats *stats,
+                                      size_t size)
 {
     bry_filter_options made;
     filter->engine->like(filter, &made);
@@ -253,5 +256,5 @@ bry_status bry_filter_get_stats(const bry_filter *filter, bry_filter_stats *stat
         .promised_error = made.error,
     };
     filter->engine->stats(filter, &now);
-    return bry__struct_write(stats, &now, sizeof now);
+    return bry__struct_write(stats, size, &now, sizeof now);
 }

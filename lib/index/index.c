@@ -44,10 +44,11 @@ bry_index_options bry__index_like(const bry_index *other)
     return options;
 }
 
-bry_status bry_index_options_like(const bry_index *other, bry_index_options *options)
+bry_status bry_index_options_like_sized(const bry_index *other, bry_index_options *options,
+                                        size_t size)
 {
     bry_index_options like = bry__index_like(other);
-    return bry__struct_write_whole(options, &like, sizeof like);
+    return bry__options_write(options, size, &like, sizeof like);
 }
 
 void bry_index_destroy(bry_index *index)
@@ -220,7 +221,8 @@ bry_status bry_index_merge_units(bry_index *index, uint32_t into, uint32_t from)
     return BRY_OK;
 }
 
-bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_unit *info)
+bry_status bry_index_get_unit_sized(const bry_index *index, uint32_t unit, bry_index_unit *info,
+                                    size_t size)
 {
     uint32_t slot;
     const bry__index_slot *record = bry__index_record(index, unit, &slot);
@@ -235,7 +237,7 @@ bry_status bry_index_get_unit(const bry_index *index, uint32_t unit, bry_index_u
         .stale = record->stale,
     };
     index->engine->unit_info(index->elements, &index->slots, slot, &known);
-    return bry__struct_write(info, &known, sizeof known);
+    return bry__struct_write(info, size, &known, sizeof known);
 }
 
 size_t bry_index_units(const bry_index *index, uint32_t *units, size_t room)
@@ -351,7 +353,7 @@ uint64_t bry_index_bytes(const bry_index *index)
     return sizeof *index + bry__index_unit_bytes(index) + index->engine->bytes(index->elements);
 }
 
-bry_status bry_index_get_stats(const bry_index *index, bry_index_stats *stats)
+bry_status bry_index_get_stats_sized(const bry_index *index, bry_index_stats *stats, size_t size)
 {
     bry_index_stats now = {
         .engine = index->options.engine,
@@ -362,5 +364,5 @@ bry_status bry_index_get_stats(const bry_index *index, bry_index_stats *stats)
         .bytes = bry_index_bytes(index),
     };
     index->engine->stats(index->elements, &index->slots, &now);
-    return bry__struct_write(stats, &now, sizeof now);
+    return bry__struct_write(stats, size, &now, sizeof now);
 }

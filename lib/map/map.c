@@ -66,13 +66,13 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
     return status;
 }
 
-bry_status bry_map_plan(const bry_map_options *given, bry_map_shape *shape)
+bry_status bry_map_plan_sized(const bry_map_options *given, bry_map_shape *shape, size_t size)
 {
     bry_map_options options;
     const bry__map_engine *engine;
     bry_map_shape planned;
     bry_status status = bry__map_read_options(given, &options, &engine, &planned);
-    return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
+    return status == BRY_OK ? bry__struct_write(shape, size, &planned, sizeof planned) : status;
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
@@ -130,10 +130,10 @@ bry_map_options bry__map_like(const bry_map *other)
     return options;
 }
 
-bry_status bry_map_options_like(const bry_map *other, bry_map_options *options)
+bry_status bry_map_options_like_sized(const bry_map *other, bry_map_options *options, size_t size)
 {
     bry_map_options like = bry__map_like(other);
-    return bry__struct_write_whole(options, &like, sizeof like);
+    return bry__options_write(options, size, &like, sizeof like);
 }
 
 bry_status bry_map_create_like(const bry_map *other, const bry_allocator *allocator, bry_map **map)

@@ -16,7 +16,7 @@ uint64_t bry_map_bytes(const bry_map *map)
     return bytes;
 }
 
-bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats)
+bry_status bry_map_get_stats_sized(const bry_map *map, bry_map_stats *stats, size_t size)
 {
     const bry__dictionary *dictionary = &map->dictionary;
     bry_map_stats now = {
@@ -37,5 +37,5 @@ bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *stats)
         now.bytes_secondary = bry__dictionary_bytes_secondary(dictionary);
         now.bytes_dictionary = bry__dictionary_bytes(dictionary);
     }
-    return bry__struct_write(stats, &now, sizeof now);
+    return bry__struct_write(stats, size, &now, sizeof now);
 }

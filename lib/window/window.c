@@ -78,13 +78,14 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
     return options->max_bytes && options->max_bytes < shape->bytes_least ? BRY_E_RANGE : BRY_OK;
 }
 
-bry_status bry_window_plan(const bry_window_options *given, bry_window_shape *shape)
+bry_status bry_window_plan_sized(const bry_window_options *given, bry_window_shape *shape,
+                                 size_t size)
 {
     bry_window_options options;
     const bry__window_engine *engine;
     bry_window_shape planned;
     bry_status status = bry__window_read_options(given, &options, &engine, &planned);
-    return status == BRY_OK ? bry__struct_write(shape, &planned, sizeof planned) : status;
+    return status == BRY_OK ? bry__struct_write(shape, size, &planned, sizeof planned) : status;
 }
 
 uint64_t bry__window_bytes_first(const bry_window_options *given)
@@ -160,10 +161,11 @@ bry_window_options bry__window_like(const bry_window *other)
     return options;
 }
 
-bry_status bry_window_options_like(const bry_window *other, bry_window_options *options)
+bry_status bry_window_options_like_sized(const bry_window *other, bry_window_options *options,
+                                         size_t size)
 {
     bry_window_options like = bry__window_like(other);
-    return bry__struct_write_whole(options, &like, sizeof like);
+    return bry__options_write(options, size, &like, sizeof like);
 }
 
 void bry_window_destroy(bry_window *window)
@@ -335,7 +337,8 @@ uint64_t bry_window_bytes(const bry_window *window)
     return sizeof *window + window->engine->bytes(window->self);
 }
 
-bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stats)
+bry_status bry_window_get_stats_sized(const bry_window *window, bry_window_stats *stats,
+                                      size_t size)
 {
     bry_window_stats now = {
         .engine = window->engine->engine,
@@ -350,5 +353,5 @@ bry_status bry_window_get_stats(const bry_window *window, bry_window_stats *stat
     };
     window->engine->stats(window->self, window->time, &now);
     now.bytes += sizeof *window;
-    return bry__struct_write(stats, &now, sizeof now);
+    return bry__struct_write(stats, size, &now, sizeof now);
 }

@@ -61,7 +61,7 @@ bry_status bry_window_save(const bry_window *window, const bry_sink *sink, const
  * created, and is raised. */
 static uint64_t limit_here(const bry_window_options *options, uint64_t max_bytes)
 {
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     if (max_bytes == 0 || bry_window_plan(options, &shape) != BRY_OK)
         return max_bytes;
     uint64_t least = shape.bytes_least;

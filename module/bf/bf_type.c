@@ -135,7 +135,7 @@ static bry_status bf_create_object(bf_parameters *parameters, const bry_filter_o
 held_object *bf_create(server_context *context, bf_parameters *parameters)
 {
     bry_filter_options options = bf_options_of(parameters);
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0};
     held_object *made = NULL;
     if (parameters->error < BRY_FILTER_ERROR_MIN) {
         reply_error(context, "RANGE", "the error rate must be at least %g", BRY_FILTER_ERROR_MIN);
@@ -180,7 +180,7 @@ static uint64_t bf_type_items(const void *thing)
 
 static void bf_type_errors(const void *thing, double *promised, double *estimated)
 {
-    bry_filter_stats stats = BRY_FILTER_STATS;
+    bry_filter_stats stats = {0};
     bry_filter_get_stats(((const bf_filter *)thing)->filter, &stats);
     *promised = ((const bf_filter *)thing)->error;
     *estimated = stats.estimated_error;

@@ -119,7 +119,7 @@ static int counter_put_new(server_context *context, server_string *key, opened_k
                            bry_counter_options *options)
 {
     bool asked = options->capacity != 0;
-    bry_counter_shape shape = BRY_COUNTER_SHAPE;
+    bry_counter_shape shape = {0};
     held_object *made;
     bry_status status = counter_plan(options, &shape);
     if (status == BRY_E_RANGE)
@@ -161,7 +161,7 @@ static int counter_reply_info(server_context *context, const held_object *object
     const counter_table *table = table_of(object);
     bry_counter_options options = BRY_COUNTER_OPTIONS;
     bry_counter_options_like(table->counters, &options);
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     char seed[24];
     bry_counter_get_stats(table->counters, &stats);
     snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);

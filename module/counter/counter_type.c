@@ -200,7 +200,7 @@ static uint64_t counter_type_items(const void *thing)
 
 static void counter_type_errors(const void *thing, double *promised, double *estimated)
 {
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     bry_counter_get_stats(((const counter_table *)thing)->counters, &stats);
     *promised = stats.promised_error;
     *estimated = stats.estimated_error;

@@ -186,7 +186,7 @@ static bool index_may_add(const addition *self)
     bry_index_options_like(held->index, &options);
     uint64_t room = options.unit_capacity;
     size_t n = self->batch->n;
-    bry_index_unit unit = BRY_INDEX_UNIT;
+    bry_index_unit unit = {0};
     if (self->unit != INDEX_NO_UNIT) {
         bry_index_get_unit(held->index, self->unit, &unit);
         if (unit.sealed) {

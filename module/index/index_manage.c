@@ -77,7 +77,7 @@ static bool index_read_create(server_context *context, server_string **argv, int
 static int index_put_new(server_context *context, server_string **argv, opened_key *target,
                          bry_index_options *options)
 {
-    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_shape shape = {0};
     held_object *made;
     bry_status status = bry_index_plan(options, &shape);
     if (status == BRY_E_RANGE)
@@ -135,7 +135,7 @@ static int index_reply_info(server_context *context, const held_object *object)
 {
     const held_index *held = index_of(object);
     bry_index_options options = index_options_of(held);
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     char seed[24];
     bry_index_get_stats(held->index, &stats);
     snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
@@ -166,7 +166,7 @@ static int index_reply_info(server_context *context, const held_object *object)
 static int index_reply_unit(server_context *context, const held_index *held, uint64_t number)
 {
     uint32_t unit = index_numbers_find(&held->numbers, number);
-    bry_index_unit info = BRY_INDEX_UNIT;
+    bry_index_unit info = {0};
     if (unit == INDEX_NO_UNIT)
         return reply_error(context, "RANGE", "there is no unit %" PRIu64, number);
     bry_index_get_unit(held->index, unit, &info);

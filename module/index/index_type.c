@@ -86,7 +86,7 @@ static held_index *index_wrap(bry_index *index, const bry_allocator *allocator)
 static void index_refresh_errors(held_object *object)
 {
     held_index *held = index_of(object);
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     bry_index_get_stats(held->index, &stats);
     object->promised = (float)stats.promised_error;
     object->estimated = (float)stats.estimated_error;
@@ -156,7 +156,7 @@ int index_refused(server_context *context, const held_object *object, size_t n, 
     if (status != BRY_E_FULL)
         return object_refused(context, &index_family, status);
     bry_index_options options = BRY_INDEX_OPTIONS;
-    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_shape shape = {0};
     bry_index_options_like(index_of(object)->index, &options);
     bry_index_plan(&options, &shape);
     api.ReplicateVerbatim(context);
@@ -220,7 +220,7 @@ static void index_free_list(const held_index *held, uint32_t *units, size_t coun
 bool index_drop(held_object *object, uint64_t number, uint32_t unit, bool sweep)
 {
     held_index *held = index_of(object);
-    bry_index_unit was = BRY_INDEX_UNIT;
+    bry_index_unit was = {0};
     bry_index_get_unit(held->index, unit, &was);
     index_numbers_del(&held->numbers, number);
     bry_index_drop(held->index, unit);
@@ -260,7 +260,7 @@ static bry_status index_enter_numbers(held_index *held, const uint32_t *units, s
                                       const char **problem)
 {
     for (size_t i = 0; i < count; i++) {
-        bry_index_unit unit = BRY_INDEX_UNIT;
+        bry_index_unit unit = {0};
         bry_index_get_unit(held->index, units[i], &unit);
         if (unit.tag > INDEX_MOST_NUMBER ||
             index_numbers_find(&held->numbers, unit.tag) != INDEX_NO_UNIT) {

@@ -17,7 +17,7 @@ static int index_seal_unit(server_context *context, server_string **argv, const 
                            uint64_t number)
 {
     uint32_t unit = index_numbers_find(&held->numbers, number);
-    bry_index_unit was = BRY_INDEX_UNIT;
+    bry_index_unit was = {0};
     if (unit == INDEX_NO_UNIT)
         return index_reply_no_unit(context, number);
     bry_index_get_unit(held->index, unit, &was);
@@ -205,7 +205,7 @@ static bry_status install_put_unit(installation *self)
 {
     held_index *held = index_of(self->object);
     uint32_t unit = INDEX_NO_UNIT;
-    bry_index_unit info = BRY_INDEX_UNIT;
+    bry_index_unit info = {0};
     object_limit_begin(self->context, self->object);
     bry_status status = index_numbers_reserve(&held->numbers);
     if (status == BRY_OK)

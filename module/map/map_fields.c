@@ -218,7 +218,7 @@ static int map_reply_full(server_context *context, const bry_map *map, size_t mo
 {
     bry_map_options options = BRY_MAP_OPTIONS;
     bry_map_options_like(map, &options);
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     bry_map_get_stats(map, &stats);
     if (options.fixed && stats.items + more > options.capacity)
         return reply_error(context, "FULL",
@@ -231,7 +231,7 @@ static int map_reply_full(server_context *context, const bry_map *map, size_t mo
                            " different values that VALUES "
                            "allows; engine kbf frees values only when the map is empty",
                            stats.values, stats.values + stats.values_left);
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     bry_map_plan(&options, &shape);
     return object_reply_full(context, stats.items + more, shape.grows_to,
                              "maps joined into this one have used up its ERROR: create maps that "

@@ -140,7 +140,7 @@ static int map_reply_info(server_context *context, const held_object *object)
 {
     bry_map_options options = BRY_MAP_OPTIONS;
     bry_map_options_like(map_of(object), &options);
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     char seed[24];
     bry_map_get_stats(map_of(object), &stats);
     snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);

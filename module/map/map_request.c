@@ -48,7 +48,7 @@ bool map_request_read(server_context *context, server_string **argv, int argc, c
 held_object *map_request_make(server_context *context, map_request *request)
 {
     bry_map_options *options = &request->options;
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     held_object *made = NULL;
     bry_status status = bry_map_plan(options, &shape);
     if (status == BRY_E_RANGE) {

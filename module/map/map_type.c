@@ -116,7 +116,7 @@ static uint64_t map_type_items(const void *thing)
  */
 static void map_type_errors(const void *thing, double *promised, double *estimated)
 {
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     bry_map_get_stats(thing, &stats);
     double present = stats.estimated.false_negative + stats.estimated.incorrect;
     bry_map_options options = BRY_MAP_OPTIONS;

@@ -103,7 +103,7 @@ int once_command_info(server_context *context, server_string **argv, int argc)
         return SERVER_OK;
     const held_object *object = opened.object;
     if (object) {
-        bry_window_stats stats = BRY_WINDOW_STATS;
+        bry_window_stats stats = {0};
         bry_window_get_stats(window_of(object), &stats);
         api.ReplyWithMap(context, WINDOW_INFO_PAIRS + GUARD_PAIRS);
         const once_counts *counts = window_once_counts(object);

@@ -130,7 +130,7 @@ static int window_change_refused(const window_change *self, const item_batch *ba
     if (status != BRY_E_FULL)
         return object_refused_here(self->context, &window_family, status);
     window_replicate_change(self, batch);
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     bry_window_plan(&self->options, &shape);
     window_family.totals.refused++;
     return object_reply_full(
@@ -302,7 +302,7 @@ static int window_forget_at(window_change *self, item_batch *batch)
     if (self->at || !window_by_events(&self->options))
         return window_change_time(self) ? window_forget_item(self, batch) : SERVER_OK;
     self->now = self->before = bry_window_time(window_of(self->object));
-    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_stats stats = {0};
     bry_window_get_stats(window_of(self->object), &stats);
     if (!stats.started) /* there was no event yet, and this must not start the window's time */
         return api.ReplyWithLongLong(self->context, 0);

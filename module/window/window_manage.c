@@ -89,7 +89,7 @@ static int window_reply_no_plan(server_context *context, const bry_window_option
                                 bry_status status)
 {
     bry_window_options without = *options;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     without.max_bytes = 0;
     if (status != BRY_E_RANGE)
         return reply_status(context, status);
@@ -103,7 +103,7 @@ static int window_reply_no_plan(server_context *context, const bry_window_option
 int window_put_new(server_context *context, server_string **argv, opened_key *target,
                    bry_window_options *options)
 {
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     held_object *made;
     bry_status status = bry_window_plan(options, &shape);
     if (status != BRY_OK)
@@ -208,7 +208,7 @@ void window_reply_pairs(server_context *context, const held_object *object)
 {
     const bry_window *window = window_of(object);
     bry_window_options options = window_like(window);
-    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_stats stats = {0};
     char seed[24];
     bry_window_get_stats(window, &stats);
     snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);

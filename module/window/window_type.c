@@ -131,7 +131,7 @@ bool window_resolve_time(server_context *context, const bry_window_options *opti
 
 void window_refresh_errors(held_object *object)
 {
-    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_stats stats = {0};
     bry_window_get_stats(window_of(object), &stats);
     object->promised = (float)stats.promised_error;
     object->estimated = (float)stats.estimated_error;

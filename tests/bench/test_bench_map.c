@@ -162,7 +162,7 @@ static int set_up(void **state)
     const map_settings settings = {.engine = BRY_ENGINE_COMPACT, .values = VALUES, .size = 1};
     fixture *made = calloc(1, sizeof *made);
     bry_map_options options;
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     assert_non_null(made);
     assert_true(map_data_make(&made->data, COUNT, VALUES, 0, 0));
     assert_int_equal(map_options_for(&settings, COUNT + 1, 1e-9, false, &options, &shape), BRY_OK);

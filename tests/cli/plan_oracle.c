@@ -27,7 +27,7 @@ static void count_free(void *opaque, void *block, size_t size)
 
 static void print_map(const bry_map_options *options)
 {
-    bry_map_shape s = BRY_MAP_SHAPE;
+    bry_map_shape s = {0};
     if (bry_map_plan(options, &s) != BRY_OK)
         return;
     printf("%s %s %llu %llu %u %.17g %.17g %.17g %llu %u\n", bry_engine_name(s.engine),
@@ -61,7 +61,7 @@ static int print_indexes(char **argv)
         options.error = strtod(argv[2], NULL);
         options.units = (uint32_t)strtoull(argv[4], NULL, 10);
         options.unit_capacity = (items + options.units - 1) / options.units;
-        bry_index_shape s = BRY_INDEX_SHAPE;
+        bry_index_shape s = {0};
         if (bry_index_plan(&options, &s) == BRY_OK)
             printf("%s %llu %llu %u %.17g %u\n", bry_engine_name(s.engine),
                    (unsigned long long)s.bytes, (unsigned long long)s.bytes_empty, s.hashes,
@@ -77,7 +77,7 @@ static void print_window(bry_engine engine, char **argv)
     options.capacity = strtoull(argv[1], NULL, 10);
     options.error = strtod(argv[2], NULL);
     options.window = strtoull(argv[4], NULL, 10);
-    bry_window_shape s = BRY_WINDOW_SHAPE;
+    bry_window_shape s = {0};
     if (bry_window_plan(&options, &s) == BRY_OK)
         printf("window %llu %llu %u %.17g %llu %llu %u\n", (unsigned long long)s.bytes,
                (unsigned long long)s.bytes_empty, s.hashes, s.error, (unsigned long long)s.window,
@@ -91,7 +91,7 @@ static void print_counter(bry_engine engine, char **argv)
     options.capacity = strtoull(argv[1], NULL, 10);
     options.error = strtod(argv[2], NULL);
     options.window = strtoull(argv[4], NULL, 10);
-    bry_counter_shape s = BRY_COUNTER_SHAPE;
+    bry_counter_shape s = {0};
     if (bry_counter_plan(&options, &s) == BRY_OK)
         printf("counter %llu %llu 0 %.17g %llu %llu %llu\n", (unsigned long long)s.bytes,
                (unsigned long long)s.bytes_empty, s.error, (unsigned long long)s.window,
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     options.error = strtod(argv[2], NULL);
     options.seed = 1;
     options.allocator = &counting;
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0};
     bry_filter *filter;
     if (bry_filter_plan(&options, &shape) != BRY_OK ||
         bry_filter_create(&options, &filter) != BRY_OK)

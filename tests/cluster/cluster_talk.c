@@ -73,7 +73,7 @@ static void add_command(char *line, size_t at)
 static void print_nodes(const bryc_client *client)
 {
     for (uint32_t i = 0; i < bryc_nodes(client); i++) {
-        bryc_node node = BRYC_NODE;
+        bryc_node node;
         bryc_node_at(client, i, &node);
         printf("%s:%u %u\n", node.host, node.port, node.slots);
     }

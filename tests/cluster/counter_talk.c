@@ -141,7 +141,7 @@ static bry_status get_words(char *rest)
 
 static bry_status print_info(void)
 {
-    bryc_counters_info info = BRYC_COUNTERS_INFO;
+    bryc_counters_info info;
     bry_status status = bryc_counters_get_info(table, &info);
     printf("%" PRIu64 " counters %" PRIu64 " applied %" PRIu64 " repeats %" PRIu64 " parts\n",
            info.counters, info.applied, info.repeats, info.parts);

@@ -236,16 +236,16 @@ static void agent_names(const char *url)
 
 static void agent_info(void)
 {
-    bryc_map_info info = BRYC_MAP_INFO;
+    bryc_map_info info;
+    bry_map_stats stats;
     bryc_map_options options = BRYC_MAP_OPTIONS;
-    bry_status status = bryc_map_get_info(map, &info);
+    bry_status status = bryc_map_get_info(map, &info, &stats);
     if (status != BRY_OK) {
         agent_fail(status);
         return;
     }
     bryc_map_get_options(map, &options);
-    printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", options.slabs, info.slabs_used,
-           info.stats.items);
+    printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", options.slabs, info.slabs_used, stats.items);
 }
 
 static void agent_act(char *line)

@@ -59,7 +59,7 @@ static void fill(const object_kind *kind, void *object)
 {
     assert_int_equal(bry_counter_advance(object, NOW), BRY_OK);
     work(object, 0, 5 * kind->size, NULL);
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     bry_counter_get_stats(object, &stats);
     assert_true(stats.applied >= 5 * kind->size - kind->size / 10);
     assert_true(stats.repeats > 0 || kind->size < 10);
@@ -81,7 +81,7 @@ static void use(void *object, bry_buffer *answers)
 
 static void look_stats(const void *object, bry_buffer *answers)
 {
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     bry_counter_get_stats(object, &stats);
     note_number(answers, stats.time);
     note_number(answers, stats.window);

@@ -64,7 +64,7 @@ static void use(void *object, bry_buffer *answers)
 
 static void look_stats(const void *object, bry_buffer *answers)
 {
-    bry_filter_stats stats = BRY_FILTER_STATS;
+    bry_filter_stats stats = {0};
     bry_filter_get_stats(object, &stats);
     bry_filter_options options = filter_like(object);
     note_number(answers, stats.engine);

@@ -112,7 +112,7 @@ static void look_units(const void *object, bry_buffer *answers)
     size_t n = bry_index_units(object, units, ROOM);
     note_number(answers, n);
     for (size_t i = 0; i < n && i < ROOM; i++) {
-        bry_index_unit info = BRY_INDEX_UNIT;
+        bry_index_unit info = {0};
         note_number(answers, units[i]);
         note_number(answers, (uint64_t)bry_index_get_unit(object, units[i], &info));
         note_number(answers, info.tag);
@@ -121,7 +121,7 @@ static void look_units(const void *object, bry_buffer *answers)
         note_number(answers, info.elements);
         note_number(answers, info.stale);
     }
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     bry_index_get_stats(object, &stats);
     note_number(answers, stats.units);
     note_number(answers, stats.elements);

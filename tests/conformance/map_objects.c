@@ -109,7 +109,7 @@ static void note_value(bry_buffer *answers, bry_answer answer, bry_map_value val
 
 static void look_stats(const void *object, bry_buffer *answers)
 {
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     bry_map_get_stats(object, &stats);
     note_number(answers, stats.engine);
     note_number(answers, stats.items);

@@ -72,7 +72,7 @@ static void use(void *object, bry_buffer *answers)
 
 static void look_stats(const void *object, bry_buffer *answers)
 {
-    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_stats stats = {0};
     bry_window_get_stats(object, &stats);
     note_number(answers, stats.time);
     note_number(answers, bry_window_time(object));

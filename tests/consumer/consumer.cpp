@@ -9,16 +9,16 @@ int main()
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.seed = 1;
     bry_map_options map_options = BRY_MAP_OPTIONS;
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape;
     bry_load load = BRY_LOAD;
     if (bry_map_plan(&map_options, &shape) != BRY_OK || load.max_bytes != 0)
         return 1;
     bry_index_options index_options = BRY_INDEX_OPTIONS;
-    bry_index_shape index_shape = BRY_INDEX_SHAPE;
+    bry_index_shape index_shape;
     if (bry_index_plan(&index_options, &index_shape) != BRY_OK || index_shape.units != 64)
         return 1;
     bry_window_options window_options = BRY_WINDOW_OPTIONS;
-    bry_window_shape window_shape = BRY_WINDOW_SHAPE;
+    bry_window_shape window_shape;
     if (bry_window_plan(&window_options, &window_shape) != BRY_OK || window_shape.window != 60000)
         return 1;
     bry_filter *made = nullptr;

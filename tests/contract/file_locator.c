@@ -70,7 +70,7 @@ static int locate(const library *lib, const char *line)
     bry_hash hash = bry_hash_key(bry_index_seed(lib->index), line, strlen(line));
     size_t total = bry_index_locate(lib->index, hash, units, ROOM);
     for (size_t i = 0; i < total && i < ROOM; i++) {
-        bry_index_unit info = BRY_INDEX_UNIT;
+        bry_index_unit info = {0};
         if (bry_index_get_unit(lib->index, units[i], &info) == BRY_OK &&
             file_holds(lib->files[info.tag], line)) {
             printf("%s\n", lib->files[info.tag]);
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
 
     int code = 3;
     if (status == BRY_OK) {
-        bry_index_stats stats = BRY_INDEX_STATS;
+        bry_index_stats stats = {0};
         bry_index_get_stats(lib.index, &stats);
         fprintf(stderr, "%u units, %llu lines, %llu bytes, error %.1g of %.1g\n", stats.units,
                 (unsigned long long)stats.elements, (unsigned long long)stats.bytes,

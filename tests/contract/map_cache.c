@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     options.values = 16;
     options.fixed = true; /* bounded memory */
 
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     bry_status status = bry_map_plan(&options, &shape);
     if (status == BRY_OK)
         printf("takes up to %.1f MB\n", (double)shape.bytes / 1e6);
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
         if (plan_of(cache, argv[i], plan, sizeof plan))
             printf("%s\t%s\n", argv[i], *plan ? plan : "(no such user)");
 
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     bry_map_get_stats(cache, &stats);
     printf("%llu users, %llu bytes, %.1g of strangers get a plan\n",
            (unsigned long long)stats.items, (unsigned long long)stats.bytes,

@@ -31,7 +31,7 @@ static void report(const bry_counter *counters)
                    entries[i].value);
     } while (cursor != 0);
 
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     bry_counter_get_stats(counters, &stats);
     printf("# %" PRIu64 " applied, %" PRIu64 " repeats, of which %.2g were lost increments\n",
            stats.applied, stats.repeats, stats.expected_lost);

@@ -83,7 +83,7 @@ static void outgrow(bry_engine engine)
         add_chunk(&f, i);
     assert_int_equal(dedup_store_commit(&f.store), BRY_OK);
     assert_true(f.store.rows.count >= UNITS);
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     assert_int_equal(bry_index_get_stats(f.store.units.index, &stats), BRY_OK);
     assert_true(stats.units >= UNITS);
     assert_true(stats.estimated_error <= 1.05 * DEDUP_INDEX_ERROR);
@@ -143,7 +143,7 @@ static void shrink(bry_engine engine)
         left += may_have(&f, i);
     assert_true(left < 20);
     check_answers(&f, removed);
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     assert_int_equal(bry_index_get_stats(f.store.units.index, &stats), BRY_OK);
     assert_true(stats.units <= UNITS - half + 2);
     free(numbers);
@@ -161,7 +161,7 @@ TEST(small_units_become_large)
 {
     enum { SMALL = 8192, LARGE = 65536, GROWN = 17 * SMALL };
     fixture f;
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     begin_plain(&f, BRY_ENGINE_DBA);
     assert_int_equal(dedup_repo_open(&f.repo, f.path, DEDUP_WRITE), BRY_OK);
     assert_int_equal(dedup_store_open(&f.store, &f.repo, true), BRY_OK);

@@ -99,7 +99,7 @@ static void use(bry_counter *counters)
 {
     uint64_t now = bry_counter_time(counters);
     bry_counter_options options = counter_like(counters);
-    bry_counter_shape shape = BRY_COUNTER_SHAPE;
+    bry_counter_shape shape = {0};
     options.max_bytes = 0;
     MUST(bry_counter_plan(&options, &shape) == BRY_OK);
     /* A table planned for billions takes that memory with the first addition. */
@@ -114,7 +114,7 @@ static void use(bry_counter *counters)
     do
         listed += bry_counter_scan(counters, &cursor, entries, sizeof *entries, 7);
     while (cursor != 0);
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     bry_counter_get_stats(counters, &stats);
     MUST(stats.counters == listed);
 }
@@ -166,7 +166,7 @@ static void run_folder(recording_io *fs)
     use(counters);
     MUST(bry_counter_snapshot(counters) == BRY_OK);
     use(counters);
-    bry_counter_stats before = BRY_COUNTER_STATS, after = BRY_COUNTER_STATS;
+    bry_counter_stats before = {0}, after = {0};
     bry_counter_get_stats(counters, &before);
     bry_counter_destroy(counters);
     MUST(bry__counter_open(&fs->io, "t", NULL, NULL, &counters) == BRY_OK);

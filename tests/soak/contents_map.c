@@ -201,7 +201,7 @@ TEST(the_index_as_a_map)
     sort_out();
     assert_true(paths >= ABSENT);
     bry_map *map = build();
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     bry_map_get_stats(map, &stats);
     double main_bytes = (double)stats.bytes_main / (double)paths;
     printf("%zu lines, %" PRIu64 " paths, %" PRIu64 " values: %.3f bytes a path, and %.1f MB to "

@@ -159,7 +159,7 @@ static uint64_t verify(const char *folder, uint64_t operations)
             wrong++;
         }
     }
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     bry_counter_get_stats(counters, &stats);
     printf("%" PRIu64 " operations, %" PRIu64 " applied, %" PRIu64 " repeats\n", operations,
            stats.applied, stats.repeats);

@@ -139,7 +139,7 @@ static void assert_none_denied(const bry_index *index, uint64_t step)
 
 static grown grow(const char *name, bry_index_options options)
 {
-    grown is = {.stats = BRY_INDEX_STATS};
+    grown is = {.stats = {0}};
     subsets *all = calloc(1, sizeof *all);
     uint32_t went[BATCH];
     bry_hash hashes[BATCH];

@@ -77,7 +77,7 @@ static outcome run(bry_engine engine, double error, uint64_t increments)
     if (!waiting.next || !waiting.applied || bry_counter_create(&options, &counters) != BRY_OK)
         fail("no memory");
     generator from = {9};
-    outcome seen = {.stats = BRY_COUNTER_STATS};
+    outcome seen = {.stats = {0}};
     uint64_t left = 0;
     for (uint64_t ms = 0, i = 0; i < increments || left > 0; ms++) {
         uint32_t due = waiting.due[ms % WINDOW];

@@ -37,7 +37,7 @@ static bry_index *make(bry_index_options options)
 
 static bry_index_stats stats_of(const bry_index *index)
 {
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     bry_index_get_stats(index, &stats);
     return stats;
 }
@@ -137,7 +137,7 @@ TEST(test_small_units)
                 }
                 false_positives(index, ASKED, &candidates);
                 found += candidates;
-                bry_index_unit info = BRY_INDEX_UNIT;
+                bry_index_unit info = {0};
                 assert_int_equal(bry_index_get_unit(index, 0, &info), BRY_OK);
                 expected = info.error;
                 bry_index_destroy(index);
@@ -276,7 +276,7 @@ static uint64_t bits_of(uint32_t units, uint64_t each, double error, bool segmen
                                  .unit_capacity = each,
                                  .error = error,
                                  .dba.segmented = segmented};
-    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_shape shape = {0};
     assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
     assert_true(shape.error <= error);
     return units * shape.unit_bits;

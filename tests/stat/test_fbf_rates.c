@@ -83,7 +83,7 @@ TEST(test_pairs)
 TEST(test_planned_load)
 {
     bry_window_options options = fbf_options(8000, 160000, 0.001);
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     uint64_t wrong = 0, asked = 0, next = 0, most = 0;
     double estimated = 0;

@@ -121,7 +121,7 @@ TEST(test_bits)
         failing_allocator memory;
         failing_allocator_init(&memory);
         options.allocator = &memory.allocator;
-        bry_index_shape shape = BRY_INDEX_SHAPE;
+        bry_index_shape shape = {0};
         options.struct_size = sizeof options;
         assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
         bry_index *index = make(options);

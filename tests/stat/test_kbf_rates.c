@@ -243,7 +243,7 @@ static double tuned(const spread *values, double error, bool fixed, uint64_t see
     uint32_t *codes = draw(values, seed);
     fill(&map->table[0], seed, codes);
     ask(&map->table[0], seed, codes, values->values, sum);
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     bry__kbf_map_engine.stats(map, values->values, &stats);
     *estimated = stats.estimated;
     double bytes = 4.0 * (double)(map->table[0].hashes * map->table[0].segment) / (double)keys;

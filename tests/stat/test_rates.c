@@ -81,14 +81,14 @@ TEST(test_observed_error_is_the_planned_one)
     for (int s = 0; s < SHAPES; s++) {
         bry_filter_options options = shapes[s].options;
         options.struct_size = sizeof options;
-        bry_filter_shape shape = BRY_FILTER_SHAPE;
+        bry_filter_shape shape = {0};
         assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
         uint64_t observed = 0, trials = 0;
         band_mean estimates = BAND_MEAN;
         for (unsigned i = 0; i < shapes[s].filters; i++) {
             bry_filter *filter = filled(options, 1000 * (unsigned)s + i + 1);
             uint64_t here = false_positives(filter, shapes[s].asked);
-            bry_filter_stats stats = BRY_FILTER_STATS;
+            bry_filter_stats stats = {0};
             bry_filter_get_stats(filter, &stats);
             band_mean_take(&estimates, stats.estimated_error);
             /* The bits of a filter give its exact rate. */
@@ -113,16 +113,16 @@ TEST(test_error_before_capacity)
     bry_filter_options half = {.capacity = CAPACITY / 2, .seed = 7}, whole = half;
     whole.struct_size = half.struct_size = sizeof half;
     whole.capacity = CAPACITY;
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0};
     assert_int_equal(bry_filter_plan(&whole, &shape), BRY_OK);
     half.bloom.bits = shape.bits;
     half.bloom.hashes = shape.hashes;
-    bry_filter_shape planned = BRY_FILTER_SHAPE;
+    bry_filter_shape planned = {0};
     assert_int_equal(bry_filter_plan(&half, &planned), BRY_OK);
     assert_true(planned.error < shape.error / 10);
     bry_filter *filter = filled(half, 7);
     uint64_t observed = false_positives(filter, ASKED);
-    bry_filter_stats stats = BRY_FILTER_STATS;
+    bry_filter_stats stats = {0};
     bry_filter_get_stats(filter, &stats);
     band_assert(observed, ASKED, stats.estimated_error);
     band_assert(observed, ASKED, planned.error);
@@ -136,7 +136,7 @@ TEST(test_items_counts_new_keys)
     enum { CAPACITY = 200000 };
     bry_filter_options options = {.capacity = CAPACITY, .error = 0.1};
     bry_filter *filter = filled(options, 3);
-    bry_filter_stats stats = BRY_FILTER_STATS;
+    bry_filter_stats stats = {0};
     bry_filter_get_stats(filter, &stats);
     double expected = 0; /* the mean of the planned error while adding, by midpoints */
     for (int i = 0; i < 100; i++)
@@ -164,7 +164,7 @@ TEST(test_merged_count)
         for (uint64_t i = 5000; i < 15000; i++)
             assert_int_equal(bry_filter_add(b, key(seed, i), NULL), BRY_OK);
         assert_int_equal(bry_filter_merge(a, b), BRY_OK);
-        bry_filter_stats stats = BRY_FILTER_STATS;
+        bry_filter_stats stats = {0};
         bry_filter_get_stats(a, &stats);
         band_mean_take(&ratios, (double)stats.items / 15000);
         bry_filter_destroy(a);

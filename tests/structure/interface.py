@@ -23,12 +23,12 @@ INTERFACE = HERE / "interface.txt"
 SYMBOLS = HERE / "symbols.txt"
 
 STANDARD = ("stdbool.h", "stddef.h", "stdint.h")
-FUNCTION = re.compile(r"^(?!typedef|static|struct|enum)[^{}\n]*?\b(\w+)\([^{}\n]*\);$", re.M)
+FUNCTION = re.compile(r"^(?! |typedef|static|struct|enum)[^{}\n]*?\b(\w+)\([^{}\n]*\);$", re.M)
 HINT = """
 The interface differs from what is written down. If that is intended, write it down with
     make interface
-and tell users in CHANGELOG.md. Once there are releases: fields are added at the end of structs that
-have a struct_size, functions and enumerators are added, and nothing else changes."""
+and tell users in CHANGELOG.md. Once there are releases: fields are added at the end of structs whose
+size the library is told, functions and enumerators are added, and nothing else changes."""
 
 
 def run(*command, **more):
@@ -51,12 +51,17 @@ def preprocess(compiler, include, folder, *flags):
     return done.stdout.replace('__attribute__((visibility("default")))', "")
 
 
+def is_inline(text, start):
+    """True if the statement that begins here is a function with a body."""
+    return re.compile(r"\s*static\b").match(text, start)
+
+
 def statements(text):
     """Declarations, one string each, whitespace collapsed."""
     depth, start = 0, 0
     for at, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")
-        ends = letter == ";" or (letter == "}" and re.match(r"\s*static", text[at + 1:]))
+        ends = letter == "}" if is_inline(text, start) else letter == ";"
         if depth == 0 and ends:
             yield " ".join(text[start:at + 1].split())
             start = at + 1

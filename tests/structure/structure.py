@@ -262,6 +262,7 @@ def check_functions(root, files):
 
 
 def blank(match):
+    """As many blanks and ends of lines."""
     return re.sub(r"[^\n]", " ", match.group())
 
 
@@ -270,6 +271,8 @@ def declarations(text):
     text = re.sub(r"/\*.*?\*/", blank, text, flags=re.S)
     text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, text, flags=re.M)
     text = re.sub(r'extern\s+"C"\s*\{', blank, text)
+    # The body of an inline function ends its statement.
+    text = re.sub(r"\)\s*\{[^{}]*\}", lambda body: ");" + blank(body)[2:], text)
     while re.search(r"\{[^{}]*\}", text):
         text = re.sub(r"\{[^{}]*\}", blank, text)
     for match in re.finditer(r"[^;]+;", text):

@@ -52,7 +52,7 @@ static inline bool counter_is_there(const bry_counter *counters, const char *nam
 
 static inline bry_counter_stats counter_stats(const bry_counter *counters)
 {
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     bry_counter_get_stats(counters, &stats);
     return stats;
 }

@@ -26,9 +26,8 @@ static inline bry_filter *clone(const bry_filter *filter)
 
 static inline bry_filter_stats stats_of(const bry_filter *filter)
 {
-    bry_filter_stats stats = BRY_FILTER_STATS;
+    bry_filter_stats stats = {0};
     memset(&stats, 0x5a, sizeof stats);
-    stats.struct_size = sizeof stats;
     bry_filter_get_stats(filter, &stats);
     return stats;
 }

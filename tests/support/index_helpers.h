@@ -32,18 +32,16 @@ static inline bry_index *exact(bry_engine engine, uint32_t units, uint64_t capac
 
 static inline bry_index_stats stats_of(const bry_index *index)
 {
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     memset(&stats, 0x5a, sizeof stats);
-    stats.struct_size = sizeof stats;
     bry_index_get_stats(index, &stats);
     return stats;
 }
 
 static inline bry_index_unit unit_of(const bry_index *index, uint32_t unit)
 {
-    bry_index_unit info = BRY_INDEX_UNIT;
+    bry_index_unit info = {0};
     memset(&info, 0x5a, sizeof info);
-    info.struct_size = sizeof info;
     assert_int_equal(bry_index_get_unit(index, unit, &info), BRY_OK);
     return info;
 }

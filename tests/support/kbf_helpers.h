@@ -49,7 +49,7 @@ static inline bry__kbf_map *make(bry_map_options options)
 
 static inline bry_map_stats stats_of(const void *map)
 {
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     engine->stats(map, CODES, &stats);
     stats.bytes_main = engine->bytes(map);
     return stats;

@@ -25,9 +25,8 @@ static inline bry_map *make(bry_map_options options)
 
 static inline bry_map_stats stats_of(const bry_map *map)
 {
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     memset(&stats, 0x5a, sizeof stats);
-    stats.struct_size = sizeof stats;
     bry_map_get_stats(map, &stats);
     return stats;
 }

@@ -31,7 +31,7 @@ static inline bry_window_options exact(const window_kind *kind, uint64_t window,
 
 static inline uint64_t longest_of(const bry_window_options *options)
 {
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     assert_int_equal(bry_window_plan(options, &shape), BRY_OK);
     return shape.longest;
 }
@@ -46,9 +46,8 @@ static inline bry_window *make(bry_window_options options)
 
 static inline bry_window_stats stats_of(const bry_window *window)
 {
-    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_stats stats = {0};
     memset(&stats, 0x5a, sizeof stats);
-    stats.struct_size = sizeof stats;
     bry_window_get_stats(window, &stats);
     return stats;
 }

@@ -82,7 +82,7 @@ static bry_status collect_figures(dedup_store *store, figures *all)
         status = dedup_exact_count(store->exact, &all->exact_chunks, &all->exact_bytes);
     all->units_bytes = folder_bytes(store->repo, "units");
     all->cache_bytes = folder_bytes(store->repo, "cache");
-    all->index = (bry_index_stats)BRY_INDEX_STATS;
+    all->index = (bry_index_stats){0};
     if (status == BRY_OK)
         status = bry_index_get_stats(store->units.index, &all->index);
     return status;

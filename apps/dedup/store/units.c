@@ -106,7 +106,7 @@ bry_status dedup_units_add(dedup_units *units, const dedup_digest *digest)
 
 bry_status dedup_units_add_container(dedup_units *units, const dedup_directory *directory)
 {
-    bry_index_unit info = BRY_INDEX_UNIT;
+    bry_index_unit info = {0};
     bry_status status = BRY_OK;
     /* Not in the middle of a container: a unit covers whole ones. */
     if (!units->open || bry_index_get_unit(units->index, units->unit, &info) != BRY_OK ||
@@ -180,7 +180,7 @@ bry_status dedup_units_build(dedup_units *units, const dedup_repo *repo, const d
 /* Builds larger units when there are many small ones. Everything is in containers by now. */
 static bry_status enlarge_units(dedup_units *units)
 {
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     bry_status status = bry_index_get_stats(units->index, &stats);
     if (status != BRY_OK || stats.unit_capacity != UNIT_SMALL || stats.units <= SMALL_UNITS ||
         units->repo->unit_chunks)
@@ -197,7 +197,7 @@ static bry_status enlarge_units(dedup_units *units)
 /* The newest unit goes on if it has room. */
 static void reopen_unit(dedup_units *units)
 {
-    bry_index_unit info = BRY_INDEX_UNIT;
+    bry_index_unit info = {0};
     units->open = bry_index_units(units->index, &units->unit, 1) > 0 &&
                   bry_index_get_unit(units->index, units->unit, &info) == BRY_OK && !info.sealed;
 }

@@ -220,7 +220,7 @@ static bool own_batch_run(const void *work, void *state, unsigned phase, bench_w
 static bool own_facts(const filter_work *work, bry_engine engine, filter_facts *facts)
 {
     bry_filter_options options = own_options(work, engine);
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0};
     if (bry_filter_plan(&options, &shape) != BRY_OK)
         return false;
     *facts = (filter_facts){

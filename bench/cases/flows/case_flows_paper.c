@@ -120,7 +120,7 @@ static bool try_map(const bry_map_options *options, const flows_stream *stream, 
     if (bry_map_create(options, &table.map) != BRY_OK)
         return false;
     bool good = replay_stream(&table, stream, trial);
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     bry_map_get_stats(table.map, &stats);
     trial->bytes = stats.bytes;
     trial->error = options->error;
@@ -181,7 +181,7 @@ static bry_map_options options_for(uint64_t flows, bry_engine engine, double err
 static bry_map_options compact_within(uint64_t flows, double p, uint64_t bytes)
 {
     bry_map_options best = options_for(flows, BRY_ENGINE_COMPACT, p), next = best;
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     while ((next.error /= 2) >= BRY_MAP_ERROR_MIN && bry_map_plan(&next, &shape) == BRY_OK &&
            shape.bytes + shape.bytes / 50 <= bytes)
         best = next;
@@ -223,7 +223,7 @@ bool flows_compare(const flows_stream *stream, double p, flows_trial *trials)
 {
     const uint64_t most = stream->live + stream->live / 20; /* kBF does not delete all */
     const bry_map_options kbf = options_for(most, BRY_ENGINE_KBF, p);
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     bool good = bry_map_plan(&kbf, &shape) == BRY_OK && try_map(&kbf, stream, &trials[FLOWS_KBF]) &&
                 try_sbf(&shape, stream, p, true, &trials[FLOWS_SBF]) &&
                 try_sbf(&shape, stream, p, false, &trials[FLOWS_SBF_COUNTED]) &&

@@ -22,7 +22,7 @@ int index_settings_read(const char *engine, index_settings *settings)
                           settings->group ? "group" : "segmented");
     settings->engine = named;
     bry_index_options options = index_options_for(settings, 0, false);
-    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_shape shape = {0};
     if (bry_index_plan(&options, &shape) != BRY_OK)
         return cli_misuse(NULL, "--group: %u is not one of 1, 8, 16, 32, 64, 128, 256 and 512",
                           settings->group);
@@ -33,7 +33,7 @@ bool index_plan_for(index_report *report)
 {
     bry_index_options options =
         index_options_for(&report->settings.index, report->settings.error, report->settings.grow);
-    report->shape = (bry_index_shape)BRY_INDEX_SHAPE;
+    report->shape = (bry_index_shape){0};
     if (report->exact || bry_index_plan(&options, &report->shape) == BRY_OK)
         return true;
     cli_fail(BRY_E_RANGE, "no index can be made of this size and error");

@@ -130,7 +130,7 @@ static bool fill_index(const index_work *work, bry_index *index, bench_watch *wa
         good = bry_index_step(index, NULL, BUDGET, &left) == BRY_OK;
     bench_stop(watch);
     index_scale_watch(watch, data->asked, data->count);
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     bry_index_get_stats(index, &stats);
     index_record *seen = work->record;
     if (seen->bytes == 0) {

@@ -112,7 +112,7 @@ bool index_grow(const bry_index_options *options, const index_data *data, uint32
         grow_index(index, &all, options->dba.control != BRY_INDEX_UNCONTROLLED, observer, &watch) &&
         none_is_lost(index, data);
     if (good) {
-        bry_index_stats stats = BRY_INDEX_STATS;
+        bry_index_stats stats = {0};
         bry_index_get_stats(index, &stats);
         *report = (control_report){
             .units = stats.units,

@@ -79,7 +79,7 @@ bry_status map_options_for(const map_settings *settings, uint64_t items, double 
         .seed = MAP_SEED,
         .kbf.layout = kbf ? settings->layout : BRY_MAP_TUNED,
     };
-    *shape = (bry_map_shape)BRY_MAP_SHAPE;
+    *shape = (bry_map_shape){0};
     bry_status status = bry_map_plan(options, shape);
     if (status == BRY_OK && settings->size != 1) {
         double segment = ceil((double)shape->cells / shape->hashes * settings->size);
@@ -189,7 +189,7 @@ static void library_map_get_n(const map_work *work, const void *state, const bry
 static void library_map_measure(const map_work *work, const void *state, map_record *record)
 {
     (void)work;
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     bry_map_get_stats(state, &stats);
     record->bytes = stats.bytes;
     record->bytes_main = stats.bytes_main;

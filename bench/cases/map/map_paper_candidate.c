@@ -54,7 +54,7 @@ static bool make_encoder(paper_map *map, const map_work *work, bry__encoder *enc
 static void *paper_make(const void *opaque)
 {
     const map_work *work = opaque;
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     bry__encoder encoder;
     paper_map *map = calloc(1, sizeof *map);
     if (!map)
@@ -116,7 +116,7 @@ static void paper_map_get_n(const map_work *work, const void *state, const bry_h
 static void paper_map_measure(const map_work *work, const void *state, map_record *record)
 {
     const paper_map *map = state;
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     record->cells = map->kbf.hashes * map->kbf.segment;
     record->bytes_main = record->bytes = record->cells * sizeof(uint32_t);
     if (map->has_greedy)

@@ -89,7 +89,7 @@ static bool delete_from_local_map(void *state, const kbf_text *const *keys, size
 
 static bool size_of_local_map(void *state, map_store_size *size)
 {
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     bry_map_get_stats(state, &stats);
     *size = (map_store_size){stats.bytes, 0};
     return true;

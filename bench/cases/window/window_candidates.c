@@ -31,7 +31,7 @@ static bry_status plan_library(window_work *work)
     work->options.error = its->error;
     work->options.generations = its->generations;
     work->options.seed = WINDOW_SEED;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     return bry_window_plan(&work->options, &shape);
 }
 
@@ -126,7 +126,7 @@ static void library_has_n(const void *state, const bry_hash *hashes, size_t n, u
 
 static uint64_t library_bytes(const void *state)
 {
-    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_stats stats = {0};
     bry_window_get_stats(state, &stats);
     return stats.bytes;
 }
@@ -134,14 +134,14 @@ static uint64_t library_bytes(const void *state)
 static double library_predicted(const window_work *work, const void *state)
 {
     (void)work;
-    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_stats stats = {0};
     bry_window_get_stats(state, &stats);
     return stats.predicted_error;
 }
 
 static window_counts library_counts(const void *state)
 {
-    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_stats stats = {0};
     bry_window_get_stats(state, &stats);
     return (window_counts){stats.items, stats.ended_early, stats.resizes};
 }

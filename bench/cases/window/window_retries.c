@@ -38,7 +38,7 @@ typedef struct rows {
 static bry_status fit_window(bry_window_options *options, uint64_t bytes)
 {
     bry_status status = BRY_E_RANGE;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     for (int i = 0; i < STEPS; i++) {
         bry_window_options tried = *options;
         tried.error = 0.5 * pow(0.8, i);

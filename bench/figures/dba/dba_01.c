@@ -27,7 +27,7 @@ static bool look_at_decline(const figure_run *run, dba_curve *curve)
             return false;
         figure_point(run, "rows", curve->lines[i].name, units, rows);
     }
-    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_shape shape = {0};
     bry_index_options options = BRY_INDEX_OPTIONS;
     if (bry_index_options_like(curve->index[0], &options) != BRY_OK ||
         bry_index_plan(&options, &shape) != BRY_OK)

@@ -47,7 +47,7 @@ static void look_at_error(void *opaque, const bry_index *index, uint64_t element
     double units = (double)elements / (double)here->unit_capacity;
     figure_point(here->run, "error", here->series, units,
                  (double)found / (double)here->asked / here->threshold);
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     bry_index_get_stats(index, &stats);
     figure_point(here->run, "predicted", here->series, units,
                  stats.estimated_error / here->threshold);

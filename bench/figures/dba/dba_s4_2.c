@@ -87,7 +87,7 @@ static bool report_group(const figure_run *run, uint32_t g)
 {
     const dba_line pair[] = {{"one group", BRY_ENGINE_DBA, g}, {"plain array", BRY_ENGINE_DBA, 1}};
     dba_curve curve;
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     bool good = dba_curve_make(&curve, run, pair, 2, HALF_FULL, FIGURE_SIZE(run, 64, 256, 4096),
                                THRESHOLD, FIGURE_SIZE(run, 500, 4000, 20000)) &&
                 dba_curve_grow(&curve, g) && bry_index_get_stats(curve.index[0], &stats) == BRY_OK;

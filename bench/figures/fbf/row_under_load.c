@@ -100,7 +100,7 @@ double fbf_planned_bits(bry_engine engine, uint64_t elements, double error)
     options.capacity = elements;
     options.error = error;
     options.seed = 1;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     return bry_window_plan(&options, &shape) == BRY_OK ? 8 * (double)shape.bytes / (double)elements
                                                        : NAN;
 }

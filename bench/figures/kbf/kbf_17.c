@@ -170,7 +170,7 @@ static bool plot_ours(const figure_run *run, double p, bry_engine engine, const 
         .error = p,
         .values = PAPER_VALUES,
     };
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     bry_status status = bry_map_plan(&planned, &shape);
     if (status != BRY_OK)
         return cli_fail(status, "a map of error %g", p) == CLI_YES;

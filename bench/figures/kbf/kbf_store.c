@@ -190,7 +190,7 @@ bool kbf_store_join(kbf_store *into, const kbf_store *from)
 
 static uint64_t cells_of_map(const bry_map *map)
 {
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     uint64_t cells = 0;
     bry_map_get_stats(map, &stats);
     for (int i = 0; i < 8; i++)
@@ -274,7 +274,7 @@ bool kbf_only_right(const kbf_answers *answers)
 
 double kbf_store_bytes_per_key(const kbf_store *store, uint64_t keys)
 {
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     uint64_t bytes;
     if (is_paper(store)) {
         bytes = store->paper.hashes * store->paper.segment * sizeof(uint32_t);

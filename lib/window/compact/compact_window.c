@@ -440,8 +440,8 @@ static size_t compact_window_generations(const void *self, uint64_t now,
             .items = items,
             .fill = live ? (double)items / (double)live : 0,
         };
-        bry__element_write(bry__element(generations, generation_size, i), generation_size,
-                           &generation, sizeof generation);
+        bry__struct_write(bry__element(generations, generation_size, i), generation_size,
+                          &generation, sizeof generation);
     }
     return n;
 }

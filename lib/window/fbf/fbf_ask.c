@@ -131,8 +131,8 @@ size_t bry__fbf_generations(const void *self, uint64_t now, bry_window_generatio
     for (size_t n = 0; n < fbf->row && n < room; n++, filter = filter->older) {
         bry_window_generation one = {filter->from, filter->end, filter->before + filter->items,
                                      fbf_fill_of(filter)};
-        bry__element_write(bry__element(generations, generation_size, n), generation_size, &one,
-                           sizeof one);
+        bry__struct_write(bry__element(generations, generation_size, n), generation_size, &one,
+                          sizeof one);
     }
     return (size_t)fbf->row;
 }

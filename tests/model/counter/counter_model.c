@@ -104,7 +104,7 @@ static void *create(model_reader *reader)
     both->options.log_bytes = log_bytes[sizes / 9 % 3];
     both->options.error = 1e-12;
     both->options.seed = 3;
-    bry_counter_shape shape = BRY_COUNTER_SHAPE;
+    bry_counter_shape shape = {0};
     model_expect(reader, bry_counter_plan(&both->options, &shape) == BRY_OK);
     both->longest = shape.longest;
     if (kind & 16)
@@ -377,7 +377,7 @@ static void do_reopen(pair *both, model_reader *reader, bool killed)
     uint64_t time = bry_counter_time(both->counters);
     model_expect(reader, time <= both->time && time >= (killed ? both->logged_time : both->time));
     both->time = time;
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     bry_counter_get_stats(both->counters, &stats);
     model_expect(reader,
                  stats.repeats <= both->repeats && (killed || stats.repeats == both->repeats));
@@ -445,7 +445,7 @@ static void check(void *state, model_reader *reader)
     while (cursor != 0);
     model_expect(reader, listed == there);
     model_expect(reader, bry_counter_time(both->counters) == both->time);
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     bry_counter_get_stats(both->counters, &stats);
     model_expect(reader, stats.applied == both->applied && stats.repeats == both->repeats);
     model_expect(reader, stats.counters == there);

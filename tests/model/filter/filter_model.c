@@ -53,7 +53,7 @@ static void *create(model_reader *reader)
     both->isa_before = bry__kernels()->isa;
     failing_allocator_init(&both->memory);
     bry_filter_options options = read_options(reader);
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0};
     model_expect(reader, bry_filter_plan(&options, &shape) == BRY_OK);
     options.allocator = &both->memory.allocator;
     for (int i = 0; i < 2; i++) {
@@ -206,7 +206,7 @@ static void do_merge(pair *both, model_reader *reader)
 static void do_stats(pair *both, model_reader *reader)
 {
     const filter_twin *twin = &both->twin[0];
-    bry_filter_stats stats = BRY_FILTER_STATS;
+    bry_filter_stats stats = {0};
     model_say(reader, "stats");
     bry_filter_get_stats(both->filter[0], &stats);
     model_expect(reader, stats.engine == BRY_ENGINE_BLOOM);

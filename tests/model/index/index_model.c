@@ -38,7 +38,7 @@ static index_pair *make_pair(model_reader *reader)
     bry_index_options *options = &both->options;
     *options = (bry_index_options)BRY_INDEX_OPTIONS;
     options->engine = both->engine = kind % 4 == 3 ? BRY_ENGINE_DBA : BRY_ENGINE_COMPACT;
-    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_shape shape = {0};
     if (bry_index_plan(options, &shape) == BRY_E_UNSUPPORTED)
         options->engine = both->engine = BRY_ENGINE_COMPACT; /* not in this library */
     both->exact = both->engine == BRY_ENGINE_COMPACT;
@@ -99,7 +99,7 @@ void index_learn(index_pair *both, model_reader *reader)
     size_t count = bry_index_units(both->index, units, TWIN_UNITS);
     model_expect(reader, count <= TWIN_UNITS);
     for (size_t i = count; i-- > 0 && !reader->failed;) {
-        bry_index_unit info = BRY_INDEX_UNIT;
+        bry_index_unit info = {0};
         model_expect(reader, bry_index_get_unit(both->index, units[i], &info) == BRY_OK);
         int place = index_twin_find(twin, units[i]);
         if (place == TWIN_NO_UNIT) {
@@ -221,7 +221,7 @@ static void do_step(index_pair *both, model_reader *reader)
         for (int i = 0; i < 1000 && left > 0 && kind / 8 % 4 == 0 && status == BRY_OK; i++)
             status = bry_index_step(both->index, kind / 4 % 2 ? &supplier : NULL, 5000, &left);
         if (status == BRY_OK && kind / 8 % 4 == 0) {
-            bry_index_stats stats = BRY_INDEX_STATS;
+            bry_index_stats stats = {0};
             bry_index_get_stats(both->index, &stats);
             model_expect(reader, left == 0 && stats.waiting == stats.waiting_for_supplier);
         }
@@ -464,7 +464,7 @@ static void step(void *state, model_reader *reader)
 
 static void check_unit(index_pair *both, model_reader *reader, const index_twin_unit *unit)
 {
-    bry_index_unit info = BRY_INDEX_UNIT;
+    bry_index_unit info = {0};
     model_expect(reader, bry_index_get_unit(both->index, unit->number, &info) == BRY_OK);
     model_expect(reader, info.unit == unit->number && info.tag == unit->tag &&
                              info.sealed == unit->sealed && info.capacity == unit->capacity &&
@@ -477,7 +477,7 @@ static void check(void *state, model_reader *reader)
 {
     index_pair *both = state;
     const index_twin *twin = &both->twin;
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     bry_index_get_stats(both->index, &stats);
     model_expect(reader, stats.engine == both->engine && stats.seed == 7);
     model_expect(reader, stats.units == (uint32_t)twin->count);

@@ -37,7 +37,7 @@ static void *create(model_reader *reader)
     options.value_bits = both->value_bits;
     options.values = 1 + model_pair(reader) % 300;
     options.seed = 7;
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     model_expect(reader, bry_map_plan(&options, &shape) == BRY_OK);
     options.allocator = &both->memory.allocator;
     for (int i = 0; i < 2; i++) {
@@ -243,7 +243,7 @@ static void check(void *state, model_reader *reader)
     map_pair *both = state;
     uint64_t bytes = 0;
     for (unsigned i = 0; i < 2; i++) {
-        bry_map_stats stats = BRY_MAP_STATS;
+        bry_map_stats stats = {0};
         bry_map_get_stats(both->map[i], &stats);
         bytes += stats.bytes;
         unsigned count = both->twin[i].count, values = map_twin_values(&both->twin[i]);

@@ -70,7 +70,7 @@ static uint64_t planned_index_bytes(const bry_index *index)
         return 0;
     options.dba.unit_bits = 0;
     options.dba.hashes = 0;
-    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_shape shape = {0};
     return bry_index_plan(&options, &shape) == BRY_OK ? shape.bytes : 0;
 }
 
@@ -79,7 +79,7 @@ static uint64_t planned_index_bytes(const bry_index *index)
 static uint64_t planned_window_bytes(const bry_window *window)
 {
     bry_window_options options = window_like(window);
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     bool given = options.fbf.bits && bry_window_plan(&options, &shape) == BRY_OK;
     return given ? shape.bytes : 0;
 }

@@ -11,7 +11,7 @@
 static void *create(model_reader *reader, const bry_allocator *allocator, bry_engine engine)
 {
     bry_counter_options options = BRY_COUNTER_OPTIONS;
-    bry_counter_shape shape = BRY_COUNTER_SHAPE;
+    bry_counter_shape shape = {0};
     options.engine = engine;
     options.window = read_scaled(reader, 1, (uint64_t)1 << 52);
     options.capacity = read_scaled(reader, 1, (uint64_t)1 << 40);
@@ -59,7 +59,7 @@ static size_t name_of(unsigned number, char *name)
 /* The limit applies to allocated memory, and a loaded table may have less. */
 static void note_applied(answer_notes *notes, const bry_counter *counters, bry_status status)
 {
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     bry_counter_get_stats(counters, &stats);
     note_status(notes, "apply", status);
     notes->parted |= status == BRY_E_FULL && stats.max_bytes;
@@ -122,7 +122,7 @@ static void use(void *object, model_reader *reader, answer_notes *notes)
 
 static void look(const void *object, answer_notes *notes)
 {
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     bry_counter_get_stats(object, &stats);
     note_number(notes, "engine", stats.engine);
     note_number(notes, "seed", stats.seed);

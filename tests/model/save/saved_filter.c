@@ -7,7 +7,7 @@
 static void *create(model_reader *reader, const bry_allocator *allocator, bry_engine engine)
 {
     bry_filter_options options = BRY_FILTER_OPTIONS;
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0};
     options.engine = engine;
     options.capacity = read_scaled(reader, 1, (uint64_t)1 << 40);
     options.error = read_rate(reader, 1e-9, 0.5);
@@ -37,7 +37,7 @@ static void merge(bry_filter *filter, const bry_hash *hashes, size_t n, answer_n
     bry_filter_options options = filter_like(filter);
     options.allocator = bounded_memory(&memory);
     bry_filter *other = NULL;
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0};
     if (bry_filter_plan(&options, &shape) != BRY_OK || shape.bytes_empty > 1 << 24 ||
         note_status(notes, "create like", bry_filter_create(&options, &other)) != BRY_OK)
         return;
@@ -76,7 +76,7 @@ static void use(void *object, model_reader *reader, answer_notes *notes)
 
 static void look(const void *object, answer_notes *notes)
 {
-    bry_filter_stats stats = BRY_FILTER_STATS;
+    bry_filter_stats stats = {0};
     bry_filter_get_stats(object, &stats);
     note_number(notes, "engine", stats.engine);
     note_number(notes, "seed", stats.seed);

@@ -30,7 +30,7 @@ static void read_dba(model_reader *reader, bry_index_options *options)
 static void *create(model_reader *reader, const bry_allocator *allocator, bry_engine engine)
 {
     bry_index_options options = BRY_INDEX_OPTIONS;
-    bry_index_shape shape = BRY_INDEX_SHAPE;
+    bry_index_shape shape = {0};
     options.engine = engine;
     options.fixed = read_chance(reader, 3);
     options.units = (uint32_t)read_scaled(reader, 1, 1 << 20);
@@ -204,7 +204,7 @@ static void use(void *object, model_reader *reader, answer_notes *notes)
 
 static void look(const void *object, answer_notes *notes)
 {
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     bry_index_get_stats(object, &stats);
     note_number(notes, "engine", stats.engine);
     note_number(notes, "seed", stats.seed);
@@ -222,7 +222,7 @@ static void look(const void *object, answer_notes *notes)
     size_t count = bry_index_units(object, units, MOST_UNITS);
     note_bytes(notes, "units", units, (count < MOST_UNITS ? count : MOST_UNITS) * sizeof units[0]);
     for (size_t i = 0; i < count && i < MOST_UNITS; i++) {
-        bry_index_unit info = BRY_INDEX_UNIT;
+        bry_index_unit info = {0};
         note_status(notes, "get_unit", bry_index_get_unit(object, units[i], &info));
         /* Not wants_refresh: with dba it also depends on work in progress, which is not saved. */
         note_number(notes, "sealed", info.sealed);

@@ -12,7 +12,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
 {
     bool kbf = engine == BRY_ENGINE_KBF;
     bry_map_options options = BRY_MAP_OPTIONS;
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     options.engine = engine;
     options.fixed = read_chance(reader, 2);
     /* Large plans of kbf take long, and are mostly too large for a test. */
@@ -152,7 +152,7 @@ static void use(void *object, model_reader *reader, answer_notes *notes)
 
 static void look(const void *object, answer_notes *notes)
 {
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     bry_map_get_stats(object, &stats);
     note_number(notes, "engine", stats.engine);
     note_number(notes, "seed", stats.seed);

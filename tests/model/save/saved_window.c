@@ -10,7 +10,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
 {
     bool fbf = engine == BRY_ENGINE_FBF;
     bry_window_options options = BRY_WINDOW_OPTIONS;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     options.engine = engine;
     options.window = read_scaled(reader, 1, (uint64_t)1 << 52);
     options.capacity = read_scaled(reader, 1, (uint64_t)1 << 40);
@@ -115,7 +115,7 @@ static void use(void *object, model_reader *reader, answer_notes *notes)
 /* Not what was refused, which counts since loading. */
 static void look(const void *object, answer_notes *notes)
 {
-    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_stats stats = {0};
     bry_window_get_stats(object, &stats);
     note_number(notes, "engine", stats.engine);
     note_number(notes, "seed", stats.seed);

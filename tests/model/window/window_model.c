@@ -93,7 +93,7 @@ static void *create(model_reader *reader)
     failing_allocator_init(&both->memory);
     both->strangers.state = 99;
     bry_window_options options = read_options(both, reader);
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     model_expect(reader, bry_window_plan(&options, &shape) == BRY_OK);
     if (options.refuse)
         options.max_bytes = shape.bytes * 2 + 8192;
@@ -535,7 +535,7 @@ static void check(void *state, model_reader *reader)
     for (unsigned i = 0; i < ELEMENTS && !reader->failed; i++)
         judge(both, 0, reader, i, twin->time, answers[i] == BRY_PRESENT);
     for (int i = 0; i < 2; i++) {
-        bry_window_stats stats = BRY_WINDOW_STATS;
+        bry_window_stats stats = {0};
         bry_window_get_stats(both->window[i], &stats);
         bytes += stats.bytes;
         model_expect(reader, bry_window_time(both->window[i]) == both->twin[i].time);

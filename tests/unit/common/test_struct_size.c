@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/* The first field is the struct_size of options; in other structs it has no meaning. */
 typedef struct old_struct {
     size_t struct_size;
     uint64_t first;
@@ -40,20 +41,20 @@ static void assert_untouched(const guarded *given, size_t from)
 
 TEST(test_an_old_caller_reads_what_it_knows)
 {
-    guarded theirs = guarded_of(sizeof(old_struct));
-    const new_struct ours = {sizeof ours, 1, 2, 3};
-    assert_int_equal(bry__struct_write(&theirs, &ours, sizeof ours), BRY_OK);
-    assert_int_equal(theirs.struct_size, sizeof(old_struct));
+    guarded theirs = guarded_of(0);
+    const new_struct ours = {7, 1, 2, 3};
+    assert_int_equal(bry__struct_write(&theirs, sizeof(old_struct), &ours, sizeof ours), BRY_OK);
+    assert_int_equal(theirs.struct_size, 7);
     assert_int_equal(theirs.whole.first, 1);
     assert_untouched(&theirs, sizeof(old_struct));
 }
 
 TEST(test_a_new_caller_finds_zeros)
 {
-    guarded theirs = guarded_of(sizeof(new_struct));
-    const old_struct ours = {sizeof ours, 1};
-    assert_int_equal(bry__struct_write(&theirs, &ours, sizeof ours), BRY_OK);
-    assert_int_equal(theirs.struct_size, sizeof(new_struct));
+    guarded theirs = guarded_of(0);
+    const old_struct ours = {7, 1};
+    assert_int_equal(bry__struct_write(&theirs, sizeof(new_struct), &ours, sizeof ours), BRY_OK);
+    assert_int_equal(theirs.struct_size, 7);
     assert_int_equal(theirs.whole.first, 1);
     assert_int_equal(theirs.whole.second, 0);
     assert_int_equal(theirs.whole.third, 0);
@@ -62,12 +63,14 @@ TEST(test_a_new_caller_finds_zeros)
 
 TEST(test_options_lose_nothing)
 {
-    guarded theirs = guarded_of(sizeof(old_struct));
+    guarded theirs = guarded_of(0);
     new_struct ours = {sizeof ours, 1, 0, 3};
-    assert_int_equal(bry__struct_write_whole(&theirs, &ours, sizeof ours), BRY_E_RANGE);
+    assert_int_equal(bry__options_write(&theirs, sizeof(old_struct), &ours, sizeof ours),
+                     BRY_E_RANGE);
     assert_untouched(&theirs, sizeof theirs.struct_size);
     ours.third = 0;
-    assert_int_equal(bry__struct_write_whole(&theirs, &ours, sizeof ours), BRY_OK);
+    assert_int_equal(bry__options_write(&theirs, sizeof(old_struct), &ours, sizeof ours), BRY_OK);
+    assert_int_equal(theirs.struct_size, sizeof(old_struct));
     assert_int_equal(theirs.whole.first, 1);
     assert_untouched(&theirs, sizeof(old_struct));
 }
@@ -103,8 +106,8 @@ TEST(test_sizes_that_no_struct_has)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         guarded theirs = guarded_of(wrong[i]);
         new_struct ours = {sizeof ours, 1, 2, 3};
-        assert_int_equal(bry__struct_write(&theirs, &ours, sizeof ours), BRY_E_RANGE);
-        assert_int_equal(bry__struct_write_whole(&theirs, &ours, sizeof ours), BRY_E_RANGE);
+        assert_int_equal(bry__struct_write(&theirs, wrong[i], &ours, sizeof ours), BRY_E_RANGE);
+        assert_int_equal(bry__options_write(&theirs, wrong[i], &ours, sizeof ours), BRY_E_RANGE);
         assert_int_equal(bry__struct_read(&ours, sizeof ours, &theirs), BRY_E_RANGE);
         assert_int_equal(ours.first, 1);
         assert_untouched(&theirs, sizeof theirs.struct_size);
@@ -118,7 +121,7 @@ TEST(test_elements)
     for (size_t step = 8; step <= 24; step += 8) {
         memset(array, GUARD, sizeof array);
         for (size_t i = 0; i < 2; i++)
-            bry__element_write(bry__element(array, step, i), step, ours, sizeof ours);
+            bry__struct_write(bry__element(array, step, i), step, ours, sizeof ours);
         for (size_t i = 0; i < sizeof array; i++) {
             size_t in = i % step;
             unsigned char expected = in == 0 ? 1 : in == 8 ? 2 : 0;

@@ -30,7 +30,7 @@ static bry_counter *make(const bry_counter_options *options)
 
 TEST(plans)
 {
-    bry_counter_shape shape = BRY_COUNTER_SHAPE;
+    bry_counter_shape shape = {0};
     assert_int_equal(bry_counter_plan(NULL, &shape), BRY_OK);
     assert_int_equal(shape.engine, BRY_ENGINE_COMPACT);
     assert_int_equal(shape.window, 60000);
@@ -61,7 +61,7 @@ TEST(plans)
 
 TEST(ranges)
 {
-    bry_counter_shape shape = BRY_COUNTER_SHAPE;
+    bry_counter_shape shape = {0};
     bry_counter *counters;
 #define REFUSED(field, bad, status)                                                                \
     do {                                                                                           \
@@ -107,7 +107,7 @@ TEST(least_limit)
         for (int i = 0; i < 4; i++) {
             bry_counter_options options = options_for(engines[e]);
             options.capacity = capacities[i];
-            bry_counter_shape shape = BRY_COUNTER_SHAPE;
+            bry_counter_shape shape = {0};
             assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
             options.max_bytes = shape.bytes_least;
             bry_counter *c = make(&options);
@@ -307,7 +307,7 @@ TEST(forgetting)
     for (int e = 0; e < ENGINES; e++) {
         bry_counter_options options = options_for(engines[e]);
         options.window = 800;
-        bry_counter_shape shape = BRY_COUNTER_SHAPE;
+        bry_counter_shape shape = {0};
         assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
         for (uint64_t start = 1; start < 2000; start += 37) {
             bry_counter *c = make(&options);

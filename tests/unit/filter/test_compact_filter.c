@@ -26,7 +26,7 @@ static bry_filter_options compact(uint64_t capacity, double error, bool fixed)
 TEST(test_options)
 {
     bry_filter_options options = compact(1000, 0.01, false);
-    bry_filter_shape shape = BRY_FILTER_SHAPE, fixed = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0}, fixed = {0};
     options.bloom.bits = 512;
     options.bloom.hashes = 3;
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
@@ -291,7 +291,7 @@ TEST(test_bits_and_rates)
         failing_allocator_init(&memory);
         bry_filter_options options = compact(N, cases[c].error, cases[c].fixed);
         options.allocator = &memory.allocator;
-        bry_filter_shape shape = BRY_FILTER_SHAPE;
+        bry_filter_shape shape = {0};
         assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
         bry_filter *filter = make(options);
         assert_int_equal(memory.now, shape.bytes_empty);
@@ -375,7 +375,7 @@ TEST(test_plan_is_what_create_allocates)
         bry_filter_options options = compact((uint64_t)1 << (3 * i), i % 2 ? 0.1 : 1e-6, i % 3);
         options.allocator = &memory.allocator;
         bry_filter *filter = NULL;
-        bry_filter_shape shape = BRY_FILTER_SHAPE;
+        bry_filter_shape shape = {0};
         assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
         assert_int_equal(bry_filter_create(&options, &filter), BRY_OK);
         assert_int_equal(memory.now, shape.bytes_empty);

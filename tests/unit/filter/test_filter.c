@@ -26,8 +26,7 @@ TEST(test_defaults)
     written.engine = BRY_ENGINE_BLOOM;
     written.capacity = 1000;
     written.error = 0.01;
-    bry_filter_shape by_null = BRY_FILTER_SHAPE, by_empty = BRY_FILTER_SHAPE,
-                     by_hand = BRY_FILTER_SHAPE;
+    bry_filter_shape by_null = {0}, by_empty = {0}, by_hand = {0};
     assert_int_equal(bry_filter_plan(NULL, &by_null), BRY_OK);
     assert_int_equal(bry_filter_plan(&empty, &by_empty), BRY_OK);
     assert_int_equal(bry_filter_plan(&written, &by_hand), BRY_OK);
@@ -60,12 +59,10 @@ TEST(test_defaults)
 
 static void assert_refused(bry_filter_options options, bry_status expected)
 {
-    bry_filter_shape shape = BRY_FILTER_SHAPE, untouched = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0}, untouched = {0};
     bry_filter *filter = (bry_filter *)&options;
     memset(&shape, 0x5a, sizeof shape);
-    shape.struct_size = sizeof shape;
     memset(&untouched, 0x5a, sizeof untouched);
-    untouched.struct_size = sizeof untouched;
     assert_int_equal(bry_filter_plan(&options, &shape), expected);
     assert_memory_equal(&shape, &untouched, sizeof shape);
     assert_int_equal(bry_filter_create(&options, &filter), expected);
@@ -113,7 +110,7 @@ TEST(test_bad_options_are_refused)
 
 TEST(test_the_ends_of_the_ranges)
 {
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0};
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.capacity = UINT64_C(1) << 40;
     options.error = 1e-9;
@@ -134,7 +131,7 @@ TEST(test_the_ends_of_the_ranges)
 /* A program compiled against an older header has a shorter struct: what it lacks is the default. */
 TEST(test_shorter_options)
 {
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0};
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.capacity = 5000;
     options.error = 7; /* each of these would be refused … */

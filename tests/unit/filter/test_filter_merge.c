@@ -49,7 +49,7 @@ TEST(test_options_like)
     options = filter_like(filter);
     assert_int_equal(options.struct_size, sizeof options);
     assert_null(options.allocator);
-    bry_filter_shape shape = BRY_FILTER_SHAPE;
+    bry_filter_shape shape = {0};
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.bits, 512 * 11);
     assert_int_equal(shape.hashes, 13);

@@ -74,7 +74,7 @@ static bry_status read_filter(const golden_file *golden, const unsigned char *by
     bry_status status = bry_filter_load(&source, load, &filter);
     if (status != BRY_OK)
         return status;
-    bry_filter_stats stats = BRY_FILTER_STATS;
+    bry_filter_stats stats = {0};
     bry_filter_get_stats(filter, &stats);
     assert_int_equal(stats.seed, GOLDEN_SEED);
     assert_int_equal(stats.capacity, GOLDEN_FILTER_CAPACITY);
@@ -132,7 +132,7 @@ static bry_status read_map(const golden_file *golden, const unsigned char *bytes
     bry_status status = bry_map_load(&source, load, &map);
     if (status != BRY_OK)
         return status;
-    bry_map_stats stats = BRY_MAP_STATS;
+    bry_map_stats stats = {0};
     bry_map_get_stats(map, &stats);
     assert_int_equal(stats.seed, GOLDEN_SEED);
     assert_int_equal(stats.capacity, GOLDEN_MAP_CAPACITY);
@@ -162,7 +162,7 @@ static bry_status read_window(const golden_file *golden, const unsigned char *by
     bry_status status = bry_window_load(&source, load, &window);
     if (status != BRY_OK)
         return status;
-    bry_window_stats stats = BRY_WINDOW_STATS;
+    bry_window_stats stats = {0};
     bry_window_get_stats(window, &stats);
     uint32_t last = golden->count ? golden->count - 1 : 0;
     assert_int_equal(stats.seed, GOLDEN_SEED);
@@ -190,7 +190,7 @@ static bry_status read_counter(const golden_file *golden, const unsigned char *b
     bry_status status = bry_counter_load(&source, load, &counters);
     if (status != BRY_OK)
         return status;
-    bry_counter_stats stats = BRY_COUNTER_STATS;
+    bry_counter_stats stats = {0};
     bry_counter_get_stats(counters, &stats);
     assert_int_equal(stats.seed, GOLDEN_SEED);
     assert_int_equal(stats.window, GOLDEN_COUNTER_WINDOW);
@@ -217,7 +217,7 @@ static bry_status read_index(const golden_file *golden, const unsigned char *byt
     bry_status status = bry_index_load(&source, load, &index);
     if (status != BRY_OK)
         return status;
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     bry_index_get_stats(index, &stats);
     assert_int_equal(stats.seed, GOLDEN_SEED);
     assert_int_equal(stats.unit_capacity, GOLDEN_INDEX_CAPACITY);
@@ -248,7 +248,7 @@ static bry_status read_index_unit(const golden_file *golden, const unsigned char
     assert_int_equal(bry_index_create(&options, &index), BRY_OK);
     bry_status status = bry_index_install_unit(index, &source, load, &unit);
     if (status == BRY_OK) {
-        bry_index_unit info = BRY_INDEX_UNIT;
+        bry_index_unit info = {0};
         assert_int_equal(bry_index_get_unit(index, unit, &info), BRY_OK);
         assert_int_equal(info.tag, 100 + GOLDEN_INDEX_UNITS - 1);
         assert_int_equal(info.elements, golden->count);

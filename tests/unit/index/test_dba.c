@@ -290,7 +290,7 @@ TEST(test_widths)
 
 static bry_index_stats stats_of(const bry_index *index)
 {
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     bry_index_get_stats(index, &stats);
     return stats;
 }
@@ -315,7 +315,7 @@ TEST(test_waiting_without_supplier)
     assert_true(stats.full_error > 1.04e-4 && stats.full_error < 1.06e-4);
     assert_int_equal(stats.planned_units, 10 - 0); /* the eleventh has half the error */
     assert_true(stats.waiting_for_supplier > 0);
-    bry_index_unit info = BRY_INDEX_UNIT;
+    bry_index_unit info = {0};
     assert_int_equal(bry_index_get_unit(index, 0, &info), BRY_OK);
     assert_true(info.wants_refresh);
     assert_int_equal(bry_index_get_unit(index, unit, &info), BRY_OK);
@@ -365,7 +365,7 @@ TEST(test_refresh)
     bry_index *index = make((bry_index_options){
         .units = 8, .unit_capacity = 100, .error = 1e-9, .stale = 0.3, .dba.group = 8});
     uint64_t left = 1, n = 70;
-    bry_index_unit info = BRY_INDEX_UNIT;
+    bry_index_unit info = {0};
     bry_index_supplier supplier = {supply, &n};
     fill(index, 8, 100);
     for (uint64_t i = 99; i >= 71; i--)
@@ -412,7 +412,7 @@ TEST(test_larger_opens_again)
     assert_int_equal(bry_index_seal(index, by_hand), BRY_OK);
     uint64_t left = 1, n = 99;
     uint32_t went = 0;
-    bry_index_unit info = BRY_INDEX_UNIT;
+    bry_index_unit info = {0};
     bry_index_supplier supplier = {supply, &n};
     for (uint64_t i = 0; i < 399; i++)
         assert_int_equal(bry_index_add(index, element(1000 * (1 + i / 100) + i % 100),

@@ -131,7 +131,7 @@ static void check_unit(const twin *pair, const twin_unit *unit)
             !located(pair->index, unit->element[i], unit->number))
             fail_msg("unit %u denies element %zu of %zu", unit->number, i, unit->n);
     }
-    bry_index_unit info = BRY_INDEX_UNIT;
+    bry_index_unit info = {0};
     assert_int_equal(bry_index_get_unit(pair->index, unit->number, &info), BRY_OK);
     assert_true(info.stale <= info.elements);
 }
@@ -447,7 +447,7 @@ static void end(twin *pair)
 static void program(bry_index_options options, uint64_t seed)
 {
     twin *pair = begin(options, seed);
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     run(pair, operations);
     check_all(pair);
     finish(pair);
@@ -505,7 +505,7 @@ TEST(test_automatic_widths)
                                  .error = 0.01,
                                  .seed = 7};
     bry_index *index = NULL;
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     uint64_t left, added = 0;
     uint32_t unit = 0;
     assert_int_equal(bry_index_create(&options, &index), BRY_OK);
@@ -613,7 +613,7 @@ TEST(test_widths_and_kernels_agree)
     enum { ASKED = 10000 };
     bry_buffer first = BRY_BUFFER;
     uint32_t *expected = calloc(ASKED, sizeof *expected);
-    bry_index_stats first_stats = BRY_INDEX_STATS;
+    bry_index_stats first_stats = {0};
     for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
         if (!bry__kernel_force((bry__isa)isa))
             continue;
@@ -628,7 +628,7 @@ TEST(test_widths_and_kernels_agree)
             run_same(pair);
             check_all(pair);
             bry_buffer image = image_of(pair->index);
-            bry_index_stats stats = BRY_INDEX_STATS;
+            bry_index_stats stats = {0};
             bry_index_get_stats(pair->index, &stats);
             if (!first.bytes) {
                 first = image;

@@ -330,7 +330,7 @@ TEST(test_steps_without_memory)
                 assert_int_equal(status, BRY_E_NOMEM);
                 failed++;
                 left = 1;
-                bry_index_stats stats = BRY_INDEX_STATS;
+                bry_index_stats stats = {0};
                 bry_index_get_stats(index, &stats);
                 assert_int_equal(stats.bytes, memory.now);
             }
@@ -385,7 +385,7 @@ TEST(test_install_without_memory)
         assert_int_equal(bry_index_has(index, element(i)), BRY_PRESENT);
     /* Altered frames are refused without a leak. */
     bry_buffer now = written(index, false);
-    bry_index_stats stats = BRY_INDEX_STATS;
+    bry_index_stats stats = {0};
     for (size_t at = BRY__HEADER_BYTES; at < image.len; at += 5) {
         bry_buffer forged = {malloc(image.len), image.len, image.len};
         memcpy(forged.bytes, image.bytes, image.len);

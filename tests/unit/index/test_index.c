@@ -6,7 +6,7 @@
 
 TEST(test_options)
 {
-    bry_index_shape shape = {.struct_size = sizeof shape, .units = 5};
+    bry_index_shape shape = {.units = 5};
     const struct {
         bry_index_options options;
         bry_status status;

@@ -30,7 +30,7 @@ TEST(test_plan_is_what_create_allocates)
             options.units = units[i % 3];
             options.unit_capacity = capacities[i / 3 % 3];
             options.error = errors[i / 9];
-            bry_index_shape shape = BRY_INDEX_SHAPE;
+            bry_index_shape shape = {0};
             bry_index *index = NULL;
             assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
             assert_int_equal(memory.calls, 0);
@@ -53,7 +53,7 @@ TEST(test_plan_at_capacity)
         options.units = 20;
         options.unit_capacity = 4000;
         options.error = 1e-3;
-        bry_index_shape shape = BRY_INDEX_SHAPE;
+        bry_index_shape shape = {0};
         assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
         bry_index *index = make(options);
         add_many(index, 0, 80000, BRY_INDEX_NEWEST);
@@ -81,7 +81,7 @@ TEST(test_plan_is_as_good_as_stated)
                 double within = total >= 20000 ? 0.04 : total >= 5000 ? 0.08 : 1.0 / 3;
                 if (total > 150000)
                     continue;
-                bry_index_shape shape = BRY_INDEX_SHAPE;
+                bry_index_shape shape = {0};
                 assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
                 bry_index *index = NULL;
                 assert_int_equal(bry_index_create(&options, &index), BRY_OK);

@@ -15,7 +15,7 @@ TEST(test_plan_is_what_create_does)
                 failing_allocator_init(&memory);
                 bry_map_options options = options_of(capacity, error, fixed);
                 options.allocator = &memory.allocator;
-                bry_map_shape shape = BRY_MAP_SHAPE;
+                bry_map_shape shape = {0};
                 assert_int_equal(engine->plan(&options, &shape), BRY_OK);
                 assert_int_equal(shape.values, 1023);
                 assert_int_equal(shape.value_bits, 10);
@@ -43,7 +43,7 @@ TEST(test_plan_is_what_create_does)
 
 TEST(test_options_out_of_range)
 {
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     bry_map_options options = options_of(1000, 0.01, false);
     options.values = 16384;
     assert_int_equal(engine->plan(&options, &shape), BRY_E_RANGE);
@@ -75,7 +75,7 @@ TEST(test_options_out_of_range)
 TEST(test_shapes)
 {
     bry_map_options options = options_of(1000000, 1e-3, true);
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     options.kbf.layout = BRY_MAP_PAPER;
     assert_int_equal(engine->plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.hashes, 10);

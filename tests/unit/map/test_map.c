@@ -10,9 +10,8 @@ static bry_map_options exact(bry_engine engine, uint64_t capacity)
 
 static bry_status status_of(bry_map_options options)
 {
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     memset(&shape, 0x5a, sizeof shape);
-    shape.struct_size = sizeof shape;
     bry_map_shape before = shape;
     options.struct_size = sizeof options;
     bry_status status = bry_map_plan(&options, &shape);
@@ -80,7 +79,7 @@ TEST(test_options)
     /* A caller that was built with fewer fields; one with more. */
     defaults.struct_size = offsetof(bry_map_options, value_bits);
     defaults.value_bits = 99;
-    bry_map_shape shape = BRY_MAP_SHAPE;
+    bry_map_shape shape = {0};
     assert_int_equal(bry_map_plan(&defaults, &shape), BRY_OK);
     defaults.struct_size = sizeof defaults + 1;
     assert_int_equal(bry_map_plan(&defaults, &shape), BRY_E_RANGE);

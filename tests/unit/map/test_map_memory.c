@@ -29,7 +29,7 @@ TEST(test_plan_is_what_create_allocates)
                     options.capacity = capacities[c];
                     options.error = errors[r];
                     options.value_bits = bits;
-                    bry_map_shape shape = BRY_MAP_SHAPE;
+                    bry_map_shape shape = {0};
                     bry_map *map = NULL;
                     assert_int_equal(bry_map_plan(&options, &shape), BRY_OK);
                     assert_int_equal(memory.calls, 0);
@@ -54,7 +54,7 @@ TEST(test_plan_at_capacity)
         options.capacity = 30000;
         options.error = 1e-3;
         options.values = 500;
-        bry_map_shape shape = BRY_MAP_SHAPE;
+        bry_map_shape shape = {0};
         assert_int_equal(bry_map_plan(&options, &shape), BRY_OK);
         bry_map *map = make(options);
         for (uint64_t i = 0; i < 30000; i++)

@@ -18,7 +18,7 @@ static uint64_t operations = 60000;
 TEST(test_plan_is_what_is_used)
 {
     bry_window_options options = fbf_options(8000, 80000, 0.001);
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.generations, 10);
     assert_true(shape.error <= 0.001 && shape.error > 0.0001);
@@ -56,7 +56,7 @@ TEST(test_exact_shape)
     options.fbf.bits = 6250;
     options.fbf.hashes = 5;
     options.fixed = true;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.bits, 6250);
     assert_int_equal(shape.hashes, 5);
@@ -186,7 +186,7 @@ static void run_program(bry_window_options options, uint64_t seed, uint64_t coun
         }
     }
     /* At the end nothing is left. */
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     advance(window, bry_window_time(window) + shape.longest);
     assert_int_equal(stats_of(window).items, 0);
@@ -210,7 +210,7 @@ TEST(test_programs)
     run_program(options, 40, operations / 4);
     options = fbf_options(30000, 3000, 0.001);
     options.generations = 12;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     options.max_bytes = shape.bytes + shape.bytes / 2;
     run_program(options, 50, operations / 4);
@@ -294,7 +294,7 @@ TEST(test_early_ends_go_on_time)
 TEST(test_limit)
 {
     bry_window_options options = fbf_options(10000, 4000, 0.001);
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     for (int refuse = 0; refuse < 2; refuse++) {
         options.refuse = refuse;
@@ -363,7 +363,7 @@ TEST(test_refresh)
         bry_window_options options = fbf_options(10000, 1000, 1e-6);
         options.refresh = refresh;
         options.fixed = true;
-        bry_window_shape shape = BRY_WINDOW_SHAPE;
+        bry_window_shape shape = {0};
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         bry_window *window = make(options);
         assert_int_equal(add(window, 1, 20000), BRY_ABSENT);

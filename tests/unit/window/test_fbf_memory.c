@@ -9,7 +9,7 @@ TEST(test_refused_batch)
     for (uint64_t i = 0; i < 20000; i++)
         hashes[i] = key(i);
     bry_window_options options = fbf_options(8000, 800, 1e-4);
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     options.max_bytes = 4 * shape.bytes;
     options.refuse = true;

@@ -9,9 +9,8 @@
 
 static bry_status status_of(bry_window_options options)
 {
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     memset(&shape, 0x5a, sizeof shape);
-    shape.struct_size = sizeof shape;
     bry_window_shape before = shape;
     options.struct_size = sizeof options;
     bry_status status = bry_window_plan(&options, &shape);
@@ -79,7 +78,7 @@ TEST(test_ranges_of_options)
         options.refuse = true;
         options.max_bytes = 1;
         assert_int_equal(status_of(options), BRY_E_RANGE);
-        bry_window_shape shape = BRY_WINDOW_SHAPE;
+        bry_window_shape shape = {0};
         options.max_bytes = 0;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         options.max_bytes = shape.bytes_least - 1;
@@ -112,7 +111,7 @@ TEST(test_callers_of_other_versions)
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.struct_size = offsetof(bry_window_options, generations);
     options.generations = 9999;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     options.struct_size = sizeof options + 1;
     assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
@@ -126,7 +125,7 @@ TEST(test_least_limit)
             bry_window_options options = options_of(&window_kinds[k]);
             options.capacity = 100;
             options.refuse = refuse;
-            bry_window_shape shape = BRY_WINDOW_SHAPE;
+            bry_window_shape shape = {0};
             assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
             options.max_bytes = shape.bytes_least;
             if (!refuse && options.engine == BRY_ENGINE_COMPACT)
@@ -151,7 +150,7 @@ TEST(test_plan)
         bry_window_options options = options_of(&window_kinds[k]);
         options.capacity = 100000;
         options.generations = 8;
-        bry_window_shape shape = BRY_WINDOW_SHAPE;
+        bry_window_shape shape = {0};
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         assert_int_equal(shape.engine, options.engine);
         assert_int_equal(shape.window, 60000);
@@ -165,7 +164,7 @@ TEST(test_plan)
      * default number. */
     bry_window_options compact = BRY_WINDOW_OPTIONS;
     compact.capacity = 1000000;
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     assert_int_equal(bry_window_plan(&compact, &shape), BRY_OK);
     assert_true((double)shape.bytes * 8 / 1e6 < 19);
     compact.generations = 8;
@@ -444,7 +443,7 @@ TEST(test_refusing)
 {
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window_options options = exact(&window_kinds[k], 1000, 1000);
-        bry_window_shape shape = BRY_WINDOW_SHAPE;
+        bry_window_shape shape = {0};
         options.refuse = true;
         options.max_bytes = 0;
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
@@ -489,7 +488,7 @@ TEST(test_limit_in_steady_state)
         bry_window_options options = options_of(&window_kinds[k]);
         options.window = 5000;
         options.capacity = 20000;
-        bry_window_shape shape = BRY_WINDOW_SHAPE;
+        bry_window_shape shape = {0};
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         options.refuse = true;
         options.max_bytes = shape.bytes + shape.bytes / 8;

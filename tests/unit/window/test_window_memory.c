@@ -32,7 +32,7 @@ TEST(test_plan_is_what_create_allocates)
                     options.capacity = capacities[c];
                     options.error = errors[r];
                     options.generations = generations[g];
-                    bry_window_shape shape = BRY_WINDOW_SHAPE;
+                    bry_window_shape shape = {0};
                     bry_window *window = NULL;
                     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
                     assert_int_equal(memory.calls, 0);
@@ -87,7 +87,7 @@ TEST(test_plan_at_capacity)
         bry_window_options options = small(&window_kinds[k], &memory);
         options.capacity = 30000;
         options.error = 1e-3;
-        bry_window_shape shape = BRY_WINDOW_SHAPE;
+        bry_window_shape shape = {0};
         assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
         bry_window *window = make(options);
         uint64_t worst = 0;

@@ -92,7 +92,7 @@ TEST(test_limit_of_another_build)
             options.window = 10000;
             options.capacity = 1000;
             options.refuse = true;
-            bry_window_shape shape = BRY_WINDOW_SHAPE;
+            bry_window_shape shape = {0};
             assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
             options.max_bytes = given ? shape.bytes : shape.bytes_least;
             bry_window *window = make(options);
@@ -121,7 +121,7 @@ TEST(test_filters_above_the_limit)
     for (uint64_t i = 0; i < 20000; i++)
         add(window, i, 1000 + i);
     bry_window_options like = window_like(window);
-    bry_window_shape shape = BRY_WINDOW_SHAPE;
+    bry_window_shape shape = {0};
     assert_int_equal(like.engine, BRY_ENGINE_FBF);
     assert_int_equal(bry_window_plan(&like, &shape), BRY_OK);
     assert_true(stats_of(window).bytes > 2 * shape.bytes);
