@@ -137,6 +137,7 @@ typedef struct bryc_command {
     uint32_t node; /* with BRYC_FIXED: the number of the node */
     redisReply *reply; /* set by the call; NULL if there is none. Free it: freeReplyObject() */
     bry_status status; /* set by the call: BRY_OK if there is a reply that is not an error */
+    uint32_t reserved; /* 0 */
 } bryc_command;
 
 /*

@@ -93,7 +93,8 @@ typedef struct bryc_increment {
 /* What came of it. */
 typedef struct bryc_added {
     int64_t value; /* of the counter */
-    bool applied; /* false for a repeat, also for a retry whose first try was applied */
+    uint32_t applied; /* 0 for a repeat, also for a retry whose first try was applied */
+    uint32_t reserved; /* 0 */
 } bryc_added;
 
 /* What identifies an operation in every retry. */

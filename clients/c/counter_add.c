@@ -97,7 +97,8 @@ static bry_status read_added(bryc_client *client, const redisReply *reply, size_
         valid = pair->type == REDIS_REPLY_ARRAY && pair->elements == 2 &&
                 pair->element[0]->type == REDIS_REPLY_INTEGER;
         if (valid && added)
-            added[i] = (bryc_added){pair->element[0]->integer, pair->element[1]->integer == 1};
+            added[i] = (bryc_added){.value = pair->element[0]->integer,
+                                    .applied = pair->element[1]->integer == 1};
     }
     /* It was executed, whatever it means. */
     return valid ? BRY_OK

@@ -25,7 +25,10 @@
  *      - The caller's struct is longer: results that the library does not know are 0. Options that
  *        it does not know must be 0, or the call returns BRY_E_RANGE.
  *      - For a size that no version has, the call returns BRY_E_RANGE.
- *    For arrays the caller passes the size of an element. Other structs never change.
+ *    For arrays the caller passes the size of an element. Other structs never change. Structs have
+ *    no padding: fields called `reserved` take its place, and room that later options may need.
+ *    They must be 0 in options, which the initializers ensure, and are 0 in results.
+ *  - Fields that are either 0 or 1 have the type uint32_t; other values are BRY_E_RANGE.
  *  - Options of a single engine are in a struct with its name, at the end (options.kbf and so on).
  *    Most users never need them: they set an exact shape, or reproduce a paper. Leave them 0 for
  *    other engines; otherwise the call returns BRY_E_UNSUPPORTED.
@@ -138,14 +141,15 @@ enum {
 /* ---- engines ------------------------------------------------------------------------------- */
 
 /* How an object stores its data. Each header says which engines its job has. */
-typedef enum bry_engine {
+typedef uint32_t bry_engine;
+enum {
     BRY_ENGINE_AUTO = 0, /* the best for most users; never one that answers BRY_UNSURE */
     BRY_ENGINE_BLOOM = 1, /* filter: a Bloom filter in blocks of one cache line */
     BRY_ENGINE_COMPACT = 2, /* every job: the maplet, a table of fingerprints and values */
     BRY_ENGINE_KBF = 3, /* map: key-value Bloom filter */
     BRY_ENGINE_FBF = 4, /* window: forgetful Bloom filter */
     BRY_ENGINE_DBA = 5, /* index: bit-sliced array of Bloom filters */
-} bry_engine;
+};
 
 /* "auto", "bloom", "compact", "kbf", "fbf" or "dba"; NULL for any other value. */
 BRY_API const char *bry_engine_name(bry_engine engine);

@@ -51,14 +51,16 @@ typedef struct bry_counter bry_counter;
 #define BRY_COUNTER_ERROR_MIN 1e-12
 
 /* When the log is written to disk. */
-typedef enum bry_counter_sync_policy {
+typedef uint32_t bry_counter_sync_policy;
+enum {
     BRY_COUNTER_SYNC_ALWAYS = 0, /* before a call returns: BRY_OK means that it is on disk */
     BRY_COUNTER_SYNC_ASKED = 1, /* by bry_counter_sync(); acknowledge to clients after that */
-} bry_counter_sync_policy;
+};
 
 typedef struct bry_counter_options {
     size_t struct_size;
     bry_engine engine; /* of the window: auto (= compact), compact or fbf */
+    bry_counter_sync_policy sync; /* with a folder: when its log is written to disk */
     uint64_t window; /* ms for which a retry is recognised, 1 to BRY_SPAN_MAX; 0: 60,000 */
     uint64_t capacity; /* operations within one window to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000.
                           Not a limit: max_bytes is */
@@ -69,20 +71,20 @@ typedef struct bry_counter_options {
     uint64_t max_skew; /* as in window.h; 0: no limit */
     uint64_t seed; /* for hashing ids; 0: random */
     const bry_allocator *allocator; /* NULL: malloc() and free() */
-    /* only with a folder: */
-    bry_counter_sync_policy sync;
-    uint64_t log_bytes; /* write a snapshot when the log has grown by this much; 0: 64 MiB */
+    uint64_t
+        log_bytes; /* with a folder: write a snapshot when the log has grown by this much; 0: 64 MiB */
 } bry_counter_options;
 
 #define BRY_COUNTER_OPTIONS                                                                        \
     {                                                                                              \
-        sizeof(bry_counter_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, NULL,                      \
-            BRY_COUNTER_SYNC_ALWAYS, 0                                                             \
+        sizeof(bry_counter_options), BRY_ENGINE_AUTO, BRY_COUNTER_SYNC_ALWAYS, 0, 0, 0, 0, 0, 0,   \
+            NULL, 0                                                                                \
     }
 
 /* The memory and error of a table with given options. */
 typedef struct bry_counter_shape {
     bry_engine engine; /* of the window; never auto */
+    uint32_t reserved; /* 0 */
     uint64_t window; /* promised time, ms */
     uint64_t longest; /* ms after which a retry is certainly counted again */
     uint64_t capacity; /* operations within one window that it is planned for */
@@ -167,10 +169,11 @@ BRY_API bry_hash bry_counter_hash_for(const bry_counter *counters, const void *n
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
-typedef enum bry_counter_outcome {
+typedef uint32_t bry_counter_outcome;
+enum {
     BRY_COUNTER_REPEAT = 0, /* the id is remembered: applied before, and not applied again */
     BRY_COUNTER_APPLIED = 1, /* the id is new: applied, and remembered */
-} bry_counter_outcome;
+};
 
 /*
  * Adds delta, which may be negative or 0, to the counter with that name, once per id. A counter
@@ -204,6 +207,7 @@ typedef struct bry_counter_op {
     size_t name_len; /* at most BRY_COUNTER_NAME_MAX */
     int64_t delta; /* what to add */
     bry_counter_outcome outcome; /* set by the call: what happened, */
+    uint32_t reserved; /* 0 */
     int64_t value; /* and the value of the counter now */
 } bry_counter_op;
 
@@ -266,6 +270,7 @@ BRY_API size_t bry_counter_scan(const bry_counter *counters, uint64_t *cursor,
 /* The state of a table. */
 typedef struct bry_counter_stats {
     bry_engine engine; /* of the window; never auto */
+    uint32_t reserved; /* 0 */
     uint64_t seed; /* for hashing ids */
     uint64_t time; /* T */
     uint64_t window; /* promised time, ms */

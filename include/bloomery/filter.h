@@ -35,13 +35,14 @@ typedef struct bry_filter bry_filter;
 typedef struct bry_filter_bloom {
     uint64_t bits; /* a multiple of 512, at most 8192 per key of the capacity plus 1 MiB */
     uint32_t hashes; /* bits set per key, 1 to 21 */
+    uint32_t reserved[9]; /* 0 */
 } bry_filter_bloom;
 
 typedef struct bry_filter_options {
     size_t struct_size;
     bry_engine engine; /* auto (= bloom), bloom or compact */
-    bool fixed; /* compact: BRY_E_FULL past the capacity instead of growing; saves 0.4 bits per key.
-                   bloom is always fixed */
+    uint32_t fixed; /* 1, with compact: BRY_E_FULL past the capacity instead of growing, which saves
+                       0.4 bits per key. bloom is always fixed */
     uint64_t capacity; /* keys to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000 */
     double error; /* false positives at capacity, BRY_FILTER_ERROR_MIN to BRY_ERROR_MAX; 0: 0.01 */
     uint64_t seed; /* for hashing keys; 0: random */
@@ -51,9 +52,12 @@ typedef struct bry_filter_options {
 
 #define BRY_FILTER_OPTIONS                                                                         \
     {                                                                                              \
-        sizeof(bry_filter_options), BRY_ENGINE_AUTO, false, 0, 0, 0, NULL,                         \
+        sizeof(bry_filter_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, NULL,                             \
         {                                                                                          \
-            0, 0                                                                                   \
+            0, 0,                                                                                  \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
         }                                                                                          \
     }
 
@@ -62,6 +66,7 @@ typedef struct bry_filter_shape {
     bry_engine engine; /* never auto */
     uint32_t hashes; /* bits set per key; compact: 0 */
     uint32_t fingerprint_bits; /* compact; bloom: 0 */
+    uint32_t reserved; /* 0 */
     uint64_t capacity; /* keys it is planned for */
     uint64_t bits; /* of the table; compact: with `capacity` keys */
     double error; /* expected at capacity; at most the error in the options, unless they give an
@@ -180,6 +185,7 @@ typedef struct bry_filter_stats {
     bry_engine engine; /* never auto */
     uint32_t hashes; /* bits set per key; compact: 0 */
     uint32_t tables; /* 1; compact: more after it has grown past its capacity */
+    uint32_t reserved; /* 0 */
     uint64_t seed; /* for hashing keys */
     uint64_t capacity; /* keys it was planned for */
     uint64_t items; /* keys that were new when added; after a merge, an estimate. compact: the

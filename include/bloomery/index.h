@@ -58,11 +58,12 @@ typedef struct bry_index bry_index;
 #define BRY_INDEX_NEWEST UINT32_MAX
 
 /* How engine dba keeps its error when there are more units than planned for. */
-typedef enum bry_index_control {
+typedef uint32_t bry_index_control;
+enum {
     BRY_INDEX_TIGHTER = 0, /* method B: rebuild units with a smaller error, so that more fit */
     BRY_INDEX_LARGER = 1, /* method A: rebuild units with more capacity, and reopen them */
     BRY_INDEX_UNCONTROLLED = 2, /* not at all: the error rises with the number of units */
-} bry_index_control;
+};
 
 /* Options of engine dba. */
 typedef struct bry_index_dba {
@@ -73,15 +74,17 @@ typedef struct bry_index_dba {
     /* the exact shape, as options_like() copies it; both 0: planned from the other options */
     uint32_t hashes; /* bits per element, 1 to 64 */
     uint64_t unit_bits; /* of the filter of one unit */
-    bool segmented; /* a segment of the filter for each hash: BRY_INDEX_TIGHTER then adds segments
-                       instead of rebuilding */
+    uint32_t segmented; /* 1: one segment of the filter per hash. BRY_INDEX_TIGHTER then adds
+                           segments instead of rebuilding */
+    uint32_t reserved[9]; /* 0 */
 } bry_index_dba;
 
 typedef struct bry_index_options {
     size_t struct_size;
     bry_engine engine; /* auto (= compact), compact or dba */
-    bool fixed; /* true: BRY_E_FULL beyond `units` */
+    uint32_t fixed; /* 1: BRY_E_FULL beyond `units` */
     uint32_t units; /* to plan for, 1 to BRY_INDEX_UNITS_MAX; 0: 64 */
+    uint32_t reserved; /* 0 */
     uint64_t unit_capacity; /* elements in each, 1 to BRY_CAPACITY_MAX; 0: 65,536. compact: at most
                                BRY_CAPACITY_MAX in all units together */
     double error; /* probability of any candidate for an absent element, BRY_INDEX_ERROR_MIN to
@@ -94,9 +97,12 @@ typedef struct bry_index_options {
 
 #define BRY_INDEX_OPTIONS                                                                          \
     {                                                                                              \
-        sizeof(bry_index_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL,                    \
+        sizeof(bry_index_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, NULL,                     \
         {                                                                                          \
-            BRY_INDEX_TIGHTER, 0, 0, 0, 0, false                                                   \
+            BRY_INDEX_TIGHTER, 0, 0, 0, 0, 0,                                                      \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
         }                                                                                          \
     }
 
@@ -104,11 +110,12 @@ typedef struct bry_index_options {
 typedef struct bry_index_shape {
     bry_engine engine; /* never auto */
     uint32_t units; /* that it is planned for */
-    uint64_t unit_capacity; /* elements in each of them */
     uint32_t group; /* dba: with `units` units; compact: 0 */
-    uint64_t unit_bits; /* dba: of the filter of one unit; compact: 0 */
     uint32_t hashes; /* dba: bits per element in it; compact: 0 */
+    uint64_t unit_capacity; /* elements in each of them */
+    uint64_t unit_bits; /* dba: of the filter of one unit; compact: 0 */
     uint32_t fingerprint_bits; /* compact; dba: 0 */
+    uint32_t reserved; /* 0 */
     double unit_error; /* of one unit */
     double error; /* expected with all units full */
     uint64_t bytes; /* with all units full and no pending work. An estimate: within 4 % for 20000
@@ -213,8 +220,9 @@ BRY_API bry_status bry_index_merge_units(bry_index *index, uint32_t into, uint32
 /* The state of a unit. */
 typedef struct bry_index_unit {
     uint32_t unit; /* its number */
-    bool sealed; /* takes no more elements */
-    bool wants_refresh; /* too many of its elements are stale, or error control will rebuild it */
+    uint32_t sealed; /* 1: takes no more elements */
+    uint32_t wants_refresh; /* 1: too many elements are stale, or error control will rebuild it */
+    uint32_t reserved; /* 0 */
     uint64_t tag; /* assigned by the caller */
     uint64_t capacity; /* elements that it can hold */
     uint64_t elements; /* in it, including stale ones */
@@ -345,9 +353,10 @@ BRY_API bry_status bry_index_step(bry_index *index, const bry_index_supplier *su
 /* The state of an index. */
 typedef struct bry_index_stats {
     bry_engine engine; /* never auto */
-    uint64_t seed; /* for hashing elements */
     uint32_t units; /* that exist */
+    uint64_t seed; /* for hashing elements */
     uint32_t planned_units; /* that are possible within the promised error */
+    uint32_t reserved; /* 0 */
     uint64_t unit_capacity; /* of the next unit */
     uint64_t elements; /* in all units, including stale ones */
     uint64_t stale; /* dba: deleted, but still candidates; compact: 0 */

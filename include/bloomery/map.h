@@ -93,10 +93,11 @@ static inline bry_map_value bry_map_value_number(uint64_t number)
 /* ---- creating ------------------------------------------------------------------------------ */
 
 /* How many cells engine kbf has. */
-typedef enum bry_map_layout {
+typedef uint32_t bry_map_layout;
+enum {
     BRY_MAP_TUNED = 0, /* the fewest cells that keep all three errors within `error` */
     BRY_MAP_PAPER = 1, /* as in the papers: the size of a Bloom filter with that error */
-} bry_map_layout;
+};
 
 /* Options of engine kbf. */
 typedef struct bry_map_kbf {
@@ -104,17 +105,19 @@ typedef struct bry_map_kbf {
     /* the exact shape, as options_like() copies it; both 0: planned from capacity and error */
     uint32_t hashes; /* cells per key, 1 to 32 */
     uint64_t cells; /* a multiple of hashes; at most 16,384 per key of the capacity plus 65,536 */
+    uint32_t reserved[8]; /* 0 */
 } bry_map_kbf;
 
 typedef struct bry_map_options {
     size_t struct_size;
     bry_engine engine; /* auto (= compact), compact or kbf */
-    bool fixed; /* false: grows past its capacity; true: BRY_E_FULL there */
+    uint32_t fixed; /* 0: grows past its capacity; 1: BRY_E_FULL there */
     uint64_t capacity; /* keys to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000. kbf: BRY_E_RANGE if its
                           cells would take more than 128 GB */
     double error; /* see above, BRY_MAP_ERROR_MIN to BRY_ERROR_MAX; 0: 0.001 */
     uint32_t value_bits; /* 0: values are byte strings; else the width of integers, from 1 to
                             BRY_MAP_VALUE_BITS_MAX, or with kbf BRY_MAP_KBF_VALUE_BITS_MAX */
+    uint32_t reserved; /* 0 */
     uint64_t values; /* distinct byte strings to plan for; 0: 1000. compact: a hint; up to
                         BRY_MAP_VALUES_MAX are accepted. kbf: a limit, 1 to BRY_MAP_KBF_VALUES_MAX,
                         rounded up to the next 2^t - 1 (at least 255) */
@@ -125,9 +128,12 @@ typedef struct bry_map_options {
 
 #define BRY_MAP_OPTIONS                                                                            \
     {                                                                                              \
-        sizeof(bry_map_options), BRY_ENGINE_AUTO, false, 0, 0, 0, 0, 0, NULL,                      \
+        sizeof(bry_map_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, NULL,                       \
         {                                                                                          \
-            BRY_MAP_TUNED, 0, 0                                                                    \
+            BRY_MAP_TUNED, 0, 0,                                                                   \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
         }                                                                                          \
     }
 
@@ -141,9 +147,9 @@ typedef struct bry_map_errors {
 /* The memory and errors of a map with given options. */
 typedef struct bry_map_shape {
     bry_engine engine; /* never auto */
+    uint32_t value_bits; /* of a stored code */
     uint64_t capacity; /* keys it is planned for */
     uint64_t values; /* kbf: the largest number of distinct values; compact: those planned for */
-    uint32_t value_bits; /* of a stored code */
     uint64_t cells; /* kbf: cells; compact: entries at capacity, without gaps */
     uint32_t hashes; /* kbf: cells per key; compact: 0 */
     uint32_t fingerprint_bits; /* compact; kbf: 0 */
@@ -413,11 +419,11 @@ BRY_API bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplie
 /* The state of a map. */
 typedef struct bry_map_stats {
     bry_engine engine; /* never auto */
+    uint32_t tables; /* 1 unless it has grown */
     uint64_t seed; /* for hashing keys */
     uint64_t capacity; /* of the first table; compressing may change it with kbf */
     uint64_t items; /* keys, as counted by changes. After a merge: kbf the sum; compact counts keys
                        that were in both once, except those hidden in other tables */
-    uint32_t tables; /* 1 unless it has grown */
     double load; /* keys divided by the capacity of all tables */
     uint64_t values; /* distinct values that have a code; integers: 0 */
     uint64_t values_left; /* codes left for new values; integers: 0. A code is released when no key

@@ -52,27 +52,30 @@ typedef struct bry_window bry_window;
 /* Options of engine fbf: the exact shape, as options_like() copies it. Both 0: planned from capacity
  * and error. */
 typedef struct bry_window_fbf {
-    uint32_t hashes; /* bits per element in one filter, 1 to 64 */
     uint64_t bits; /* of one filter; at most 4096 * (capacity + 4096) */
+    uint32_t hashes; /* bits per element in one filter, 1 to 64 */
+    uint32_t reserved[9]; /* 0 */
 } bry_window_fbf;
 
 typedef struct bry_window_options {
     size_t struct_size;
     bry_engine engine; /* auto, compact or fbf */
-    uint64_t window; /* promised time in ms, 1 to BRY_SPAN_MAX; 0: 60,000 */
-    uint64_t capacity; /* elements within one window to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000.
-                          Not a limit (see "At capacity") */
-    double error; /* BRY_WINDOW_ERROR_MIN to BRY_ERROR_MAX; 0: 0.001 */
     uint32_t generations; /* parts that a window is divided into, 1 to BRY_WINDOW_GENERATIONS_MAX.
                              More parts cost time and save memory, because elements are kept for up
                              to one part longer than promised. 0: compact 13, which takes the least
                              memory; fbf 8 */
+    uint64_t window; /* promised time in ms, 1 to BRY_SPAN_MAX; 0: 60,000 */
+    uint64_t capacity; /* elements within one window to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000.
+                          Not a limit (see "At capacity") */
+    double error; /* BRY_WINDOW_ERROR_MIN to BRY_ERROR_MAX; 0: 0.001 */
     uint64_t max_bytes; /* limit on its memory; 0: none. BRY_E_RANGE if less than bytes_least of the
                            plan. compact: BRY_E_UNSUPPORTED without `refuse` */
-    bool refuse; /* at max_bytes, true: return BRY_E_FULL; false: exceed `error` */
-    bool fixed; /* do not adapt to the load: generations of fbf end by time only, fingerprints of
-                   compact have one length (and are shorter); the error depends on the load */
-    bool refresh; /* adding an element again remembers it for another window */
+    uint32_t refuse; /* at max_bytes, 1: return BRY_E_FULL; 0: exceed `error` */
+    uint32_t fixed; /* 1: do not adapt to the load. Generations of fbf end by time only;
+                       fingerprints of compact have one length, and are shorter. The error depends
+                       on the load */
+    uint32_t refresh; /* 1: adding an element again remembers it for another window */
+    uint32_t reserved; /* 0 */
     uint64_t max_skew; /* a change is refused if `now` is later than T + max_skew; 0: no limit */
     uint64_t start; /* T at creation; 0: the first change sets it, regardless of max_skew */
     uint64_t seed; /* for hashing elements; 0: random */
@@ -82,20 +85,22 @@ typedef struct bry_window_options {
 
 #define BRY_WINDOW_OPTIONS                                                                         \
     {                                                                                              \
-        sizeof(bry_window_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, false, false, false, 0, 0, 0,  \
-            NULL,                                                                                  \
+        sizeof(bry_window_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL,     \
         {                                                                                          \
-            0, 0                                                                                   \
+            0, 0,                                                                                  \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
         }                                                                                          \
     }
 
 /* The memory and error of a window with given options. */
 typedef struct bry_window_shape {
     bry_engine engine; /* never auto */
+    uint32_t generations; /* held at the same time, including those being filled */
     uint64_t window; /* promised time, ms */
     uint64_t longest; /* ms after which an element is certainly forgotten */
     uint64_t capacity; /* elements within one window that it is planned for */
-    uint32_t generations; /* held at the same time, including those being filled */
     uint64_t bits; /* fbf: of one filter; compact: 0 */
     uint32_t hashes; /* fbf: bits per element in it; compact: 0 */
     uint32_t fingerprint_bits; /* compact; fbf: 0 */
@@ -246,15 +251,16 @@ BRY_API size_t bry_window_generations(const bry_window *window, bry_window_gener
 /* The state of a window. */
 typedef struct bry_window_stats {
     bry_engine engine; /* never auto */
+    uint32_t generations; /* held now */
     uint64_t seed; /* for hashing elements */
     uint64_t time; /* T */
-    bool started; /* T was set, by `start` or by a change; 0 is a valid time */
+    uint32_t started; /* 1: T was set, by `start` or by a change; 0 is a valid time */
+    uint32_t at_limit; /* 1: max_bytes prevents the promised error now */
     uint64_t window; /* promised time, ms */
     uint64_t covered; /* ms remembered now; at least `window` once that time has passed */
     uint64_t items; /* elements remembered. compact: an element that was in both of two merged
                        windows, or was added again with `refresh` after a burst, may count twice for
                        a while */
-    uint32_t generations; /* held now */
     uint64_t ended_early; /* fbf: generations that ended because they were full */
     uint64_t resizes; /* fbf: how often the number of generations was adapted */
     uint64_t refused_full; /* changes refused with BRY_E_FULL, and … */
@@ -263,7 +269,6 @@ typedef struct bry_window_stats {
     double estimated_error; /* computed from what is stored now */
     double predicted_error; /* fbf: computed from the numbers of elements, as in the thesis;
                                compact: the estimated error */
-    bool at_limit; /* max_bytes prevents the promised error now */
     uint64_t max_bytes; /* the memory limit; 0: none */
     uint64_t bytes; /* allocated now */
 } bry_window_stats;

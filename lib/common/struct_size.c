@@ -18,6 +18,11 @@ static bool struct_bytes_zero(const void *bytes, size_t from, size_t to)
     return true;
 }
 
+bool bry__reserved_zero(const uint32_t *reserved, size_t size)
+{
+    return struct_bytes_zero(reserved, 0, size);
+}
+
 static size_t struct_size_of(const void *theirs)
 {
     size_t size;

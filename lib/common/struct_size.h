@@ -13,9 +13,9 @@
  *   written (options)    BRY_E_RANGE if a field that is      the rest is set to 0
  *                        not 0 would be left out
  *
- * The rule has one trap: a new field must not be where the older struct had padding at its
- * end, which callers do not clear. So these structs have no padding at their end, and
- * tests/unit/common/test_struct_size.c checks it.
+ * A new field must not be where an older struct had padding, which callers do not clear. So these
+ * structs have no padding anywhere, which a test checks (-Wpadded). An engine's options, which are
+ * a struct inside, cannot grow; they have reserved fields, which must be 0.
  */
 #ifndef BRY_COMMON_STRUCT_SIZE_H
 #define BRY_COMMON_STRUCT_SIZE_H
@@ -40,6 +40,10 @@ bry_status bry__struct_write(void *theirs, size_t room, const void *ours, size_t
 /* The same for options, whose struct_size becomes `room`. BRY_E_RANGE also if a field that is set
  * would be left out, because that would change their meaning. */
 bry_status bry__options_write(void *theirs, size_t room, const void *ours, size_t size);
+
+/* Whether reserved fields of options, of `size` bytes, are 0. One that is not means an option of a
+ * later version. */
+bool bry__reserved_zero(const uint32_t *reserved, size_t size);
 
 /* Element i of an array whose elements have `step` bytes for the caller. */
 static inline void *bry__element(void *array, size_t step, size_t i)

@@ -17,9 +17,12 @@ static const bry__index_engine *index_engine_of(bry_engine engine)
 
 static bool index_in_range(const bry_index_options *options)
 {
-    return bry_engine_name(options->engine) && options->units <= BRY_INDEX_UNITS_MAX &&
-           options->unit_capacity <= BRY_CAPACITY_MAX && options->error >= BRY_INDEX_ERROR_MIN &&
-           options->error <= BRY_ERROR_MAX && options->stale > 0 && options->stale <= 1 &&
+    return bry_engine_name(options->engine) && options->fixed <= 1 && !options->reserved &&
+           options->dba.segmented <= 1 &&
+           bry__reserved_zero(options->dba.reserved, sizeof options->dba.reserved) &&
+           options->units <= BRY_INDEX_UNITS_MAX && options->unit_capacity <= BRY_CAPACITY_MAX &&
+           options->error >= BRY_INDEX_ERROR_MIN && options->error <= BRY_ERROR_MAX &&
+           options->stale > 0 && options->stale <= 1 &&
            (unsigned)options->dba.control <= BRY_INDEX_UNCONTROLLED && options->dba.factor <= 16 &&
            options->dba.factor != 1 && options->dba.hashes <= 64 &&
            (options->dba.unit_bits == 0) == (options->dba.hashes == 0);

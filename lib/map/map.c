@@ -45,7 +45,9 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
         options->error = 0.001;
     if (options->values == 0)
         options->values = 1000;
-    if (!bry_engine_name(options->engine) || options->capacity > BRY_CAPACITY_MAX ||
+    if (!bry_engine_name(options->engine) || options->fixed > 1 || options->reserved ||
+        !bry__reserved_zero(options->kbf.reserved, sizeof options->kbf.reserved) ||
+        options->capacity > BRY_CAPACITY_MAX ||
         !(options->error >= BRY_MAP_ERROR_MIN && options->error <= BRY_ERROR_MAX) ||
         (options->kbf.layout != BRY_MAP_TUNED && options->kbf.layout != BRY_MAP_PAPER) ||
         (options->kbf.cells == 0) != (options->kbf.hashes == 0))

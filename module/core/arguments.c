@@ -207,7 +207,7 @@ bool options_read(server_context *context, server_string **argv, int argc, int f
         }
         found->given = true;
         if (found->kind == OPTION_FLAG) {
-            *(bool *)found->into = true;
+            *(uint32_t *)found->into = 1;
             continue;
         }
         if (++at == argc) {

@@ -12,7 +12,7 @@
 #include <bloomery/base.h>
 
 typedef enum option_kind {
-    OPTION_FLAG, /* bool: NOGROW */
+    OPTION_FLAG, /* uint32_t, 1 if it is given: NOGROW */
     OPTION_COUNT, /* uint64_t from `least` to `most` */
     OPTION_PLAIN, /* the same, digits only */
     OPTION_MOMENT, /* the same, a point in time in milliseconds, digits only */
@@ -35,7 +35,7 @@ typedef struct command_option {
 
 /* ---- rows of such a table ------------------------------------------------------------------ */
 
-static inline command_option option_flag(const char *name, bool *into)
+static inline command_option option_flag(const char *name, uint32_t *into)
 {
     return (command_option){.name = name, .kind = OPTION_FLAG, .into = into};
 }

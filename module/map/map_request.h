@@ -21,7 +21,7 @@ typedef struct map_request {
     bry_map_options options; /* those given, and the defaults for the others */
     bool given[MAP_OPTION_COUNT];
     server_string *like; /* of MAP.CREATE */
-    bool no_create; /* of MAP.INSERT */
+    uint32_t no_create; /* of MAP.INSERT */
 } map_request;
 
 /* Reads the options from argv[2] on: of MAP.CREATE, up to the end; or of MAP.INSERT, up to the word

@@ -12,7 +12,7 @@
 typedef struct window_request {
     bry_window_options options;
     int engine; /* index in the list of words; -1: not given */
-    bool by_events;
+    uint32_t by_events;
     server_string *like;
 } window_request;
 

@@ -7,7 +7,7 @@ interface.py CC INCLUDE FOLDER --write    writes interface.txt and symbols.txt
 interface.txt is the headers without comments, in plain C. Both it and the headers are compiled into
 a library of empty functions with debug information, and abidiff compares the two: that shows a
 changed field, type, enumerator or parameter, on any machine and without a debug build of the real
-library. Macros are compared as text. FOLDER takes the two libraries.
+library. Macros and enums without a name are compared as text. FOLDER takes the two libraries.
 
 symbols.txt is what the library exports: structure.py --exports compares it with the library.
 """
@@ -104,17 +104,22 @@ def compile_stubs(compiler, description, library):
         sys.exit(done.stderr)
 
 
+def constants(description):
+    """Macros and the enumerators of enums without a name, which abidiff does not see."""
+    lines = [line for line in description.splitlines() if line.startswith("#define")]
+    for body in re.findall(r"^enum \{\n(.*?)^\}", description, flags=re.M | re.S):
+        lines += body.splitlines()
+    return lines
+
+
 def compare(compiler, folder, written, now):
     old, new = folder / "interface-written.so", folder / "interface-now.so"
     compile_stubs(compiler, written, old)
     compile_stubs(compiler, now, new)
     done = run("abidiff", "--no-corpus-path", "--harmless", "--no-show-locs", old, new)
-    findings = done.stdout + done.stderr
-    if done.returncode == 0:
-        only_macros = [[line for line in text.splitlines() if line.startswith("#define")]
-                       for text in (written, now)]
-        findings = "\n".join(difflib.unified_diff(*only_macros, "written", "now", lineterm=""))
-    return findings
+    findings = done.stdout + done.stderr if done.returncode else ""
+    return findings + "\n".join(difflib.unified_diff(constants(written), constants(now), "written",
+                                                     "now", lineterm=""))
 
 
 def main(arguments):

@@ -17,7 +17,7 @@ COMPILER, INCLUDE = sys.argv[1:3]
 
 # header, what is replaced, by what, what the report names
 CHANGES = (
-    ("index.h", "    bool sealed;", "    uint64_t sealed;", "sealed"),
+    ("index.h", "    uint32_t sealed;", "    uint64_t sealed;", "sealed"),
     ("filter.h", "    double fill;", "    double filled;", "fill"),
     ("counter.h", "BRY_COUNTER_SYNC_ASKED = 1", "BRY_COUNTER_SYNC_ASKED = 2", "SYNC_ASKED"),
     ("base.h", "X(IO, -9,", "X(IO, -19,", "BRY_E_IO"),

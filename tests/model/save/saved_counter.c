@@ -78,8 +78,8 @@ static void apply(bry_counter *counters, model_reader *reader, const bry_hash *i
             delta == 7 && i == 0 ? LONGEST : (name + (unsigned)i * (delta % 3)) % NAMES;
         size_t len = name_of(number, names[i]);
         int64_t by = delta % 32 == 31 ? INT64_MAX : delta % 32 == 30 ? INT64_MIN : (int)delta - 100;
-        ops[i] =
-            (bry_counter_op){ids[i], len > 20 ? longest : names[i], len, by, BRY_COUNTER_REPEAT, 0};
+        ops[i] = (bry_counter_op){
+            ids[i], len > 20 ? longest : names[i], len, by, BRY_COUNTER_REPEAT, 0, 0};
         if (!at_once)
             note_applied(notes, counters,
                          bry_counter_apply(counters, ids[i], ops[i].name, len, by, now,

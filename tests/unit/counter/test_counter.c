@@ -353,7 +353,8 @@ TEST(deleting)
 
 static bry_counter_op op(uint64_t i, const char *name, int64_t delta)
 {
-    return (bry_counter_op){counter_id(i), name, strlen(name), delta, (bry_counter_outcome)7, 77};
+    return (bry_counter_op){
+        counter_id(i), name, strlen(name), delta, (bry_counter_outcome)7, 0, 77};
 }
 
 #define expect_op(op, want_outcome, want_value)                                                    \

@@ -109,8 +109,8 @@ TEST(test_options_of_compact)
 TEST(test_callers_of_other_versions)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
-    options.struct_size = offsetof(bry_window_options, generations);
-    options.generations = 9999;
+    options.struct_size = offsetof(bry_window_options, capacity);
+    options.capacity = UINT64_MAX;
     bry_window_shape shape = {0};
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
     options.struct_size = sizeof options + 1;
