@@ -22,7 +22,9 @@ static int print_group_help(const cli_group *group)
            group->usage, group->about, use.strong, use.off);
     for (size_t i = 0; i < group->count; i++)
         printf("  %-*s  %s\n", width, group->commands[i].name, group->commands[i].summary);
-    printf("\n%sOptions:%s\n%s\n\n%s\n", use.strong, use.off, group->options, group->more);
+    printf("\n%sOptions:%s\n%s\n", use.strong, use.off, group->options);
+    if (group->more)
+        printf("\n%s\n", group->more);
     cli_print_examples(group->examples);
     return CLI_YES;
 }

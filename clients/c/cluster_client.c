@@ -43,7 +43,7 @@ bry_status bryc__reply_status(const char *text, size_t len)
         const char *word;
         bry_status status;
     } known[] = {
-#define WORD(name, value, text) {#name, BRY_E_##name},
+#define WORD(name, value) {#name, BRY_E_##name},
         BRY_STATUS_LIST(WORD)
 #undef WORD
             {"OOM", BRY_E_NOMEM},

@@ -94,30 +94,30 @@ BRY_API uint32_t bry_version_number(void);
 /* ---- statuses ------------------------------------------------------------------------------ */
 
 /*
- * One list for the library, the command line and the server: name, value (will never change), text.
+ * One list for the library, the command line and the server: name and value, which never change.
  * The name is also what the program and the server print.
  */
 #define BRY_STATUS_LIST(X)                                                                         \
-    X(NOMEM, -1, "out of memory")                                                                  \
-    X(RANGE, -2, "an argument is out of range")                                                    \
-    X(FULL, -3, "full: the capacity or the memory limit is reached")                               \
-    X(MISMATCH, -4, "engine, seed or shape differ; create one object with the other's options")    \
-    X(UNSURE, -5, "the stored value is ambiguous, so nothing was changed")                         \
-    X(BADDATA, -6, "the data is damaged, truncated or not Bloomery's")                             \
-    X(VERSION, -7, "the data was written in a format that this build does not read")               \
-    X(LIMIT, -8, "the data needs more memory than the limit allows")                               \
-    X(IO, -9, "reading or writing failed; see errno")                                              \
-    X(NOUNIT, -10, "there is no such unit")                                                        \
-    X(UNSUPPORTED, -11, "this engine does not support the operation")                              \
-    X(STOPPED, -12, "a callback asked to stop")                                                    \
-    X(SEALED, -13, "the unit is sealed and accepts no more elements")                              \
-    X(SKEW, -14, "the time is further ahead than max_skew allows")                                 \
-    X(OVERFLOW, -15, "a counter would overflow 64 bits")                                           \
-    X(TOOLONG, -16, "a name, value, note or batch is too long")
+    X(NOMEM, -1) /* out of memory */                                                               \
+    X(RANGE, -2) /* an argument is out of range */                                                 \
+    X(FULL, -3) /* full: the capacity or the memory limit is reached */                            \
+    X(MISMATCH, -4) /* engine, seed or shape differ; create one object with the other's options */ \
+    X(UNSURE, -5) /* the stored value is ambiguous, so nothing was changed */                      \
+    X(BADDATA, -6) /* the data is damaged, truncated or not Bloomery's */                          \
+    X(VERSION, -7) /* the data was written in a format that this build does not read */            \
+    X(LIMIT, -8) /* the data needs more memory than the limit allows */                            \
+    X(IO, -9) /* reading or writing failed; see errno */                                           \
+    X(NOUNIT, -10) /* there is no such unit */                                                     \
+    X(UNSUPPORTED, -11) /* this engine does not support the operation */                           \
+    X(STOPPED, -12) /* a callback asked to stop */                                                 \
+    X(SEALED, -13) /* the unit is sealed and accepts no more elements */                           \
+    X(SKEW, -14) /* the time is further ahead than max_skew allows */                              \
+    X(OVERFLOW, -15) /* a counter would overflow 64 bits */                                        \
+    X(TOOLONG, -16) /* a name, value, note or batch is too long */
 
 typedef enum bry_status {
     BRY_OK = 0,
-#define BRY_STATUS_ENUM(name, value, text) BRY_E_##name = (value),
+#define BRY_STATUS_ENUM(name, value) BRY_E_##name = (value),
     BRY_STATUS_LIST(BRY_STATUS_ENUM)
 #undef BRY_STATUS_ENUM
 } bry_status;

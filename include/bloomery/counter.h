@@ -156,7 +156,10 @@ BRY_API bry_status bry_counter_clear(bry_counter *counters);
 BRY_API uint64_t bry_counter_seed(const bry_counter *counters);
 
 /* The hash of an id for this table: bry_hash_key() with its seed. */
-BRY_API bry_hash bry_counter_hash(const bry_counter *counters, const void *id, size_t len);
+static inline bry_hash bry_counter_hash(const bry_counter *counters, const void *id, size_t len)
+{
+    return bry_hash_key(bry_counter_seed(counters), id, len);
+}
 
 /*
  * The hash of an id that belongs to one counter, so that equal ids of two counters are two
@@ -194,10 +197,14 @@ BRY_API bry_status bry_counter_apply(bry_counter *counters, bry_hash id, const v
                                      bry_counter_outcome *outcome, int64_t *value);
 
 /* The same with the bytes of an id instead of its hash, bry_counter_hash(counters, id, id_len). */
-BRY_API bry_status bry_counter_apply_key(bry_counter *counters, const void *id, size_t id_len,
-                                         const void *name, size_t name_len, int64_t delta,
-                                         uint64_t now, bry_counter_outcome *outcome,
-                                         int64_t *value);
+static inline bry_status bry_counter_apply_key(bry_counter *counters, const void *id, size_t id_len,
+                                               const void *name, size_t name_len, int64_t delta,
+                                               uint64_t now, bry_counter_outcome *outcome,
+                                               int64_t *value)
+{
+    return bry_counter_apply(counters, bry_counter_hash(counters, id, id_len), name, name_len,
+                             delta, now, outcome, value);
+}
 
 /* One operation of a batch. May grow, like structs with a struct_size; see
  * bry_counter_apply_n(). */
@@ -248,8 +255,11 @@ BRY_API void bry_counter_get_n(const bry_counter *counters, const void *const *n
 BRY_API bry_answer bry_counter_has(const bry_counter *counters, bry_hash id, uint64_t now);
 
 /* The same with the bytes of an id instead of its hash. */
-BRY_API bry_answer bry_counter_has_key(const bry_counter *counters, const void *id, size_t len,
-                                       uint64_t now);
+static inline bry_answer bry_counter_has_key(const bry_counter *counters, const void *id,
+                                             size_t len, uint64_t now)
+{
+    return bry_counter_has(counters, bry_counter_hash(counters, id, len), now);
+}
 
 /* One counter. May grow, like structs with a struct_size; see bry_counter_scan(). */
 typedef struct bry_counter_entry {

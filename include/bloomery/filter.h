@@ -125,7 +125,10 @@ BRY_API void bry_filter_clear(bry_filter *filter);
 BRY_API uint64_t bry_filter_seed(const bry_filter *filter);
 
 /* The hash of a key for this filter: bry_hash_key() with its seed. */
-BRY_API bry_hash bry_filter_hash(const bry_filter *filter, const void *key, size_t len);
+static inline bry_hash bry_filter_hash(const bry_filter *filter, const void *key, size_t len)
+{
+    return bry_hash_key(bry_filter_seed(filter), key, len);
+}
 
 /*
  * Adds a key. *was is BRY_ABSENT if the key is new. It is BRY_PRESENT if the filter contained it
@@ -163,11 +166,22 @@ BRY_API void bry_filter_has_n(const bry_filter *filter, const bry_hash *hashes, 
                               bry_answer *answers);
 
 /* The same with a key instead of its hash, bry_filter_hash(filter, key, len). */
-BRY_API bry_status bry_filter_add_key(bry_filter *filter, const void *key, size_t len,
-                                      bry_answer *was);
-BRY_API bry_status bry_filter_del_key(bry_filter *filter, const void *key, size_t len,
-                                      bry_answer *was);
-BRY_API bry_answer bry_filter_has_key(const bry_filter *filter, const void *key, size_t len);
+static inline bry_status bry_filter_add_key(bry_filter *filter, const void *key, size_t len,
+                                            bry_answer *was)
+{
+    return bry_filter_add(filter, bry_filter_hash(filter, key, len), was);
+}
+
+static inline bry_status bry_filter_del_key(bry_filter *filter, const void *key, size_t len,
+                                            bry_answer *was)
+{
+    return bry_filter_del(filter, bry_filter_hash(filter, key, len), was);
+}
+
+static inline bry_answer bry_filter_has_key(const bry_filter *filter, const void *key, size_t len)
+{
+    return bry_filter_has(filter, bry_filter_hash(filter, key, len));
+}
 
 /*
  * Adds every key of `from` to `into`. Both must have the same engine, seed and shape

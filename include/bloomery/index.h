@@ -175,7 +175,10 @@ BRY_API void bry_index_clear(bry_index *index);
 BRY_API uint64_t bry_index_seed(const bry_index *index);
 
 /* The hash of an element for this index: bry_hash_key() with its seed. */
-BRY_API bry_hash bry_index_hash(const bry_index *index, const void *key, size_t len);
+static inline bry_hash bry_index_hash(const bry_index *index, const void *key, size_t len)
+{
+    return bry_hash_key(bry_index_seed(index), key, len);
+}
 
 /* ---- units --------------------------------------------------------------------------------- */
 
@@ -282,10 +285,17 @@ BRY_API bry_status bry_index_del_n(bry_index *index, const bry_hash *hashes, siz
                                    uint32_t unit, bry_answer *was);
 
 /* The same with a key instead of its hash, bry_index_hash(index, key, len). */
-BRY_API bry_status bry_index_add_key(bry_index *index, const void *key, size_t len, uint32_t unit,
-                                     uint32_t *went, bry_answer *was);
-BRY_API bry_status bry_index_del_key(bry_index *index, const void *key, size_t len, uint32_t unit,
-                                     bry_answer *was);
+static inline bry_status bry_index_add_key(bry_index *index, const void *key, size_t len,
+                                           uint32_t unit, uint32_t *went, bry_answer *was)
+{
+    return bry_index_add(index, bry_index_hash(index, key, len), unit, went, was);
+}
+
+static inline bry_status bry_index_del_key(bry_index *index, const void *key, size_t len,
+                                           uint32_t unit, bry_answer *was)
+{
+    return bry_index_del(index, bry_index_hash(index, key, len), unit, was);
+}
 
 /* ---- looking up ---------------------------------------------------------------------------- */
 
@@ -315,9 +325,16 @@ BRY_API void bry_index_locate_n(const bry_index *index, const bry_hash *hashes, 
                                 uint32_t *units, size_t room, size_t *totals);
 
 /* The same with a key instead of its hash. */
-BRY_API bry_answer bry_index_has_key(const bry_index *index, const void *key, size_t len);
-BRY_API size_t bry_index_locate_key(const bry_index *index, const void *key, size_t len,
-                                    uint32_t *units, size_t room);
+static inline bry_answer bry_index_has_key(const bry_index *index, const void *key, size_t len)
+{
+    return bry_index_has(index, bry_index_hash(index, key, len));
+}
+
+static inline size_t bry_index_locate_key(const bry_index *index, const void *key, size_t len,
+                                          uint32_t *units, size_t room)
+{
+    return bry_index_locate(index, bry_index_hash(index, key, len), units, room);
+}
 
 /* ---- pending work -------------------------------------------------------------------------- */
 

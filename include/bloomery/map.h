@@ -216,7 +216,10 @@ BRY_API void bry_map_clear(bry_map *map);
 BRY_API uint64_t bry_map_seed(const bry_map *map);
 
 /* The hash of a key for this map: bry_hash_key() with its seed. */
-BRY_API bry_hash bry_map_hash(const bry_map *map, const void *key, size_t len);
+static inline bry_hash bry_map_hash(const bry_map *map, const void *key, size_t len)
+{
+    return bry_hash_key(bry_map_seed(map), key, len);
+}
 
 /* ---- looking up ---------------------------------------------------------------------------- */
 
@@ -299,13 +302,28 @@ BRY_API bry_status bry_map_update_n(bry_map *map, const bry_hash *hashes,
 /* ---- with keys instead of hashes ----------------------------------------------------------- */
 
 /* Like the calls above, with a key instead of its hash, bry_map_hash(map, key, len). */
-BRY_API bry_answer bry_map_get_key(const bry_map *map, const void *key, size_t len,
-                                   bry_map_value *value);
-BRY_API bry_status bry_map_set_key(bry_map *map, const void *key, size_t len, bry_map_value value,
-                                   bry_answer *was);
-BRY_API bry_status bry_map_update_key(bry_map *map, const void *key, size_t len,
-                                      bry_map_value value, bry_answer *was);
-BRY_API bry_status bry_map_del_key(bry_map *map, const void *key, size_t len, bry_answer *was);
+static inline bry_answer bry_map_get_key(const bry_map *map, const void *key, size_t len,
+                                         bry_map_value *value)
+{
+    return bry_map_get(map, bry_map_hash(map, key, len), value);
+}
+
+static inline bry_status bry_map_set_key(bry_map *map, const void *key, size_t len,
+                                         bry_map_value value, bry_answer *was)
+{
+    return bry_map_set(map, bry_map_hash(map, key, len), value, was);
+}
+
+static inline bry_status bry_map_update_key(bry_map *map, const void *key, size_t len,
+                                            bry_map_value value, bry_answer *was)
+{
+    return bry_map_update(map, bry_map_hash(map, key, len), value, was);
+}
+
+static inline bry_status bry_map_del_key(bry_map *map, const void *key, size_t len, bry_answer *was)
+{
+    return bry_map_del(map, bry_map_hash(map, key, len), was);
+}
 
 /* ---- sweeping ------------------------------------------------------------------------------ */
 

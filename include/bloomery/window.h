@@ -161,7 +161,10 @@ BRY_API void bry_window_clear(bry_window *window);
 BRY_API uint64_t bry_window_seed(const bry_window *window);
 
 /* The hash of an element for this window: bry_hash_key() with its seed. */
-BRY_API bry_hash bry_window_hash(const bry_window *window, const void *key, size_t len);
+static inline bry_hash bry_window_hash(const bry_window *window, const void *key, size_t len)
+{
+    return bry_hash_key(bry_window_seed(window), key, len);
+}
 
 /* ---- looking up ----------------------------------------------------------------------------- */
 
@@ -202,12 +205,23 @@ BRY_API bry_status bry_window_add_n(bry_window *window, const bry_hash *hashes, 
 BRY_API bry_status bry_window_del(bry_window *window, bry_hash hash, uint64_t now, bry_answer *was);
 
 /* The same with a key instead of its hash, bry_window_hash(window, key, len). */
-BRY_API bry_answer bry_window_has_key(const bry_window *window, const void *key, size_t len,
-                                      uint64_t now);
-BRY_API bry_status bry_window_add_key(bry_window *window, const void *key, size_t len, uint64_t now,
-                                      bry_answer *was);
-BRY_API bry_status bry_window_del_key(bry_window *window, const void *key, size_t len, uint64_t now,
-                                      bry_answer *was);
+static inline bry_answer bry_window_has_key(const bry_window *window, const void *key, size_t len,
+                                            uint64_t now)
+{
+    return bry_window_has(window, bry_window_hash(window, key, len), now);
+}
+
+static inline bry_status bry_window_add_key(bry_window *window, const void *key, size_t len,
+                                            uint64_t now, bry_answer *was)
+{
+    return bry_window_add(window, bry_window_hash(window, key, len), now, was);
+}
+
+static inline bry_status bry_window_del_key(bry_window *window, const void *key, size_t len,
+                                            uint64_t now, bry_answer *was)
+{
+    return bry_window_del(window, bry_window_hash(window, key, len), now, was);
+}
 
 /*
  * Moves T to now; an earlier now does nothing. max_skew does not apply: this is how an event-time

@@ -23,7 +23,7 @@ const char *bry_status_word(bry_status status)
     switch (status) {
     case BRY_OK:
         return "OK";
-#define WORD_CASE(name, value, text)                                                               \
+#define WORD_CASE(name, value)                                                                     \
     case BRY_E_##name:                                                                             \
         return #name;
         BRY_STATUS_LIST(WORD_CASE)
@@ -36,10 +36,38 @@ const char *bry_status_text(bry_status status)
     switch (status) {
     case BRY_OK:
         return "done";
-#define TEXT_CASE(name, value, text)                                                               \
-    case BRY_E_##name:                                                                             \
-        return text;
-        BRY_STATUS_LIST(TEXT_CASE)
+    case BRY_E_NOMEM:
+        return "out of memory";
+    case BRY_E_RANGE:
+        return "an argument is out of range";
+    case BRY_E_FULL:
+        return "full: the capacity or the memory limit is reached";
+    case BRY_E_MISMATCH:
+        return "engine, seed or shape differ; create one object with the other's options";
+    case BRY_E_UNSURE:
+        return "the stored value is ambiguous, so nothing was changed";
+    case BRY_E_BADDATA:
+        return "the data is damaged, truncated or not Bloomery's";
+    case BRY_E_VERSION:
+        return "the data was written in a format that this build does not read";
+    case BRY_E_LIMIT:
+        return "the data needs more memory than the limit allows";
+    case BRY_E_IO:
+        return "reading or writing failed; see errno";
+    case BRY_E_NOUNIT:
+        return "there is no such unit";
+    case BRY_E_UNSUPPORTED:
+        return "this engine does not support the operation";
+    case BRY_E_STOPPED:
+        return "a callback asked to stop";
+    case BRY_E_SEALED:
+        return "the unit is sealed and accepts no more elements";
+    case BRY_E_SKEW:
+        return "the time is further ahead than max_skew allows";
+    case BRY_E_OVERFLOW:
+        return "a counter would overflow 64 bits";
+    case BRY_E_TOOLONG:
+        return "a name, value, note or batch is too long";
     }
     return "unknown status";
 }

@@ -27,7 +27,8 @@ bry_status bry_index_create(const bry_index_options *given, bry_index **index)
     bry_index *made = bry__alloc(&allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
-    *made = (bry_index){.allocator = allocator, .options = options, .engine = engine};
+    *made =
+        (bry_index){.allocator = allocator, .options = bry__index_keep(&options), .engine = engine};
     status = engine->create(&options, &allocator, &made->elements);
     if (status != BRY_OK) {
         bry_index_destroy(made);
@@ -39,7 +40,7 @@ bry_status bry_index_create(const bry_index_options *given, bry_index **index)
 
 bry_index_options bry__index_like(const bry_index *other)
 {
-    bry_index_options options = other->options;
+    bry_index_options options = bry__index_kept_options(&other->options);
     other->engine->like(other->elements, &options);
     return options;
 }

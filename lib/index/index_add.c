@@ -43,7 +43,7 @@ static uint32_t index_add_next_open(const bry_index *index, uint32_t slot)
 {
     const bry__index_slots *slots = &index->slots;
     uint32_t next = BRY__INDEX_NO_SLOT;
-    if (index->options.dba.control != BRY_INDEX_LARGER)
+    if (index->options.control != BRY_INDEX_LARGER)
         return next;
     for (uint32_t i = 0; i < bry__slots_room(slots); i++) {
         const bry__index_slot *record = bry__slot(slots, i);

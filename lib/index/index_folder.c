@@ -279,9 +279,11 @@ static bry_status read_manifest(void *context, const bry_source *source, bry_loa
         status = bry__parts_read(&reader, &from->list);
     if (status == BRY_OK)
         status = bry__index_read_units(&reader, from->index, units);
-    if (status == BRY_OK)
-        status = from->index->engine->read_head(&from->index->options, &from->index->slots, &reader,
+    if (status == BRY_OK) {
+        bry_index_options options = bry__index_kept_options(&from->index->options);
+        status = from->index->engine->read_head(&options, &from->index->slots, &reader,
                                                 &from->allocator, &from->index->elements);
+    }
     if (status == BRY_OK)
         status = bry__frame_reader_end(&reader);
     from->claimed = reader.claimed;

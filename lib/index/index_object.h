@@ -25,9 +25,20 @@ typedef struct bry__numbers {
     uint32_t pages; /* number of pages that exist */
 } bry__numbers;
 
+/* The options of creation as an index keeps them: with defaults, without what has no meaning
+ * later. */
+typedef struct bry__index_kept {
+    bry_engine engine;
+    uint32_t fixed, units;
+    uint32_t group, hashes, factor, segmented; /* of dba */
+    bry_index_control control;
+    uint64_t unit_capacity, unit_bits, seed;
+    double error, stale;
+} bry__index_kept;
+
 struct bry_index {
     bry_allocator allocator;
-    bry_index_options options; /* of creation, with defaults filled in; without the allocator */
+    bry__index_kept options;
     const bry__index_engine *engine;
     void *elements; /* the engine's instance */
     bry__index_slots slots;
@@ -44,6 +55,9 @@ struct bry_index {
  * those of the whole index. Returns what bry_index_plan() returns. */
 bry_status bry__index_read_options(const bry_index_options *given, bry_index_options *options,
                                    const bry__index_engine **engine, bry_index_shape *shape);
+
+bry__index_kept bry__index_keep(const bry_index_options *options);
+bry_index_options bry__index_kept_options(const bry__index_kept *kept);
 
 /* Options that create an index like this one. */
 bry_index_options bry__index_like(const bry_index *other);

@@ -62,6 +62,45 @@ bry_status bry__index_read_options(const bry_index_options *given, bry_index_opt
     return status;
 }
 
+bry__index_kept bry__index_keep(const bry_index_options *options)
+{
+    return (bry__index_kept){
+        .engine = options->engine,
+        .fixed = options->fixed,
+        .units = options->units,
+        .group = options->dba.group,
+        .hashes = options->dba.hashes,
+        .factor = options->dba.factor,
+        .segmented = options->dba.segmented,
+        .control = options->dba.control,
+        .unit_capacity = options->unit_capacity,
+        .unit_bits = options->dba.unit_bits,
+        .seed = options->seed,
+        .error = options->error,
+        .stale = options->stale,
+    };
+}
+
+bry_index_options bry__index_kept_options(const bry__index_kept *kept)
+{
+    return (bry_index_options){
+        .struct_size = sizeof(bry_index_options),
+        .engine = kept->engine,
+        .fixed = kept->fixed,
+        .units = kept->units,
+        .unit_capacity = kept->unit_capacity,
+        .error = kept->error,
+        .stale = kept->stale,
+        .seed = kept->seed,
+        .dba = {.control = kept->control,
+                .factor = kept->factor,
+                .group = kept->group,
+                .hashes = kept->hashes,
+                .unit_bits = kept->unit_bits,
+                .segmented = kept->segmented},
+    };
+}
+
 bry_status bry_index_plan_sized(const bry_index_options *given, bry_index_shape *shape, size_t size)
 {
     bry_index_options options;

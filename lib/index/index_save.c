@@ -59,20 +59,20 @@ static bry_status index_save_no_memory(bry__frame_reader *reader)
 
 void bry__index_write_numbers(const bry_index *index, bry__frame_writer *writer)
 {
-    const bry_index_options *options = &index->options;
+    const bry__index_kept *options = &index->options;
     unsigned char numbers[NUMBERS_SIZE];
     bry__store32(numbers + AT_ENGINE, options->engine);
-    bry__store32(numbers + AT_FLAGS, (options->fixed ? FLAG_FIXED : 0u) |
-                                         (options->dba.segmented ? FLAG_SEGMENTED : 0u));
+    bry__store32(numbers + AT_FLAGS,
+                 (options->fixed ? FLAG_FIXED : 0u) | (options->segmented ? FLAG_SEGMENTED : 0u));
     bry__store32(numbers + AT_PLANNED, options->units);
-    bry__store32(numbers + AT_CONTROL, options->dba.control);
+    bry__store32(numbers + AT_CONTROL, options->control);
     bry__store64(numbers + AT_CAPACITY, options->unit_capacity);
     bry__store_double(numbers + AT_ERROR, options->error);
     bry__store_double(numbers + AT_STALE, options->stale);
-    bry__store32(numbers + AT_GROUP, options->dba.group);
-    bry__store32(numbers + AT_FACTOR, options->dba.factor);
-    bry__store64(numbers + AT_BITS, options->dba.unit_bits);
-    bry__store32(numbers + AT_HASHES, options->dba.hashes);
+    bry__store32(numbers + AT_GROUP, options->group);
+    bry__store32(numbers + AT_FACTOR, options->factor);
+    bry__store64(numbers + AT_BITS, options->unit_bits);
+    bry__store32(numbers + AT_HASHES, options->hashes);
     bry__store32(numbers + AT_NEXT_NUMBER, index->next_number);
     bry__store64(numbers + AT_LAST_ORDER, index->last_order);
     bry__store64(numbers + AT_UNITS, index->slots.units);
@@ -109,13 +109,14 @@ static const char *index_save_read_options(const unsigned char *numbers, uint64_
         .dba.unit_bits = bry__load64(numbers + AT_BITS),
         .dba.hashes = bry__load32(numbers + AT_HASHES),
     };
+    bry_index_options read;
     bry_index_shape shape;
     /* A zero would become a default, but a saved index has no zeros. */
-    if (bry__index_read_options(&stored, &index->options, &index->engine, &shape) != BRY_OK ||
-        index->options.units != stored.units ||
-        index->options.unit_capacity != stored.unit_capacity ||
-        index->options.error != stored.error || index->options.stale != stored.stale)
+    if (bry__index_read_options(&stored, &read, &index->engine, &shape) != BRY_OK ||
+        read.units != stored.units || read.unit_capacity != stored.unit_capacity ||
+        read.error != stored.error || read.stale != stored.stale)
         return "the index's options are out of range";
+    index->options = bry__index_keep(&read);
     return NULL;
 }
 
@@ -327,9 +328,10 @@ static bry_status read_index(bry__frame_reader *reader, const bry_allocator *all
     if (!made)
         return status;
     status = bry__index_read_units(reader, made, units);
+    bry_index_options options = bry__index_kept_options(&made->options);
     if (status == BRY_OK)
-        status = made->engine->read(&made->options, &made->slots, reader, &made->allocator,
-                                    &made->elements);
+        status =
+            made->engine->read(&options, &made->slots, reader, &made->allocator, &made->elements);
     if (status == BRY_OK)
         status = bry__frame_reader_end(reader);
     if (status == BRY_OK)

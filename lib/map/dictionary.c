@@ -68,7 +68,7 @@ static void dictionary_set_entry(bry__dictionary *dictionary, uint64_t code, uin
 
 static bry_hash dictionary_hash_of(const bry__dictionary *dictionary, const void *bytes, size_t len)
 {
-    return bry_hash_key(dictionary->options.seed, bytes, len);
+    return bry_hash_key(dictionary->seed, bytes, len);
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
@@ -104,13 +104,14 @@ bry_status bry__dictionary_init(bry__dictionary *dictionary, const bry__map_engi
                                 const bry_map_options *options, uint64_t values,
                                 const bry_allocator *allocator)
 {
+    bry_map_options secondary = secondary_options(engine, options, values);
     bry__dictionary made = {
         .allocator = *allocator,
         .engine = engine,
-        .options = secondary_options(engine, options, values),
+        .seed = secondary.seed,
         .most = engine->recodes ? BRY_MAP_VALUES_MAX : values,
     };
-    bry_status status = engine->create(&made.options, allocator, &made.secondary);
+    bry_status status = engine->create(&secondary, allocator, &made.secondary);
     if (status == BRY_OK)
         *dictionary = made;
     return status;
@@ -138,7 +139,7 @@ void bry__dictionary_clear(bry__dictionary *dictionary)
     *dictionary = (bry__dictionary){
         .allocator = dictionary->allocator,
         .engine = dictionary->engine,
-        .options = dictionary->options,
+        .seed = dictionary->seed,
         .secondary = dictionary->secondary,
         .most = dictionary->most,
     };

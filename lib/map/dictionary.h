@@ -11,7 +11,7 @@
 typedef struct bry__dictionary {
     bry_allocator allocator;
     const bry__map_engine *engine;
-    bry_map_options options; /* of the secondary */
+    uint64_t seed; /* for hashing values */
     void *secondary; /* value's hash → code */
     uint64_t most; /* maximum number of codes */
     uint64_t codes; /* 0 to codes - 1 are assigned or free */

@@ -146,7 +146,7 @@ static void look_up(const interning *batch, const bry_map_value *values, intern_
     const bry__dictionary *dictionary = batch->dictionary;
     for (size_t j = 0; j < r->asked; j++) {
         const bry_map_value *value = &values[r->which[j]];
-        r->hashes[j] = bry_hash_key(dictionary->options.seed, value->bytes, value->len);
+        r->hashes[j] = bry_hash_key(dictionary->seed, value->bytes, value->len);
         __builtin_prefetch(&batch->met[met_place(batch, r->hashes[j])]);
     }
     for (size_t j = 0; j < r->asked; j++) {

@@ -20,7 +20,7 @@ CHANGES = (
     ("index.h", "    uint32_t sealed;", "    uint64_t sealed;", "sealed"),
     ("filter.h", "    double fill;", "    double filled;", "fill"),
     ("counter.h", "BRY_COUNTER_SYNC_ASKED = 1", "BRY_COUNTER_SYNC_ASKED = 2", "SYNC_ASKED"),
-    ("base.h", "X(IO, -9,", "X(IO, -19,", "BRY_E_IO"),
+    ("base.h", "X(IO, -9)", "X(IO, -19)", "BRY_E_IO"),
     ("map.h", "BRY_MAP_VALUE_MAX 65535u", "BRY_MAP_VALUE_MAX 65536u", "BRY_MAP_VALUE_MAX"),
     ("hash.h", "const unsigned char digest[16]", "const uint32_t *digest", "bry_hash_digest"),
     ("window.h", "uint64_t bry_window_time(", "uint64_t bry_window_now(", "bry_window_time"),

@@ -272,7 +272,7 @@ def declarations(text):
     text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", blank, text, flags=re.M)
     text = re.sub(r'extern\s+"C"\s*\{', blank, text)
     # The body of an inline function ends its statement.
-    text = re.sub(r"\)\s*\{[^{}]*\}", lambda body: ");" + blank(body)[2:], text)
+    text = re.sub(r"\)\s*\{[^{}]*\}", lambda body: ");" + blank(body)[1:], text)
     while re.search(r"\{[^{}]*\}", text):
         text = re.sub(r"\{[^{}]*\}", blank, text)
     for match in re.finditer(r"[^;]+;", text):

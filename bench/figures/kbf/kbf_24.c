@@ -41,4 +41,4 @@ static bool measure_flow_states(const figure_run *run)
 }
 
 const figure kbf_24_figure = {
-    "kbf-24", "States of flows in kBF and sBF", {10, 5, 1}, measure_flow_states};
+    "kbf-24", "States of flows in kBF and sBF", {20, 5, 1}, measure_flow_states};

@@ -239,7 +239,7 @@ static void look(const void *object, answer_notes *notes)
     }
 }
 
-#define SAVED_JOB_OPTIONS(object) (object)->options
+#define SAVED_JOB_OPTIONS(object) bry__index_kept_options(&(object)->options)
 SAVED_JOB_CALLS(bry_index)
 
 /* Saves to a folder and loads it; the file system in memory has a limited number of files. */

@@ -49,7 +49,7 @@ TEST(test_statuses_are_pinned)
         assert_string_equal(bry_status_text(pinned[i].status), pinned[i].text);
     }
     int listed = 1;
-#define COUNT(name, value, text) listed++;
+#define COUNT(name, value) listed++;
     BRY_STATUS_LIST(COUNT)
 #undef COUNT
     assert_int_equal(listed, PINNED);

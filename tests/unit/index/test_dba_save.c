@@ -58,10 +58,11 @@ static bry_status load(const bry_index *index, const bry_buffer *image, bool hea
     bry_allocator allocator = bry__allocator_or_default(how ? how->allocator : NULL);
     bry__frame_reader reader;
     void *read = NULL;
+    bry_index_options options = bry__index_kept_options(&index->options);
     bry_status status =
         bry__frame_reader_open(&reader, &source, how, BRY__FOUR('T', 'E', 'S', 'T'), 1);
     if (status == BRY_OK)
-        status = (head ? engine->read_head : engine->read)(&index->options, &index->slots, &reader,
+        status = (head ? engine->read_head : engine->read)(&options, &index->slots, &reader,
                                                            &allocator, &read);
     if (status == BRY_OK)
         status = bry__frame_reader_end(&reader);
