@@ -15,13 +15,13 @@ configure = cmake -S . -B $(1) --log-level=WARNING \
 	$$([ -f $(1)/CMakeCache.txt ] || ! command -v ninja >/dev/null || echo -G Ninja) $(2) >/dev/null
 # build FOLDER, OPTIONS, [--target TARGET]
 build = $(call configure,$(1),$(2)) && cmake --build $(1) --parallel $(JOBS) $(3)
-# Two tests more than there are processors, because tests of the server spend time waiting for it. A
+# Three tests more than there are processors, because tests of servers spend time waiting for them. A
 # test that takes minutes hangs: one in Python then prints where, and ctest ends it. The tests of
 # make soak have limits of their own. Freed memory is held back up to 32 MB, not 256, which costs
 # less time and is more than a test frees between a mistake and its discovery.
 ctest = ASAN_OPTIONS=quarantine_size_mb=32 BLOOMERY_WATCHDOG=$(PATIENCE) \
 	PYTHONPATH=$(CURDIR)/tests/watchdog ctest --output-on-failure --no-tests=error \
-	--timeout $$(($(PATIENCE) + 30)) --parallel $$(($(JOBS) + 2))
+	--timeout $$(($(PATIENCE) + 30)) --parallel $$(($(JOBS) + 3))
 
 # The system's Python if there is one: it has Debian's modules.
 python = $(firstword $(wildcard /usr/bin/python3) python3)
