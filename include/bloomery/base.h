@@ -14,7 +14,7 @@
  *  - Options are structs with an initializer (BRY_…_OPTIONS). Zero in a field means the default,
  *    which is documented at the field. A NULL pointer to options means all defaults.
  *  - Structs grow. Options, shapes and statistics may get further fields in later versions, always
- *    at their end. The library is told the size that the caller was compiled with. Options begin
+ *    at their end. The library knows the size that the caller was compiled with. Options begin
  *    with it, struct_size, which the initializers set (BRY_…_OPTIONS, BRY_SAVE, BRY_LOAD). For a
  *    struct that the library fills it is an argument: bry_…_plan(), _get_stats(), _get_unit() and
  *    _options_like() are inline and call the function with the same name and _sized, so such a
