@@ -99,7 +99,8 @@ class Upgrade(Case):
             writer.finish()
             n = writer.done
             self.check(two.client, n)
-            self.assertEqual(two.client("WAIT", 1, PATIENCE * 1000), 1)
+            self.wait_until(lambda: one.client.info("replication")["slave_repl_offset"] ==
+                            two.client.info("replication")["master_repl_offset"], "all is there")
             digest = two.client("DEBUG", "DIGEST")
             self.assertEqual(one.client("DEBUG", "DIGEST"), digest)
             for server in (one, two):
