@@ -199,7 +199,7 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family);
  * The handler of the family's restore_command, an error for clients: key offset bytes [LAST].
  * Offset 0 starts a new object, if the key does not exist or is unfinished. Each further piece says
  * where it belongs. With LAST the object is made from the pieces; if that fails, the key is
- * deleted.
+ * deleted, or, while the append-only file is loading, the process ends (object_restore.c).
  */
 int object_restore(server_context *context, server_string **argv, int argc, command_family *family);
 
