@@ -10,10 +10,10 @@ SOAK_TIME ?= 600
 PATIENCE ?= 420
 SCALE ?= reduced
 
-# configure FOLDER, OPTIONS: the generator is chosen once, since a folder cannot change it.
+# configure DIR, OPTIONS: the generator is chosen once, since a directory cannot change it.
 configure = cmake -S . -B $(1) --log-level=WARNING \
 	$$([ -f $(1)/CMakeCache.txt ] || ! command -v ninja >/dev/null || echo -G Ninja) $(2) >/dev/null
-# build FOLDER, OPTIONS, [--target TARGET]
+# build DIR, OPTIONS, [--target TARGET]
 build = $(call configure,$(1),$(2)) && cmake --build $(1) --parallel $(JOBS) $(3)
 # Three tests more than there are processors, because tests of servers spend time waiting for them. A
 # test that takes minutes hangs: one in Python then prints where, and ctest ends it. The tests of
@@ -101,7 +101,7 @@ fuzz:
 	@cmake --build build-fuzz --parallel $(JOBS) --target fuzzers
 	@scripts/fuzz build-fuzz $(TIME)
 
-# In its own folder, so that `make install` never takes programs that link the compared libraries.
+# In its own directory, so that `make install` never takes programs that link the compared libraries.
 # RESUME=1 goes on after a run that failed.
 bench:
 	@scripts/packages bench

@@ -6,8 +6,8 @@
 #include "bench/bench_options.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
+#include "cli/core/stop_signals.h"
 
-#include <signal.h>
 #include <string.h>
 
 const char cli_program[] = "bloomery-bench";
@@ -26,7 +26,6 @@ static int measure_case(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* A closed pipe is a failed write like any other: it is reported, with exit code 3. */
-    signal(SIGPIPE, SIG_IGN);
+    cli_catch_closed_pipe();
     return cli_finish(measure_case(argc - 1, argv + 1));
 }

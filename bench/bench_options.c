@@ -3,18 +3,19 @@
 #include "bench/bench_runs.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
+#include "cli/core/suggest.h"
 
 #include <string.h>
 
 #define FOR_ALL (BENCH_USES(BENCH_ROUNDS) | BENCH_USES(BENCH_ISA) | BENCH_USES(BENCH_JSON))
 #define FOR_FILTERS                                                                                \
-    (FOR_ALL | BENCH_USES(BENCH_ITEMS) | BENCH_USES(BENCH_ERROR) | BENCH_USES(BENCH_BATCH))
+    (FOR_ALL | BENCH_USES(BENCH_CAPACITY) | BENCH_USES(BENCH_ERROR) | BENCH_USES(BENCH_BATCH))
 
 #define FOR_MAPS (FOR_FILTERS | BENCH_USES(BENCH_VALUES))
 #define FOR_MAP                                                                                    \
-    (FOR_MAPS | BENCH_USES(BENCH_ENGINE) | BENCH_USES(BENCH_SHAPE) | BENCH_USES(BENCH_DECODE) |    \
-     BENCH_USES(BENCH_ENCODER) | BENCH_USES(BENCH_UNMASKED) | BENCH_USES(BENCH_RAW) |              \
-     BENCH_USES(BENCH_SKEW) | BENCH_USES(BENCH_TOP) | BENCH_USES(BENCH_SIZE) |                     \
+    (FOR_MAPS | BENCH_USES(BENCH_ENGINE) | BENCH_USES(BENCH_LAYOUT) | BENCH_USES(BENCH_DECODE) |   \
+     BENCH_USES(BENCH_ENCODER) | BENCH_USES(BENCH_UNMASKED) | BENCH_USES(BENCH_INTEGERS) |         \
+     BENCH_USES(BENCH_ZIPF) | BENCH_USES(BENCH_TOP_SHARE) | BENCH_USES(BENCH_SIZE) |               \
      BENCH_USES(BENCH_GROW))
 
 #define FOR_INDEXES                                                                                \
@@ -24,7 +25,7 @@
     (FOR_INDEXES | BENCH_USES(BENCH_ENGINE) | BENCH_USES(BENCH_GROUP) | BENCH_USES(BENCH_SEGMENTED))
 
 #define FOR_WINDOWS                                                                                \
-    (FOR_ALL | BENCH_USES(BENCH_ERROR) | BENCH_USES(BENCH_BATCH) | BENCH_USES(BENCH_ELEMENTS) |    \
+    (FOR_ALL | BENCH_USES(BENCH_ERROR) | BENCH_USES(BENCH_BATCH) | BENCH_USES(BENCH_CAPACITY) |    \
      BENCH_USES(BENCH_GENERATIONS))
 #define FOR_WINDOW (FOR_WINDOWS | BENCH_USES(BENCH_ENGINE) | BENCH_USES(BENCH_MODE))
 
@@ -33,20 +34,19 @@ static const bench_case cases[] = {
     {"filter", bench_run_filter, FOR_FILTERS | BENCH_USES(BENCH_ENGINE), 10000000, 0.01},
     {"filters", bench_run_filters, FOR_FILTERS, 10000000, 0.01},
     {"maplet", bench_run_maplet,
-     FOR_FILTERS | BENCH_USES(BENCH_VALUE_BITS) | BENCH_USES(BENCH_GROW) |
-         BENCH_USES(BENCH_COMPARE),
+     FOR_FILTERS | BENCH_USES(BENCH_RAW) | BENCH_USES(BENCH_GROW) | BENCH_USES(BENCH_COMPARE),
      10000000, MAPLET_ERROR},
     {"map", bench_run_map, FOR_MAP, 1000000, MAP_ERROR},
     {"maps", bench_run_maps, FOR_MAPS, 10000000, MAP_ERROR},
     {"memcached", bench_run_memcached, FOR_MAPS & ~BENCH_USES(BENCH_BATCH), 1000000, MAP_ERROR},
     {"index", bench_run_index, FOR_INDEX, 10000000, INDEX_ERROR},
     {"indexes", bench_run_indexes, FOR_INDEXES, 10000000, INDEXES_ERROR},
-    {"window", bench_run_window, FOR_WINDOW, 10000000, WINDOW_ERROR},
-    {"windows", bench_run_windows, FOR_WINDOWS, 10000000, WINDOW_ERROR},
-    {"seen", bench_run_seen, FOR_ALL | BENCH_USES(BENCH_ITEMS) | BENCH_USES(BENCH_ERROR), 10000000,
-     SEEN_ERROR},
+    {"window", bench_run_window, FOR_WINDOW, WINDOW_ELEMENTS, WINDOW_ERROR},
+    {"windows", bench_run_windows, FOR_WINDOWS, WINDOW_ELEMENTS, WINDOW_ERROR},
+    {"seen", bench_run_seen, FOR_ALL | BENCH_USES(BENCH_CAPACITY) | BENCH_USES(BENCH_ERROR),
+     10000000, SEEN_ERROR},
     {"flows", bench_run_flows,
-     BENCH_USES(BENCH_ISA) | BENCH_USES(BENCH_JSON) | BENCH_USES(BENCH_ITEMS), 10000000, 0.001},
+     BENCH_USES(BENCH_ISA) | BENCH_USES(BENCH_JSON) | BENCH_USES(BENCH_PACKETS), 10000000, 0.001},
 };
 
 static const bench_case *find_case(const char *name)
@@ -60,32 +60,33 @@ static const bench_case *find_case(const char *name)
 static const char cases_text[] =
     "Measures on this machine. Cases:\n"
     "  hash       keys of several lengths: --rounds --isa\n"
-    "  filter     one engine: --engine --items --error --batch --rounds --isa\n"
-    "  filters    both, a standard Bloom filter and libbloom: --items --error\n"
+    "  filter     one engine: --engine --capacity --error --batch --rounds --isa\n"
+    "  filters    both, a standard Bloom filter and libbloom: --capacity --error\n"
     "             --batch --rounds --isa\n"
-    "  maplet     the core of engine compact: --items --value-bits --error\n"
+    "  maplet     the core of engine compact: --capacity --raw --error\n"
     "             --grow --batch --rounds --compare --isa\n"
-    "  map        one engine of the map: --engine --items --values --raw --skew --top\n"
-    "             --error --grow --batch --rounds --isa, and for engine kbf --shape\n"
+    "  map        one engine of the map: --engine --capacity --values --integers --zipf "
+    "--top-share\n"
+    "             --error --grow --batch --rounds --isa, and for engine kbf --layout\n"
     "             --decode --encoder --unmasked --size\n"
-    "  maps       all engines of the map, with few values and with many: --items\n"
+    "  maps       all engines of the map, with few values and with many: --capacity\n"
     "             --values --error --batch --rounds --isa\n"
-    "  memcached  compared with memcached over loopback: --items --values --error\n"
+    "  memcached  compared with memcached over loopback: --capacity --values --error\n"
     "             --rounds --isa\n"
     "  index      one engine of the index: --engine --units --unit-capacity --error\n"
     "             --grow --batch --rounds --isa, and for engine dba --group --segmented\n"
     "  indexes    all groups and engines, and errors beyond the planned units:\n"
     "             --units --unit-capacity --error --grow --batch --rounds --isa\n"
-    "  window     one engine of the window: --engine --mode --elements --generations\n"
+    "  window     one engine of the window: --engine --mode --capacity --generations\n"
     "             --error --batch --rounds --isa\n"
     "  windows    all engines and other windows, a burst, and counters\n"
-    "             under retries: --elements --generations --error --batch --rounds --isa\n"
-    "  seen       bloomery seen, awk and sort: --items --error --rounds\n"
+    "             under retries: --capacity --generations --error --batch --rounds --isa\n"
+    "  seen       bloomery seen, awk and sort: --capacity --error --rounds\n"
     "  flows      states of flows in sBF, kBF and compact; bloomery flows and a\n"
-    "             loop over libpcap; softflowd: --items (packets) --isa";
+    "             loop over libpcap; softflowd: --packets --isa";
 
-static const char examples_text[] = "  bloomery-bench maps --items 2M\n"
-                                    "  bloomery-bench filter --engine compact --items 1M --json";
+static const char examples_text[] = "  bloomery-bench maps --capacity 2M\n"
+                                    "  bloomery-bench filter --engine compact --capacity 1M --json";
 static const char more_text[] =
     "Candidates take turns in each round, with fresh state, on the same keys. Answers\n"
     "are checked while measuring: a wrong one ends the run with exit code 3. --version prints\n"
@@ -97,10 +98,14 @@ static void fill_options(bench_given *given, cli_option options[BENCH_OPTIONS])
         [BENCH_ENGINE] = {"engine", CLI_TEXT, "E",
                           "filter: bloom, compact; map, index, window: compact or kbf, dba, fbf",
                           &given->words.engine, 0},
-        [BENCH_ITEMS] = {"items", CLI_COUNT, "N", "keys (default 10M; map, memcached 1M)",
-                         &given->items, 0},
-        [BENCH_VALUE_BITS] = {"value-bits", CLI_TEXT, "V", "maplet: 0 to 32 (default 12)",
-                              &given->value_bits, 0},
+        [BENCH_CAPACITY] = {"capacity", CLI_COUNT, "N",
+                            "keys to store (default 10M; map, memcached, window, windows 1M)",
+                            &given->items, 0},
+        [BENCH_PACKETS] = {"packets", CLI_COUNT, "N", "flows: packets (default 10M)", &given->items,
+                           0},
+        [BENCH_RAW] = {"raw", CLI_TEXT, "BITS",
+                       "maplet: values are integers of BITS bits, 0 to 32 (default 12)",
+                       &given->raw, 0},
         [BENCH_ERROR] =
             {"error", CLI_SHARE, "P",
              "error to plan for (default: filters 1%; indexes 2^-14; seen 1e-6; others 0.1%)",
@@ -113,8 +118,8 @@ static void fill_options(bench_given *given, cli_option options[BENCH_OPTIONS])
                           "rounds to measure (default 5), after one to warm up", &given->rounds, 0},
         [BENCH_COMPARE] = {"compare", CLI_FLAG, NULL, "maplet: compare with an exact hash table",
                            &given->compare, 0},
-        [BENCH_SHAPE] = {"shape", CLI_TEXT, "S", "kbf: tuned (default) or paper",
-                         &given->words.shape, 0},
+        [BENCH_LAYOUT] = {"layout", CLI_TEXT, "L", "kbf: tuned (default) or paper",
+                          &given->words.layout, 0},
         [BENCH_DECODE] = {"decode", CLI_TEXT, "L", "kbf: level 1 to 4 (default 4), or sets",
                           &given->words.decode, 0},
         [BENCH_ENCODER] = {"encoder", CLI_TEXT, "C", "kbf: algebraic (default) or greedy",
@@ -123,12 +128,12 @@ static void fill_options(bench_given *given, cli_option options[BENCH_OPTIONS])
                             &given->map.unmasked, 0},
         [BENCH_VALUES] = {"values", CLI_COUNT, "V", "map, maps: distinct values (default 3000)",
                           &given->map.values, 0},
-        [BENCH_RAW] = {"raw", CLI_FLAG, NULL, "map: values are integers, not byte strings",
-                       &given->map.raw, 0},
-        [BENCH_SKEW] = {"skew", CLI_TEXT, "Z", "map: values by Zipf's law (default 0: uniform)",
-                        &given->words.skew, 0},
-        [BENCH_TOP] = {"top", CLI_SHARE, "S", "map: the share of keys that have one value",
-                       &given->map.top, 0},
+        [BENCH_INTEGERS] = {"integers", CLI_FLAG, NULL,
+                            "map: values are integers, not byte strings", &given->map.raw, 0},
+        [BENCH_ZIPF] = {"zipf", CLI_TEXT, "Z", "map: values by Zipf's law (default 0: uniform)",
+                        &given->words.zipf, 0},
+        [BENCH_TOP_SHARE] = {"top-share", CLI_SHARE, "S",
+                             "map: the share of keys that have one value", &given->map.top, 0},
         [BENCH_SIZE] = {"size", CLI_TEXT, "F", "kbf: multiply the planned number of cells by F",
                         &given->words.size, 0},
         [BENCH_UNITS] = {"units", CLI_COUNT, "R", "index, indexes: units (default 64, 160)",
@@ -140,9 +145,6 @@ static void fill_options(bench_given *given, cli_option options[BENCH_OPTIONS])
                          "dba: interleaved units (default: by their number)", &given->group, 0},
         [BENCH_SEGMENTED] = {"segmented", CLI_FLAG, NULL, "dba: a segment for each hash",
                              &given->segmented, 0},
-        [BENCH_ELEMENTS] = {"elements", CLI_COUNT, "N",
-                            "window, windows: new elements in each (default 1M)", &given->elements,
-                            0},
         [BENCH_GENERATIONS] = {"generations", CLI_COUNT, "G",
                                "window, windows: parts (default: compact 13, others 8)",
                                &given->generations, 0},
@@ -160,8 +162,13 @@ static int choose_case(const char *name, const cli_option options[BENCH_OPTIONS]
                        bench_given *given)
 {
     given->chosen = find_case(name);
-    if (!given->chosen)
-        return cli_misuse(NULL, "there is no case %s", cli_quote(name).text);
+    if (!given->chosen) {
+        cli_guess guess = CLI_GUESS(name, strlen(name));
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+            cli_guess_try(&guess, cases[i].name);
+        return cli_misuse(NULL, "there is no case %s%s", cli_quote(name).text,
+                          cli_suggest(&guess, "").text);
+    }
     for (int i = 0; i < BENCH_OPTIONS; i++)
         if (options[i].given && !(given->chosen->uses & BENCH_USES(i)))
             return cli_misuse(NULL, "%s does not use --%s", given->chosen->name, options[i].name);
@@ -174,7 +181,6 @@ int bench_options_read(int argc, char **argv, bench_given *given)
         .batch = 1024,
         .rounds = 5,
         .unit_capacity = INDEX_CAPACITY,
-        .elements = WINDOW_ELEMENTS,
         .map = {.values = MAP_VALUES},
     };
     cli_option options[BENCH_OPTIONS];
@@ -188,7 +194,7 @@ int bench_options_read(int argc, char **argv, bench_given *given)
         .more = more_text,
         .most_words = 1,
         .least_words = 1,
-        .missing = "no case is given: hash, filter, filters, maplet, map, maps, "
+        .missing = "missing case: hash, filter, filters, maplet, map, maps, "
                    "memcached, index, indexes, window, windows, seen or flows",
     };
     size_t count;

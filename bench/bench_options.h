@@ -7,27 +7,27 @@
 /* Options, by their index in the table. */
 enum bench_option {
     BENCH_ENGINE,
-    BENCH_ITEMS,
-    BENCH_VALUE_BITS,
+    BENCH_CAPACITY,
+    BENCH_PACKETS,
+    BENCH_RAW,
     BENCH_ERROR,
     BENCH_GROW,
     BENCH_BATCH,
     BENCH_ROUNDS,
     BENCH_COMPARE,
-    BENCH_SHAPE,
+    BENCH_LAYOUT,
     BENCH_DECODE,
     BENCH_ENCODER,
     BENCH_UNMASKED,
     BENCH_VALUES,
-    BENCH_RAW,
-    BENCH_SKEW,
-    BENCH_TOP,
+    BENCH_INTEGERS,
+    BENCH_ZIPF,
+    BENCH_TOP_SHARE,
     BENCH_SIZE,
     BENCH_UNITS,
     BENCH_UNIT_CAPACITY,
     BENCH_GROUP,
     BENCH_SEGMENTED,
-    BENCH_ELEMENTS,
     BENCH_GENERATIONS,
     BENCH_MODE,
     BENCH_ISA,
@@ -49,10 +49,10 @@ typedef struct bench_given {
     const bench_case *chosen;
     uint64_t items, batch, rounds;
     uint64_t units, unit_capacity, group;
-    uint64_t elements, generations;
+    uint64_t generations;
     double error;
     bool grow, compare, segmented, as_json;
-    const char *value_bits, *mode, *isa;
+    const char *raw, *mode, *isa;
     map_settings map; /* of these only values, raw, unmasked and top */
     map_words words; /* as typed; `engine` is that of every case */
 } bench_given;

@@ -21,7 +21,7 @@ static int force_isa(const char *name)
             continue;
         if (bry__kernel_force((bry__isa)isa))
             return CLI_GO_ON;
-        return cli_fail(BRY_E_UNSUPPORTED, "--isa: this machine does not run %s", name);
+        return cli_fail("--isa: this machine does not run %s", name);
     }
     return cli_misuse(NULL, "--isa: there is no instruction set %s", cli_quote(name).text);
 }
@@ -81,27 +81,27 @@ static int read_index(const bench_given *given, index_settings *index)
     return several ? CLI_GO_ON : index_settings_read(given->words.engine, index);
 }
 
-static int read_window(const bench_given *given, window_settings *window)
+static int read_window(const bench_given *given, uint64_t elements, window_settings *window)
 {
-    if (!(given->chosen->uses & BENCH_USES(BENCH_ELEMENTS)))
+    if (!(given->chosen->uses & BENCH_USES(BENCH_GENERATIONS)))
         return CLI_GO_ON;
-    int code = check_range("elements", given->elements, LEAST_ITEMS, MOST_ITEMS);
-    if (code == CLI_GO_ON && given->generations)
+    int code = CLI_GO_ON;
+    if (given->generations)
         code = check_range("generations", given->generations, 1, BRY_WINDOW_GENERATIONS_MAX);
-    window->elements = given->elements;
+    window->elements = elements;
     window->generations = (uint32_t)given->generations;
     return code == CLI_GO_ON ? window_settings_read(given->words.engine, given->mode, window)
                              : code;
 }
 
 /* Here 0 is valid, unlike for a CLI_COUNT. */
-static int read_value_bits(const char *text, unsigned *value_bits)
+static int read_raw(const char *text, unsigned *value_bits)
 {
     uint64_t bits;
     const char *problem = text_parse_count(text, strlen(text), &bits);
     if (problem)
-        return cli_misuse(NULL, "--value-bits: %s %s", cli_quote(text).text, problem);
-    int code = check_range("value-bits", bits, 0, BRY_MAP_VALUE_BITS_MAX);
+        return cli_misuse(NULL, "--raw: %s %s", cli_quote(text).text, problem);
+    int code = check_range("raw", bits, 0, BRY_MAP_VALUE_BITS_MAX);
     if (code == CLI_GO_ON)
         *value_bits = (unsigned)bits;
     return code;
@@ -120,7 +120,8 @@ static int read_common(const bench_given *given, bench_settings *settings)
 {
     int code = check_error(settings->error);
     if (code == CLI_GO_ON)
-        code = check_range("items", settings->items, LEAST_ITEMS, MOST_ITEMS);
+        code = check_range(given->chosen->uses & BENCH_USES(BENCH_PACKETS) ? "packets" : "capacity",
+                           settings->items, LEAST_ITEMS, MOST_ITEMS);
     if (code == CLI_GO_ON)
         code = check_range("batch", given->batch, 1, BENCH_MOST_BATCH);
     if (code == CLI_GO_ON)
@@ -150,14 +151,14 @@ int bench_request_read(const bench_given *given, bench_request *asked)
         code = read_filter_engine(given->words.engine, &settings->filter_engine);
     if (code == CLI_GO_ON)
         code = read_common(given, settings);
-    if (code == CLI_GO_ON && given->value_bits)
-        code = read_value_bits(given->value_bits, &settings->value_bits);
+    if (code == CLI_GO_ON && given->raw)
+        code = read_raw(given->raw, &settings->value_bits);
     if (code == CLI_GO_ON)
         code = read_map(given, &settings->map);
     if (code == CLI_GO_ON)
         code = read_index(given, &settings->index);
     if (code == CLI_GO_ON)
-        code = read_window(given, &asked->window);
+        code = read_window(given, settings->items, &asked->window);
     if (code == CLI_GO_ON && given->isa)
         code = force_isa(given->isa);
     asked->machine = bench_machine_here(); /* after the instruction set is selected */

@@ -6,7 +6,7 @@
 
 int bench_printed(bool good)
 {
-    return good ? CLI_YES : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    return good ? CLI_YES : cli_no_memory();
 }
 
 void bench_open_json(cli_json *json, const bench_request *asked, const char *name)
@@ -121,7 +121,7 @@ int bench_run_memcached(const bench_request *asked)
     if (!bench_remote(&asked->settings, &report))
         return CLI_FAILED;
     if (!report.there)
-        return cli_fail(BRY_E_UNSUPPORTED, "memcached is not installed (Debian: memcached)");
+        return cli_fail("memcached is not installed (Debian: memcached)");
     if (!asked->as_json) {
         bench_open_text(asked);
         return bench_printed(bench_remote_text(stdout, &report));

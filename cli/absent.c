@@ -8,12 +8,10 @@
     {                                                                                              \
         (void)argc;                                                                                \
         (void)argv;                                                                                \
-        return cli_fail(BRY_E_UNSUPPORTED,                                                         \
-                        "this build was made without the command " #name " (CMake: " #option ")"); \
+        return cli_fail("this build has no command " #name " (CMake: " #option ")");               \
     }
 
 #ifndef BLOOMERY_CLUSTER
-ABSENT(balance, BLOOMERY_CLUSTER)
 ABSENT(cluster, BLOOMERY_CLUSTER)
 ABSENT(demo, BLOOMERY_CLUSTER)
 #endif

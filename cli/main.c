@@ -4,9 +4,9 @@
  */
 #include "cli/core/command.h"
 #include "cli/core/output/output.h"
+#include "cli/core/stop_signals.h"
 
 #include <bloomery/base.h>
-#include <signal.h>
 #include <string.h>
 
 const char cli_program[] = "bloomery";
@@ -21,6 +21,8 @@ static int help_of_command(int argc, char **argv)
     char *words[MOST + 1];
     if (argc > MOST)
         return cli_misuse(NULL, "unexpected argument %s", cli_quote(argv[MOST]).text);
+    if (argc > 0 && strcmp(argv[0], "help") == 0)
+        argc = 0; /* the help of "help" is that of the program */
     for (int i = 0; i < argc; i++) {
         if (argv[i][0] == '-')
             return cli_misuse(NULL, "unknown command %s", cli_quote(argv[i]).text);
@@ -38,8 +40,7 @@ static const cli_command commands[] = {
     {"flows", "states of TCP flows in a capture or on an interface, and attacks", cli_flows},
     {"dedup", "a deduplicating store for backups", cli_dedup},
     {"serve", "starts a Redis or Valkey server with the module, on this machine", cli_serve},
-    {"cluster", "a cluster on this machine: starts, shows and ends it", cli_cluster},
-    {"balance", "moves slots of a running cluster until its nodes have the same load", cli_balance},
+    {"cluster", "clusters of servers: starts one here, shows and balances any", cli_cluster},
     {"demo", "demonstrations on servers that are started for them", cli_demo},
     {"help", "prints the help of a command, such as \"help map build\"", help_of_command},
 };
@@ -53,7 +54,7 @@ static const cli_group program = {
     .options = "  -h, --help     this text, or that of the command\n"
                "  -V, --version  version, instruction set of the bit kernels, compiler",
     .more = "Exit codes: 0 yes or done, 1 no or absent, 2 wrong usage, 3 failure, 4 unsure.",
-    .examples = "  bloomery plan --items 10M --error 0.1%\n"
+    .examples = "  bloomery plan --capacity 10M --error 0.1%\n"
                 "  tail -f log | bloomery seen --window 10m\n"
                 "  bloomery help index build",
 };
@@ -76,7 +77,6 @@ static int run_command(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    /* A closed pipe is a failed write like any other: it is reported, with exit code 3. */
-    signal(SIGPIPE, SIG_IGN);
+    cli_catch_closed_pipe();
     return cli_finish(run_command(argc - 1, argv + 1));
 }

@@ -22,7 +22,7 @@ static void write_row(cli_json *json, const char *key, const plan_job *of, const
     cli_json_text(json, "engine", engine);
     if (of->layout)
         cli_json_text(json, "layout", of->layout);
-    cli_json_count(json, "items", in->items);
+    cli_json_count(json, "capacity", in->items);
     cli_json_number(json, "error", in->error);
     cli_json_count(json, "bytes", cost->bytes);
     if (exists)
@@ -39,8 +39,8 @@ static void write_row(cli_json *json, const char *key, const plan_job *of, const
         cli_json_count(json, "values", cost->values);
         cli_json_count(json, "value_bits", cost->value_bits);
     }
-    if (cost->subsets) {
-        cli_json_count(json, "subsets", cost->subsets);
+    if (cost->units) {
+        cli_json_count(json, "units", cost->units);
         cli_json_count(json, "group", cost->group);
     }
     if (cost->window) {
@@ -136,7 +136,7 @@ static int print_table(const plan_inputs *in, const plan_costs *cost, const bool
         printf("\n* larger than a key of a server may be by default (bloomery.max-key-bytes, %s):\n"
                "  raise that setting, or spread the items over several keys\n",
                text_size_of(SERVER_KEY_BYTES).text);
-    return printed ? CLI_YES : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    return printed ? CLI_YES : cli_no_memory();
 }
 
 /* Marks the rows of this job and engine; NULL: all. If no row matches, prints a message and returns
@@ -168,7 +168,7 @@ static int plan_all(const plan_inputs *in, plan_costs *cost, bool *wanted)
         const plan_job *of = &plan_jobs[i];
         bry_status status = wanted[i] ? of->plan(of, in, &cost[i]) : BRY_OK;
         if (status != BRY_OK && status != BRY_E_RANGE)
-            return cli_fail(status, "%s %s: %s", of->name, bry_engine_name(of->engine),
+            return cli_fail("%s %s: %s", of->name, bry_engine_name(of->engine),
                             bry_status_text(status));
         if (status == BRY_E_RANGE && !refused)
             refused = of;
@@ -194,12 +194,14 @@ static int items_of_rate(uint64_t rate, plan_inputs *in)
 static int check_plan_inputs(uint64_t rate, plan_inputs *in)
 {
     if (rate && in->items)
-        return cli_misuse("plan", "--rate cannot be combined with --items");
+        return cli_misuse("plan", "--rate cannot be combined with --capacity");
     int code = rate ? items_of_rate(rate, in) : CLI_GO_ON;
     if (code == CLI_GO_ON && !in->items)
-        code = cli_misuse("plan", "--items is required");
+        code = cli_misuse("plan", "missing --capacity");
     if (code == CLI_GO_ON && !(in->error > 0))
-        code = cli_misuse("plan", "--error is required");
+        code = cli_misuse("plan", "missing --error");
+    if (code == CLI_GO_ON && in->raw > BRY_MAP_VALUE_BITS_MAX)
+        code = cli_misuse("plan", "--raw: values have 1 to %u bits", BRY_MAP_VALUE_BITS_MAX);
     return code;
 }
 
@@ -232,10 +234,10 @@ static const char more_text[] =
     "Sizes in the table are rounded; --json has exact bytes. An asterisk marks sizes\n"
     "above the default memory limit for a key on a server.";
 static const char examples_text[] =
-    "  bloomery plan --items 10M --error 0.1%\n"
-    "  bloomery plan --job index --items 2e9 --subsets 1000 --error 1e-3\n"
+    "  bloomery plan --capacity 10M --error 0.1%\n"
+    "  bloomery plan --job index --capacity 2e9 --units 1000 --error 1e-3\n"
     "  bloomery plan --rate 5k --window 10m --error 1e-6 --json\n"
-    "  bloomery plan --cluster --items 1e12 --error 0.1% --raw 12 --memory 64GB";
+    "  bloomery plan --cluster --capacity 1e12 --error 0.1% --raw 12 --node-memory 64GB";
 
 /* The first of these options that was given, or NULL. */
 static const char *first_given(const cli_option *options, size_t count, const char *const *names)
@@ -250,8 +252,8 @@ static const char *first_given(const cli_option *options, size_t count, const ch
 /* Checks which options were given together. */
 static int check_plan_mix(const cli_syntax *syntax, bool cluster)
 {
-    static const char *const without[] = {"subsets", "window", "rate", "job", NULL};
-    static const char *const with[] = {"raw", "nodes", "memory", "replicas", NULL};
+    static const char *const without[] = {"units", "window", "rate", "job", NULL};
+    static const char *const with[] = {"primaries", "node-memory", "replicas", NULL};
     static const char *const values[] = {"values", NULL}, *const raw[] = {"raw", NULL};
     const cli_option *options = syntax->options;
     size_t count = syntax->option_count;
@@ -267,37 +269,38 @@ static int check_plan_mix(const cli_syntax *syntax, bool cluster)
 
 int cli_plan(int argc, char **argv)
 {
-    plan_inputs in = {.subsets = 64, .window = 60000};
+    plan_inputs in = {.units = 64, .window = 60000};
     uint64_t rate = 0;
     const char *engine = NULL, *job = NULL;
     bool as_json = false, is_cluster = false;
     plan_cluster_inputs cluster = {.memory = (uint64_t)16 << 30};
     cli_option options[] = {
-        {"items", CLI_COUNT, "N", "keys to plan for, such as 5000, 10M, 1e6 or 2^20", &in.items, 0},
+        {"capacity", CLI_COUNT, "N", "keys to plan for, such as 5000, 10M, 1e6 or 2^20", &in.items,
+         0},
         {"error", CLI_SHARE, "P", "permitted share of wrong answers, such as 0.01, 0.1% or 1e-3",
          &in.error, 0},
         {"values", CLI_COUNT, "V", "map: distinct values (default 1000)", &in.values, 0},
-        {"subsets", CLI_COUNT, "R", "index: number of subsets (default 64)", &in.subsets, 0},
+        {"raw", CLI_COUNT, "BITS", "map: values are integers of BITS bits", &in.raw, 0},
+        {"units", CLI_COUNT, "R", "index: number of units (default 64)", &in.units, 0},
         {"window", CLI_SPAN, "T", "window, counter: how long they remember (default 60s)",
          &in.window, 0},
-        {"rate", CLI_COUNT, "R", "window, counter: new keys per second, instead of --items", &rate,
-         0},
+        {"rate", CLI_COUNT, "R", "window, counter: new keys per second, instead of --capacity",
+         &rate, 0},
         {"job", CLI_TEXT, "J", "only this job: filter, map, window, counter or index", &job, 0},
         {"engine", CLI_TEXT, "E",
          "only this engine: bloom, compact, kbf, fbf or dba; auto is all (default)", &engine, 0},
         {"cluster", CLI_FLAG, NULL,
          "a map that is spread over a cluster of servers; with it:", &is_cluster, 0},
-        {"raw", CLI_COUNT, "BITS", "values are integers of BITS bits", &cluster.raw, 0},
-        {"nodes", CLI_COUNT, "N", "primaries (default: as few as have the memory)",
+        {"primaries", CLI_COUNT, "N", "primaries (default: as few as have the memory)",
          &cluster.primaries, 0},
-        {"memory", CLI_BYTES, "M", "memory of a node; maps get 3/4 of it (default 16GB)",
+        {"node-memory", CLI_BYTES, "B", "memory of a node; maps get 3/4 of it (default 16GB)",
          &cluster.memory, 0},
-        {"replicas", CLI_TEXT, "R", "replicas of each primary (default 1)", &cluster.replicas, 0},
+        {"replicas", CLI_TEXT, "N", "replicas of each primary (default 1)", &cluster.replicas, 0},
         {"json", CLI_FLAG, NULL, "JSON instead of a table", &as_json, 0},
     };
     const cli_syntax syntax = {
         .command = "plan",
-        .usage = "--items N --error P [options]",
+        .usage = "--capacity N --error P [options]",
         .about = about_text,
         .options = options,
         .more = more_text,
@@ -316,6 +319,7 @@ int cli_plan(int argc, char **argv)
     cluster.pairs = in.items;
     cluster.error = in.error;
     cluster.values = in.values;
+    cluster.raw = in.raw;
     cluster.engine = engine;
     return cli_plan_cluster(&cluster, as_json);
 }

@@ -109,14 +109,14 @@ static int read_cluster_inputs(const plan_cluster_inputs *in, plan_cluster *plan
     if (in->raw > (kbf ? 13 : 32))
         return cli_misuse("plan", "--raw: values have 1 to %d bits", kbf ? 13 : 32);
     if (in->primaries > SLOTS)
-        return cli_misuse("plan", "--nodes: a cluster has at most %u primaries", SLOTS);
+        return cli_misuse("plan", "--primaries: a cluster has at most %u primaries", SLOTS);
     uint64_t values = in->values ? in->values : 1000;
     if (values > (uint64_t)1 << 24)
         return cli_misuse("plan", "--values: at most 2^24 with --cluster");
     plan->slab.error = in->error;
     plan->slab.value_bits = (uint32_t)(in->raw ? in->raw : plan_code_bits(values, kbf));
     if (in->pairs > BRY_CAPACITY_MAX)
-        return cli_misuse("plan", "--items: at most 2^40");
+        return cli_misuse("plan", "--capacity: at most 2^40");
     return CLI_GO_ON;
 }
 
@@ -131,14 +131,15 @@ static int plan_the_cluster(const plan_cluster_inputs *in, plan_cluster *plan)
         uint64_t room = in->memory / 4 * 3;
         uint64_t needed = plan->bytes / (room ? room : 1) + 1;
         if (needed > SLOTS)
-            return cli_misuse("plan", "--memory: more than %u primaries would be needed", SLOTS);
+            return cli_misuse("plan", "--node-memory: more than %u primaries would be needed",
+                              SLOTS);
         if (needed <= plan->primaries)
             break;
         status = plan_for_primaries(plan, in->pairs, needed);
     }
     if (status == BRY_E_RANGE)
         return cli_misuse("plan", "--error: a map takes 1e-9 to 0.5");
-    return status == BRY_OK ? CLI_GO_ON : cli_fail(status, "%s", bry_status_text(status));
+    return status == BRY_OK ? CLI_GO_ON : cli_fail("%s", bry_status_text(status));
 }
 
 /* Milliseconds that MIGRATE takes for this many bytes. */
@@ -158,7 +159,7 @@ static void print_cluster_json(const plan_cluster_inputs *in, const plan_cluster
     cli_json json = CLI_JSON_TO(stdout);
     uint64_t moved = plan_new_share(plan) * plan->slab_bytes;
     cli_json_open(&json, NULL, '{');
-    cli_json_count(&json, "items", in->pairs);
+    cli_json_count(&json, "capacity", in->pairs);
     cli_json_number(&json, "error", in->error);
     cli_json_text(&json, "engine", bry_engine_name(plan->slab.engine));
     cli_json_text(&json, "values", in->raw ? "raw" : "codes");
@@ -241,9 +242,9 @@ static int print_cluster_table(const plan_cluster_inputs *in, const plan_cluster
     cli_table_free(&table);
     if (plan->primaries * (1 + plan->replicas) > NODES_MOST)
         printf("\nMore than %u nodes are more than clusters are made for: give each more "
-               "--memory.\n",
+               "--node-memory.\n",
                NODES_MOST);
-    return printed ? CLI_YES : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    return printed ? CLI_YES : cli_no_memory();
 }
 
 int cli_plan_cluster(const plan_cluster_inputs *in, bool as_json)

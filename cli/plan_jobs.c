@@ -19,7 +19,7 @@ static bry_status plan_filter(const plan_job *of, const plan_inputs *in, plan_co
             .bytes_empty = shape.bytes_empty,
             .is_fixed = of->engine == BRY_ENGINE_BLOOM,
             .grows_to = shape.grows_to,
-            .hashes = shape.hashes,
+            .hashes = shape.bloom.hashes,
             .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
             .error = shape.error,
         };
@@ -32,6 +32,7 @@ static bry_status plan_map(const plan_job *of, const plan_inputs *in, plan_costs
     options.engine = of->engine;
     options.capacity = in->items;
     options.values = in->values;
+    options.value_bits = (uint32_t)in->raw;
     options.error = in->error;
     if (of->layout)
         options.kbf.layout = strcmp(of->layout, "paper") == 0 ? BRY_MAP_PAPER : BRY_MAP_TUNED;
@@ -42,7 +43,7 @@ static bry_status plan_map(const plan_job *of, const plan_inputs *in, plan_costs
             .bytes = shape.bytes,
             .bytes_empty = shape.bytes_empty,
             .grows_to = shape.grows_to,
-            .hashes = shape.hashes,
+            .hashes = shape.kbf.hashes,
             .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
             /* the requested error bounds the first, and the sum of the others */
             .error = fmax(shape.errors.false_positive,
@@ -55,15 +56,15 @@ static bry_status plan_map(const plan_job *of, const plan_inputs *in, plan_costs
     return status;
 }
 
-/* The items in `subsets` subsets of equal size. */
+/* The items in `units` units of equal size. */
 static bry_status plan_index(const plan_job *of, const plan_inputs *in, plan_costs *out)
 {
     bry_index_options options = BRY_INDEX_OPTIONS;
-    if (in->items > BRY_CAPACITY_MAX || in->subsets > BRY_INDEX_UNITS_MAX)
+    if (in->items > BRY_CAPACITY_MAX || in->units > BRY_INDEX_UNITS_MAX)
         return BRY_E_RANGE;
     options.engine = of->engine;
-    options.units = (uint32_t)in->subsets;
-    options.unit_capacity = (in->items - 1) / in->subsets + 1;
+    options.units = (uint32_t)in->units;
+    options.unit_capacity = (in->items - 1) / in->units + 1;
     options.error = in->error;
     bry_index_shape shape = {0};
     bry_status status = bry_index_plan(&options, &shape);
@@ -72,11 +73,11 @@ static bry_status plan_index(const plan_job *of, const plan_inputs *in, plan_cos
             .bytes = shape.bytes,
             .bytes_empty = shape.bytes_empty,
             .grows_to = shape.grows_to,
-            .hashes = shape.hashes,
+            .hashes = shape.dba.hashes,
             .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
             .error = shape.error,
-            .subsets = in->subsets,
-            .group = shape.group,
+            .units = in->units,
+            .group = shape.dba.group,
         };
     return status;
 }
@@ -96,7 +97,7 @@ static bry_status plan_window(const plan_job *of, const plan_inputs *in, plan_co
             .bytes = shape.bytes,
             .bytes_empty = shape.bytes_empty,
             .grows_to = shape.grows_to,
-            .hashes = shape.hashes,
+            .hashes = shape.fbf.hashes,
             .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
             .error = shape.error,
             .window = shape.window,
@@ -109,13 +110,13 @@ static bry_status plan_window(const plan_job *of, const plan_inputs *in, plan_co
 /* The operations within one window, without the counters themselves. */
 static bry_status plan_counter(const plan_job *of, const plan_inputs *in, plan_costs *out)
 {
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
     options.engine = of->engine;
     options.window = in->window;
     options.capacity = in->items;
     options.error = in->error;
-    bry_counter_shape shape = {0};
-    bry_status status = bry_counter_plan(&options, &shape);
+    bry_counters_shape shape = {0};
+    bry_status status = bry_counters_plan(&options, &shape);
     if (status == BRY_OK)
         *out = (plan_costs){
             .bytes = shape.bytes,
@@ -130,11 +131,11 @@ static bry_status plan_counter(const plan_job *of, const plan_inputs *in, plan_c
     return status;
 }
 
-#define LIMITS(least_error) "items 1 to " CLI_CAPACITY_MOST ", error " CLI_ERRORS(least_error)
+#define LIMITS(least_error) "capacity 1 to " CLI_CAPACITY_MOST ", error " CLI_ERRORS(least_error)
 #define FILTER_LIMITS LIMITS(BRY_FILTER_ERROR_MIN)
 #define MAP_LIMITS LIMITS(BRY_MAP_ERROR_MIN) ", values 1 to "
 #define WINDOW_LIMITS LIMITS(BRY_WINDOW_ERROR_MIN) ", windows up to " CLI_SPAN_MOST CLI_COMBINATIONS
-#define INDEX_LIMITS LIMITS(BRY_INDEX_ERROR_MIN) ", subsets 1 to " CLI_UNITS_MOST CLI_COMBINATIONS
+#define INDEX_LIMITS LIMITS(BRY_INDEX_ERROR_MIN) ", units 1 to " CLI_UNITS_MOST CLI_COMBINATIONS
 
 const plan_job plan_jobs[PLAN_JOBS] = {
     {"filter", BRY_ENGINE_BLOOM, NULL, plan_filter, FILTER_LIMITS},

@@ -10,28 +10,30 @@
 typedef struct plan_inputs {
     uint64_t items;
     uint64_t values; /* 0: the default */
-    uint64_t subsets; /* of an index */
+    uint64_t raw; /* Width of a map's integers in bits; 0 if values are byte strings. */
+    uint64_t units; /* of an index */
     uint64_t window; /* ms; of a window and a counter, whose items are those within it */
     double error;
 } plan_inputs;
 
 typedef struct plan_costs {
-    uint64_t bytes, bytes_empty;
-    uint64_t hashes;
-    double bits_per_item;
-    double error; /* expected */
-    bool is_fixed; /* does not grow; otherwise: */
-    uint64_t grows_to; /* items with which it is full; 0: only memory limits it */
-    bool is_map; /* and then: */
-    bry_map_errors errors;
-    uint64_t values;
-    uint32_t value_bits;
-    uint64_t subsets; /* of an index, else 0; and then: */
-    uint32_t group;
-    uint64_t window; /* ms, of a window or a counter, else 0; and then: */
-    uint64_t longest; /* ms after which an element is certainly forgotten */
-    uint32_t generations; /* of a window, else 0 */
-    uint64_t bytes_per_counter; /* of a counter, else 0 */
+    uint64_t bytes; /* Memory with all items. */
+    uint64_t bytes_empty; /* Memory of the empty object. */
+    uint64_t hashes; /* Positions per key; 0 if the engine has none. */
+    double bits_per_item; /* `bytes` by the number of items, in bits. */
+    double error; /* The expected error. */
+    bool is_fixed; /* The object does not grow. */
+    uint64_t grows_to; /* Items with which a growing object is full; 0: only memory limits it. */
+    bool is_map; /* The job is map. */
+    bry_map_errors errors; /* The errors of a map. */
+    uint64_t values; /* Distinct values of a map. */
+    uint32_t value_bits; /* Bits of a stored value of a map. */
+    uint64_t units; /* Units of an index; 0 for other jobs. */
+    uint32_t group; /* Units of an index that are tested together. */
+    uint64_t window; /* Length of a window or of a counter's, in ms; 0 for other jobs. */
+    uint64_t longest; /* Time after which an element of a window is certainly forgotten, in ms. */
+    uint32_t generations; /* Generations of a window; 0 for other jobs. */
+    uint64_t bytes_per_counter; /* Memory of one more counter; 0 for other jobs. */
 } plan_costs;
 
 typedef struct plan_job plan_job;

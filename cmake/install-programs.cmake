@@ -17,8 +17,8 @@ foreach(program bloomery bloomery-bench)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endforeach()
 
-# The pages keep their folders, so that the links between them work.
-install(FILES doc/bloomery.1 doc/bloomery-bench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+# The pages keep their directories, so that the links between them work.
+install(DIRECTORY doc/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY doc DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS

@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 # Only complete jobs: a header is listed here when all its functions exist.
-set(BLOOMERY_HEADERS base.h hash.h filter.h map.h window.h counter.h index.h)
+set(BLOOMERY_HEADERS base.h hash.h filter.h map.h window.h counters.h index.h)
 list(TRANSFORM BLOOMERY_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/bloomery/)
 install(FILES ${BLOOMERY_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bloomery)
 install(FILES ${PROJECT_SOURCE_DIR}/include/bloomery.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -19,12 +19,12 @@ foreach(kind shared static)
     DESTINATION ${package_dir})
 endforeach()
 
-# Before 1.0 a minor version may change the interface. In the build tree the files are in a folder
+# From 0.1 on the interface only grows. In the build tree the files are in a directory
 # where find_package() does not look (it also searches beside the programs in PATH).
 set(package ${PROJECT_BINARY_DIR}/package)
 configure_package_config_file(cmake/bloomery-config.cmake.in ${package}/bloomery-config.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file(${package}/bloomery-config-version.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${package}/bloomery-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${package}/bloomery-config.cmake ${package}/bloomery-config-version.cmake
   DESTINATION ${package_dir})
 

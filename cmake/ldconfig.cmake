@@ -16,6 +16,6 @@ if(ldconfig)
 endif()
 string(FIND "${known}" "${libdir}/libbloomery.so" place)
 if(place EQUAL -1)
-  message(STATUS "The dynamic linker does not find libbloomery.so in ${libdir}. To change that, add this folder to "
+  message(STATUS "The dynamic linker does not find libbloomery.so in ${libdir}. To change that, add this directory to "
     "/etc/ld.so.conf.d and run ldconfig as root, or run programs with LD_LIBRARY_PATH=${libdir}")
 endif()

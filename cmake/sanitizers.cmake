@@ -5,7 +5,7 @@ if(BLOOMERY_FUZZ)
     message(FATAL_ERROR "BLOOMERY_FUZZ needs clang: -DCMAKE_C_COMPILER=clang")
   endif()
   if(BLOOMERY_SANITIZE OR BLOOMERY_TESTS)
-    message(FATAL_ERROR "BLOOMERY_FUZZ brings its own sanitizers and no tests: use a folder of its own")
+    message(FATAL_ERROR "BLOOMERY_FUZZ brings its own sanitizers and no tests: use a directory of its own")
   endif()
   # Only the fuzzers of tests/CMakeLists.txt link libFuzzer itself.
   add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all

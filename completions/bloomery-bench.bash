@@ -14,7 +14,7 @@ _bloomery_bench() {
     done
     case "$path $prev" in
         " --engine") values="bloom compact kbf dba fbf" ;;
-        " --shape") values="tuned paper" ;;
+        " --layout") values="tuned paper" ;;
         " --decode") values="1 2 3 4 sets" ;;
         " --encoder") values="algebraic greedy" ;;
         " --group") values="1 8 16 32 64 128 256 512" ;;
@@ -24,7 +24,7 @@ _bloomery_bench() {
     if [[ $values == "<files>" ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         return
-    elif [[ $values == "<folders>" ]]; then
+    elif [[ $values == "<directories>" ]]; then
         mapfile -t COMPREPLY < <(compgen -d -- "$cur")
         return
     elif [[ $values ]]; then
@@ -33,7 +33,7 @@ _bloomery_bench() {
     fi
     case "$path" in
         "")
-            words="--engine --items --value-bits --error --grow --batch --rounds --compare --shape --decode --encoder --unmasked --values --raw --skew --top --size --units --unit-capacity --group --segmented --elements --generations --mode --isa --json -h --help"
+            words="--engine --capacity --packets --raw --error --grow --batch --rounds --compare --layout --decode --encoder --unmasked --values --integers --zipf --top-share --size --units --unit-capacity --group --segmented --generations --mode --isa --json -h --help"
             inner="hash filter filters maplet map maps memcached index indexes window windows seen flows"
             ;;
     esac

@@ -18,6 +18,7 @@ _bloomery() {
         "map build --engine") values="auto compact kbf" ;;
         "map build --layout") values="tuned paper" ;;
         "map build --like") values="<files>" ;;
+        "map build --resume") values="<files>" ;;
         "map merge --output") values="<files>" ;;
         "seen --time-unit") values="s ms us ns" ;;
         "seen --on-bad") values="fail pass drop" ;;
@@ -36,23 +37,26 @@ _bloomery() {
         "flows --key") values="conversation pair 5tuple" ;;
         "flows --engine") values="compact kbf exact" ;;
         "flows --alerts") values="<files>" ;;
-        "serve --dir") values="<folders>" ;;
+        "dedup init --engine") values="compact dba" ;;
+        "dedup get -C") values="<directories>" ;;
+        "serve --dir") values="<directories>" ;;
         "serve --appendonly") values="always everysec no" ;;
         "serve --log") values="<files>" ;;
         "serve --config") values="<files>" ;;
         "serve --server") values="<files>" ;;
         "serve --module") values="<files>" ;;
-        "cluster up --dir") values="<folders>" ;;
+        "cluster up --dir") values="<directories>" ;;
         "cluster up --server") values="<files>" ;;
         "cluster up --module") values="<files>" ;;
-        "cluster down --dir") values="<folders>" ;;
+        "cluster balance --by") values="pairs queries bytes" ;;
+        "cluster down --dir") values="<directories>" ;;
         "demo once --server") values="<files>" ;;
         "demo once --module") values="<files>" ;;
     esac
     if [[ $values == "<files>" ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         return
-    elif [[ $values == "<folders>" ]]; then
+    elif [[ $values == "<directories>" ]]; then
         mapfile -t COMPREPLY < <(compgen -d -- "$cur")
         return
     elif [[ $values ]]; then
@@ -61,35 +65,35 @@ _bloomery() {
     fi
     case "$path" in
         "plan")
-            words="--items --error --values --subsets --window --rate --job --engine --cluster --raw --nodes --memory --replicas --json -h --help"
+            words="--capacity --error --values --raw --units --window --rate --job --engine --cluster --primaries --node-memory --replicas --json -h --help"
             inner=""
             ;;
         "map build")
-            words="--error --items --values --engine --layout --raw --seed --fixed --like -d --delimiter --json-lines -0 --force --slabs --keyed --resume --wait --max-bytes -h --help"
+            words="--error --capacity --values --engine --layout --raw --seed --fixed --like -d --delimiter --json-lines -0 --force --slabs --keyed --resume --wait --max-memory -h --help"
             inner=""
             ;;
         "map get")
-            words="--all --json -0 --max-bytes -h --help"
+            words="--all --json -0 --max-memory -h --help"
             inner=""
             ;;
         "map put")
-            words="-d --delimiter --json-lines -0 --new --wait --max-bytes -h --help"
+            words="-d --delimiter --json-lines -0 --new --wait --max-memory -h --help"
             inner=""
             ;;
         "map del")
-            words="-0 --wait --max-bytes -h --help"
+            words="-0 --wait --max-memory -h --help"
             inner=""
             ;;
         "map info")
-            words="--json --max-bytes -h --help"
+            words="--json --max-memory -h --help"
             inner=""
             ;;
         "map merge")
-            words="--output --force --max-bytes -h --help"
+            words="--output --force --max-memory -h --help"
             inner=""
             ;;
         "map compress")
-            words="--error --max-bytes -h --help"
+            words="--error --max-memory -h --help"
             inner=""
             ;;
         "map ls")
@@ -109,55 +113,55 @@ _bloomery() {
             inner=""
             ;;
         "seen")
-            words="--window --error --key --time --time-unit --skew -d --delimiter --json-lines -0 --on-bad --only-repeats --count --refresh --stats --json --state --engine --capacity --max-bytes --max-memory --on-full --seed -h --help"
+            words="--window --error --key --time --time-unit --skew -d --delimiter --json-lines -0 --on-bad --only-repeats --count --refresh --stats --json --state --engine --capacity --max-memory --on-full --seed -h --help"
             inner=""
             ;;
         "index build")
-            words="--error --engine --units --unit-capacity --group --segmented --fixed --seed -0 --whole --key -d --delimiter --words --like --max-bytes -r --skip --files0-from --force -h --help"
+            words="--error --engine --units --unit-capacity --group --segmented --fixed --seed -0 --whole --key -d --delimiter --words --like --max-memory -r --skip --files0-from --force -h --help"
             inner=""
             ;;
         "index locate")
-            words="--confirm --json -0 --max-bytes -h --help"
+            words="--confirm --json -0 --max-memory -h --help"
             inner=""
             ;;
         "index add")
-            words="-r --skip --files0-from --max-bytes -h --help"
+            words="-r --skip --files0-from --max-memory -h --help"
             inner=""
             ;;
         "index refresh")
-            words="--all --skip --drop-gone --max-bytes -h --help"
+            words="--all --skip --drop-gone --max-memory -h --help"
             inner=""
             ;;
         "index del")
-            words="--from -0 --max-bytes -h --help"
+            words="--from -0 --max-memory -h --help"
             inner=""
             ;;
         "index unit")
-            words="--error --engine --units --unit-capacity --group --segmented --fixed --seed -0 --whole --key -d --delimiter --words --like --max-bytes --name -h --help"
+            words="--error --engine --units --unit-capacity --group --segmented --fixed --seed -0 --whole --key -d --delimiter --words --like --max-memory --name -h --help"
             inner=""
             ;;
         "index install")
-            words="--max-bytes -h --help"
+            words="--max-memory -h --help"
             inner=""
             ;;
         "index info")
-            words="--files -0 --json --max-bytes -h --help"
+            words="--files -0 --json --max-memory -h --help"
             inner=""
             ;;
         "index check")
-            words="--all -0 --json --max-bytes -h --help"
+            words="--all -0 --json --max-memory -h --help"
             inner=""
             ;;
         "flows")
-            words="--key --engine --error --flows --idle --linger --filter --interface --duration --interval --packets --alerts --json --csv --check --syn-flood --reflection --reset-storm --port-scan --suspects --top --max-memory --seed -h --help"
+            words="--key --engine --error --capacity --idle --linger --filter --interface --duration --interval --packets --alerts --json --csv --check --syn-flood --reflection --reset-storm --port-scan --suspects --top --max-memory --seed -h --help"
             inner=""
             ;;
         "dedup init")
-            words="--chunk --hash --compress --index -h --help"
+            words="--chunk --hash --compress --engine -h --help"
             inner=""
             ;;
         "dedup put")
-            words="--exclude --no-cache --time --json -q -h --help"
+            words="--exclude --no-cache --timestamp --json -q -h --help"
             inner=""
             ;;
         "dedup get")
@@ -193,7 +197,7 @@ _bloomery() {
             inner=""
             ;;
         "serve")
-            words="--port --dir --appendonly --maxmemory --log --config --server --module --dry-run -h --help"
+            words="--port --dir --appendonly --max-memory --log --config --server --module --dry-run -h --help"
             inner=""
             ;;
         "cluster up")
@@ -204,12 +208,12 @@ _bloomery() {
             words="--sample --json -h --help"
             inner=""
             ;;
-        "cluster down")
-            words="--dir -h --help"
+        "cluster balance")
+            words="--map --by --max-moves --dry-run --watch --sample --json --repair -h --help"
             inner=""
             ;;
-        "balance")
-            words="--map --by --max-moves --dry-run --watch --sample --json --repair -h --help"
+        "cluster down")
+            words="--dir -h --help"
             inner=""
             ;;
         "demo once")
@@ -218,7 +222,7 @@ _bloomery() {
             ;;
         "")
             words="-h --help -V --version"
-            inner="plan map seen index flows dedup serve cluster balance demo help"
+            inner="plan map seen index flows dedup serve cluster demo help"
             ;;
         "map")
             words="-h --help"
@@ -234,7 +238,7 @@ _bloomery() {
             ;;
         "cluster")
             words="-h --help"
-            inner="up status down"
+            inner="up status balance down"
             ;;
         "demo")
             words="-h --help"

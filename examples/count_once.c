@@ -2,7 +2,7 @@
  * Clients send reports over a network that loses acknowledgements, and retry each one until it is
  * acknowledged. The table recognises the retries.
  */
-#include <bloomery/counter.h>
+#include <bloomery/counters.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,28 +10,28 @@
 enum { CLIENTS = 50, REPORTS = 4000, LOST = 6 /* % of acknowledgements */ };
 
 /* All attempts to send a report have the same id: the client and the number of the report. */
-static bry_status report(bry_counter *counters, uint32_t client, uint32_t number, uint64_t now,
-                         bry_counter_outcome *outcome)
+static bry_status report(bry_counters *counters, uint32_t client, uint32_t number, uint64_t now,
+                         bry_counters_outcome *outcome)
 {
     const uint32_t who[2] = {client, number};
-    return bry_counter_apply_key(counters, who, sizeof who, "reports", 7, 1, now, outcome, NULL);
+    return bry_counters_apply_key(counters, who, sizeof who, "reports", 7, 1, now, outcome, NULL);
 }
 
 int main(void)
 {
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
     options.window = 30000; /* ms: no client retries for longer */
     options.capacity = 150000; /* reports in that time */
     options.seed = 1; /* the same in every run; random by default */
 
-    bry_counter *counters = NULL;
-    bry_status status = bry_counter_create(&options, &counters);
+    bry_counters *counters = NULL;
+    bry_status status = bry_counters_create(&options, &counters);
     uint64_t sent = 0, now = 1000, chance = 1;
     for (uint32_t number = 0; number < REPORTS && status == BRY_OK; number++, now += 10) {
         for (uint32_t client = 0; client < CLIENTS && status == BRY_OK; client++) {
             uint64_t wait = 0;
             do { /* until the acknowledgement arrives */
-                bry_counter_outcome outcome;
+                bry_counters_outcome outcome;
                 status = report(counters, client, number, now + wait, &outcome);
                 sent++;
                 wait += 1;
@@ -41,18 +41,18 @@ int main(void)
     }
     if (status != BRY_OK) {
         fprintf(stderr, "%s: %s\n", bry_status_word(status), bry_status_text(status));
-        bry_counter_destroy(counters);
+        bry_counters_destroy(counters);
         return 3;
     }
-    int64_t counted;
-    bry_counter_get(counters, "reports", 7, &counted);
-    bry_counter_stats stats;
-    bry_counter_get_stats(counters, &stats);
+    int64_t counted = 0;
+    bry_counters_get(counters, "reports", 7, &counted);
+    bry_counters_stats stats;
+    bry_counters_get_stats(counters, &stats);
     printf("made:     %d reports\n", CLIENTS * REPORTS);
     printf("received: %" PRIu64 ", %.1f %% more\n", sent,
            100.0 * (double)sent / (CLIENTS * REPORTS) - 100);
     printf("counted:  %" PRId64 ", with %" PRIu64 " repeats ignored\n", counted, stats.repeats);
     printf("expected: %.1g reports lost, in %" PRIu64 " bytes\n", stats.expected_lost, stats.bytes);
-    bry_counter_destroy(counters);
+    bry_counters_destroy(counters);
     return counted == (int64_t)CLIENTS * REPORTS ? 0 : 1;
 }

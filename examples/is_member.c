@@ -25,6 +25,7 @@ int main(void)
     const char *path = "is_member.bloomery";
     bry_filter_options options = BRY_FILTER_OPTIONS;
     options.capacity = KEYS;
+    options.fixed = 1; /* there will be no more: the fastest engine */
     options.error = 0.01;
 
     bry_filter_shape shape;

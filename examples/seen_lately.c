@@ -28,8 +28,28 @@ int main(void)
             printf("%3" PRIu64 " s  %-11s  %s\n", alarms[i].ms / 1000, alarms[i].text,
                    was == BRY_PRESENT ? "seen" : "new");
     }
+    /* The program may end here, and go on later with what the window remembers. */
+    const char *path = "seen_lately.bloomery";
+    if (status == BRY_OK)
+        status = bry_window_save_file(window, path, NULL);
+    if (status == BRY_OK) {
+        bry_window_destroy(window);
+        window = NULL;
+        status = bry_window_load_file(path, NULL, &window);
+    }
+    bry_window_generation parts[16];
+    size_t n = status == BRY_OK ? bry_window_generations(window, parts, 16) : 0;
+    for (size_t i = 0; i < n && i < 16; i++)
+        if (parts[i].items)
+            printf("remembered since %" PRIu64 " s: %" PRIu64 "\n",
+                   (parts[i].begin - 1000000) / 1000, parts[i].items);
+    if (status == BRY_OK) {
+        printf("%" PRIu64 " bytes\n", bry_window_bytes(window));
+        bry_window_clear(window); /* the alarms were dealt with: report them if they come again */
+    }
     if (status != BRY_OK)
         fprintf(stderr, "%s: %s\n", bry_status_word(status), bry_status_text(status));
     bry_window_destroy(window);
+    remove(path);
     return status == BRY_OK ? 0 : 3;
 }

@@ -50,9 +50,26 @@ int main(void)
         look_for(index, "owl");
         look_for(index, "plum");
         look_for(index, "granite");
+        /* Two small units become one: trees.txt was appended to fruit.txt. */
+        status = bry_index_merge_units(index, 0, 1);
+        look_for(index, "oak");
+    }
+    const char *path = "which_file.bloomery";
+    if (status == BRY_OK)
+        status = bry_index_save_file(index, path, NULL);
+    if (status == BRY_OK) {
+        bry_index_clear(index); /* for other files */
+        look_for(index, "oak");
+        bry_index_destroy(index);
+        index = NULL;
+        status = bry_index_load_file(path, NULL, &index);
+    }
+    if (status == BRY_OK) {
+        look_for(index, "oak");
     } else {
         fprintf(stderr, "%s: %s\n", bry_status_word(status), bry_status_text(status));
     }
     bry_index_destroy(index);
+    remove(path);
     return status == BRY_OK ? 0 : 3;
 }

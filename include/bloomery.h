@@ -3,7 +3,7 @@
 #define BLOOMERY_H
 
 #include <bloomery/base.h>
-#include <bloomery/counter.h>
+#include <bloomery/counters.h>
 #include <bloomery/filter.h>
 #include <bloomery/hash.h>
 #include <bloomery/index.h>

@@ -50,7 +50,7 @@ typedef struct bry__paper_fbf {
     uint64_t kept; /* ms after its end when a period is dropped, however many filters there are */
     bry__paper_filter *oldest, *present, *newest;
     uint64_t row; /* filters from oldest to newest */
-    uint32_t count; /* filters that Algorithm 3 wants, */
+    uint32_t count; /* filters that Algorithm 3 wants */
     uint64_t period, due; /* its t in ms, and the end of the present period */
     uint64_t second; /* the last one that Algorithm 3 has judged */
     uint64_t time;

@@ -17,8 +17,14 @@ const char *text_number(double number, char out[TEXT_NUMBER_SIZE])
 
 const char *text_rounded(double number, char out[TEXT_NUMBER_SIZE])
 {
-    char text[16];
-    snprintf(text, sizeof text, "%.3g", number);
+    snprintf(out, TEXT_NUMBER_SIZE, "%.6g", number);
+    return out;
+}
+
+const char *text_with_point(double number, char out[TEXT_NUMBER_SIZE])
+{
+    char text[TEXT_NUMBER_SIZE - 4];
+    snprintf(text, sizeof text, "%.6g", number);
     size_t whole = strcspn(text, "e");
     const char *point = memchr(text, '.', whole) ? "" : ".0";
     snprintf(out, TEXT_NUMBER_SIZE, "%.*s%s%s", (int)whole, text, point, text + whole);

@@ -9,9 +9,12 @@
 /* The shortest decimal that reads back as the same number: 0.0005, 1e-09. Returns `out`. */
 const char *text_number(double number, char out[TEXT_NUMBER_SIZE]);
 
-/* Three digits, and always a point: 0.01, 1.0e-06. Clients parse a value of INFO as a
- * floating-point number only if it has a point. Returns `out`. */
+/* Six significant digits, for people: 0.00075, 1e-09. Returns `out`. */
 const char *text_rounded(double number, char out[TEXT_NUMBER_SIZE]);
+
+/* The same, and always with a point: 0.00075, 1.0e-09. Clients parse a value of INFO as a
+ * floating-point number only if it has a point. Returns `out`. */
+const char *text_with_point(double number, char out[TEXT_NUMBER_SIZE]);
 
 /* Bytes, to three digits: "280 B", "11.8 MiB". */
 typedef struct text_size {

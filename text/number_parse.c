@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define MOST_DIGITS 40 /* more than any number needs; longer text is an error */
 #define MOST_EXPONENT 1000
@@ -16,7 +15,10 @@ static const char too_large[] = "is too large";
 static const char too_long[] = "has too many digits";
 static const char not_whole[] = "is not a whole number";
 static const char not_count[] = "is not a count such as 5000, 64k, 10M, 1e6 or 2^20";
-static const char not_bytes[] = "is not a size such as 4096, 64mb or 1gb";
+static const char not_bytes[] = "is not a size such as 4096, 64mb, 64MiB or 1gb";
+static const char minutes_not_count[] = "ends in m, which means minutes: write M for millions";
+static const char minutes_not_bytes[] =
+    "ends in m, which means minutes: write mb (2^20 bytes) or M (10^6 bytes)";
 static const char not_span[] = "is not a time such as 100ms, 60s, 5m, 1h or 7d";
 static const char not_span_or_ms[] = "is not a time such as 60000 (milliseconds), 100ms, 60s, "
                                      "5min, 1h or 7d, its unit in lower case";
@@ -156,30 +158,36 @@ static const char *parse_power(const written *base, const char *otherwise, uint6
     return NULL;
 }
 
-static bool rest_is(const char *at, const char *end, const char *word)
-{
-    size_t len = strlen(word);
-    return (size_t)(end - at) == len && strncasecmp(at, word, len) == 0;
-}
-
-/* The multiplier that the whole rest of the text names; 0: none. */
+/*
+ * The multiplier that the whole rest of the text names; 0: none. With a B the letters may be in any
+ * case and all units are powers of 1024. Without one, letters are read as they are written, because
+ * m is minutes.
+ */
 static uint64_t scale_of(const written *number, bool bytes)
 {
-    static const char letters[] = "kmgt";
+    static const char letters[] = "kMGT";
     const char *rest = number->rest, *end = number->end;
-    char letter = (char)(byte_at(rest, end) | 0x20);
-    const char *found = rest < end ? strchr(letters, letter) : NULL;
-    if (!found)
-        return rest == end || (bytes && rest_is(rest, end, "b")) ? 1 : 0;
+    bool with_b = bytes && rest < end && (end[-1] == 'b' || end[-1] == 'B');
+    end -= with_b;
+    if (rest == end)
+        return 1;
+    size_t power = 0;
+    for (; letters[power] && *rest != letters[power]; power++)
+        if ((with_b || letters[power] == 'k') && (*rest | 0x20) == (letters[power] | 0x20))
+            break;
     rest++;
-    bool binary =
-        rest_is(rest, end, "i") || (bytes && (rest_is(rest, end, "b") || rest_is(rest, end, "ib")));
-    if (rest != end && !binary)
+    bool with_i = rest < end && (*rest == 'i' || (with_b && *rest == 'I'));
+    if (!letters[power] || rest + with_i != end)
         return 0;
     uint64_t scale = 1;
-    for (const char *at = letters; at <= found; at++)
-        scale *= binary ? 1024 : 1000;
+    for (size_t i = 0; i <= power; i++)
+        scale *= with_b || with_i ? 1024 : 1000;
     return scale;
+}
+
+static bool is_minutes(const written *number)
+{
+    return number->end - number->rest == 1 && *number->rest == 'm';
 }
 
 static const char *parse_scaled(const char *text, size_t len, bool bytes, uint64_t *value)
@@ -191,6 +199,8 @@ static const char *parse_scaled(const char *text, size_t len, bool bytes, uint64
         return problem;
     if (byte_at(number.rest, number.end) == '^')
         return parse_power(&number, otherwise, value);
+    if (is_minutes(&number))
+        return bytes ? minutes_not_bytes : minutes_not_count;
     uint64_t scale = scale_of(&number, bytes);
     return scale ? whole_number(&number, scale, value) : otherwise;
 }

@@ -1,12 +1,13 @@
 /*
  * Numbers as people type them, for the programs and the server. Whole numbers are computed exactly,
  * never through floating point: 1.5k is 1500, and 2^64 is refused instead of becoming something
- * near it. Units are read in any case, except those of time, which are in lower case.
+ * near it. A unit means one thing everywhere: 5m is five minutes, and an error as a count or size.
  *
- *   count   5000   10M   64k   1e6   2^20   16Ki    k M G T: powers of 1000; Ki Mi Gi Ti: of 1024
- *   bytes   4096   64m   64MB  64MiB 1gb            without B as counts; kB MB GB TB: powers of
- *                                                   1024, as in a server's configuration file
- *   span    100ms  60s   5m    1h    7d             in milliseconds; m is min
+ *   count   5000   10M   64k   1e6   2^20   16Ki    k M G T: powers of 1000; Ki Mi Gi Ti: of 1024;
+ *                                                   as written here, except that K is k
+ *   bytes   4096   64MB  64mb  64MiB 1gb   64M      without B as counts; kB MB GB TB and KiB MiB GiB
+ *                                                   TiB: powers of 1024, in any case
+ *   span    100ms  60s   5m    1h    7d             in milliseconds; m is min; in lower case
  *   share   0.001  0.1%  1e-3                       above 0 and below 1
  *   plain   1041                                    digits only: what programs generate
  *   moment  1700000000000                           the same, milliseconds since an epoch

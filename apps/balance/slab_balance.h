@@ -29,7 +29,8 @@ typedef struct balance_slab {
 } balance_slab;
 
 typedef struct balance_step {
-    uint32_t from, to; /* servers */
+    uint32_t from; /* The server that gives the slab. */
+    uint32_t to; /* The server that takes it. */
     uint32_t slab; /* moves from `from` to `to` */
     uint32_t back; /* moves from `to` to `from`; BALANCE_NONE: no slab does */
     double rho; /* afterwards */

@@ -7,7 +7,8 @@
 enum { ANOMALIES_PER_SECOND = 100 };
 
 /* Names and addresses contain nothing that JSON would have to escape. */
-static void begin_alert_line(FILE *out, const char *type, const flow_seen *seen, const char *reason)
+static void begin_alert_line(FILE *out, const char *type, const flow_sighting *seen,
+                             const char *reason)
 {
     const flow_packet *packet = seen->packet;
     flow_text source = flow_address_text(packet->source, packet->is_ipv6);
@@ -28,7 +29,7 @@ static void end_alert_line(flow_alerts *alerts)
     alerts->written++;
 }
 
-void flow_alerts_detected(flow_alerts *alerts, const flow_detected *detected)
+void flow_alerts_detected(flow_alerts *alerts, const flow_detection *detected)
 {
     if (!alerts->out)
         return;
@@ -41,7 +42,7 @@ void flow_alerts_detected(flow_alerts *alerts, const flow_detected *detected)
     end_alert_line(alerts);
 }
 
-void flow_alerts_seen(flow_alerts *alerts, const flow_seen *seen)
+void flow_alerts_seen(flow_alerts *alerts, const flow_sighting *seen)
 {
     if (!alerts->out || seen->note == FLOW_FINE)
         return;

@@ -19,7 +19,8 @@
 
 typedef struct flow_alerts {
     FILE *out; /* line-buffered, for whoever follows it; NULL: nothing is written */
-    uint64_t written, suppressed;
+    uint64_t written; /* Lines written. */
+    uint64_t suppressed; /* Lines not written, because there were too many. */
     int problem; /* errno of a write that failed */
     struct {
         uint64_t second;
@@ -27,7 +28,7 @@ typedef struct flow_alerts {
     } anomalies[FLOW_NOTES]; /* lines of this second */
 } flow_alerts;
 
-void flow_alerts_detected(flow_alerts *alerts, const flow_detected *detected);
-void flow_alerts_seen(flow_alerts *alerts, const flow_seen *seen); /* if it has a note */
+void flow_alerts_detected(flow_alerts *alerts, const flow_detection *detected);
+void flow_alerts_seen(flow_alerts *alerts, const flow_sighting *seen); /* if it has a note */
 
 #endif

@@ -33,7 +33,7 @@ static void take_packet(u_char *opaque, const struct pcap_pkthdr *header, const 
 {
     flow_capture *capture = (flow_capture *)(void *)opaque;
     flow_packet *packet = flow_tracker_room(capture->tracker);
-    flow_parsed parsed =
+    flow_packet_kind parsed =
         flow_packet_parse(capture->link, bytes, header->caplen, header->len, packet);
     capture->counts.packets++;
     capture->counts.bytes += header->len;
@@ -64,11 +64,11 @@ static int set_filter(const flow_capture *capture, const char *name)
     if (!capture->filter)
         return CLI_GO_ON;
     if (pcap_compile(capture->pcap, &program, capture->filter, 1, PCAP_NETMASK_UNKNOWN) != 0)
-        return cli_fail(BRY_E_BADDATA, "--filter: %s (%s)", pcap_geterr(capture->pcap), name);
+        return cli_fail("--filter: %s (%s)", pcap_geterr(capture->pcap), name);
     int set = pcap_setfilter(capture->pcap, &program);
     pcap_freecode(&program);
     if (set != 0)
-        return cli_fail(BRY_E_IO, "--filter: %s (%s)", pcap_geterr(capture->pcap), name);
+        return cli_fail("--filter: %s (%s)", pcap_geterr(capture->pcap), name);
     return CLI_GO_ON;
 }
 
@@ -93,7 +93,7 @@ static int capture_failed(const flow_capture *capture, const char *name, const c
 {
     const char *advice = "";
     if (strstr(problem, "file header bytes, only got 0"))
-        problem = "empty: not even the header of a capture";
+        problem = "empty, not a capture";
     if (strstr(problem, "different from the type of the first interface"))
         advice = "; libpcap reads no file whose interfaces have different link types: split it, "
                  "for example with editcap or tshark";
@@ -105,7 +105,7 @@ static int capture_failed(const flow_capture *capture, const char *name, const c
                  "bloomery flows";
     else if (strstr(problem, "truncated"))
         advice = capture->counts.packets ? "; the packets before were read" : "";
-    return cli_fail(BRY_E_BADDATA, "%s: %s%s", name, problem, advice);
+    return cli_fail("%s: %s%s", name, problem, advice);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -126,15 +126,15 @@ int flow_capture_file(flow_capture *capture, const char *path)
     char problem[PCAP_ERRBUF_SIZE];
     static char buffers[2][FILE_BUFFER]; /* standard input keeps its own */
     bool is_stream = cli_is_stream(path);
-    cli_quoted quoted = cli_quote(path);
-    const char *name = is_stream ? "standard input" : quoted.text;
+    cli_quotation named = cli_name(path);
+    const char *name = named.text;
     if (is_stream && isatty(STDIN_FILENO) == 1)
-        return cli_fail(BRY_E_IO, "standard input is a terminal, not a capture");
+        return cli_fail("standard input is a terminal, not a capture");
     FILE *file = is_stream ? stdin : fopen(path, "rbe");
     if (!file && *capture->stop) /* which ended the wait for the writer of a FIFO */
         return CLI_GO_ON;
     if (!file)
-        return cli_fail(BRY_E_IO, "%s: %s", name, strerror(errno));
+        return cli_fail("%s: %s", name, strerror(errno));
     setvbuf(file, buffers[is_stream], _IOFBF, sizeof buffers[is_stream]);
     __fsetlocking(file, FSETLOCKING_BYCALLER); /* no lock for each read: there is one thread */
     capture->pcap = pcap_fopen_offline(file, problem);
@@ -160,16 +160,14 @@ int flow_capture_file(flow_capture *capture, const char *path)
 static int activate_failed(const flow_capture *capture, const char *interface, int status)
 {
     const char *detail = pcap_geterr(capture->pcap);
-    cli_quoted name = cli_quote(interface);
+    cli_quotation name = cli_name(interface);
     if (status == PCAP_ERROR_NO_SUCH_DEVICE)
-        return cli_fail(BRY_E_IO, "there is no interface %s; \"ip link\" lists them", name.text);
+        return cli_fail("%s: no such interface; \"ip link\" lists them", name.text);
     if (status == PCAP_ERROR_PERM_DENIED || status == PCAP_ERROR_PROMISC_PERM_DENIED)
-        return cli_fail(BRY_E_IO,
-                        "%s: no permission to capture: run it as root, or with the "
-                        "capability CAP_NET_RAW",
+        return cli_fail("%s: no permission to capture; run as root or with the capability "
+                        "CAP_NET_RAW",
                         name.text);
-    return cli_fail(BRY_E_IO, "%s: %s%s%s", name.text, pcap_statustostr(status),
-                    *detail ? ": " : "", detail);
+    return cli_fail("%s: %s%s%s", name.text, pcap_statustostr(status), *detail ? ": " : "", detail);
 }
 
 int flow_capture_open_live(flow_capture *capture, const flow_live_options *options)
@@ -177,7 +175,7 @@ int flow_capture_open_live(flow_capture *capture, const flow_live_options *optio
     char problem[PCAP_ERRBUF_SIZE];
     pcap_t *pcap = pcap_create(options->interface, problem);
     if (!pcap)
-        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(options->interface).text, problem);
+        return cli_fail("%s: %s", cli_name(options->interface).text, problem);
     capture->pcap = pcap;
     pcap_set_snaplen(pcap, SNAPLEN);
     pcap_set_promisc(pcap, 1);
@@ -187,8 +185,8 @@ int flow_capture_open_live(flow_capture *capture, const flow_live_options *optio
     if (status < 0)
         return activate_failed(capture, options->interface, status);
     if (pcap_setnonblock(pcap, 1, problem) != 0)
-        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(options->interface).text, problem);
-    int code = begin_capture(capture, cli_quote(options->interface).text);
+        return cli_fail("%s: %s", cli_name(options->interface).text, problem);
+    int code = begin_capture(capture, cli_name(options->interface).text);
     capture->counts.files += code == CLI_GO_ON;
     return code;
 }
@@ -202,7 +200,7 @@ int flow_capture_poll(flow_capture *capture, bool *more)
     flow_tracker_flush(capture->tracker);
     *more = got >= 0 && !*capture->stop;
     if (got == PCAP_ERROR && !*capture->stop)
-        return cli_fail(BRY_E_IO, "%s", pcap_geterr(capture->pcap));
+        return cli_fail("%s", pcap_geterr(capture->pcap));
     return CLI_GO_ON;
 }
 

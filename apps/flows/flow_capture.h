@@ -15,7 +15,8 @@ typedef struct flow_capture_counts {
     uint64_t parsed[FLOW_PARSED_KINDS];
     uint64_t files; /* or interfaces, that were opened */
     bool has_drops; /* of an interface, like the following */
-    uint64_t dropped, dropped_by_interface;
+    uint64_t dropped; /* Packets dropped by the system. */
+    uint64_t dropped_by_interface; /* Packets dropped by the interface. */
 } flow_capture_counts;
 
 typedef struct flow_capture {

@@ -28,11 +28,18 @@ typedef struct flow_clock {
     uint64_t now; /* microseconds; starts with the first packet and never goes back */
     uint64_t latest; /* time of the latest packet, as the capture has it */
     uint64_t due; /* the value of `now` at which the next tick begins */
-    uint64_t idle_unit, linger_unit, idle_start, linger_start; /* microseconds */
+    uint64_t idle_unit; /* Length of a tick of idle flows, in microseconds. */
+    uint64_t linger_unit; /* Length of a tick of ended flows, in microseconds. */
+    uint64_t idle_start; /* When the current tick of idle flows began, in microseconds. */
+    uint64_t linger_start; /* When the current tick of ended flows began, in microseconds. */
     uint64_t idle; /* packets further back in time set the clock back */
-    unsigned idle_tick, linger_tick; /* now */
-    unsigned refresh_age, idle_age, linger_age; /* deleted when older than the last two */
-    uint64_t sweep_unit, sweep_start; /* microseconds */
+    unsigned idle_tick; /* The current tick of idle flows. */
+    unsigned linger_tick; /* The current tick of ended flows. */
+    unsigned refresh_age; /* From this age on, a packet stores the tick of its flow again. */
+    unsigned idle_age; /* An idle flow with a higher age has expired. */
+    unsigned linger_age; /* An ended flow with a higher age has expired. */
+    uint64_t sweep_unit; /* Time between two sweeps, in microseconds. */
+    uint64_t sweep_start; /* When the last sweep began, in microseconds. */
     bool sweeps; /* this tick is one in which tables are swept */
     bool started;
     uint64_t late; /* packets before the latest one */

@@ -38,7 +38,7 @@ static void enter_interval(flow_suspect *suspect, uint64_t now, unsigned seconds
 }
 
 static void raise_alert(flow_detector *detector, flow_suspect *suspect, flow_attack attack,
-                        const flow_seen *seen)
+                        const flow_sighting *seen)
 {
     flow_tally *tally = &suspect->tallies[attack];
     if (tally->alerts > 0 && seen->now - tally->alerted_at < (uint64_t)QUIET_SECONDS * SECOND)
@@ -48,12 +48,12 @@ static void raise_alert(flow_detector *detector, flow_suspect *suspect, flow_att
     detector->alerts[attack]++;
     if (detector->alert)
         detector->alert(detector->context,
-                        &(flow_detected){attack, suspect, seen, (uint64_t)tally->here});
+                        &(flow_detection){attack, suspect, seen, (uint64_t)tally->here});
 }
 
 /* One more event of this kind; the caller has entered the interval. */
 static void tally_event(flow_detector *detector, flow_suspects *suspects, flow_suspect *suspect,
-                        flow_attack attack, const flow_seen *seen)
+                        flow_attack attack, const flow_sighting *seen)
 {
     flow_tally *tally = &suspect->tallies[attack];
     tally->total++;
@@ -67,7 +67,7 @@ static void tally_event(flow_detector *detector, flow_suspects *suspects, flow_s
         raise_alert(detector, suspect, attack, seen);
 }
 
-static void see_target(flow_detector *detector, flow_attack attack, const flow_seen *seen)
+static void see_target(flow_detector *detector, flow_attack attack, const flow_sighting *seen)
 {
     const flow_packet *packet = seen->packet;
     flow_suspect *target =
@@ -77,7 +77,7 @@ static void see_target(flow_detector *detector, flow_attack attack, const flow_s
     tally_event(detector, &detector->targets, target, attack, seen);
 }
 
-static void see_probe(flow_detector *detector, const flow_seen *seen)
+static void see_probe(flow_detector *detector, const flow_sighting *seen)
 {
     const flow_packet *packet = seen->packet;
     flow_suspect *source =
@@ -110,7 +110,7 @@ static void take_back(flow_suspects *suspects, const uint8_t *address, bool is_i
     flow_suspects_weigh(suspects, suspect);
 }
 
-static void see_handshake(flow_detector *detector, const flow_seen *seen)
+static void see_handshake(flow_detector *detector, const flow_sighting *seen)
 {
     const flow_packet *packet = seen->packet;
     bool forth = seen->side == FLOW_INITIATOR;
@@ -120,7 +120,7 @@ static void see_handshake(flow_detector *detector, const flow_seen *seen)
               FLOW_PORT_SCAN);
 }
 
-void flow_detector_see(flow_detector *detector, const flow_seen *seen)
+void flow_detector_see(flow_detector *detector, const flow_sighting *seen)
 {
     bool shakes = seen->before == FLOW_SYN_SEEN || seen->before == FLOW_SYN_ACK_SEEN;
     if (seen->after == FLOW_ESTABLISHED && shakes)

@@ -16,12 +16,12 @@
 #include "apps/flows/flow_suspects.h"
 #include "apps/flows/flow_tracker.h"
 
-typedef struct flow_detected {
+typedef struct flow_detection {
     flow_attack attack;
     const flow_suspect *suspect; /* the target, or the source of a scan */
-    const flow_seen *seen; /* the packet that reached the threshold */
+    const flow_sighting *seen; /* the packet that reached the threshold */
     uint64_t count; /* in the interval, so far */
-} flow_detected;
+} flow_detection;
 
 typedef struct flow_thresholds {
     uint64_t per_interval[FLOW_ATTACKS];
@@ -38,9 +38,10 @@ typedef struct flow_thresholds {
 
 typedef struct flow_detector {
     flow_thresholds thresholds;
-    flow_suspects targets, sources;
+    flow_suspects targets; /* Who is attacked. */
+    flow_suspects sources; /* Who attacks. */
     uint64_t alerts[FLOW_ATTACKS];
-    void (*alert)(void *context, const flow_detected *detected); /* may be NULL */
+    void (*alert)(void *context, const flow_detection *detected); /* may be NULL */
     void *context;
 } flow_detector;
 
@@ -50,6 +51,6 @@ unsigned flow_attack_seconds(flow_attack attack);
 bry_status flow_detector_init(flow_detector *detector, uint64_t addresses, uint64_t seed,
                               const bry_allocator *allocator);
 void flow_detector_free(flow_detector *detector);
-void flow_detector_see(flow_detector *detector, const flow_seen *seen);
+void flow_detector_see(flow_detector *detector, const flow_sighting *seen);
 
 #endif

@@ -65,7 +65,8 @@ typedef struct flow_engine_options {
 } flow_engine_options;
 
 typedef struct flow_engine_facts {
-    uint64_t flows, bytes;
+    uint64_t flows; /* Flows in the table. */
+    uint64_t bytes; /* Memory of the table. */
     bry_map_errors bound; /* promised; all 0 for exact */
     bry_map_errors estimated; /* now */
     uint64_t ghosts; /* kbf */

@@ -66,7 +66,7 @@ static void compact_flow_facts(const flow_engine *engine, flow_engine_facts *fac
     *facts = (flow_engine_facts){
         .flows = stats.items,
         .bytes = stats.bytes + sizeof *flows,
-        .bound = stats.promised,
+        .bound = stats.planned,
         .estimated = stats.estimated,
     };
 }

@@ -2,8 +2,8 @@
  * Flows in two maps of engine kbf. A kbf cannot be swept, because its cells do not show which keys
  * are there, and it can delete a key only if it is known. So flows that have ended wait in a queue
  * with their hashes, and the others expire with the map that they are in: new flows are added to
- * the young map, a flow that is seen again moves there, and at each idle tick the old map is emptied
- * and becomes the young one.
+ * the young map, a flow that is seen again moves there, and at each idle tick the old map is
+ * emptied and becomes the young one.
  *
  *   idle tick   1          2          3
  *   young       a b c      d a        e        a was seen again in tick 2
@@ -111,7 +111,7 @@ static void remember_ended(kbf_flows *flows, bry_hash hash, unsigned tick)
     queue->flows[(queue->first + queue->count++) & (queue->room - 1)] = (ended_flow){hash, tick};
 }
 
-/* A flow that has begun anew, and may have ended again later, is not deleted. */
+/* A flow that has begun again, and may have ended again later, is not deleted. */
 static bool delete_ended(bry_map *map, const ended_flow *flow)
 {
     bry_map_value value;
@@ -191,9 +191,9 @@ static void kbf_facts(const flow_engine *engine, flow_engine_facts *facts)
         .flows = young.items + old.items,
         .bytes = young.bytes + old.bytes + sizeof *flows +
                  flows->ended.room * sizeof *flows->ended.flows,
-        .bound = young.promised,
+        .bound = young.planned,
         .estimated = young.items > old.items ? young.estimated : old.estimated,
-        .ghosts = young.ghosts + old.ghosts,
+        .ghosts = young.kbf.ghosts + old.kbf.ghosts,
     };
     /* A new flow is looked for in both maps. */
     facts->bound.false_positive *= 2;

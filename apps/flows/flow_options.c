@@ -58,14 +58,15 @@ static int check_flow_options(flow_options *asked)
     if (code != CLI_GO_ON)
         return code;
     if (asked->json && asked->csv)
-        return cli_misuse(flows_command, "--json and --csv exclude each other");
+        return cli_misuse(flows_command, "--json cannot be combined with --csv");
     if (asked->interface && asked->files > 0)
-        return cli_misuse(flows_command, "--interface and files exclude each other");
+        return cli_misuse(flows_command, "--interface cannot be combined with files");
     if (!asked->interface && (asked->duration || asked->interval))
         return cli_misuse(flows_command, "--%s requires --interface",
                           asked->duration ? "duration" : "interval");
     if (asked->check && asked->engine == FLOW_EXACT)
-        return cli_misuse(flows_command, "--check compares an engine with exact; choose another");
+        return cli_misuse(flows_command,
+                          "--check compares with engine exact; choose another --engine");
     if (asked->suspects > MOST_SUSPECTS)
         return cli_misuse(flows_command, "--suspects takes at most %llu",
                           (unsigned long long)MOST_SUSPECTS);
@@ -114,7 +115,7 @@ int flow_options_read(flow_options *asked, int argc, char **argv)
         {"engine", CLI_TEXT, "E", "compact (default), kbf or exact", &said.engine, 0},
         {"error", CLI_SHARE, "P", "permitted error of the engine (default 0.001)", &asked->error,
          0},
-        {"flows", CLI_COUNT, "N", "flows at a time to plan for (default 1M; kbf 100k)",
+        {"capacity", CLI_COUNT, "N", "flows at a time to plan for (default 1M; kbf 100k)",
          &asked->flows, 0},
         {"idle", CLI_SPAN, "T", "a flow without packets expires after T (default 120s)",
          &asked->idle, 0},

@@ -13,11 +13,20 @@ typedef struct flow_options {
     uint64_t flows; /* to plan for */
     double error;
     uint64_t seed;
-    uint64_t idle, linger; /* milliseconds */
-    bool check, json, csv, quiet;
-    const char *filter, *interface, *alerts;
-    uint64_t packets, duration, interval; /* 0: no limit; milliseconds */
-    uint64_t suspects, top;
+    uint64_t idle; /* Milliseconds after which an idle flow is forgotten. */
+    uint64_t linger; /* Milliseconds after which an ended flow is forgotten. */
+    bool check; /* --check */
+    bool json; /* --json */
+    bool csv; /* --csv */
+    bool quiet; /* --quiet */
+    const char *filter; /* --filter */
+    const char *interface; /* --interface */
+    const char *alerts; /* --alerts */
+    uint64_t packets; /* Packets to read; 0: no limit. */
+    uint64_t duration; /* Milliseconds to capture; 0: no limit. */
+    uint64_t interval; /* Milliseconds between two displays. */
+    uint64_t suspects; /* Addresses that are remembered. */
+    uint64_t top; /* Addresses that are listed. */
     flow_thresholds thresholds;
     uint64_t max_memory;
     size_t files; /* the first words of argv */

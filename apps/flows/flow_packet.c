@@ -34,7 +34,7 @@ static void skip_header(packet_rest *rest, size_t bytes)
 }
 
 /* Too short: was it cut by the capture, or sent like that? */
-static flow_parsed shorter_than(const packet_rest *rest, size_t bytes)
+static flow_packet_kind shorter_than(const packet_rest *rest, size_t bytes)
 {
     return rest->wire < bytes ? FLOW_MALFORMED : FLOW_TRUNCATED;
 }
@@ -49,7 +49,7 @@ static void limit_rest(packet_rest *rest, size_t bytes)
         rest->here = bytes;
 }
 
-static flow_parsed parse_tcp_header(packet_rest *rest, flow_packet *packet)
+static flow_packet_kind parse_tcp_header(packet_rest *rest, flow_packet *packet)
 {
     if (rest->here < TCP_HEADER)
         return shorter_than(rest, TCP_HEADER);
@@ -63,7 +63,7 @@ static flow_parsed parse_tcp_header(packet_rest *rest, flow_packet *packet)
     return FLOW_TCP;
 }
 
-static flow_parsed parse_ipv4(packet_rest *rest, flow_packet *packet)
+static flow_packet_kind parse_ipv4(packet_rest *rest, flow_packet *packet)
 {
     if (rest->here < IPV4_HEADER)
         return shorter_than(rest, IPV4_HEADER);
@@ -93,7 +93,7 @@ static flow_parsed parse_ipv4(packet_rest *rest, flow_packet *packet)
  * Skips one extension header; *next is its type, and becomes that of the following one. FLOW_TCP:
  * go on.
  */
-static flow_parsed skip_extension(packet_rest *rest, uint8_t *next)
+static flow_packet_kind skip_extension(packet_rest *rest, uint8_t *next)
 {
     enum { HOP_BY_HOP = 0, ROUTING = 43, FRAGMENT = 44, AUTHENTICATION = 51, OPTIONS = 60 };
     enum { MOBILITY = 135, HIP = 139, SHIM6 = 140 };
@@ -129,7 +129,7 @@ static flow_parsed skip_extension(packet_rest *rest, uint8_t *next)
     return FLOW_TCP;
 }
 
-static flow_parsed parse_ipv6(packet_rest *rest, flow_packet *packet)
+static flow_packet_kind parse_ipv6(packet_rest *rest, flow_packet *packet)
 {
     if (rest->here < IPV6_HEADER)
         return shorter_than(rest, IPV6_HEADER);
@@ -147,14 +147,14 @@ static flow_parsed parse_ipv6(packet_rest *rest, flow_packet *packet)
     if (payload > 0)
         limit_rest(rest, payload);
     while (next != PROTOCOL_TCP) {
-        flow_parsed skipped = skip_extension(rest, &next);
+        flow_packet_kind skipped = skip_extension(rest, &next);
         if (skipped != FLOW_TCP)
             return skipped;
     }
     return parse_tcp_header(rest, packet);
 }
 
-static flow_parsed parse_any_ip(packet_rest *rest, flow_packet *packet)
+static flow_packet_kind parse_any_ip(packet_rest *rest, flow_packet *packet)
 {
     if (rest->here < 1)
         return shorter_than(rest, 1);
@@ -169,7 +169,7 @@ static flow_parsed parse_any_ip(packet_rest *rest, flow_packet *packet)
 }
 
 /* What follows an Ethernet type, and VLAN tags if there are any. */
-static flow_parsed parse_ethertype(packet_rest *rest, uint16_t type, flow_packet *packet)
+static flow_packet_kind parse_ethertype(packet_rest *rest, uint16_t type, flow_packet *packet)
 {
     while (type == ETHERTYPE_VLAN || type == ETHERTYPE_VLAN_OUTER || type == ETHERTYPE_VLAN_OLD) {
         if (rest->here < 4)
@@ -183,8 +183,8 @@ static flow_parsed parse_ethertype(packet_rest *rest, uint16_t type, flow_packet
 }
 
 /* A link header of `header` bytes with an Ethernet type at offset `type`. */
-static flow_parsed parse_typed_link(packet_rest *rest, size_t header, size_t type,
-                                    flow_packet *packet)
+static flow_packet_kind parse_typed_link(packet_rest *rest, size_t header, size_t type,
+                                         flow_packet *packet)
 {
     if (rest->here < header)
         return shorter_than(rest, header);
@@ -194,7 +194,7 @@ static flow_parsed parse_typed_link(packet_rest *rest, size_t header, size_t typ
 }
 
 /* Address families of IP differ between systems; the IP header has the version anyway. */
-static flow_parsed parse_loopback(packet_rest *rest, flow_packet *packet)
+static flow_packet_kind parse_loopback(packet_rest *rest, flow_packet *packet)
 {
     enum { INET = 2, INET6_LINUX = 10, INET6_NETBSD = 24, INET6_FREEBSD = 28, INET6_MACOS = 30 };
     if (rest->here < 4)
@@ -215,8 +215,8 @@ bool flow_link_known(int link)
     return flow_packet_parse(link, NULL, 0, 0, &unused) != FLOW_OTHER_LINK;
 }
 
-flow_parsed flow_packet_parse(int link, const uint8_t *bytes, size_t captured, size_t length,
-                              flow_packet *packet)
+flow_packet_kind flow_packet_parse(int link, const uint8_t *bytes, size_t captured, size_t length,
+                                   flow_packet *packet)
 {
     packet_rest rest = {bytes, captured, length < captured ? captured : length};
     switch (link) {

@@ -27,7 +27,7 @@ typedef enum flow_link {
 bool flow_link_known(int link);
 
 /* What became of a packet. Only FLOW_TCP is tracked; the others are counted. */
-typedef enum flow_parsed {
+typedef enum flow_packet_kind {
     FLOW_TCP,
     FLOW_OTHER_LINK, /* a link type that is not in the list above */
     FLOW_NOT_IP,
@@ -36,7 +36,7 @@ typedef enum flow_parsed {
     FLOW_TRUNCATED, /* the capture holds less than the headers */
     FLOW_MALFORMED, /* a header contradicts itself or the length of the packet */
     FLOW_PARSED_KINDS
-} flow_parsed;
+} flow_packet_kind;
 
 /* Flags of the TCP header. */
 enum {
@@ -51,8 +51,10 @@ enum {
 
 typedef struct flow_packet {
     uint64_t time; /* microseconds since 1970; set by the caller */
-    uint8_t source[16], target[16]; /* IPv4 uses the first 4 bytes */
-    uint16_t source_port, target_port;
+    uint8_t source[16]; /* The sender; IPv4 uses the first 4 bytes. */
+    uint8_t target[16]; /* The receiver; IPv4 uses the first 4 bytes. */
+    uint16_t source_port; /* The port of the sender. */
+    uint16_t target_port; /* The port of the receiver. */
     uint8_t flags;
     bool is_ipv6;
     bool has_data; /* bytes after the TCP header */
@@ -62,7 +64,7 @@ typedef struct flow_packet {
  * Reads a packet of `length` bytes, of which the first `captured` are at `bytes`. Fills *packet
  * except `time` if it returns FLOW_TCP; otherwise *packet is undefined.
  */
-flow_parsed flow_packet_parse(int link, const uint8_t *bytes, size_t captured, size_t length,
-                              flow_packet *packet);
+flow_packet_kind flow_packet_parse(int link, const uint8_t *bytes, size_t captured, size_t length,
+                                   flow_packet *packet);
 
 #endif

@@ -105,14 +105,14 @@ static void step_packet(flow_tracker *tracker, flow_table *table, const waiting_
     }
     if (!watched || !tracker->watch || !worth_watching(waiting->event, before, &step))
         return;
-    const flow_seen seen = {&waiting->packet,
-                            waiting->event,
-                            before,
-                            step.next,
-                            step.turns ? FLOW_RESPONDER : side,
-                            step.note,
-                            step.begins,
-                            waiting->now};
+    const flow_sighting seen = {&waiting->packet,
+                                waiting->event,
+                                before,
+                                step.next,
+                                step.turns ? FLOW_RESPONDER : side,
+                                step.note,
+                                step.begins,
+                                waiting->now};
     tracker->watch(tracker->context, &seen);
 }
 

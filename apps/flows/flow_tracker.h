@@ -12,25 +12,28 @@
 #include "apps/flows/flow_engine.h"
 #include "apps/flows/flow_key.h"
 
-typedef struct flow_seen {
+typedef struct flow_sighting {
     const flow_packet *packet;
     flow_event event;
-    flow_state before, after; /* of the flow */
+    flow_state before; /* State of the flow before the packet. */
+    flow_state after; /* State of the flow after the packet. */
     flow_side side; /* of the sender */
     flow_note note;
     bool begins;
     uint64_t now; /* by the tracker's clock, microseconds */
-} flow_seen;
+} flow_sighting;
 
 /* Is told of packets that may be a part of an attack: those that are noted, begin a flow, complete
  * a handshake, or are a SYN or RST. */
-typedef void flow_watch(void *context, const flow_seen *seen);
+typedef void flow_watch(void *context, const flow_sighting *seen);
 
 /* Wrong answers of the engine, counted by the exact twin. A flow is looked up once per round. */
 typedef struct flow_errors {
-    uint64_t absent, present; /* flows looked up that the twin did not have, or had */
+    uint64_t absent; /* Flows looked up that the twin did not have. */
+    uint64_t present; /* Flows looked up that the twin had. */
     uint64_t false_positive; /* of the absent */
-    uint64_t false_negative, incorrect; /* of the present */
+    uint64_t false_negative; /* Present flows that were not found. */
+    uint64_t incorrect; /* Present flows that were found in another state. */
 } flow_errors;
 
 typedef struct flow_counts {
@@ -44,8 +47,10 @@ typedef struct flow_counts {
     uint64_t untracked; /* packets of unknown flows while the memory was full */
     uint64_t late; /* packets before an earlier one */
     uint64_t jumps_back; /* of the clock */
-    uint64_t first, last; /* times of the first and the last packet, microseconds since 1970 */
-    uint64_t most_flows, most_bytes; /* the largest table so far */
+    uint64_t first; /* Time of the first packet, in microseconds since 1970. */
+    uint64_t last; /* Time of the last packet, in microseconds since 1970. */
+    uint64_t most_flows; /* The most flows so far. */
+    uint64_t most_bytes; /* The most memory so far. */
 } flow_counts;
 
 /* Flows in a state as it is reported: closing includes both directions. */
@@ -59,7 +64,8 @@ static inline uint64_t flow_counts_state(const flow_counts *counts, unsigned sta
 typedef struct flow_tracker_options {
     flow_engine_options engine;
     flow_key_kind key;
-    uint64_t idle, linger; /* milliseconds */
+    uint64_t idle; /* Milliseconds after which an idle flow is forgotten. */
+    uint64_t linger; /* Milliseconds after which an ended flow is forgotten. */
     bool check; /* with an exact twin */
     const bry_allocator *twin_allocator;
     flow_watch *watch; /* may be NULL */

@@ -5,6 +5,7 @@
 #include "cli/core/command.h"
 #include "cli/core/files/saved_file.h"
 #include "cli/core/output/output.h"
+#include "cli/core/stop_signals.h"
 
 #include <errno.h>
 #include <string.h>
@@ -40,14 +41,14 @@ typedef struct flows_job {
     flow_capture capture;
 } flows_job;
 
-static void see_packet(void *opaque, const flow_seen *seen)
+static void see_packet(void *opaque, const flow_sighting *seen)
 {
     flows_job *job = opaque;
     flow_alerts_seen(&job->alerts, seen);
     flow_detector_see(&job->detector, seen);
 }
 
-static void see_attack(void *alerts, const flow_detected *detected)
+static void see_attack(void *alerts, const flow_detection *detected)
 {
     flow_alerts_detected(alerts, detected);
 }
@@ -73,10 +74,10 @@ static int open_alerts(flows_job *job, char **files)
         return CLI_GO_ON;
     if (!cli_is_stream(path) && is_a_capture(path, files, job->asked.files))
         return cli_misuse(flows_command, "--alerts: %s is one of the captures",
-                          cli_quote(path).text);
+                          cli_name(path).text);
     job->alerts.out = cli_is_stream(path) ? stdout : fopen(path, "ae");
     if (!job->alerts.out)
-        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(errno));
+        return cli_fail("%s: %s", cli_name(path).text, strerror(errno));
     setvbuf(job->alerts.out, NULL, _IOLBF, BUFSIZ);
     return CLI_GO_ON;
 }
@@ -92,7 +93,7 @@ static int close_alerts(flows_job *job, int code)
     if (fclose(out) == 0 && !failed)
         return code;
     problem = problem ? problem : errno;
-    return cli_fail(BRY_E_IO, "%s: %s", cli_quote(job->asked.alerts).text,
+    return cli_fail("%s: %s", cli_name(job->asked.alerts).text,
                     problem ? strerror(problem) : "a write failed");
 }
 
@@ -101,19 +102,19 @@ static int setup_failed(const flows_job *job, bry_status status)
     const flow_options *asked = &job->asked;
     if (status == BRY_E_RANGE)
         return cli_misuse(flows_command,
-                          "an error of %g is not possible with %llu flows: reduce --flows",
+                          "an error of %g is not possible with %llu flows: reduce --capacity",
                           asked->error, (unsigned long long)asked->flows);
     if (status == BRY_E_NOMEM && job->memory.refused)
-        return cli_fail(BRY_E_LIMIT, "the tables need more than --max-memory allows, %llu",
+        return cli_fail("the tables need more memory than --max-memory allows (%llu bytes)",
                         (unsigned long long)job->memory.most);
-    return cli_fail(status, "%s", bry_status_text(status));
+    return cli_fail("%s", bry_status_text(status));
 }
 
 static int set_up_job(flows_job *job, char **files)
 {
     flow_options *asked = &job->asked;
     if (asked->seed == 0 && getrandom(&asked->seed, sizeof asked->seed, 0) < 0)
-        return cli_fail(BRY_E_IO, "random seed: %s", strerror(errno));
+        return cli_fail("getrandom: %s", strerror(errno));
     asked->seed += asked->seed == 0;
     cli_memory_init(&job->memory, asked->max_memory);
     cli_memory_init(&job->twin_memory, 0);
@@ -175,7 +176,7 @@ static int report_flows(const flows_job *job, const flow_run *run)
     bool good = asked->json  ? flow_report_json(out, run)
                 : asked->csv ? flow_report_csv(out, run)
                              : flow_report_text(out, run);
-    return good ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    return good ? CLI_GO_ON : cli_no_memory();
 }
 
 /* Ctrl-C is how a live capture ends; anything else that a signal stops ends with that signal. */
@@ -183,13 +184,10 @@ static int end_by_signal(const flows_job *job, int code)
 {
     if (!stopped_by || (job->asked.interface && stopped_by != SIGHUP) || code != CLI_YES)
         return code;
-    code = cli_finish(code);
-    signal(stopped_by, SIG_DFL);
-    raise(stopped_by);
-    return code;
+    return (code = cli_finish(code)) == CLI_YES ? cli_end_by(stopped_by) : code;
 }
 
-static int run_job(flows_job *job, char **files)
+static int run_flows_job(flows_job *job, char **files)
 {
     double started = processor_seconds();
     flow_run run = {
@@ -212,7 +210,7 @@ int cli_flows(int argc, char **argv)
         return code;
     code = set_up_job(&job, argv);
     if (code == CLI_GO_ON)
-        code = run_job(&job, argv);
+        code = run_flows_job(&job, argv);
     code = close_alerts(&job, code);
     flow_tracker_destroy(job.tracker);
     flow_detector_free(&job.detector);

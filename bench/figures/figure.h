@@ -1,6 +1,6 @@
 /*
- * The figures of the papers, measured anew. A figure is a function that is called once per seed and
- * reports points; the program bloomery-figures writes them as a table, which report/ plots and
+ * The figures of the papers, measured again. A figure is a function that is called once per seed
+ * and reports points; the program bloomery-figures writes them as a table, which report/ plots and
  * explains, and which the tests compare with expected/.
  *
  * Everything but times depends on scale and seed alone, so that a run can be repeated.

@@ -4,10 +4,10 @@
 #include "bench/harness/machine.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
+#include "cli/core/stop_signals.h"
 
 #include <bloomery/base.h>
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -38,7 +38,7 @@ void figure_bar(const figure_run *run, const char *panel, const char *series, co
 typedef struct figure_order {
     figure_scale scale;
     uint64_t repetitions; /* at most */
-    const char *folder;
+    const char *dir;
 } figure_order;
 
 /* Writes the table beside its place, and moves it there when it is whole. */
@@ -47,8 +47,10 @@ static bool write_points(const figure *what, const figure_order *order, const ch
     char part[4096];
     int len = snprintf(part, sizeof part, "%s.part", path);
     FILE *out = len < (int)sizeof part ? fopen(part, "w") : NULL;
-    if (!out)
-        return cli_fail(BRY_E_IO, "%s: %s", path, strerror(errno)) == CLI_YES;
+    if (!out) {
+        cli_fail("%s: %s", path, strerror(errno));
+        return false;
+    }
     fputs("x,repetition,y,panel,series\n", out);
     bool done = true;
     for (unsigned i = 0; done && i < what->repetitions[order->scale] && i < order->repetitions;
@@ -58,8 +60,10 @@ static bool write_points(const figure *what, const figure_order *order, const ch
     }
     bool failed = ferror(out) != 0;
     failed |= fclose(out) != 0;
-    if (done && (failed || rename(part, path) != 0))
-        done = cli_fail(BRY_E_IO, "%s: %s", path, strerror(errno)) == CLI_YES;
+    if (done && (failed || rename(part, path) != 0)) {
+        cli_fail("%s: %s", path, strerror(errno));
+        done = false;
+    }
     if (!done)
         unlink(part);
     return done;
@@ -68,9 +72,11 @@ static bool write_points(const figure *what, const figure_order *order, const ch
 static bool measure_figure(const figure *what, const figure_order *order)
 {
     char path[4000];
-    int len = snprintf(path, sizeof path, "%s/%s.csv", order->folder, what->name);
-    if (len >= (int)sizeof path)
-        return cli_fail(BRY_E_RANGE, "the name of the folder is too long") == CLI_YES;
+    int len = snprintf(path, sizeof path, "%s/%s.csv", order->dir, what->name);
+    if (len >= (int)sizeof path) {
+        cli_fail("the name of the directory is too long");
+        return false;
+    }
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     if (!write_points(what, order, path))
@@ -97,8 +103,8 @@ static int measure_figures(char **names, size_t count, const figure_order *order
         if (!find_figure(names[i]))
             return cli_misuse(NULL, "there is no figure %s; --list prints them",
                               cli_quote(names[i]).text);
-    if (mkdir(order->folder, 0777) != 0 && errno != EEXIST)
-        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(order->folder).text, strerror(errno));
+    if (mkdir(order->dir, 0777) != 0 && errno != EEXIST)
+        return cli_fail("%s: %s", cli_name(order->dir).text, strerror(errno));
     for (size_t i = 0; i < count; i++)
         if (!measure_figure(find_figure(names[i]), order))
             return CLI_FAILED;
@@ -133,8 +139,8 @@ static int run_program(int argc, char **argv)
     cli_option options[] = {
         {"scale", CLI_TEXT, "S", "small, reduced (default) or full, the sizes of the papers",
          &scale_name, 0},
-        {"output", CLI_TEXT, "DIR", "the folder of the tables (default build/figures)",
-         &order.folder, 0},
+        {"output", CLI_TEXT, "DIR", "the directory of the tables (default build/figures)",
+         &order.dir, 0},
         {"repetitions", CLI_COUNT, "N", "most repetitions of a figure (default: all)",
          &order.repetitions, 0},
         {"list", CLI_FLAG, NULL, "print the names of the figures", &list, 0},
@@ -166,6 +172,6 @@ static int run_program(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN);
+    cli_catch_closed_pipe();
     return cli_finish(run_program(argc - 1, argv + 1));
 }

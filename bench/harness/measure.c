@@ -30,7 +30,7 @@ static bool run_round(const bench_plan *plan, const void *work, size_t candidate
     const bench_candidate *who = &plan->candidates[candidate];
     void *state = who->make(work);
     if (!state) {
-        cli_fail(BRY_E_NOMEM, "%s cannot be made at this size", who->name);
+        cli_fail("%s cannot be made at this size", who->name);
         return false;
     }
     bool good = true;
@@ -41,14 +41,14 @@ static bool run_round(const bench_plan *plan, const void *work, size_t candidate
         uint64_t found = 0;
         good = who->run(work, state, phase, &watch, &found);
         if (!good)
-            cli_fail(BRY_E_BADDATA, "%s failed in phase %u", who->name, phase);
+            cli_fail("%s failed in phase %u", who->name, phase);
         if (round == 0) {
             result->found[phase] = found;
         } else {
             times_of(times, plan, candidate, phase)[round - 1] =
                 (double)watch.spent / (double)plan->operations;
             if (good && found != result->found[phase]) {
-                cli_fail(BRY_E_BADDATA, "%s found %llu in phase %u and %llu before", who->name,
+                cli_fail("%s found %llu in phase %u and %llu before", who->name,
                          (unsigned long long)found, phase,
                          (unsigned long long)result->found[phase]);
                 good = false;
@@ -63,7 +63,7 @@ bool bench_measure(const bench_plan *plan, const void *work, bench_result *resul
 {
     double *times = calloc(plan->count * plan->phases * plan->rounds, sizeof *times);
     if (!times) {
-        cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+        cli_no_memory();
         return false;
     }
     bool good = true;

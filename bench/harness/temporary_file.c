@@ -8,10 +8,9 @@
 
 int bench_temporary_file(void)
 {
-    const char *folder = getenv("TMPDIR");
+    const char *dir = getenv("TMPDIR");
     char path[4096];
-    int len = snprintf(path, sizeof path, "%s/bloomery-bench-XXXXXX",
-                       folder && *folder ? folder : "/tmp");
+    int len = snprintf(path, sizeof path, "%s/bloomery-bench-XXXXXX", dir && *dir ? dir : "/tmp");
     if (len < 0 || (size_t)len >= sizeof path) {
         errno = ENAMETOOLONG;
         return -1;

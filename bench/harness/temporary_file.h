@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_BENCH_TEMPORARY_FILE_H
 #define BLOOMERY_BENCH_TEMPORARY_FILE_H
 
-/* In the folder TMPDIR, or /tmp. A descriptor for reading and writing, or -1 with errno. */
+/* In the directory TMPDIR, or /tmp. A descriptor for reading and writing, or -1 with errno. */
 int bench_temporary_file(void);
 
 #endif

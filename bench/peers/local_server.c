@@ -27,12 +27,11 @@
 /* Finds the program's path, or returns false. */
 static bool find_program(const char *name, char *path, size_t size)
 {
-    const char *folders = getenv("PATH");
+    const char *dirs = getenv("PATH");
     char all[4096];
-    snprintf(all, sizeof all, "%s:/usr/bin:/usr/local/bin", folders ? folders : "");
-    for (char *rest = all, *folder; (folder = strsep(&rest, ":"));)
-        if (*folder && snprintf(path, size, "%s/%s", folder, name) < (int)size &&
-            access(path, X_OK) == 0)
+    snprintf(all, sizeof all, "%s:/usr/bin:/usr/local/bin", dirs ? dirs : "");
+    for (char *rest = all, *dir; (dir = strsep(&rest, ":"));)
+        if (*dir && snprintf(path, size, "%s/%s", dir, name) < (int)size && access(path, X_OK) == 0)
             return true;
     return false;
 }
@@ -168,7 +167,7 @@ local_server *local_server_start(const local_program *program)
             started = try_start(server, program, path);
     if (started)
         return server;
-    cli_fail(BRY_E_IO, "%s does not start", program->name);
+    cli_fail("%s does not start", program->name);
     local_server_stop(server);
     return NULL;
 }

@@ -21,7 +21,7 @@ bool redis_add_text(local_server *server, const char *word);
 /* The next part of the reply. The elements of an array are the parts that follow it. */
 typedef struct redis_part {
     char kind; /* '+' text, '-' error, ':' number, '$' bytes, '*' array */
-    int64_t number; /* or the length of bytes or of an array; -1: null */
+    int64_t number; /* an integer, or the length of bytes or of an array; -1: null */
     size_t start, len; /* of bytes, in the server's buffer, or the line of text or of an error */
 } redis_part;
 bool redis_read(local_server *server, redis_part *part);

@@ -73,6 +73,6 @@ bool program_bloomery(const char *what, char path[PATH_MAX])
         memcpy(slash + 1, name, sizeof name);
     if (slash && access(path, X_OK) == 0)
         return true;
-    cli_fail(BRY_E_IO, "%s needs the program bloomery in the folder of bloomery-bench", what);
+    cli_fail("%s needs the program bloomery in the directory of bloomery-bench", what);
     return false;
 }

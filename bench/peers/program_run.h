@@ -21,7 +21,7 @@ typedef void program_reader(void *context, int fd);
 program_usage program_run(const char *const *arguments, int file, program_reader *reader,
                           void *context);
 
-/* The program bloomery in the folder of this one. False after a message, which says that `what`
+/* The program bloomery in the directory of this one. False after a message, which says that `what`
  * needs it. */
 bool program_bloomery(const char *what, char path[PATH_MAX]);
 

@@ -29,7 +29,7 @@ class Step:
 
 
 def steps(build, small, trees=None):
-    """All steps, with the programs in this folder; small: a second each instead of minutes."""
+    """All steps, with the programs in this directory; small: a second each instead of minutes."""
     bench = [build / "bloomery-bench"]
 
     def case(name, title, seconds, usual, tiny, needs=""):
@@ -40,22 +40,22 @@ def steps(build, small, trees=None):
     dedup = script + [ROOT / "scripts/bench-dedup", build / "bloomery", build / "dedup"]
     server = script + [ROOT / "scripts/bench-server", build / "bloomery.so", "--json"]
     return [
-        case("filters", "filters beside libbloom", 130, "--items 10M --rounds 3",
-             "--items 2k --rounds 1"),
+        case("filters", "filters beside libbloom", 130, "--capacity 10M --rounds 3",
+             "--capacity 2k --rounds 1"),
         case("maplet", "the table inside maps beside an exact hash table", 20,
-             "--items 2M --compare --rounds 5", "--items 2k --compare --rounds 1"),
-        case("maps", "engines of the map", 65, "--items 2M --rounds 5", "--items 2k --rounds 1"),
-        case("memcached", "maps beside memcached", 40, "--items 500k --rounds 3",
-             "--items 2k --rounds 1", needs="memcached"),
+             "--capacity 2M --compare --rounds 5", "--capacity 2k --compare --rounds 1"),
+        case("maps", "engines of the map", 65, "--capacity 2M --rounds 5", "--capacity 2k --rounds 1"),
+        case("memcached", "maps beside memcached", 40, "--capacity 500k --rounds 3",
+             "--capacity 2k --rounds 1", needs="memcached"),
         case("indexes", "indexes beside an exact hash table", 130,
              "--unit-capacity 31250 --rounds 1", "--unit-capacity 20 --rounds 1"),
-        case("windows", "windows beside exact ones", 65, "--elements 1M --rounds 3",
-             "--elements 2k --rounds 1"),
-        case("seen", "lines beside awk and sort", 130, "--items 10M --rounds 2",
-             "--items 2k --rounds 1"),
-        case("flows", "flows beside softflowd", 30, "--items 4M", "--items 3k"),
+        case("windows", "windows beside exact ones", 65, "--capacity 1M --rounds 3",
+             "--capacity 2k --rounds 1"),
+        case("seen", "lines beside awk and sort", 130, "--capacity 10M --rounds 2",
+             "--capacity 2k --rounds 1"),
+        case("flows", "flows beside softflowd", 30, "--packets 4M", "--packets 3k"),
         Step("server", "the server's own commands and the module's",
-             server + (["--items", "2000", "--rounds", "1"] if small else []), 60),
+             server + (["--capacity", "2000", "--rounds", "1"] if small else []), 60),
         Step("dedup", "backups beside borg",
              dedup + (["--trees", trees] if trees else ["--large"]), 70),
     ]

@@ -1,11 +1,11 @@
 /*
- * bloomery balance: moves slots between the primaries of a running cluster until they have about
- * the same load. apps/balance/ decides what moves, slot_move.c moves it, slot_finish.c closes what
- * an earlier run or a failover left open.
+ * bloomery cluster balance: moves slots between the primaries of a running cluster until they have
+ * about the same load. apps/balance/ decides what moves, slot_move.c moves it, slot_finish.c closes
+ * what an earlier run or a failover left open.
  */
 #include "cli/cluster/balance_round.h"
+#include "cli/cluster/cluster_command.h"
 #include "cli/core/args.h"
-#include "cli/core/command.h"
 #include "cli/core/output/output.h"
 #include "cli/core/stop_signals.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char command[] = "balance";
+static const char command[] = "cluster balance";
 
 #define TRIES 5 /* interrupted rounds before a run gives up */
 #define PATIENCE 20000 /* ms for nodes to recover before a run gives up */
@@ -28,7 +28,7 @@ static void say_line(const char *text)
 
 /* What a run remembers from one round to the next. */
 typedef struct balance_run {
-    balance_asked asked;
+    balance_options asked;
     cluster_view view;
     slot_loads before; /* the reading of the last round, if there was one */
     bool *rests; /* slots that moved in the last round */
@@ -38,13 +38,13 @@ typedef struct balance_run {
 
 static int round_fails(const balance_run *run, const char *problem)
 {
-    int code = cli_fail(BRY_E_IO, "%s", problem);
+    int code = cli_fail("%s", problem);
     return run->asked.watch ? CLI_GO_ON : code;
 }
 
 /* Carries out the steps. CLI_GO_ON, or an exit code after a message. If a step is interrupted, for
  * instance by a failover, but its slot could be closed, *again is set. */
-static int carry_out(balance_run *run, balance_round *round, bool *moved, bool *again)
+static int carry_out_steps(balance_run *run, balance_round *round, bool *moved, bool *again)
 {
     for (size_t i = 0; i < round->planned && !cli_is_stopped(); i++) {
         size_t mended;
@@ -55,7 +55,7 @@ static int carry_out(balance_run *run, balance_round *round, bool *moved, bool *
         char problem[sizeof round->mover.problem];
         memcpy(problem, round->mover.problem, sizeof problem);
         if (!slots_finish_all(&round->mover, false, PATIENCE, &mended))
-            return cli_fail(BRY_E_IO, "%s; a slot is open: run the command again", problem);
+            return cli_fail("%s; a slot is open: run the command again", problem);
         round->mended += mended;
         cli_note("%s; the slot was closed", problem);
         *again = true;
@@ -68,10 +68,10 @@ static int run_planned(balance_run *run, balance_round *round, bool *again)
 {
     bool *moved = calloc(BRYC_SLOTS, sizeof *moved);
     if (!moved)
-        return cli_fail(BRY_E_NOMEM, "out of memory");
+        return cli_no_memory();
     if (!run->asked.json)
         report_before(round);
-    int code = carry_out(run, round, moved, again);
+    int code = carry_out_steps(run, round, moved, again);
     free(run->rests);
     run->rests = moved;
     if (round->done > 0 && run->asked.by != LOAD_QUERIES)
@@ -94,7 +94,7 @@ static void remember_interrupted(balance_run *run, const balance_round *round, b
 /* Reads the loads; queries twice, unless the last round has read them. */
 static bry_status read_loads(balance_run *run, slot_loads *now)
 {
-    const balance_asked *asked = &run->asked;
+    const balance_options *asked = &run->asked;
     bool sizes = asked->by == LOAD_BYTES;
     *now = (slot_loads){0};
     if (asked->by == LOAD_QUERIES && !run->before.slots) {
@@ -154,7 +154,7 @@ static int balance_rounds(balance_run *run)
         if (code == CLI_GO_ON && again && !cli_is_stopped() && ++tries < TRIES)
             continue;
         if (code == CLI_GO_ON && again && !run->asked.watch)
-            return cli_fail(BRY_E_IO, "interrupted %d times", TRIES);
+            return cli_fail("gave up after %d interrupted moves", TRIES);
         tries = 0;
         if (code != CLI_GO_ON)
             return code;
@@ -179,8 +179,9 @@ static const char more_text[] =
     "its maps; where both halves have a field, the newer value wins.\n"
     "Every key that is not a map counts as one pair. User and password: BLOOMERY_USER and\n"
     "BLOOMERY_PASSWORD, or redis://USER:PASSWORD@HOST:PORT.";
-static const char examples_text[] = "  bloomery balance 10.0.0.1:6379 --dry-run\n"
-                                    "  bloomery balance 10.0.0.1:6379 --by queries --watch 60s";
+static const char examples_text[] =
+    "  bloomery cluster balance 10.0.0.1:6379 --dry-run\n"
+    "  bloomery cluster balance 10.0.0.1:6379 --by queries --watch 60s";
 
 /* A name that was mistyped must not look like a map that is balanced. */
 static int check_map_exists(const balance_run *run)
@@ -189,11 +190,10 @@ static int check_map_exists(const balance_run *run)
     bry_status status =
         run->asked.map ? bryc_map_open(run->view.client, run->asked.map, &map) : BRY_OK;
     bryc_map_close(map);
-    return status == BRY_OK ? CLI_GO_ON
-                            : cli_fail(status, "--map: %s", bryc_error(run->view.client));
+    return status == BRY_OK ? CLI_GO_ON : cli_fail("--map: %s", bryc_error(run->view.client));
 }
 
-int cli_balance(int argc, char **argv)
+int cluster_balance(int argc, char **argv)
 {
     balance_run run = {.asked = {.max_moves = 10, .sample = 2000}};
     const char *by = "pairs";
@@ -221,7 +221,7 @@ int cli_balance(int argc, char **argv)
         .examples = examples_text,
         .most_words = 1,
         .least_words = 1,
-        .missing = "no node is given: HOST:PORT of any node of the cluster",
+        .missing = "missing node: HOST:PORT of any node of the cluster",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);

@@ -6,27 +6,31 @@
 #include "cli/cluster/slot_loads.h"
 #include "cli/cluster/slot_move.h"
 
-typedef struct balance_asked {
+typedef struct balance_options {
     const char *map; /* NULL: all maps and keys */
     load_kind by;
     uint64_t max_moves;
     uint64_t watch; /* ms between rounds; 0: one round */
     uint64_t sample; /* ms between two readings of queries in a single round */
-    bool dry_run, json, repair;
-} balance_asked;
+    bool dry_run; /* Only plan. */
+    bool json; /* Print JSON. */
+    bool repair; /* Only close slots that were left open, and join halves. */
+} balance_options;
 
 /* A primary. */
 typedef struct balance_server {
     char name[280];
     uint32_t node; /* of the view */
-    uint32_t slots, maps;
-    double load, after;
-    bool closed; /* it neither gives nor takes slots, because … */
-    char why[512];
+    uint32_t slots; /* Slots that it has. */
+    uint32_t maps; /* Maps, or slabs of maps, that it has. */
+    double load; /* Its load before the moves. */
+    double after; /* Its load after the planned moves. */
+    bool closed; /* It neither gives nor takes slots. */
+    char why[512]; /* Why it is closed. */
 } balance_server;
 
 typedef struct balance_round {
-    const balance_asked *asked;
+    const balance_options *asked;
     slot_mover mover;
     balance_server *servers;
     uint32_t server_count;
@@ -34,10 +38,13 @@ typedef struct balance_round {
     uint32_t *slots; /* of each slab */
     size_t count;
     balance_step *steps;
-    size_t planned, done; /* steps */
-    double rho, rho_planned, rho_after;
-    bool measured; /* rho_after was measured after the moves */
-    size_t mended;
+    size_t planned; /* Steps that were planned. */
+    size_t done; /* Steps that were carried out. */
+    double rho; /* The imbalance before (slab_balance.h). */
+    double rho_planned; /* The imbalance after the planned steps. */
+    double rho_after; /* The imbalance after the steps that were carried out. */
+    bool measured; /* rho_after was measured after the moves. */
+    size_t mended; /* Interrupted moves that were finished. */
 } balance_round;
 
 /* Plans from a reading and, for queries, the one before. `rests`: for each slot, whether it must

@@ -6,6 +6,7 @@
 static const cli_command commands[] = {
     {"up", "starts a cluster on this machine", cluster_up},
     {"status", "shows the nodes of a running cluster and their load", cluster_status},
+    {"balance", "moves slots until the nodes have the same load", cluster_balance},
     {"down", "ends a cluster that was started with up", cluster_down},
 };
 
@@ -16,9 +17,9 @@ static const cli_group group = {
     .commands = commands,
     .count = sizeof commands / sizeof commands[0],
     .options = "  -h, --help     this text, or that of the command",
-    .more = "Load is moved between nodes by \"bloomery balance\".",
     .examples = "  bloomery cluster up --primaries 3 --replicas 1 --dir hall\n"
                 "  bloomery cluster status 127.0.0.1:7000\n"
+                "  bloomery cluster balance 127.0.0.1:7000 --dry-run\n"
                 "  bloomery cluster down --dir hall",
 };
 

@@ -4,6 +4,7 @@
 
 int cluster_up(int argc, char **argv);
 int cluster_status(int argc, char **argv);
+int cluster_balance(int argc, char **argv);
 int cluster_down(int argc, char **argv);
 
 #endif

@@ -29,12 +29,12 @@ typedef struct status {
     load_kind shown; /* what the bars show: queries, or pairs if nobody asks */
 } status;
 
-static bool is_sound(const view_node *node)
+static bool cluster_is_sound(const view_node *node)
 {
     return node->answers && !node->failed;
 }
 
-static bry_status sum_up(status *self, const slot_loads *before, const slot_loads *now)
+static bry_status sum_node_loads(status *self, const slot_loads *before, const slot_loads *now)
 {
     const cluster_view *view = &self->view;
     double *loads = calloc(view->count + 1, sizeof *loads);
@@ -93,7 +93,7 @@ static void add_primary(const status *self, cli_table *table, uint32_t number)
     cli_table_add(table, "%s", text_size_of((uint64_t)sums->loads[LOAD_BYTES]).text);
     cli_table_add(table, "%s", bar);
     cli_table_add(table, "%s",
-                  !is_sound(node)                        ? state_of(node)
+                  !cluster_is_sound(node)                ? state_of(node)
                   : load > HOT * self->mean[self->shown] ? "hot"
                                                          : "");
 }
@@ -147,7 +147,8 @@ static void print_status(const status *self)
     if (lost > 0)
         printf("%u slots have no owner.\n", lost);
     if (self->view.open_count > 0)
-        printf("Slots are open, slot %u for one: they are being moved, or \"bloomery balance\" "
+        printf("Slots are open, slot %u for one: they are being moved, or \"bloomery cluster "
+               "balance\" "
                "was interrupted; run it again.\n",
                self->view.open[0].slot);
 }
@@ -208,11 +209,11 @@ static int show_status(status *self, uint64_t sample, bool as_json)
         read = slot_loads_read(&self->view, NULL, true, &now);
     }
     if (read == BRY_OK)
-        read = sum_up(self, &before, &now);
+        read = sum_node_loads(self, &before, &now);
     slot_loads_free(&before);
     slot_loads_free(&now);
     if (read != BRY_OK)
-        return cli_fail(read, "%s", bryc_error(self->view.client));
+        return cli_fail("%s", bryc_error(self->view.client));
     if (as_json)
         print_status_json(self);
     else
@@ -243,7 +244,7 @@ int cluster_status(int argc, char **argv)
         .examples = "  bloomery cluster status 127.0.0.1:7000",
         .most_words = 1,
         .least_words = 1,
-        .missing = "no node is given: HOST:PORT of any node of the cluster",
+        .missing = "missing node: HOST:PORT of any node of the cluster",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);

@@ -3,7 +3,7 @@
 #include "cli/cluster/local_nodes.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
-#include "cli/serve/serve_folder.h"
+#include "cli/serve/serve_dir.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_FOLDER "bloomery-cluster"
+#define DEFAULT_DIR "bloomery-cluster"
 
-typedef struct up_asked {
+typedef struct up_options {
     uint64_t primaries, port;
-    const char *replicas, *folder, *server, *module;
+    const char *replicas, *dir, *server, *module;
     bool shape_given; /* --primaries, --replicas or --port */
-} up_asked;
+} up_options;
 
 /* The number after --replicas, which may be 0. */
 static bool read_replicas(const char *text, uint64_t *replicas)
@@ -28,7 +28,7 @@ static bool read_replicas(const char *text, uint64_t *replicas)
     return *text == '\0';
 }
 
-static int check_up(const up_asked *asked, uint64_t *replicas)
+static int check_up(const up_options *asked, uint64_t *replicas)
 {
     if (!read_replicas(asked->replicas, replicas))
         return cli_misuse("cluster up", "--replicas: %s is not a number",
@@ -41,20 +41,20 @@ static int check_up(const up_asked *asked, uint64_t *replicas)
     return CLI_GO_ON;
 }
 
-static void say_up(const local_nodes *nodes, uint64_t primaries, const char *folder)
+static void say_up(const local_nodes *nodes, uint64_t primaries, const char *dir)
 {
     printf("%u servers with the module run on 127.0.0.1:%u to %u", nodes->count, nodes->ports[0],
            nodes->ports[nodes->count - 1]);
     if (primaries)
         printf(": %" PRIu64 " primaries, the others are replicas", primaries);
-    printf(".\nThey go on running. Data, logs and settings are in %s.\n\n", folder);
+    printf(".\nThey go on running. Data, logs and settings are in %s.\n\n", dir);
     printf("  bloomery cluster status 127.0.0.1:%u\n", nodes->ports[0]);
-    printf("  bloomery map build redis://127.0.0.1:%u/NAME --items 1M --raw 12 < FILE\n",
+    printf("  bloomery map build redis://127.0.0.1:%u/NAME FILE --capacity 1M --raw 12\n",
            nodes->ports[0]);
-    printf("  bloomery cluster down --dir %s\n", folder);
+    printf("  bloomery cluster down --dir %s\n", dir);
 }
 
-static int run_up(const up_asked *asked, uint64_t replicas, local_nodes *nodes)
+static int run_up(const up_options *asked, uint64_t replicas, local_nodes *nodes)
 {
     bool exists;
     uint32_t ended;
@@ -62,7 +62,7 @@ static int run_up(const up_asked *asked, uint64_t replicas, local_nodes *nodes)
     if (code == CLI_GO_ON)
         code = serve_find_module(asked->module, &nodes->module);
     if (code == CLI_GO_ON)
-        code = serve_prepare_folder(asked->folder, &nodes->folder);
+        code = serve_prepare_dir(asked->dir, &nodes->dir);
     if (code == CLI_GO_ON)
         code = local_read(nodes, &exists);
     if (code != CLI_GO_ON)
@@ -74,10 +74,9 @@ static int run_up(const up_asked *asked, uint64_t replicas, local_nodes *nodes)
         exists = false;
     }
     if (exists && asked->shape_given)
-        return cli_fail(BRY_E_MISMATCH,
-                        "%s has a cluster already: start it without --primaries, --replicas and "
-                        "--port, or give another folder",
-                        cli_quote(asked->folder).text);
+        return cli_fail("%s: has a cluster already; start it without --primaries, --replicas and "
+                        "--port, or give another directory",
+                        cli_name(asked->dir).text);
     for (uint64_t i = 0; !exists && i < asked->primaries * (1 + replicas); i++)
         nodes->ports[nodes->count++] = (uint32_t)(asked->port + i);
     if (code == CLI_GO_ON && !exists)
@@ -95,19 +94,19 @@ static int run_up(const up_asked *asked, uint64_t replicas, local_nodes *nodes)
             local_stop(nodes, &ended); /* what did not become a cluster */
         return code;
     }
-    say_up(nodes, exists ? 0 : asked->primaries, asked->folder);
+    say_up(nodes, exists ? 0 : asked->primaries, asked->dir);
     return CLI_YES;
 }
 
 int cluster_up(int argc, char **argv)
 {
     static local_nodes nodes; /* static, because paths are large */
-    up_asked asked = {.primaries = 3, .port = 7000, .replicas = "1", .folder = DEFAULT_FOLDER};
+    up_options asked = {.primaries = 3, .port = 7000, .replicas = "1", .dir = DEFAULT_DIR};
     cli_option options[] = {
         {"primaries", CLI_COUNT, "N", "number of primaries (default 3)", &asked.primaries, 0},
         {"replicas", CLI_TEXT, "N", "replicas of each primary, or 0 (default 1)", &asked.replicas,
          0},
-        {"dir", CLI_TEXT, "D", "folder for all data (default ./" DEFAULT_FOLDER ")", &asked.folder,
+        {"dir", CLI_TEXT, "DIR", "directory for all data (default ./" DEFAULT_DIR ")", &asked.dir,
          0},
         {"port", CLI_COUNT, "N", "port of the first server; the others follow (default 7000)",
          &asked.port, 0},
@@ -122,7 +121,7 @@ int cluster_up(int argc, char **argv)
         .about =
             "Starts a cluster of Redis or Valkey servers with the module on this machine, to try\n"
             "things on: on 127.0.0.1, in the background, each with a log of its data. If the\n"
-            "folder has a cluster already, that one is started again.",
+            "directory has a cluster already, that one is started again.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery cluster up --primaries 3 --replicas 1 --dir hall --port 7000",
@@ -142,9 +141,9 @@ int cluster_up(int argc, char **argv)
 int cluster_down(int argc, char **argv)
 {
     static local_nodes nodes;
-    const char *folder = DEFAULT_FOLDER;
+    const char *dir = DEFAULT_DIR;
     cli_option options[] = {
-        {"dir", CLI_TEXT, "D", "folder of the cluster (default ./" DEFAULT_FOLDER ")", &folder, 0},
+        {"dir", CLI_TEXT, "DIR", "directory of the cluster (default ./" DEFAULT_DIR ")", &dir, 0},
     };
     cli_syntax syntax = {
         .command = "cluster down",
@@ -160,12 +159,12 @@ int cluster_down(int argc, char **argv)
     bool exists;
     uint32_t ended = 0;
     int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code == CLI_GO_ON && !realpath(folder, nodes.folder.text))
-        code = cli_fail(BRY_E_IO, "--dir: %s: %s", cli_quote(folder).text, strerror(errno));
+    if (code == CLI_GO_ON && !realpath(dir, nodes.dir.text))
+        code = cli_fail("--dir: %s: %s", cli_name(dir).text, strerror(errno));
     if (code == CLI_GO_ON)
         code = local_read(&nodes, &exists);
     if (code == CLI_GO_ON && !exists)
-        code = cli_fail(BRY_E_IO, "%s has no cluster", cli_quote(folder).text);
+        code = cli_fail("%s: no cluster in this directory", cli_name(dir).text);
     if (code == CLI_GO_ON)
         code = local_stop(&nodes, &ended);
     local_close(&nodes);

@@ -35,20 +35,19 @@ int view_connect(cluster_view *view, const char *address)
     options.reply_ms = 2000;
     options.connect_ms = 1000;
     if (asprintf(&url, "%s%s", strstr(address, "://") ? "" : "redis://", address) < 0)
-        return cli_fail(BRY_E_NOMEM, "out of memory");
+        return cli_no_memory();
     bry_status status = bryc_open(url, &options, &view->prober);
     options.reply_ms = 60000;
     if (status == BRY_OK)
         status = bryc_open(url, &options, &view->client);
     free(url);
     if (status != BRY_OK)
-        return cli_fail(status, "%s", bryc_error(view->client ? view->client : view->prober));
+        return cli_fail("%s", bryc_error(view->client ? view->client : view->prober));
     if (!bryc_is_cluster(view->client))
-        return cli_fail(BRY_E_UNSUPPORTED, "%s is a single server, not a node of a cluster",
-                        cli_quote(address).text);
+        return cli_fail("%s: a single server, not a node of a cluster", cli_name(address).text);
     status = view_refresh(view);
     if (status != BRY_OK)
-        return cli_fail(status, "%s", bryc_error(view->prober));
+        return cli_fail("%s", bryc_error(view->prober));
     return CLI_GO_ON;
 }
 
@@ -169,9 +168,9 @@ static bry_status list_nodes(cluster_view *view, const char *text)
     return BRY_OK;
 }
 
-static bry_status add_open(cluster_view *view, uint32_t node, const char *word)
+static bry_status add_open_slot(cluster_view *view, uint32_t node, const char *word)
 {
-    view_open open = {.node = node};
+    view_open_slot open = {.node = node};
     char *end;
     open.slot = (uint32_t)strtoul(word + 1, &end, 10);
     open.importing = strncmp(end, "-<-", 3) == 0;
@@ -180,7 +179,7 @@ static bry_status add_open(cluster_view *view, uint32_t node, const char *word)
         return BRY_OK;
     if (view->open_count == view->open_capacity) {
         size_t capacity = view->open_capacity ? 2 * view->open_capacity : 16;
-        view_open *all = realloc(view->open, capacity * sizeof *all);
+        view_open_slot *all = realloc(view->open, capacity * sizeof *all);
         if (!all)
             return BRY_E_NOMEM;
         view->open = all;
@@ -197,7 +196,7 @@ static bry_status take_slots(cluster_view *view, uint32_t number, const char *wo
     while (*words && *words != '\n') {
         words = view_next_word(words, word, sizeof word);
         if (word[0] == '[') {
-            bry_status status = add_open(view, number, word);
+            bry_status status = add_open_slot(view, number, word);
             if (status != BRY_OK)
                 return status;
             continue;
@@ -232,7 +231,7 @@ static bry_status take_description(cluster_view *view, uint32_t number, const re
 
 /* Asks some nodes about themselves, at the same time. Those that do not answer stay as the others
  * described them. */
-static bry_status ask_some(cluster_view *view, const uint32_t *nodes, uint32_t count)
+static bry_status ask_view_nodes(cluster_view *view, const uint32_t *nodes, uint32_t count)
 {
     static const char *const words[] = {"CLUSTER", "NODES"};
     bryc_command commands[ASKED_AT_ONCE];
@@ -271,7 +270,7 @@ bry_status view_refresh(cluster_view *view)
         if (!view->nodes[i].failed)
             asked[count++] = i;
         if (count == ASKED_AT_ONCE || i + 1 == view->count) {
-            status = ask_some(view, asked, count);
+            status = ask_view_nodes(view, asked, count);
             count = 0;
         }
     }

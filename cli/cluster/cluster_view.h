@@ -18,19 +18,20 @@ typedef struct view_node {
     char name[280]; /* HOST:PORT */
     char host[256];
     uint32_t port;
-    uint32_t link, probe; /* its numbers for bryc_ask_node() with each client */
+    uint32_t link; /* Its number for bryc_ask_node() with `client`. */
+    uint32_t probe; /* Its number for bryc_ask_node() with `prober`. */
     bool failed; /* according to the cluster */
     bool answers; /* it described itself */
     uint32_t slots; /* of a primary that answers */
 } view_node;
 
 /* A slot that a primary marks as migrating or importing. */
-typedef struct view_open {
+typedef struct view_open_slot {
     uint32_t slot;
     uint32_t node; /* that marks it */
     bool importing;
     char other[VIEW_ID]; /* the other node */
-} view_open;
+} view_open_slot;
 
 typedef struct cluster_view {
     bryc_client *client; /* waits for MIGRATE of large keys */
@@ -39,8 +40,9 @@ typedef struct cluster_view {
     uint32_t count;
     uint32_t owners[BRYC_SLOTS]; /* a node, or VIEW_NONE */
     bool disputed; /* two primaries claim the same slot */
-    view_open *open;
-    size_t open_count, open_capacity;
+    view_open_slot *open; /* Slots that are migrating or importing. */
+    size_t open_count; /* How many there are. */
+    size_t open_capacity; /* For how many there is room. */
 } cluster_view;
 
 /* Connects to the cluster of the node at HOST:PORT, or redis://USER:PASSWORD@HOST:PORT, and reads

@@ -11,7 +11,8 @@ typedef struct command_list {
     const char *(*words)[COMMAND_WORDS];
     size_t (*lens)[COMMAND_WORDS];
     uint32_t *nodes; /* of the view */
-    size_t count, capacity;
+    size_t count; /* How many commands there are. */
+    size_t capacity; /* For how many there is room. */
     bool failed; /* out of memory */
 } command_list;
 

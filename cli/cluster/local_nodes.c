@@ -21,25 +21,24 @@
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-static int folder_of(const local_nodes *nodes, uint32_t port, serve_path *folder)
+static int node_dir_of(const local_nodes *nodes, uint32_t port, serve_path *dir)
 {
     char name[16];
     snprintf(name, sizeof name, "%u", port);
-    return serve_join(&nodes->folder, name, folder);
+    return serve_join(&nodes->dir, name, dir);
 }
 
-/* Reads the ports from a file of the folder; *exists is false if there is none. */
+/* Reads the ports from a file of the directory; *exists is false if there is none. */
 static int read_ports(local_nodes *nodes, const char *name, bool *exists)
 {
     serve_path path;
-    int code = serve_join(&nodes->folder, name, &path);
+    int code = serve_join(&nodes->dir, name, &path);
     if (code != CLI_GO_ON)
         return code;
     FILE *in = fopen(path.text, "r");
     *exists = in != NULL;
     if (!in)
-        return errno == ENOENT ? CLI_GO_ON
-                               : cli_fail(BRY_E_IO, "%s: %s", path.text, strerror(errno));
+        return errno == ENOENT ? CLI_GO_ON : cli_fail("%s: %s", path.text, strerror(errno));
     nodes->count = 0;
     char line[32], *end;
     bool whole = true;
@@ -51,7 +50,7 @@ static int read_ports(local_nodes *nodes, const char *name, bool *exists)
     }
     fclose(in);
     if (!whole || nodes->count == 0)
-        return cli_fail(BRY_E_BADDATA, "%s is not a list of ports", path.text);
+        return cli_fail("%s: not a list of ports", path.text);
     return CLI_GO_ON;
 }
 
@@ -65,57 +64,57 @@ int local_read(local_nodes *nodes, bool *exists)
 int local_write(const local_nodes *nodes)
 {
     serve_path path;
-    int code = serve_join(&nodes->folder, PORTS_NEW, &path);
+    int code = serve_join(&nodes->dir, PORTS_NEW, &path);
     if (code != CLI_GO_ON)
         return code;
     FILE *out = fopen(path.text, "w");
     for (uint32_t i = 0; out && i < nodes->count; i++)
         fprintf(out, "%u\n", nodes->ports[i]);
     if (!out || fclose(out) != 0)
-        return cli_fail(BRY_E_IO, "%s: %s", path.text, strerror(errno));
+        return cli_fail("%s: %s", path.text, strerror(errno));
     return CLI_GO_ON;
 }
 
 int local_keep(const local_nodes *nodes)
 {
     serve_path from, to;
-    int code = serve_join(&nodes->folder, PORTS_NEW, &from);
+    int code = serve_join(&nodes->dir, PORTS_NEW, &from);
     if (code == CLI_GO_ON)
-        code = serve_join(&nodes->folder, PORTS, &to);
+        code = serve_join(&nodes->dir, PORTS, &to);
     if (code == CLI_GO_ON && rename(from.text, to.text) != 0)
-        code = cli_fail(BRY_E_IO, "%s: %s", from.text, strerror(errno));
+        code = cli_fail("%s: %s", from.text, strerror(errno));
     return code;
 }
 
 /* ---- starting ------------------------------------------------------------------------------ */
 
 /* Removes what a server remembers of a cluster that was never complete. */
-static int forget_cluster(const serve_path *folder)
+static int forget_cluster(const serve_path *dir)
 {
     serve_path path;
-    int code = serve_join(folder, "nodes.conf", &path);
+    int code = serve_join(dir, "nodes.conf", &path);
     if (code == CLI_GO_ON && unlink(path.text) != 0 && errno != ENOENT)
-        code = cli_fail(BRY_E_IO, "%s: %s", path.text, strerror(errno));
+        code = cli_fail("%s: %s", path.text, strerror(errno));
     return code;
 }
 
 /* Runs the server, which puts itself into the background. */
-static int start_one(const local_nodes *nodes, uint32_t port)
+static int start_node(const local_nodes *nodes, uint32_t port)
 {
-    serve_path folder;
+    serve_path dir;
     char number[16];
-    int code = folder_of(nodes, port, &folder), how = 0;
+    int code = node_dir_of(nodes, port, &dir), how = 0;
     if (code != CLI_GO_ON)
         return code;
     snprintf(number, sizeof number, "%u", port);
-    if (mkdir(folder.text, 0777) != 0 && errno != EEXIST)
-        return cli_fail(BRY_E_IO, "%s: %s", folder.text, strerror(errno));
-    if (!nodes->formed && (code = forget_cluster(&folder)) != CLI_GO_ON)
+    if (mkdir(dir.text, 0777) != 0 && errno != EEXIST)
+        return cli_fail("%s: %s", dir.text, strerror(errno));
+    if (!nodes->formed && (code = forget_cluster(&dir)) != CLI_GO_ON)
         return code;
     pid_t child = fork();
     if (child == 0) {
         execl(nodes->server.text, nodes->server.text, "--port", number, "--bind", HOST, "--dir",
-              folder.text, "--logfile", "log", "--pidfile", "pid", "--daemonize", "yes",
+              dir.text, "--logfile", "log", "--pidfile", "pid", "--daemonize", "yes",
               "--cluster-enabled", "yes", "--cluster-node-timeout", "5000",
               "--cluster-allow-replica-migration", "no", "--appendonly", "yes", "--appendfsync",
               "everysec", "--save", "", "--enable-debug-command", "no", "--loadmodule",
@@ -123,8 +122,8 @@ static int start_one(const local_nodes *nodes, uint32_t port)
         _exit(127);
     }
     if (child < 0 || waitpid(child, &how, 0) != child || !WIFEXITED(how) || WEXITSTATUS(how) != 0)
-        return cli_fail(BRY_E_IO, "%s cannot be started on port %u; see %s/log",
-                        cli_quote(nodes->server.text).text, port, folder.text);
+        return cli_fail("%s: cannot start on port %u; see %s/log",
+                        cli_name(nodes->server.text).text, port, dir.text);
     return CLI_GO_ON;
 }
 
@@ -142,36 +141,36 @@ static bool connect_first(local_nodes *nodes)
     return false;
 }
 
-/* True if the server at this port answers and runs in the folder that we gave it. */
+/* True if the server at this port answers and runs in the directory that we gave it. */
 static bool is_our_server(local_nodes *nodes, uint32_t number)
 {
-    serve_path folder;
+    serve_path dir;
     redisReply *reply;
-    if (folder_of(nodes, nodes->ports[number], &folder) != CLI_GO_ON ||
+    if (node_dir_of(nodes, nodes->ports[number], &dir) != CLI_GO_ON ||
         bryc_node_find(nodes->client, HOST, nodes->ports[number], &nodes->links[number]) !=
             BRY_OK ||
         bryc_ask_node(nodes->client, nodes->links[number], 0, &reply, "CONFIG GET dir") != BRY_OK)
         return false;
     bool ours = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
-                strcmp(reply->element[1]->str, folder.text) == 0;
+                strcmp(reply->element[1]->str, dir.text) == 0;
     freeReplyObject(reply);
     return ours;
 }
 
 /* Waits until the server answers. */
-static int await_one(local_nodes *nodes, uint32_t number)
+static int await_node(local_nodes *nodes, uint32_t number)
 {
     uint64_t end = clock_ms() + PATIENCE;
     while (!(nodes->client || connect_first(nodes)) || !is_our_server(nodes, number)) {
         if (clock_ms() > end)
-            return cli_fail(BRY_E_IO, "the server on port %u does not answer; see %s/%u/log",
-                            nodes->ports[number], nodes->folder.text, nodes->ports[number]);
+            return cli_fail(HOST ":%u: no answer; see %s/%u/log", nodes->ports[number],
+                            nodes->dir.text, nodes->ports[number]);
         sleep_ms(LOOK_EVERY);
     }
     return CLI_GO_ON;
 }
 
-/* A server that is running already, in its folder, is left alone. */
+/* A server that is running already, in its directory, is left alone. */
 static bool is_running(local_nodes *nodes, uint32_t number)
 {
     return (nodes->client || connect_first(nodes)) && is_our_server(nodes, number);
@@ -188,9 +187,9 @@ int local_start(local_nodes *nodes)
     }
     for (uint32_t i = 0; i < nodes->count && code == CLI_GO_ON; i++)
         if (!running[i])
-            code = start_one(nodes, nodes->ports[i]);
+            code = start_node(nodes, nodes->ports[i]);
     for (uint32_t i = 0; i < nodes->count && code == CLI_GO_ON; i++)
-        code = await_one(nodes, i);
+        code = await_node(nodes, i);
     return code;
 }
 
@@ -206,7 +205,7 @@ static bool tell_node(local_nodes *nodes, uint32_t number, const char *words)
 
 static int node_refuses(const local_nodes *nodes, uint32_t number)
 {
-    return cli_fail(BRY_E_IO, HOST ":%u: %s", nodes->ports[number], bryc_error(nodes->client));
+    return cli_fail(HOST ":%u: %s", nodes->ports[number], bryc_error(nodes->client));
 }
 
 /* Tells a node until it agrees: it may be loading, or not know the others yet. */
@@ -285,8 +284,8 @@ int local_wait_served(local_nodes *nodes)
             continue;
         }
         if (clock_ms() > end)
-            return cli_fail(BRY_E_IO, HOST ":%u does not serve all slots; see %s/%u/log",
-                            nodes->ports[i], nodes->folder.text, nodes->ports[i]);
+            return cli_fail(HOST ":%u: does not serve all slots; see %s/%u/log", nodes->ports[i],
+                            nodes->dir.text, nodes->ports[i]);
         sleep_ms(LOOK_EVERY);
     }
     return CLI_GO_ON;
@@ -307,14 +306,14 @@ static void connect_any(local_nodes *nodes)
 
 /* SHUTDOWN has no reply: the connection ends. A server that is writing its first log refuses; the
  * command is then sent again. */
-static int stop_one(local_nodes *nodes, uint32_t number)
+static int stop_node(local_nodes *nodes, uint32_t number)
 {
     uint64_t end = clock_ms() + PATIENCE, tell_at = 0;
     while (is_our_server(nodes, number)) {
         uint64_t now = clock_ms();
         if (now > end)
-            return cli_fail(BRY_E_IO, "the server on port %u does not end; see %s/%u/log",
-                            nodes->ports[number], nodes->folder.text, nodes->ports[number]);
+            return cli_fail(HOST ":%u: the server does not end; see %s/%u/log",
+                            nodes->ports[number], nodes->dir.text, nodes->ports[number]);
         if (now >= tell_at) {
             redisReply *reply;
             bryc_ask_node(nodes->client, nodes->links[number], BRYC_ONCE, &reply, "SHUTDOWN");
@@ -334,7 +333,7 @@ int local_stop(local_nodes *nodes, uint32_t *ended)
     connect_any(nodes);
     for (uint32_t i = nodes->count; nodes->client && i-- > 0 && code == CLI_GO_ON;)
         if (is_our_server(nodes, i)) {
-            code = stop_one(nodes, i);
+            code = stop_node(nodes, i);
             ++*ended;
         }
     return code;

@@ -1,7 +1,7 @@
 /*
- * The servers of a cluster on this machine. Each has a folder of its own, DIR/PORT, and goes on
- * running after this program has ended. DIR/ports lists their ports, primaries first; while they are
- * not a cluster yet, the file is DIR/ports.new.
+ * The servers of a cluster on this machine. Each has a directory of its own, DIR/PORT, and goes on
+ * running after this program has ended. DIR/ports lists their ports, primaries first; while they
+ * are not a cluster yet, the file is DIR/ports.new.
  */
 #ifndef BLOOMERY_CLI_LOCAL_NODES_H
 #define BLOOMERY_CLI_LOCAL_NODES_H
@@ -13,7 +13,9 @@
 #define LOCAL_MOST 200 /* servers */
 
 typedef struct local_nodes {
-    serve_path folder, server, module;
+    serve_path dir; /* The directory of the cluster. */
+    serve_path server; /* The program of the servers. */
+    serve_path module; /* The module that they load. */
     uint32_t count;
     uint32_t ports[LOCAL_MOST];
     bool formed; /* they are a cluster */
@@ -40,7 +42,7 @@ int local_form(local_nodes *nodes, uint32_t primaries);
 /* Waits until all serve all slots. */
 int local_wait_served(local_nodes *nodes);
 
-/* Ends all servers that run in their folders; *ended says how many. */
+/* Ends all servers that run in their directories; *ended says how many. */
 int local_stop(local_nodes *nodes, uint32_t *ended);
 
 void local_close(local_nodes *nodes);

@@ -131,10 +131,11 @@ static bool target_wins(cluster_view *view, uint32_t source, uint32_t target, co
 /* ---- both sides ---------------------------------------------------------------------------- */
 
 bry_status half_set_aside(cluster_view *view, uint32_t source, uint32_t target, const char *key,
-                          size_t len)
+                          size_t len, bool *named)
 {
     half_state ours, theirs = {0};
     redisReply *reply = NULL;
+    *named = true;
     if (target_wins(view, source, target, key, len)) {
         bry_status deleted = view_ask(view, source, 0, &reply, "DEL %b", key, len);
         freeReplyObject(reply);
@@ -150,14 +151,15 @@ bry_status half_set_aside(cluster_view *view, uint32_t source, uint32_t target, 
     if (keep) {
         size_t half_len;
         char *half = half_name(key, len, &half_len);
-        status = half ? view_ask(view, target, BRYC_ASKING, &reply, "RESTORE %b %lld %b REPLACE",
-                                 half, half_len, theirs.ttl, theirs.dump->str, theirs.dump->len)
-                      : BRY_E_MISMATCH;
+        *named = half != NULL;
+        if (half)
+            status = view_ask(view, target, BRYC_ASKING, &reply, "RESTORE %b %lld %b REPLACE", half,
+                              half_len, theirs.ttl, theirs.dump->str, theirs.dump->len);
         freeReplyObject(reply);
         free(half);
     }
     /* A key that the source has lost meanwhile is the target's alone. */
-    if (status == BRY_OK && ours.dump->type == REDIS_REPLY_STRING) {
+    if (status == BRY_OK && *named && ours.dump->type == REDIS_REPLY_STRING) {
         status = view_ask(view, target, BRYC_ASKING, &reply, "DEL %b", key, len);
         freeReplyObject(reply);
     }
@@ -167,10 +169,10 @@ bry_status half_set_aside(cluster_view *view, uint32_t source, uint32_t target, 
 }
 
 /* The older half is the destination, so that the newer values win. The script stops at an error of
- * MAP.JOIN, which changes nothing then. */
+ * MAP.MERGE, which changes nothing then. */
 bry_status half_join(cluster_view *view, uint32_t node, const char *half, size_t len, bool *joined)
 {
-    static const char script[] = "redis.call('MAP.JOIN', KEYS[1], KEYS[2]) "
+    static const char script[] = "redis.call('MAP.MERGE', KEYS[1], KEYS[2]) "
                                  "return redis.call('RENAME', KEYS[1], KEYS[2])";
     redisReply *type, *reply = NULL;
     *joined = false;

@@ -96,14 +96,14 @@ static void add_maps(slot_loads *loads, const command_list *infos)
 }
 
 /* The state of SCAN on each node. */
-typedef struct scanning {
+typedef struct scan_state {
     char cursor[32];
     bool done;
-} scanning;
+} scan_state;
 
 /* Asks for the maps in one page of each node's SCAN. */
 static bry_status read_scanned(cluster_view *view, const char *map, slot_loads *loads,
-                               scanning *state, const command_list *scans, command_list *infos)
+                               scan_state *state, const command_list *scans, command_list *infos)
 {
     for (size_t i = 0; i < scans->count; i++) {
         const redisReply *reply = scans->commands[i].reply;
@@ -127,7 +127,7 @@ static bry_status read_scanned(cluster_view *view, const char *map, slot_loads *
 
 static bry_status scan_maps(cluster_view *view, const char *map, slot_loads *loads)
 {
-    scanning *state = calloc(view->count ? view->count : 1, sizeof *state);
+    scan_state *state = calloc(view->count ? view->count : 1, sizeof *state);
     command_list scans = {0}, infos = {0};
     bry_status status = state ? BRY_OK : BRY_E_NOMEM;
     for (uint32_t i = 0; state && i < view->count; i++) {
@@ -195,7 +195,7 @@ static bry_status count_others(cluster_view *view, slot_loads *loads)
 }
 
 /* Asks for the size of the keys that GETKEYSINSLOT returned, and adds what is not a map. */
-static bry_status size_some(cluster_view *view, slot_loads *loads, const command_list *keys)
+static bry_status size_some_keys(cluster_view *view, slot_loads *loads, const command_list *keys)
 {
     command_list sizes = {0}, types = {0};
     for (size_t i = 0; i < keys->count; i++) {
@@ -246,7 +246,7 @@ static bry_status size_others(cluster_view *view, slot_loads *loads)
     if (status == BRY_OK)
         status = list_send(view, &keys);
     if (status == BRY_OK)
-        status = size_some(view, loads, &keys);
+        status = size_some_keys(view, loads, &keys);
     list_free(&keys);
     free(names);
     return status;

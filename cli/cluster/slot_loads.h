@@ -7,13 +7,19 @@
 
 #include "cli/cluster/cluster_view.h"
 
-typedef enum load_kind { LOAD_PAIRS, LOAD_QUERIES, LOAD_BYTES } load_kind;
+typedef enum load_kind {
+    LOAD_PAIRS, /* Pairs of maps. */
+    LOAD_QUERIES, /* Keys looked up per second. */
+    LOAD_BYTES, /* Bytes of all keys. */
+} load_kind;
 
 typedef struct slot_load {
-    uint64_t pairs, bytes; /* of the maps */
+    uint64_t pairs; /* Pairs in the maps. */
+    uint64_t bytes; /* Bytes of the maps. */
     uint64_t queries; /* counted by this owner since it has the keys */
     uint64_t other_bytes; /* estimated from some of the other keys */
-    uint32_t maps, others; /* keys */
+    uint32_t maps; /* Keys that are maps. */
+    uint32_t others; /* Other keys. */
     uint32_t owner; /* in the view with which it was read; VIEW_NONE: none */
     uint32_t owner_link; /* the same in any view (bryc_node_at()) */
 } slot_load;

@@ -121,12 +121,12 @@ bool side_is_ready(slot_mover *mover, uint32_t node)
 
 /* ---- one slot ------------------------------------------------------------------------------ */
 
-typedef struct moving {
+typedef struct slot_route {
     uint32_t slot, source, target;
-} moving;
+} slot_route;
 
 /* Opens the slot on both sides, or checks that it is still open there. */
-static bool move_open(slot_mover *mover, const moving *move)
+static bool move_open(slot_mover *mover, const slot_route *move)
 {
     cluster_view *view = mover->view;
     if (!side_is_safe(mover, move->target) || !side_is_safe(mover, move->source))
@@ -140,8 +140,8 @@ static bool move_open(slot_mover *mover, const moving *move)
     return true;
 }
 
-static bry_status migrate(slot_mover *mover, const moving *move, const redisReply *key,
-                          bool replace)
+static bry_status migrate_key(slot_mover *mover, const slot_route *move, const redisReply *key,
+                              bool replace)
 {
     cluster_view *view = mover->view;
     const view_node *to = &view->nodes[move->target];
@@ -178,7 +178,7 @@ static bry_status migrate(slot_mover *mover, const moving *move, const redisRepl
     return status;
 }
 
-static bry_status target_has(slot_mover *mover, const moving *move, const redisReply *key,
+static bry_status target_has(slot_mover *mover, const slot_route *move, const redisReply *key,
                              bool *has)
 {
     redisReply *reply;
@@ -189,30 +189,31 @@ static bry_status target_has(slot_mover *mover, const moving *move, const redisR
     return status;
 }
 
-static bool move_key(slot_mover *mover, const moving *move, const redisReply *key)
+static bool move_key(slot_mover *mover, const slot_route *move, const redisReply *key)
 {
-    bool has;
+    bool has, named = true;
     if (!move_open(mover, move))
         return false;
     if (target_has(mover, move, key, &has) != BRY_OK)
         return node_fails(mover, move->target);
     if (has) {
         bry_status status =
-            half_set_aside(mover->view, move->source, move->target, key->str, key->len);
-        if (status == BRY_E_MISMATCH)
+            half_set_aside(mover->view, move->source, move->target, key->str, key->len, &named);
+        if (status == BRY_OK && !named)
             return move_fails(mover,
                               "slot %u: %s and %s both have the key %.100s, and no name in "
-                              "this slot can be made from it: rename one of them",
+                              "this slot can be made from it; rename one of them",
                               move->slot, node_name(mover, move->source),
                               node_name(mover, move->target), key->str);
         if (status != BRY_OK)
             return node_fails(mover, move->target);
     }
-    bry_status status = migrate(mover, move, key, false);
-    /* After a timeout the target may have a copy. It is ours: the source has not deleted its key. */
+    bry_status status = migrate_key(mover, move, key, false);
+    /* After a timeout the target may have a copy. It is ours: the source has not deleted its
+     * key. */
     if (status != BRY_OK && strstr(bryc_error(mover->view->client), "IOERR") &&
         move_open(mover, move))
-        status = migrate(mover, move, key, true);
+        status = migrate_key(mover, move, key, true);
     if (status != BRY_OK)
         return node_fails(mover, move->source);
     mover->keys++;
@@ -221,7 +222,7 @@ static bool move_key(slot_mover *mover, const moving *move, const redisReply *ke
 }
 
 /* Moves all keys, until the source has none. */
-static bool move_keys(slot_mover *mover, const moving *move)
+static bool move_keys(slot_mover *mover, const slot_route *move)
 {
     for (;;) {
         redisReply *keys;
@@ -254,7 +255,7 @@ static bool config_epoch(slot_mover *mover, uint32_t node, uint64_t *epoch)
  * it knows; but it may not have heard yet that the source has raised its own, by taking another
  * slot a moment ago. So its epoch is raised first, until it is above the source's.
  */
-static bool raise_epoch(slot_mover *mover, const moving *move)
+static bool raise_epoch(slot_mover *mover, const slot_route *move)
 {
     uint64_t source = 0, target = 0, end = clock_ms() + SYNC_PATIENCE;
     for (;;) {
@@ -273,7 +274,7 @@ static bool raise_epoch(slot_mover *mover, const moving *move)
 }
 
 /* Checks that the slot is still open on both sides, and empty at the source. */
-static bool move_is_complete(slot_mover *mover, const moving *move)
+static bool move_is_complete(slot_mover *mover, const slot_route *move)
 {
     cluster_view *view = mover->view;
     redisReply *reply;
@@ -290,7 +291,7 @@ static bool move_is_complete(slot_mover *mover, const moving *move)
 /* If the source failed over between the check and the end, the target would get a slot in which
  * the new source has keys already, and these would be deleted. A failover takes longer than FRESH;
  * if this process was suspended in between, it checks again. */
-static bool move_close(slot_mover *mover, const moving *move)
+static bool move_close(slot_mover *mover, const slot_route *move)
 {
     cluster_view *view = mover->view;
     const char *id = view->nodes[move->target].id;
@@ -316,7 +317,7 @@ static bool move_close(slot_mover *mover, const moving *move)
 
 /* A node that is importing a slot does not listen to who owns it. If the owner has failed over, the
  * slot has none for that node, which then refuses even commands after ASKING. */
-static bool tell_owner(slot_mover *mover, const moving *move)
+static bool tell_owner(slot_mover *mover, const slot_route *move)
 {
     cluster_view *view = mover->view;
     return view_tell(view, move->target, 0, "CLUSTER SETSLOT %u NODE %s", move->slot,
@@ -324,7 +325,7 @@ static bool tell_owner(slot_mover *mover, const moving *move)
            node_fails(mover, move->target);
 }
 
-static bool move_slot(slot_mover *mover, const moving *move)
+static bool move_slot(slot_mover *mover, const slot_route *move)
 {
     return side_is_ready(mover, move->target) && side_is_ready(mover, move->source) &&
            tell_owner(mover, move) && move_open(mover, move) && move_keys(mover, move) &&
@@ -333,7 +334,7 @@ static bool move_slot(slot_mover *mover, const moving *move)
 
 bool slot_move(slot_mover *mover, uint32_t slot, uint32_t to)
 {
-    moving move = {slot, mover->view->owners[slot], to};
+    slot_route move = {slot, mover->view->owners[slot], to};
     if (move.source == VIEW_NONE)
         return move_fails(mover, "slot %u has no owner", slot);
     return move.source == to || move_slot(mover, &move);
@@ -419,7 +420,7 @@ bool slot_finish(slot_mover *mover, uint32_t slot)
     if (holder == VIEW_NONE)
         return close_where_it_is(mover, slot) && join_halves(mover, slot);
     while (holder != VIEW_NONE) {
-        moving move = {slot, view->owners[slot], holder};
+        slot_route move = {slot, view->owners[slot], holder};
         if (!move_slot(mover, &move) || !find_key_holder(mover, slot, &holder))
             return false;
     }

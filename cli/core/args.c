@@ -2,6 +2,7 @@
 
 #include "cli/core/command.h"
 #include "cli/core/output/output.h"
+#include "cli/core/suggest.h"
 #include "text/number_parse.h"
 
 #include <stdint.h>
@@ -56,7 +57,7 @@ static const char *append_to_list(cli_list *list, const char *text)
     if (!*text)
         return "is empty";
     if (list->count == CLI_LIST_MOST)
-        return "is one too many";
+        return "is given more than 256 times";
     list->text[list->count++] = text;
     return NULL;
 }
@@ -92,6 +93,17 @@ static const char *store_option_value(const cli_option *option, const char *text
     return NULL;
 }
 
+static int refuse_option(const cli_syntax *syntax, const char *word, const char *name, size_t len)
+{
+    cli_guess guess = CLI_GUESS(name, len);
+    for (size_t i = 0; i < syntax->option_count; i++)
+        if (syntax->options[i].kind != CLI_ABSENT)
+            cli_guess_try(&guess, syntax->options[i].name);
+    cli_guess_try(&guess, "help");
+    return cli_misuse(syntax->command, "unknown option %s%s", cli_quote(word).text,
+                      cli_suggest(&guess, "--").text);
+}
+
 /* Reads the option in argv[*at]; advances *at if the value is the next argument. */
 static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
 {
@@ -100,7 +112,7 @@ static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
     size_t len = strcspn(name, "=");
     cli_option *option = (len == 1) == letter ? find_option(syntax, name, len) : NULL;
     if (!option)
-        return cli_misuse(syntax->command, "unknown option %s", cli_quote(argv[*at]).text);
+        return refuse_option(syntax, argv[*at], name, len);
     if (option->kind == CLI_ABSENT)
         return cli_misuse(syntax->command, "%s%s: not available in this build",
                           option_dashes(option), option->name);
@@ -134,6 +146,8 @@ int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words
         const char *word = argv[at];
         if (!options_end && strcmp(word, "--") == 0) {
             options_end = true;
+            if (syntax->plain_words)
+                *syntax->plain_words = count;
         } else if (!options_end && (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)) {
             return print_command_help(syntax);
         } else if (!options_end && word[0] == '-' && word[1]) {
@@ -149,5 +163,7 @@ int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words
     if (count < syntax->least_words)
         return cli_misuse(syntax->command, "%s", syntax->missing);
     *words = count;
+    if (syntax->plain_words && !options_end)
+        *syntax->plain_words = count;
     return CLI_GO_ON;
 }

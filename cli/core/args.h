@@ -49,6 +49,7 @@ typedef struct cli_syntax {
     size_t most_words; /* most arguments that are not options */
     size_t least_words; /* fewest of them */
     const char *missing; /* message if there are fewer */
+    size_t *plain_words; /* gets the number of words before "--"; may be NULL */
 } cli_syntax;
 
 /* Moves the words to the front of argv, stores their number and returns CLI_GO_ON; or prints the

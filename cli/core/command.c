@@ -1,6 +1,7 @@
 #include "cli/core/command.h"
 
 #include "cli/core/output/output.h"
+#include "cli/core/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,16 +38,29 @@ static const cli_command *find_command(const cli_group *group, const char *name)
     return NULL;
 }
 
+static int refuse_word(const cli_group *group, const char *word)
+{
+    cli_guess guess = CLI_GUESS(word, strlen(word));
+    if (word[0] == '-') {
+        cli_guess_try(&guess, "--help");
+        if (!group->name)
+            cli_guess_try(&guess, "--version");
+    }
+    for (size_t i = 0; i < group->count; i++)
+        cli_guess_try(&guess, group->commands[i].name);
+    return cli_misuse(group->name, "unknown %s %s%s", word[0] == '-' ? "option" : "command",
+                      cli_quote(word).text, cli_suggest(&guess, "").text);
+}
+
 int cli_run_group(const cli_group *group, int argc, char **argv)
 {
     if (argc < 1)
-        return cli_misuse(group->name, "no command is given");
+        return cli_misuse(group->name, "missing command");
     const cli_command *command = find_command(group, argv[0]);
     if (command)
         return command->run(argc - 1, argv + 1);
     if (strcmp(argv[0], "-h") != 0 && strcmp(argv[0], "--help") != 0)
-        return cli_misuse(group->name, "unknown %s %s", argv[0][0] == '-' ? "option" : "command",
-                          cli_quote(argv[0]).text);
+        return refuse_word(group, argv[0]);
     if (argc > 1)
         return cli_misuse(group->name, "unexpected argument %s", cli_quote(argv[1]).text);
     return print_group_help(group);

@@ -41,7 +41,6 @@ int cli_index(int argc, char **argv);
 int cli_dedup(int argc, char **argv); /* apps/dedup */
 int cli_flows(int argc, char **argv); /* apps/flows */
 int cli_serve(int argc, char **argv);
-int cli_balance(int argc, char **argv);
 int cli_cluster(int argc, char **argv);
 int cli_demo(int argc, char **argv);
 

@@ -6,7 +6,8 @@
 
 /* Must not move while an object exists that was created with its allocator. */
 typedef struct cli_memory {
-    uint64_t most, used;
+    uint64_t most; /* The limit, in bytes. */
+    uint64_t used; /* Bytes that are allocated. */
     bool refused; /* an allocation beyond the limit was refused */
     bry_allocator allocator;
 } cli_memory;
@@ -14,10 +15,10 @@ typedef struct cli_memory {
 /* most 0: three quarters of the memory of the machine. */
 void cli_memory_init(cli_memory *memory, uint64_t most);
 
-/* The row of --max-bytes for a table of options; `what` names the objects. */
-#define CLI_MAX_BYTES(what, value)                                                                 \
+/* The row of --max-memory for a table of options; `what` names the objects. */
+#define CLI_MAX_MEMORY(what, value)                                                                \
     {                                                                                              \
-        "max-bytes", CLI_BYTES, "B", "memory for " what " (default 3/4 of the machine's)",         \
+        "max-memory", CLI_BYTES, "B", "memory for " what " (default 3/4 of the machine's)",        \
             (value), 0                                                                             \
     }
 

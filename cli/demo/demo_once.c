@@ -7,6 +7,7 @@
 #include "cli/cluster/slot_loads.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
+#include "cli/core/stop_signals.h"
 #include "cli/demo/demo_command.h"
 #include "cli/demo/demo_tills.h"
 
@@ -23,15 +24,7 @@
 
 enum { PRIMARIES = 3, SERVERS = 6, BUS = 10000, STOPS = 3, STOP_MS = 1500, BETWEEN_MS = 2500 };
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-/* ---- ports and folder ------------------------------------------------------------------------ */
+/* ---- ports and directory --------------------------------------------------------------------- */
 
 static bool port_is_free(uint32_t port)
 {
@@ -59,16 +52,16 @@ static int choose_ports(local_nodes *nodes)
             nodes->ports[nodes->count] = first + nodes->count;
         return CLI_GO_ON;
     }
-    return cli_fail(BRY_E_IO, "there are no %d free ports in a row", SERVERS);
+    return cli_fail("no %d free ports in a row", SERVERS);
 }
 
-static int make_folder(serve_path *folder)
+static int make_demo_dir(serve_path *dir)
 {
     const char *place = getenv("TMPDIR");
-    snprintf(folder->text, sizeof folder->text, "%s/bloomery-demo-XXXXXX",
+    snprintf(dir->text, sizeof dir->text, "%s/bloomery-demo-XXXXXX",
              place && *place ? place : "/tmp");
-    if (!mkdtemp(folder->text))
-        return cli_fail(BRY_E_IO, "%s: %s", folder->text, strerror(errno));
+    if (!mkdtemp(dir->text))
+        return cli_fail("%s: %s", dir->text, strerror(errno));
     return CLI_GO_ON;
 }
 
@@ -102,7 +95,7 @@ static void print_counts(demo *self, const char *what)
 static void wait_ms(uint64_t ms)
 {
     uint64_t end = clock_ms() + ms;
-    while (!interrupted && clock_ms() < end)
+    while (!cli_is_stopped() && clock_ms() < end)
         sleep_ms(20);
 }
 
@@ -125,7 +118,7 @@ static int stop_owner(demo *self)
     uint32_t owner;
     pid_t process = owner_process(self, &owner);
     if (process <= 0)
-        return cli_fail(BRY_E_IO, "%s", bryc_error(tills_client(self->shop)));
+        return cli_fail("%s", bryc_error(tills_client(self->shop)));
     kill(process, SIGSTOP);
     wait_ms(STOP_MS);
     kill(process, SIGCONT);
@@ -140,15 +133,15 @@ static int kill_owner(demo *self)
     uint32_t owner, now;
     pid_t process = owner_process(self, &owner);
     if (process <= 0)
-        return cli_fail(BRY_E_IO, "%s", bryc_error(tills_client(self->shop)));
+        return cli_fail("%s", bryc_error(tills_client(self->shop)));
     kill(process, SIGKILL);
     uint64_t end = clock_ms() + LONGEST;
-    while (!interrupted && ((now = tills_owner(self->shop)) == owner || now == UINT32_MAX)) {
+    while (!cli_is_stopped() && ((now = tills_owner(self->shop)) == owner || now == UINT32_MAX)) {
         if (clock_ms() > end)
-            return cli_fail(BRY_E_IO, "no replica has taken over; see %s", self->nodes.folder.text);
+            return cli_fail("no replica took over; see %s", self->nodes.dir.text);
         sleep_ms(100);
     }
-    int code = interrupted ? CLI_GO_ON : local_start(&self->nodes);
+    int code = cli_is_stopped() ? CLI_GO_ON : local_start(&self->nodes);
     if (code != CLI_GO_ON)
         return code;
     wait_ms(BETWEEN_MS);
@@ -167,24 +160,24 @@ static int run_faults(demo *self)
            TILLS, TILLS);
     wait_ms(BETWEEN_MS);
     print_counts(self, "");
-    for (int i = 0; i < STOPS && code == CLI_GO_ON && !interrupted; i++)
+    for (int i = 0; i < STOPS && code == CLI_GO_ON && !cli_is_stopped(); i++)
         code = stop_owner(self);
-    if (code == CLI_GO_ON && !interrupted)
+    if (code == CLI_GO_ON && !cli_is_stopped())
         code = kill_owner(self);
     return code;
 }
 
-static int conclude(demo *self)
+static int conclude_demo(demo *self)
 {
     tills_counts counts;
     if (!tills_read(self->shop, &counts))
-        return cli_fail(BRY_E_IO, "%s", bryc_error(tills_client(self->shop)));
+        return cli_fail("%s", bryc_error(tills_client(self->shop)));
     print_counts(self, "the tills have closed");
     printf("\nINCR is off by %+" PRId64 ". Bloomery's counter is ",
            counts.plain - counts.plain_orders);
     if (counts.counted != counts.orders) {
         printf("off by %+" PRId64 ".\n", counts.counted - counts.orders);
-        return CLI_FAILED;
+        return CLI_NO;
     }
     printf("exact.\n");
     return CLI_YES;
@@ -213,12 +206,12 @@ static int run_demo(demo *self)
     if (code == CLI_GO_ON)
         code = stopped;
     if (code == CLI_GO_ON)
-        code = interrupted ? CLI_FAILED : conclude(self);
+        code = cli_is_stopped() ? CLI_FAILED : conclude_demo(self);
     return code;
 }
 
-/* Ends the servers and removes their folder, whatever happened before. */
-static int clean_up(demo *self, int code)
+/* Ends the servers and removes their directory, whatever happened before. */
+static int clean_up_demo(demo *self, int code)
 {
     uint32_t ended;
     tills_free(self->shop);
@@ -226,7 +219,7 @@ static int clean_up(demo *self, int code)
     local_close(&self->nodes);
     if (stopped != CLI_GO_ON)
         return stopped;
-    nftw(self->nodes.folder.text, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    nftw(self->nodes.dir.text, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     return code;
 }
 
@@ -251,7 +244,7 @@ int demo_once(int argc, char **argv)
             "behind.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
-        .more = "Exit code 0 if Bloomery's counter is exact.",
+        .more = "Exit codes: 0 Bloomery's counter is exact, 1 it is not, 3 failure.",
         .examples = "  bloomery demo once",
     };
     size_t words;
@@ -263,11 +256,9 @@ int demo_once(int argc, char **argv)
     if (code == CLI_GO_ON)
         code = choose_ports(&self.nodes);
     if (code == CLI_GO_ON)
-        code = make_folder(&self.nodes.folder);
+        code = make_demo_dir(&self.nodes.dir);
     if (code != CLI_GO_ON)
         return code;
-    struct sigaction handler = {.sa_handler = interrupt};
-    sigaction(SIGINT, &handler, NULL);
-    sigaction(SIGTERM, &handler, NULL);
-    return clean_up(&self, run_demo(&self));
+    cli_note_stop_signals(); /* the servers are ended in any case */
+    return clean_up_demo(&self, run_demo(&self));
 }

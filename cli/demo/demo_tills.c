@@ -75,17 +75,18 @@ int tills_start(const char *url, tills **started)
     tills *made = calloc(1, sizeof *made);
     *started = made;
     if (!made)
-        return cli_fail(BRY_E_NOMEM, "out of memory");
+        return cli_no_memory();
     if (connect_one(url, &made->client, &made->table) != BRY_OK)
-        return cli_fail(BRY_E_IO, "%s", bryc_error(made->client));
+        return cli_fail("%s", bryc_error(made->client));
     for (int i = 0; i < 2 * TILLS; i++) {
         till *one = &made->each[i];
         one->shop = made;
         one->plain = i < TILLS;
         if (connect_one(url, &one->client, &one->table) != BRY_OK)
-            return cli_fail(BRY_E_IO, "%s", bryc_error(one->client));
-        if (pthread_create(&one->thread, NULL, till_run, one) != 0)
-            return cli_fail(BRY_E_NOMEM, "cannot start a thread");
+            return cli_fail("%s", bryc_error(one->client));
+        int problem = pthread_create(&one->thread, NULL, till_run, one);
+        if (problem != 0)
+            return cli_fail("pthread_create: %s", strerror(problem));
         one->started = true;
     }
     return CLI_GO_ON;
@@ -127,7 +128,7 @@ int tills_stop(tills *self)
         pthread_join(one->thread, NULL);
         one->started = false;
         if (one->status != BRY_OK && code == CLI_GO_ON)
-            code = cli_fail(one->status, "till %d: %s", i + 1, bryc_error(one->client));
+            code = cli_fail("till %d: %s", i + 1, bryc_error(one->client));
     }
     return code;
 }

@@ -17,8 +17,10 @@ typedef struct tills tills;
 
 /* What the tills know, and what the counters say. */
 typedef struct tills_counts {
-    int64_t plain_orders, plain; /* acknowledged orders, and the counter of INCR */
-    int64_t orders, counted; /* the same with a table of counters */
+    int64_t plain_orders; /* Orders acknowledged to the tills that use INCR. */
+    int64_t plain; /* What the counter of INCR says. */
+    int64_t orders; /* Orders acknowledged to the tills that use a table of counters. */
+    int64_t counted; /* What that table says. */
 } tills_counts;
 
 /* Creates the table, and lets the tills count. `url`: of a node. CLI_GO_ON, or an exit code after a

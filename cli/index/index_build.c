@@ -10,14 +10,14 @@ static const char command[] = "index build";
 
 typedef struct request {
     const char *path;
-    cli_paths_how how;
+    cli_path_options how;
     cli_paths files;
     bool force;
     cli_index_shape shape;
 } request;
 
 /* Estimates the number of elements of each file. */
-static int count_all(const request *asked, uint64_t *counts)
+static int count_all_elements(const request *asked, uint64_t *counts)
 {
     for (size_t i = 0; i < asked->files.count; i++) {
         cli_element_reader reader;
@@ -42,8 +42,8 @@ static int fit_index_shape(request *asked)
         return CLI_GO_ON;
     uint64_t *counts = calloc(asked->files.count + 1, sizeof *counts);
     if (!counts)
-        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
-    int code = count_all(asked, counts);
+        return cli_no_memory();
+    int code = count_all_elements(asked, counts);
     if (code == CLI_GO_ON)
         cli_index_shape_fit(&asked->shape, counts, asked->files.count);
     free(counts);
@@ -63,9 +63,8 @@ static int build_index(request *asked)
     if (code == CLI_GO_ON)
         code = cli_index_put_all(&index, asked->files.path, asked->files.count, asked->how.skip);
     if (code == CLI_GO_ON && index.names.live == 0) /* it must not replace an existing index */
-        code =
-            cli_fail(BRY_E_IO, asked->files.count ? "all files were skipped; no index was created"
-                                                  : "there are no files to index");
+        code = cli_fail(asked->files.count ? "all files were skipped; no index was created"
+                                           : "no files to index");
     if (code == CLI_GO_ON)
         code = cli_index_settle(&index);
     if (code == CLI_GO_ON)
@@ -102,7 +101,7 @@ int cli_index_build(int argc, char **argv)
             "planned for these files and a quarter more. A file with more lines than fit in a\n"
             "unit has several units. A word is a run of letters, digits and _, with . - : and @\n"
             "inside, such as 192.0.2.7. File names are stored as given, relative to the current\n"
-            "folder. INDEX is created when everything has been read, or not at all.",
+            "directory. INDEX is created when everything has been read, or not at all.",
         .most_words = (size_t)-1,
         CLI_INDEX_FIRST_WORD,
     };

@@ -14,11 +14,11 @@
 int cli_index_add(int argc, char **argv)
 {
     static const char command[] = "index add";
-    cli_paths_how how = {.command = command};
+    cli_path_options how = {.command = command};
     uint64_t max_bytes = 0;
     cli_option options[] = {
         CLI_FILES_ROWS(&how),
-        CLI_INDEX_MAX_BYTES(&max_bytes),
+        CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
@@ -64,7 +64,7 @@ static void del_file(cli_file_index *index, const char *name, tally *count)
 {
     size_t file = cli_names_find(&index->names, name);
     if (file == CLI_NO_FILE) {
-        cli_note("%s is not in the index", cli_quote(name).text);
+        cli_note("%s: not in the index", cli_name(name).text);
         count->absent++;
         return;
     }
@@ -124,7 +124,7 @@ static int del_elements(cli_file_index *index, const char *name, char **keys, si
     if (index->names.elements.kind == CLI_ELEMENT_WHOLE)
         return cli_misuse("index del", "--from: an index of whole files has one element per file");
     if (file == CLI_NO_FILE)
-        return cli_fail(BRY_E_RANGE, "%s is not in the index", cli_quote(name).text);
+        return cli_fail("%s: not in the index", cli_name(name).text);
     if (n == 0)
         return del_named_files(index, file, end, count);
     for (size_t i = 0; i < n; i++) {
@@ -141,18 +141,20 @@ int cli_index_del(int argc, char **argv)
     const char *from = NULL;
     bool nul = false;
     uint64_t max_bytes = 0;
+    size_t plain_words;
     cli_option options[] = {
         {"from", CLI_TEXT, "FILE", "delete lines of this file instead", &from, 0},
         {"0", CLI_FLAG, NULL, "with --from: keys end with a NUL instead of a newline", &nul, 0},
-        CLI_INDEX_MAX_BYTES(&max_bytes),
+        CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "INDEX FILE... [options]\n       bloomery index del INDEX --from FILE [KEY...]",
         .about =
-            "Removes files from the index. With --from, deletes lines of one file, from the\n"
-            "arguments or from standard input. Delete only lines that the file contained when\n"
-            "it was read.",
+            "Removes files from the index. With --from, deletes lines of one file; without KEY, "
+            "and\n"
+            "for -, it reads them from standard input. Delete only lines that the file contained\n"
+            "when it was read.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index del logs.idx access-old.txt\n"
@@ -163,17 +165,18 @@ int cli_index_del(int argc, char **argv)
             "file when a quarter is stale). Lines that the file still contains then return.\n"
             "Exit codes: 0 all were present, 1 some were not, 3 failure (INDEX is unchanged).",
         .most_words = (size_t)-1,
+        .plain_words = &plain_words,
         CLI_INDEX_FIRST_WORD,
     };
     size_t words;
     cli_file_index index = {0};
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && !from && words < 2)
-        code = cli_misuse(command, "the name of a file is required");
+        code = cli_misuse(command, "missing file name");
+    if (code == CLI_GO_ON && from)
+        code = cli_keys_given(&syntax, argv, &words, "keys");
     if (code == CLI_GO_ON && nul && (!from || words > 1))
         code = cli_misuse(command, "-0 is for keys on standard input");
-    if (code == CLI_GO_ON && from && words == 1)
-        code = cli_check_stream(command, argv[0], "keys");
     if (code == CLI_GO_ON)
         code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     tally count = {0};

@@ -62,8 +62,8 @@ static void ask_for_elements(const cli_file_index *index, size_t file, const bry
     v->elements += n;
 }
 
-static bry_status ask_all(const cli_file_index *index, size_t file, cli_element_reader *reader,
-                          cli_progress *progress, verdict *v)
+static bry_status ask_index_for_all(const cli_file_index *index, size_t file,
+                                    cli_element_reader *reader, cli_progress *progress, verdict *v)
 {
     bool more = true;
     while (more) {
@@ -105,7 +105,7 @@ static verdict check_indexed_file(const cli_file_index *index, size_t file, cli_
     if (named->apart && !same) {
         v.state = APART;
     } else if (opened) {
-        status = ask_all(index, file, &reader, progress, &v);
+        status = ask_index_for_all(index, file, &reader, progress, &v);
         v.state = status != BRY_OK ? GONE : v.missing ? STALE : same ? OK : CHANGED;
     }
     if (status != BRY_OK && v.state == GONE &&
@@ -199,7 +199,7 @@ int cli_index_check(int argc, char **argv)
         {"all", CLI_FLAG, NULL, "also the files that have not changed", &r.all, 0},
         {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
         {"json", CLI_FLAG, NULL, "JSON instead of lines", &r.json, 0},
-        CLI_INDEX_MAX_BYTES(&max_bytes),
+        CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,

@@ -6,15 +6,15 @@
 #include <string.h>
 
 /* Candidates in one file, found by the hash of their key. */
-typedef struct wanted {
+typedef struct wanted_set {
     const cli_text *keys;
     const bry_hash *hashes;
     cli_candidate **slots; /* NULL: free */
     size_t mask;
     size_t left; /* not yet confirmed */
-} wanted;
+} wanted_set;
 
-static void want_candidate(wanted *w, cli_candidate *candidate)
+static void want_candidate(wanted_set *w, cli_candidate *candidate)
 {
     size_t slot = (size_t)w->hashes[candidate->key].lo & w->mask;
     while (w->slots[slot])
@@ -24,7 +24,7 @@ static void want_candidate(wanted *w, cli_candidate *candidate)
 }
 
 /* The same key may be looked up twice. */
-static void confirm_candidates(wanted *w, const cli_element *element)
+static void confirm_candidates(wanted_set *w, const cli_element *element)
 {
     for (size_t slot = (size_t)element->hash.lo & w->mask; w->slots[slot];
          slot = (slot + 1) & w->mask) {
@@ -40,7 +40,7 @@ static void confirm_candidates(wanted *w, const cli_element *element)
 
 /* ---- lines --------------------------------------------------------------------------------- */
 
-static bry_status scan_file(cli_element_reader *reader, wanted *w)
+static bry_status scan_file(cli_element_reader *reader, wanted_set *w)
 {
     cli_element element;
     bool more = true;
@@ -54,7 +54,8 @@ static bry_status scan_file(cli_element_reader *reader, wanted *w)
 }
 
 /* `group` holds the candidates in one piece. */
-static int scan_piece(const cli_file_index *index, wanted *w, cli_candidate **group, size_t count)
+static int scan_piece(const cli_file_index *index, wanted_set *w, cli_candidate **group,
+                      size_t count)
 {
     cli_owner owner = group[0]->owner;
     const cli_named_file *file = &index->names.files[owner.file];
@@ -112,14 +113,14 @@ static int compare_files(const cli_file_index *index, const cli_text *keys,
         fclose(a);
     if (b)
         fclose(b);
-    return failed ? cli_fail(BRY_E_IO, "%s: %s", cli_quote(a ? name : key).text,
-                             problem ? strerror(problem) : "it cannot be read")
+    return failed ? cli_fail("%s: %s", cli_name(a ? name : key).text,
+                             problem ? strerror(problem) : "cannot read")
                   : CLI_GO_ON;
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-static int by_piece(const void *a, const void *b)
+static int compare_candidates(const void *a, const void *b)
 {
     cli_owner x = (*(cli_candidate *const *)a)->owner, y = (*(cli_candidate *const *)b)->owner;
     if (x.file != y.file)
@@ -134,16 +135,16 @@ static int confirm_lines(const cli_file_index *index, const cli_text *keys, cons
     while (slots < count * 2)
         slots *= 2;
     cli_candidate **order = malloc(count * sizeof *order);
-    wanted w = {keys, hashes, malloc(slots * sizeof *w.slots), slots - 1, 0};
+    wanted_set w = {keys, hashes, malloc(slots * sizeof *w.slots), slots - 1, 0};
     int code = CLI_GO_ON;
     if (!order || !w.slots) {
-        code = cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+        code = cli_no_memory();
     } else {
         for (size_t i = 0; i < count; i++)
             order[i] = &candidates[i];
-        qsort(order, count, sizeof *order, by_piece);
+        qsort(order, count, sizeof *order, compare_candidates);
         for (size_t i = 0, end; i < count; i = end) {
-            for (end = i + 1; end < count && by_piece(&order[i], &order[end]) == 0;)
+            for (end = i + 1; end < count && compare_candidates(&order[i], &order[end]) == 0;)
                 end++;
             if (scan_piece(index, &w, order + i, end - i) != CLI_GO_ON)
                 code = CLI_FAILED;

@@ -14,7 +14,7 @@
 
 enum { BLOCK = 1 << 20 }; /* block in which a whole file is hashed */
 
-static char end_of(cli_elements elements)
+static char element_end_of(cli_elements elements)
 {
     return elements.kind == CLI_ELEMENT_STRINGS ? '\0' : '\n';
 }
@@ -25,7 +25,7 @@ bry_status cli_elements_open(cli_element_reader *reader, const char *path, cli_e
     struct stat facts;
     *reader = (cli_element_reader){.elements = elements, .seed = seed, .to = UINT64_MAX};
     if (cli_is_stream(path)) {
-        reader->problem = "standard input cannot be read again; \"index unit -\" makes units of it";
+        reader->problem = "cannot be read again; \"index unit -\" makes units of it";
         return BRY_E_IO;
     }
     int fd = cli_open_regular(path, &facts, &reader->problem);
@@ -35,7 +35,7 @@ bry_status cli_elements_open(cli_element_reader *reader, const char *path, cli_e
         (uint64_t)facts.st_size,
         (int64_t)facts.st_mtim.tv_sec * 1000000000 + facts.st_mtim.tv_nsec,
     };
-    reader->lines = (cli_lines)CLI_LINES(fd, end_of(elements));
+    reader->lines = (cli_lines)CLI_LINES(fd, element_end_of(elements));
     return BRY_OK;
 }
 
@@ -43,7 +43,7 @@ void cli_elements_stream(cli_element_reader *reader, cli_elements elements, uint
 {
     *reader = (cli_element_reader){.elements = elements, .seed = seed, .to = UINT64_MAX};
     reader->facts.size = UINT64_MAX; /* until it is read */
-    reader->lines = (cli_lines)CLI_LINES(STDIN_FILENO, end_of(elements));
+    reader->lines = (cli_lines)CLI_LINES(STDIN_FILENO, element_end_of(elements));
 }
 
 bry_status cli_elements_seek(cli_element_reader *reader, uint64_t from, uint64_t to)
@@ -222,12 +222,11 @@ bool cli_facts_equal(cli_file_facts a, cli_file_facts b)
 int cli_elements_failed(const cli_element_reader *reader, bry_status status, const char *path)
 {
     int problem = errno;
-    cli_quoted name = cli_quote(path);
-    if (status == BRY_E_LIMIT)
-        return cli_fail(status, "%s, line %" PRIu64 ": longer than %zu bytes", name.text,
+    cli_quotation name = cli_name(path);
+    if (status == BRY_E_TOOLONG)
+        return cli_fail("%s: line %" PRIu64 ": longer than %zu bytes", name.text,
                         reader->lines.number + 1, CLI_LINE_MAX);
     if (status != BRY_E_IO)
-        return cli_fail(status, "%s: %s", name.text, bry_status_text(status));
-    return cli_fail(status, "%s: %s", name.text,
-                    reader->problem ? reader->problem : strerror(problem));
+        return cli_fail("%s: %s", name.text, bry_status_text(status));
+    return cli_fail("%s: %s", name.text, reader->problem ? reader->problem : strerror(problem));
 }

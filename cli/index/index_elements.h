@@ -22,7 +22,8 @@ typedef struct cli_element_reader {
     uint64_t seed;
     cli_lines lines;
     cli_file_facts facts;
-    uint64_t at, to; /* offsets in the file: what was read, and where to stop */
+    uint64_t at; /* Offset in the file after what was read. */
+    uint64_t to; /* Offset in the file at which to stop. */
     bool done;
     cli_text rest; /* rest of a line with further words */
     cli_scratch scratch; /* for joined fields */
@@ -40,7 +41,7 @@ void cli_elements_stream(cli_element_reader *reader, cli_elements elements, uint
 /* Restricts reading to the elements that begin at bytes `from` to `to` - 1. */
 bry_status cli_elements_seek(cli_element_reader *reader, uint64_t from, uint64_t to);
 
-/* The next one; *more is false at the end. BRY_E_IO; BRY_E_LIMIT: longer than CLI_LINE_MAX;
+/* The next one; *more is false at the end. BRY_E_IO; BRY_E_TOOLONG: longer than CLI_LINE_MAX;
  * BRY_E_NOMEM. */
 bry_status cli_elements_next(cli_element_reader *reader, cli_element *element, bool *more);
 

@@ -73,8 +73,8 @@ bool cli_index_has_stale(const cli_file_index *index, size_t file)
 {
     const cli_named_file *named = &index->names.files[file];
     for (uint32_t i = 0; i < named->piece_count; i++) {
-        bry_index_unit unit = {0};
-        if (bry_index_get_unit(index->index, named->pieces[i].unit, &unit) == BRY_OK &&
+        bry_index_unit_info unit = {0};
+        if (bry_index_get_unit_info(index->index, named->pieces[i].unit, &unit) == BRY_OK &&
             unit.stale > 0)
             return true;
     }
@@ -83,31 +83,31 @@ bool cli_index_has_stale(const cli_file_index *index, size_t file)
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-typedef struct tagged {
+typedef struct unit_by_tag {
     uint64_t tag;
     uint32_t unit;
-} tagged;
+} unit_by_tag;
 
-static int by_tag(const void *a, const void *b)
+static int compare_unit_tags(const void *a, const void *b)
 {
-    uint64_t x = ((const tagged *)a)->tag, y = ((const tagged *)b)->tag;
+    uint64_t x = ((const unit_by_tag *)a)->tag, y = ((const unit_by_tag *)b)->tag;
     return (x > y) - (x < y);
 }
 
 /* All units, sorted by tag; NULL if memory runs out. */
-static tagged *units_by_tag(const bry_index *index, size_t *count)
+static unit_by_tag *units_by_tag(const bry_index *index, size_t *count)
 {
     *count = bry_index_units(index, NULL, 0);
     uint32_t *units = malloc((*count + 1) * sizeof *units);
-    tagged *all = malloc((*count + 1) * sizeof *all);
+    unit_by_tag *all = malloc((*count + 1) * sizeof *all);
     if (units && all) {
         bry_index_units(index, units, *count);
         for (size_t i = 0; i < *count; i++) {
-            bry_index_unit unit = {0};
-            bry_index_get_unit(index, units[i], &unit);
-            all[i] = (tagged){unit.tag, units[i]};
+            bry_index_unit_info unit = {0};
+            bry_index_get_unit_info(index, units[i], &unit);
+            all[i] = (unit_by_tag){unit.tag, units[i]};
         }
-        qsort(all, *count, sizeof *all, by_tag);
+        qsort(all, *count, sizeof *all, compare_unit_tags);
     } else {
         free(all);
         all = NULL;
@@ -120,13 +120,13 @@ static tagged *units_by_tag(const bry_index *index, size_t *count)
 static bry_status bind_names(cli_file_index *index)
 {
     size_t count, bound = 0;
-    tagged *all = units_by_tag(index->index, &count);
+    unit_by_tag *all = units_by_tag(index->index, &count);
     bry_status status = all ? BRY_OK : BRY_E_NOMEM;
     for (size_t i = 0; i < index->names.count && status == BRY_OK; i++) {
         cli_named_file *file = &index->names.files[i];
         for (uint32_t p = 0; p < file->piece_count && status == BRY_OK; p++) {
-            tagged wanted = {.tag = file->pieces[p].tag};
-            const tagged *found = bsearch(&wanted, all, count, sizeof *all, by_tag);
+            unit_by_tag wanted = {.tag = file->pieces[p].tag};
+            const unit_by_tag *found = bsearch(&wanted, all, count, sizeof *all, compare_unit_tags);
             bool taken = found && found->unit < index->owner_count &&
                          index->owners[found->unit].file != nobody.file;
             if (!found || taken) {
@@ -153,10 +153,9 @@ static bry_status load_index_file(cli_file_index *index, cli_input *input, bry_l
     if (status != BRY_OK)
         return status;
     status = bind_names(index);
-    return status == BRY_OK ? BRY_OK
-                            : cli_note_fail(how, status, 0,
-                                            status == BRY_E_BADDATA ? "names and units do not agree"
-                                                                    : bry_status_text(status));
+    if (status == BRY_E_BADDATA)
+        return cli_note_refuse(how, "damaged: names and units do not agree");
+    return status == BRY_OK ? BRY_OK : cli_note_fail(how, status, 0, bry_status_text(status));
 }
 
 int cli_index_open(cli_file_index *index, uint64_t max_bytes, const char *path)
@@ -225,11 +224,10 @@ static int report_end_of_growth(const bry_index *index, const char *where)
     bry_index_options options = cli_index_options(index);
     uint64_t items = bry_index_items(index);
     if (bry_index_plan(&options, &shape) != BRY_OK || shape.grows_to == 0 || items < shape.grows_to)
-        return cli_fail(BRY_E_FULL,
-                        "%s: units installed beyond the plan have used up the error of the index; "
+        return cli_fail("%s: units installed beyond the plan have used up the error of the index; "
                         "build one with more --units",
                         where);
-    return cli_fail(BRY_E_FULL, "%s: the index has %llu elements, and cannot have more%s", where,
+    return cli_fail("%s: the index has %llu elements and cannot have more%s", where,
                     (unsigned long long)items,
                     shape.grows_to < BRY_CAPACITY_MAX
                         ? ": with its error they would need fingerprints of over 62 bits"
@@ -239,18 +237,16 @@ static int report_end_of_growth(const bry_index *index, const char *where)
 int cli_index_refused(bry_status status, const cli_file_index *index, const char *where)
 {
     if (status == BRY_E_NOMEM && index->memory.refused)
-        return cli_fail(BRY_E_LIMIT, "%s: the index needs more than --max-bytes allows, %llu",
+        return cli_fail("%s: the index needs more memory than --max-memory allows (%llu bytes)",
                         where, (unsigned long long)index->memory.most);
     if (status == BRY_E_FULL && index->index && cli_index_options(index->index).fixed)
-        return cli_fail(status, "%s: the index is fixed at %u units and is full", where,
+        return cli_fail("%s: the index is fixed at %u units and is full", where,
                         cli_index_options(index->index).units);
     if (status == BRY_E_FULL && bry_index_units(index->index, NULL, 0) >= BRY_INDEX_UNITS_MAX)
-        return cli_fail(status,
-                        "%s: the index has " CLI_UNITS_MOST
-                        " units, and no more are possible; give each "
-                        "more --unit-capacity",
+        return cli_fail("%s: the index has " CLI_UNITS_MOST
+                        " units and cannot have more; build one with more --unit-capacity",
                         where);
     if (status == BRY_E_FULL)
         return report_end_of_growth(index->index, where);
-    return cli_fail(status, "%s: %s", where, bry_status_text(status));
+    return cli_fail("%s: %s", where, bry_status_text(status));
 }

@@ -11,7 +11,8 @@
 #include <bloomery/index.h>
 
 typedef struct cli_owner {
-    uint32_t file, piece;
+    uint32_t file; /* The number of the file. */
+    uint32_t piece; /* The number of the piece in that file. */
 } cli_owner;
 
 /* Must not be moved: the index refers to the memory. */
@@ -23,8 +24,8 @@ typedef struct cli_file_index {
     size_t owner_count;
 } cli_file_index;
 
-#define CLI_INDEX_MAX_BYTES(value) CLI_MAX_BYTES("the index", value)
-#define CLI_INDEX_FIRST_WORD .least_words = 1, .missing = "the name of the index is required"
+#define CLI_INDEX_MAX_MEMORY(value) CLI_MAX_MEMORY("the index", value)
+#define CLI_INDEX_FIRST_WORD .least_words = 1, .missing = "missing index name"
 
 /* These return CLI_GO_ON, or an exit code after a message. Call cli_index_close() in both cases. */
 

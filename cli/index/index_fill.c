@@ -11,7 +11,7 @@
 
 /* The file that is being added. Until it is read completely its name exists twice: the old entry is
  * removed last. */
-typedef struct filling {
+typedef struct index_filler {
     cli_file_index *index;
     cli_element_reader reader;
     cli_named_file file; /* its pieces */
@@ -19,9 +19,9 @@ typedef struct filling {
     size_t n;
     bry_hash hashes[BATCH];
     uint64_t ends[BATCH];
-} filling;
+} index_filler;
 
-static bry_status open_piece(filling *f, uint64_t from)
+static bry_status open_piece(index_filler *f, uint64_t from)
 {
     cli_piece piece = {.tag = f->index->names.next_tag, .from = from, .to = from};
     bry_status status = bry_index_open(f->index->index, piece.tag, &piece.unit);
@@ -32,7 +32,7 @@ static bry_status open_piece(filling *f, uint64_t from)
     return status;
 }
 
-static bry_status close_piece(filling *f)
+static bry_status close_piece(index_filler *f)
 {
     if (f->piece.to > f->reader.facts.size) /* the last line has no end mark */
         f->piece.to = f->reader.facts.size > f->piece.from ? f->reader.facts.size : f->piece.from;
@@ -41,14 +41,14 @@ static bry_status close_piece(filling *f)
 }
 
 /* Adds elements one by one; when a piece is full, begins the next one. */
-static bry_status add_singly(filling *f)
+static bry_status add_singly(index_filler *f)
 {
     bry_status status = BRY_OK;
     for (size_t i = 0; i < f->n && status == BRY_OK; i++) {
         status = bry_index_add(f->index->index, f->hashes[i], f->piece.unit, NULL, NULL);
-        bry_index_unit unit = {0};
+        bry_index_unit_info unit = {0};
         if (status == BRY_E_FULL &&
-            bry_index_get_unit(f->index->index, f->piece.unit, &unit) == BRY_OK &&
+            bry_index_get_unit_info(f->index->index, f->piece.unit, &unit) == BRY_OK &&
             unit.elements >= unit.capacity) {
             status = close_piece(f);
             if (status == BRY_OK)
@@ -62,7 +62,7 @@ static bry_status add_singly(filling *f)
     return status;
 }
 
-static bry_status add_batch(filling *f)
+static bry_status fill_batch(index_filler *f)
 {
     bry_status status =
         bry_index_add_n(f->index->index, f->hashes, f->n, f->piece.unit, NULL, NULL);
@@ -74,7 +74,7 @@ static bry_status add_batch(filling *f)
 }
 
 /* Adds all elements. *read: the failure was reading the file. */
-static bry_status add_all(filling *f, cli_progress *progress, bool *read)
+static bry_status fill_all_batches(index_filler *f, cli_progress *progress, bool *read)
 {
     bool more = true;
     while (more) {
@@ -91,7 +91,7 @@ static bry_status add_all(filling *f, cli_progress *progress, bool *read)
                 f->ends[f->n] = element.end;
             }
         }
-        status = add_batch(f);
+        status = fill_batch(f);
         if (status != BRY_OK)
             return status;
         cli_progress_add(progress, f->n);
@@ -100,7 +100,7 @@ static bry_status add_all(filling *f, cli_progress *progress, bool *read)
 }
 
 /* Replaces the pieces of the name by the new ones. */
-static bry_status adopt_names(filling *f, const char *name)
+static bry_status adopt_names(index_filler *f, const char *name)
 {
     size_t file = cli_names_find(&f->index->names, name);
     if (file != CLI_NO_FILE)
@@ -113,16 +113,16 @@ static bry_status adopt_names(filling *f, const char *name)
     return status;
 }
 
-static void undo_filling(filling *f)
+static void undo_filling(index_filler *f)
 {
     for (uint32_t i = 0; i < f->file.piece_count; i++)
         bry_index_drop(f->index->index, f->file.pieces[i].unit);
     bry_index_drop(f->index->index, f->piece.unit); /* doing this twice is harmless */
 }
 
-int cli_index_put(cli_file_index *index, const char *path, const char *name, cli_fill *fill)
+int cli_index_put(cli_file_index *index, const char *path, const char *name, cli_fill_options *fill)
 {
-    filling f = {.index = index};
+    index_filler f = {.index = index};
     bool read = true, failed = false;
     uint64_t seed = bry_index_seed(index->index);
     bry_status status = BRY_OK;
@@ -140,7 +140,7 @@ int cli_index_put(cli_file_index *index, const char *path, const char *name, cli
     f.reader.lines.progress = &fill->progress;
     status = open_piece(&f, 0);
     if (status == BRY_OK) {
-        status = add_all(&f, &fill->progress, &read);
+        status = fill_all_batches(&f, &fill->progress, &read);
         if (status == BRY_OK)
             status = close_piece(&f);
         if (status == BRY_OK)
@@ -150,7 +150,7 @@ int cli_index_put(cli_file_index *index, const char *path, const char *name, cli
     }
     if (status != BRY_OK) {
         cli_progress_end(&fill->progress);
-        code = read ? cli_index_refused(status, index, cli_quote(path).text)
+        code = read ? cli_index_refused(status, index, cli_name(path).text)
                     : cli_elements_failed(&f.reader, status, path);
         if (!read && fill->skip) {
             fill->skipped++;
@@ -169,7 +169,7 @@ int cli_index_put_all(cli_file_index *index, char **paths, size_t count, bool sk
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++)
         total += cli_path_bytes(paths[i]);
-    cli_fill fill = {.skip = skip, .progress = cli_progress_start(total, false)};
+    cli_fill_options fill = {.skip = skip, .progress = cli_progress_start(total, false)};
     uint64_t first = index->names.next_tag;
     int code = CLI_GO_ON;
     for (size_t i = 0; i < count && code == CLI_GO_ON; i++) {
@@ -201,7 +201,8 @@ static void close_supply(supply *s)
     s->open = false;
 }
 
-static bry_status open_supply(supply *s, uint32_t unit)
+/* False if the file cannot be read, or has changed. */
+static bool open_supply(supply *s, uint32_t unit)
 {
     close_supply(s);
     cli_owner owner = s->index->owners[unit];
@@ -211,15 +212,15 @@ static bry_status open_supply(supply *s, uint32_t unit)
     bry_status status = cli_elements_open(&s->reader, file->name, s->index->names.elements,
                                           bry_index_seed(s->index->index));
     if (status != BRY_OK)
-        return BRY_E_STOPPED;
+        return false;
     s->open = true;
     s->unit = unit;
     s->next = 0;
     if (!cli_facts_equal(s->reader.facts, file->facts) ||
         cli_elements_seek(&s->reader, piece->from, piece->to) != BRY_OK)
-        return BRY_E_STOPPED;
+        return false;
     s->changed = NULL;
-    return BRY_OK;
+    return true;
 }
 
 static bry_status supply_some(void *opaque, uint32_t unit, uint64_t tag, uint64_t from,
@@ -229,11 +230,8 @@ static bry_status supply_some(void *opaque, uint32_t unit, uint64_t tag, uint64_
     bool more = true;
     size_t n = 0;
     (void)tag;
-    if (!s->open || s->unit != unit || s->next > from) {
-        bry_status status = open_supply(s, unit);
-        if (status != BRY_OK)
-            return status;
-    }
+    if ((!s->open || s->unit != unit || s->next > from) && !open_supply(s, unit))
+        return BRY_E_STOPPED;
     while (more && n < room) {
         cli_element element;
         if (cli_elements_next(&s->reader, &element, &more) != BRY_OK)
@@ -272,8 +270,8 @@ int cli_index_settle(cli_file_index *index)
     bry_index_get_stats(index->index, &stats);
     if (status == BRY_E_STOPPED && changed &&
         stats.full_error > stats.promised_error * (1 + 1e-6)) /* by more than rounding */
-        cli_note("%s has changed since it was read, so the index could not be rebuilt from "
-                 "it; its error is %.3g instead of the promised %.3g",
-                 cli_quote(changed).text, stats.full_error, stats.promised_error);
+        cli_note("%s: changed since it was read, so the index was not rebuilt; its error is "
+                 "%.3g instead of the promised %.3g",
+                 cli_name(changed).text, stats.full_error, stats.promised_error);
     return CLI_GO_ON;
 }

@@ -7,18 +7,19 @@
 #include "cli/index/index_file.h"
 
 /* How files are added. */
-typedef struct cli_fill {
+typedef struct cli_fill_options {
     bool skip; /* skip files that cannot be read */
     bool stream; /* read standard input */
     uint64_t skipped;
     cli_progress progress;
-} cli_fill;
+} cli_fill_options;
 
 /*
  * Reads the file at `path` and adds it as `name`, replacing a file of that name. CLI_GO_ON, also
  * for a file that is skipped; or an exit code after a message.
  */
-int cli_index_put(cli_file_index *index, const char *path, const char *name, cli_fill *fill);
+int cli_index_put(cli_file_index *index, const char *path, const char *name,
+                  cli_fill_options *fill);
 
 /* The same for several files, each of them once. */
 int cli_index_put_all(cli_file_index *index, char **paths, size_t count, bool skip);

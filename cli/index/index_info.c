@@ -24,8 +24,8 @@ static void count_file_elements(const cli_file_index *index, const cli_named_fil
 {
     *elements = *stale = 0;
     for (uint32_t i = 0; i < file->piece_count; i++) {
-        bry_index_unit unit = {0};
-        if (bry_index_get_unit(index->index, file->pieces[i].unit, &unit) == BRY_OK) {
+        bry_index_unit_info unit = {0};
+        if (bry_index_get_unit_info(index->index, file->pieces[i].unit, &unit) == BRY_OK) {
             *elements += unit.elements;
             *stale += unit.stale;
         }
@@ -79,8 +79,8 @@ static void print_index_json(const facts *f)
     cli_json_number(&json, "error", f->options.error);
     cli_json_text(&json, "seed", seed); /* too many digits for a JSON number */
     if (is_dba) {
-        cli_json_count(&json, "groups", s->groups);
-        cli_json_count(&json, "group", s->group);
+        cli_json_count(&json, "groups", s->dba.groups);
+        cli_json_count(&json, "group", s->dba.group);
         cli_json_bool(&json, "segmented", f->options.dba.segmented);
     }
     cli_json_number(&json, "fill", s->fill);
@@ -89,7 +89,7 @@ static void print_index_json(const facts *f)
     cli_json_number(&json, "full_error", s->full_error);
     cli_json_count(&json, "waiting", s->waiting);
     cli_json_count(&json, "waiting_for_files", s->waiting_for_supplier);
-    cli_json_count(&json, "rebuilds", s->rebuilds);
+    cli_json_count(&json, "rebuilds", s->dba.rebuilds);
     cli_json_count(&json, "bytes", s->bytes);
     if (f->is_file)
         cli_json_count(&json, "file_bytes", f->file_bytes);
@@ -110,8 +110,9 @@ static void print_index_text(const facts *f)
     const bry_index_stats *s = &f->stats;
     printf("engine      %s", bry_engine_name(s->engine));
     if (s->engine == BRY_ENGINE_DBA)
-        printf(", %u group%s of at most %u unit%s%s", s->groups, plural_ending(s->groups), s->group,
-               plural_ending(s->group), f->options.dba.segmented ? ", segmented" : "");
+        printf(", %u group%s of at most %u unit%s%s", s->dba.groups, plural_ending(s->dba.groups),
+               s->dba.group, plural_ending(s->dba.group),
+               f->options.dba.segmented ? ", segmented" : "");
     const cli_fields *fields = &f->index->names.elements.fields;
     printf("\nfiles       %zu, by %s%s%s, in %u unit%s\n", f->index->names.live,
            f->index->names.elements.kind == CLI_ELEMENT_WHOLE ? "whole content"
@@ -127,7 +128,7 @@ static void print_index_text(const facts *f)
     printf("seed        %" PRIu64 "\n", s->seed);
     printf("fill        %.3f\n", s->fill);
     printf("waiting     %" PRIu64 ", %" PRIu64 " of them for files; %" PRIu64 " rebuilds so far\n",
-           s->waiting, s->waiting_for_supplier, s->rebuilds);
+           s->waiting, s->waiting_for_supplier, s->dba.rebuilds);
     printf("bytes       %" PRIu64, s->bytes);
     if (f->is_file)
         printf("; file %" PRIu64, f->file_bytes);
@@ -156,7 +157,7 @@ int cli_index_info(int argc, char **argv)
         {"files", CLI_FLAG, NULL, "the files, each with the number of its elements", &f.list, 0},
         {"0", CLI_FLAG, NULL, "lines of --files end with a NUL instead of a newline", &nul, 0},
         {"json", CLI_FLAG, NULL, "JSON instead of text", &as_json, 0},
-        CLI_INDEX_MAX_BYTES(&max_bytes),
+        CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,

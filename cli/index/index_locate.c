@@ -25,7 +25,7 @@ typedef struct style {
     char end;
 } style;
 
-typedef struct asking {
+typedef struct locate_context {
     const cli_file_index *index;
     style how;
     uint64_t found, missing;
@@ -37,9 +37,9 @@ typedef struct asking {
     size_t *totals;
     cli_candidate *candidates;
     size_t count, capacity;
-} asking;
+} locate_context;
 
-static bool start_asking(asking *a)
+static bool locate_context_start(locate_context *a)
 {
     a->seen = calloc(a->index->names.count + 1, sizeof *a->seen);
     a->keys = malloc(BATCH * sizeof *a->keys);
@@ -49,7 +49,7 @@ static bool start_asking(asking *a)
     return a->seen && a->keys && a->hashes && a->units && a->totals;
 }
 
-static void free_asking(asking *a)
+static void locate_context_free(locate_context *a)
 {
     free(a->seen);
     free(a->keys);
@@ -61,7 +61,7 @@ static void free_asking(asking *a)
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
-static bool add_candidates(asking *a, size_t key, const uint32_t *units, size_t n)
+static bool add_candidates(locate_context *a, size_t key, const uint32_t *units, size_t n)
 {
     if (n > a->capacity - a->count) {
         size_t capacity = a->capacity * 2 > a->count + n ? a->capacity * 2 : a->count + n;
@@ -78,7 +78,7 @@ static bool add_candidates(asking *a, size_t key, const uint32_t *units, size_t 
 }
 
 /* For a key with more candidates than were fetched. */
-static bool add_many(asking *a, size_t key, size_t total)
+static bool add_many_candidates(locate_context *a, size_t key, size_t total)
 {
     uint32_t *units = malloc(total * sizeof *units);
     bool good = units != NULL;
@@ -90,13 +90,14 @@ static bool add_many(asking *a, size_t key, size_t total)
     return good;
 }
 
-/* The hash of the key; false after a message if the key names a file that cannot be read. */
-static bool hash_key(asking *a, size_t i)
+/* Sets the hash of a key: that of its bytes, or of the file that it names, which is read. False
+ * after a message if that is not possible. */
+static bool locate_read_hash(locate_context *a, size_t i)
 {
     uint64_t seed = bry_index_seed(a->index->index);
     cli_element_kind kind = a->index->names.elements.kind;
     if (kind == CLI_ELEMENT_WORDS && !cli_is_word(a->keys[i])) {
-        cli_fail(BRY_E_RANGE, "%s is not one word, and the elements of this index are words",
+        cli_fail("%s is not one word, and the elements of this index are words",
                  cli_quote_text(a->keys[i]).text);
         a->failed = true;
         return false;
@@ -123,19 +124,19 @@ static bool hash_key(asking *a, size_t i)
     return true;
 }
 
-static bool collect_candidates(asking *a, size_t n)
+static bool collect_candidates(locate_context *a, size_t n)
 {
     a->count = 0;
     bool readable[BATCH]; /* 8 KiB */
     for (size_t i = 0; i < n; i++) {
-        readable[i] = hash_key(a, i);
+        readable[i] = locate_read_hash(a, i);
         if (!readable[i])
             a->hashes[i] = (bry_hash){0, 0};
     }
     bry_index_locate_n(a->index->index, a->hashes, n, a->units, ROOM, a->totals);
     for (size_t i = 0; i < n; i++) {
         if (readable[i] &&
-            !(a->totals[i] > ROOM ? add_many(a, i, a->totals[i])
+            !(a->totals[i] > ROOM ? add_many_candidates(a, i, a->totals[i])
                                   : add_candidates(a, i, a->units + i * ROOM, a->totals[i])))
             return false;
     }
@@ -144,7 +145,7 @@ static bool collect_candidates(asking *a, size_t n)
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
-static void print_file(const asking *a, cli_text key, const char *name, bool first)
+static void print_file(const locate_context *a, cli_text key, const char *name, bool first)
 {
     if (a->how.json) {
         fputs(first ? "{" : ",{", stdout);
@@ -161,7 +162,7 @@ static void print_file(const asking *a, cli_text key, const char *name, bool fir
 }
 
 /* Prints the answers for one key, each file once; advances *at past them. */
-static void print_candidates(asking *a, size_t key, size_t *at)
+static void print_candidates(locate_context *a, size_t key, size_t *at)
 {
     bool first = true;
     if (a->how.json) {
@@ -185,12 +186,12 @@ static void print_candidates(asking *a, size_t key, size_t *at)
 }
 
 /* Answers the first n keys. CLI_GO_ON, or an exit code after a message. */
-static int locate_batch(asking *a, size_t n)
+static int locate_batch(locate_context *a, size_t n)
 {
     if (n == 0)
         return CLI_GO_ON;
     if (!collect_candidates(a, n))
-        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+        return cli_no_memory();
     if (a->how.confirm &&
         cli_confirm(a->index, a->keys, a->hashes, a->candidates, a->count) != CLI_GO_ON)
         a->failed = true;
@@ -201,7 +202,7 @@ static int locate_batch(asking *a, size_t n)
     return CLI_GO_ON;
 }
 
-static int locate_words(asking *a, char **words, size_t count)
+static int locate_words(locate_context *a, char **words, size_t count)
 {
     int code = CLI_GO_ON;
     while (count > 0 && code == CLI_GO_ON) {
@@ -216,7 +217,7 @@ static int locate_words(asking *a, char **words, size_t count)
 }
 
 /* For an index of whole files the key is a file name, which must be NUL-terminated. */
-static bool end_key(const asking *a, cli_text *key)
+static bool end_locate_key(const locate_context *a, cli_text *key)
 {
     if (a->index->names.elements.kind != CLI_ELEMENT_WHOLE)
         return true;
@@ -228,7 +229,7 @@ static bool end_key(const asking *a, cli_text *key)
 
 /* Flushes before waiting for the next key, so that a program can send a key and wait for the
  * answer. */
-static int locate_lines(asking *a)
+static int locate_lines(locate_context *a)
 {
     cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);
     cli_lines lines = CLI_LINES(STDIN_FILENO, a->how.end);
@@ -242,7 +243,7 @@ static int locate_lines(asking *a)
         do {
             status = cli_lines_next(&lines, &a->keys[n]);
             more = status == BRY_OK && a->keys[n].bytes;
-            readable = !more || end_key(a, &a->keys[n]);
+            readable = !more || end_locate_key(a, &a->keys[n]);
             n += more && readable;
         } while (more && readable && n < BATCH && cli_lines_ready(&lines));
         code = locate_batch(a, n);
@@ -250,7 +251,7 @@ static int locate_lines(asking *a)
         if (code == CLI_GO_ON && status != BRY_OK)
             code = cli_lines_failed(&lines, status);
         if (code == CLI_GO_ON && !readable)
-            code = cli_fail(BRY_E_BADDATA, "line %" PRIu64 ": invalid file name", lines.number);
+            code = cli_fail("line %" PRIu64 ": invalid file name", lines.number);
         if (!cli_lines_ready(&lines))
             fflush(stdout);
     }
@@ -264,49 +265,51 @@ int cli_index_locate(int argc, char **argv)
     style how = {0};
     bool nul = false;
     uint64_t max_bytes = 0;
+    size_t plain_words;
     cli_option options[] = {
         {"confirm", CLI_FLAG, NULL, "read the candidates and print those that contain the key",
          &how.confirm, 0},
         {"json", CLI_FLAG, NULL, "a line of JSON for each key", &how.json, 0},
         {"0", CLI_FLAG, NULL, "keys and output lines end with a NUL instead of a newline", &nul, 0},
-        CLI_INDEX_MAX_BYTES(&max_bytes),
+        CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "INDEX [KEY...] [options]",
         .about =
             "Prints the files that may contain one key, or lines \"key<TAB>file\" for several\n"
-            "keys, or for those on standard input, one per line. Files that were added last come\n"
-            "first. In an index of whole files the keys are names of files, and the answers are\n"
-            "files that may have the same content.",
+            "keys. Without KEY, and for -, reads keys from standard input, one per line. Files\n"
+            "that were added last come first. In an index of whole files the keys are names of\n"
+            "files, and the answers are files that may have the same content.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index locate logs.idx 192.0.2.7 --confirm\n"
-                    "  bloomery index locate logs.idx --json < addresses",
+                    "  bloomery index locate logs.idx - --json < addresses",
         .more = "--json prints {\"key\":...,\"files\":[{\"name\":...},...]}, with key_base64 or\n"
                 "name_base64 for bytes that are not UTF-8. A file that contains the key is always\n"
                 "among the candidates, unless it has changed since it was read.\n"
                 "Exit codes: 0 a file was found for every key, 1 none was found for some keys,\n"
                 "3 failure, also if --confirm cannot read a candidate (the others are printed).",
         .most_words = (size_t)-1,
+        .plain_words = &plain_words,
         CLI_INDEX_FIRST_WORD,
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code == CLI_GO_ON && words == 1)
-        code = cli_check_stream(command, argv[0], "keys");
+    if (code == CLI_GO_ON)
+        code = cli_keys_given(&syntax, argv, &words, "keys");
     if (code != CLI_GO_ON)
         return code;
     cli_file_index index;
     code = cli_index_open(&index, max_bytes, argv[0]);
-    asking a = {.index = &index, .how = how};
+    locate_context a = {.index = &index, .how = how};
     a.how.file_alone = words == 2;
     a.how.end = nul ? '\0' : '\n';
-    if (code == CLI_GO_ON && !start_asking(&a))
-        code = cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    if (code == CLI_GO_ON && !locate_context_start(&a))
+        code = cli_no_memory();
     if (code == CLI_GO_ON)
         code = words > 1 ? locate_words(&a, argv + 1, words - 1) : locate_lines(&a);
-    free_asking(&a);
+    locate_context_free(&a);
     cli_index_close(&index);
     if (code != CLI_GO_ON)
         return code;

@@ -24,7 +24,7 @@ bool cli_elements_equal(cli_elements a, cli_elements b)
 
 /* ---- the table of names -------------------------------------------------------------------- */
 
-static size_t slot_of(const cli_names *names, const char *name)
+static size_t name_slot_of(const cli_names *names, const char *name)
 {
     bry_hash hash = bry_hash_key(0, name, strlen(name));
     size_t slot = (size_t)hash.lo & (names->slots - 1);
@@ -41,7 +41,7 @@ size_t cli_names_find(const cli_names *names, const char *name)
 {
     if (names->slots == 0)
         return CLI_NO_FILE;
-    uint32_t found = names->table[slot_of(names, name)];
+    uint32_t found = names->table[name_slot_of(names, name)];
     return found ? found - 1 : CLI_NO_FILE;
 }
 
@@ -69,7 +69,7 @@ static bry_status reserve_named_file(cli_names *names)
     names->slots = slots;
     for (size_t i = 0; i < names->count; i++)
         if (names->files[i].name)
-            table[slot_of(names, names->files[i].name)] = (uint32_t)i + 1;
+            table[name_slot_of(names, names->files[i].name)] = (uint32_t)i + 1;
     return BRY_OK;
 }
 
@@ -81,7 +81,7 @@ bry_status cli_names_add(cli_names *names, const char *name, cli_file_facts fact
     char *copy = strdup(name);
     if (!copy)
         return BRY_E_NOMEM;
-    names->table[slot_of(names, name)] = (uint32_t)names->count + 1;
+    names->table[name_slot_of(names, name)] = (uint32_t)names->count + 1;
     *file = names->count;
     names->files[names->count++] = (cli_named_file){.name = copy, .facts = facts};
     names->live++;
@@ -210,7 +210,7 @@ static bry_status check_head(const bry_buffer *note, bry_load *load)
 {
     const unsigned char *head = note->bytes;
     if (note->len < HEAD || memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
-        return cli_note_fail(load, BRY_E_BADDATA, 0, "this is not an index of files");
+        return cli_note_refuse(load, "not an index of files");
     if (cli_get(head + AT_VERSION, 4) != VERSION)
         return cli_note_fail(load, BRY_E_VERSION, AT_VERSION,
                              "unsupported version of the file names");
@@ -220,10 +220,10 @@ static bry_status check_head(const bry_buffer *note, bry_load *load)
 }
 
 /* Reads one record and advances *at past it. */
-static bry_status read_file(cli_names *names, const unsigned char *bytes, uint64_t end,
-                            uint64_t *at, bry_load *load)
+static bry_status read_file_record(cli_names *names, const unsigned char *bytes, uint64_t end,
+                                   uint64_t *at, bry_load *load)
 {
-    static const char cut[] = "the names have the wrong length";
+    static const char cut[] = "wrong length of the file names";
     if (end - *at < RECORD)
         return cli_note_fail(load, BRY_E_BADDATA, *at, cut);
     const unsigned char *record = bytes + *at;
@@ -238,7 +238,7 @@ static bry_status read_file(cli_names *names, const unsigned char *bytes, uint64
     if (flags & ~(uint64_t)APART)
         return cli_note_fail(load, BRY_E_BADDATA, *at, "unknown flag of a file");
     if (strlen(name) != len || cli_names_find(names, name) != CLI_NO_FILE)
-        return cli_note_fail(load, BRY_E_BADDATA, *at, "a name is invalid or a duplicate");
+        return cli_note_fail(load, BRY_E_BADDATA, *at, "a file name is invalid or occurs twice");
     size_t file;
     cli_file_facts facts = {cli_get(record + AT_SIZE, 8), (int64_t)cli_get(record + AT_CHANGED, 8)};
     bry_status status = cli_names_add(names, name, facts, &file);
@@ -259,7 +259,7 @@ static bry_status read_file(cli_names *names, const unsigned char *bytes, uint64
     return status == BRY_OK ? BRY_OK : cli_note_fail(load, status, *at, bry_status_text(status));
 }
 
-static bry_status read_all(cli_names *names, const bry_buffer *note, bry_load *load)
+static bry_status read_all_names(cli_names *names, const bry_buffer *note, bry_load *load)
 {
     const unsigned char *head = note->bytes;
     bry_status status = check_head(note, load);
@@ -270,20 +270,20 @@ static bry_status read_all(cli_names *names, const bry_buffer *note, bry_load *l
                        .fields = cli_get_fields(head + AT_FIELDS, (char)head[AT_DELIMITER])};
     if ((names->elements.kind == CLI_ELEMENT_FIELDS) != (names->elements.fields.count > 0) ||
         (names->elements.fields.delimiter && !names->elements.fields.count))
-        return cli_note_fail(load, BRY_E_BADDATA, AT_FIELDS, "its fields are invalid");
+        return cli_note_fail(load, BRY_E_BADDATA, AT_FIELDS, "invalid fields");
     names->next_tag = cli_get(head + AT_NEXT_TAG, 8);
     uint64_t at = HEAD;
     while (at < note->len && status == BRY_OK)
-        status = read_file(names, note->bytes, note->len, &at, load);
+        status = read_file_record(names, note->bytes, note->len, &at, load);
     if (status == BRY_OK && names->count != cli_get(head + AT_FILES, 8))
-        return cli_note_fail(load, BRY_E_BADDATA, AT_FILES, "the number of files is wrong");
+        return cli_note_fail(load, BRY_E_BADDATA, AT_FILES, "wrong number of files");
     return status;
 }
 
 bry_status cli_names_read(cli_names *names, const bry_buffer *note, bry_load *load)
 {
     *names = (cli_names){0};
-    bry_status status = read_all(names, note, load);
+    bry_status status = read_all_names(names, note, load);
     if (status != BRY_OK)
         cli_names_free(names);
     return status;

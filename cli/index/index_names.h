@@ -42,7 +42,8 @@ typedef struct cli_file_facts {
 
 typedef struct cli_piece {
     uint64_t tag;
-    uint64_t from, to; /* offsets in the file */
+    uint64_t from; /* Offset in the file where it begins. */
+    uint64_t to; /* Offset in the file where it ends. */
     uint32_t unit; /* number in the index; not saved */
 } cli_piece;
 

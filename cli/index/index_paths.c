@@ -14,7 +14,7 @@
 
 static int paths_out_of_memory(void)
 {
-    return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    return cli_no_memory();
 }
 
 static bool keep_path(cli_paths *paths, char *path)
@@ -39,12 +39,12 @@ static int read_list(cli_paths *paths, const char *list, int fd)
     while (code == CLI_GO_ON) {
         bry_status status = cli_lines_next(&lines, &line);
         if (status != BRY_OK) {
-            code = cli_fail(status, "%s: %s", cli_quote(list).text,
+            code = cli_fail("%s: %s", cli_name(list).text,
                             status == BRY_E_IO ? strerror(errno) : bry_status_text(status));
         } else if (!line.bytes) {
             break;
         } else if (line.len == 0) {
-            code = cli_fail(BRY_E_BADDATA, "%s: name %llu is empty", cli_quote(list).text,
+            code = cli_fail("%s: file name %llu is empty", cli_name(list).text,
                             (unsigned long long)lines.number);
         } else {
             char *path = strndup(line.bytes, line.len);
@@ -67,15 +67,15 @@ static int keep_copy(cli_paths *paths, const char *path)
     return paths_out_of_memory();
 }
 
-/* ---- folders ------------------------------------------------------------------------------- */
+/* ---- directories ----------------------------------------------------------------------------- */
 
-static int by_name(const FTSENT **a, const FTSENT **b)
+static int compare_path_names(const FTSENT **a, const FTSENT **b)
 {
     return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* One entry of a folder, or an argument. */
-static int visit_entry(cli_paths *paths, const cli_paths_how *how, const FTSENT *entry,
+/* One entry of a directory, or an argument. */
+static int visit_entry(cli_paths *paths, const cli_path_options *how, const FTSENT *entry,
                        const struct stat *except)
 {
     switch (entry->fts_info) {
@@ -87,22 +87,21 @@ static int visit_entry(cli_paths *paths, const cli_paths_how *how, const FTSENT 
     case FTS_DNR:
     case FTS_ERR:
     case FTS_NS: {
-        int code = cli_fail(BRY_E_IO, "%s: %s", cli_quote(entry->fts_path).text,
-                            strerror(entry->fts_errno));
+        int code = cli_fail("%s: %s", cli_name(entry->fts_path).text, strerror(entry->fts_errno));
         return how->skip ? CLI_GO_ON : code;
     }
-    default: /* folders are searched; links in them, pipes and devices are skipped */
+    default: /* directories are searched; links in them, pipes and devices are skipped */
         return CLI_GO_ON;
     }
 }
 
-static int walk_folder(cli_paths *paths, const cli_paths_how *how, char *word)
+static int walk_dir(cli_paths *paths, const cli_path_options *how, char *word)
 {
     char *roots[] = {word, NULL};
     struct stat except = {0};
     if (stat(how->except, &except) != 0)
         except = (struct stat){0};
-    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare_path_names);
     if (!tree)
         return paths_out_of_memory();
     int code = CLI_GO_ON;
@@ -112,13 +111,13 @@ static int walk_folder(cli_paths *paths, const cli_paths_how *how, char *word)
     return code;
 }
 
-static int keep_word(cli_paths *paths, const cli_paths_how *how, char *word)
+static int keep_word(cli_paths *paths, const cli_path_options *how, char *word)
 {
     struct stat facts;
     if (!*word)
-        return cli_misuse(how->command, "a file has no name");
-    bool folder = how->recursive && stat(word, &facts) == 0 && S_ISDIR(facts.st_mode);
-    return folder ? walk_folder(paths, how, word) : keep_copy(paths, word);
+        return cli_misuse(how->command, "empty file name");
+    bool dir = how->recursive && stat(word, &facts) == 0 && S_ISDIR(facts.st_mode);
+    return dir ? walk_dir(paths, how, word) : keep_copy(paths, word);
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */
@@ -127,23 +126,23 @@ static int keep_list(cli_paths *paths, const char *list)
 {
     int fd = cli_is_stream(list) ? STDIN_FILENO : open(list, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(list).text, strerror(errno));
+        return cli_fail("%s: %s", cli_name(list).text, strerror(errno));
     int code = read_list(paths, list, fd);
     if (fd != STDIN_FILENO)
         close(fd);
     return code;
 }
 
-int cli_paths_read(cli_paths *paths, const cli_paths_how *how, char **words, size_t count)
+int cli_paths_read(cli_paths *paths, const cli_path_options *how, char **words, size_t count)
 {
     *paths = (cli_paths){0};
     if (count == 0 && !how->list)
-        return cli_misuse(how->command, "the name of a file is required");
+        return cli_misuse(how->command, "missing file name");
     int code = how->list ? keep_list(paths, how->list) : CLI_GO_ON;
     for (size_t i = 0; i < count && code == CLI_GO_ON; i++)
         code = keep_word(paths, how, words[i]);
     if (code == CLI_GO_ON && count > 0 && paths->count == 0)
-        code = cli_fail(BRY_E_IO, "there is no file in these folders");
+        code = cli_fail("no files in these directories");
     return code;
 }
 

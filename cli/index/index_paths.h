@@ -1,4 +1,4 @@
-/* Names of files: arguments, contents of folders, and NUL-terminated names in a list
+/* Names of files: arguments, contents of directories, and NUL-terminated names in a list
  * (--files0-from). */
 #ifndef BLOOMERY_CLI_INDEX_PATHS_H
 #define BLOOMERY_CLI_INDEX_PATHS_H
@@ -7,21 +7,23 @@
 #include <stddef.h>
 
 typedef struct cli_paths {
-    char **path;
-    size_t count, capacity;
+    char **path; /* The paths, each allocated. */
+    size_t count; /* How many there are. */
+    size_t capacity; /* For how many there is room. */
 } cli_paths;
 
-typedef struct cli_paths_how {
+typedef struct cli_path_options {
     const char *command;
     const char *list; /* --files0-from, or NULL */
-    bool recursive; /* search folders, in order of names */
-    bool skip; /* skip folders that cannot be read */
-    const char *except; /* the index, which may be in one of the folders */
-} cli_paths_how;
+    bool recursive; /* search directories, in order of names */
+    bool skip; /* skip directories that cannot be read */
+    const char *except; /* the index, which may be in one of the directories */
+} cli_path_options;
 
 /* Rows for a table of options. */
 #define CLI_FILES_ROWS(value)                                                                      \
-    {"r", CLI_FLAG, NULL, "add all files in folders and subfolders", &(value)->recursive, 0},      \
+    {"r", CLI_FLAG, NULL, "add all files in directories and subdirectories", &(value)->recursive,  \
+     0},                                                                                           \
         {"skip", CLI_FLAG, NULL, "skip files that cannot be read", &(value)->skip, 0},             \
     {                                                                                              \
         "files0-from", CLI_TEXT, "LIST",                                                           \
@@ -30,7 +32,7 @@ typedef struct cli_paths_how {
 
 /* Finds all of them; at least one. CLI_GO_ON, or an exit code after a message. Call
  * cli_paths_free() in both cases. */
-int cli_paths_read(cli_paths *paths, const cli_paths_how *how, char **words, size_t count);
+int cli_paths_read(cli_paths *paths, const cli_path_options *how, char **words, size_t count);
 void cli_paths_free(cli_paths *paths);
 
 #endif

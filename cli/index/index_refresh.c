@@ -1,10 +1,10 @@
 /*
  * bloomery index refresh: updates an index from its files; either completely or not at all.
  *
- * Missing files are removed from the index. But if the program runs in the wrong folder, or if a
+ * Missing files are removed from the index. But if the program runs in the wrong directory, or if a
  * disk is not mounted, all files seem to be missing, and the index would become empty. So all files
- * are checked before anything is changed, and if all of them or a whole folder are missing, nothing
- * is done without --drop-gone.
+ * are checked before anything is changed, and if all of them or a whole directory are missing,
+ * nothing is done without --drop-gone.
  */
 #include "cli/index/index_command.h"
 #include "cli/index/index_fill.h"
@@ -18,14 +18,14 @@ static const char command[] = "index refresh";
 
 typedef struct request {
     bool all, drop_gone;
-    cli_fill fill;
+    cli_fill_options fill;
     uint64_t changes;
     bool *gone; /* by number of the file */
 } request;
 
 /* ---- what is gone -------------------------------------------------------------------------- */
 
-static bool is_gone(const cli_named_file *file, cli_elements elements)
+static bool file_is_gone(const cli_named_file *file, cli_elements elements)
 {
     cli_element_reader reader;
     bry_status status = cli_elements_open(&reader, file->name, elements, 0);
@@ -34,23 +34,23 @@ static bool is_gone(const cli_named_file *file, cli_elements elements)
     return status == BRY_E_IO && errno == ENOENT && !reader.problem;
 }
 
-/* Whether the folder of the file is missing or empty, such as the mount point of a disk that is not
- * mounted. */
-static bool folder_is_gone(char *name)
+/* Whether the directory of the file is missing or empty, such as the mount point of a disk that is
+ * not mounted. */
+static bool dir_is_gone(char *name)
 {
     char *slash = strrchr(name, '/');
     if (!slash || slash == name)
         return false;
     *slash = '\0';
-    DIR *folder = opendir(name);
-    bool gone = !folder && (errno == ENOENT || errno == ENOTDIR);
+    DIR *dir = opendir(name);
+    bool gone = !dir && (errno == ENOENT || errno == ENOTDIR);
     *slash = '/';
-    if (folder) {
+    if (dir) {
         unsigned entries = 0;
-        while (entries < 3 && readdir(folder)) /* "." and ".." are always there */
+        while (entries < 3 && readdir(dir)) /* "." and ".." are always there */
             entries++;
         gone = entries < 3;
-        closedir(folder);
+        closedir(dir);
     }
     return gone;
 }
@@ -62,33 +62,32 @@ static int survey_files(const cli_file_index *index, request *asked)
     char *lost = NULL;
     asked->gone = calloc(names->count + 1, sizeof *asked->gone);
     if (!asked->gone)
-        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+        return cli_no_memory();
     for (size_t i = 0; i < names->count; i++) {
         const cli_named_file *file = &names->files[i];
         if (!file->name || file->apart)
             continue;
-        asked->gone[i] = is_gone(file, names->elements);
+        asked->gone[i] = file_is_gone(file, names->elements);
         here += !asked->gone[i];
         gone += asked->gone[i];
-        if (asked->gone[i] && !lost && folder_is_gone(file->name))
+        if (asked->gone[i] && !lost && dir_is_gone(file->name))
             lost = file->name;
     }
     if (asked->drop_gone || asked->fill.skip || gone == 0)
         return CLI_GO_ON;
     if (here == 0)
-        return cli_fail(BRY_E_IO, "all files of the index are missing; --drop-gone removes them");
+        return cli_fail("all files of the index are missing; --drop-gone removes them");
     if (lost)
-        return cli_fail(BRY_E_IO,
-                        "%s is missing, and so is everything in its folder; --drop-gone removes "
-                        "such files",
-                        cli_quote(lost).text);
+        return cli_fail("%s: missing, and so is everything else in its directory; --drop-gone "
+                        "removes such files",
+                        cli_name(lost).text);
     return CLI_GO_ON;
 }
 
 /* ---- one file ------------------------------------------------------------------------------ */
 
 /* Whether the file is unchanged and the index has all of its elements. */
-static bool is_fresh(const cli_file_index *index, size_t i)
+static bool file_is_fresh(const cli_file_index *index, size_t i)
 {
     const cli_named_file *file = &index->names.files[i];
     cli_element_reader reader;
@@ -104,16 +103,16 @@ static int refresh_file(cli_file_index *index, size_t i, request *asked)
     bool gone = asked->gone[i];
     if (gone && !asked->fill.skip) {
         cli_progress_end(&asked->fill.progress);
-        cli_note("%s is missing and was removed from the index", cli_quote(file->name).text);
+        cli_note("%s: missing; removed from the index", cli_name(file->name).text);
         cli_index_drop(index, i);
         asked->changes++;
         return CLI_GO_ON;
     }
-    if (!gone && !asked->all && is_fresh(index, i))
+    if (!gone && !asked->all && file_is_fresh(index, i))
         return CLI_GO_ON;
     char *name = strdup(file->name); /* the stored name is freed when the file is added */
     if (!name)
-        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+        return cli_no_memory();
     uint64_t skipped = asked->fill.skipped;
     int code = cli_index_put(index, name, name, &asked->fill); /* reports the error */
     asked->changes += asked->fill.skipped == skipped;
@@ -126,7 +125,8 @@ static uint64_t bytes_to_read(const cli_file_index *index, const request *asked)
     uint64_t bytes = 0;
     for (size_t i = 0; i < index->names.count && asked->gone; i++) {
         const cli_named_file *file = &index->names.files[i];
-        if (file->name && !file->apart && !asked->gone[i] && (asked->all || !is_fresh(index, i)))
+        if (file->name && !file->apart && !asked->gone[i] &&
+            (asked->all || !file_is_fresh(index, i)))
             bytes += cli_path_bytes(file->name);
     }
     return bytes;
@@ -153,9 +153,9 @@ int cli_index_refresh(int argc, char **argv)
         {"all", CLI_FLAG, NULL, "read all files again", &asked.all, 0},
         {"skip", CLI_FLAG, NULL, "keep files that cannot be read or are missing", &asked.fill.skip,
          0},
-        {"drop-gone", CLI_FLAG, NULL, "remove files even if all, or a whole folder, are missing",
+        {"drop-gone", CLI_FLAG, NULL, "remove files even if all, or a whole directory, are missing",
          &asked.drop_gone, 0},
-        CLI_INDEX_MAX_BYTES(&max_bytes),
+        CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
@@ -168,8 +168,9 @@ int cli_index_refresh(int argc, char **argv)
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery index refresh logs.idx\n"
                     "  bloomery index refresh logs.idx --all --skip",
-        .more = "If all files are missing, or all files of a folder, the current folder may be\n"
-                "wrong: the command fails, and INDEX is unchanged.",
+        .more =
+            "If all files are missing, or all files of a directory, the current directory may be\n"
+            "wrong: the command fails, and INDEX is unchanged.",
         .most_words = 1,
         CLI_INDEX_FIRST_WORD,
     };

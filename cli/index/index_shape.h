@@ -5,10 +5,16 @@
 #include "cli/index/index_file.h"
 
 typedef struct cli_index_shape {
-    const char *engine, *like, *key, *delimiter;
-    uint64_t units, group;
-    uint64_t max_bytes;
-    bool strings, whole, words;
+    const char *engine; /* --engine */
+    const char *like; /* --like */
+    const char *key; /* --key */
+    const char *delimiter; /* --delimiter */
+    uint64_t units; /* --units */
+    uint64_t group; /* --group */
+    uint64_t max_bytes; /* --max-memory */
+    bool strings; /* -0 */
+    bool whole; /* --whole */
+    bool words; /* --words */
     bry_index_options options;
     cli_elements elements;
 } cli_index_shape;
@@ -61,7 +67,7 @@ typedef struct cli_index_shape {
          &(asked)->words, 0},                                                                        \
         {"like",         CLI_TEXT, "OTHER", "copy shape, seed and kind of elements of that index",   \
          &(asked)->like, 0},                                                                         \
-        CLI_INDEX_MAX_BYTES(&(asked)->max_bytes)
+        CLI_INDEX_MAX_MEMORY(&(asked)->max_bytes)
 
 /* Reads the options, refuses invalid combinations, and opens --like. `options` is the table that
  * contains the rows. CLI_GO_ON, or an exit code after a message. */

@@ -14,8 +14,8 @@
 static int ship_unit(const cli_index_shape *shape, const char *path, const char *name)
 {
     cli_file_index index;
-    cli_fill fill = {.stream = cli_is_stream(path),
-                     .progress = cli_progress_start(cli_path_bytes(path), false)};
+    cli_fill_options fill = {.stream = cli_is_stream(path),
+                             .progress = cli_progress_start(cli_path_bytes(path), false)};
     int code = cli_index_create(&index, shape->max_bytes, &shape->options, shape->elements);
     if (code == CLI_GO_ON)
         code = cli_index_put(&index, path, name, &fill);
@@ -49,15 +49,15 @@ int cli_index_unit(int argc, char **argv)
                 "and so on of the index; the defaults are 64 --units and 65536 --unit-capacity.",
         .most_words = 1,
         .least_words = 1,
-        .missing = "the name of the file is required",
+        .missing = "missing file name",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && !shape.like && !shape.options.seed)
-        code = cli_misuse(
-            command, "--like or --seed is required: units fit only an index with the same seed");
+        code = cli_misuse(command,
+                          "missing --like or --seed: units fit only an index with the same seed");
     if (code == CLI_GO_ON && cli_is_stream(argv[0]) && !name)
-        code = cli_misuse(command, "--name is required with \"-\"");
+        code = cli_misuse(command, "missing --name: \"-\" has no name");
     if (code == CLI_GO_ON && isatty(STDOUT_FILENO))
         code =
             cli_misuse(command, "standard output is a terminal: redirect it to a file or a pipe");
@@ -111,17 +111,17 @@ static int install_units(cli_file_index *index, const char *path)
     uint64_t left = index->memory.most - index->memory.used;
     int code = cli_index_open(&shipped, left ? left : 1, path);
     bry_status status = BRY_OK;
-    if (code == CLI_GO_ON && !cli_elements_equal(shipped.names.elements, index->names.elements))
-        status = BRY_E_MISMATCH;
-    for (size_t i = 0; i < shipped.names.count && code == CLI_GO_ON && status == BRY_OK; i++)
+    bool alike =
+        code != CLI_GO_ON || cli_elements_equal(shipped.names.elements, index->names.elements);
+    for (size_t i = 0; code == CLI_GO_ON && alike && i < shipped.names.count && status == BRY_OK;
+         i++)
         status = install_file(index, &shipped, &shipped.names.files[i]);
     cli_index_close(&shipped);
-    if (status == BRY_E_MISMATCH)
-        return cli_fail(status,
-                        "%s: engine, seed, shape or elements differ from the index's; \"index unit "
+    if (!alike || status == BRY_E_MISMATCH)
+        return cli_fail("%s: engine, seed, shape or elements differ from the index's; \"index unit "
                         "--like\" makes units that fit",
-                        cli_quote(path).text);
-    return status == BRY_OK ? code : cli_index_refused(status, index, cli_quote(path).text);
+                        cli_name(path).text);
+    return status == BRY_OK ? code : cli_index_refused(status, index, cli_name(path).text);
 }
 
 int cli_index_install(int argc, char **argv)
@@ -129,7 +129,7 @@ int cli_index_install(int argc, char **argv)
     static const char command[] = "index install";
     uint64_t max_bytes = 0;
     cli_option options[] = {
-        CLI_INDEX_MAX_BYTES(&max_bytes),
+        CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
@@ -143,7 +143,7 @@ int cli_index_install(int argc, char **argv)
         .examples = "  bloomery index install logs.idx unit",
         .most_words = (size_t)-1,
         .least_words = 2,
-        .missing = "an index and a file with units are required",
+        .missing = "missing index or file with units",
     };
     size_t words;
     cli_file_index index = {0};

@@ -16,10 +16,12 @@ static const char command[] = "map build";
 #define LEAST_CAPACITY 1000u
 
 #define LIMITS                                                                                     \
-    "items 1 to " CLI_CAPACITY_MOST ", error " CLI_ERRORS(BRY_MAP_ERROR_MIN) ", values 1 to "
+    "capacity 1 to " CLI_CAPACITY_MOST ", error " CLI_ERRORS(BRY_MAP_ERROR_MIN) ", values 1 to "
 
 typedef struct request {
     const char *path, *like;
+    char **inputs;
+    size_t input_count;
     const char *engine, *layout, *delimiter;
     char between; /* key and value */
     uint64_t raw_bits, max_bytes;
@@ -52,7 +54,7 @@ static int check_map_options(request *asked)
     if (asked->raw_bits && map->values)
         return cli_misuse(command, "--values cannot be combined with --raw");
     if (map->fixed && map->capacity == 0)
-        return cli_misuse(command, "--fixed requires --items");
+        return cli_misuse(command, "--fixed requires --capacity");
     bry_map_shape shape = {0};
     if (bry_map_plan(map, &shape) != BRY_OK)
         return cli_misuse(command, map->engine == BRY_ENGINE_KBF
@@ -62,18 +64,15 @@ static int check_map_options(request *asked)
     return CLI_GO_ON;
 }
 
-/* Without --items, the number of keys follows from the input. */
-static int choose_capacity(request *asked, cli_lines *lines)
+/* Without --capacity, the number of keys follows from the input. */
+static int choose_capacity(request *asked, cli_pairs *pairs)
 {
-    uint64_t count;
-    bool exact;
     if (asked->map.capacity)
         return CLI_GO_ON;
-    bry_status status = cli_lines_count(lines, &count, &exact);
-    if (status != BRY_OK)
-        return cli_lines_failed(lines, status);
     unsigned factor = asked->map.engine == BRY_ENGINE_KBF ? PIPE_KBF : PIPE_COMPACT;
-    asked->map.capacity = exact ? count : count * factor;
+    int code = cli_inputs_count(&pairs->inputs, &pairs->lines, factor, &asked->map.capacity);
+    if (code != CLI_GO_ON)
+        return code;
     if (asked->map.capacity < LEAST_CAPACITY)
         asked->map.capacity = LEAST_CAPACITY;
     return CLI_GO_ON;
@@ -81,11 +80,11 @@ static int choose_capacity(request *asked, cli_lines *lines)
 
 static int map_too_large(const cli_memory *memory)
 {
-    return cli_fail(BRY_E_LIMIT, "the map needs more than --max-bytes allows, %llu",
+    return cli_fail("the map needs more memory than --max-memory allows (%llu bytes)",
                     (unsigned long long)memory->most);
 }
 
-static int create_map(request *asked, cli_memory *memory, cli_lines *lines, bry_map **map)
+static int create_map(request *asked, cli_memory *memory, cli_pairs *pairs, bry_map **map)
 {
     bry_status status;
     if (asked->like) {
@@ -96,7 +95,7 @@ static int create_map(request *asked, cli_memory *memory, cli_lines *lines, bry_
         status = bry_map_create_like(other, NULL, map);
         bry_map_destroy(other);
     } else {
-        int code = choose_capacity(asked, lines);
+        int code = choose_capacity(asked, pairs);
         if (code != CLI_GO_ON)
             return code;
         bry_map_options options = asked->map;
@@ -113,7 +112,16 @@ static int create_map(request *asked, cli_memory *memory, cli_lines *lines, bry_
         return map_too_large(memory);
     if (status == BRY_OK)
         return CLI_GO_ON;
-    return cli_fail(status, "%s: %s", cli_quote(asked->path).text, bry_status_text(status));
+    return cli_fail("%s: %s", cli_name(asked->path).text, bry_status_text(status));
+}
+
+/* The pairs of all inputs, from the first line on. */
+static int open_pairs(const request *asked, cli_pairs *pairs)
+{
+    *pairs = (cli_pairs){.lines = CLI_LINES(STDIN_FILENO, asked->nul ? '\0' : '\n'),
+                         .json = asked->json,
+                         .delimiter = asked->between};
+    return cli_inputs_look(&pairs->inputs, asked->inputs, asked->input_count);
 }
 
 static int build_map(request *asked)
@@ -121,13 +129,13 @@ static int build_map(request *asked)
     cli_memory memory;
     cli_memory_init(&memory, asked->max_bytes);
     int code = cli_target_check(asked->path, asked->force, CLI_LOCK_WAIT);
+    cli_pairs pairs;
+    if (code == CLI_GO_ON)
+        code = open_pairs(asked, &pairs);
     if (code != CLI_GO_ON)
         return code;
-    cli_pairs pairs = {.lines = CLI_LINES(STDIN_FILENO, asked->nul ? '\0' : '\n'),
-                       .json = asked->json,
-                       .delimiter = asked->between};
     bry_map *map = NULL;
-    code = create_map(asked, &memory, &pairs.lines, &map);
+    code = create_map(asked, &memory, &pairs, &map);
     if (code == CLI_GO_ON) {
         pairs.value_bits = cli_map_options(map).value_bits;
         code = cli_map_put_all(map, &memory, CLI_MAP_FILL, &pairs);
@@ -143,14 +151,13 @@ static int build_map(request *asked)
 /* On servers the number of keys is planned from the input, too. */
 static int build_remote_map(request *asked)
 {
-    cli_pairs pairs = {.lines = CLI_LINES(STDIN_FILENO, asked->nul ? '\0' : '\n'),
-                       .json = asked->json,
-                       .delimiter = asked->between};
+    cli_pairs pairs;
     asked->remote.url = asked->path;
     asked->remote.map = &asked->map;
     asked->remote.force = asked->force;
-    int code =
-        cli_remote_continues(&asked->remote) ? CLI_GO_ON : choose_capacity(asked, &pairs.lines);
+    int code = open_pairs(asked, &pairs);
+    if (code == CLI_GO_ON && !cli_remote_continues(&asked->remote))
+        code = choose_capacity(asked, &pairs);
     if (code == CLI_GO_ON)
         code = cli_remote_load(&asked->remote, &pairs);
     cli_lines_free(&pairs.lines);
@@ -172,7 +179,7 @@ static int check_build_place(const request *asked)
     const char *name = asked->like        ? "like"
                        : asked->layout    ? "layout"
                        : asked->map.fixed ? "fixed"
-                       : asked->max_bytes ? "max-bytes"
+                       : asked->max_bytes ? "max-memory"
                                           : NULL;
     if (name)
         return cli_misuse(command, "--%s is for maps in files", name);
@@ -181,10 +188,21 @@ static int check_build_place(const request *asked)
     return CLI_GO_ON;
 }
 
+static const char build_about_text[] =
+    "Creates a map from the lines \"key<TAB>value\" of files; without INPUT, and for -, "
+    "of\n"
+    "standard input. The key ends at the first tab, and the value is the rest of the "
+    "line.\n"
+    "If a key occurs twice, the last value wins. MAP is a file, the address of a map on\n"
+    "servers, or -, standard output.";
+static const char build_examples_text[] =
+    "  bloomery map build paths.map paths.tsv --error 1e-4\n"
+    "  bloomery map build users.map -d : /etc/passwd\n"
+    "  bloomery map build redis://127.0.0.1:7000/routes routes.tsv --resume state";
 static const char build_more_text[] =
-    "Without --items the lines are counted first if standard input is a file or ends\n"
-    "within 4 MiB. A longer pipe is planned for 16 times (kbf: 4 times) the lines of\n"
-    "its first 4 MiB; beyond that the map grows, at some cost in speed and memory. FILE\n"
+    "Without --capacity the lines are counted first if the inputs are files or end within\n"
+    "4 MiB. A longer pipe is planned for 16 times (kbf: 4 times) the lines of its first\n"
+    "4 MiB; beyond that the map grows, at some cost in speed and memory. A map in a file\n"
     "is created when everything has been read, or not at all.\n"
     "On a server, pairs are stored while they are read. With --resume, the progress is\n"
     "recorded after replicas have confirmed it (one, unless --wait says more), and the\n"
@@ -196,15 +214,16 @@ int cli_map_build(int argc, char **argv)
     cli_option options[] = {
         {"error", CLI_SHARE, "P", "permitted share of wrong answers (default 0.1%)",
          &asked.map.error, 0},
-        {"items", CLI_COUNT, "N", "keys to plan for (default: see below)", &asked.map.capacity, 0},
+        {"capacity", CLI_COUNT, "N", "keys to plan for (default: see below)", &asked.map.capacity,
+         0},
         {"values", CLI_COUNT, "V", "distinct values to plan for (default 1000); kbf: a limit",
          &asked.map.values, 0},
         {"engine", CLI_TEXT, "E", "compact, kbf, or auto: compact (default)", &asked.engine, 0},
         {"layout", CLI_TEXT, "L", "kbf: tuned (default) or paper", &asked.layout, 0},
         {"raw", CLI_COUNT, "BITS", "values are integers of BITS bits", &asked.raw_bits, 0},
         {"seed", CLI_COUNT, "S", "seed for hashing keys (default: random)", &asked.map.seed, 0},
-        {"fixed", CLI_FLAG, NULL, "refuse keys beyond --items instead of growing", &asked.map.fixed,
-         0},
+        {"fixed", CLI_FLAG, NULL, "refuse keys beyond --capacity instead of growing",
+         &asked.map.fixed, 0},
         /* The rows above define the shape; those below can be combined with --like. */
         {"like", CLI_TEXT, "OTHER",
          "copy shape, seed and codes of that map, to merge the two later", &asked.like, 0},
@@ -217,27 +236,21 @@ int cli_map_build(int argc, char **argv)
          &asked.remote.slabs, 0},
         {"keyed", CLI_FLAG, NULL, "on a server: choose slabs with a secret key",
          &asked.remote.keyed, 0},
-        {"resume", CLI_TEXT, "STATE", "on a server: record the progress in this file, or continue",
+        {"resume", CLI_TEXT, "FILE", "on a server: record the progress in this file, or continue",
          &asked.remote.resume, 0},
         CLI_MAP_WAIT(&asked.remote.wait),
-        CLI_MAP_MAX_BYTES(&asked.max_bytes),
+        CLI_MAP_MAX_MEMORY(&asked.max_bytes),
     };
     enum { SHAPING = 8 };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "FILE|URL [options] < PAIRS",
-        .about =
-            "Creates a map from lines \"key<TAB>value\" on standard input: the key ends at the\n"
-            "first tab, and the value is the rest of the line. If a key occurs twice, the last\n"
-            "value wins. If FILE is -, the map is written to standard output.",
+        .usage = "MAP [INPUT...] [options]",
+        .about = build_about_text,
         .options = options,
         .option_count = sizeof options / sizeof options[0],
-        .examples = "  bloomery map build paths.map --error 1e-4 < paths.tsv\n"
-                    "  bloomery map build users.map -d : < /etc/passwd\n"
-                    "  bloomery map build redis://127.0.0.1:7000/routes --resume routes.state < "
-                    "routes.tsv",
+        .examples = build_examples_text,
         .more = build_more_text,
-        .most_words = 1,
+        .most_words = (size_t)-1,
         CLI_MAP_FIRST_WORD,
     };
     size_t words;
@@ -248,6 +261,8 @@ int cli_map_build(int argc, char **argv)
         if (options[i].given)
             return cli_misuse(command, "--%s cannot be combined with --like", options[i].name);
     asked.path = argv[0];
+    asked.inputs = argv + 1;
+    asked.input_count = words - 1;
     code = cli_pair_delimiter(command, asked.delimiter, asked.json, &asked.between);
     if (code != CLI_GO_ON)
         return code;

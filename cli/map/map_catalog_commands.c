@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define URL_FIRST .least_words = 1, .missing = "the address is required: redis://HOST:PORT"
+#define URL_FIRST .least_words = 1, .missing = "missing address: redis://HOST:PORT"
 
 int cli_map_drop(int argc, char **argv)
 {

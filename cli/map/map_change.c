@@ -16,13 +16,13 @@ static int check_place(const char *command, const char *path, uint64_t wait, uin
     if (wait && !remote)
         return cli_misuse(command, "--wait is for maps on servers");
     if (remote && (max_bytes || known_new))
-        return cli_misuse(command, "--%s is for maps in files", max_bytes ? "max-bytes" : "new");
+        return cli_misuse(command, "--%s is for maps in files", max_bytes ? "max-memory" : "new");
     return CLI_GO_ON;
 }
 
 /* ---- put ----------------------------------------------------------------------------------- */
 
-static int put_words(bry_map *map, const cli_memory *memory, cli_map_how how, const char *key,
+static int put_words(bry_map *map, const cli_memory *memory, cli_map_mode how, const char *key,
                      const char *text)
 {
     bry_map_value value;
@@ -35,17 +35,39 @@ static int put_words(bry_map *map, const cli_memory *memory, cli_map_how how, co
     return status == BRY_OK ? CLI_GO_ON : cli_map_refused(status, map, memory, cli_quote(key).text);
 }
 
+/* Sets the key and the value in `pair`; NULL: the pairs of the input. */
+static int put_in_file(const char *path, uint64_t max_bytes, bool known_new, char **pair,
+                       cli_pairs *pairs)
+{
+    cli_memory memory;
+    bry_buffer note = BRY_BUFFER;
+    bry_map *map;
+    int code = cli_map_open_to_change(path, max_bytes, &memory, &map, &note);
+    if (code != CLI_GO_ON)
+        return code;
+    cli_map_mode how = known_new ? CLI_MAP_NEW : CLI_MAP_SET;
+    pairs->value_bits = cli_map_options(map).value_bits;
+    code = pair ? put_words(map, &memory, how, pair[0], pair[1])
+                : cli_map_put_all(map, &memory, how, pairs);
+    cli_lines_free(&pairs->lines);
+    if (code == CLI_GO_ON)
+        code = cli_map_save(map, path, NULL, &note);
+    bry_map_destroy(map);
+    bry_buffer_free(&note);
+    return code;
+}
+
 static const char put_about_text[] =
-    "Sets the value of a key, or the values of the pairs on standard input, which are\n"
-    "lines \"key<TAB>value\", and replaces FILE. If one pair is refused, FILE is unchanged;\n"
-    "the exit code is 4 if engine kbf does not know the current value of the key.\n"
-    "On a server, the other pairs are set then.";
+    "Sets the value of a key. Without KEY, and for -, sets the pairs on standard input, which\n"
+    "are lines \"key<TAB>value\". If one pair is refused, a file is unchanged; on a server the\n"
+    "other pairs are set. The exit code is 4 if engine kbf does not know the current value\n"
+    "of the key.";
 static const char put_more_text[] =
     "With kbf and --new, exit code 4 does not occur; but a key that is in the map\n"
     "nevertheless becomes unsure. With --wait, the exit code is 1 if too few replicas have\n"
     "confirmed in time.";
 static const char put_examples_text[] = "  bloomery map put paths.map /usr/bin/new package\n"
-                                        "  bloomery map put paths.map < changes.tsv\n"
+                                        "  bloomery map put paths.map - < changes.tsv\n"
                                         "  bloomery map put redis://127.0.0.1:7000/routes "
                                         "10.0.0.1 rack1 --wait 1";
 
@@ -56,6 +78,7 @@ int cli_map_put_command(int argc, char **argv)
     const char *delimiter = NULL;
     cli_pairs pairs = {0};
     uint64_t max_bytes = 0, wait = 0;
+    size_t plain_words;
     cli_option options[] = {
         CLI_PAIR_DELIMITERS(&delimiter),
         {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}", &json,
@@ -64,24 +87,24 @@ int cli_map_put_command(int argc, char **argv)
         {"new", CLI_FLAG, NULL, "none of the keys is in the map: kbf skips the look-up", &known_new,
          0},
         CLI_MAP_WAIT(&wait),
-        CLI_MAP_MAX_BYTES(&max_bytes),
+        CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "FILE|URL [KEY VALUE] [options]",
+        .usage = "MAP KEY VALUE [options]\n       bloomery map put MAP [-] [options]",
         .about = put_about_text,
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = put_examples_text,
         .more = put_more_text,
         .most_words = 3,
+        .plain_words = &plain_words,
         CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    cli_memory memory;
-    bry_buffer note = BRY_BUFFER;
-    bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
+    if (code == CLI_GO_ON && words < 3)
+        code = cli_keys_given(&syntax, argv, &words, "pairs");
     if (code == CLI_GO_ON && words == 2)
         code = cli_misuse(command, "the value is missing");
     if (code == CLI_GO_ON && words == 3 && (json || nul || delimiter))
@@ -93,29 +116,15 @@ int cli_map_put_command(int argc, char **argv)
         code = check_place(command, argv[0], wait, max_bytes, known_new);
     pairs.lines = (cli_lines)CLI_LINES(STDIN_FILENO, nul ? '\0' : '\n');
     pairs.json = json;
+    if (code == CLI_GO_ON && words == 1)
+        code = cli_inputs_look(&pairs.inputs, NULL, 0);
     if (code == CLI_GO_ON && cli_map_is_remote(argv[0])) {
         code = cli_remote_put(argv[0], words == 3 ? argv[1] : NULL, argv[2], &pairs, wait);
         cli_lines_free(&pairs.lines);
         return code;
     }
-    if (code == CLI_GO_ON && words == 1)
-        code = cli_check_stream(command, argv[0], "pairs");
     if (code == CLI_GO_ON)
-        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map, &note);
-    if (code != CLI_GO_ON)
-        return code;
-    cli_map_how how = known_new ? CLI_MAP_NEW : CLI_MAP_SET;
-    if (words == 3) {
-        code = put_words(map, &memory, how, argv[1], argv[2]);
-    } else {
-        pairs.value_bits = cli_map_options(map).value_bits;
-        code = cli_map_put_all(map, &memory, how, &pairs);
-        cli_lines_free(&pairs.lines);
-    }
-    if (code == CLI_GO_ON)
-        code = cli_map_save(map, argv[0], NULL, &note);
-    bry_map_destroy(map);
-    bry_buffer_free(&note);
+        code = put_in_file(argv[0], max_bytes, known_new, words == 3 ? argv + 1 : NULL, &pairs);
     return code;
 }
 
@@ -166,27 +175,31 @@ int cli_map_del(int argc, char **argv)
     static const char command[] = "map del";
     bool nul = false;
     uint64_t max_bytes = 0, wait = 0;
+    size_t plain_words;
     cli_option options[] = {
         {"0", CLI_FLAG, NULL, "keys end with a NUL instead of a newline", &nul, 0},
         CLI_MAP_WAIT(&wait),
-        CLI_MAP_MAX_BYTES(&max_bytes),
+        CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "FILE|URL [KEY...] [options]",
-        .about =
-            "Deletes the given keys, or those on standard input, one per line, and replaces FILE.\n"
-            "Delete only keys that were stored: deleting a key that the map confuses with\n"
-            "another, which happens at its error rate, deletes the other one.",
+        .usage = "MAP [KEY...] [options]",
+        .about = "Deletes keys and replaces MAP. Without KEY, and for -, reads keys from standard "
+                 "input,\n"
+                 "one per line.\n"
+                 "Delete only keys that were stored: deleting a key that the map confuses with\n"
+                 "another, which happens at its error rate, deletes the other one.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map del paths.map /usr/bin/old\n"
-                    "  bloomery map del paths.map -0 < keys",
+                    "  bloomery map del paths.map - -0 < keys",
         .more =
             "Exit codes: 0 all were present, 1 some were not, 3 failure, 4 engine kbf does not\n"
-            "know the value of one of them. After 3 or 4, FILE is unchanged. With --wait, 1 also\n"
+            "know the value of one of them. After 3 or 4, a file is unchanged. With --wait, 1 "
+            "also\n"
             "if too few replicas have confirmed in time.",
         .most_words = (size_t)-1,
+        .plain_words = &plain_words,
         CLI_MAP_FIRST_WORD,
     };
     size_t words;
@@ -195,11 +208,11 @@ int cli_map_del(int argc, char **argv)
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
+        code = cli_keys_given(&syntax, argv, &words, "keys");
+    if (code == CLI_GO_ON)
         code = check_place(command, argv[0], wait, max_bytes, false);
     if (code == CLI_GO_ON && cli_map_is_remote(argv[0]))
         return cli_remote_del(argv[0], argv + 1, words - 1, nul ? '\0' : '\n', wait);
-    if (code == CLI_GO_ON && words == 1)
-        code = cli_check_stream(command, argv[0], "keys");
     if (code == CLI_GO_ON)
         code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map, &note);
     if (code != CLI_GO_ON)

@@ -12,7 +12,7 @@ _Static_assert(BATCH_TEXT > 2 * CLI_LINE_MAX, "a line fits in what has_room() le
 
 int cli_remote_failed(const cli_remote *remote, bry_status status)
 {
-    cli_fail(status, "%s", bryc_error(remote->client));
+    cli_fail("%s", bryc_error(remote->client));
     return status == BRY_E_UNSURE ? CLI_UNSURE : CLI_FAILED;
 }
 
@@ -29,9 +29,9 @@ int cli_remote_connect(const char *url, bool named, cli_remote *remote)
         return cli_remote_failed(remote, status);
     bool has_name = *bryc_url_name(remote->client) != '\0';
     if (named && !has_name)
-        return cli_misuse("map", "the address lacks the name of the map: redis://HOST:PORT/NAME");
+        return cli_misuse("map", "the address has no map name: redis://HOST:PORT/NAME");
     if (!named && has_name)
-        return cli_misuse("map", "the address must not have a name: redis://HOST:PORT");
+        return cli_misuse("map", "the address must not have a map name: redis://HOST:PORT");
     return CLI_GO_ON;
 }
 
@@ -46,6 +46,16 @@ int cli_remote_open(const char *url, uint64_t wait, cli_remote *remote)
     remote->wait = wait > UINT32_MAX ? UINT32_MAX : (uint32_t)wait;
     bryc_map_wait(remote->map, remote->wait, 0);
     return CLI_GO_ON;
+}
+
+int cli_remote_exists(const cli_remote *remote, const char *name, bool *exists)
+{
+    bryc_map *map;
+    bry_status status = bryc_map_open(remote->client, name, &map);
+    *exists = status == BRY_OK;
+    bryc_map_close(map);
+    return status == BRY_OK || status == BRY_E_NOTFOUND ? CLI_GO_ON
+                                                      : cli_remote_failed(remote, status);
 }
 
 void cli_remote_close(cli_remote *remote)
@@ -72,7 +82,7 @@ bool cli_remote_confirmed(cli_remote *remote)
 
 int cli_remote_unconfirmed(const cli_remote *remote)
 {
-    cli_fail(BRY_E_IO, "the change was made, but only %u of %u replicas confirmed it in time",
+    cli_fail("the change was made, but only %u of %u replicas confirmed it in time",
              remote->confirmed, remote->wait);
     return CLI_NO;
 }
@@ -121,7 +131,7 @@ void cli_remote_batch_add(cli_remote_batch *batch, cli_text key, const bry_map_v
 int cli_remote_each_batch(cli_pairs *pairs, cli_remote_batch *batch, int (*full)(void *opaque),
                           void *opaque)
 {
-    cli_progress progress = cli_progress_start(cli_bytes_left(pairs->lines.fd), false);
+    cli_progress progress = cli_progress_start(pairs->inputs.bytes, false);
     pairs->lines.progress = &progress;
     bool more = true;
     int code = CLI_GO_ON;

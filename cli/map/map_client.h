@@ -21,6 +21,9 @@ int cli_remote_connect(const char *url, bool named, cli_remote *remote);
 /* Connects and opens the map. wait: replicas that must confirm each change. */
 int cli_remote_open(const char *url, uint64_t wait, cli_remote *remote);
 
+/* Whether there is a map of this name. */
+int cli_remote_exists(const cli_remote *remote, const char *name, bool *exists);
+
 void cli_remote_close(cli_remote *remote);
 
 /* Reports a failure of the client. Returns an exit code. */

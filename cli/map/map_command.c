@@ -5,7 +5,7 @@
 #include "cli/map/map_command.h"
 
 static const cli_command commands[] = {
-    {"build", "creates a map from pairs on standard input", cli_map_build},
+    {"build", "creates a map from pairs", cli_map_build},
     {"get", "prints the values of keys", cli_map_get},
     {"put", "sets the values of keys", cli_map_put_command},
     {"del", "deletes keys", cli_map_del},
@@ -14,13 +14,13 @@ static const cli_command commands[] = {
     {"compress", "makes a map as small as possible", cli_map_compress},
     {"ls", "lists the maps on servers", cli_map_ls},
     {"drop", "deletes a map from servers", cli_map_drop},
-    {"save", "copies a map from servers to a folder", cli_map_save_command},
-    {"restore", "copies a map from a folder to servers", cli_map_restore},
+    {"save", "copies a map from servers to a directory", cli_map_save_command},
+    {"restore", "copies a map from a directory to servers", cli_map_restore},
 };
 
 static const cli_group group = {
     .name = "map",
-    .usage = "map COMMAND FILE|URL [options]",
+    .usage = "map COMMAND MAP [options]",
     .about =
         "Maps in files or on servers: a value for each key, in a few bytes per key. A map does\n"
         "not store the keys, so it cannot list them. Its answers are wrong at the error rate\n"
@@ -29,12 +29,12 @@ static const cli_group group = {
     .count = sizeof commands / sizeof commands[0],
     .options = "  -h, --help  this text, or that of the command",
     .more =
-        "\"bloomery help map COMMAND\" lists the options of a command. Files are replaced as a\n"
-        "whole; after a failure they are unchanged. URL is "
-        "redis://[USER[:PASSWORD]@]HOST[:PORT]/NAME,\n"
-        "a map on a server or on a cluster that loads the module; user and password may also be\n"
-        "in the environment, as BLOOMERY_USER and BLOOMERY_PASSWORD.",
-    .examples = "  bloomery map build paths.map --error 1e-4 < paths.tsv\n"
+        "\"bloomery help map COMMAND\" lists the options of a command. MAP is a file, which is\n"
+        "replaced as a whole and is unchanged after a failure; or\n"
+        "redis://[USER[:PASSWORD]@]HOST[:PORT]/NAME, a map on a server or on a cluster that\n"
+        "loads the module. User and password may also be in the environment, as BLOOMERY_USER\n"
+        "and BLOOMERY_PASSWORD.",
+    .examples = "  bloomery map build paths.map paths.tsv --error 1e-4\n"
                 "  bloomery map get paths.map /usr/bin/awk\n"
                 "  bloomery map put paths.map /usr/bin/new package\n"
                 "  bloomery map get redis://127.0.0.1:7000/routes 10.0.0.1",

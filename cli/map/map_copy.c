@@ -1,7 +1,7 @@
-/* bloomery map save and map restore: a distributed map to a folder, and back. */
+/* bloomery map save and map restore: a distributed map to a directory, and back. */
 #include "cli/core/stop_signals.h"
 #include "cli/map/map_command.h"
-#include "cli/map/map_folder.h"
+#include "cli/map/map_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int folder_failed(const char *path)
+static int dir_failed(const char *path)
 {
-    return cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(errno));
+    return cli_fail("%s: %s", cli_name(path).text, strerror(errno));
 }
 
 /* ---- save ---------------------------------------------------------------------------------- */
@@ -44,102 +44,101 @@ static bry_status write_empty_slab(const cli_remote *remote, const bry_sink *sin
     return status;
 }
 
-static int save_slab(cli_remote *remote, const char *folder, uint64_t slab)
+static int save_slab(cli_remote *remote, const char *dir, uint64_t slab)
 {
     bool there = false;
-    char *path = cli_folder_slab_path(folder, slab);
+    char *path = cli_dir_slab_path(dir, slab);
     FILE *file = path ? fopen(path, "wbxe") : NULL;
     int code = CLI_GO_ON;
     if (file) {
         bry_sink sink = {write_to_file, file};
         bry_status status = bryc_map_fetch_slab(remote->map, slab, &sink, &there);
         if (status != BRY_OK)
-            code = ferror(file) ? folder_failed(path) : cli_remote_failed(remote, status);
+            code = ferror(file) ? dir_failed(path) : cli_remote_failed(remote, status);
         else if (!there && write_empty_slab(remote, &sink) != BRY_OK)
-            code = folder_failed(path);
+            code = dir_failed(path);
         bool written = fflush(file) == 0 && fsync(fileno(file)) == 0;
         if ((fclose(file) != 0 || !written) && code == CLI_GO_ON)
-            code = folder_failed(path);
+            code = dir_failed(path);
     } else {
-        code = folder_failed(path ? path : folder);
+        code = dir_failed(path ? path : dir);
     }
     free(path);
     return code;
 }
 
-static int save_values(cli_remote *remote, const char *folder)
+static int save_values(cli_remote *remote, const char *dir)
 {
-    cli_folder_writer writer = {0};
-    char *path = cli_folder_path(folder, CLI_FOLDER_VALUES);
+    cli_dir_writer writer = {0};
+    char *path = cli_dir_path(dir, CLI_DIR_VALUES);
     int code = CLI_GO_ON;
-    if (!path || !cli_folder_begin_values(&writer, path)) {
-        code = folder_failed(path ? path : folder);
+    if (!path || !cli_dir_begin_values(&writer, path)) {
+        code = dir_failed(path ? path : dir);
     } else {
-        bry_status status = bryc_map_fetch_values(remote->map, cli_folder_write_value, &writer);
+        bry_status status = bryc_map_fetch_values(remote->map, cli_dir_write_value, &writer);
         if (status != BRY_OK)
-            code = ferror(writer.file) ? folder_failed(path) : cli_remote_failed(remote, status);
+            code = ferror(writer.file) ? dir_failed(path) : cli_remote_failed(remote, status);
     }
-    if (writer.file && !cli_folder_end_values(&writer) && code == CLI_GO_ON)
-        code = folder_failed(path);
+    if (writer.file && !cli_dir_end_values(&writer) && code == CLI_GO_ON)
+        code = dir_failed(path);
     free(path);
     return code;
 }
 
-/* Under another name first: a folder with a record is complete. */
-static int save_record(const cli_remote *remote, const char *folder)
+/* Under another name first: a directory with a record is complete. */
+static int save_record(const cli_remote *remote, const char *dir)
 {
-    char *path = cli_folder_path(folder, CLI_FOLDER_RECORD);
-    char *other = cli_folder_path(folder, CLI_FOLDER_RECORD ".new");
+    char *path = cli_dir_path(dir, CLI_DIR_RECORD);
+    char *other = cli_dir_path(dir, CLI_DIR_RECORD ".new");
     FILE *file = path && other ? fopen(other, "wbe") : NULL;
     bool written = file && fprintf(file, "%s\n", bryc_map_record(remote->map)) > 0 &&
                    fflush(file) == 0 && fsync(fileno(file)) == 0;
     written = (!file || fclose(file) == 0) && written && rename(other, path) == 0;
-    int self = written ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int self = written ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     written = self >= 0 && fsync(self) == 0;
     if (self >= 0)
         close(self);
     free(path);
     free(other);
-    return written ? CLI_GO_ON : folder_failed(folder);
+    return written ? CLI_GO_ON : dir_failed(dir);
 }
 
 /* CLI_GO_ON, or an exit code after SIGINT or SIGTERM. */
 static int check_stopped(void)
 {
-    return cli_is_stopped() ? cli_fail(BRY_E_IO, "interrupted; nothing was copied") : CLI_GO_ON;
+    return cli_is_stopped() ? cli_fail("interrupted; nothing was copied") : CLI_GO_ON;
 }
 
 /* Removes an incomplete copy. */
-static void remove_copy(const char *folder, uint64_t slabs)
+static void remove_copy(const char *dir, uint64_t slabs)
 {
-    const char *const names[] = {CLI_FOLDER_VALUES, CLI_FOLDER_RECORD ".new"};
+    const char *const names[] = {CLI_DIR_VALUES, CLI_DIR_RECORD ".new"};
     for (uint64_t i = 0; i < slabs + 2; i++) {
-        char *path =
-            i < slabs ? cli_folder_slab_path(folder, i) : cli_folder_path(folder, names[i - slabs]);
+        char *path = i < slabs ? cli_dir_slab_path(dir, i) : cli_dir_path(dir, names[i - slabs]);
         if (path)
             unlink(path);
         free(path);
     }
-    rmdir(folder);
+    rmdir(dir);
 }
 
-static int save_map(cli_remote *remote, const char *folder)
+static int save_map(cli_remote *remote, const char *dir)
 {
     bryc_map_options options = BRYC_MAP_OPTIONS;
     bryc_map_get_options(remote->map, &options);
     int code = CLI_GO_ON;
     for (uint64_t i = 0; i < options.slabs && code == CLI_GO_ON; i++) {
-        code = save_slab(remote, folder, i);
+        code = save_slab(remote, dir, i);
         if (code == CLI_GO_ON)
             code = check_stopped();
     }
     /* After the slabs, so that it has all codes that are in them. */
     if (code == CLI_GO_ON && options.value_bits == 0)
-        code = save_values(remote, folder);
+        code = save_values(remote, dir);
     if (code == CLI_GO_ON)
-        code = save_record(remote, folder);
+        code = save_record(remote, dir);
     if (code != CLI_GO_ON)
-        remove_copy(folder, options.slabs);
+        remove_copy(dir, options.slabs);
     return code;
 }
 
@@ -148,15 +147,16 @@ int cli_map_save_command(int argc, char **argv)
     static const char command[] = "map save";
     const cli_syntax syntax = {
         .command = command,
-        .usage = "URL FOLDER",
-        .about = "Copies a map from a server or cluster to a new folder, which \"map get\" reads\n"
-                 "and \"map restore\" copies back. What is changed meanwhile may be in the copy\n"
-                 "or not.",
+        .usage = "URL DIR",
+        .about =
+            "Copies a map from a server or cluster to a new directory, which \"map get\" reads\n"
+            "and \"map restore\" copies back. What is changed meanwhile may be in the copy\n"
+            "or not.",
         .examples = "  bloomery map save redis://127.0.0.1:7000/routes routes.saved\n"
                     "  bloomery map get routes.saved 10.0.0.1",
         .most_words = 2,
         .least_words = 2,
-        .missing = "an address, redis://HOST:PORT/NAME, and a folder are required",
+        .missing = "missing address, redis://HOST:PORT/NAME, or directory",
     };
     size_t words;
     cli_remote remote;
@@ -167,7 +167,7 @@ int cli_map_save_command(int argc, char **argv)
         return code;
     code = cli_remote_open(argv[0], 0, &remote);
     if (code == CLI_GO_ON && mkdir(argv[1], 0777) != 0)
-        code = folder_failed(argv[1]);
+        code = dir_failed(argv[1]);
     cli_note_stop_signals();
     if (code == CLI_GO_ON)
         code = save_map(&remote, argv[1]);
@@ -178,21 +178,21 @@ int cli_map_save_command(int argc, char **argv)
 /* ---- restore ------------------------------------------------------------------------------- */
 
 /* Loading a slab first finds what is damaged, and leaves out those without keys. */
-static int restore_slab(cli_remote *remote, const char *folder, uint64_t slab)
+static int restore_slab(cli_remote *remote, const char *dir, uint64_t slab)
 {
     cli_memory memory;
     bry_map *map;
     char *bytes;
     size_t len;
     cli_memory_init(&memory, 0);
-    int code = cli_folder_load_slab(folder, remote->map, slab, &memory, &map);
+    int code = cli_dir_load_slab(dir, remote->map, slab, &memory, &map);
     if (code != CLI_GO_ON)
         return code;
     bool empty = bry_map_items(map) == 0;
     bry_map_destroy(map);
     if (empty)
         return CLI_GO_ON;
-    code = cli_folder_read_slab(folder, slab, &bytes, &len);
+    code = cli_dir_read_slab(dir, slab, &bytes, &len);
     if (code != CLI_GO_ON)
         return code;
     bry_status status = bryc_map_place_slab(remote->map, slab, bytes, len);
@@ -201,49 +201,46 @@ static int restore_slab(cli_remote *remote, const char *folder, uint64_t slab)
     return status == BRY_OK ? CLI_GO_ON : cli_remote_failed(remote, status);
 }
 
-static int restore_values(cli_remote *remote, const char *folder)
+static int restore_values(cli_remote *remote, const char *dir)
 {
-    cli_folder_values values;
-    int code = cli_folder_read_values(folder, &values);
+    cli_dir_values values;
+    int code = cli_dir_read_values(dir, &values);
     if (code != CLI_GO_ON)
         return code;
     bry_status status = bryc_map_place_values(remote->map, values.values, values.count);
     if (status != BRY_OK)
         code = cli_remote_failed(remote, status);
     cli_remote_confirmed(remote);
-    cli_folder_values_free(&values);
+    cli_dir_values_free(&values);
     return code;
 }
 
-static int restore_map(cli_remote *remote, const char *folder, bool force)
+static int restore_map(cli_remote *remote, const char *dir, bool force)
 {
     char record[600];
     const char *name = bryc_url_name(remote->client), *problem;
-    bryc_map *there;
+    bool exists = false;
     bryc_map_options options = BRYC_MAP_OPTIONS;
-    int code = cli_folder_read_record(folder, record, sizeof record);
+    int code = cli_dir_read_record(dir, record, sizeof record);
+    if (code == CLI_GO_ON && !force)
+        code = cli_remote_exists(remote, name, &exists);
     if (code != CLI_GO_ON)
         return code;
-    bry_status status = force ? BRY_E_NOUNIT : bryc_map_open(remote->client, name, &there);
-    if (status == BRY_OK) {
-        bryc_map_close(there);
-        return cli_fail(BRY_E_IO, "%s: a map of this name " CLI_EXISTS, cli_quote(name).text);
-    }
-    if (status != BRY_E_NOUNIT)
-        return cli_remote_failed(remote, status);
-    status = bryc_map_prepare(remote->client, name, record, &remote->map, &problem);
+    if (exists)
+        return cli_fail("map %s: " CLI_EXISTS, cli_name(name).text);
+    bry_status status = bryc_map_prepare(remote->client, name, record, &remote->map, &problem);
     if (status != BRY_OK)
-        return cli_fail(status, "%s: %s", cli_quote(folder).text, problem);
+        return cli_fail("%s: %s", cli_name(dir).text, problem);
     bryc_map_wait(remote->map, remote->wait, 0);
     bryc_map_get_options(remote->map, &options);
     cli_note_stop_signals(); /* slabs without a record would never be found again */
     for (uint64_t i = 0; i < options.slabs && code == CLI_GO_ON; i++) {
-        code = restore_slab(remote, folder, i);
+        code = restore_slab(remote, dir, i);
         if (code == CLI_GO_ON)
             code = check_stopped();
     }
     if (code == CLI_GO_ON && options.value_bits == 0)
-        code = restore_values(remote, folder);
+        code = restore_values(remote, dir);
     if (code != CLI_GO_ON) {
         bryc_map_discard(remote->map);
         return code;
@@ -264,8 +261,8 @@ int cli_map_restore(int argc, char **argv)
     };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "FOLDER URL [options]",
-        .about = "Copies a map from a folder, which \"map save\" has written, to a server or\n"
+        .usage = "DIR URL [options]",
+        .about = "Copies a map from a directory, which \"map save\" has written, to a server or\n"
                  "cluster. The map becomes visible when it is complete.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
@@ -273,7 +270,7 @@ int cli_map_restore(int argc, char **argv)
         .more = "Exit codes: 0 done, 1 with --wait: too few replicas have confirmed, 3 failure.",
         .most_words = 2,
         .least_words = 2,
-        .missing = "a folder and an address, redis://HOST:PORT/NAME, are required",
+        .missing = "missing directory or address, redis://HOST:PORT/NAME",
     };
     size_t words;
     cli_remote remote;

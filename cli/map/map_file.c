@@ -57,27 +57,24 @@ int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *mem
         bry_map_options_like(map, &options);
         bool at_capacity = options.fixed && stats.items >= stats.capacity;
         if (options.value_bits == 0 && stats.values_left == 0 && !at_capacity)
-            return cli_fail(status, "%s: the map has %llu values, and no code is left for another",
-                            where, (unsigned long long)stats.values);
+            return cli_fail("%s: the map has %llu values and cannot have more", where,
+                            (unsigned long long)stats.values);
         bry_map_shape shape = {0};
         if (!options.fixed && bry_map_plan(&options, &shape) == BRY_OK &&
             stats.items >= shape.grows_to)
-            return cli_fail(status, "%s: the map has %llu keys, and cannot have more%s", where,
+            return cli_fail("%s: the map has %llu keys and cannot have more%s", where,
                             (unsigned long long)stats.items,
                             shape.grows_to < BRY_CAPACITY_MAX
                                 ? ": with its error they would need fingerprints of over 62 bits"
                                 : "");
         if (!options.fixed)
-            return cli_fail(status,
-                            "%s: more keys would exceed the map's error; merged maps "
-                            "cannot be given longer fingerprints",
-                            where);
-        return cli_fail(status, "%s: the map has a fixed capacity of %llu keys and is full", where,
+            return cli_fail("%s: more keys would exceed the error of this merged map", where);
+        return cli_fail("%s: the map has a fixed capacity of %llu keys and is full", where,
                         (unsigned long long)stats.capacity);
     }
     if (status == BRY_E_NOMEM && memory->refused)
-        return cli_fail(BRY_E_LIMIT, "%s: the map needs more than --max-bytes allows, %llu", where,
-                        (unsigned long long)memory->most);
-    cli_fail(status, "%s: %s", where, bry_status_text(status));
+        return cli_fail("%s: the map needs more memory than --max-memory allows (%llu bytes)",
+                        where, (unsigned long long)memory->most);
+    cli_fail("%s: %s", where, bry_status_text(status));
     return status == BRY_E_UNSURE ? CLI_UNSURE : CLI_FAILED;
 }

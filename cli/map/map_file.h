@@ -9,11 +9,11 @@
 
 #include <bloomery/map.h>
 
-/* The row of --max-bytes. */
-#define CLI_MAP_MAX_BYTES(value) CLI_MAX_BYTES("maps", value)
+/* The row of --max-memory. */
+#define CLI_MAP_MAX_MEMORY(value) CLI_MAX_MEMORY("maps", value)
 
 /* For commands whose first argument is the file of a map. */
-#define CLI_MAP_FIRST_WORD .least_words = 1, .missing = "the name of the file is required"
+#define CLI_MAP_FIRST_WORD .least_words = 1, .missing = "missing file name"
 
 /* These return CLI_GO_ON, or an exit code after a message. */
 
@@ -21,7 +21,7 @@
  * it. */
 int cli_map_load(const char *path, cli_memory *memory, bry_map **map, bry_buffer *note);
 
-/* Initialises the memory with `max_bytes` from --max-bytes, and loads the map into it. */
+/* Initialises the memory with `max_bytes` from --max-memory, and loads the map into it. */
 int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
                  bry_buffer *note);
 

@@ -75,17 +75,17 @@ static void print_answer(const style *how, cli_text key, bry_answer answer,
 }
 
 /* The keys of a batch and their answers. */
-typedef struct look_up {
+typedef struct get_batch {
     cli_map_source source;
     const style *how;
     tally count;
     cli_text keys[BATCH];
     bry_map_value values[BATCH];
     bry_answer answers[BATCH];
-} look_up;
+} get_batch;
 
 /* Looks up the first n keys of the batch. */
-static int look_up_keys(look_up *self, size_t n)
+static int look_up_keys(get_batch *self, size_t n)
 {
     if (n == 0)
         return CLI_GO_ON;
@@ -99,7 +99,7 @@ static int look_up_keys(look_up *self, size_t n)
     return code;
 }
 
-static int look_up_words(look_up *self, char **words, size_t n)
+static int look_up_words(get_batch *self, char **words, size_t n)
 {
     int code = CLI_GO_ON;
     for (size_t done = 0; done < n && code == CLI_GO_ON; done += BATCH) {
@@ -113,7 +113,7 @@ static int look_up_words(look_up *self, char **words, size_t n)
 
 /* Flushes before waiting for the next key, so that a program can send a key and wait for the
  * answer. */
-static int look_up_lines(look_up *self)
+static int look_up_lines(get_batch *self)
 {
     cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);
     cli_lines lines = CLI_LINES(STDIN_FILENO, self->how->end);
@@ -144,7 +144,7 @@ static int exit_code_of(const tally *count)
 {
     if (count->unsure == 0)
         return count->absent ? CLI_NO : CLI_YES;
-    cli_fail(BRY_E_UNSURE, "the map is unsure about %" PRIu64 " of %" PRIu64 " keys", count->unsure,
+    cli_fail("the map is unsure about %" PRIu64 " of %" PRIu64 " keys", count->unsure,
              count->asked);
     return CLI_UNSURE;
 }
@@ -154,23 +154,25 @@ int cli_map_get(int argc, char **argv)
     style how = {0};
     bool nul = false;
     uint64_t max_bytes = 0;
+    size_t plain_words;
     cli_option options[] = {
         {"all", CLI_FLAG, NULL, "a line for each key: answer, key and, if present, value", &how.all,
          0},
         {"json", CLI_FLAG, NULL, "a line of JSON for each key", &how.json, 0},
         {"0", CLI_FLAG, NULL, "keys and output lines end with a NUL instead of a newline", &nul, 0},
-        CLI_MAP_MAX_BYTES(&max_bytes),
+        CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "FILE|URL [KEY...] [options]",
+        .usage = "MAP [KEY...] [options]",
         .about =
-            "Prints the value of one key, or lines \"key<TAB>value\" for several keys, or for\n"
-            "those on standard input, one per line. Absent keys are omitted.",
+            "Prints the value of one key, or lines \"key<TAB>value\" for several keys. Without "
+            "KEY,\n"
+            "and for -, reads keys from standard input, one per line. Absent keys are omitted.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map get paths.map /usr/bin/awk /usr/bin/none\n"
-                    "  bloomery map get paths.map --json < keys\n"
+                    "  bloomery map get paths.map - --json < keys\n"
                     "  bloomery map get redis://127.0.0.1:7000/routes 10.0.0.1",
         .more = "--all prints \"present<TAB>key<TAB>value\", \"absent<TAB>key\" or "
                 "\"unsure<TAB>key\";\n"
@@ -178,18 +180,19 @@ int cli_map_get(int argc, char **argv)
                 "key_base64 or value_base64 for bytes that are not UTF-8.\n"
                 "Exit codes: 0 all present, 1 some absent, 3 failure, 4 some unsure (kbf only).",
         .most_words = (size_t)-1,
+        .plain_words = &plain_words,
         CLI_MAP_FIRST_WORD,
     };
     size_t words;
     cli_memory memory;
     int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code == CLI_GO_ON && words == 1)
-        code = cli_check_stream(command, argv[0], "keys");
+    if (code == CLI_GO_ON)
+        code = cli_keys_given(&syntax, argv, &words, "keys");
     if (code != CLI_GO_ON)
         return code;
-    look_up *self = malloc(sizeof *self);
+    get_batch *self = malloc(sizeof *self);
     if (!self)
-        return cli_fail(BRY_E_NOMEM, "out of memory");
+        return cli_no_memory();
     code = cli_source_open(argv[0], max_bytes, &memory, &self->source);
     if (code != CLI_GO_ON) {
         free(self);

@@ -53,22 +53,21 @@ static void print_map_json(const facts *f)
     cli_json_count(&json, "values_left", s->values_left);
     cli_json_count(&json, "tables", s->tables);
     cli_json_number(&json, "load", s->load);
-    write_errors(&json, "promised", &s->promised);
+    write_errors(&json, "planned", &s->planned);
     write_errors(&json, "estimated", &s->estimated);
     cli_json_count(&json, "refused_unsure", s->refused_unsure);
     cli_json_count(&json, "refused_full", s->refused_full);
     if (is_kbf)
-        cli_json_count(&json, "ghosts", s->ghosts);
+        cli_json_count(&json, "ghosts", s->kbf.ghosts);
     if (is_kbf && !f->is_remote) {
         cli_json_open(&json, "cells", '[');
-        for (size_t i = 0; i < sizeof s->cells / sizeof s->cells[0]; i++)
-            cli_json_count(&json, NULL, s->cells[i]);
+        for (size_t i = 0; i < sizeof s->kbf.cells / sizeof s->kbf.cells[0]; i++)
+            cli_json_count(&json, NULL, s->kbf.cells[i]);
         cli_json_close(&json, ']');
     }
     cli_json_count(&json, "bytes", s->bytes);
-    cli_json_count(&json, "bytes_main", s->bytes_main);
-    cli_json_count(&json, "bytes_secondary", s->bytes_secondary);
-    cli_json_count(&json, "bytes_dictionary", s->bytes_dictionary);
+    cli_json_count(&json, "bytes_keys", s->bytes_keys);
+    cli_json_count(&json, "bytes_values", s->bytes_values);
     if (f->is_remote) {
         cli_json_count(&json, "slabs", f->slabs);
         cli_json_count(&json, "slabs_used", f->slabs_used);
@@ -100,10 +99,9 @@ static void print_map_text(const facts *f)
     printf("refused     %" PRIu64 " unsure, %" PRIu64 " full\n", s->refused_unsure,
            s->refused_full);
     if (is_kbf)
-        printf("ghosts      about %" PRIu64 " keys that could not be deleted\n", s->ghosts);
-    printf("bytes       %" PRIu64 ": keys %" PRIu64 ", codes of values %" PRIu64
-           ", values %" PRIu64,
-           s->bytes, s->bytes_main, s->bytes_secondary, s->bytes_dictionary);
+        printf("ghosts      about %" PRIu64 " keys that could not be deleted\n", s->kbf.ghosts);
+    printf("bytes       %" PRIu64 ": keys %" PRIu64 ", values %" PRIu64, s->bytes, s->bytes_keys,
+           s->bytes_values);
     if (f->is_file)
         printf("; file %" PRIu64, f->file_bytes);
     putchar('\n');
@@ -112,8 +110,8 @@ static void print_map_text(const facts *f)
                f->slabs_used, f->slabs, f->keyed ? ", chosen with a key" : "", f->queries);
     if (is_kbf && !f->is_remote) {
         printf("cells       by keys in them:");
-        for (size_t i = 0; i < sizeof s->cells / sizeof s->cells[0]; i++)
-            printf(" %" PRIu64, s->cells[i]);
+        for (size_t i = 0; i < sizeof s->kbf.cells / sizeof s->kbf.cells[0]; i++)
+            printf(" %" PRIu64, s->kbf.cells[i]);
         putchar('\n');
     }
 }
@@ -122,12 +120,12 @@ static int print_errors(const bry_map_stats *s)
 {
     cli_table table = CLI_TABLE("lrr");
     static const char *const names[] = {"false positive", "false negative", "incorrect"};
-    const double promised[] = {s->promised.false_positive, s->promised.false_negative,
-                               s->promised.incorrect};
+    const double promised[] = {s->planned.false_positive, s->planned.false_negative,
+                               s->planned.incorrect};
     const double estimated[] = {s->estimated.false_positive, s->estimated.false_negative,
                                 s->estimated.incorrect};
     cli_table_add(&table, "errors");
-    cli_table_add(&table, "promised");
+    cli_table_add(&table, "planned");
     cli_table_add(&table, "estimated");
     for (int i = 0; i < 3; i++) {
         cli_table_add(&table, "%s", names[i]);
@@ -137,7 +135,7 @@ static int print_errors(const bry_map_stats *s)
     putchar('\n');
     bool printed = cli_table_print(&table, stdout);
     cli_table_free(&table);
-    return printed ? CLI_YES : cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    return printed ? CLI_YES : cli_no_memory();
 }
 
 static int read_file_facts(const char *path, uint64_t max_bytes, facts *f)
@@ -179,11 +177,11 @@ int cli_map_info(int argc, char **argv)
     uint64_t max_bytes = 0;
     cli_option options[] = {
         {"json", CLI_FLAG, NULL, "JSON instead of text", &as_json, 0},
-        CLI_MAP_MAX_BYTES(&max_bytes),
+        CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "FILE|URL [options]",
+        .usage = "MAP [options]",
         .about = "Prints engine, size and contents of the map, and its errors: promised for the\n"
                  "planned number of keys, and estimated for the current one. On servers: of all\n"
                  "slabs together.",
@@ -198,7 +196,7 @@ int cli_map_info(int argc, char **argv)
     int code = cli_read_args(&syntax, argc, argv, &words);
     facts f = {.options = BRY_MAP_OPTIONS, .stats = {0}};
     if (code == CLI_GO_ON && cli_map_is_remote(argv[0]))
-        code = max_bytes ? cli_misuse(command, "--max-bytes is for maps in files")
+        code = max_bytes ? cli_misuse(command, "--max-memory is for maps in files")
                          : read_server_facts(argv[0], &f);
     else if (code == CLI_GO_ON)
         code = read_file_facts(argv[0], max_bytes, &f);

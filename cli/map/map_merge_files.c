@@ -20,13 +20,13 @@ static int check_distinct(char **paths, size_t n)
         for (size_t j = 0; j < i; j++)
             if (stat(paths[j], &other) == 0 && one.st_dev == other.st_dev &&
                 one.st_ino == other.st_ino)
-                return cli_misuse("map merge", "%s is the same file as %s",
-                                  cli_quote(paths[i]).text, cli_quote(paths[j]).text);
+                return cli_misuse("map merge", "%s is the same file as %s", cli_name(paths[i]).text,
+                                  cli_name(paths[j]).text);
     }
     return CLI_GO_ON;
 }
 
-static int merge_one(bry_map *into, const char *path, cli_memory *memory)
+static int merge_map_file(bry_map *into, const char *path, cli_memory *memory)
 {
     bry_map *from;
     int code = cli_map_load(path, memory, &from, NULL);
@@ -37,11 +37,10 @@ static int merge_one(bry_map *into, const char *path, cli_memory *memory)
     if (status == BRY_OK)
         return CLI_GO_ON;
     if (status == BRY_E_MISMATCH)
-        return cli_fail(status,
-                        "%s: engine, seed, shape or values differ; \"map build --like\" makes "
+        return cli_fail("%s: engine, seed, shape or values differ; \"map build --like\" makes "
                         "maps that can be merged",
-                        cli_quote(path).text);
-    return cli_map_refused(status, into, memory, cli_quote(path).text);
+                        cli_name(path).text);
+    return cli_map_refused(status, into, memory, cli_name(path).text);
 }
 
 int cli_map_merge(int argc, char **argv)
@@ -53,7 +52,7 @@ int cli_map_merge(int argc, char **argv)
     cli_option options[] = {
         {"output", CLI_TEXT, "FILE", "write the result there instead of to INTO", &output, 0},
         {"force", CLI_FLAG, NULL, "with --output: replace FILE if it exists", &force, 0},
-        CLI_MAP_MAX_BYTES(&max_bytes),
+        CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
@@ -93,7 +92,7 @@ int cli_map_merge(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
-        code = merge_one(into, argv[i], &memory);
+        code = merge_map_file(into, argv[i], &memory);
     if (code == CLI_GO_ON)
         code = cli_map_save(into, output ? output : argv[0], output && !force ? CLI_EXISTS : NULL,
                             &note);
@@ -112,13 +111,13 @@ int cli_map_compress(int argc, char **argv)
     cli_option options[] = {
         {"error", CLI_SHARE, "P", "limit on the sum of the errors (default: the promised error)",
          &error, 0},
-        CLI_MAP_MAX_BYTES(&max_bytes),
+        CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
-        .usage = "FILE [options]",
+        .usage = "MAP [options]",
         .about =
-            "Makes the map as small as possible, and replaces FILE. Engine compact frees unused\n"
+            "Makes the map as small as possible, and replaces MAP. Engine compact frees unused\n"
             "memory; kbf folds its tables in half as often as the error permits, and can then be\n"
             "merged only with maps that were folded as often.",
         .options = options,
@@ -140,7 +139,7 @@ int cli_map_compress(int argc, char **argv)
         return code;
     bry_status status = bry_map_compress(map, error);
     code = status == BRY_OK ? cli_map_save(map, argv[0], NULL, &note)
-                            : cli_map_refused(status, map, &memory, cli_quote(argv[0]).text);
+                            : cli_map_refused(status, map, &memory, cli_name(argv[0]).text);
     bry_map_destroy(map);
     bry_buffer_free(&note);
     return code;

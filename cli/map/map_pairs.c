@@ -73,7 +73,7 @@ static const char *read_bytes(cli_json_member *plain, cli_json_member *base64, c
     cli_json_member *member = plain->type == CLI_JSON_MISSING ? base64 : plain;
     *column = member->column;
     if (member->type != CLI_JSON_STRING)
-        return "a string is expected here";
+        return "not a string";
     *text = member->text;
     if (member == base64 && !cli_base64_read(text->bytes, &text->len))
         return "invalid base64";
@@ -116,26 +116,24 @@ static const char *read_json(const cli_pairs *pairs, cli_text line, cli_pair *pa
 int cli_pairs_next(cli_pairs *pairs, cli_pair *pair, bool *more)
 {
     cli_text line;
-    bry_status status = cli_lines_next(&pairs->lines, &line);
-    if (status != BRY_OK)
-        return cli_lines_failed(&pairs->lines, status);
+    int code = cli_inputs_line(&pairs->inputs, &pairs->lines, &line);
     *more = line.bytes != NULL;
-    if (!*more)
-        return CLI_GO_ON;
+    if (code != CLI_GO_ON || !*more)
+        return code;
     size_t column = 0;
     const char *problem = pairs->json ? read_json(pairs, line, pair, &column)
                                       : read_delimited_pair(pairs, line, pair);
     if (!problem)
         return CLI_GO_ON;
+    cli_place place = cli_lines_place(&pairs->lines, pairs->lines.number);
     if (column)
-        return cli_fail(BRY_E_BADDATA, "line %" PRIu64 ", column %zu: %s", pairs->lines.number,
-                        column, problem);
-    return cli_fail(BRY_E_BADDATA, "line %" PRIu64 ": %s", pairs->lines.number, problem);
+        return cli_fail("%s, column %zu: %s", place.text, column, problem);
+    return cli_fail("%s: %s", place.text, problem);
 }
 
 /* ---- putting in ---------------------------------------------------------------------------- */
 
-bry_status cli_map_put(bry_map *map, cli_map_how how, bry_hash hash, bry_map_value value)
+bry_status cli_map_put(bry_map *map, cli_map_mode how, bry_hash hash, bry_map_value value)
 {
     if (how == CLI_MAP_SET)
         return bry_map_set(map, hash, value, NULL);
@@ -147,13 +145,21 @@ bry_status cli_map_put(bry_map *map, cli_map_how how, bry_hash hash, bry_map_val
     return bry_map_add(map, hash, value);
 }
 
+/* Pairs of a batch that are from one input. */
+typedef struct cli_pairs_part {
+    size_t first; /* The first pair. */
+    const char *name; /* The name of the input. */
+    uint64_t line; /* The line of the first pair. */
+} cli_pairs_part;
+
 /*
  * Pairs are stored in batches, which is several times as fast as one by one; the larger the batch
  * relative to the map, the faster. Values are copied, because reading further lines moves the
  * current ones.
  */
 typedef struct batch {
-    uint64_t first_line;
+    cli_pairs_part *parts; /* where its pairs are from, in order */
+    size_t part_count;
     size_t n, bytes, bytes_most;
     bry_hash *hashes;
     bry_map_value *values;
@@ -171,6 +177,7 @@ static bool make_batch(batch *b)
 
 static void free_batch(batch *b)
 {
+    free(b->parts);
     free(b->hashes);
     free(b->values);
     free(b->text);
@@ -207,26 +214,48 @@ static bool add_to_batch(batch *b, uint64_t seed, const cli_pair *pair)
     return true;
 }
 
+/* Notes that the next pair is from another input than the one before, or the first of the batch. */
+static bool begin_part(batch *b, const cli_lines *lines)
+{
+    cli_pairs_part *grown = realloc(b->parts, (b->part_count + 1) * sizeof *grown);
+    if (!grown)
+        return false;
+    b->parts = grown;
+    b->parts[b->part_count++] = (cli_pairs_part){b->n, lines->name, lines->number};
+    return true;
+}
+
+static cli_place place_of_pair(const batch *b, size_t i)
+{
+    const cli_pairs_part *part = &b->parts[b->part_count - 1];
+    while (part->first > i)
+        part--;
+    const cli_lines lines = {.name = part->name};
+    return cli_lines_place(&lines, part->line + (i - part->first));
+}
+
 /* Up to `most` pairs. */
 static int fill_pair_batch(cli_pairs *pairs, uint64_t seed, size_t most, batch *b)
 {
     bool more = true;
-    b->n = b->bytes = 0;
-    b->first_line = pairs->lines.number + 1;
+    size_t input = 0; /* of the pair before */
+    b->n = b->bytes = b->part_count = 0;
     while (more && b->n < most) {
         cli_pair pair = {.key = {NULL, 0}};
         int code = cli_pairs_next(pairs, &pair, &more);
         if (code != CLI_GO_ON)
             return code;
-        if (more && !add_to_batch(b, seed, &pair))
-            return cli_fail(BRY_E_NOMEM, "line %" PRIu64, pairs->lines.number);
+        bool begins = more && pairs->inputs.next != input;
+        input = pairs->inputs.next;
+        if ((begins && !begin_part(b, &pairs->lines)) || (more && !add_to_batch(b, seed, &pair)))
+            return cli_no_memory();
     }
     return CLI_GO_ON;
 }
 
 /* Stores a batch. A batch that fails changes nothing; then the pairs are stored one by one, to find
  * the one that fails. */
-static int put_batch(bry_map *map, const cli_memory *memory, cli_map_how how, const batch *b)
+static int put_batch(bry_map *map, const cli_memory *memory, cli_map_mode how, const batch *b)
 {
     /* kbf decides for each key; compact is never unsure, and faster in a batch. */
     if (cli_map_options(map).engine == BRY_ENGINE_COMPACT &&
@@ -234,22 +263,19 @@ static int put_batch(bry_map *map, const cli_memory *memory, cli_map_how how, co
         return CLI_GO_ON;
     for (size_t i = 0; i < b->n; i++) {
         bry_status status = cli_map_put(map, how, b->hashes[i], b->values[i]);
-        if (status != BRY_OK) {
-            char where[40];
-            snprintf(where, sizeof where, "line %" PRIu64, b->first_line + i);
-            return cli_map_refused(status, map, memory, where);
-        }
+        if (status != BRY_OK)
+            return cli_map_refused(status, map, memory, place_of_pair(b, i).text);
     }
     return CLI_GO_ON;
 }
 
-int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli_pairs *pairs)
+int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_mode how, cli_pairs *pairs)
 {
     uint64_t seed = bry_map_seed(map), done = 0;
-    cli_progress progress = cli_progress_start(cli_bytes_left(pairs->lines.fd), false);
+    cli_progress progress = cli_progress_start(pairs->inputs.bytes, false);
     pairs->lines.progress = &progress;
     batch now;
-    int code = make_batch(&now) ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "out of memory");
+    int code = make_batch(&now) ? CLI_GO_ON : cli_no_memory();
     for (now.n = 1; code == CLI_GO_ON && now.n > 0; done += now.n) {
         size_t most = done < BATCH ? (size_t)done : BATCH;
         code = fill_pair_batch(pairs, seed, most < BATCH_LEAST ? BATCH_LEAST : most, &now);

@@ -5,7 +5,7 @@
 #ifndef BLOOMERY_CLI_MAP_PAIRS_H
 #define BLOOMERY_CLI_MAP_PAIRS_H
 
-#include "cli/core/input/lines.h"
+#include "cli/core/input/inputs.h"
 #include "cli/core/output/progress.h"
 #include "cli/map/map_file.h"
 
@@ -15,7 +15,8 @@ typedef struct cli_pair {
 } cli_pair;
 
 typedef struct cli_pairs {
-    cli_lines lines;
+    cli_inputs inputs;
+    cli_lines lines; /* of the current input */
     bool json;
     char delimiter; /* of lines that are not JSON */
     uint32_t value_bits; /* bits of the map's integers; 0: values are byte strings */
@@ -39,16 +40,16 @@ int cli_pair_delimiter(const char *command, const char *text, bool json, char *d
 int cli_pairs_next(cli_pairs *pairs, cli_pair *pair, bool *more);
 
 /* How a pair is stored. */
-typedef enum cli_map_how {
+typedef enum cli_map_mode {
     CLI_MAP_SET, /* refuses keys whose value is unsure */
     CLI_MAP_NEW, /* the keys are known to be new */
     CLI_MAP_FILL, /* like set, but treats unsure keys as new */
-} cli_map_how;
+} cli_map_mode;
 
-bry_status cli_map_put(bry_map *map, cli_map_how how, bry_hash hash, bry_map_value value);
+bry_status cli_map_put(bry_map *map, cli_map_mode how, bry_hash hash, bry_map_value value);
 
 /* Stores all pairs. CLI_GO_ON; or an exit code after a message, and then some pairs may be
  * stored. */
-int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_how how, cli_pairs *pairs);
+int cli_map_put_all(bry_map *map, const cli_memory *memory, cli_map_mode how, cli_pairs *pairs);
 
 #endif

@@ -21,7 +21,7 @@ static int get_from_server(cli_map_source *self, const cli_text *keys, size_t n,
     if (n > from->capacity) {
         bryc_key *grown = realloc(from->keys, n * sizeof *grown);
         if (!grown)
-            return cli_fail(BRY_E_NOMEM, "out of memory");
+            return cli_no_memory();
         from->keys = grown;
         from->capacity = n;
     }
@@ -43,7 +43,7 @@ int cli_remote_source(const char *url, cli_map_source *source)
 {
     remote_source *from = calloc(1, sizeof *from);
     if (!from)
-        return cli_fail(BRY_E_NOMEM, "out of memory");
+        return cli_no_memory();
     int code = cli_remote_open(url, 0, &from->remote);
     *source =
         (cli_map_source){.get = get_from_server, .close = close_server_source, .inside = from};
@@ -62,8 +62,7 @@ typedef struct remote_tally {
 
 static int report_unsure(const remote_tally *count)
 {
-    cli_fail(BRY_E_UNSURE,
-             "the map is unsure about %" PRIu64 " of %" PRIu64 " keys; these are unchanged",
+    cli_fail("the map is unsure about %" PRIu64 " of %" PRIu64 " keys; these are unchanged",
              count->unsure, count->asked);
     return CLI_UNSURE;
 }
@@ -94,15 +93,15 @@ static int changes_done(const cli_remote *remote, const remote_tally *count)
     return remote->confirmed < remote->wait ? cli_remote_unconfirmed(remote) : CLI_GO_ON;
 }
 
-typedef struct remote_put {
+typedef struct remote_writer {
     cli_remote *remote;
     cli_remote_batch *batch;
     remote_tally *count;
-} remote_put;
+} remote_writer;
 
 static int put_full_batch(void *opaque)
 {
-    remote_put *put = opaque;
+    remote_writer *put = opaque;
     return change_batch(put->remote, put->batch, true, put->count);
 }
 
@@ -127,12 +126,12 @@ int cli_remote_put(const char *url, const char *key, const char *value, cli_pair
     if (code == CLI_GO_ON) {
         pairs->value_bits = cli_remote_value_bits(&remote);
         if (!cli_remote_batch_make(&batch))
-            code = cli_fail(BRY_E_NOMEM, "out of memory");
+            code = cli_no_memory();
         else if (key)
             code = put_one_remotely(&remote, &batch, key, value, &count);
         else
             code = cli_remote_each_batch(pairs, &batch, put_full_batch,
-                                         &(remote_put){&remote, &batch, &count});
+                                         &(remote_writer){&remote, &batch, &count});
         cli_remote_batch_free(&batch);
     }
     if (code == CLI_GO_ON)
@@ -175,7 +174,7 @@ int cli_remote_del(const char *url, char **keys, size_t n, char end, uint64_t wa
     int code = cli_remote_open(url, wait, &remote);
     if (code == CLI_GO_ON) {
         if (!cli_remote_batch_make(&batch))
-            code = cli_fail(BRY_E_NOMEM, "out of memory");
+            code = cli_no_memory();
         for (size_t i = 0; i < n && code == CLI_GO_ON; i++) {
             cli_remote_batch_add(&batch, (cli_text){keys[i], strlen(keys[i])}, NULL);
             if (!cli_remote_batch_has_room(&batch))

@@ -1,8 +1,9 @@
 /*
- * Maps on servers: redis://[USER[:PASSWORD]@]HOST[:PORT]/NAME, a single server or a cluster. User and
- * password may also be in the environment, in BLOOMERY_USER and BLOOMERY_PASSWORD.
+ * Maps on servers: redis://[USER[:PASSWORD]@]HOST[:PORT]/NAME, a single server or a cluster. User
+ * and password may also be in the environment, in BLOOMERY_USER and BLOOMERY_PASSWORD.
  *
- * A build without the client for servers has map_without_cluster.c instead of what is declared here.
+ * A build without the client for servers has map_without_cluster.c instead of what is declared
+ * here.
  */
 #ifndef BLOOMERY_CLI_MAP_REMOTE_H
 #define BLOOMERY_CLI_MAP_REMOTE_H
@@ -25,13 +26,13 @@ int cli_map_check_address(const char *command, const char *word, bool named);
         "wait", CLI_COUNT, "N", "on a server: wait until N replicas have confirmed", (value), 0    \
     }
 
-/* The file that makes a folder a saved map. */
-#define CLI_FOLDER_RECORD "record"
+/* The file that makes a directory a saved map. */
+#define CLI_DIR_RECORD "record"
 
 /* All functions below return CLI_GO_ON, or an exit code after a message. */
 
 int cli_remote_source(const char *url, cli_map_source *source);
-int cli_folder_source(const char *path, cli_memory *memory, cli_map_source *source);
+int cli_dir_source(const char *path, cli_memory *memory, cli_map_source *source);
 
 /* Sets one pair, if `key` is not NULL, or those of the input, whose value_bits are filled in. */
 int cli_remote_put(const char *url, const char *key, const char *value, cli_pairs *pairs,
@@ -44,8 +45,10 @@ int cli_remote_del(const char *url, char **keys, size_t n, char end, uint64_t wa
 typedef struct cli_remote_facts {
     bry_map_options options;
     bry_map_stats stats;
-    uint64_t slabs, slabs_used, queries;
-    bool keyed;
+    uint64_t slabs; /* Slabs of the map. */
+    uint64_t slabs_used; /* Slabs that have pairs. */
+    uint64_t queries; /* Keys looked up since the servers have the slabs. */
+    bool keyed; /* Slabs are chosen with a secret key. */
 } cli_remote_facts;
 
 int cli_remote_info(const char *url, cli_remote_facts *facts);
@@ -54,8 +57,10 @@ int cli_remote_info(const char *url, cli_remote_facts *facts);
 typedef struct cli_remote_build {
     const char *url;
     const bry_map_options *map;
-    uint64_t slabs, wait;
-    bool keyed, force;
+    uint64_t slabs; /* Slabs to create; 0: chosen by the size. */
+    uint64_t wait; /* Replicas that must confirm each change. */
+    bool keyed; /* Choose slabs with a secret key. */
+    bool force; /* Replace a map of the same name. */
     const char *resume; /* the file that records the progress; may be NULL */
 } cli_remote_build;
 

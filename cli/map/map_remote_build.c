@@ -51,8 +51,7 @@ static int record_progress(const char *path, const build_state *state)
         snprintf(other, room, "%s.new", path);
         done = write_state_file(other, state) && rename(other, path) == 0;
     }
-    int code =
-        done ? CLI_GO_ON : cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(errno));
+    int code = done ? CLI_GO_ON : cli_fail("%s: %s", cli_name(path).text, strerror(errno));
     free(other);
     return code;
 }
@@ -98,12 +97,11 @@ static int read_progress(const char *path, build_state *state)
     if (file >= 0)
         close(file);
     if (len < 0)
-        return cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, strerror(problem));
+        return cli_fail("%s: %s", cli_name(path).text, strerror(problem));
     text[len] = '\0';
     text[strcspn(text, "\n")] = '\0';
     if (!parse_state(text, state))
-        return cli_fail(BRY_E_BADDATA, "%s does not record the progress of a build",
-                        cli_quote(path).text);
+        return cli_fail("%s: not the progress of a build", cli_name(path).text);
     return CLI_GO_ON;
 }
 
@@ -121,43 +119,51 @@ static void read_epoch(const cli_remote *remote, char *epoch)
     snprintf(epoch, EPOCH_LEN + 1, "%s", at ? at + 7 : "");
 }
 
-static bool is_file(int fd)
+static bool input_is_file(int fd)
 {
     struct stat facts;
     return fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
-/* Where the next line begins in the input; 0 if it is not a file. */
-static uint64_t position_of(const cli_lines *lines)
+/* Lines of all inputs. */
+static uint64_t lines_read(const cli_pairs *pairs)
 {
-    off_t at = is_file(lines->fd) ? lseek(lines->fd, 0, SEEK_CUR) : -1;
+    return pairs->inputs.done + pairs->lines.number;
+}
+
+/* Where the next line begins in the input; 0 if it is not a file, or not the only one. */
+static uint64_t position_of(const cli_pairs *pairs)
+{
+    const cli_lines *lines = &pairs->lines;
+    bool known = pairs->inputs.count == 1 && input_is_file(lines->fd);
+    off_t at = known ? lseek(lines->fd, 0, SEEK_CUR) : -1;
     return at < 0 ? 0 : (uint64_t)at - (lines->held - lines->at);
 }
 
 /* Skips what was stored already. */
-static int skip_lines(cli_lines *lines, const build_state *state)
+static int skip_lines(cli_pairs *pairs, const build_state *state)
 {
+    bool more;
+    cli_lines *lines = &pairs->lines;
+    int code = cli_inputs_next(&pairs->inputs, lines, &more);
     char last = lines->end;
-    if (state->bytes && is_file(lines->fd)) {
+    if (code == CLI_GO_ON && state->bytes && pairs->inputs.count == 1 && input_is_file(lines->fd)) {
         if (pread(lines->fd, &last, 1, (off_t)state->bytes - 1) != 1 || last != lines->end ||
             lseek(lines->fd, (off_t)state->bytes, SEEK_SET) < 0)
-            return cli_fail(BRY_E_BADDATA, "standard input is not the file of the build that is "
-                                           "to be continued");
+            return cli_fail("%s: not the file that the interrupted build was reading",
+                            cli_name(lines->name ? lines->name : "-").text);
         lines->number = state->lines;
         return CLI_GO_ON;
     }
-    while (lines->number < state->lines) {
+    while (code == CLI_GO_ON && lines_read(pairs) < state->lines) {
         cli_text line;
-        bry_status status = cli_lines_next(lines, &line);
-        if (status != BRY_OK)
-            return cli_lines_failed(lines, status);
-        if (!line.bytes)
-            return cli_fail(BRY_E_BADDATA,
-                            "the build that is to be continued had read %" PRIu64
-                            " lines, and the input has %" PRIu64,
-                            state->lines, lines->number);
+        code = cli_inputs_line(&pairs->inputs, lines, &line);
+        if (code == CLI_GO_ON && !line.bytes)
+            return cli_fail("the interrupted build had read %" PRIu64
+                            " lines, but the input has only %" PRIu64,
+                            state->lines, lines_read(pairs));
     }
-    return CLI_GO_ON;
+    return code;
 }
 
 /* Opens the map of a build that is continued. */
@@ -169,15 +175,15 @@ static int continue_build(const cli_remote_build *build, cli_remote *remote, bui
     if (code != CLI_GO_ON)
         return code;
     if (strcmp(state->name, name) != 0)
-        return cli_fail(BRY_E_MISMATCH, "%s belongs to a build of map %s",
-                        cli_quote(build->resume).text, cli_quote(state->name).text);
+        return cli_fail("%s: belongs to a build of map %s", cli_name(build->resume).text,
+                        cli_name(state->name).text);
     bry_status status = bryc_map_open(remote->client, name, &remote->map);
     if (status != BRY_OK)
         return cli_remote_failed(remote, status);
     read_epoch(remote, epoch);
     if (strcmp(epoch, state->epoch) != 0)
-        return cli_fail(BRY_E_MISMATCH, "%s belongs to another map of this name, which was dropped",
-                        cli_quote(build->resume).text);
+        return cli_fail("%s: belongs to an earlier map of this name, which was dropped",
+                        cli_name(build->resume).text);
     return CLI_GO_ON;
 }
 
@@ -185,16 +191,14 @@ static int create_remote_map(const cli_remote_build *build, cli_remote *remote, 
 {
     const char *name = bryc_url_name(remote->client);
     bryc_map_options options = BRYC_MAP_OPTIONS;
-    bryc_map *there;
-    bry_status status = bryc_map_open(remote->client, name, &there);
-    if (status == BRY_OK && !build->force) {
-        bryc_map_close(there);
-        return cli_fail(BRY_E_IO, "%s: a map of this name " CLI_EXISTS, cli_quote(name).text);
-    }
-    bryc_map_close(there);
-    if (status == BRY_OK)
-        status = bryc_map_drop(remote->client, name);
-    if (status != BRY_OK && status != BRY_E_NOUNIT)
+    bool exists;
+    int code = cli_remote_exists(remote, name, &exists);
+    if (code != CLI_GO_ON)
+        return code;
+    if (exists && !build->force)
+        return cli_fail("map %s: " CLI_EXISTS, cli_name(name).text);
+    bry_status status = exists ? bryc_map_drop(remote->client, name) : BRY_OK;
+    if (status != BRY_OK && status != BRY_E_NOTFOUND)
         return cli_remote_failed(remote, status);
     options.capacity = build->map->capacity;
     options.error = build->map->error;
@@ -237,7 +241,7 @@ typedef struct loader {
     const cli_remote_build *build;
     cli_remote *remote;
     cli_remote_batch batch;
-    const cli_lines *lines; /* of the input */
+    const cli_pairs *pairs; /* the input */
     build_state state;
     uint64_t unsure;
 } loader;
@@ -260,8 +264,8 @@ static int store_batch(void *opaque)
     for (size_t i = 0; i < batch->n; i++)
         self->unsure += batch->was[i] == BRY_UNSURE;
     batch->n = batch->used = 0;
-    self->state.lines = self->lines->number;
-    self->state.bytes = position_of(self->lines);
+    self->state.lines = lines_read(self->pairs);
+    self->state.bytes = position_of(self->pairs);
     return self->build->resume ? record_progress(self->build->resume, &self->state) : CLI_GO_ON;
 }
 
@@ -273,7 +277,7 @@ static int load_remote_map(loader *self, cli_pairs *pairs)
     int code = continues ? continue_build(build, remote, &self->state)
                          : create_remote_map(build, remote, &self->state);
     if (code == CLI_GO_ON && continues)
-        code = skip_lines(&pairs->lines, &self->state);
+        code = skip_lines(pairs, &self->state);
     if (code != CLI_GO_ON)
         return code;
     if (build->wait)
@@ -282,14 +286,14 @@ static int load_remote_map(loader *self, cli_pairs *pairs)
         remote->wait = replicas_to_wait_for(remote);
     bryc_map_wait(remote->map, remote->wait, 0);
     pairs->value_bits = cli_remote_value_bits(remote);
-    self->lines = &pairs->lines;
+    self->pairs = pairs;
     code = cli_remote_each_batch(pairs, &self->batch, store_batch, self);
     if (code == CLI_GO_ON && build->resume && unlink(build->resume) != 0)
-        code = cli_fail(BRY_E_IO, "%s: %s", cli_quote(build->resume).text, strerror(errno));
+        code = cli_fail("%s: %s", cli_name(build->resume).text, strerror(errno));
     if (code == CLI_GO_ON && self->unsure)
         cli_note("%" PRIu64 " of %" PRIu64 " keys could not be stored, because the map is unsure "
                  "about them",
-                 self->unsure, pairs->lines.number);
+                 self->unsure, lines_read(pairs));
     return code;
 }
 
@@ -299,8 +303,7 @@ int cli_remote_load(const cli_remote_build *build, cli_pairs *pairs)
     loader self = {.build = build, .remote = &remote};
     int code = cli_remote_connect(build->url, true, &remote);
     if (code == CLI_GO_ON) {
-        code = cli_remote_batch_make(&self.batch) ? load_remote_map(&self, pairs)
-                                                  : cli_fail(BRY_E_NOMEM, "out of memory");
+        code = cli_remote_batch_make(&self.batch) ? load_remote_map(&self, pairs) : cli_no_memory();
         cli_remote_batch_free(&self.batch);
     }
     cli_remote_close(&remote);

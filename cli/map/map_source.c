@@ -26,14 +26,14 @@ static void close_file_source(cli_map_source *self)
     bry_map_destroy(self->map);
 }
 
-/* Whether it is a folder with a record. */
-static bool is_saved_folder(const char *path)
+/* Whether it is a directory with a record. */
+static bool is_saved_dir(const char *path)
 {
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
+    int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
         return false;
-    bool found = faccessat(folder, CLI_FOLDER_RECORD, F_OK, 0) == 0;
-    close(folder);
+    bool found = faccessat(dir, CLI_DIR_RECORD, F_OK, 0) == 0;
+    close(dir);
     return found;
 }
 
@@ -42,11 +42,11 @@ int cli_source_open(const char *path, uint64_t max_bytes, cli_memory *memory,
 {
     *source = (cli_map_source){.get = get_from_file, .close = close_file_source};
     if (cli_map_is_remote(path))
-        return max_bytes ? cli_misuse("map get", "--max-bytes is for maps in files")
+        return max_bytes ? cli_misuse("map get", "--max-memory is for maps in files")
                          : cli_remote_source(path, source);
-    if (is_saved_folder(path)) {
+    if (is_saved_dir(path)) {
         cli_memory_init(memory, max_bytes);
-        return cli_folder_source(path, memory, source);
+        return cli_dir_source(path, memory, source);
     }
     int code = cli_map_open(path, max_bytes, memory, &source->map, NULL);
     if (code == CLI_GO_ON)

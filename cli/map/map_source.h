@@ -1,4 +1,5 @@
-/* Where `bloomery map get` looks up keys: a file, a folder that `map save` wrote, or a server. */
+/* Where `bloomery map get` looks up keys: a file, a directory that `map save` wrote, or a
+ * server. */
 #ifndef BLOOMERY_CLI_MAP_SOURCE_H
 #define BLOOMERY_CLI_MAP_SOURCE_H
 

@@ -4,8 +4,7 @@
 
 static int without_cluster(void)
 {
-    return cli_fail(BRY_E_UNSUPPORTED,
-                    "this build was made without BLOOMERY_CLUSTER, so maps are in files only");
+    return cli_fail("this build has no client for servers (CMake: BLOOMERY_CLUSTER)");
 }
 
 int cli_remote_source(const char *url, cli_map_source *source)
@@ -15,7 +14,7 @@ int cli_remote_source(const char *url, cli_map_source *source)
     return without_cluster();
 }
 
-int cli_folder_source(const char *path, cli_memory *memory, cli_map_source *source)
+int cli_dir_source(const char *path, cli_memory *memory, cli_map_source *source)
 {
     (void)path;
     (void)memory;

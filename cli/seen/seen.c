@@ -2,41 +2,34 @@
 #include "cli/core/args.h"
 #include "cli/core/command.h"
 #include "cli/core/output/output.h"
+#include "cli/core/stop_signals.h"
 #include "cli/seen/seen_options.h"
 #include "cli/seen/seen_report.h"
 #include "cli/seen/seen_state.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-
-static int end_by(int number)
-{
-    signal(number, SIG_DFL);
-    raise(number);
-    return CLI_FAILED;
-}
 
 /* Ends with the signal that stopped the program, so that its caller sees it. */
 static int end_as(const seen_tally *tally, int code)
 {
-    return tally->signal && (code = cli_finish(code)) == CLI_YES ? end_by(tally->signal) : code;
+    return tally->signal && (code = cli_finish(code)) == CLI_YES ? cli_end_by(tally->signal) : code;
 }
 
-static int print_count(seen_tally *tally)
+static int print_count(const seen_tally *tally)
 {
     printf("%llu\n", (unsigned long long)tally->written);
     errno = 0;
     if (fflush(stdout) == 0)
         return CLI_YES;
-    tally->unread = errno == EPIPE;
+    int code = cli_fail("standard output: %s", strerror(errno));
     clearerr(stdout); /* reported here */
-    return tally->unread ? CLI_FAILED : cli_fail(BRY_E_IO, "standard output: %s", strerror(errno));
+    return code;
 }
 
-static int report_seen(const seen_options *asked, const seen_kept *kept, const seen_tally *tally,
-                       int code)
+static int report_seen(const seen_options *asked, const seen_kept_state *kept,
+                       const seen_tally *tally, int code)
 {
     (asked->json ? seen_report_json : seen_report_text)(kept, tally);
     return ferror(stderr) ? CLI_FAILED : code; /* a failure cannot be reported any more */
@@ -45,9 +38,9 @@ static int report_seen(const seen_options *asked, const seen_kept *kept, const s
 static int run_seen(seen_options *asked, char **files)
 {
     cli_memory memory;
-    seen_kept kept;
-    seen_inputs inputs;
-    int code = seen_inputs_look(&inputs, files, asked->files);
+    seen_kept_state kept;
+    cli_inputs inputs;
+    int code = cli_inputs_look(&inputs, files, asked->files);
     if (code != CLI_GO_ON)
         return code;
     asked->window.fields = &asked->how.fields;
@@ -65,12 +58,10 @@ static int run_seen(seen_options *asked, char **files)
         code = CLI_YES;
     if (asked->count && code == CLI_YES)
         code = print_count(&tally);
-    if (asked->stats && !tally.unread)
+    if (asked->stats)
         code = report_seen(asked, &kept, &tally, code);
     bry_window_destroy(kept.window);
-    /* Ends silently, like other tools in a pipeline: `| head` closes the pipe when it has
-     * enough. */
-    return tally.unread ? end_by(SIGPIPE) : end_as(&tally, code);
+    return end_as(&tally, code);
 }
 
 int cli_seen(int argc, char **argv)

@@ -9,7 +9,8 @@
  * system's time does not change how long a window remembers.
  */
 typedef struct seen_clock {
-    uint64_t start, steady_start;
+    uint64_t start; /* The time of day at the start, in ms. */
+    uint64_t steady_start; /* The clock that is never set back, at the start, in ms. */
 } seen_clock;
 
 seen_clock seen_clock_start(void);

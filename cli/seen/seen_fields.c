@@ -80,13 +80,13 @@ __attribute__((format(printf, 2, 3))) static bool fail(seen_problem *problem, co
 }
 
 /* The requested parts of a line: those of its key, then its time. */
-typedef struct found {
+typedef struct line_parts {
     cli_text part[CLI_MOST_FIELDS + 1];
     cli_text *time;
-} found;
+} line_parts;
 
 /* All fields in one pass. */
-static bool read_delimited_fields(const seen_fields *fields, cli_text line, found *f,
+static bool read_delimited_fields(const seen_fields *fields, cli_text line, line_parts *f,
                                   seen_problem *problem)
 {
     f->time = &f->part[fields->key.count];
@@ -107,7 +107,8 @@ static bool read_named_member(cli_text line, const char *name, cli_text *value,
     return false;
 }
 
-static bool read_members(const seen_fields *fields, cli_text line, found *f, seen_problem *problem)
+static bool read_members(const seen_fields *fields, cli_text line, line_parts *f,
+                         seen_problem *problem)
 {
     for (unsigned i = 0; i < fields->name_count; i++)
         if (!read_named_member(line, fields->names[i], &f->part[i], problem))
@@ -127,7 +128,7 @@ static bool read_members(const seen_fields *fields, cli_text line, found *f, see
 bool seen_fields_of(const seen_fields *fields, cli_text line, cli_scratch *scratch, cli_text *key,
                     uint64_t *time, seen_problem *problem)
 {
-    found f;
+    line_parts f;
     size_t parts = fields->json ? fields->name_count : fields->key.count;
     *key = line;
     if (parts == 0 && !seen_fields_have_time(fields))

@@ -40,7 +40,7 @@ static int check_engine(const words *said, seen_options *asked)
     asked->how.pass_full = full == 1;
     asked->window.bends = full != 0;
     if (err && !window->max_bytes)
-        return cli_misuse(seen_command, "--on-full err requires --max-bytes");
+        return cli_misuse(seen_command, "--on-full err requires --max-memory");
     if (err && window->engine == BRY_ENGINE_COMPACT)
         return cli_misuse(seen_command, "--on-full err is for engine fbf");
     if (err)
@@ -67,7 +67,7 @@ static int check_seen_options(const words *said, seen_options *asked)
     int bad = said->bad ? choose_word("on-bad", said->bad, bads) : 0;
     if (bad < 0)
         return CLI_USAGE;
-    asked->how.bad = (seen_bad)bad;
+    asked->how.bad = (seen_bad_policy)bad;
     int code = check_engine(said, asked);
     return code != CLI_GO_ON ? code
                              : seen_fields_read(&asked->how.fields, seen_command, said->key,
@@ -129,9 +129,8 @@ int seen_options_read(seen_options *asked, int argc, char **argv)
         {"engine", CLI_TEXT, "E", "compact, fbf, or auto: compact (default)", &said.engine, 0},
         {"capacity", CLI_COUNT, "N", "new lines in a window to plan for (default: see below)",
          &window->capacity, 0},
-        {"max-bytes", CLI_BYTES, "B", "memory for the window (default 3/4 of the machine's)",
+        {"max-memory", CLI_BYTES, "B", "memory for the window (default 3/4 of the machine's)",
          &window->max_bytes, 0},
-        {"max-memory", CLI_BYTES, "B", "the same", &window->max_bytes, 0},
         {"on-full", CLI_TEXT, "W", "at that limit: fail (default), pass new lines, or err (fbf)",
          &said.full, 0},
         {"seed", CLI_COUNT, "S", "seed for hashing lines (default: random)", &window->seed, 0},

@@ -6,8 +6,10 @@
 
 typedef struct seen_options {
     seen_request window;
-    seen_how how;
-    bool count, stats, json;
+    seen_line_options how;
+    bool count; /* --count */
+    bool stats; /* --stats */
+    bool json; /* --json */
     size_t files; /* their names, at the front of argv */
 } seen_options;
 

@@ -20,7 +20,7 @@ void seen_output_free(seen_output *output)
     output->buffer = NULL;
 }
 
-static void write_all(seen_output *output, const char *bytes, size_t len)
+static void write_all_output(seen_output *output, const char *bytes, size_t len)
 {
     while (len > 0 && !output->problem) {
         ssize_t done = write(output->fd, bytes, len);
@@ -38,7 +38,7 @@ static void write_all(seen_output *output, const char *bytes, size_t len)
 
 void seen_output_flush(seen_output *output)
 {
-    write_all(output, output->buffer, output->held);
+    write_all_output(output, output->buffer, output->held);
     output->held = 0;
 }
 
@@ -47,7 +47,7 @@ void seen_output_add(seen_output *output, const char *bytes, size_t len)
     if (len > ROOM - output->held)
         seen_output_flush(output);
     if (len >= ROOM) {
-        write_all(output, bytes, len);
+        write_all_output(output, bytes, len);
         return;
     }
     if (len == 0)

@@ -12,7 +12,7 @@ static uint64_t time_covered(const bry_window_stats *stats, uint64_t since)
     return lasted < stats->covered ? lasted : stats->covered;
 }
 
-void seen_report_json(const seen_kept *kept, const seen_tally *tally)
+void seen_report_json(const seen_kept_state *kept, const seen_tally *tally)
 {
     bry_window_stats s = {0};
     bry_window_get_stats(kept->window, &s);
@@ -57,7 +57,7 @@ static void print_span(uint64_t ms)
     fprintf(stderr, "%" PRIu64 " %s", ms / units[i].ms, units[i].name);
 }
 
-void seen_report_text(const seen_kept *kept, const seen_tally *tally)
+void seen_report_text(const seen_kept_state *kept, const seen_tally *tally)
 {
     bry_window_stats s = {0};
     bry_window_get_stats(kept->window, &s);

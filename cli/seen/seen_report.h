@@ -4,7 +4,7 @@
 
 #include "cli/seen/seen_stream.h"
 
-void seen_report_text(const seen_kept *kept, const seen_tally *tally);
-void seen_report_json(const seen_kept *kept, const seen_tally *tally);
+void seen_report_text(const seen_kept_state *kept, const seen_tally *tally);
+void seen_report_json(const seen_kept_state *kept, const seen_tally *tally);
 
 #endif

@@ -14,18 +14,18 @@
 typedef enum key_kind { KEY_LINE = 0, KEY_FIELD = 1, KEY_MEMBER = 2 } key_kind;
 
 /* How keys and times were read; the name points into the note. */
-typedef struct meaning {
+typedef struct line_format {
     bool times; /* times are in the lines; false: from the clock */
     key_kind kind;
     cli_fields fields; /* all 0 without fields */
     const char *name; /* of members; not NUL-terminated */
     size_t name_len;
     uint64_t since;
-} meaning;
+} line_format;
 
-static meaning meaning_of(const seen_fields *fields)
+static line_format line_format_of(const seen_fields *fields)
 {
-    meaning m = {.times = seen_fields_have_time(fields), .name = ""};
+    line_format m = {.times = seen_fields_have_time(fields), .name = ""};
     if (fields->json && fields->key_name) {
         m.kind = KEY_MEMBER;
         m.name = fields->key_name;
@@ -39,8 +39,8 @@ static meaning meaning_of(const seen_fields *fields)
 
 static int state_differs(const char *path, const char *option, const char *has)
 {
-    return cli_fail(BRY_E_MISMATCH, "%s was created with %s%s%s", cli_quote(path).text, option,
-                    *has ? " " : "", has);
+    return cli_fail("%s: was created with %s%s%s", cli_name(path).text, option, *has ? " " : "",
+                    has);
 }
 
 static int differs_number(const char *path, const char *option, uint64_t has, const char *unit)
@@ -52,7 +52,7 @@ static int differs_number(const char *path, const char *option, uint64_t has, co
 
 static int is_without(const char *path, const char *option)
 {
-    return cli_fail(BRY_E_MISMATCH, "%s was created without %s", cli_quote(path).text, option);
+    return cli_fail("%s: was created without %s", cli_name(path).text, option);
 }
 
 /* Options that were not given are taken from the window, except for --window and --refresh: if
@@ -77,7 +77,7 @@ static int check_window(const seen_request *asked, const bry_window *window)
     if (wants->capacity && has.capacity != wants->capacity)
         return differs_number(asked->state, "--capacity", has.capacity, "");
     if (wants->max_bytes && has.max_bytes != wants->max_bytes)
-        return differs_number(asked->state, "--max-bytes", has.max_bytes, "");
+        return differs_number(asked->state, "--max-memory", has.max_bytes, "");
     if (wants->seed && has.seed != wants->seed)
         return differs_number(asked->state, "--seed", has.seed, "");
     if (wants->refresh != has.refresh)
@@ -86,10 +86,10 @@ static int check_window(const seen_request *asked, const bry_window *window)
     return CLI_GO_ON;
 }
 
-static int check_meaning(const seen_request *asked, const meaning *has)
+static int check_line_format(const seen_request *asked, const line_format *has)
 {
     const char *path = asked->state;
-    meaning wants = meaning_of(asked->fields);
+    line_format wants = line_format_of(asked->fields);
     if (has->times != wants.times)
         return has->times ? state_differs(path, "--time", "") : is_without(path, "--time");
     if (has->kind != wants.kind && has->kind == KEY_LINE)
@@ -102,7 +102,7 @@ static int check_meaning(const seen_request *asked, const meaning *has)
         return state_differs(path, "--key", cli_fields_say(&has->fields).text);
     if (has->name_len != wants.name_len ||
         (has->name_len > 0 && memcmp(has->name, wants.name, has->name_len) != 0)) {
-        char name[sizeof((cli_quoted *)0)->text];
+        char name[sizeof((cli_quotation *)0)->text];
         snprintf(name, sizeof name, "%.*s", (int)has->name_len, has->name);
         return state_differs(path, "--key", cli_quote(name).text);
     }
@@ -129,7 +129,7 @@ enum {
     HEAD = AT_FIELDS + CLI_FIELDS_BYTES /* the name follows */
 };
 
-static bry_status write_meaning(const meaning *m, bry_buffer *note)
+static bry_status write_meaning(const line_format *m, bry_buffer *note)
 {
     bry_sink memory = bry_buffer_sink(note);
     unsigned char head[HEAD] = {0};
@@ -144,20 +144,20 @@ static bry_status write_meaning(const meaning *m, bry_buffer *note)
     return status == BRY_OK ? memory.write(memory.opaque, m->name, m->name_len) : status;
 }
 
-static bry_status read_meaning(meaning *m, const bry_buffer *note, bry_load *load)
+static bry_status read_meaning(line_format *m, const bry_buffer *note, bry_load *load)
 {
     static const char unknown[] = "unknown kind of key";
     const unsigned char *head = note->bytes;
     if (note->len < HEAD || memcmp(head + AT_MAGIC, magic, sizeof magic) != 0)
-        return cli_note_fail(load, BRY_E_BADDATA, 0, "this is not a state of \"bloomery seen\"");
+        return cli_note_refuse(load, "not a state of \"bloomery seen\"");
     if (cli_get(head + AT_VERSION, 4) != VERSION)
         return cli_note_fail(load, BRY_E_VERSION, AT_VERSION, "unsupported version of the state");
-    *m = (meaning){.times = head[AT_TIMES],
-                   .kind = (key_kind)head[AT_KIND],
-                   .fields = cli_get_fields(head + AT_FIELDS, (char)head[AT_DELIMITER]),
-                   .name = (const char *)head + HEAD,
-                   .name_len = note->len - HEAD,
-                   .since = cli_get(head + AT_SINCE, 8)};
+    *m = (line_format){.times = head[AT_TIMES],
+                       .kind = (key_kind)head[AT_KIND],
+                       .fields = cli_get_fields(head + AT_FIELDS, (char)head[AT_DELIMITER]),
+                       .name = (const char *)head + HEAD,
+                       .name_len = note->len - HEAD,
+                       .since = cli_get(head + AT_SINCE, 8)};
     if (head[AT_TIMES] > 1 || head[AT_KIND] > KEY_MEMBER || head[AT_DELIMITER + 1] != 0)
         return cli_note_fail(load, BRY_E_BADDATA, AT_TIMES, unknown);
     if ((m->kind == KEY_FIELD) != (m->fields.count != 0) ||
@@ -170,7 +170,8 @@ static bry_status read_meaning(meaning *m, const bry_buffer *note, bry_load *loa
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-static bry_status load_file(cli_input *input, bry_load *load, meaning *has, bry_window **window)
+static bry_status load_state_file(cli_input *input, bry_load *load, line_format *has,
+                                  bry_window **window)
 {
     bry_source source = cli_input_source(input);
     bry_status status = bry_window_load(&source, load, window);
@@ -179,23 +180,23 @@ static bry_status load_file(cli_input *input, bry_load *load, meaning *has, bry_
     return status == BRY_OK ? read_meaning(has, load->note, load) : status;
 }
 
-int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_kept *kept)
+int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_kept_state *kept)
 {
     bry_load load = cli_memory_load(memory);
     cli_input input;
     if (!cli_input_open(&input, asked->state, &load))
         return cli_load_failed(BRY_E_IO, &load, memory, asked->state, "window");
-    meaning has = {0};
+    line_format has = {0};
     bry_buffer note = BRY_BUFFER;
     load.note = &note;
     load.note_max = HEAD + MOST_NAME;
-    *kept = (seen_kept){.since = SEEN_NEVER};
-    bry_status status = load_file(&input, &load, &has, &kept->window);
+    *kept = (seen_kept_state){.since = SEEN_NEVER};
+    bry_status status = load_state_file(&input, &load, &has, &kept->window);
     cli_input_close(&input);
     int code = status == BRY_OK ? check_window(asked, kept->window)
                                 : cli_load_failed(status, &load, memory, asked->state, "window");
     if (code == CLI_GO_ON)
-        code = check_meaning(asked, &has);
+        code = check_line_format(asked, &has);
     if (code == CLI_GO_ON)
         kept->since = has.since;
     bry_buffer_free(&note);
@@ -210,17 +211,17 @@ int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_ke
 
 CLI_SAVER(window)
 
-int seen_state_save(const seen_request *asked, const seen_kept *kept)
+int seen_state_save(const seen_request *asked, const seen_kept_state *kept)
 {
     static const char taken[] =
         "another run has created it since; the lines of this run are not in it";
-    meaning is = meaning_of(asked->fields);
+    line_format is = line_format_of(asked->fields);
     is.since = kept->since;
     bry_buffer note = BRY_BUFFER;
     bry_status status = write_meaning(&is, &note);
     int code = status == BRY_OK ? cli_target_save(asked->state, kept->fresh ? taken : NULL, &saver,
                                                   kept->window, &note)
-                                : cli_fail(status, "%s", bry_status_text(status));
+                                : cli_fail("%s", bry_status_text(status));
     bry_buffer_free(&note);
     return code;
 }

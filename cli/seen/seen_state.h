@@ -10,9 +10,9 @@
 
 /* Loads the state from the request's path and checks that it matches the request. CLI_GO_ON, or an
  * exit code after a message. */
-int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_kept *kept);
+int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_kept_state *kept);
 
 /* Replaces it. CLI_YES, or an exit code after a message. */
-int seen_state_save(const seen_request *asked, const seen_kept *kept);
+int seen_state_save(const seen_request *asked, const seen_kept_state *kept);
 
 #endif

@@ -54,9 +54,9 @@ typedef struct batch {
 typedef struct stream {
     bry_window *window;
     const cli_memory *memory;
-    const seen_how *how;
+    const seen_line_options *how;
     seen_tally *tally;
-    seen_inputs *inputs;
+    cli_inputs *inputs;
     cli_lines lines;
     cli_scratch scratch;
     cli_progress progress;
@@ -138,12 +138,12 @@ static bool may_read(void *context)
 
 /* ---- lines into a batch -------------------------------------------------------------------- */
 
-static int bad_line(const stream *s, bry_status status, const seen_problem *problem)
+static int bad_line(const stream *s, const seen_problem *problem)
 {
     cli_place place = cli_lines_place(&s->lines, s->lines.number);
     if (problem->column)
-        return cli_fail(status, "%s, column %zu: %s", place.text, problem->column, problem->text);
-    return cli_fail(status, "%s: %s", place.text, problem->text);
+        return cli_fail("%s, column %zu: %s", place.text, problem->column, problem->text);
+    return cli_fail("%s: %s", place.text, problem->text);
 }
 
 /* The time of a line: its own, but not before the latest. */
@@ -176,12 +176,8 @@ static int take_stream_line(stream *s, cli_text line, uint64_t now)
     cli_text key;
     b->line[place] = line;
     b->time[at] = now;
-    bry_status status = BRY_OK;
-    if (!seen_fields_of(&s->how->fields, line, &s->scratch, &key, &b->time[at], &problem))
-        status = BRY_E_BADDATA;
-    else if (!settle_time(s, &b->time[at], &problem))
-        status = BRY_E_RANGE;
-    if (status == BRY_OK) {
+    if (seen_fields_of(&s->how->fields, line, &s->scratch, &key, &b->time[at], &problem) &&
+        settle_time(s, &b->time[at], &problem)) {
         b->key[at] = key.bytes;
         b->len[at] = key.len;
         if (seen_fields_are_several(&s->how->fields))
@@ -195,7 +191,7 @@ static int take_stream_line(stream *s, cli_text line, uint64_t now)
     if (s->how->bad != SEEN_BAD_FAIL)
         return CLI_GO_ON;
     b->lines--;
-    return bad_line(s, status, &problem);
+    return bad_line(s, &problem);
 }
 
 /* Takes the lines that are in memory: reading more would move them. */
@@ -226,15 +222,15 @@ static int report_refused(const stream *s, bry_status status, size_t at)
 {
     cli_place place = cli_lines_place(&s->lines, s->now.number + s->now.place[at]);
     if (status == BRY_E_NOMEM && s->memory->refused)
-        return cli_fail(BRY_E_FULL, "%s: the window holds three quarters of the machine's memory",
+        return cli_fail("%s: the window has reached three quarters of the machine's memory",
                         place.text);
     if (status == BRY_E_FULL)
-        return cli_fail(status, "%s: the window has reached --max-bytes", place.text);
-    return cli_fail(status, "%s: %s", place.text, bry_status_text(status));
+        return cli_fail("%s: the window has reached --max-memory", place.text);
+    return cli_fail("%s: %s", place.text, bry_status_text(status));
 }
 
 /* Adds the keys from..to, which have the same time. On failure the batch ends there. */
-static int add_each(stream *s, size_t from, size_t to)
+static int add_each_key(stream *s, size_t from, size_t to)
 {
     batch *b = &s->now;
     for (size_t i = from; i < to; i++) {
@@ -266,7 +262,7 @@ static int add_stream_batch(stream *s)
          * fails. */
         if (bry_window_add_n(s->window, b->hash + from, to - from, b->time[from], b->was + from) !=
             BRY_OK)
-            code = add_each(s, from, to);
+            code = add_each_key(s, from, to);
     }
     for (size_t i = 0; i < b->keys; i++)
         b->fate[b->place[i]] = b->was[i] == BRY_PRESENT ? REPEAT : FIRST;
@@ -289,12 +285,12 @@ static void estimate_false_drops(stream *s)
 /* ---- a batch on its way out ---------------------------------------------------------------- */
 
 /* A line is followed by its end mark, except for the last line of an input that has none. */
-static bool has_end(const stream *s, cli_text line)
+static bool line_has_end(const stream *s, cli_text line)
 {
     return line.bytes + line.len < s->lines.buffer + s->lines.held;
 }
 
-static void put_out(stream *s)
+static void write_lines_out(stream *s)
 {
     const batch *b = &s->now;
     const char *run = s->lines.buffer, *stop = run; /* the output */
@@ -314,7 +310,7 @@ static void put_out(stream *s)
             seen_output_add(&s->output, run, (size_t)(stop - run));
             run = line.bytes;
         }
-        ended = has_end(s, line);
+        ended = line_has_end(s, line);
         stop = line.bytes + line.len + ended;
     }
     seen_output_add(&s->output, run, (size_t)(stop - run));
@@ -328,7 +324,7 @@ static int step_stream(stream *s, bool *more)
 {
     int code = fill_stream_batch(s);
     int added = add_stream_batch(s);
-    put_out(s);
+    write_lines_out(s);
     cli_progress_add(&s->progress, s->now.lines);
     if (added != CLI_GO_ON)
         code = added;
@@ -336,24 +332,21 @@ static int step_stream(stream *s, bool *more)
         estimate_false_drops(s);
     *more = code == CLI_GO_ON && !s->output.problem && !stopped_by;
     if (*more && s->now.lines == 0)
-        code = seen_inputs_next(s->inputs, &s->lines, more);
+        code = cli_inputs_next(s->inputs, &s->lines, more);
     return code;
 }
 
 static int run_stream(stream *s)
 {
     bool more;
-    int code = seen_inputs_next(s->inputs, &s->lines, &more);
+    int code = cli_inputs_next(s->inputs, &s->lines, &more);
     while (code == CLI_GO_ON && more)
         code = step_stream(s, &more);
     estimate_false_drops(s);
     seen_output_flush(&s->output);
     cli_progress_end(&s->progress);
-    s->tally->unread = s->output.problem == EPIPE;
-    if (s->tally->unread)
-        code = CLI_FAILED;
-    else if (s->output.problem)
-        code = cli_fail(BRY_E_IO, "standard output: %s", strerror(s->output.problem));
+    if (s->output.problem)
+        code = cli_fail("standard output: %s", strerror(s->output.problem));
     return code;
 }
 
@@ -374,14 +367,14 @@ static void start_stream(stream *s)
     s->error = stats.estimated_error;
 }
 
-int seen_stream(bry_window *window, const cli_memory *memory, const seen_how *how,
-                seen_inputs *inputs, seen_tally *tally)
+int seen_stream(bry_window *window, const cli_memory *memory, const seen_line_options *how,
+                cli_inputs *inputs, seen_tally *tally)
 {
     *tally = (seen_tally){.since = SEEN_NEVER};
     stream *s = calloc(1, sizeof *s);
     if (!s || !seen_output_init(&s->output, STDOUT_FILENO)) {
         free(s);
-        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+        return cli_no_memory();
     }
     s->window = window;
     s->memory = memory;

@@ -34,12 +34,11 @@ static int check_plan(const seen_request *asked, const char *command,
     unsigned long long bytes = shape.bytes, lines = shape.capacity;
     if (limit && bytes > limit && asked->window.capacity && !asked->bends)
         return cli_misuse(command,
-                          "--max-bytes: engine fbf needs %llu bytes for --capacity %llu; reduce "
+                          "--max-memory: engine fbf needs %llu bytes for --capacity %llu; reduce "
                           "--capacity",
                           bytes, lines);
     if (bytes > memory->most && (!limit || limit > memory->most))
-        return cli_fail(BRY_E_LIMIT,
-                        "engine fbf needs %llu bytes for --capacity %llu, and three quarters of "
+        return cli_fail("engine fbf needs %llu bytes for --capacity %llu, and three quarters of "
                         "the machine's memory are %llu",
                         bytes, lines, (unsigned long long)memory->most);
     return CLI_GO_ON;
@@ -69,7 +68,7 @@ static int create_window(const seen_request *asked, const char *command, cli_mem
         bry_window_options free_of = options;
         free_of.max_bytes = 0;
         if (options.max_bytes && bry_window_plan(&free_of, &shape) == BRY_OK)
-            return cli_misuse(command, "--max-bytes: a window takes at least %llu",
+            return cli_misuse(command, "--max-memory: a window takes at least %llu",
                               (unsigned long long)shape.bytes_least);
         free_of.capacity = 1;
         if (options.capacity <= BRY_CAPACITY_MAX && bry_window_plan(&free_of, &shape) == BRY_OK)
@@ -87,14 +86,14 @@ static int create_window(const seen_request *asked, const char *command, cli_mem
         return code;
     if (status == BRY_OK)
         status = bry_window_create(&options, window);
-    return status == BRY_OK ? CLI_GO_ON : cli_fail(status, "%s", bry_status_text(status));
+    return status == BRY_OK ? CLI_GO_ON : cli_fail("%s", bry_status_text(status));
 }
 
 int seen_window_open(const seen_request *asked, const char *command, cli_memory *memory,
-                     seen_kept *kept)
+                     seen_kept_state *kept)
 {
     struct stat facts;
-    *kept = (seen_kept){.since = SEEN_NEVER, .fresh = true};
+    *kept = (seen_kept_state){.since = SEEN_NEVER, .fresh = true};
     cli_memory_init(memory, 0);
     if (!asked->state)
         return create_window(asked, command, memory, &kept->window);

@@ -20,11 +20,11 @@ typedef struct seen_request {
 
 #define SEEN_NEVER UINT64_MAX
 
-typedef struct seen_kept {
+typedef struct seen_kept_state {
     bry_window *window;
     uint64_t since; /* time of its first line; SEEN_NEVER: none yet */
     bool fresh; /* not loaded from a state */
-} seen_kept;
+} seen_kept_state;
 
 /*
  * Loads the state, which must match the request; if there is none, creates a window for the
@@ -32,6 +32,6 @@ typedef struct seen_kept {
  * and must outlive the window.
  */
 int seen_window_open(const seen_request *asked, const char *command, cli_memory *memory,
-                     seen_kept *kept);
+                     seen_kept_state *kept);
 
 #endif

@@ -10,8 +10,9 @@
 #include "cli/core/command.h"
 #include "cli/core/memory_limit.h"
 #include "cli/core/output/output.h"
+#include "cli/core/stop_signals.h"
 #include "cli/serve/serve_child.h"
-#include "cli/serve/serve_folder.h"
+#include "cli/serve/serve_dir.h"
 #include "cli/serve/serve_places.h"
 #include "cli/serve/serve_report.h"
 #include "cli/serve/serve_settings.h"
@@ -25,12 +26,12 @@
 static const char command[] = "serve";
 
 #define DEFAULT_PORT 6379
-#define DEFAULT_FOLDER "bloomery-data"
+#define DEFAULT_DIR "bloomery-data"
 #define LOG_NAME "bloomery.log"
 
 typedef struct request {
     uint64_t port, max_memory;
-    const char *folder, *log, *server, *module, *config;
+    const char *dir, *log, *server, *module, *config;
     const char *appendonly; /* always, everysec or no; NULL: not given */
     bool dry_run;
 } request;
@@ -40,9 +41,9 @@ typedef struct command_line {
     char *args[64];
     size_t count;
     char port[8], memory[24];
-    serve_path server, module, folder, log, config;
+    serve_path server, module, dir, log, config;
     serve_settings settings; /* the resulting settings */
-    int lock; /* of the folder */
+    int lock; /* of the directory */
 } command_line;
 
 static void add_setting(command_line *line, const char *name, const char *value)
@@ -73,7 +74,7 @@ static uint64_t default_memory(const request *asked)
     return memory.most;
 }
 
-static void make_line(command_line *line, const request *asked)
+static void make_command_line(command_line *line, const request *asked)
 {
     snprintf(line->memory, sizeof line->memory, "%" PRIu64, default_memory(asked));
     snprintf(line->port, sizeof line->port, "%" PRIu64, asked->port);
@@ -94,7 +95,7 @@ static void make_line(command_line *line, const request *asked)
         add_setting(line, "--maxmemory", line->memory);
     add_setting(line, "--bind", "127.0.0.1");
     add_setting(line, "--port", line->port);
-    add_setting(line, "--dir", line->folder.text);
+    add_setting(line, "--dir", line->dir.text);
     add_setting(line, "--logfile", line->log.text);
     add_setting(line, "--daemonize", "no");
     add_setting(line, "--loadmodule", line->module.text);
@@ -158,13 +159,13 @@ static long size_of_file(const char *path)
 static int run_server(const request *asked, const command_line *line)
 {
     serve_child child;
+    cli_note_closed_pipe(); /* the server goes on, even if nobody reads what this program prints */
     const char *log = line->log.text;
     long logged = size_of_file(log);
     if (!serve_child_start(&child, line->args, (uint16_t)asked->port, line->lock, *log != '\0'))
-        return cli_fail(BRY_E_IO, "%s cannot be started: %s", cli_quote(line->server.text).text,
-                        strerror(errno));
+        return cli_fail("%s: cannot start: %s", cli_name(line->server.text).text, strerror(errno));
     if (serve_child_ready(&child, say_loading)) {
-        serve_say_ready(&child, &line->settings, line->folder.text, log);
+        serve_say_ready(&child, &line->settings, line->dir.text, log);
         serve_child_wait(&child);
     } else if (!child.told) {
         return serve_report_no_start(&child, line->server.text, log, logged);
@@ -176,22 +177,22 @@ static int run_server(const request *asked, const command_line *line)
 }
 
 /* A dry run creates nothing and does not try the port. */
-static int find_folder(const request *asked, command_line *line)
+static int find_dir(const request *asked, command_line *line)
 {
-    const char *folder = asked->folder ? asked->folder : DEFAULT_FOLDER;
+    const char *dir = asked->dir ? asked->dir : DEFAULT_DIR;
     if (asked->dry_run)
-        return serve_absolute("dir", folder, &line->folder);
+        return serve_absolute("dir", dir, &line->dir);
     int code = serve_check_port((uint16_t)asked->port);
     if (code == CLI_GO_ON)
-        code = serve_prepare_folder(folder, &line->folder);
+        code = serve_prepare_dir(dir, &line->dir);
     if (code == CLI_GO_ON)
-        code = serve_take_folder(&line->folder, (uint16_t)asked->port, &line->lock);
+        code = serve_take_dir(&line->dir, (uint16_t)asked->port, &line->lock);
     if (code == CLI_GO_ON)
-        code = serve_check_data(&line->folder, &line->settings);
+        code = serve_check_data(&line->dir, &line->settings);
     return code;
 }
 
-static int find_all(const request *asked, command_line *line)
+static int find_server_parts(const request *asked, command_line *line)
 {
     int code = serve_find_server(asked->server, &line->server);
     if (code == CLI_GO_ON)
@@ -201,12 +202,12 @@ static int find_all(const request *asked, command_line *line)
     if (code == CLI_GO_ON)
         code = find_settings(asked, line);
     if (code == CLI_GO_ON)
-        code = find_folder(asked, line);
+        code = find_dir(asked, line);
     if (code != CLI_GO_ON || (asked->log && strcmp(asked->log, "-") == 0))
         return code; /* a server without a log file writes to standard output */
     if (asked->log)
         return serve_absolute("log", asked->log, &line->log);
-    return serve_join(&line->folder, LOG_NAME, &line->log);
+    return serve_join(&line->dir, LOG_NAME, &line->log);
 }
 
 static int check_request(const request *asked)
@@ -229,9 +230,9 @@ static const char about_text[] =
     "Ctrl-C or SIGTERM ends it cleanly.";
 static const char more_text[] =
     "Settings in FILE replace these defaults, but not options given here, nor the address,\n"
-    "port, folder and log. 64mb, 64MB and 64MiB are 64 x 2^20 bytes; 64m is 64 million.";
+    "port, directory and log. 64mb, 64MB and 64MiB are 64 x 2^20 bytes; 64M is 64 million.";
 static const char examples_text[] = "  bloomery serve --dir /var/lib/bloomery\n"
-                                    "  bloomery serve --port 7000 --maxmemory 4gb --dry-run";
+                                    "  bloomery serve --port 7000 --max-memory 4gb --dry-run";
 
 int cli_serve(int argc, char **argv)
 {
@@ -239,19 +240,19 @@ int cli_serve(int argc, char **argv)
     request asked = {.port = DEFAULT_PORT};
     cli_option options[] = {
         {"port", CLI_COUNT, "N", "port on 127.0.0.1 (default 6379)", &asked.port, 0},
-        {"dir", CLI_TEXT, "D", "folder for the data (default ./bloomery-data)", &asked.folder, 0},
+        {"dir", CLI_TEXT, "DIR", "directory for the data (default ./bloomery-data)", &asked.dir, 0},
         {"appendonly", CLI_TEXT, "WHEN",
          "when to sync the log: always (default), everysec; no: no log", &asked.appendonly, 0},
-        {"maxmemory", CLI_BYTES, "B",
+        {"max-memory", CLI_BYTES, "B",
          "memory for all data, such as 512mb or 4gb (default 3/4 of the machine's)",
          &asked.max_memory, 0},
-        {"log", CLI_TEXT, "FILE", "log file of the server (default bloomery.log in D); - is stdout",
-         &asked.log, 0},
+        {"log", CLI_TEXT, "FILE",
+         "log file of the server (default bloomery.log in DIR); - is stdout", &asked.log, 0},
         {"config", CLI_TEXT, "FILE", "further settings of the server, such as users", &asked.config,
          0},
         {"server", CLI_TEXT, "BIN", "redis-server or valkey-server (default: the one in PATH)",
          &asked.server, 0},
-        {"module", CLI_TEXT, "SO", "bloomery.so (default: the one next to this program)",
+        {"module", CLI_TEXT, "FILE", "the module (default: the one beside this program)",
          &asked.module, 0},
         {"dry-run", CLI_FLAG, NULL, "print the command line of the server and start nothing",
          &asked.dry_run, 0},
@@ -270,9 +271,9 @@ int cli_serve(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     if ((code = check_request(&asked)) != CLI_GO_ON ||
-        (code = find_all(&asked, &line)) != CLI_GO_ON)
+        (code = find_server_parts(&asked, &line)) != CLI_GO_ON)
         return code;
-    make_line(&line, &asked);
+    make_command_line(&line, &asked);
     if (!asked.dry_run)
         return run_server(&asked, &line);
     print_line(&line);

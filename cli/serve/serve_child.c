@@ -10,7 +10,7 @@
  */
 #include "cli/serve/serve_child.h"
 
-#include "cli/serve/serve_folder.h"
+#include "cli/serve/serve_dir.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -45,13 +45,12 @@ static void become_server(const serve_child *child, char *const *args, const sig
                           pid_t parent, int lock, int report)
 {
     setpgid(0, 0);
-    signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) /* the parent died before prctl() */
         _exit(1);
-    if (serve_folder_hand_on(lock) && (child->said < 0 || (dup2(child->said, STDOUT_FILENO) >= 0 &&
-                                                           dup2(child->said, STDERR_FILENO) >= 0)))
+    if (serve_dir_hand_on(lock) && (child->said < 0 || (dup2(child->said, STDOUT_FILENO) >= 0 &&
+                                                        dup2(child->said, STDERR_FILENO) >= 0)))
         execv(args[0], args);
     int problem = errno;
     ssize_t written = write(report, &problem, sizeof problem);

@@ -21,7 +21,7 @@ typedef struct serve_child {
     int said; /* what it wrote to its standard streams; -1: they are ours */
 } serve_child;
 
-/* Starts args[0] with these arguments; it takes over the folder of `lock` (serve_folder.h).
+/* Starts args[0] with these arguments; it takes over the directory of `lock` (serve_dir.h).
  * `aside`: its standard streams go to a temporary file. False, with errno, on failure. */
 bool serve_child_start(serve_child *child, char *const *args, uint16_t port, int lock, bool aside);
 

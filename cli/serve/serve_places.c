@@ -13,19 +13,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The path from the installed program's folder to the installed module, set by CMake. */
+/* The path from the installed program's directory to the installed module, set by CMake. */
 #ifndef BLOOMERY_MODULE_FROM_BIN
 #define BLOOMERY_MODULE_FROM_BIN "../lib/bloomery/bloomery.so"
 #endif
 
-static bool join_path(serve_path *path, const char *folder, size_t folder_len, const char *name)
+static bool join_path(serve_path *path, const char *dir, size_t dir_len, const char *name)
 {
     size_t name_size = strlen(name) + 1;
-    if (folder_len + 1 + name_size > sizeof path->text)
+    if (dir_len + 1 + name_size > sizeof path->text)
         return false;
-    memcpy(path->text, folder, folder_len);
-    path->text[folder_len] = '/';
-    memcpy(path->text + folder_len + 1, name, name_size);
+    memcpy(path->text, dir, dir_len);
+    path->text[dir_len] = '/';
+    memcpy(path->text + dir_len + 1, name, name_size);
     return true;
 }
 
@@ -35,11 +35,11 @@ static bool is_program(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
 }
 
-int serve_join(const serve_path *folder, const char *name, serve_path *found)
+int serve_join(const serve_path *dir, const char *name, serve_path *found)
 {
-    return join_path(found, folder->text, strlen(folder->text), name)
+    return join_path(found, dir->text, strlen(dir->text), name)
                ? CLI_GO_ON
-               : cli_fail(BRY_E_IO, "%s: the name is too long", cli_quote(folder->text).text);
+               : cli_fail("%s/%s: %s", cli_name(dir->text).text, name, strerror(ENAMETOOLONG));
 }
 
 int serve_absolute(const char *option, const char *named, serve_path *found)
@@ -51,13 +51,12 @@ int serve_absolute(const char *option, const char *named, serve_path *found)
     else if (getcwd(here.text, sizeof here.text))
         fits = join_path(found, here.text, strlen(here.text), named);
     return fits ? CLI_GO_ON
-                : cli_fail(BRY_E_IO, "--%s: %s: the name is too long", option,
-                           cli_quote(named).text);
+                : cli_fail("--%s: %s: %s", option, cli_name(named).text, strerror(ENAMETOOLONG));
 }
 
 /* ---- the server ---------------------------------------------------------------------------- */
 
-/* As in the shell, an empty part of PATH is the working folder. */
+/* As in the shell, an empty part of PATH is the working directory. */
 static bool in_path(const char *name, serve_path *found)
 {
     const char *at = getenv("PATH");
@@ -77,17 +76,17 @@ int serve_find_server(const char *named, serve_path *found)
         snprintf(found->text, sizeof found->text, "%s", named);
         if (strlen(named) < sizeof found->text && is_program(named))
             return CLI_GO_ON;
-        return cli_fail(BRY_E_IO, "--server: %s is not a program", cli_quote(named).text);
+        return cli_fail("--server: %s: not an executable file", cli_name(named).text);
     }
     if (named)
         return in_path(named, found)
                    ? CLI_GO_ON
-                   : cli_fail(BRY_E_IO, "--server: there is no %s in PATH", cli_quote(named).text);
+                   : cli_fail("--server: %s: not found in PATH", cli_name(named).text);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (in_path(names[i], found))
             return CLI_GO_ON;
-    return cli_fail(BRY_E_IO, "neither redis-server nor valkey-server is installed: apt-get "
-                              "install redis-server, or name one with --server");
+    return cli_fail("neither redis-server nor valkey-server is installed; run \"apt-get install "
+                    "redis-server\", or name a server with --server");
 }
 
 /* ---- the module and other files ------------------------------------------------------------ */
@@ -96,11 +95,11 @@ int serve_find_file(const char *option, const char *named, serve_path *found)
 {
     struct stat about;
     if (!realpath(named, found->text) || stat(found->text, &about) != 0)
-        return cli_fail(BRY_E_IO, "--%s: %s: %s", option, cli_quote(named).text, strerror(errno));
+        return cli_fail("--%s: %s: %s", option, cli_name(named).text, strerror(errno));
     if (!S_ISREG(about.st_mode))
-        return cli_fail(BRY_E_IO, "--%s: %s is not a file", option, cli_quote(named).text);
+        return cli_fail("--%s: %s: not a regular file", option, cli_name(named).text);
     if (access(found->text, R_OK) != 0)
-        return cli_fail(BRY_E_IO, "--%s: %s: %s", option, cli_quote(named).text, strerror(errno));
+        return cli_fail("--%s: %s: %s", option, cli_name(named).text, strerror(errno));
     return CLI_GO_ON;
 }
 
@@ -109,8 +108,8 @@ static int check_module(const char *path)
 {
     if (access(path, X_OK) == 0)
         return CLI_GO_ON;
-    cli_quoted name = cli_quote(path);
-    return cli_fail(BRY_E_IO, "%s is not executable, as servers require of modules: chmod +x %s",
+    cli_quotation name = cli_name(path);
+    return cli_fail("%s: not executable, as servers require of modules; run \"chmod +x %s\"",
                     name.text, name.text);
 }
 
@@ -131,8 +130,8 @@ int serve_find_module(const char *named, serve_path *found)
                 realpath(place.text, found->text))
                 return check_module(found->text);
     }
-    return cli_fail(BRY_E_IO, "there is no bloomery.so next to this program nor where it is "
-                              "installed: name it with --module");
+    return cli_fail("bloomery.so: not found beside this program, nor where it is installed; name "
+                    "it with --module");
 }
 
 /* ---- the port ------------------------------------------------------------------------------ */
@@ -146,17 +145,14 @@ int serve_check_port(uint16_t port)
     int yes = 1, problem = 0;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (listener < 0)
-        return cli_fail(BRY_E_IO, "cannot create a socket: %s", strerror(errno));
+        return cli_fail("socket: %s", strerror(errno));
     if (setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
         bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
         listen(listener, 1) != 0)
         problem = errno;
     close(listener);
     if (problem == EADDRINUSE)
-        return cli_fail(BRY_E_IO,
-                        "port %u of 127.0.0.1 is in use, perhaps by another server: choose one "
-                        "with --port",
-                        port);
-    return problem == 0 ? CLI_GO_ON
-                        : cli_fail(BRY_E_IO, "port %u of 127.0.0.1: %s", port, strerror(problem));
+        return cli_fail(
+            "127.0.0.1:%u: in use, perhaps by another server; choose a port with --port", port);
+    return problem == 0 ? CLI_GO_ON : cli_fail("127.0.0.1:%u: %s", port, strerror(problem));
 }

@@ -1,6 +1,6 @@
 /*
  * What `bloomery serve` needs before it starts anything: a server, the module, a free port (and a
- * folder: serve_folder.h). The functions return CLI_GO_ON (args.h), or an exit code after a
+ * directory: serve_dir.h). The functions return CLI_GO_ON (args.h), or an exit code after a
  * message.
  */
 #ifndef BLOOMERY_CLI_SERVE_PLACES_H
@@ -17,7 +17,7 @@ typedef struct serve_path {
 /* The absolute path of a file that need not exist. */
 int serve_absolute(const char *option, const char *named, serve_path *found);
 
-int serve_join(const serve_path *folder, const char *name, serve_path *found);
+int serve_join(const serve_path *dir, const char *name, serve_path *found);
 
 /* redis-server or valkey-server, the first that is in PATH, then in /usr/bin; or `named`, a path or
  * a name to look for in the same places. */

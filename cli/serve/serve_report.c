@@ -45,13 +45,13 @@ static void say_memory(const serve_settings *settings)
     }
 }
 
-void serve_say_ready(const serve_child *child, const serve_settings *settings, const char *folder,
+void serve_say_ready(const serve_child *child, const serve_settings *settings, const char *dir,
                      const char *log)
 {
     unsigned port = child->port;
     printf("Bloomery %s listens on 127.0.0.1:%u%s%s.\n\n", bry_version(), port,
            *child->version ? " with " : "", child->version);
-    printf("  data    %s\n", folder);
+    printf("  data    %s\n", dir);
     printf("          %s\n", durability_text(settings));
     say_memory(settings);
     if (*log)
@@ -93,7 +93,7 @@ static bool show_log_line(const char *line, FILE *to)
     return true;
 }
 
-static bool show_said(int said, FILE *to)
+static bool show_server_output(int said, FILE *to)
 {
     char text[MOST_SAID + 1];
     off_t end = said < 0 ? 0 : lseek(said, 0, SEEK_END);
@@ -119,7 +119,7 @@ static bool is_greeting(const char *text)
 
 /* Prints the warnings of the log since `from`, which are few if a server does not start, or the
  * last lines if there are none. */
-static bool show_log(const char *path, long from, FILE *to)
+static bool show_server_log(const char *path, long from, FILE *to)
 {
     char text[1024], last[LAST_LINES][1024];
     size_t count = 0;
@@ -140,13 +140,13 @@ static bool show_log(const char *path, long from, FILE *to)
     return any || count > 0;
 }
 
-typedef struct ending {
+typedef struct exit_text {
     char text[64];
-} ending;
+} exit_text;
 
-static ending how_it_ended(const serve_child *child)
+static exit_text how_it_ended(const serve_child *child)
 {
-    ending how;
+    exit_text how;
     if (WIFSIGNALED(child->how))
         snprintf(how.text, sizeof how.text, "signal %d (%s)", WTERMSIG(child->how),
                  strsignal(WTERMSIG(child->how)));
@@ -162,26 +162,24 @@ int serve_report_no_start(const serve_child *child, const char *server, const ch
     char *text = NULL;
     size_t size = 0;
     bool any = false;
-    ending how = how_it_ended(child);
+    exit_text how = how_it_ended(child);
     FILE *to = open_memstream(&text, &size);
     if (to) {
-        any = show_said(child->said, to);
-        any |= show_log(log, logged, to);
+        any = show_server_output(child->said, to);
+        any |= show_server_log(log, logged, to);
         fclose(to);
     }
     int code;
     if (any) {
-        code = cli_fail(BRY_E_IO, "the server did not start (%s); it printed:", how.text);
+        code = cli_fail("the server did not start (%s); it printed:", how.text);
         fputs(text, stderr);
     } else if (child->said < 0) {
-        code = cli_fail(BRY_E_IO, "the server did not start (%s); its output, if any, is above",
-                        how.text);
+        code = cli_fail("the server did not start (%s); its output, if any, is above", how.text);
     } else {
         code =
-            cli_fail(BRY_E_IO,
-                     "the server did not start (%s) and printed nothing: is %s a Redis or Valkey "
+            cli_fail("the server did not start (%s) and printed nothing: is %s a Redis or Valkey "
                      "server?",
-                     how.text, cli_quote(server).text);
+                     how.text, cli_name(server).text);
     }
     free(text);
     return code;
@@ -189,10 +187,10 @@ int serve_report_no_start(const serve_child *child, const char *server, const ch
 
 int serve_report_end(const serve_child *child)
 {
-    show_said(child->said, stderr);
+    show_server_output(child->said, stderr);
     if (WIFEXITED(child->how) && WEXITSTATUS(child->how) == 0)
         return CLI_YES;
-    return cli_fail(
-        BRY_E_IO, "the server %s %s%s", WIFSIGNALED(child->how) ? "was ended by" : "ended with",
-        how_it_ended(child).text, WIFEXITED(child->how) && child->told ? " after a signal" : "");
+    return cli_fail("the server %s %s%s", WIFSIGNALED(child->how) ? "was ended by" : "ended with",
+                    how_it_ended(child).text,
+                    WIFEXITED(child->how) && child->told ? " after a signal" : "");
 }

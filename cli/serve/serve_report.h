@@ -6,7 +6,7 @@
 #include "cli/serve/serve_settings.h"
 
 /* The server answers. `log` is "" if it has no log file. */
-void serve_say_ready(const serve_child *child, const serve_settings *settings, const char *folder,
+void serve_say_ready(const serve_child *child, const serve_settings *settings, const char *dir,
                      const char *log);
 
 /* The server ended before it answered; `logged` is the size its log had before. Returns an exit

@@ -15,7 +15,7 @@
 #define MOST_WAITING 64 /* files that are open or still to be read */
 #define MOST_FILES 1000 /* in total; more means that a file includes itself */
 
-static void set_name(serve_name *name, const char *text)
+static void set_setting_name(serve_name *name, const char *text)
 {
     snprintf(name->text, sizeof name->text, "%s", text);
 }
@@ -23,10 +23,10 @@ static void set_name(serve_name *name, const char *text)
 void serve_settings_init(serve_settings *settings)
 {
     *settings = (serve_settings){0};
-    set_name(&settings->log_folder, "appendonlydir");
-    set_name(&settings->log_name, "appendonly.aof");
-    set_name(&settings->snapshot_name, "dump.rdb");
-    set_name(&settings->policy, "noeviction");
+    set_setting_name(&settings->log_dir, "appendonlydir");
+    set_setting_name(&settings->log_name, "appendonly.aof");
+    set_setting_name(&settings->snapshot_name, "dump.rdb");
+    set_setting_name(&settings->policy, "noeviction");
 }
 
 void serve_settings_persist(serve_settings *settings, const char *when)
@@ -34,12 +34,12 @@ void serve_settings_persist(serve_settings *settings, const char *when)
     settings->log = strcmp(when, "no") != 0;
     settings->snapshots = !settings->log;
     if (settings->log)
-        set_name(&settings->sync, when);
+        set_setting_name(&settings->sync, when);
 }
 
 /* ---- one line ------------------------------------------------------------------------------ */
 
-static int hex_of(char c)
+static int setting_hex(char c)
 {
     return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
 }
@@ -52,7 +52,7 @@ static char read_escaped(const char **at)
     *at += 2;
     if (*from == 'x' && isxdigit((unsigned char)from[1]) && isxdigit((unsigned char)from[2])) {
         *at += 2;
-        return (char)(hex_of(from[1]) * 16 + hex_of(from[2]));
+        return (char)(setting_hex(from[1]) * 16 + setting_hex(from[2]));
     }
     const char *found = strchr(letters, *from);
     return found ? meant[found - letters] : *from;
@@ -95,6 +95,19 @@ static size_t split_words(char *line, char **words, size_t most)
     }
 }
 
+/* The server reads the units of sizes in any case: 3g, 512m. In upper case they mean the same to
+ * text_parse_bytes(). */
+static bool parse_server_bytes(const char *value, uint64_t *bytes)
+{
+    char upper[32];
+    size_t len = strlen(value);
+    if (len > sizeof upper)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        upper[i] = (char)toupper((unsigned char)value[i]);
+    return !text_parse_bytes(upper, len, bytes);
+}
+
 static void take_setting(serve_settings *settings, const char *name, const char *value)
 {
     uint64_t bytes;
@@ -102,18 +115,18 @@ static void take_setting(serve_settings *settings, const char *name, const char 
         const char *name;
         serve_name *setting;
     } names[] = {{"appendfsync", &settings->sync},
-                 {"appenddirname", &settings->log_folder},
+                 {"appenddirname", &settings->log_dir},
                  {"appendfilename", &settings->log_name},
                  {"dbfilename", &settings->snapshot_name},
                  {"maxmemory-policy", &settings->policy}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcasecmp(name, names[i].name) == 0)
-            set_name(names[i].setting, value);
+            set_setting_name(names[i].setting, value);
     if (strcasecmp(name, "appendonly") == 0)
         settings->log = strcasecmp(value, "yes") == 0;
     else if (strcasecmp(name, "save") == 0)
         settings->snapshots = *value != '\0';
-    else if (strcasecmp(name, "maxmemory") == 0 && !text_parse_bytes(value, strlen(value), &bytes))
+    else if (strcasecmp(name, "maxmemory") == 0 && parse_server_bytes(value, &bytes))
         settings->memory = bytes;
 }
 
@@ -133,15 +146,15 @@ typedef struct source {
     unsigned long line;
 } source;
 
-typedef struct reading {
+typedef struct settings_reader {
     serve_settings *settings;
     const char *module;
     source waiting[MOST_WAITING]; /* the last one is read first */
     size_t count, files;
-    bool moved; /* a line `dir` has changed the working folder */
-} reading;
+    bool moved; /* a line `dir` has changed the working directory */
+} settings_reader;
 
-static bool push_source(reading *at, const char *path)
+static bool push_source(settings_reader *at, const char *path)
 {
     if (at->count == MOST_WAITING || at->files == MOST_FILES)
         return false;
@@ -153,7 +166,7 @@ static bool push_source(reading *at, const char *path)
     return true;
 }
 
-static void pop_source(reading *at)
+static void pop_source(settings_reader *at)
 {
     source *last = &at->waiting[--at->count];
     if (last->file)
@@ -162,15 +175,14 @@ static void pop_source(reading *at)
 }
 
 /* Servers accept wildcards and include all matching files, in order. */
-static int include_file(reading *at, const source *here, const char *path)
+static int include_file(settings_reader *at, const source *here, const char *path)
 {
     glob_t found = {0};
     bool fits = true;
     if (*path != '/' && at->moved)
-        return cli_fail(BRY_E_IO,
-                        "%s, line %lu: include: %s must be an absolute path after a dir line",
-                        cli_quote(here->path).text, here->line, cli_quote(path).text);
-    cli_quoted file = cli_quote(here->path);
+        return cli_fail("%s: line %lu: include: %s must be an absolute path after a dir line",
+                        cli_name(here->path).text, here->line, cli_name(path).text);
+    cli_quotation file = cli_name(here->path);
     unsigned long line = here->line;
     if (!strpbrk(path, "*?["))
         fits = push_source(at, path);
@@ -178,11 +190,10 @@ static int include_file(reading *at, const source *here, const char *path)
         for (size_t i = found.gl_pathc; fits && i > 0; i--)
             fits = push_source(at, found.gl_pathv[i - 1]);
     globfree(&found);
-    return fits ? CLI_GO_ON
-                : cli_fail(BRY_E_IO, "%s, line %lu: include: too many files", file.text, line);
+    return fits ? CLI_GO_ON : cli_fail("%s: line %lu: include: too many files", file.text, line);
 }
 
-static int take_setting_line(reading *at, const source *here, char *line)
+static int take_setting_line(settings_reader *at, const source *here, char *line)
 {
     char *words[MOST_WORDS];
     line += strspn(line, " \t\r\n");
@@ -192,10 +203,10 @@ static int take_setting_line(reading *at, const source *here, char *line)
     if (strcasecmp(words[0], "include") == 0 && count == 2)
         return include_file(at, here, words[1]);
     if (strcasecmp(words[0], "loadmodule") == 0 && is_module(words[1], at->module))
-        return cli_fail(BRY_E_IO,
-                        "%s, line %lu: bloomery serve loads the module itself: remove "
-                        "this line; settings are lines such as bloomery.max-key-bytes 512mb",
-                        cli_quote(here->path).text, here->line);
+        return cli_fail(
+            "%s: line %lu: bloomery serve loads the module itself; remove this line and "
+            "write settings as lines such as bloomery.max-key-bytes 512mb",
+            cli_name(here->path).text, here->line);
     if (strcasecmp(words[0], "dir") == 0)
         at->moved = true;
     take_setting(at->settings, words[0], words[1]);
@@ -205,10 +216,10 @@ static int take_setting_line(reading *at, const source *here, char *line)
 /* If a file cannot be opened, the server itself reports that and ends. */
 int serve_settings_read(serve_settings *settings, const char *path, const char *module)
 {
-    reading at = {.settings = settings, .module = module};
+    settings_reader at = {.settings = settings, .module = module};
     char *line = NULL;
     size_t size = 0;
-    int code = push_source(&at, path) ? CLI_GO_ON : cli_fail(BRY_E_NOMEM, "--config");
+    int code = push_source(&at, path) ? CLI_GO_ON : cli_no_memory();
     while (code == CLI_GO_ON && at.count > 0) {
         source *last = &at.waiting[at.count - 1];
         if (!last->file)

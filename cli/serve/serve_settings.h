@@ -15,9 +15,11 @@ typedef struct serve_name {
 } serve_name;
 
 typedef struct serve_settings {
-    bool log, snapshots;
+    bool log; /* appendonly: changes are logged. */
+    bool snapshots; /* save: snapshots are written. */
     serve_name sync; /* appendfsync */
-    serve_name log_folder, log_name; /* appenddirname, appendfilename */
+    serve_name log_dir; /* appenddirname */
+    serve_name log_name; /* appendfilename */
     serve_name snapshot_name; /* dbfilename */
     serve_name policy; /* maxmemory-policy */
     uint64_t memory; /* maxmemory; 0: no limit */

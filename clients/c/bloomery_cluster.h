@@ -147,7 +147,7 @@ typedef struct bryc_command {
  * of the first command that failed, and bryc_error() is about it.
  *
  * An error reply gives the status that its first word names (MISMATCH, FULL, …), BRY_E_NOMEM for
- * OOM, BRY_E_MISMATCH for WRONGTYPE and otherwise BRY_E_IO; `reply` is set too.
+ * OOM, and otherwise BRY_E_IO; `reply` is set too.
  */
 BRY_API bry_status bryc_send(bryc_client *client, bryc_command *commands, size_t n);
 
@@ -190,8 +190,10 @@ typedef struct bryc_map_options {
     uint64_t values; /* byte strings that differ; there is room for four times as many. 0: 1000 */
     uint64_t slabs; /* 0: planned, of about 1,000,000 keys each and at least 32 per primary */
     uint64_t seed; /* for hashing keys; 0: random */
-    uint64_t keyed; /* 1: slabs are chosen by HMAC-SHA256 with a random key, for keys that somebody
-                       may choose so that all are in one slab; 2: they must not be; 0: no */
+    uint64_t
+        keyed; /* how the slab of a key is chosen: 1: by HMAC-SHA256 with a random key, for keys
+                       that somebody may choose so that all are in one slab; 2: by CRC-32. 0: by
+                       CRC-32 for a new map, and whatever a map that exists has */
 } bryc_map_options;
 
 #define BRYC_MAP_OPTIONS                                                                           \
@@ -207,14 +209,14 @@ typedef struct bryc_map_options {
 BRY_API bry_status bryc_map_create(bryc_client *client, const char *name,
                                    const bryc_map_options *options, bryc_map **map);
 
-/* Opens a map. BRY_E_NOUNIT: there is none of this name; BRY_E_VERSION: it was made by a newer
+/* Opens a map. BRY_E_NOTFOUND: there is none of this name; BRY_E_VERSION: it was made by a newer
  * Bloomery; BRY_E_IO. */
 BRY_API bry_status bryc_map_open(bryc_client *client, const char *name, bryc_map **map);
 
 /* Frees the map's memory; the map itself stays. NULL is allowed. */
 BRY_API void bryc_map_close(bryc_map *map);
 
-/* Deletes a map: its record, then its slabs and values. BRY_E_NOUNIT: there is none; BRY_E_IO: the
+/* Deletes a map: its record, then its slabs and values. BRY_E_NOTFOUND: there is none; BRY_E_IO: the
  * record may be deleted, and some slabs not. */
 BRY_API bry_status bryc_map_drop(bryc_client *client, const char *name);
 

@@ -24,18 +24,17 @@ typedef struct bryc_counters bryc_counters;
 /* What a table is created with. Zero means the default, and for a table that exists: any. */
 typedef struct bryc_counters_options {
     size_t struct_size;
-    uint64_t window_ms; /* for which a retry is recognised; 0: 600,000 */
-    uint64_t
-        skew_ms; /* that the clocks of clients may be off; 0: 1000, or a quarter of the window */
+    uint64_t window_ms; /* how long a retry is recognised; 0: 600,000 */
+    uint64_t skew_ms; /* how far a client's clock may be off; 0: 1000, or a quarter of the window */
     double error; /* share of increments that may be lost; 0: 1e-9 */
     bry_engine engine; /* compact or fbf; 0: compact */
     uint32_t reserved; /* 0 */
     uint64_t capacity; /* operations per window to plan for; 0: 1,000,000 */
-    uint64_t parts; /* 0: 16 per primary */
-    uint64_t seed; /* for hashing ids; 0: random */
+    uint64_t parts; /* number of parts; 0: 16 per primary */
+    uint64_t seed; /* seed for hashing ids; 0: random */
     const bryc_key *hot; /* names of counters that are spread over all parts, because one part would
                             be too busy */
-    size_t hot_count; /* 0: none, and for a table that exists: any */
+    size_t hot_count; /* number of hot counters; 0: none, or any for a table that exists */
 } bryc_counters_options;
 
 #define BRYC_COUNTERS_OPTIONS                                                                      \
@@ -46,12 +45,12 @@ typedef struct bryc_counters_options {
 /* How a program uses a table. Zero means the default. */
 typedef struct bryc_counters_use {
     size_t struct_size;
-    uint32_t replicas; /* that must have an increment before it is acknowledged; 0: 1 */
-    uint32_t no_wait; /* 1: none must */
-    uint32_t wait_ms; /* for them, in each try; 0: 500 */
-    uint32_t retry_ms; /* after which a call gives up; 0: half of the window less the skew, at most
-                          30,000. It must not be longer than the window less the skew */
-    const char *outbox; /* a file with operations that were begun; NULL: none */
+    uint32_t replicas; /* number of replicas that must confirm each increment; 0: 1 */
+    uint32_t no_wait; /* 1: no replica has to confirm, whatever `replicas` says */
+    uint32_t wait_ms; /* how long each try waits for replicas; 0: 500 */
+    uint32_t retry_ms; /* how long a call keeps trying, at most the window less the skew; 0: half of
+                          that, at most 30,000 */
+    const char *outbox; /* name of a file for operations that are not finished; NULL: none */
 } bryc_counters_use;
 
 #define BRYC_COUNTERS_USE                                                                          \
@@ -69,14 +68,14 @@ BRY_API bry_status bryc_counters_create(bryc_client *client, const char *name,
                                         const bryc_counters_options *options,
                                         const bryc_counters_use *use, bryc_counters **table);
 
-/* Opens a table. BRY_E_NOUNIT: there is none of this name; else as above. */
+/* Opens a table. BRY_E_NOTFOUND: there is none of this name; else as above. */
 BRY_API bry_status bryc_counters_open(bryc_client *client, const char *name,
                                       const bryc_counters_use *use, bryc_counters **table);
 
 /* Frees the memory and closes the outbox. NULL is allowed. */
 BRY_API void bryc_counters_close(bryc_counters *table);
 
-/* Deletes a table: its record, then its parts. BRY_E_NOUNIT, BRY_E_IO. */
+/* Deletes a table: its record, then its parts. BRY_E_NOTFOUND, BRY_E_IO. */
 BRY_API bry_status bryc_counters_drop(bryc_client *client, const char *name);
 
 /* The text of the table's record. Valid until the table is closed. */
@@ -86,21 +85,21 @@ BRY_API const char *bryc_counters_record(const bryc_counters *table);
 
 /* An increment. */
 typedef struct bryc_increment {
-    bryc_key name; /* of the counter: any bytes, at most 65,535 */
-    int64_t delta; /* to add */
+    bryc_key name; /* name of the counter: any bytes, at most 65,535 */
+    int64_t delta; /* number to add */
 } bryc_increment;
 
 /* What came of it. */
 typedef struct bryc_added {
-    int64_t value; /* of the counter */
-    uint32_t applied; /* 0 for a repeat, also for a retry whose first try was applied */
+    int64_t value; /* value of the counter after the call */
+    uint32_t applied; /* 1: applied by this call; 0: a repeat, also of this call's own first try */
     uint32_t reserved; /* 0 */
 } bryc_added;
 
 /* What identifies an operation in every retry. */
 typedef struct bryc_operation {
-    char id[64]; /* ends with a NUL */
-    uint64_t sent_ms; /* when it was created, since 1970 */
+    char id[64]; /* id of the operation, NUL-terminated */
+    uint64_t sent_ms; /* when the operation was created, in milliseconds since 1970 */
 } bryc_operation;
 
 /*
@@ -112,8 +111,8 @@ typedef struct bryc_operation {
  * BRY_E_UNSURE: it is not known whether the operation is counted, or whether enough replicas have
  * it. Do not add it again: that would be another operation. bryc_counters_repeat() may be called
  * while its window lasts. After any other failure it is not counted, and bryc_error() says why:
- * BRY_E_RANGE also if the counters are in different parts, if one occurs twice, or if a sum would
- * overflow.
+ * BRY_E_RANGE also if the counters are in different parts or one occurs twice; BRY_E_OVERFLOW: a
+ * sum would overflow.
  */
 BRY_API bry_status bryc_counters_add(bryc_counters *table, const bryc_increment *increments,
                                      size_t n, bryc_added *added, bryc_operation *operation);
@@ -144,15 +143,15 @@ BRY_API bry_status bryc_counters_get(bryc_counters *table, const bryc_key *names
 
 /* The whole table, summed over its parts. */
 typedef struct bryc_counters_info {
-    uint64_t parts; /* of the table */
-    uint64_t counters; /* a hot one counts in each part where it is */
-    uint64_t ids; /* that are remembered */
-    uint64_t applied; /* increments */
-    uint64_t repeats; /* that were recognised */
-    uint64_t refused_full; /* operations, for lack of room */
-    uint64_t refused_overflow; /* operations whose sum would overflow */
-    uint64_t bytes; /* of memory */
-    double expected_lost; /* increments that were taken for repeats, expected */
+    uint64_t parts; /* number of parts */
+    uint64_t counters; /* number of counters; a hot one counts in each part that has it */
+    uint64_t ids; /* number of ids that are remembered */
+    uint64_t applied; /* increments that were applied */
+    uint64_t repeats; /* increments that were recognised as repeats */
+    uint64_t refused_full; /* operations refused for lack of room */
+    uint64_t refused_overflow; /* operations refused because a sum would overflow */
+    uint64_t bytes; /* memory of all parts */
+    double expected_lost; /* expected number of increments that were taken for repeats */
 } bryc_counters_info;
 
 /* bryc_counters_get_info() for a struct of `size` bytes (<bloomery/base.h>). */

@@ -47,7 +47,6 @@ bry_status bryc__reply_status(const char *text, size_t len)
         BRY_STATUS_LIST(WORD)
 #undef WORD
             {"OOM", BRY_E_NOMEM},
-        {"WRONGTYPE", BRY_E_MISMATCH},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         size_t n = strlen(known[i].word);
@@ -73,7 +72,8 @@ static bry_status open_client(bryc_client *client, const char *url, const bryc_o
     uint32_t node;
     client->process = getpid();
     if (!bryc__options_read(&options, sizeof options, given))
-        return bryc__fail(client, BRY_E_RANGE, "options of another version");
+        return bryc__fail(client, BRY_E_RANGE, "bryc_options: struct_size %zu is not supported",
+                          given->struct_size);
     const char *problem = bryc__url_read(url, &client->url);
     if (problem)
         return bryc__fail(client, BRY_E_RANGE, "%s", problem);
@@ -81,7 +81,7 @@ static bry_status open_client(bryc_client *client, const char *url, const bryc_o
         !set_if_missing(&client->url.password, options.password))
         return bryc__fail(client, BRY_E_NOMEM, "out of memory");
     if (client->url.user && !client->url.password)
-        return bryc__fail(client, BRY_E_RANGE, "there is a user, but no password");
+        return bryc__fail(client, BRY_E_RANGE, "a user without a password");
     client->connect_ms = options.connect_ms ? options.connect_ms : CONNECT_MS;
     client->reply_ms = options.reply_ms ? options.reply_ms : REPLY_MS;
     client->patience_ms = options.patience_ms ? options.patience_ms : PATIENCE_MS;
@@ -258,7 +258,7 @@ bry_status bryc_ask_node(bryc_client *client, uint32_t node, uint32_t flags, red
     bryc__request request = {.node = node, .flags = (uint16_t)(flags | BRYC_FIXED)};
     *reply = NULL;
     if (node >= client->count)
-        return bryc__fail(client, BRY_E_RANGE, "there is no node %u", node);
+        return bryc__fail(client, BRY_E_RANGE, "no node %u", node);
     va_list list;
     va_start(list, format);
     bry_status status = send_one(client, &request, reply, format, list);

@@ -24,14 +24,15 @@ typedef struct bryc__node {
     char *host;
     uint32_t port;
     uint32_t slots;
-    uint32_t replicas; /* that the cluster has for its slots */
+    uint32_t replicas; /* number of replicas that the cluster has for its slots */
     redisContext *link; /* NULL: not connected */
     void *whole_replies; /* hiredis' own functions, which make redisReply objects */
     bryc__flat flat;
     uint32_t *queue; /* numbers of requests, and ASKING and WAIT between them */
     size_t queued, capacity;
-    size_t sent, sent_bytes; /* entries sent, and bytes of the next one */
-    size_t answered; /* entries */
+    size_t sent; /* entries of the queue that were sent */
+    size_t sent_bytes; /* bytes that were sent of the entry after these */
+    size_t answered; /* entries of the queue that were answered */
     size_t confirmed; /* entries up to the last WAIT that was answered */
     bool waits; /* entries were added after the last WAIT */
     bool replaced; /* another server may have its address now */
@@ -42,7 +43,7 @@ typedef struct bryc__node {
 struct bryc_client {
     bryc__url url;
     uint32_t connect_ms, reply_ms, patience_ms;
-    pid_t process; /* that opened the connections */
+    pid_t process; /* the process that opened the connections */
     bool is_cluster;
     bool stale; /* the map of slots is known to be out of date */
     uint64_t refreshed_at;

@@ -396,7 +396,7 @@ static const char *node_read(bryc__exchange *self, uint32_t number)
             if (node->answered == node->sent) {
                 if (!self->flat)
                     freeReplyObject(reply);
-                return "a reply without a command";
+                return "unexpected reply";
             }
             take_reply(self, number, reply);
         }

@@ -112,13 +112,13 @@ static bry_status learn_row(bryc_client *client, const redisReply *row, const ch
         row->element[0]->type != REDIS_REPLY_INTEGER ||
         row->element[1]->type != REDIS_REPLY_INTEGER || row->element[0]->integer < 0 ||
         row->element[1]->integer >= BRYC_SLOTS)
-        return bryc__fail(client, BRY_E_BADDATA, "CLUSTER SLOTS: an unknown form of reply");
+        return bryc__fail(client, BRY_E_BADDATA, "CLUSTER SLOTS: unexpected reply type");
     for (size_t i = 2; i < row->elements; i++) {
         const redisReply *node = row->element[i];
         uint32_t number;
         if (node->type != REDIS_REPLY_ARRAY || node->elements < 2 ||
             node->element[1]->type != REDIS_REPLY_INTEGER)
-            return bryc__fail(client, BRY_E_BADDATA, "CLUSTER SLOTS: an unknown form of reply");
+            return bryc__fail(client, BRY_E_BADDATA, "CLUSTER SLOTS: unexpected reply type");
         const redisReply *host = node->element[0];
         bool named = host->type == REDIS_REPLY_STRING && host->len > 0 && host->str[0] != '?';
         bry_status status = bryc_node_find(client, named ? host->str : asked,
@@ -145,7 +145,7 @@ static bry_status learn_from_reply(bryc_client *client, const redisReply *reply,
         return bryc__fail(client, BRY_E_IO, "%s:%u: CLUSTER SLOTS: %s", client->nodes[asked]->host,
                           client->nodes[asked]->port, reply->str);
     if (reply->type != REDIS_REPLY_ARRAY)
-        return bryc__fail(client, BRY_E_BADDATA, "CLUSTER SLOTS: an unknown form of reply");
+        return bryc__fail(client, BRY_E_BADDATA, "CLUSTER SLOTS: unexpected reply type");
     uint32_t *owners = malloc(sizeof client->owners);
     if (!owners)
         return bryc__fail(client, BRY_E_NOMEM, "out of memory");

@@ -86,7 +86,7 @@ static const char *read_address(const char *text, size_t len, bryc__url *url)
         host_len = (size_t)(end - host);
         used = host_len + 2;
         if (used < len && text[used] != ':')
-            return "after the bracket a port is expected";
+            return "after the bracket only a port may follow";
     } else {
         const char *colon = memchr(text, ':', len);
         host_len = used = colon ? (size_t)(colon - text) : len;
@@ -94,7 +94,7 @@ static const char *read_address(const char *text, size_t len, bryc__url *url)
             return "an IPv6 address is written in brackets: redis://[::1]:6379";
     }
     if (host_len == 0)
-        return "there is no host";
+        return "missing host";
     url->port = 6379;
     if (used < len && (problem = read_port(text + used + 1, len - used - 1, &url->port)))
         return problem;

@@ -1,5 +1,5 @@
 /*
- * Counting once. Each try sends COUNTER.MINCRBY and, in the same write, WAIT; the exchange follows
+ * Counting once. Each try sends COUNTER.INCRBY and, in the same write, WAIT; the exchange follows
  * redirections and repeats what was lost, always the same bytes with the same id. What this file
  * adds is the meaning of the end:
  *
@@ -53,13 +53,14 @@ static bry_status common_part(const bryc_counters *table, const bryc_operation *
         bool hot = bryc__counter_is_hot(&table->record, increments[i].name);
         bryc_key id = {operation->id, strlen(operation->id)};
         if (hot && n > 1)
-            return bryc__fail(table->client, BRY_E_RANGE,
-                              "a hot counter is spread over all parts: add to it by itself");
+            return bryc__fail(
+                table->client, BRY_E_RANGE,
+                "a hot counter is spread over all parts; add to it in an operation of its own");
         /* By the whole id, which has no tag. */
         uint64_t its = bryc__part_of(table, hot ? id : increments[i].name);
         if (i > 0 && its != *part)
             return bryc__fail(table->client, BRY_E_RANGE,
-                              "these counters are in different parts of the table: give their "
+                              "these counters are in different parts of the table; give their "
                               "names the same {tag}");
         *part = its;
     }
@@ -77,7 +78,7 @@ static bool put_command(bryc__bytes *bytes, const char *key, size_t key_len,
                         const bryc_operation *operation, const bryc_increment *increments, size_t n)
 {
     bool done = bryc__put_count(bytes, 3 * (uint64_t)n + 4) &&
-                bryc__put_argument(bytes, "COUNTER.MINCRBY", 15) &&
+                bryc__put_argument(bytes, "COUNTER.INCRBY", 14) &&
                 bryc__put_argument(bytes, key, key_len);
     for (size_t i = 0; i < n && done; i++)
         done = bryc__put_argument(bytes, increments[i].name.bytes, increments[i].name.len) &&
@@ -102,7 +103,7 @@ static bry_status read_added(bryc_client *client, const redisReply *reply, size_
     }
     /* It was executed, whatever it means. */
     return valid ? BRY_OK
-                 : bryc__fail(client, BRY_E_UNSURE, "COUNTER.MINCRBY: an unknown form of reply");
+                 : bryc__fail(client, BRY_E_UNSURE, "COUNTER.INCRBY: unexpected reply type");
 }
 
 /* ---- trying -------------------------------------------------------------------------------- */
@@ -137,7 +138,7 @@ static bry_status stay_unsure(bryc_client *client, const bryc_operation *operati
 {
     char why[sizeof client->message];
     memcpy(why, client->message, sizeof why);
-    return bryc__fail(client, BRY_E_UNSURE, "it is unknown whether %s is counted: %.300s",
+    return bryc__fail(client, BRY_E_UNSURE, "operation %s may or may not be counted: %.300s",
                       operation->id, why);
 }
 
@@ -166,7 +167,8 @@ static bry_status count_once(bryc_counters *table, const bryc_operation *operati
         }
         freeReplyObject(reply);
         uncertain = true; /* a failover may lose it */
-        bryc__fail(client, BRY_E_UNSURE, "%u of %u replicas have it", confirmed, table->wait);
+        bryc__fail(client, BRY_E_UNSURE, "only %u of %u replicas confirmed it in time", confirmed,
+                   table->wait);
         if (bryc__now() + pause > deadline)
             return stay_unsure(client, operation);
         bryc__sleep(pause);
@@ -190,7 +192,7 @@ static bry_status run_operation(bryc_counters *table, const bryc_operation *oper
     if (made && first) {
         status = bryc__outbox_begin(&table->outbox, operation, increments, n);
         if (status != BRY_OK)
-            bryc__fail(table->client, status, "the outbox: %s", strerror(errno));
+            bryc__fail(table->client, status, "outbox: %s", strerror(errno));
     }
     if (status == BRY_OK) {
         status = count_once(table, operation, &bytes, bryc_slot(key, len), !first, n, added);
@@ -220,7 +222,7 @@ bry_status bryc_counters_add(bryc_counters *table, const bryc_increment *increme
     if (!names_differ(increments, n))
         return bryc__fail(table->client, BRY_E_RANGE, "a counter occurs twice in one operation");
     if (!new_operation(table, &made))
-        return bryc__fail(table->client, BRY_E_IO, "the system returned no random numbers");
+        return bryc__fail(table->client, BRY_E_IO, "getrandom: %s", strerror(errno));
     if (operation)
         *operation = made;
     return run_operation(table, &made, increments, n, true, added);

@@ -230,7 +230,7 @@ static const char *read_line_of(bryc__outbox *outbox, const char *line, bry_stat
     return "out of memory";
 }
 
-/* Reads the file, then writes anew what is not finished. What follows the last newline is
+/* Reads the file, then writes again what is not finished. What follows the last newline is
  * incomplete. */
 static const char *read_outbox(bryc__outbox *outbox, bry_status *status)
 {
@@ -273,7 +273,7 @@ const char *bryc__outbox_open(bryc__outbox *outbox, const char *path, bry_status
     if (outbox->file < 0)
         return "the outbox cannot be opened";
     const char *problem = flock(outbox->file, LOCK_EX | LOCK_NB) != 0
-                              ? "another process uses the outbox"
+                              ? "the outbox is in use by another process"
                               : read_outbox(outbox, status);
     if (problem)
         bryc__outbox_close(outbox);

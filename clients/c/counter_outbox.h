@@ -22,7 +22,7 @@ typedef struct bryc__begun {
 
 typedef struct bryc__outbox {
     int file; /* -1: none */
-    bryc__begun *begun; /* that are not finished */
+    bryc__begun *begun; /* operations that are not finished */
     size_t count, capacity;
 } bryc__outbox;
 

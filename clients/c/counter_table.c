@@ -33,13 +33,15 @@ static bry_status use_table(bryc_counters *table, const bryc_counters_use *given
     uint64_t horizon = table->record.window - table->record.skew;
     bry_status status;
     if (!bryc__options_read(&use, sizeof use, given))
-        return bryc__fail(table->client, BRY_E_RANGE, "bryc_counters_use of another version");
+        return bryc__fail(table->client, BRY_E_RANGE,
+                          "bryc_counters_use: struct_size %zu is not supported",
+                          given->struct_size);
     table->wait = use.no_wait ? 0 : use.replicas ? use.replicas : 1;
     table->wait_ms = use.wait_ms ? use.wait_ms : WAIT_MS;
     table->retry_ms = horizon / 2 < RETRY_MOST_MS ? (uint32_t)(horizon / 2) : RETRY_MOST_MS;
     if (use.retry_ms > horizon)
         return bryc__fail(table->client, BRY_E_RANGE,
-                          "retry_ms is longer than the table's window less its skew, %llu ms: a "
+                          "retry_ms is longer than the table's window less its skew (%llu ms); a "
                           "late retry would not be recognised",
                           (unsigned long long)horizon);
     if (use.retry_ms)
@@ -116,11 +118,11 @@ static bry_status read_counter_record(bryc_client *client, const char *name,
                                       const redisReply *reply, bryc__counter_record *record)
 {
     if (reply->type == REDIS_REPLY_NIL)
-        return bryc__fail(client, BRY_E_NOUNIT, "there is no table \"%s\"", name);
+        return bryc__fail(client, BRY_E_NOTFOUND, "table %s: not found", name);
     const char *problem = reply->type == REDIS_REPLY_STRING
                               ? bryc__counter_record_read(reply->str, record)
-                              : "an unknown form of reply";
-    return problem ? bryc__fail(client, BRY_E_VERSION, "table \"%s\": %s", name, problem) : BRY_OK;
+                              : "unexpected reply type";
+    return problem ? bryc__fail(client, BRY_E_VERSION, "table %s: %s", name, problem) : BRY_OK;
 }
 
 /* ---- all parts ----------------------------------------------------------------------------- */
@@ -190,7 +192,7 @@ static bry_status adopt_table(bryc_client *client, const char *name, const redis
     const char *differs = bryc__counter_record_differs(&record, planned, options);
     if (!differs)
         return new_table(client, name, &record, table);
-    bryc__fail(client, BRY_E_MISMATCH, "table \"%s\" exists with another %s: %.300s", name, differs,
+    bryc__fail(client, BRY_E_MISMATCH, "table %s: exists with another %s: %.300s", name, differs,
                record.text);
     bryc__counter_record_free(&record);
     return BRY_E_MISMATCH;
@@ -232,7 +234,9 @@ bry_status bryc_counters_create(bryc_client *client, const char *name,
     redisReply *reply = NULL;
     *table = NULL;
     if (!bryc__options_read(&read, sizeof read, given))
-        return bryc__fail(client, BRY_E_RANGE, "options of another version");
+        return bryc__fail(client, BRY_E_RANGE,
+                          "bryc_counters_options: struct_size %zu is not supported",
+                          given->struct_size);
     bry_status status = check_table_name(client, name);
     if (status == BRY_OK)
         status = ask_record(client, name, NULL, &reply);
@@ -302,8 +306,10 @@ static bry_status add_value(bryc_client *client, const bryc_command *command, in
     if (command->status != BRY_OK)
         return reply ? bryc__fail(client, command->status, "COUNTER.GET: %s", reply->str)
                      : command->status;
-    if (reply->type == REDIS_REPLY_INTEGER) {
-        *value += reply->integer;
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 1)
+        return bryc__fail(client, BRY_E_BADDATA, "COUNTER.GET: unexpected reply type");
+    if (reply->element[0]->type == REDIS_REPLY_INTEGER) {
+        *value += reply->element[0]->integer;
         *there = true;
     }
     return BRY_OK;

@@ -102,7 +102,7 @@ static const char *plan_numbers(const bryc_counters_options *options, uint32_t p
         return "window, skew, error, engine, parts or capacity are out of range";
     if (getrandom(random, sizeof random, 0) != sizeof random ||
         (!record->seed && getrandom(&record->seed, sizeof record->seed, 0) != sizeof record->seed))
-        return "the system returned no random numbers";
+        return "getrandom failed";
     record->seed += record->seed == 0;
     for (size_t i = 0; i < sizeof random; i++)
         snprintf(record->epoch + 2 * i, 3, "%02x", random[i]);
@@ -210,7 +210,7 @@ const char *bryc__counter_record_read(const char *text, bryc__counter_record *re
     static const char first[] = "bloomery-counters ";
     *record = (bryc__counter_record){0};
     if (strncmp(text, first, sizeof first - 1) != 0)
-        return "the key holds no record of counters";
+        return "the key is not the record of a table of counters";
     text += sizeof first - 1;
     record->text = strdup(text - (sizeof first - 1));
     if (record->text && text[0] == '1' && read_counter_fields(text + 1, record))

@@ -2,11 +2,12 @@
  * Many keys at once.
  *
  *   keys ── slab ──► sorted by slab ── at most 1000 fields ──► one command each ──► answers, in the
- *                                                                                  order of the keys
+ *                                                                                  order of the
+ *                                                                                  keys
  *
- * A call is divided into turns, which bound its memory. If a turn has several commands for one slab,
- * changes are sent in rounds, the second command of a slab after the first was answered: a key that
- * occurs twice must get its last value even if the cluster changes meanwhile.
+ * A call is divided into turns, which bound its memory. If a turn has several commands for one
+ * slab, changes are sent in rounds, the second command of a slab after the first was answered: a
+ * key that occurs twice must get its last value even if the cluster changes meanwhile.
  */
 #include "clients/c/cluster_map.h"
 
@@ -192,8 +193,14 @@ static bool cut_chunks(bryc__batch *batch)
 static const char *const command_names[] = {
     [ACTION_GET] = "MAP.GET",
     [ACTION_SET] = "MAP.INSERT",
-    [ACTION_UPDATE] = "MAP.UPDATE",
+    [ACTION_UPDATE] = "MAP.INSERT",
     [ACTION_DEL] = "MAP.REMOVE",
+};
+
+/* The option before FIELDS. MAP.GET has neither; ACTION_SET has those in bryc_map.options. */
+static const char *const command_options[] = {
+    [ACTION_UPDATE] = "XX",
+    [ACTION_DEL] = "DROPEMPTY",
 };
 
 static bool takes_values(action what)
@@ -201,25 +208,40 @@ static bool takes_values(action what)
     return what == ACTION_SET || what == ACTION_UPDATE;
 }
 
+/* Number of words that encode_options() writes. */
+static uint64_t option_words(action what)
+{
+    enum { CREATION = 11 }; /* CAPACITY n ERROR e ENGINE e RAW b SEED s FIELDS */
+    return what == ACTION_SET ? CREATION : what == ACTION_GET ? 0 : 2;
+}
+
+static bool encode_options(const bryc_map *map, action what, bryc__bytes *bytes)
+{
+    if (what == ACTION_GET)
+        return true;
+    if (what != ACTION_SET)
+        return bryc__put_argument(bytes, command_options[what], strlen(command_options[what])) &&
+               bryc__put_argument(bytes, "FIELDS", 6);
+    if (!bryc__reserve(bytes, map->options.len))
+        return false;
+    memcpy(bytes->at + bytes->len, map->options.at, map->options.len);
+    bytes->len += map->options.len;
+    return true;
+}
+
 static bool encode_chunk(const bryc_map *map, bryc__batch *batch, chunk *part)
 {
-    enum { OPTIONS = 11 }; /* CAPACITY n ERROR e ENGINE e RAW b SEED s FIELDS */
     bryc__bytes *bytes = &batch->bytes;
-    bool values = takes_values(batch->what), create = batch->what == ACTION_SET;
+    bool values = takes_values(batch->what);
     const char *name = command_names[batch->what];
     char key[BRYC__SLAB_KEY_MAX];
     size_t key_len = bryc_map_slab_key(map, part->slab, key, sizeof key);
     part->start = bytes->len;
-    if (!bryc__put_count(bytes,
-                         2 + (create ? OPTIONS : 0) + (uint64_t)part->count * (values ? 2 : 1)) ||
+    if (!bryc__put_count(bytes, 2 + option_words(batch->what) +
+                                    (uint64_t)part->count * (values ? 2 : 1)) ||
         !bryc__put_argument(bytes, name, strlen(name)) ||
-        !bryc__put_argument(bytes, key, key_len) ||
-        (create && !bryc__reserve(bytes, map->options.len)))
+        !bryc__put_argument(bytes, key, key_len) || !encode_options(map, batch->what, bytes))
         return false;
-    if (create) {
-        memcpy(bytes->at + bytes->len, map->options.at, map->options.len);
-        bytes->len += map->options.len;
-    }
     for (uint32_t i = 0; i < part->count; i++) {
         uint32_t field = batch->order[part->first + i];
         if (!bryc__put_argument(bytes, batch->keys[field].bytes, batch->keys[field].len) ||
@@ -248,14 +270,26 @@ static bool encode_chunks(const bryc_map *map, bryc__batch *batch)
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
-static void chunk_failed(bryc__batch *batch, const char *text, size_t len)
+/* Keeps the first failure of the batch. */
+static void fail_batch(bryc__batch *batch, bry_status status, const char *text, size_t len)
 {
-    bry_status status = bryc__reply_status(text, len);
     if (batch->status != BRY_OK)
         return;
     batch->status = status;
     bryc__fail(batch->client, status, "%s: %.*s", command_names[batch->what],
                (int)(len < 400 ? len : 400), text);
+}
+
+/* The server has returned an error. */
+static void chunk_failed(bryc__batch *batch, const char *text, size_t len)
+{
+    fail_batch(batch, bryc__reply_status(text, len), text, len);
+}
+
+/* The server has returned something that this command does not return. */
+static void chunk_malformed(bryc__batch *batch, const char *problem)
+{
+    fail_batch(batch, BRY_E_BADDATA, problem, strlen(problem));
 }
 
 /* The answer in one element of a reply. */
@@ -279,7 +313,7 @@ static bry_answer answer_of(bryc__batch *batch, const bryc__flat *flat, const br
     if (item->type == REDIS_REPLY_ERROR)
         chunk_failed(batch, text, item->len);
     else
-        chunk_failed(batch, "BADDATA a slab holds byte strings", 33);
+        chunk_malformed(batch, "a slab has byte strings instead of integers");
     return BRYC_UNKNOWN;
 }
 
@@ -295,7 +329,7 @@ static void deliver_chunk(void *context, uint32_t request, void *reply)
     }
     if (top->type != REDIS_REPLY_ARRAY || top->number != part->count ||
         flat->count != 1 + (size_t)part->count) {
-        chunk_failed(batch, "BADDATA an unknown form of reply", 32);
+        chunk_malformed(batch, "unexpected reply type");
         return;
     }
     for (uint32_t i = 0; i < part->count; i++) {
@@ -357,7 +391,7 @@ static bry_status run_turn(bryc_map *map, bryc__batch *batch, const bry_map_valu
     return batch->status;
 }
 
-/* A turn, and once more if the map was created anew meanwhile. */
+/* A turn, and once more if the map was created again meanwhile. */
 static bry_status take_turn(bryc_map *map, bryc__batch *batch, const bry_map_value *values)
 {
     bry_status status = run_turn(map, batch, values);
@@ -449,7 +483,7 @@ static bry_status fill_values(bryc_map *map, bryc__batch *batch, bry_map_value *
         if (codes && number >= map->codes.count) {
             if (map->record.engine != BRY_ENGINE_KBF)
                 return bryc__fail(map->client, BRY_E_BADDATA,
-                                  "a slab has code %llu, which is not in the list of values",
+                                  "a slab has code %llu, which the list of values lacks",
                                   (unsigned long long)number);
             batch->answers[i] = BRY_ABSENT;
         } else if (values) {

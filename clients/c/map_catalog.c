@@ -78,11 +78,11 @@ static bry_status parse_record(bryc_client *client, const char *name, const redi
                                bryc__record *record)
 {
     if (reply->type == REDIS_REPLY_NIL)
-        return bryc__fail(client, BRY_E_NOUNIT, "there is no map \"%s\"", name);
+        return bryc__fail(client, BRY_E_NOTFOUND, "map %s: not found", name);
     const char *problem = reply->type == REDIS_REPLY_STRING
                               ? bryc__record_read(reply->str, reply->len, record)
-                              : "an unknown form of reply";
-    return problem ? bryc__fail(client, BRY_E_VERSION, "map \"%s\": %s", name, problem) : BRY_OK;
+                              : "unexpected reply type";
+    return problem ? bryc__fail(client, BRY_E_VERSION, "map %s: %s", name, problem) : BRY_OK;
 }
 
 static bry_status read_record(bryc_client *client, const char *name, bryc__record *record)
@@ -150,7 +150,7 @@ static bry_status place_record(bryc_client *client, const char *name,
         const char *differs =
             status == BRY_OK ? bryc__record_differs(record, options, text, sizeof text) : NULL;
         if (differs)
-            status = bryc__fail(client, BRY_E_MISMATCH, "map \"%s\" exists with %s", name, differs);
+            status = bryc__fail(client, BRY_E_MISMATCH, "map %s: exists with %s", name, differs);
     }
     freeReplyObject(reply);
     return status;
@@ -163,7 +163,8 @@ bry_status bryc_map_create(bryc_client *client, const char *name, const bryc_map
     bryc__record record = {0};
     *map = NULL;
     if (!bryc__options_read(&options, sizeof options, given))
-        return bryc__fail(client, BRY_E_RANGE, "options of another version");
+        return bryc__fail(client, BRY_E_RANGE, "bryc_map_options: struct_size %zu is not supported",
+                          given->struct_size);
     bry_status status = check_name(client, name);
     if (status != BRY_OK)
         return status;
@@ -315,7 +316,7 @@ static bry_status scan_node(bryc_client *client, uint32_t node, name_list *list)
         const redisReply *keys =
             reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 ? reply->element[1] : NULL;
         if (!keys)
-            status = bryc__fail(client, BRY_E_BADDATA, "SCAN: an unknown form of reply");
+            status = bryc__fail(client, BRY_E_BADDATA, "SCAN: unexpected reply type");
         else
             snprintf(cursor, sizeof cursor, "%s", reply->element[0]->str);
         for (size_t i = 0; keys && i < keys->elements && status == BRY_OK; i++)
@@ -351,7 +352,7 @@ bry_status bryc_map_list(bryc_client *client,
         status = read_record(client, list.names[i], &record);
         if (status == BRY_OK || record.text[0])
             each(opaque, list.names[i], record.text);
-        if (status == BRY_E_NOUNIT || status == BRY_E_VERSION)
+        if (status == BRY_E_NOTFOUND || status == BRY_E_VERSION)
             status = BRY_OK; /* deleted meanwhile, or not ours */
     }
     free(list.names);

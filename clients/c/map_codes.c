@@ -144,7 +144,8 @@ static bry_status replicas_of(bryc_map *map, uint32_t node, uint32_t *wanted)
         return status;
     *wanted = 0;
     if (reply->type == REDIS_REPLY_STRING && !strstr(reply->str, "role:master"))
-        status = bryc__fail(map->client, BRY_E_IO, "the node of the values became a replica");
+        status =
+            bryc__fail(map->client, BRY_E_IO, "the node with the list of values became a replica");
     for (const char *at = reply->type == REDIS_REPLY_STRING ? reply->str : "";
          (at = strstr(at, "state=online")); at++)
         ++*wanted;
@@ -204,12 +205,12 @@ static bry_status write_confirmed(bryc_map *map, uint32_t node, const bryc__byte
     return confirmed >= wanted
                ? BRY_OK
                : bryc__fail(map->client, BRY_E_IO,
-                            "%u of %u replicas confirmed the list of values in time", confirmed,
-                            wanted);
+                            "only %u of %u replicas confirmed the list of values in time",
+                            confirmed, wanted);
 }
 
 /* An empty list is a new one only if no slab has pairs. If its node failed over while its slot was
- * moving, it may seem to be missing, and must not begin anew. */
+ * moving, it may seem to be missing, and must not start over. */
 static bry_status check_new_list(bryc_map *map)
 {
     char key[BRYC__SLAB_KEY_MAX];
@@ -221,17 +222,18 @@ static bry_status check_new_list(bryc_map *map)
         status = bryc_ask_key(map->client, key, key_len, 0, &reply, "LLEN %b", key, key_len);
     if (reply && reply->type == REDIS_REPLY_INTEGER && reply->integer == 0)
         status = bryc__fail(map->client, BRY_E_BADDATA,
-                            "the list %.*s is missing, though slabs have values: see bloomery "
-                            "balance --repair",
+                            "%.*s: the list of values is missing, but slabs have values; see "
+                            "bloomery cluster balance --repair",
                             (int)key_len, key);
     else if (reply)
-        status = bryc__fail(map->client, BRY_E_IO, "the list of values was empty a moment ago");
+        status = bryc__fail(map->client, BRY_E_IO, "concurrent creation of %.*s; retry",
+                            (int)key_len, key);
     freeReplyObject(reply);
     return status;
 }
 
-/* Appends these values to the *end entries of the list; without values, writes the first entry again.
- * *end is the length of the list that is confirmed then. */
+/* Appends these values to the *end entries of the list; without values, writes the first entry
+ * again. *end is the length of the list that is confirmed then. */
 static bry_status push_values(bryc_map *map, uint32_t node, const bry_map_value *first,
                               const bry_map_value **missing, size_t n, size_t *end)
 {
@@ -253,7 +255,7 @@ static bry_status push_values(bryc_map *map, uint32_t node, const bry_map_value 
     if (status == BRY_OK && n && reply) {
         if ((size_t)reply->integer < *end + n)
             status = bryc__fail(map->client, BRY_E_BADDATA,
-                                "the list %.*s has %lld entries, %zu were read before",
+                                "%.*s: the list of values has %lld entries, but had %zu before",
                                 (int)key_len, key, reply->integer, *end);
         *end = (size_t)reply->integer;
     }
@@ -280,9 +282,8 @@ static bry_status give_codes(bryc_map *map, const bry_map_value **wanted, size_t
     size_t end = start + rest.count;
     if (status == BRY_OK && end + count > most)
         status = bryc__fail(map->client, BRY_E_FULL,
-                            "the map has used %zu of its %zu codes for values, and %zu more are "
-                            "needed",
-                            end, most, count);
+                            "the map has %zu values of at most %zu, and %zu more are needed", end,
+                            most, count);
     if (status == BRY_OK && end == 0)
         status = check_new_list(map);
     if (status == BRY_OK)
@@ -329,7 +330,7 @@ bry_status bryc__codes_for(bryc_map *map, const bry_map_value *values, size_t n,
             bryc_refresh(map->client);
         } else if (bryc__code_find(&map->codes, values[had].bytes, values[had].len) == UINT32_MAX &&
                    ++tries >= TRIES) {
-            return bryc__fail(map->client, BRY_E_IO, "the list of values keeps changing");
+            return bryc__fail(map->client, BRY_E_IO, "the list of values keeps changing; retry");
         }
     }
     return BRY_OK;

@@ -94,7 +94,7 @@ const char *bryc__record_new_epoch(bryc__record *record)
 {
     unsigned char random[8];
     if (getrandom(random, sizeof random, 0) != sizeof random)
-        return "the system returned no random numbers";
+        return "getrandom failed";
     for (size_t i = 0; i < sizeof random; i++)
         snprintf(record->epoch + 2 * i, 3, "%02x", random[i]);
     record_write(record);
@@ -122,10 +122,10 @@ const char *bryc__record_plan(const bryc_map_options *options, uint32_t primarie
     if (record->slabs == 0)
         record->slabs = plan_slab_count(record, primaries);
     if (record->slabs > SLABS_MOST)
-        return "there are more than 2^24 slabs";
+        return "more than 2^24 slabs";
     if (getrandom(record->secret, sizeof record->secret, 0) != sizeof record->secret ||
         (!record->seed && getrandom(&record->seed, sizeof record->seed, 0) != sizeof record->seed))
-        return "the system returned no random numbers";
+        return "getrandom failed";
     record->seed += record->seed == 0;
     bry_map_options slab = bryc__record_slab(record);
     bry_map_shape shape;
@@ -217,7 +217,7 @@ const char *bryc__record_read(const char *text, size_t len, bryc__record *record
     char copy[BRYC__RECORD_MAX], *rest, *word;
     *record = (bryc__record){0};
     if (len >= sizeof copy || len < sizeof first || strncmp(text, first, sizeof first - 1) != 0)
-        return "the key holds no record of a map";
+        return "the key is not the record of a map";
     memcpy(copy, text, len);
     copy[len] = '\0';
     memcpy(record->text, copy, len + 1);

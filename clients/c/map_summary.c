@@ -40,10 +40,10 @@ static void add_field(summary *sum, const char *name, const redisReply *reply, d
     } totals[] = {
         {"refused_unsure", &stats->refused_unsure},
         {"refused_full", &stats->refused_full},
-        {"ghosts", &stats->ghosts},
+        {"ghosts", &stats->kbf.ghosts},
         {"queries", &sum->info.queries},
         {"bytes", &stats->bytes},
-        {"bytes_keys", &stats->bytes_main},
+        {"bytes_keys", &stats->bytes_keys},
     };
     double number = number_of(reply);
     for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++)
@@ -56,12 +56,12 @@ static void add_field(summary *sum, const char *name, const redisReply *reply, d
         stats->tables = (uint32_t)number;
     } else if (strcmp(name, "load") == 0) {
         sum->load += number;
-    } else if (strcmp(name, "promised_false_positive") == 0) {
-        raise_to(&stats->promised.false_positive, number);
-    } else if (strcmp(name, "promised_false_negative") == 0) {
-        raise_to(&stats->promised.false_negative, number);
-    } else if (strcmp(name, "promised_incorrect") == 0) {
-        raise_to(&stats->promised.incorrect, number);
+    } else if (strcmp(name, "planned_false_positive") == 0) {
+        raise_to(&stats->planned.false_positive, number);
+    } else if (strcmp(name, "planned_false_negative") == 0) {
+        raise_to(&stats->planned.false_negative, number);
+    } else if (strcmp(name, "planned_incorrect") == 0) {
+        raise_to(&stats->planned.incorrect, number);
     } else if (strcmp(name, "estimated_false_positive") == 0) {
         sum->absent += number;
     } else if (strcmp(name, "estimated_false_negative") == 0) {
@@ -84,7 +84,7 @@ static bry_status add_slabs(void *context, bryc_command *commands, size_t n)
             continue;
         if (reply->type != REDIS_REPLY_ARRAY)
             return bryc__fail(sum->client, BRY_E_IO, "MAP.INFO: %s",
-                              reply->str ? reply->str : "an unknown form of reply");
+                              reply->str ? reply->str : "unexpected reply type");
         sum->info.slabs_used++;
         for (size_t j = 0; j + 1 < reply->elements; j += 2)
             if (reply->element[j]->str)
@@ -109,8 +109,8 @@ static bry_status add_values(bryc_map *map, bry_map_stats *stats)
     status = bryc_ask_key(map->client, key, len, 0, &reply, "MEMORY USAGE %b", key, len);
     if (status != BRY_OK)
         return status;
-    stats->bytes_dictionary = (uint64_t)number_of(reply);
-    stats->bytes += stats->bytes_dictionary;
+    stats->bytes_values = (uint64_t)number_of(reply);
+    stats->bytes += stats->bytes_values;
     freeReplyObject(reply);
     return BRY_OK;
 }
@@ -124,7 +124,7 @@ static void summary_begin(summary *sum, const bryc_map *map)
     sum->stats.capacity = map->record.capacity;
     sum->stats.tables = 1;
     if (bry_map_plan(&slab, &shape) == BRY_OK)
-        sum->stats.promised = shape.errors;
+        sum->stats.planned = shape.errors;
 }
 
 static void summary_end(summary *sum, double slabs)

@@ -12,7 +12,7 @@ bry_status bryc_map_prepare(bryc_client *client, const char *name, const char *r
                             bryc_map **map, const char **problem)
 {
     bryc__record read;
-    const char *why = bryc__name_is_valid(name) ? NULL : "an invalid name";
+    const char *why = bryc__name_is_valid(name) ? NULL : "invalid name";
     bry_status status = why ? BRY_E_RANGE : BRY_E_VERSION;
     *map = NULL;
     if (!why)
@@ -81,7 +81,7 @@ bry_status bryc_map_publish(bryc_map *map, bool replace)
     bool taken =
         status == BRY_OK && reply->type == REDIS_REPLY_STRING && strcmp(reply->str, text) != 0;
     if (taken && !replace)
-        status = bryc__fail(map->client, BRY_E_MISMATCH, "there is a map \"%s\"", map->name);
+        status = bryc__fail(map->client, BRY_E_MISMATCH, "map %s: exists already", map->name);
     else if (taken && !bryc__record_read(reply->str, reply->len, &old))
         status = bryc__map_new(map->client, map->name, &old, &before);
     freeReplyObject(reply);
@@ -115,7 +115,7 @@ bry_status bryc_map_fetch_slab(bryc_map *map, uint64_t slab, const bry_sink *sin
     if (*there) {
         status = bryc__payload_read(reply->str, reply->len, sink);
         if (status == BRY_E_BADDATA)
-            bryc__fail(map->client, status, "%s: DUMP returned an unknown form", key);
+            bryc__fail(map->client, status, "%s: DUMP: unexpected payload", key);
         else if (status != BRY_OK)
             bryc__fail(map->client, status, "%s: %s", key, bry_status_text(status));
     }

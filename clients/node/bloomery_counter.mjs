@@ -268,7 +268,7 @@ export class Table {
 
   async untilCounted(operation, first) {
     const key = this.keyOf(operation);
-    const words = ["COUNTER.MINCRBY", key,
+    const words = ["COUNTER.INCRBY", key,
       ...operation.pairs.flatMap(([name, delta]) => [name, delta, operation.id]),
       "SENT", operation.sent];
     const end = Date.now() + this.retryFor;
@@ -322,7 +322,7 @@ export class Table {
     });
     const values = new Array(names.length).fill(null);
     const replies = await this.nodes.run([...groups].map(([key, group]) =>
-      ["COUNTER.MGET", key, ...group.map((i) => wanted[i])]));
+      ["COUNTER.GET", key, ...group.map((i) => wanted[i])]));
     [...groups.values()].forEach((group, at) => {
       if (replies[at] instanceof Error) throw new CounterError(replies[at].message);
       group.forEach((i, j) => {

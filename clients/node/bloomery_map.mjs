@@ -138,12 +138,12 @@ class Codes {
     return texts.map((text) => this.codeOf.get(text));
   }
 
-  /** Adds to a list of `end` entries; returns its length. A list must never begin anew: if its node
+  /** Adds to a list of `end` entries; returns its length. A list must never start over: if its node
    *  failed over while its slot was moving, it may seem to be missing. */
   async push(values, end, confirm) {
     if (end === 0 && await this.hasSlabs() && await this.ask(["LLEN", this.key]) === 0) {
       throw new MapError(`the list ${this.key} is missing, though slabs have values: ` +
-        "see bloomery balance --repair");
+        "see bloomery cluster balance --repair");
     }
     const length = await this.ask([end ? "RPUSHX" : "RPUSH", this.key, ...values], confirm);
     if (length < end + values.length) {
@@ -224,27 +224,38 @@ class BloomeryMap {
     const changed = recordText(record) !== recordText(this.record);
     // Engine kbf may have shown us a code by error.
     if (changed || record.engine === "kbf") this.adopt(record);
+    this.dropped = false; // and created again, by whomever
     this.readAt = Date.now();
     return changed;
   }
 
   /** Runs a command on many fields: keys, or keys and values. */
-  async many(command, keys, values, wait) {
-    if (Date.now() - this.readAt > REREAD) await this.reread();
+  async many(verb, keys, values, wait) {
+    if (this.dropped || Date.now() - this.readAt > REREAD) await this.reread();
     const answers = [];
     for (let start = 0; start < keys.length; start += CHUNK) {
       const part = [keys.slice(start, start + CHUNK), values?.slice(start, start + CHUNK)];
       try {
-        answers.push(...await this.chunk(command, ...part, wait));
+        answers.push(...await this.chunk(verb, ...part, wait));
       } catch (error) {
         if (!(error instanceof Mismatch) || !await this.reread()) throw error;
-        answers.push(...await this.chunk(command, ...part, wait));
+        answers.push(...await this.chunk(verb, ...part, wait));
       }
     }
     return answers;
   }
 
-  async chunk(command, keys, values, wait) {
+  /** The command and its words before the fields. */
+  commandOf(verb) {
+    switch (verb) {
+      case "set": return ["MAP.INSERT", ...slabOptions(this.record), "FIELDS"];
+      case "update": return ["MAP.INSERT", "XX", "FIELDS"];
+      case "delete": return ["MAP.REMOVE", "DROPEMPTY", "FIELDS"];
+      default: return ["MAP.GET"];
+    }
+  }
+
+  async chunk(verb, keys, values, wait) {
     const fields = keys.map(bytesOf);
     const words = values && await this.encoded(values);
     const groups = new Map();
@@ -253,7 +264,7 @@ class BloomeryMap {
       if (!groups.has(slab)) groups.set(slab, []);
       groups.get(slab).push(i);
     });
-    const options = command === "MAP.INSERT" ? [...slabOptions(this.record), "FIELDS"] : [];
+    const [command, ...options] = this.commandOf(verb);
     const commands = [...groups].map(([slab, group]) => [command, this.slab(slab), ...options,
       ...group.flatMap((i) => (words ? [fields[i], words[i]] : [fields[i]]))]);
     const answers = new Array(keys.length);
@@ -287,26 +298,26 @@ class BloomeryMap {
     return this.codes.codesFor(bytes);
   }
 
-  async change(command, pairs, wait) {
+  async change(verb, pairs, wait) {
     const all = [...pairs];
-    const answers = await this.many(command, all.map(([key]) => key), all.map(([, value]) => value), wait);
+    const answers = await this.many(verb, all.map(([key]) => key), all.map(([, value]) => value), wait);
     return answers.map((answer) => (answer === UNSURE ? UNSURE : answer === 1));
   }
 
   /** Sets pairs: a Map, or an iterable of [key, value]. Returns true for each new key, false for the
    *  others, UNSURE for those that stay as they were. wait: number of replicas that must confirm. */
   setMany(pairs, { wait = 0 } = {}) {
-    return this.change("MAP.INSERT", pairs, wait);
+    return this.change("set", pairs, wait);
   }
 
   /** Sets the values of keys that exist. Returns true for each of them. */
   updateMany(pairs, { wait = 0 } = {}) {
-    return this.change("MAP.UPDATE", pairs, wait);
+    return this.change("update", pairs, wait);
   }
 
   /** Returns the value, null or UNSURE for each key. */
   async getMany(keys) {
-    const found = await this.many("MAP.GET", [...keys]);
+    const found = await this.many("get", [...keys]);
     if (!this.codes) return found;
     const values = await this.codes.valuesOf(found.filter((code) => typeof code === "number"));
     let at = 0;
@@ -322,7 +333,7 @@ class BloomeryMap {
 
   /** Deletes keys. Returns true for each that existed. */
   async deleteMany(keys, { wait = 0 } = {}) {
-    const answers = await this.many("MAP.REMOVE", [...keys], null, wait);
+    const answers = await this.many("delete", [...keys], null, wait);
     return answers.map((answer) => (answer === UNSURE ? UNSURE : answer === 1));
   }
 
@@ -370,6 +381,8 @@ class BloomeryMap {
 
   /** Deletes the map: its record first, then its slabs and values. */
   async drop() {
+    if (this.dropped) await this.reread();
+    this.dropped = true;
     const keys = Array.from({ length: this.record.slabs }, (_, i) => this.slab(i));
     if (this.codes) keys.push(this.codes.key);
     const commands = [["DEL", `{${this.name}}:map`], ...keys.map((key) => ["UNLINK", key])];

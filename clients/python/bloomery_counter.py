@@ -119,7 +119,7 @@ class Record(bloomery_nodes.Record):
 
 
 def _bytes(name):
-    return name.encode() if isinstance(name, str) else bytes(name)
+    return bloomery_nodes.to_bytes(name, "a name")
 
 
 def _tag(name):
@@ -314,7 +314,7 @@ class Table:
 
     def _command(self, key, operation):
         triples = [word for name, delta in operation.pairs for word in (name, delta, operation.id)]
-        return ("COUNTER.MINCRBY", key, *triples, "SENT", operation.sent)
+        return ("COUNTER.INCRBY", key, *triples, "SENT", operation.sent)
 
     def _added(self, reply):
         return [Added(value, applied == 1) for value, applied in reply]
@@ -358,7 +358,7 @@ class Table:
             for key in [f"{{{self.name}:{p}}}:{self.record.epoch}" for p in every] or \
                     [self._part(_tag(name))]:
                 groups[key].append(i)
-        commands = [("COUNTER.MGET", key, *(names[i] for i in group))
+        commands = [("COUNTER.GET", key, *(names[i] for i in group))
                     for key, group in groups.items()]
         values = [None] * len(names)
         for group, reply in zip(groups.values(), self.nodes.run(commands)):

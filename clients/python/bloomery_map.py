@@ -152,11 +152,11 @@ class Codes:
         return [self.code_of[value] for value in values]
 
     def _push(self, values, end, need):
-        """Adds to a list of `end` entries; returns its length. A list must never begin anew: if
+        """Adds to a list of `end` entries; returns its length. A list must never start over: if
         its node failed over while its slot was moving, it may seem to be missing."""
         if end == 0 and self.has_slabs() and self._ask("LLEN", self.key) == 0:
             raise MapError(f"the list {self.key} is missing, though slabs have values: "
-                           "see bloomery balance --repair")
+                           "see bloomery cluster balance --repair")
         length = self._ask("RPUSHX" if end else "RPUSH", self.key, *values, wait=need)
         if length < end + len(values):
             raise MapError(f"the list {self.key} has {length} entries, {end} were read before")
@@ -189,7 +189,7 @@ class Map:
     """A map that exists. create() and open() return one. It may be used by several threads."""
 
     def __init__(self, nodes, name, record):
-        self.nodes, self.name = nodes, name
+        self.nodes, self.name, self._dropped = nodes, name, False
         self._adopt(record)
 
     def _adopt(self, record):
@@ -208,35 +208,43 @@ class Map:
     def _reread(self):
         """Reads the record again; true if it has changed."""
         record = _read_record(self.nodes, self.name)
+        self._dropped = False  # and created again, by whomever
         changed = record != self.record
         if changed or self.record.engine == "kbf":  # which may have shown us a code by error
             self._adopt(record)
         self.read_at = time.monotonic()
         return changed
 
-    def _many(self, command, fields, wait=0):
+    def _command(self, verb):
+        """(command, its words before the fields)."""
+        return {"get": ("MAP.GET", ()),
+                "set": ("MAP.INSERT", (*self.record.slab_options(), "FIELDS")),
+                "update": ("MAP.INSERT", ("XX", "FIELDS")),
+                "delete": ("MAP.REMOVE", ("DROPEMPTY", "FIELDS"))}[verb]
+
+    def _many(self, verb, fields, wait=0):
         """Runs a command on many fields, a list of (key, arguments after it …). Returns an answer
         for each, in order."""
-        if time.monotonic() - self.read_at > REREAD:
+        if self._dropped or time.monotonic() - self.read_at > REREAD:
             self._reread()
         answers = []
         for start in range(0, len(fields), CHUNK):
             chunk = fields[start:start + CHUNK]
             try:
-                answers += self._chunk(command, chunk, wait)
+                answers += self._chunk(verb, chunk, wait)
             except Mismatch:
                 if not self._reread():
                     raise
-                answers += self._chunk(command, chunk, wait)
+                answers += self._chunk(verb, chunk, wait)
         return answers
 
-    def _chunk(self, command, fields, wait):
-        keys = [key.encode() if isinstance(key, str) else bytes(key) for key, *_ in fields]
+    def _chunk(self, verb, fields, wait):
+        keys = [bloomery_nodes.to_bytes(key, "a key") for key, *_ in fields]
         more = self._encoded([rest for _, *rest in fields])
         groups = collections.defaultdict(list)
         for i, key in enumerate(keys):
             groups[self._slab_of(key)].append(i)
-        options = (*self.record.slab_options(), "FIELDS") if command == "MAP.INSERT" else ()
+        command, options = self._command(verb)
         commands = [(command, self._slab(slab), *options,
                      *(word for i in group for word in (keys[i], *more[i])))
                     for slab, group in groups.items()]
@@ -258,13 +266,20 @@ class Map:
             return values
         if self._codes is None:
             for (value,) in values:
-                if not isinstance(value, int) or not 0 <= value < 1 << self.record.bits:
+                if type(value) is bool or not isinstance(value, int) or \
+                        not 0 <= value < 1 << self.record.bits:
                     raise ValueError(f"{value!r} is not an integer of {self.record.bits} bits")
             return values
-        raw = [value.encode() if isinstance(value, str) else bytes(value) for (value,) in values]
+        raw = [bloomery_nodes.to_bytes(value, "a value of this map") for (value,) in values]
         if any(len(value) > VALUE_MAX for value in raw):
             raise ValueError(f"a value has more than {VALUE_MAX} bytes")
         return [(code,) for code in self._codes.codes_for(raw)]
+
+    @staticmethod
+    def _keys(keys):
+        if isinstance(keys, (str, bytes)):
+            raise TypeError("expected several keys, not one")
+        return [(key,) for key in keys]
 
     @staticmethod
     def _pairs(pairs):
@@ -278,11 +293,11 @@ class Map:
         """Sets pairs, given as a dict or as an iterable of (key, value). Returns a list: True for
         each new key, False for the others, UNSURE for those that stay as they were. wait: number
         of replicas that must confirm, else NotConfirmed."""
-        return self._truths(self._many("MAP.INSERT", self._pairs(pairs), wait))
+        return self._truths(self._many("set", self._pairs(pairs), wait))
 
     def get_many(self, keys):
         """Returns a list with the value, None or UNSURE for each key."""
-        found = self._many("MAP.GET", [(key,) for key in keys])
+        found = self._many("get", self._keys(keys))
         if self._codes is None:
             return found
         there = [i for i, code in enumerate(found) if code is not None and code is not UNSURE]
@@ -295,11 +310,11 @@ class Map:
 
     def update_many(self, pairs, wait=0):
         """Sets the values of keys that exist. Returns True for each of them."""
-        return self._truths(self._many("MAP.UPDATE", self._pairs(pairs), wait))
+        return self._truths(self._many("update", self._pairs(pairs), wait))
 
     def delete_many(self, keys, wait=0):
         """Deletes keys. Returns True for each that existed."""
-        return self._truths(self._many("MAP.REMOVE", [(key,) for key in keys], wait))
+        return self._truths(self._many("delete", self._keys(keys), wait))
 
     def set(self, key, value, wait=0):
         return self.set_many([(key, value)], wait)[0]
@@ -315,6 +330,8 @@ class Map:
 
     def info(self):
         """What the whole map holds: a dict."""
+        if self._dropped:
+            self._reread()
         total = dataclasses.asdict(self.record) | {"name": self.name, "slabs_used": 0}
         sums = dict.fromkeys(("items", "bytes", "queries", "refused_unsure"), 0)
         worst = {}
@@ -331,17 +348,21 @@ class Map:
                 for field in sums:
                     sums[field] += int(slab.get(field, 0))
                 for field in slab:
-                    if field.startswith(("promised_", "estimated_")):
+                    if field.startswith(("planned_", "estimated_")):
                         worst[field] = max(worst.get(field, 0.0), float(slab[field]))
         if self._codes is not None:
             total["different_values"] = self.nodes.run([("LLEN", self._codes.key)])[0]
         return total | sums | worst
 
     def drop(self):
-        """Deletes the map: its record first, then its slabs and values."""
+        """Deletes the map: its record first, then its slabs and values. Afterwards every call
+        raises Missing, unless a map of this name was created again."""
+        if self._dropped:
+            self._reread()
         keys = [self._slab(i) for i in range(self.record.slabs)]
         if self._codes is not None:
             keys.append(self._codes.key)
+        self._dropped = True
         self.nodes.run([("DEL", f"{{{self.name}}}:map")])
         for start in range(0, len(keys), CHUNK):
             for reply in self.nodes.run([("UNLINK", key) for key in keys[start:start + CHUNK]]):

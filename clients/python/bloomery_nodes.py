@@ -36,6 +36,15 @@ class NotConfirmed(BloomeryError):
     """Fewer replicas than wanted have confirmed a write in time."""
 
 
+def to_bytes(value, what):
+    """The bytes of a key, value or name. Numbers are refused: bytes(5) would be five zeros."""
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    raise TypeError(f"{what} is str or bytes, not {type(value).__name__}")
+
+
 class Record:
     """The base of records, which are dataclasses: one line of text, FIRST and then name=value for
     each field, in order."""

@@ -10,28 +10,39 @@
  *    code. The result of a question (absent, present, unsure) is a bry_answer. A function that
  *    cannot fail returns its answer directly.
  *  - A call that fails leaves its object unchanged and writes nothing through its output pointers.
- *    (The one exception is bry_load, which reports what is wrong with the data.)
+ *    There are four exceptions. A load that fails sets `problem` and `offset` of bry_load, and
+ *    leaves in its note what was read of it. Stats count what was refused. bry_map_sweep() and
+ *    bry_index_step() work in portions, and keep those that are complete. bry_counters_apply() and
+ *    bry_counters_apply_n() move the time when they return BRY_E_FULL, so that ids expire, and a
+ *    table whose log cannot be written (BRY_E_IO) takes no more changes.
+ *  - Absent. A call that answers BRY_ABSENT or BRY_UNSURE writes no value: *value is set only with
+ *    BRY_PRESENT.
+ *  - Clear. bry_…_clear() leaves an object as it was created, with the same options and the same
+ *    seed. Counts in the stats start again at 0. Only the time of a window or a table of counters
+ *    stays.
  *  - Options are structs with an initializer (BRY_…_OPTIONS). Zero in a field means the default,
  *    which is documented at the field. A NULL pointer to options means all defaults.
  *  - Structs grow. Options, shapes and statistics may get further fields in later versions, always
  *    at their end. The library knows the size that the caller was compiled with. Options begin
  *    with it, struct_size, which the initializers set (BRY_…_OPTIONS, BRY_SAVE, BRY_LOAD). For a
- *    struct that the library fills it is an argument: bry_…_plan(), _get_stats(), _get_unit() and
- *    _options_like() are inline and call the function with the same name and _sized, so such a
- *    struct needs no initializer. Programs and libraries of different versions can then be mixed:
+ *    struct that the library fills, and for the elements of an array, it is an argument:
+ *    bry_…_plan(), _get_stats(), _options_like() and some others are inline and call the function
+ *    with the same name and _sized, so such a struct needs no initializer. Programs and libraries
+ *    of different versions can then be mixed:
  *      - The caller's struct is shorter: options that it lacks have their defaults, and results
  *        that do not fit are omitted. (bry_…_options_like() returns BRY_E_RANGE if an option that
  *        does not fit is set.)
  *      - The caller's struct is longer: results that the library does not know are 0. Options that
  *        it does not know must be 0, or the call returns BRY_E_RANGE.
  *      - For a size that no version has, the call returns BRY_E_RANGE.
- *    For arrays the caller passes the size of an element. Other structs never change. Structs have
- *    no padding: fields called `reserved` take its place, and room that later options may need.
- *    They must be 0 in options, which the initializers ensure, and are 0 in results.
+ *    Other structs never change. Structs have no padding: fields called `reserved` take its place,
+ *    and room that later versions may need. They must be 0 in options, which the initializers
+ *    ensure, and are 0 in results.
  *  - Fields that are either 0 or 1 have the type uint32_t; other values are BRY_E_RANGE.
- *  - Options of a single engine are in a struct with its name, at the end (options.kbf and so on).
- *    Most users never need them: they set an exact shape, or reproduce a paper. Leave them 0 for
- *    other engines; otherwise the call returns BRY_E_UNSUPPORTED.
+ *  - What concerns a single engine is in a struct with its name, at the end (options.kbf, stats.kbf
+ *    and so on). Most users never need it. Options of an engine set an exact shape, or reproduce a
+ *    paper: leave them 0 for other engines; otherwise the call returns BRY_E_UNSUPPORTED. Results
+ *    of other engines are 0.
  *  - Plan before create. bry_…_plan() computes bytes and errors without allocating anything, and
  *    bry_…_create() with the same options uses the same numbers. bytes_empty is what create
  *    allocates, exact to the byte. `bytes` is the memory with everything added that was planned
@@ -41,12 +52,17 @@
  *    others take its hash. Hash a key once with bry_…_hash() of the object, then pass the hash to
  *    any number of calls on that object and on others with the same seed.
  *  - Batches. A function whose name ends in _n gives exactly the results of n single calls, only
- *    faster. If it writes, it is all or nothing.
+ *    faster. If it writes, it is all or nothing; whether there is room is decided for all of them
+ *    before the first.
+ *  - *was, where a call has it, is the answer before the change: BRY_PRESENT or BRY_ABSENT. The
+ *    pointer may be NULL. (Commands of the server answer the other way round: 1 for what is new.)
  *  - Ownership. What bry_…_create(), _clone() or _load() returns is yours until you pass it to
  *    bry_…_destroy(), which accepts NULL. Pointers that you pass in are read during the call and
  *    not kept, except for the allocator's functions and its opaque pointer.
  *  - Threads. Functions that take a const object may run concurrently. A function that changes an
  *    object needs exclusive access to it. The library has no threads and no locks.
+ *  - Stack: no call needs more than 32 KB, besides what the caller's own functions need
+ *    (allocator, sink, source, supplier, judge).
  *  - Time is an argument, in milliseconds. The library does not read a clock.
  *
  * Bloomery runs on 64-bit machines only. <bloomery.h> includes all headers.
@@ -85,17 +101,15 @@ extern "C" {
 /* The version of the library that runs, such as "0.1.0" or, when not a release, "0.1.0-dev". */
 BRY_API const char *bry_version(void);
 
-/* The same as a number to compare: 10000 * major + 100 * minor + patch. BRY_VERSION_NUMBER is the
- * version of the headers that a program was compiled with. */
+/* The version of the headers, for comparisons: 10000 * major + 100 * minor + patch. */
 #define BRY_VERSION_NUMBER                                                                         \
     (10000u * BRY_VERSION_MAJOR + 100u * BRY_VERSION_MINOR + BRY_VERSION_PATCH)
-BRY_API uint32_t bry_version_number(void);
 
 /* ---- statuses ------------------------------------------------------------------------------ */
 
 /*
- * One list for the library, the command line and the server: name and value, which never change.
- * The name is also what the program and the server print.
+ * Names and values never change. Errors of the server begin with the same words; it has some of
+ * its own, such as NOGUARD.
  */
 #define BRY_STATUS_LIST(X)                                                                         \
     X(NOMEM, -1) /* out of memory */                                                               \
@@ -108,12 +122,14 @@ BRY_API uint32_t bry_version_number(void);
     X(LIMIT, -8) /* the data needs more memory than the limit allows */                            \
     X(IO, -9) /* reading or writing failed; see errno */                                           \
     X(NOUNIT, -10) /* there is no such unit */                                                     \
-    X(UNSUPPORTED, -11) /* this engine does not support the operation */                           \
-    X(STOPPED, -12) /* a callback asked to stop */                                                 \
+    X(UNSUPPORTED, -11) /* not supported by this engine, or for this kind of values */             \
+    X(STOPPED, -12) /* for callbacks that want to end a call */                                    \
     X(SEALED, -13) /* the unit is sealed and accepts no more elements */                           \
     X(SKEW, -14) /* the time is further ahead than max_skew allows */                              \
     X(OVERFLOW, -15) /* a counter would overflow 64 bits */                                        \
-    X(TOOLONG, -16) /* a name, value, note or batch is too long */
+    X(TOOLONG, -16) /* a name, value, note or batch is too long */                                 \
+    X(NOTFOUND, -17) /* cluster: there is no such map or table */                                  \
+    X(WRONGTYPE, -18) /* cluster: the key holds another type */
 
 typedef enum bry_status {
     BRY_OK = 0,
@@ -156,6 +172,12 @@ BRY_API const char *bry_engine_name(bry_engine engine);
 
 /* The engine with that name. BRY_E_RANGE: no such engine. */
 BRY_API bry_status bry_engine_parse(const char *name, bry_engine *engine);
+
+/* The shape of engine compact, in the plan of each job. */
+typedef struct bry_compact_shape {
+    uint32_t fingerprint_bits; /* of the first table; 0 for other engines */
+    uint32_t reserved[7]; /* 0 */
+} bry_compact_shape;
 
 /* ---- limits -------------------------------------------------------------------------------- */
 
@@ -205,7 +227,8 @@ typedef struct bry_buffer {
     {                                                                                              \
         NULL, 0, 0                                                                                 \
     }
-/* A sink that appends to the buffer. Its write returns BRY_E_NOMEM if there is not enough memory. */
+/* A sink that appends to the buffer. Its write returns BRY_E_NOMEM if there is not enough
+ * memory. */
 BRY_API bry_sink bry_buffer_sink(bry_buffer *buffer);
 /* Frees the bytes and empties the buffer, which can be used again. */
 BRY_API void bry_buffer_free(bry_buffer *buffer);
@@ -230,7 +253,7 @@ BRY_API bry_source bry_view_source(bry_view *view);
  *
  * Every bry_…_save…() returns BRY_E_TOOLONG if the note is longer than BRY_NOTE_MAX, and
  * BRY_E_RANGE if struct_size is wrong. Nothing has been written to the sink then, and a file or
- * folder is unchanged.
+ * directory is unchanged.
  */
 typedef struct bry_save {
     size_t struct_size;
@@ -258,9 +281,10 @@ typedef struct bry_load {
                          no note. NULL: a note is checked and discarded. The note precedes the
                          object: after a failure the buffer holds the intact part that was read */
     size_t note_max; /* BRY_E_LIMIT for a longer note, unless discarded; 0: BRY_NOTE_MAX */
-    uint64_t offset; /* set by a load that fails: the byte of the source at which it
-                         noticed the problem */
-    const char *problem; /* and what is wrong: a constant string, never NULL after a failure */
+    uint64_t offset; /* set by a load that fails: where in the source the problem is, in bytes; if a
+                        checksum is wrong, the beginning of what it covers. 0 after success */
+    const char *problem; /* set by a load that fails: what is wrong, as a constant string. NULL
+                            after success, and if struct_size is wrong */
 } bry_load;
 #define BRY_LOAD                                                                                   \
     {                                                                                              \

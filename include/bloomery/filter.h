@@ -6,14 +6,14 @@
  * of at most the error it was created with.
  *
  * Engines:
- *   bloom    (the default) a Bloom filter in which all bits of a key are in one cache line, so a
- *            look-up takes one memory access. It cannot delete and does not grow: once it holds its
- *            capacity, a new key is refused with BRY_E_FULL, because accepting it would break the
- *            promised error.
- *   compact  a fingerprint of each key. It can delete and count, and it grows past its capacity
- *            within the promised error unless it is created `fixed`: to 2^40 keys or, because
- *            fingerprints have at most 62 bits, to fewer if the error is small: to `grows_to` of
- *            the plan, error · 2^54 or more. Its memory follows the number of keys.
+ *   compact  (the default) a fingerprint of each key. It can delete and count, and it grows past its
+ *            capacity within the promised error unless it is created `fixed`: to 2^40 keys or,
+ *            because fingerprints have at most 62 bits, to fewer if the error is small: to
+ *            `grows_to` of the plan, error · 2^54 or more. Its memory follows the number of keys.
+ *   bloom    (the default for `fixed` filters) a Bloom filter in which all bits of a key are in one
+ *            cache line, so a look-up takes one memory access. It cannot delete and does not grow:
+ *            once it holds its capacity, a new key is refused with BRY_E_FULL, because accepting it
+ *            would break the promised error.
  */
 #ifndef BLOOMERY_FILTER_H
 #define BLOOMERY_FILTER_H
@@ -40,9 +40,9 @@ typedef struct bry_filter_bloom {
 
 typedef struct bry_filter_options {
     size_t struct_size;
-    bry_engine engine; /* auto (= bloom), bloom or compact */
-    uint32_t fixed; /* 1, with compact: BRY_E_FULL past the capacity instead of growing, which saves
-                       0.4 bits per key. bloom is always fixed */
+    bry_engine engine; /* bloom, compact, or auto: compact, and bloom if it is fixed */
+    uint32_t fixed; /* 1: BRY_E_FULL past the capacity instead of growing. With compact this saves
+                       0.4 bits per key; bloom is always fixed */
     uint64_t capacity; /* keys to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000 */
     double error; /* false positives at capacity, BRY_FILTER_ERROR_MIN to BRY_ERROR_MAX; 0: 0.01 */
     uint64_t seed; /* for hashing keys; 0: random */
@@ -61,11 +61,15 @@ typedef struct bry_filter_options {
         }                                                                                          \
     }
 
+/* The shape of engine bloom, in plans and stats. */
+typedef struct bry_filter_bloom_shape {
+    uint32_t hashes; /* bits set per key */
+    uint32_t reserved[7]; /* 0 */
+} bry_filter_bloom_shape;
+
 /* The memory and error of a filter with given options. */
 typedef struct bry_filter_shape {
     bry_engine engine; /* never auto */
-    uint32_t hashes; /* bits set per key; compact: 0 */
-    uint32_t fingerprint_bits; /* compact; bloom: 0 */
     uint32_t reserved; /* 0 */
     uint64_t capacity; /* keys it is planned for */
     uint64_t bits; /* of the table; compact: with `capacity` keys */
@@ -76,6 +80,8 @@ typedef struct bry_filter_shape {
     uint64_t bytes_empty; /* allocated by create; pieces follow when a key needs them */
     uint64_t grows_to; /* keys at which it is full: the capacity if it is fixed; otherwise
                           BRY_CAPACITY_MAX, or fewer (see above) */
+    bry_compact_shape compact; /* engine compact only */
+    bry_filter_bloom_shape bloom; /* engine bloom only */
 } bry_filter_shape;
 
 /* bry_filter_plan() for a struct of `size` bytes (base.h). */
@@ -118,11 +124,17 @@ BRY_API void bry_filter_destroy(bry_filter *filter);
 BRY_API bry_status bry_filter_clone(const bry_filter *filter, const bry_allocator *allocator,
                                     bry_filter **copy);
 
-/* Removes every key and frees the memory of the table; keeps seed and shape. */
+/* Removes every key and frees the memory of the table ("Clear" in base.h). */
 BRY_API void bry_filter_clear(bry_filter *filter);
 
 /* The seed to hash keys with. */
 BRY_API uint64_t bry_filter_seed(const bry_filter *filter);
+
+/* The engine; never auto. */
+BRY_API bry_engine bry_filter_engine(const bry_filter *filter);
+
+/* The number of keys it was planned for. */
+BRY_API uint64_t bry_filter_capacity(const bry_filter *filter);
 
 /* The hash of a key for this filter: bry_hash_key() with its seed. */
 static inline bry_hash bry_filter_hash(const bry_filter *filter, const void *key, size_t len)
@@ -197,9 +209,7 @@ BRY_API bry_status bry_filter_merge(bry_filter *into, const bry_filter *from);
 /* The state of a filter. */
 typedef struct bry_filter_stats {
     bry_engine engine; /* never auto */
-    uint32_t hashes; /* bits set per key; compact: 0 */
     uint32_t tables; /* 1; compact: more after it has grown past its capacity */
-    uint32_t reserved; /* 0 */
     uint64_t seed; /* for hashing keys */
     uint64_t capacity; /* keys it was planned for */
     uint64_t items; /* keys that were new when added; after a merge, an estimate. compact: the
@@ -211,6 +221,7 @@ typedef struct bry_filter_stats {
     double promised_error; /* the error in the options */
     double estimated_error; /* for an absent key, computed from what is stored now */
     uint64_t bytes; /* allocated now */
+    bry_filter_bloom_shape bloom; /* engine bloom only */
 } bry_filter_stats;
 
 /* items and bytes of the stats, in constant time. */

@@ -106,26 +106,31 @@ typedef struct bry_index_options {
         }                                                                                          \
     }
 
+/* The shape of engine dba. */
+typedef struct bry_index_dba_shape {
+    uint32_t group; /* interleaved units, with the planned number of units */
+    uint32_t hashes; /* bits per element */
+    uint64_t unit_bits; /* of the filter of one unit */
+    uint32_t reserved[4]; /* 0 */
+} bry_index_dba_shape;
+
 /* The memory and error of an index with given options. */
 typedef struct bry_index_shape {
     bry_engine engine; /* never auto */
     uint32_t units; /* that it is planned for */
-    uint32_t group; /* dba: with `units` units; compact: 0 */
-    uint32_t hashes; /* dba: bits per element in it; compact: 0 */
     uint64_t unit_capacity; /* elements in each of them */
-    uint64_t unit_bits; /* dba: of the filter of one unit; compact: 0 */
-    uint32_t fingerprint_bits; /* compact; dba: 0 */
-    uint32_t reserved; /* 0 */
     double unit_error; /* of one unit */
     double error; /* expected with all units full */
     uint64_t bytes; /* with all units full and no pending work. An estimate: within 4 % for 20000
                        elements or more in all, 8 % for 5000 or more, a third for fewer. While work
-                       is pending for bry_index_step(), dba may take a seventh more, or three quarters
-                       more with units of less than 1000 elements */
+                       is pending for bry_index_step(), dba may take a seventh more, or three
+                       quarters more with units of less than 1000 elements */
     uint64_t bytes_empty; /* allocated by create */
     uint64_t grows_to; /* compact: elements at which it is full, in all units: as planned if it is
                           fixed; otherwise BRY_CAPACITY_MAX, or fewer because fingerprints have at
                           most 62 bits. dba: 0, only memory and the number of units limit it */
+    bry_compact_shape compact; /* engine compact only */
+    bry_index_dba_shape dba; /* engine dba only */
 } bry_index_shape;
 
 /* bry_index_plan() for a struct of `size` bytes (base.h). */
@@ -168,11 +173,17 @@ BRY_API void bry_index_destroy(bry_index *index);
 BRY_API bry_status bry_index_clone(const bry_index *index, const bry_allocator *allocator,
                                    bry_index **copy);
 
-/* Drops every unit and restarts the numbers at 0; keeps seed and shape. */
+/* Drops every unit; numbers start again at 0 ("Clear" in base.h). */
 BRY_API void bry_index_clear(bry_index *index);
 
 /* The seed to hash elements with. */
 BRY_API uint64_t bry_index_seed(const bry_index *index);
+
+/* The engine; never auto. */
+BRY_API bry_engine bry_index_engine(const bry_index *index);
+
+/* The number of elements in each unit that it was planned for. */
+BRY_API uint64_t bry_index_unit_capacity(const bry_index *index);
 
 /* The hash of an element for this index: bry_hash_key() with its seed. */
 static inline bry_hash bry_index_hash(const bry_index *index, const void *key, size_t len)
@@ -195,7 +206,7 @@ BRY_API bry_status bry_index_open(bry_index *index, uint64_t tag, uint32_t *unit
  * unit required. BRY_E_NOUNIT: no such unit. BRY_E_RANGE: another unit was opened after it, or it
  * has elements.
  */
-BRY_API bry_status bry_index_unopen(bry_index *index, uint32_t unit);
+BRY_API bry_status bry_index_undo_open(bry_index *index, uint32_t unit);
 
 /* Seals a unit: it takes no more elements. Sealing it again is BRY_OK. BRY_E_NOUNIT: no such
  * unit. */
@@ -221,7 +232,7 @@ BRY_API bry_status bry_index_get_tag(const bry_index *index, uint32_t unit, uint
 BRY_API bry_status bry_index_merge_units(bry_index *index, uint32_t into, uint32_t from);
 
 /* The state of a unit. */
-typedef struct bry_index_unit {
+typedef struct bry_index_unit_info {
     uint32_t unit; /* its number */
     uint32_t sealed; /* 1: takes no more elements */
     uint32_t wants_refresh; /* 1: too many elements are stale, or error control will rebuild it */
@@ -231,17 +242,17 @@ typedef struct bry_index_unit {
     uint64_t elements; /* in it, including stale ones */
     uint64_t stale; /* dba: deleted, but still candidates; compact: 0 */
     double error; /* estimated probability that it is a candidate for an absent element */
-} bry_index_unit;
+} bry_index_unit_info;
 
-/* bry_index_get_unit() for a struct of `size` bytes (base.h). */
-BRY_API bry_status bry_index_get_unit_sized(const bry_index *index, uint32_t unit,
-                                            bry_index_unit *info, size_t size);
+/* bry_index_get_unit_info() for a struct of `size` bytes (base.h). */
+BRY_API bry_status bry_index_get_unit_info_sized(const bry_index *index, uint32_t unit,
+                                                 bry_index_unit_info *info, size_t size);
 
 /* Fills *info. BRY_E_NOUNIT: no such unit. */
-static inline bry_status bry_index_get_unit(const bry_index *index, uint32_t unit,
-                                            bry_index_unit *info)
+static inline bry_status bry_index_get_unit_info(const bry_index *index, uint32_t unit,
+                                                 bry_index_unit_info *info)
 {
-    return bry_index_get_unit_sized(index, unit, info, sizeof *info);
+    return bry_index_get_unit_info_sized(index, unit, info, sizeof *info);
 }
 
 /* Stores up to `room` unit numbers, newest first, and returns how many units there are. */
@@ -367,6 +378,20 @@ typedef struct bry_index_supplier {
 BRY_API bry_status bry_index_step(bry_index *index, const bry_index_supplier *supplier,
                                   uint64_t budget, uint64_t *left);
 
+/* The state of engine dba. */
+typedef struct bry_index_dba_stats {
+    uint32_t groups; /* groups of interleaved units */
+    uint32_t group; /* interleaved units in the largest group */
+    uint64_t rebuilds; /* units rebuilt or refreshed so far */
+    uint64_t reserved[2]; /* 0 */
+} bry_index_dba_stats;
+
+/* The state of engine compact. */
+typedef struct bry_index_compact_stats {
+    uint64_t dropped; /* elements of dropped units that still take memory; 0 after save and load */
+    uint64_t reserved[3]; /* 0 */
+} bry_index_compact_stats;
+
 /* The state of an index. */
 typedef struct bry_index_stats {
     bry_engine engine; /* never auto */
@@ -377,20 +402,17 @@ typedef struct bry_index_stats {
     uint64_t unit_capacity; /* of the next unit */
     uint64_t elements; /* in all units, including stale ones */
     uint64_t stale; /* dba: deleted, but still candidates; compact: 0 */
-    uint32_t groups; /* dba: groups of interleaved units; compact: 0 */
-    uint32_t group; /* dba: interleaved units in the largest group; compact: 0 */
     double fill; /* dba: share of bits set; compact: entries divided by the number that the tables
                     are planned for */
     double promised_error; /* the error in the options */
     double estimated_error; /* with what is stored now; dba: 0 if below 1e-20 */
     double full_error; /* when all existing units are full. If above promised_error, that will be
                           exceeded unless units are rebuilt */
-    uint64_t waiting; /* pending work for bry_index_step(), in elements; of this: */
-    uint64_t waiting_for_supplier; /* what cannot be done without a supplier */
-    uint64_t rebuilds; /* units rebuilt or refreshed so far */
+    uint64_t waiting; /* pending work for bry_index_step(), in elements */
+    uint64_t waiting_for_supplier; /* the part of waiting that cannot be done without a supplier */
     uint64_t bytes; /* allocated now */
-    uint64_t dropped; /* compact: elements of dropped units that still take memory; 0 after save and
-                         load */
+    bry_index_compact_stats compact; /* engine compact only */
+    bry_index_dba_stats dba; /* engine dba only */
 } bry_index_stats;
 
 /* elements and bytes of the stats, in constant time. */
@@ -431,17 +453,17 @@ BRY_API bry_status bry_index_save_file(const bry_index *index, const char *path,
 BRY_API bry_status bry_index_load_file(const char *path, bry_load *load, bry_index **index);
 
 /*
- * The same to and from a folder. Saving writes only what has changed since the folder was last
- * written, whichever object wrote it. The folder contains a file for each unit (compact: for each
- * part of the table) and one that lists them and contains the note of `save`. It is created if it
- * does not exist, and contains the old or the new index at any time. Only one process may save at a
- * time; loading meanwhile is safe.
- * BRY_E_MISMATCH: the folder contains an index with another seed or engine. BRY_E_BADDATA,
+ * The same to and from a directory. Saving writes only what has changed since the directory was
+ * last written, whichever object wrote it. The directory contains a file for each unit (compact:
+ * for each part of the table) and one that lists them and contains the note of `save`. It is
+ * created if it does not exist, and contains the old or the new index at any time. Only one process
+ * may save at a time; loading meanwhile is safe.
+ * BRY_E_MISMATCH: the directory contains an index with another seed or engine. BRY_E_BADDATA,
  * BRY_E_VERSION: its list cannot be read; nothing is changed. BRY_E_NOMEM. BRY_E_IO with errno set.
  */
-BRY_API bry_status bry_index_save_folder(const bry_index *index, const char *path,
-                                         const bry_save *save);
-BRY_API bry_status bry_index_load_folder(const char *path, bry_load *load, bry_index **index);
+BRY_API bry_status bry_index_save_dir(const bry_index *index, const char *path,
+                                      const bry_save *save);
+BRY_API bry_status bry_index_load_dir(const char *path, bry_load *load, bry_index **index);
 
 /*
  * Writes one unit and its tag as frames, to be installed in another index; bry_index_install_unit()

@@ -5,6 +5,9 @@
  * length does not matter. Values are either byte strings, if many keys share few of them (thousands
  * of values for millions of keys), or small integers.
  *
+ * Entries of a map of byte strings contain a *code*, a small number, which stands for one of the
+ * distinct values. A map of integers stores the integers themselves.
+ *
  * A map can be wrong in three ways, which are always reported separately:
  *   false positive  a value for a key that is not there
  *   false negative  "absent" or "unsure" for a key that is there
@@ -27,7 +30,7 @@
  * ghost. The share of deletions that leave a ghost is estimated.false_negative, which starts at or
  * below the error and rises with the number of ghosts. A map planned for 20,000 keys at an error of
  * 0.001 counts 1 % too many after 20 turnovers of all keys, 9 % after 120, 40 % after 400; a fixed
- * map of 24,000 then refuses many new keys as unsure or full. stats.ghosts is the number of ghosts,
+ * map of 24,000 then refuses many new keys as unsure or full. stats.kbf.ghosts is their number,
  * and bry_map_rebuild() removes them. bry_map_del_pair(), for callers who know the value, leaves
  * none.
  *
@@ -144,21 +147,28 @@ typedef struct bry_map_errors {
     double incorrect; /* of present keys that are looked up: another key's value */
 } bry_map_errors;
 
+/* The shape of engine kbf. */
+typedef struct bry_map_kbf_shape {
+    uint64_t cells; /* in the first table */
+    uint32_t hashes; /* cells per key */
+    uint32_t reserved[5]; /* 0 */
+} bry_map_kbf_shape;
+
 /* The memory and errors of a map with given options. */
 typedef struct bry_map_shape {
     bry_engine engine; /* never auto */
-    uint32_t value_bits; /* of a stored code */
+    uint32_t value_bits; /* width of a stored code or integer */
     uint64_t capacity; /* keys it is planned for */
-    uint64_t values; /* kbf: the largest number of distinct values; compact: those planned for */
-    uint64_t cells; /* kbf: cells; compact: entries at capacity, without gaps */
-    uint32_t hashes; /* kbf: cells per key; compact: 0 */
-    uint32_t fingerprint_bits; /* compact; kbf: 0 */
+    uint64_t values; /* kbf: the largest number of distinct values; compact: those planned for;
+                        0 for integers */
     bry_map_errors errors; /* expected at capacity */
     uint64_t bytes; /* at capacity, without the bytes of the values themselves */
     uint64_t bytes_empty; /* allocated by create */
     uint64_t grows_to; /* keys at which it is full: the capacity if it is fixed; otherwise
                           BRY_CAPACITY_MAX, or fewer (see "At capacity"). kbf: 0, only memory limits
                           it */
+    bry_compact_shape compact; /* engine compact only */
+    bry_map_kbf_shape kbf; /* engine kbf only */
 } bry_map_shape;
 
 /* bry_map_plan() for a struct of `size` bytes (base.h). */
@@ -208,12 +218,20 @@ BRY_API void bry_map_destroy(bry_map *map);
 BRY_API bry_status bry_map_clone(const bry_map *map, const bry_allocator *allocator,
                                  bry_map **copy);
 
-/* Removes all keys and values, resets the counts of refused changes and frees the memory; keeps
- * seed and shape. */
+/* Removes all keys and values and frees their memory ("Clear" in base.h). */
 BRY_API void bry_map_clear(bry_map *map);
 
 /* The seed to hash keys with. */
 BRY_API uint64_t bry_map_seed(const bry_map *map);
+
+/* The engine; never auto. */
+BRY_API bry_engine bry_map_engine(const bry_map *map);
+
+/* The number of keys it was planned for. With kbf, bry_map_compress() may change it. */
+BRY_API uint64_t bry_map_capacity(const bry_map *map);
+
+/* The width of integer values; 0 if values are byte strings. */
+BRY_API uint32_t bry_map_value_bits(const bry_map *map);
 
 /* The hash of a key for this map: bry_hash_key() with its seed. */
 static inline bry_hash bry_map_hash(const bry_map *map, const void *key, size_t len)
@@ -230,19 +248,25 @@ static inline bry_hash bry_map_hash(const bry_map *map, const void *key, size_t 
  */
 BRY_API bry_answer bry_map_get(const bry_map *map, bry_hash hash, bry_map_value *value);
 
-/*
- * answers[i] = bry_map_get(map, hashes[i], &values[i]), with overlapping memory accesses. answers
- * has room for n answers, values for n values, or is NULL.
- */
+/* answers[i] = bry_map_get(map, hashes[i], &values[i]), with overlapping memory accesses. answers
+ * and values have room for n; values may be NULL. */
 BRY_API void bry_map_get_n(const bry_map *map, const bry_hash *hashes, size_t n,
                            bry_map_value *values, bry_answer *answers);
+
+/*
+ * bry_map_get_n() for a map of integers: numbers[i] is the value of a key that is present. numbers
+ * and answers have room for n; numbers may be NULL. BRY_E_UNSUPPORTED: values are byte strings.
+ */
+BRY_API bry_status bry_map_get_numbers_n(const bry_map *map, const bry_hash *hashes, size_t n,
+                                         uint64_t *numbers, bry_answer *answers);
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
 /*
  * Every call of this section may return
  *   BRY_E_TOOLONG the value is longer than BRY_MAP_VALUE_MAX
- *   BRY_E_RANGE   the number is wider than value_bits
+ *   BRY_E_RANGE   the number is wider than value_bits; or the value is of the other kind: bytes for
+ *                 a map of integers, a number other than 0 for a map of byte strings
  *   BRY_E_FULL    a fixed map holds its capacity and the key is new; or no code is left for a new
  *                 value (stats.values_left is 0 then); or merges have added so many keys to a
  *                 growable map that it cannot grow within its error (kbf: it has 24 tables; without
@@ -434,6 +458,15 @@ typedef struct bry_map_supplier {
  */
 BRY_API bry_status bry_map_rebuild(bry_map *map, const bry_map_supplier *supplier);
 
+/* The state of engine kbf. */
+typedef struct bry_map_kbf_stats {
+    uint64_t ghosts; /* estimate of the items that should have been deleted: the number of deletions
+                        refused as unsure, at most the items. Accurate if each key is deleted once
+                        and was present; a repeated deletion counts again */
+    uint64_t cells[8]; /* cells by counter; those of [7] are permanently unreadable */
+    uint64_t reserved[3]; /* 0 */
+} bry_map_kbf_stats;
+
 /* The state of a map. */
 typedef struct bry_map_stats {
     bry_engine engine; /* never auto */
@@ -449,18 +482,15 @@ typedef struct bry_map_stats {
                              another value. kbf: when the map is empty; with the deletion of the
                              last key if the values take 64 KB or half of the codes, otherwise when
                              the codes have run out */
-    bry_map_errors promised; /* expected at capacity with the given options */
+    double promised_error; /* the error in the options */
+    bry_map_errors planned; /* expected at capacity with these options */
     bry_map_errors estimated; /* with what the tables contain now */
     uint64_t refused_unsure; /* changes refused with BRY_E_UNSURE */
     uint64_t refused_full; /* changes refused with BRY_E_FULL */
-    uint64_t ghosts; /* kbf: estimate of the items that should have been deleted: the number of
-                        deletions refused as unsure, at most the items. Accurate if each key is
-                        deleted once and was present; a repeated deletion counts again */
-    uint64_t cells[8]; /* kbf: cells by counter; those of [7] are permanently unreadable */
-    uint64_t bytes; /* allocated now; of these: */
-    uint64_t bytes_main; /* the tables of keys */
-    uint64_t bytes_secondary; /* the table that finds the code of a value */
-    uint64_t bytes_dictionary; /* the bytes of the values */
+    uint64_t bytes; /* allocated now */
+    uint64_t bytes_keys; /* the part of bytes that the tables of keys take */
+    uint64_t bytes_values; /* the part of bytes that distinct byte strings and their codes take */
+    bry_map_kbf_stats kbf; /* engine kbf only */
 } bry_map_stats;
 
 /* items and bytes of the stats, in constant time. */
@@ -492,8 +522,7 @@ BRY_API bry_status bry_map_load(const bry_source *source, bry_load *load, bry_ma
 
 /*
  * The same to and from a file. Saving is atomic: the file has the old or the new contents, even if
- * the machine crashes. Loading refuses bytes after the end. BRY_E_IO with errno set: EISDIR or
- * ENOTSUP if path is not a file but, for example, a device.
+ * the machine crashes. Loading refuses bytes after the end. BRY_E_IO with errno set.
  */
 BRY_API bry_status bry_map_save_file(const bry_map *map, const char *path, const bry_save *save);
 BRY_API bry_status bry_map_load_file(const char *path, bry_load *load, bry_map **map);

@@ -94,6 +94,13 @@ typedef struct bry_window_options {
         }                                                                                          \
     }
 
+/* The shape of engine fbf. */
+typedef struct bry_window_fbf_shape {
+    uint64_t bits; /* of one filter */
+    uint32_t hashes; /* bits per element in it */
+    uint32_t reserved[5]; /* 0 */
+} bry_window_fbf_shape;
+
 /* The memory and error of a window with given options. */
 typedef struct bry_window_shape {
     bry_engine engine; /* never auto */
@@ -101,9 +108,6 @@ typedef struct bry_window_shape {
     uint64_t window; /* promised time, ms */
     uint64_t longest; /* ms after which an element is certainly forgotten */
     uint64_t capacity; /* elements within one window that it is planned for */
-    uint64_t bits; /* fbf: of one filter; compact: 0 */
-    uint32_t hashes; /* fbf: bits per element in it; compact: 0 */
-    uint32_t fingerprint_bits; /* compact; fbf: 0 */
     double error; /* expected at the worst moment, with `capacity` elements in each window */
     uint64_t bytes; /* at that moment */
     uint64_t bytes_empty; /* allocated by create */
@@ -111,6 +115,8 @@ typedef struct bry_window_shape {
     uint64_t grows_to; /* compact: elements at which it is full: BRY_CAPACITY_MAX or, because
                           fingerprints have at most 62 bits, fewer if the error is small, but at
                           least error · 2^54. fbf: 0, only memory limits it */
+    bry_compact_shape compact; /* engine compact only */
+    bry_window_fbf_shape fbf; /* engine fbf only */
 } bry_window_shape;
 
 /* bry_window_plan() for a struct of `size` bytes (base.h). */
@@ -154,11 +160,17 @@ BRY_API void bry_window_destroy(bry_window *window);
 BRY_API bry_status bry_window_clone(const bry_window *window, const bry_allocator *allocator,
                                     bry_window **copy);
 
-/* Forgets every element; keeps seed, shape and time. */
+/* Forgets every element ("Clear" in base.h). */
 BRY_API void bry_window_clear(bry_window *window);
 
 /* The seed to hash elements with. */
 BRY_API uint64_t bry_window_seed(const bry_window *window);
+
+/* The engine; never auto. */
+BRY_API bry_engine bry_window_engine(const bry_window *window);
+
+/* The number of elements within one window that it was planned for. */
+BRY_API uint64_t bry_window_capacity(const bry_window *window);
 
 /* The hash of an element for this window: bry_hash_key() with its seed. */
 static inline bry_hash bry_window_hash(const bry_window *window, const void *key, size_t len)
@@ -247,20 +259,34 @@ BRY_API bry_status bry_window_merge(bry_window *into, const bry_window *from);
 
 /* ---- inspecting ----------------------------------------------------------------------------- */
 
-/* A part of a window. May grow, like structs with a struct_size; see bry_window_generations(). */
+/* A part of a window. */
 typedef struct bry_window_generation {
-    uint64_t begin, end; /* ms: when its elements were added; end is UINT64_MAX while it accepts
-                            more. fbf: neighbours overlap */
+    uint64_t begin; /* ms: when its first elements were added. fbf: neighbours overlap */
+    uint64_t end; /* ms: when the last ones were added; UINT64_MAX while it accepts more */
     uint64_t items; /* elements in it */
     double fill; /* fbf: share of bits set; compact: share of all items */
 } bry_window_generation;
 
-/*
- * Stores up to `room` generations, newest first, and returns how many there are. generations may be
- * NULL if room is 0. generation_size is sizeof(bry_window_generation).
- */
-BRY_API size_t bry_window_generations(const bry_window *window, bry_window_generation *generations,
-                                      size_t generation_size, size_t room);
+/* bry_window_generations() for elements of `size` bytes (base.h). */
+BRY_API size_t bry_window_generations_sized(const bry_window *window,
+                                            bry_window_generation *generations, size_t room,
+                                            size_t size);
+
+/* Stores up to `room` generations, newest first, and returns how many there are. generations may be
+ * NULL if room is 0. */
+static inline size_t bry_window_generations(const bry_window *window,
+                                            bry_window_generation *generations, size_t room)
+{
+    return bry_window_generations_sized(window, generations, room, sizeof *generations);
+}
+
+/* The state of engine fbf. */
+typedef struct bry_window_fbf_stats {
+    uint64_t ended_early; /* generations that ended because they were full */
+    uint64_t resizes; /* how often the number of generations was adapted */
+    double predicted_error; /* computed from the numbers of elements, as in the thesis */
+    uint64_t reserved[3]; /* 0 */
+} bry_window_fbf_stats;
 
 /* The state of a window. */
 typedef struct bry_window_stats {
@@ -275,16 +301,13 @@ typedef struct bry_window_stats {
     uint64_t items; /* elements remembered. compact: an element that was in both of two merged
                        windows, or was added again with `refresh` after a burst, may count twice for
                        a while */
-    uint64_t ended_early; /* fbf: generations that ended because they were full */
-    uint64_t resizes; /* fbf: how often the number of generations was adapted */
-    uint64_t refused_full; /* changes refused with BRY_E_FULL, and … */
-    uint64_t refused_time; /* … with BRY_E_SKEW, since it was created, cleared or loaded */
+    uint64_t refused_full; /* changes refused with BRY_E_FULL since it was created or loaded */
+    uint64_t refused_skew; /* changes refused with BRY_E_SKEW since it was created or loaded */
     double promised_error; /* the error in the options */
     double estimated_error; /* computed from what is stored now */
-    double predicted_error; /* fbf: computed from the numbers of elements, as in the thesis;
-                               compact: the estimated error */
     uint64_t max_bytes; /* the memory limit; 0: none */
     uint64_t bytes; /* allocated now */
+    bry_window_fbf_stats fbf; /* engine fbf only */
 } bry_window_stats;
 
 /* items and bytes of the stats, in constant time. */

@@ -9,6 +9,9 @@
  */
 #define BRY__COLD __attribute__((noinline, cold))
 
+/* Has a large frame: kept out of its callers, which would need that much stack for other calls. */
+#define BRY__LARGE_FRAME __attribute__((noinline))
+
 /* For functions that only prefetch. The compiler considers a call of such a function to have no
  * effect and removes it, unless the function is inlined. */
 #define BRY__PREFETCHING static inline __attribute__((always_inline))

@@ -4,11 +4,6 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
-uint32_t bry_version_number(void)
-{
-    return BRY_VERSION_NUMBER;
-}
-
 const char *bry_version(void)
 {
     return TEXT(BRY_VERSION_MAJOR) "." TEXT(BRY_VERSION_MINOR) "." TEXT(BRY_VERSION_PATCH)
@@ -57,7 +52,7 @@ const char *bry_status_text(bry_status status)
     case BRY_E_NOUNIT:
         return "there is no such unit";
     case BRY_E_UNSUPPORTED:
-        return "this engine does not support the operation";
+        return "not supported by this engine, or for this kind of values";
     case BRY_E_STOPPED:
         return "a callback asked to stop";
     case BRY_E_SEALED:
@@ -68,6 +63,10 @@ const char *bry_status_text(bry_status status)
         return "a counter would overflow 64 bits";
     case BRY_E_TOOLONG:
         return "a name, value, note or batch is too long";
+    case BRY_E_NOTFOUND:
+        return "there is no such map or table";
+    case BRY_E_WRONGTYPE:
+        return "the key holds another type";
     }
     return "unknown status";
 }

@@ -94,7 +94,8 @@ bry_status bry__piece_reach(bry__pieces *pieces, size_t index, const bry_allocat
     return BRY_OK;
 }
 
-bry_status bry__piece_take(bry__pieces *pieces, size_t index, const bry_allocator *allocator)
+bry_status bry__piece_alloc_uninit(bry__pieces *pieces, size_t index,
+                                   const bry_allocator *allocator)
 {
     pieces->piece[index] = bry__take_lines(allocator, bry__piece_size(pieces, index));
     if (!pieces->piece[index])
@@ -110,7 +111,7 @@ bry_status bry__pieces_copy(bry__pieces *to, const bry__pieces *from,
     for (size_t i = 0; i < from->count; i++) {
         if (!from->piece[i])
             continue;
-        if (bry__piece_take(to, i, allocator) != BRY_OK)
+        if (bry__piece_alloc_uninit(to, i, allocator) != BRY_OK)
             return BRY_E_NOMEM;
         memcpy(to->piece[i], from->piece[i], bry__piece_size(from, i));
     }

@@ -42,7 +42,8 @@ size_t bry__piece_size(const bry__pieces *pieces, size_t index);
 /* Allocates piece `index` unless it is there. BRY_E_NOMEM. */
 bry_status bry__piece_reach(bry__pieces *pieces, size_t index, const bry_allocator *allocator);
 /* Allocates piece `index`, which must not be there, without zeroing it. BRY_E_NOMEM. */
-bry_status bry__piece_take(bry__pieces *pieces, size_t index, const bry_allocator *allocator);
+bry_status bry__piece_alloc_uninit(bry__pieces *pieces, size_t index,
+                                   const bry_allocator *allocator);
 
 /* Copies `from` to `to`, a table of the same size without pieces. After BRY_E_NOMEM some pieces may
  * have been copied. */

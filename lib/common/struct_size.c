@@ -62,9 +62,9 @@ bry_status bry__options_write(void *theirs, size_t room, const void *ours, size_
     return status;
 }
 
-bool bry__elements_readable(const void *array, size_t step, size_t n, size_t size)
+bool bry__elements_usable(const void *array, size_t step, size_t n, size_t least, size_t size)
 {
-    if (!bry__struct_size_possible(step) || step < size)
+    if (!bry__struct_size_possible(step) || step < least)
         return false;
     for (size_t i = 0; step > size && i < n; i++)
         if (!struct_bytes_zero(bry__element_in(array, step, i), size, step))

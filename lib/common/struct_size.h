@@ -56,8 +56,15 @@ static inline const void *bry__element_in(const void *array, size_t step, size_t
     return (const unsigned char *)array + i * step;
 }
 
-/* Whether n elements of `step` bytes can be read as ours, which have `size`: the step is possible,
- * not shorter, and what follows in each of them is 0. */
-bool bry__elements_readable(const void *array, size_t step, size_t n, size_t size);
+/*
+ * Structs of the caller that are used where they are. All have the fields of the first release, up
+ * to BRY__END_OF() of the last one; fields that were added later may be missing, and are used only
+ * if the caller's struct has them.
+ */
+#define BRY__END_OF(type, field) (offsetof(type, field) + sizeof(((type *)0)->field))
+
+/* Whether n elements of `step` bytes can be used as ours, which have `size` bytes and had `least` in
+ * the first release: the step is possible, at least that, and what we do not know is 0. */
+bool bry__elements_usable(const void *array, size_t step, size_t n, size_t least, size_t size);
 
 #endif

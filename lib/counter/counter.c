@@ -1,6 +1,6 @@
 /*
  * Counters that survive retries: a window that remembers the ids of operations, a table of names
- * with their values, and, in a folder, a log of the changes.
+ * with their values, and, in a directory, a log of the changes.
  *
  *   operation ── id ──► window: seen? ── yes ──► repeat: acknowledged, nothing done
  *                          │ no
@@ -48,7 +48,7 @@ enum { DEFAULT_WINDOW = 60000, DEFAULT_CAPACITY = 1000, PLANNED_NAME = 16 };
 
 /* ---- options -------------------------------------------------------------------------------- */
 
-bry_window_options bry__counter_window_options(const bry_counter_options *options)
+bry_window_options bry__counter_window_options(const bry_counters_options *options)
 {
     bry_window_options window = BRY_WINDOW_OPTIONS;
     window.engine = options->engine;
@@ -60,10 +60,10 @@ bry_window_options bry__counter_window_options(const bry_counter_options *option
     return window;
 }
 
-bry_status bry__counter_read_options(const bry_counter_options *given, bry_counter_options *options,
-                                     bry_counter_shape *shape)
+bry_status bry__counter_read_options(const bry_counters_options *given,
+                                     bry_counters_options *options, bry_counters_shape *shape)
 {
-    *options = (bry_counter_options)BRY_COUNTER_OPTIONS;
+    *options = (bry_counters_options)BRY_COUNTERS_OPTIONS;
     bry_status status = bry__struct_read(options, sizeof *options, given);
     if (status != BRY_OK)
         return status;
@@ -77,7 +77,7 @@ bry_status bry__counter_read_options(const bry_counter_options *given, bry_count
         options->error = DEFAULT_ERROR;
     if (options->log_bytes == 0)
         options->log_bytes = DEFAULT_LOG_BYTES;
-    if (options->sync != BRY_COUNTER_SYNC_ALWAYS && options->sync != BRY_COUNTER_SYNC_ASKED)
+    if (options->sync != BRY_COUNTERS_SYNC_ALWAYS && options->sync != BRY_COUNTERS_SYNC_ASKED)
         return BRY_E_RANGE;
 
     bry_window_options window = bry__counter_window_options(options);
@@ -85,7 +85,7 @@ bry_status bry__counter_read_options(const bry_counter_options *given, bry_count
     status = bry_window_plan(&window, &planned);
     if (status != BRY_OK)
         return status;
-    *shape = (bry_counter_shape){
+    *shape = (bry_counters_shape){
         .engine = planned.engine,
         .window = planned.window,
         .longest = planned.longest,
@@ -93,7 +93,8 @@ bry_status bry__counter_read_options(const bry_counter_options *given, bry_count
         .error = planned.error,
         .bytes = planned.bytes,
         .bytes_per_counter = bry__counter_names_bytes_each(PLANNED_NAME),
-        .bytes_empty = sizeof(bry_counter) + planned.bytes_empty + bry__counter_names_bytes_empty(),
+        .bytes_empty =
+            sizeof(bry_counters) + planned.bytes_empty + bry__counter_names_bytes_empty(),
         .grows_to = planned.grows_to,
     };
     if (shape->bytes < shape->bytes_empty)
@@ -103,21 +104,21 @@ bry_status bry__counter_read_options(const bry_counter_options *given, bry_count
     return options->max_bytes && options->max_bytes < shape->bytes_least ? BRY_E_RANGE : BRY_OK;
 }
 
-bry_status bry_counter_plan_sized(const bry_counter_options *given, bry_counter_shape *shape,
-                                  size_t size)
+bry_status bry_counters_plan_sized(const bry_counters_options *given, bry_counters_shape *shape,
+                                   size_t size)
 {
-    bry_counter_options options;
-    bry_counter_shape planned;
+    bry_counters_options options;
+    bry_counters_shape planned;
     bry_status status = bry__counter_read_options(given, &options, &planned);
     return status == BRY_OK ? bry__struct_write(shape, size, &planned, sizeof planned) : status;
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-bry_status bry__counter_make(const bry_counter_options *options, const bry_allocator *under,
-                             bry_counter **counters)
+bry_status bry__counter_make(const bry_counters_options *options, const bry_allocator *under,
+                             bry_counters **counters)
 {
-    bry_counter *made = bry__alloc(under, sizeof *made);
+    bry_counters *made = bry__alloc(under, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
     made->options = *options;
@@ -135,24 +136,24 @@ bry_status bry__counter_make(const bry_counter_options *options, const bry_alloc
     return BRY_OK;
 }
 
-bry_status bry__counter_make_window(bry_counter *counters)
+bry_status bry__counter_make_window(bry_counters *counters)
 {
     bry_window_options window = bry__counter_window_options(&counters->options);
     window.allocator = &counters->meter.allocator;
     return bry_window_create(&window, &counters->window);
 }
 
-bry_status bry_counter_create(const bry_counter_options *given, bry_counter **counters)
+bry_status bry_counters_create(const bry_counters_options *given, bry_counters **counters)
 {
-    bry_counter_options options;
-    bry_counter_shape shape;
+    bry_counters_options options;
+    bry_counters_shape shape;
     bry_status status = bry__counter_read_options(given, &options, &shape);
     if (status == BRY_OK && options.seed == 0)
         status = bry__random_seed(&options.seed);
     if (status != BRY_OK)
         return status;
     bry_allocator under = bry__allocator_or_default(options.allocator);
-    bry_counter *made;
+    bry_counters *made;
     status = bry__counter_make(&options, &under, &made);
     if (status != BRY_OK)
         return status;
@@ -160,46 +161,46 @@ bry_status bry_counter_create(const bry_counter_options *given, bry_counter **co
     if (status == BRY_OK)
         *counters = made;
     else
-        bry_counter_destroy(made);
+        bry_counters_destroy(made);
     return status;
 }
 
-static bry_counter_options counter_like_of(const bry_counter *other)
+static bry_counters_options counter_like_of(const bry_counters *other)
 {
-    bry_counter_options options = other->options;
-    options.sync = BRY_COUNTER_SYNC_ALWAYS;
+    bry_counters_options options = other->options;
+    options.sync = BRY_COUNTERS_SYNC_ALWAYS;
     options.log_bytes = 0;
     return options;
 }
 
-bry_status bry_counter_options_like_sized(const bry_counter *other, bry_counter_options *options,
-                                          size_t size)
+bry_status bry_counters_options_like_sized(const bry_counters *other, bry_counters_options *options,
+                                           size_t size)
 {
-    bry_counter_options like = counter_like_of(other);
+    bry_counters_options like = counter_like_of(other);
     return bry__options_write(options, size, &like, sizeof like);
 }
 
-/* Copies everything except the folder and the state of a broken table. */
-static void copy_numbers(const bry_counter *from, bry_counter *to)
+/* Copies everything except the directory and the state of a broken table. */
+static void copy_numbers(const bry_counters *from, bry_counters *to)
 {
     to->applied = from->applied;
     to->repeats = from->repeats;
     to->refused_full = from->refused_full;
     to->refused_overflow = from->refused_overflow;
-    to->refused_time = from->refused_time;
+    to->refused_skew = from->refused_skew;
     to->expected_lost = from->expected_lost;
     to->error_then = from->error_then;
     to->since = from->since;
     to->ask_after = from->ask_after;
 }
 
-bry_status bry_counter_clone(const bry_counter *counters, const bry_allocator *allocator,
-                             bry_counter **copy)
+bry_status bry_counters_clone(const bry_counters *counters, const bry_allocator *allocator,
+                              bry_counters **copy)
 {
     if (counters->broken)
         return bry__counter_refuse_broken();
-    bry_counter_options options = counter_like_of(counters);
-    bry_counter *made;
+    bry_counters_options options = counter_like_of(counters);
+    bry_counters *made;
     bry_status status =
         bry__counter_make(&options, allocator ? allocator : &counters->meter.under, &made);
     if (status != BRY_OK)
@@ -212,27 +213,37 @@ bry_status bry_counter_clone(const bry_counter *counters, const bry_allocator *a
     if (status == BRY_OK)
         *copy = made;
     else
-        bry_counter_destroy(made);
+        bry_counters_destroy(made);
     return status;
 }
 
-void bry_counter_destroy(bry_counter *counters)
+void bry_counters_destroy(bry_counters *counters)
 {
     if (!counters)
         return;
-    bry__counter_folder_close(counters);
+    bry__counter_dir_close(counters);
     bry_window_destroy(counters->window);
     bry__counter_names_free(&counters->names);
     bry_allocator under = counters->meter.under;
     bry__free(&under, counters, sizeof *counters);
 }
 
-uint64_t bry_counter_seed(const bry_counter *counters)
+uint64_t bry_counters_seed(const bry_counters *counters)
 {
     return counters->options.seed;
 }
 
-uint64_t bry_counter_time(const bry_counter *counters)
+bry_engine bry_counters_engine(const bry_counters *counters)
+{
+    return counters->options.engine;
+}
+
+uint64_t bry_counters_capacity(const bry_counters *counters)
+{
+    return counters->options.capacity;
+}
+
+uint64_t bry_counters_time(const bry_counters *counters)
 {
     return bry_window_time(counters->window);
 }
@@ -245,23 +256,23 @@ bry_status bry__counter_refuse_broken(void)
 
 /* ---- asking --------------------------------------------------------------------------------- */
 
-bry_answer bry_counter_get(const bry_counter *counters, const void *name, size_t name_len,
-                           int64_t *value)
+bry_answer bry_counters_get(const bry_counters *counters, const void *name, size_t name_len,
+                            int64_t *value)
 {
     const bry__counter_name *found = bry__counter_names_get(&counters->names, name, name_len);
-    if (value)
-        *value = found ? found->value : 0;
+    if (found && value)
+        *value = found->value;
     return found ? BRY_PRESENT : BRY_ABSENT;
 }
 
-void bry_counter_get_n(const bry_counter *counters, const void *const *names, const size_t *lens,
-                       size_t n, int64_t *values, uint8_t *answers)
+void bry_counters_get_n(const bry_counters *counters, const void *const *names, const size_t *lens,
+                        size_t n, int64_t *values, uint8_t *answers)
 {
     for (size_t i = 0; i < n; i++)
-        answers[i] = (uint8_t)bry_counter_get(counters, names[i], lens[i], &values[i]);
+        answers[i] = (uint8_t)bry_counters_get(counters, names[i], lens[i], &values[i]);
 }
 
-bry_answer bry_counter_has(const bry_counter *counters, bry_hash id, uint64_t now)
+bry_answer bry_counters_has(const bry_counters *counters, bry_hash id, uint64_t now)
 {
     const bry__counter_limbo *limbo = bry__counter_limbo_of(counters);
     for (size_t i = 0; limbo && i < limbo->count; i++)
@@ -270,10 +281,10 @@ bry_answer bry_counter_has(const bry_counter *counters, bry_hash id, uint64_t no
     return bry_window_has(counters->window, id, now);
 }
 
-size_t bry_counter_scan(const bry_counter *counters, uint64_t *cursor, bry_counter_entry *entries,
-                        size_t entry_size, size_t room)
+size_t bry_counters_scan_sized(const bry_counters *counters, uint64_t *cursor,
+                               bry_counters_entry *entries, size_t room, size_t size)
 {
-    return bry__counter_names_scan(&counters->names, cursor, entries, entry_size, room);
+    return bry__counter_names_scan(&counters->names, cursor, entries, size, room);
 }
 
 /* ---- stats ---------------------------------------------------------------------------------- */
@@ -284,23 +295,23 @@ enum {
 };
 
 /* An estimate costs engine fbf a step per filter, so it is made rarely. */
-static uint64_t counter_ask_after(const bry_counter *counters, uint64_t items)
+static uint64_t counter_ask_after(const bry_counters *counters, uint64_t items)
 {
     uint64_t most =
         (items > counters->options.capacity ? items : counters->options.capacity) / ASK_SHARE;
     return most > ASK_AFTER ? most : ASK_AFTER;
 }
 
-void bry__counter_error_reset(bry_counter *counters)
+void bry__counter_error_reset(bry_counters *counters)
 {
     counters->error_then = 0;
     counters->since = 0;
     counters->ask_after = counter_ask_after(counters, 0);
 }
 
-double bry__counter_error(bry_counter *counters)
+double bry__counter_error(bry_counters *counters)
 {
-    const bry_counter_options *options = &counters->options;
+    const bry_counters_options *options = &counters->options;
     if (counters->since >= counters->ask_after) {
         bry_window_stats stats = {0};
         bry_window_get_stats(counters->window, &stats);
@@ -314,22 +325,22 @@ double bry__counter_error(bry_counter *counters)
     return now < most ? now : most;
 }
 
-uint64_t bry_counter_items(const bry_counter *counters)
+uint64_t bry_counters_items(const bry_counters *counters)
 {
     return counters->names.count;
 }
 
-uint64_t bry_counter_bytes(const bry_counter *counters)
+uint64_t bry_counters_bytes(const bry_counters *counters)
 {
     return counters->meter.bytes;
 }
 
-bry_status bry_counter_get_stats_sized(const bry_counter *counters, bry_counter_stats *stats,
-                                       size_t size)
+bry_status bry_counters_get_stats_sized(const bry_counters *counters, bry_counters_stats *stats,
+                                        size_t size)
 {
     bry_window_stats window = {0};
     bry_window_get_stats(counters->window, &window);
-    bry_counter_stats now = {
+    bry_counters_stats now = {
         .engine = counters->options.engine,
         .seed = counters->options.seed,
         .time = window.time,
@@ -342,13 +353,13 @@ bry_status bry_counter_get_stats_sized(const bry_counter *counters, bry_counter_
         .expected_lost = counters->expected_lost,
         .refused_full = counters->refused_full,
         .refused_overflow = counters->refused_overflow,
-        .refused_time = counters->refused_time,
+        .refused_skew = counters->refused_skew,
         .promised_error = counters->options.error,
         .estimated_error = window.estimated_error,
         .max_bytes = counters->options.max_bytes,
         .bytes = counters->meter.bytes,
         .bytes_window = window.bytes,
     };
-    bry__counter_folder_stats(counters, &now);
+    bry__counter_dir_stats(counters, &now);
     return bry__struct_write(stats, size, &now, sizeof now);
 }

@@ -11,6 +11,7 @@
  */
 #include "common/allocator.h"
 #include "common/struct_size.h"
+#include "counter/counter_dir.h"
 #include "counter/counter_record.h"
 #include "frame/log.h"
 #include "window/window_object.h"
@@ -18,10 +19,10 @@
 #include <assert.h>
 #include <string.h>
 
-_Static_assert(BRY_COUNTER_BATCH_MAX == BRY__RECORD_MAX, "a batch is one record of the log");
+_Static_assert(BRY_COUNTERS_BATCH_MAX == BRY__RECORD_MAX, "a batch is one record of the log");
 
 typedef struct batch {
-    bry_counter_op *ops;
+    bry_counters_op *ops;
     size_t op_size; /* the caller's size of an operation */
     size_t n;
     uint64_t now;
@@ -43,18 +44,18 @@ typedef struct small_batch {
     bool made[BRY__COUNTER_SMALL];
 } small_batch;
 
-static bry_counter_op *counter_batch_op(const batch *b, size_t i)
+static bry_counters_op *counter_batch_op(const batch *b, size_t i)
 {
     return bry__element(b->ops, b->op_size, i);
 }
 
 /* ---- preparing ------------------------------------------------------------------------------ */
 
-static bry_status counter_batch_check(bry_counter *counters, batch *b)
+static bry_status counter_batch_check(bry_counters *counters, batch *b)
 {
     b->record = BRY__COUNTER_HEAD;
     for (size_t i = 0; i < b->n; i++) {
-        if (counter_batch_op(b, i)->name_len > BRY_COUNTER_NAME_MAX)
+        if (counter_batch_op(b, i)->name_len > BRY_COUNTERS_NAME_MAX)
             return BRY_E_TOOLONG;
         b->record += BRY__COUNTER_OP + counter_batch_op(b, i)->name_len;
         if (b->record > BRY__RECORD_MAX)
@@ -62,13 +63,13 @@ static bry_status counter_batch_check(bry_counter *counters, batch *b)
     }
     uint64_t time = bry_window_time(counters->window), skew = counters->options.max_skew;
     if (skew && counters->window->started && b->now > time && b->now - time > skew) {
-        counters->refused_time++;
+        counters->refused_skew++;
         return BRY_E_SKEW;
     }
     return BRY_OK;
 }
 
-static bry_status counter_batch_prepare(bry_counter *counters, batch *b, small_batch *small)
+static bry_status counter_batch_prepare(bry_counters *counters, batch *b, small_batch *small)
 {
     if (b->n <= BRY__COUNTER_SMALL) {
         b->ids = small->ids;
@@ -88,7 +89,7 @@ static bry_status counter_batch_prepare(bry_counter *counters, batch *b, small_b
         b->made = (bool *)(b->was + b->n);
     }
     for (size_t i = 0; i < b->n; i++) {
-        const bry_counter_op *op = counter_batch_op(b, i);
+        const bry_counters_op *op = counter_batch_op(b, i);
         b->ids[i] = op->id;
         b->keys[i] = bry__counter_names_key(&counters->names, op->name, op->name_len);
         bry__counter_names_fetch_bucket(&counters->names, b->keys[i].hash);
@@ -102,7 +103,7 @@ static bry_status counter_batch_prepare(bry_counter *counters, batch *b, small_b
  * Which operations look new. Window and names are large tables, so most of the time is spent
  * waiting for memory: the names are prefetched while the window is asked.
  */
-static void counter_batch_ask(const bry_counter *counters, batch *b)
+static void counter_batch_ask(const bry_counters *counters, batch *b)
 {
     for (size_t i = 0; i < b->n; i++)
         bry__counter_names_fetch_name(&counters->names, b->keys[i]);
@@ -110,7 +111,7 @@ static void counter_batch_ask(const bry_counter *counters, batch *b)
 }
 
 /* Finds the names of the operations that look new. False: some do not exist. */
-static bool counter_batch_find_names(const bry_counter *counters, batch *b)
+static bool counter_batch_find_names(const bry_counters *counters, batch *b)
 {
     bool all = true;
     for (size_t i = 0; i < b->n; i++) {
@@ -122,7 +123,7 @@ static bool counter_batch_find_names(const bry_counter *counters, batch *b)
 }
 
 /* Finds or adds a name for each operation that looks new. */
-static bry_status counter_batch_add_names(bry_counter *counters, batch *b)
+static bry_status counter_batch_add_names(bry_counters *counters, batch *b)
 {
     memset(b->made, 0, b->n * sizeof *b->made);
     if (counter_batch_find_names(counters, b))
@@ -146,7 +147,7 @@ static bry_status counter_batch_add_names(bry_counter *counters, batch *b)
 }
 
 /* Removes the new names that no operation used. */
-static void counter_batch_drop_names(bry_counter *counters, const batch *b)
+static void counter_batch_drop_names(bry_counters *counters, const batch *b)
 {
     for (size_t i = 0; i < b->n; i++) {
         bry__counter_name *name =
@@ -184,7 +185,7 @@ static bool counter_batch_fits_alone(const batch *b, int sign)
 }
 
 /* Adds them one after the other in a copy of the window. */
-static bry_status counter_batch_remember_exactly(bry_counter *counters, batch *b)
+static bry_status counter_batch_remember_exactly(bry_counters *counters, batch *b)
 {
     bry__counter_meter *meter = &counters->meter;
     uint64_t limit = meter->limit, before = meter->bytes;
@@ -225,12 +226,12 @@ static bry_status counter_batch_remember_exactly(bry_counter *counters, batch *b
 
 /* ---- one attempt ---------------------------------------------------------------------------- */
 
-static bry_status counter_advance(bry_counter *counters, uint64_t now)
+static bry_status counter_advance(bry_counters *counters, uint64_t now)
 {
     return bry_window_advance(counters->window, now);
 }
 
-static bry_status counter_batch_remember(bry_counter *counters, batch *b)
+static bry_status counter_batch_remember(bry_counters *counters, batch *b)
 {
     bool any = false;
     for (size_t i = 0; i < b->n; i++)
@@ -250,7 +251,7 @@ static bry_status counter_batch_remember(bry_counter *counters, batch *b)
  * The window first: the name, which probably exists, is fetched meanwhile. If it cannot be changed
  * after all, the window forgets the id again, which needs no memory; time must not move with it.
  */
-static bool counter_batch_attempt_known(bry_counter *counters, batch *b)
+static bool counter_batch_attempt_known(bry_counters *counters, batch *b)
 {
     bry_window *window = counters->window;
     uint64_t refused = window->refused_full;
@@ -280,7 +281,7 @@ static bool counter_batch_attempt_known(bry_counter *counters, batch *b)
  * A batch of one operation, which is new nearly always: the window is not asked before the id is
  * added, and so searched once. False: nothing has changed, and the general way has to say why.
  */
-static bool counter_batch_attempt_one(bry_counter *counters, batch *b)
+static bool counter_batch_attempt_one(bry_counters *counters, batch *b)
 {
     bry_window *window = counters->window;
     bry__counter_names *names = &counters->names;
@@ -307,7 +308,7 @@ static bool counter_batch_attempt_one(bry_counter *counters, batch *b)
 
 /* Everything except the log: afterwards the names are there, the window remembers, and b->was says
  * what is to be applied; or nothing has changed. */
-static bry_status counter_batch_attempt(bry_counter *counters, batch *b)
+static bry_status counter_batch_attempt(bry_counters *counters, batch *b)
 {
     bry__counter_meter *meter = &counters->meter;
     size_t n = b->n;
@@ -329,7 +330,7 @@ static bry_status counter_batch_attempt(bry_counter *counters, batch *b)
     return status == BRY_E_NOMEM && meter->denied ? BRY_E_FULL : status;
 }
 
-static bry_status counter_batch_decide(bry_counter *counters, batch *b)
+static bry_status counter_batch_decide(bry_counters *counters, batch *b)
 {
     bry_status status = counter_batch_attempt(counters, b);
     /* Retry after dropping expired ids. The time has advanced then, which is allowed for BRY_E_FULL
@@ -345,7 +346,7 @@ static bry_status counter_batch_decide(bry_counter *counters, batch *b)
 /* ---- done ----------------------------------------------------------------------------------- */
 
 /* The log failed: the window remembers ids that the table must not count. */
-static void counter_batch_abandon(bry_counter *counters, batch *b)
+static void counter_batch_abandon(bry_counters *counters, batch *b)
 {
     bry__counter_limbo *limbo = bry__counter_limbo_of(counters);
     size_t kept = 0;
@@ -364,33 +365,33 @@ static void counter_batch_abandon(bry_counter *counters, batch *b)
     limbo->count = kept;
 }
 
-static bry_status counter_batch_write_log(bry_counter *counters, batch *b)
+static bry_status counter_batch_write_log(bry_counters *counters, batch *b)
 {
     size_t applied = 0;
     for (size_t i = 0; i < b->n; i++)
         applied += b->was[i] == BRY_ABSENT;
-    if (!counters->folder || applied == 0)
+    if (!counters->dir || applied == 0)
         return BRY_OK;
     size_t len = bry__counter_record_ops(counters, b->ops, b->op_size, b->was, b->n,
                                          bry__counter_log_room(counters));
     return bry__counter_log_write(counters, len, applied);
 }
 
-static void counter_batch_commit(bry_counter *counters, batch *b)
+static void counter_batch_commit(bry_counters *counters, batch *b)
 {
     for (size_t i = 0; i < b->n; i++) {
-        bry_counter_op *op = counter_batch_op(b, i);
+        bry_counters_op *op = counter_batch_op(b, i);
         if (b->was[i] == BRY_ABSENT) {
             bry__counter_name *name = b->names[i];
             assert(name);
             name->value += op->delta;
             name->fresh = false;
-            op->outcome = BRY_COUNTER_APPLIED;
+            op->outcome = BRY_COUNTERS_APPLIED;
             op->value = name->value;
             counters->applied++;
             counters->expected_lost += bry__counter_error(counters);
         } else {
-            op->outcome = BRY_COUNTER_REPEAT;
+            op->outcome = BRY_COUNTERS_REPEAT;
             if (!b->names[i])
                 b->names[i] = bry__counter_names_find(&counters->names, b->keys[i]);
             op->value = b->names[i] ? b->names[i]->value : 0;
@@ -399,7 +400,7 @@ static void counter_batch_commit(bry_counter *counters, batch *b)
     }
 }
 
-static bry_status counter_apply(bry_counter *counters, bry_counter_op *ops, size_t op_size,
+static bry_status counter_apply(bry_counters *counters, bry_counters_op *ops, size_t op_size,
                                 size_t n, uint64_t now)
 {
     if (counters->broken)
@@ -425,11 +426,11 @@ static bry_status counter_apply(bry_counter *counters, bry_counter_op *ops, size
     return status;
 }
 
-bry_status bry_counter_apply(bry_counter *counters, bry_hash id, const void *name, size_t name_len,
-                             int64_t delta, uint64_t now, bry_counter_outcome *outcome,
-                             int64_t *value)
+bry_status bry_counters_apply(bry_counters *counters, bry_hash id, const void *name,
+                              size_t name_len, int64_t delta, uint64_t now,
+                              bry_counters_outcome *outcome, int64_t *value)
 {
-    bry_counter_op op = {.id = id, .name = name, .name_len = name_len, .delta = delta};
+    bry_counters_op op = {.id = id, .name = name, .name_len = name_len, .delta = delta};
     bry_status status = counter_apply(counters, &op, sizeof op, 1, now);
     if (status == BRY_OK && outcome)
         *outcome = op.outcome;
@@ -438,29 +439,29 @@ bry_status bry_counter_apply(bry_counter *counters, bry_hash id, const void *nam
     return status;
 }
 
-bry_status bry_counter_apply_n(bry_counter *counters, bry_counter_op *ops, size_t op_size, size_t n,
-                               uint64_t now)
+bry_status bry_counters_apply_n_sized(bry_counters *counters, bry_counters_op *ops, size_t n,
+                                      uint64_t now, size_t size)
 {
-    if (!bry__elements_readable(ops, op_size, n, sizeof *ops))
+    if (!bry__elements_usable(ops, size, n, BRY__END_OF(bry_counters_op, value), sizeof *ops))
         return BRY_E_RANGE;
-    return n == 0 ? BRY_OK : counter_apply(counters, ops, op_size, n, now);
+    return n == 0 ? BRY_OK : counter_apply(counters, ops, size, n, now);
 }
 
 /* ---- the other changes ---------------------------------------------------------------------- */
 
 /* Logs a record that is empty or has only a name, for changes that cannot fail any more. */
-static bry_status counter_log_plain(bry_counter *counters, uint32_t type, const void *name,
+static bry_status counter_log_plain(bry_counters *counters, uint32_t type, const void *name,
                                     size_t len)
 {
-    if (!counters->folder)
+    if (!counters->dir)
         return BRY_OK;
     size_t size =
         bry__counter_record_plain(counters, type, name, len, bry__counter_log_room(counters));
     return bry__counter_log_write(counters, size, 1);
 }
 
-bry_status bry_counter_del(bry_counter *counters, const void *name, size_t name_len,
-                           bry_answer *was)
+bry_status bry_counters_del(bry_counters *counters, const void *name, size_t name_len,
+                            bry_answer *was)
 {
     if (counters->broken)
         return bry__counter_refuse_broken();
@@ -480,7 +481,7 @@ bry_status bry_counter_del(bry_counter *counters, const void *name, size_t name_
     return BRY_OK;
 }
 
-bry_status bry_counter_advance(bry_counter *counters, uint64_t now)
+bry_status bry_counters_advance(bry_counters *counters, uint64_t now)
 {
     if (counters->broken)
         return bry__counter_refuse_broken();
@@ -496,14 +497,17 @@ bry_status bry_counter_advance(bry_counter *counters, uint64_t now)
     return status;
 }
 
-void bry__counter_empty(bry_counter *counters)
+void bry__counter_empty(bry_counters *counters)
 {
     bry__counter_names_clear(&counters->names);
     bry_window_clear(counters->window);
     bry__counter_error_reset(counters);
+    counters->applied = counters->repeats = 0;
+    counters->refused_full = counters->refused_overflow = counters->refused_skew = 0;
+    counters->expected_lost = 0;
 }
 
-bry_status bry_counter_clear(bry_counter *counters)
+bry_status bry_counters_clear(bry_counters *counters)
 {
     if (counters->broken)
         return bry__counter_refuse_broken();
@@ -513,6 +517,8 @@ bry_status bry_counter_clear(bry_counter *counters)
     if (status != BRY_OK)
         return status;
     bry__counter_empty(counters);
+    if (counters->dir)
+        counters->dir->logged_repeats = 0; /* so says the record */
     bry__counter_log_settle(counters);
     return BRY_OK;
 }

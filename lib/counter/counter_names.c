@@ -447,7 +447,7 @@ bry__counter_name *bry__counter_names_find(const bry__counter_names *names, bry_
 bry__counter_name *bry__counter_names_get(const bry__counter_names *names, const void *bytes,
                                           size_t len)
 {
-    return len <= BRY_COUNTER_NAME_MAX
+    return len <= BRY_COUNTERS_NAME_MAX
                ? bry__counter_names_find(names, bry__counter_names_key(names, bytes, len))
                : NULL;
 }
@@ -471,7 +471,7 @@ static size_t names_new_place(block *bucket, uint64_t hash, uint32_t *tie)
 bry_status bry__counter_names_add(bry__counter_names *names, bry__counter_key key,
                                   bry__counter_name **added)
 {
-    assert(key.len <= BRY_COUNTER_NAME_MAX);
+    assert(key.len <= BRY_COUNTERS_NAME_MAX);
     block **bucket = names_bucket_for(names, key.hash);
     uint32_t tie;
     size_t at = names_new_place(*bucket, key.hash, &tie), size = names_size_of(key.len);
@@ -522,7 +522,7 @@ static block *names_at_place(const bry__counter_names *names, uint64_t place, ui
 }
 
 size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor,
-                               bry_counter_entry *entries, size_t entry_size, size_t room)
+                               bry_counters_entry *entries, size_t entry_size, size_t room)
 {
     size_t listed = 0;
     uint64_t from = *cursor, end;
@@ -544,7 +544,7 @@ size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor
                 *cursor = place;
                 return listed;
             }
-            bry_counter_entry entry = {name->bytes, name->len, name->value};
+            bry_counters_entry entry = {name->bytes, name->len, name->value};
             bry__struct_write(bry__element(entries, entry_size, listed++), entry_size, &entry,
                               sizeof entry);
         }

@@ -3,7 +3,7 @@
 #ifndef BRY_COUNTER_NAMES_H
 #define BRY_COUNTER_NAMES_H
 
-#include <bloomery/counter.h>
+#include <bloomery/counters.h>
 
 enum { BRY__COUNTER_HASH_BITS = 48, BRY__COUNTER_TIE_BITS = 15 };
 
@@ -47,7 +47,7 @@ void bry__counter_names_clear(bry__counter_names *names);
 /* A name to look up, with its hash in this table. */
 typedef struct bry__counter_key {
     const void *bytes;
-    size_t len; /* at most BRY_COUNTER_NAME_MAX */
+    size_t len; /* at most BRY_COUNTERS_NAME_MAX */
     uint64_t hash;
 } bry__counter_key;
 
@@ -77,8 +77,8 @@ bry_status bry__counter_names_add(bry__counter_names *names, bry__counter_key ke
 /* Deletes and frees a name. */
 void bry__counter_names_del(bry__counter_names *names, bry__counter_name *name);
 
-/* As bry_counter_scan(). */
+/* As bry_counters_scan(). */
 size_t bry__counter_names_scan(const bry__counter_names *names, uint64_t *cursor,
-                               bry_counter_entry *entries, size_t entry_size, size_t room);
+                               bry_counters_entry *entries, size_t entry_size, size_t room);
 
 #endif

@@ -1,8 +1,8 @@
-/* Opens the folder of a table of counters, in whatever state it was left: see counter_folder.c. */
+/* Opens the directory of a table of counters, in whatever state it was left: see counter_dir.c. */
 #include "common/allocator.h"
 #include "common/random.h"
 #include "common/struct_size.h"
-#include "counter/counter_folder.h"
+#include "counter/counter_dir.h"
 #include "counter/counter_record.h"
 #include "frame/file.h"
 #include "frame/frame.h"
@@ -11,20 +11,21 @@
 #include <fcntl.h>
 #include <string.h>
 
-typedef struct opening {
-    bry_counter_options given; /* as passed in: zeros accept what the folder has */
-    bry_counter_options options; /* with defaults */
+typedef struct counter_opener {
+    bry_counters_options given; /* as passed in: zeros accept what the directory has */
+    bry_counters_options options; /* with defaults */
     bry_allocator under;
     bry_load load;
-    bry__counter_folder folder; /* moved to the table at the end */
-    bry_counter *counters; /* NULL until a snapshot or BASE was read */
+    bry__counter_dir dir; /* moved to the table at the end */
+    bry_counters *counters; /* NULL until a snapshot or BASE was read */
     bry__counter_place snapshot; /* zeros: there is none */
-    bool based; /* BASE was read, */
-    uint64_t base, next; /* number of the log's first record, and of the next one */
+    bool based; /* BASE was read */
+    uint64_t base; /* number of the log's first record */
+    uint64_t next; /* number of the next record */
     const char *problem; /* of a record */
-} opening;
+} counter_opener;
 
-static bool counter_open_suits(const bry_counter_options *given, const bry_counter_options *has)
+static bool counter_open_suits(const bry_counters_options *given, const bry_counters_options *has)
 {
     return (given->engine == BRY_ENGINE_AUTO || given->engine == has->engine) &&
            (given->window == 0 || given->window == has->window) &&
@@ -35,19 +36,19 @@ static bool counter_open_suits(const bry_counter_options *given, const bry_count
 
 /* ---- reading what is there ------------------------------------------------------------------ */
 
-static bry_status counter_open_refuse(opening *o, const char *problem)
+static bry_status counter_open_refuse(counter_opener *o, const char *problem)
 {
     o->problem = problem;
     return BRY_E_BADDATA;
 }
 
-static bry_status make_table(opening *o, const bry_counter_options *options)
+static bry_status make_table(counter_opener *o, const bry_counters_options *options)
 {
     bry_status status = bry__counter_make(options, &o->under, &o->counters);
     return status == BRY_OK ? bry__counter_make_window(o->counters) : status;
 }
 
-static bry_status counter_open_take_base(opening *o, const unsigned char *record, size_t len)
+static bry_status counter_open_take_base(counter_opener *o, const unsigned char *record, size_t len)
 {
     bry__counter_base base;
     const char *problem = bry__counter_record_read_base(record, len, &base);
@@ -55,7 +56,7 @@ static bry_status counter_open_take_base(opening *o, const unsigned char *record
         return counter_open_refuse(o, problem);
     o->based = true;
     o->base = o->next = base.place.sequence;
-    o->folder.table = base.place.table;
+    o->dir.table = base.place.table;
     if (!o->counters) {
         if (o->next != 0)
             return counter_open_refuse(o, "the snapshot is missing");
@@ -72,7 +73,7 @@ static bry_status counter_open_take_base(opening *o, const unsigned char *record
 
 static bry_status counter_open_take_record(void *context, const void *payload, size_t len)
 {
-    opening *o = context;
+    counter_opener *o = context;
     if (!o->based)
         return counter_open_take_base(o, payload, len);
     if (o->next++ < o->snapshot.sequence)
@@ -91,71 +92,79 @@ static bry_status counter_open_take_record(void *context, const void *payload, s
 
 static bry_status read_snapshot(void *context, const bry_source *source, bry_load *load)
 {
-    opening *o = context;
+    counter_opener *o = context;
     return bry__counter_read(source, load, &o->under, &o->counters, &o->snapshot);
 }
 
 /* Whether a file of that name exists. */
-static bry_status counter_open_look_for(const opening *o, const char *name, char path[PATH_MAX],
-                                        bool *there)
+static bry_status counter_open_look_for(const counter_opener *o, const char *name, bool *there)
 {
-    const bry__io *io = o->folder.io;
+    const bry__io *io = o->dir.io;
+    char path[PATH_MAX];
     bry__file_facts facts;
-    bry_status status = bry__counter_name_in(&o->folder, name, path);
+    bry_status status = bry__counter_name_in(&o->dir, name, path);
     if (status != BRY_OK)
         return status;
     *there = io->facts_of(io->opaque, path, &facts) == 0;
     return *there || errno == ENOENT ? BRY_OK : BRY_E_IO;
 }
 
-static bry_status read_files(opening *o, const char *snapshot, bool has_snapshot, const char *log)
+static bry_status read_files(counter_opener *o, bool has_snapshot)
 {
-    const bry__io *io = o->folder.io;
-    bry_status status = BRY_OK;
-    if (has_snapshot) {
-        status = bry__file_load(io, snapshot, read_snapshot, o, &o->load);
+    const bry__io *io = o->dir.io;
+    char path[PATH_MAX];
+    bry_status status = bry__counter_name_in(&o->dir, "log", path);
+    /* The previous process may have crashed, or failed, between a rename and its sync: sync before
+     * anything relies on these names. */
+    if (status == BRY_OK)
+        status = bry__io_sync_parent(io, path);
+    if (status == BRY_OK && has_snapshot) {
+        status = bry__counter_name_in(&o->dir, "snapshot", path);
+        if (status == BRY_OK)
+            status = bry__file_load(io, path, read_snapshot, o, &o->load);
         if (status == BRY_OK && o->snapshot.table == 0)
             status = bry__load_fail(&o->load, BRY_E_BADDATA, 0,
                                     "the snapshot does not belong to a table");
         if (status == BRY_OK && !counter_open_suits(&o->given, &o->counters->options))
             status = BRY_E_MISMATCH;
     }
+    if (status == BRY_OK)
+        status = bry__counter_name_in(&o->dir, "log", path);
     if (status != BRY_OK)
         return status;
     bry__log_options options = {.kind = BRY__COUNTER_LOG_KIND,
                                 .kind_version = BRY__COUNTER_LOG_VERSION,
                                 .must_exist = true};
-    status =
-        bry__log_open(&o->folder.log, io, log, &options, counter_open_take_record, o, &o->load);
+    status = bry__log_open(&o->dir.log, io, path, &options, counter_open_take_record, o, &o->load);
     if (status != BRY_OK) {
         if (o->problem)
             o->load.problem = o->problem;
         return status;
     }
-    o->folder.open = true;
+    o->dir.open = true;
     return o->based ? BRY_OK
                     : bry__load_fail(&o->load, BRY_E_BADDATA, BRY__HEADER_BYTES,
                                      "the log does not start with its base record");
 }
 
-/* ---- taking the folder ---------------------------------------------------------------------- */
+/* ---- taking the directory -------------------------------------------------------------------- */
 
-static bry_status lock_folder(opening *o)
+static bry_status lock_dir(counter_opener *o)
 {
-    const bry__io *io = o->folder.io;
+    const bry__io *io = o->dir.io;
     char path[PATH_MAX];
-    bry_status status = bry__counter_name_in(&o->folder, "lock", path);
+    bry_status status = bry__counter_name_in(&o->dir, "lock", path);
     if (status != BRY_OK)
         return status;
-    status = bry__io_open(io, path, O_RDWR | O_CREAT, 0666, &o->folder.lock);
+    status = bry__io_open(io, path, O_RDWR | O_CREAT, 0666, &o->dir.lock);
     if (status != BRY_OK && errno == ENOENT) {
-        if (io->make_folder(io->opaque, o->folder.path) < 0 && errno != EEXIST)
+        if (io->make_dir(io->opaque, o->dir.path) < 0 && errno != EEXIST)
             return BRY_E_IO;
-        status = bry__io_open(io, path, O_RDWR | O_CREAT, 0666, &o->folder.lock);
+        status = bry__io_open(io, path, O_RDWR | O_CREAT, 0666, &o->dir.lock);
     }
     if (status != BRY_OK)
         return status;
-    if (io->lock(io->opaque, o->folder.lock) < 0) {
+    if (io->lock(io->opaque, o->dir.lock) < 0) {
         if (errno == EWOULDBLOCK)
             errno = EBUSY;
         return BRY_E_IO;
@@ -163,24 +172,24 @@ static bry_status lock_folder(opening *o)
     return BRY_OK;
 }
 
-/* Moves the folder to the table, with the options that are given at each opening. */
-static bry_status counter_open_hand_over(opening *o)
+/* Moves the directory to the table, with the options that are given at each opening. */
+static bry_status counter_open_hand_over(counter_opener *o)
 {
-    bry_counter *counters = o->counters;
-    bry__counter_folder *folder = bry__alloc(&counters->meter.allocator, sizeof *folder);
-    if (!folder)
+    bry_counters *counters = o->counters;
+    bry__counter_dir *dir = bry__alloc(&counters->meter.allocator, sizeof *dir);
+    if (!dir)
         return BRY_E_NOMEM;
-    size_t size = strlen(o->folder.path) + 1;
+    size_t size = strlen(o->dir.path) + 1;
     char *path = bry__alloc(&counters->meter.allocator, size);
     if (!path) {
-        bry__free(&counters->meter.allocator, folder, sizeof *folder);
+        bry__free(&counters->meter.allocator, dir, sizeof *dir);
         return BRY_E_NOMEM;
     }
-    memcpy(path, o->folder.path, size);
-    *folder = o->folder;
-    folder->path = path;
-    folder->path_size = size;
-    counters->folder = folder;
+    memcpy(path, o->dir.path, size);
+    *dir = o->dir;
+    dir->path = path;
+    dir->path_size = size;
+    counters->dir = dir;
     counters->options.max_bytes = o->options.max_bytes;
     counters->options.max_skew = o->options.max_skew;
     counters->options.sync = o->options.sync;
@@ -188,14 +197,14 @@ static bry_status counter_open_hand_over(opening *o)
     return BRY_OK;
 }
 
-static bry_status found_table(opening *o)
+static bry_status found_table(counter_opener *o)
 {
-    const bry__io *io = o->folder.io;
-    bry_status status = bry__io_sync_parent(io, o->folder.path);
+    const bry__io *io = o->dir.io;
+    bry_status status = bry__io_sync_parent(io, o->dir.path);
     if (status == BRY_OK && o->options.seed == 0)
         status = bry__random_seed(&o->options.seed);
     if (status == BRY_OK)
-        status = bry__random_seed(&o->folder.table);
+        status = bry__random_seed(&o->dir.table);
     if (status == BRY_OK)
         status = make_table(o, &o->options);
     if (status == BRY_OK)
@@ -203,21 +212,21 @@ static bry_status found_table(opening *o)
     return status == BRY_OK ? bry__counter_replace_log(o->counters) : status;
 }
 
-static bry_status take_table(opening *o, const char *snapshot, bool has_snapshot, const char *log)
+static bry_status take_table(counter_opener *o, bool has_snapshot)
 {
-    bry_status status = read_files(o, snapshot, has_snapshot, log);
+    bry_status status = read_files(o, has_snapshot);
     if (status == BRY_OK)
         status = counter_open_hand_over(o);
     if (status != BRY_OK)
         return status;
-    bry_counter *counters = o->counters;
-    bry__counter_folder *folder = counters->folder;
+    bry_counters *counters = o->counters;
+    bry__counter_dir *dir = counters->dir;
     bool behind = o->next < o->snapshot.sequence;
-    folder->next = behind ? o->snapshot.sequence : o->next;
-    folder->begin = BRY__HEADER_BYTES + bry__record_bytes(BRY__COUNTER_BASE_SIZE);
-    folder->snapshot_at = folder->begin + counters->options.log_bytes;
-    folder->logged_time = bry_window_time(counters->window);
-    folder->logged_repeats = counters->repeats;
+    dir->next = behind ? o->snapshot.sequence : o->next;
+    dir->begin = BRY__HEADER_BYTES + bry__record_bytes(BRY__COUNTER_BASE_SIZE);
+    dir->snapshot_at = dir->begin + counters->options.log_bytes;
+    dir->logged_time = bry_window_time(counters->window);
+    dir->logged_repeats = counters->repeats;
     /* A crash came between snapshot and new log. If the log has records after the snapshot, it
      * stays in use; if it lacks some, new records would get numbers that are already used. */
     if (o->base < o->snapshot.sequence && o->next <= o->snapshot.sequence)
@@ -225,23 +234,18 @@ static bry_status take_table(opening *o, const char *snapshot, bool has_snapshot
     return behind || counters->broken ? status : BRY_OK;
 }
 
-static bry_status open_folder(opening *o)
+static bry_status open_dir(counter_opener *o)
 {
-    char snapshot[PATH_MAX], log[PATH_MAX];
     bool has_snapshot = false, has_log = false;
-    bry_status status = lock_folder(o);
+    bry_status status = lock_dir(o);
     if (status == BRY_OK)
-        status = counter_open_look_for(o, "snapshot", snapshot, &has_snapshot);
+        status = counter_open_look_for(o, "snapshot", &has_snapshot);
     if (status == BRY_OK)
-        status = counter_open_look_for(o, "log", log, &has_log);
+        status = counter_open_look_for(o, "log", &has_log);
     if (status != BRY_OK)
         return status;
-    if (has_log) {
-        /* The previous process may have crashed, or failed, between a rename and its sync: sync
-         * before anything relies on these names. */
-        status = bry__io_sync_parent(o->folder.io, log);
-        return status == BRY_OK ? take_table(o, snapshot, has_snapshot, log) : status;
-    }
+    if (has_log)
+        return take_table(o, has_snapshot);
     if (has_snapshot)
         return bry__load_fail(&o->load, BRY_E_BADDATA, 0, "the log is missing");
     return found_table(o);
@@ -249,38 +253,37 @@ static bry_status open_folder(opening *o)
 
 /* ---- the call ------------------------------------------------------------------------------- */
 
-static bool is_of_data(bry_status status)
+/* Describes a failure that is not in the data. */
+static const char *counter_open_problem(bry_status status)
 {
-    return status == BRY_E_BADDATA || status == BRY_E_VERSION || status == BRY_E_LIMIT;
+    return status == BRY_E_MISMATCH ? "the table has other options" : bry_status_text(status);
 }
 
-static void counter_open_give_up(opening *o)
+static void counter_open_give_up(counter_opener *o)
 {
     int kept = errno;
-    if (o->counters && o->counters->folder) {
-        bry_counter_destroy(o->counters);
+    if (o->counters && o->counters->dir) {
+        bry_counters_destroy(o->counters);
     } else {
-        bry_counter_destroy(o->counters);
-        if (o->folder.open)
-            bry__io_drop(o->folder.io, o->folder.log.fd);
-        if (o->folder.lock >= 0)
-            bry__io_drop(o->folder.io, o->folder.lock);
+        bry_counters_destroy(o->counters);
+        if (o->dir.open)
+            bry__io_drop(o->dir.io, o->dir.log.fd);
+        if (o->dir.lock >= 0)
+            bry__io_drop(o->dir.io, o->dir.lock);
     }
     errno = kept;
 }
 
-bry_status bry__counter_open(const bry__io *io, const char *path, const bry_counter_options *given,
-                             bry_load *load, bry_counter **counters)
+bry_status bry__counter_open(const bry__io *io, const char *path, const bry_counters_options *given,
+                             bry_load *load, bry_counters **counters)
 {
-    opening o = {.load = BRY_LOAD, .folder = {.io = io, .lock = -1}};
-    bry_counter_shape shape;
+    counter_opener o = {.load = BRY_LOAD, .dir = {.io = io, .lock = -1}};
+    bry_counters_shape shape;
     char stripped[PATH_MAX];
     if (!bry__load_valid(load))
         return BRY_E_RANGE;
     if (load) {
-        load->problem = NULL;
-        load->offset = 0;
-        if (load->note) /* folders have no note */
+        if (load->note) /* directories have no note */
             load->note->len = 0;
         o.load.max_bytes = load->max_bytes;
     }
@@ -288,34 +291,31 @@ bry_status bry__counter_open(const bry__io *io, const char *path, const bry_coun
     if (status == BRY_OK)
         status = bry__struct_read(&o.given, sizeof o.given, given);
     if (status != BRY_OK)
-        return status;
+        return bry__load_fail(load, status, 0, "invalid options");
     size_t len = strlen(path);
     while (len > 1 && path[len - 1] == '/')
         len--;
     if (len >= sizeof stripped) {
         errno = ENAMETOOLONG;
-        return BRY_E_IO;
+        return bry__load_fail(load, BRY_E_IO, 0, "the path is too long");
     }
     memcpy(stripped, path, len);
     stripped[len] = '\0';
-    o.folder.path = stripped;
+    o.dir.path = stripped;
     o.under = bry__allocator_or_default(o.options.allocator);
     o.load.allocator = &o.under;
-    status = open_folder(&o);
+    status = open_dir(&o);
     if (status == BRY_OK) {
         *counters = o.counters;
         return BRY_OK;
     }
     counter_open_give_up(&o);
-    if (load && is_of_data(status)) {
-        load->problem = o.load.problem;
-        load->offset = o.load.offset;
-    }
-    return status;
+    return bry__load_fail(load, status, o.load.offset,
+                          o.load.problem ? o.load.problem : counter_open_problem(status));
 }
 
-bry_status bry_counter_open(const char *path, const bry_counter_options *options, bry_load *load,
-                            bry_counter **counters)
+bry_status bry_counters_open(const char *path, const bry_counters_options *options, bry_load *load,
+                             bry_counters **counters)
 {
     return bry__counter_open(bry__io_posix(), path, options, load, counters);
 }

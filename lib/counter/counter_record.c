@@ -7,7 +7,7 @@
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-static void write_head(const bry_counter *counters, uint32_t type, uint32_t count,
+static void write_head(const bry_counters *counters, uint32_t type, uint32_t count,
                        unsigned char *to)
 {
     bry__store32(to, type);
@@ -16,10 +16,10 @@ static void write_head(const bry_counter *counters, uint32_t type, uint32_t coun
     bry__store64(to + 16, counters->repeats);
 }
 
-size_t bry__counter_record_base(const bry_counter *counters, const bry__counter_place *place,
+size_t bry__counter_record_base(const bry_counters *counters, const bry__counter_place *place,
                                 unsigned char *to)
 {
-    const bry_counter_options *options = &counters->options;
+    const bry_counters_options *options = &counters->options;
     write_head(counters, BRY__COUNTER_BASE, 0, to);
     unsigned char *body = to + BRY__COUNTER_HEAD;
     bry__store64(body, place->table);
@@ -32,7 +32,7 @@ size_t bry__counter_record_base(const bry_counter *counters, const bry__counter_
     return BRY__COUNTER_BASE_SIZE;
 }
 
-size_t bry__counter_record_plain(const bry_counter *counters, uint32_t type, const void *name,
+size_t bry__counter_record_plain(const bry_counters *counters, uint32_t type, const void *name,
                                  size_t len, unsigned char *to)
 {
     write_head(counters, type, 0, to);
@@ -41,7 +41,7 @@ size_t bry__counter_record_plain(const bry_counter *counters, uint32_t type, con
     return BRY__COUNTER_HEAD + len;
 }
 
-size_t bry__counter_record_ops(const bry_counter *counters, const bry_counter_op *ops,
+size_t bry__counter_record_ops(const bry_counters *counters, const bry_counters_op *ops,
                                size_t op_size, const uint8_t *was, size_t n, unsigned char *to)
 {
     unsigned char *at = to + BRY__COUNTER_HEAD;
@@ -49,7 +49,7 @@ size_t bry__counter_record_ops(const bry_counter *counters, const bry_counter_op
     for (size_t i = 0; i < n; i++) {
         if (was[i] != BRY_ABSENT)
             continue;
-        const bry_counter_op *op = bry__element_in(ops, op_size, i);
+        const bry_counters_op *op = bry__element_in(ops, op_size, i);
         bry__store64(at, op->id.lo);
         bry__store64(at + 8, op->id.hi);
         bry__store64(at + 16, (uint64_t)op->delta);
@@ -75,13 +75,13 @@ const char *bry__counter_record_read_base(const unsigned char *record, size_t le
     uint64_t engine = bry__load64(body + 16);
     if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_FBF)
         return "unknown engine";
-    bry_counter_options stored = BRY_COUNTER_OPTIONS, read;
+    bry_counters_options stored = BRY_COUNTERS_OPTIONS, read;
     stored.engine = (bry_engine)engine;
     stored.window = bry__load64(body + 24);
     stored.capacity = bry__load64(body + 32);
     stored.error = bry__load_double(body + 40);
     stored.seed = bry__load64(body + 48);
-    bry_counter_shape shape;
+    bry_counters_shape shape;
     /* A zero would become a default, but a saved table has no zeros. */
     if (bry__counter_read_options(&stored, &read, &shape) != BRY_OK ||
         read.window != stored.window || read.capacity != stored.capacity ||
@@ -97,7 +97,7 @@ static bry_status counter_record_bad(const char **problem, const char *text)
     return BRY_E_BADDATA;
 }
 
-static bry_status counter_redo_op(bry_counter *counters, const unsigned char *op, size_t name_len,
+static bry_status counter_redo_op(bry_counters *counters, const unsigned char *op, size_t name_len,
                                   const char **problem)
 {
     int64_t delta = (int64_t)bry__load64(op + 16);
@@ -129,7 +129,7 @@ static size_t counter_record_end_of_op(const unsigned char *record, size_t len, 
 }
 
 /* First the ids, then the counters: the error of a batch was estimated after its ids were added. */
-static bry_status counter_redo_ops(bry_counter *counters, const unsigned char *record, size_t len,
+static bry_status counter_redo_ops(bry_counters *counters, const unsigned char *record, size_t len,
                                    const char **problem)
 {
     uint32_t count = bry__load32(record + 4);
@@ -148,7 +148,7 @@ static bry_status counter_redo_ops(bry_counter *counters, const unsigned char *r
                                          : counter_record_bad(problem, "an id cannot be replayed");
     }
     if (at != len)
-        return counter_record_bad(problem, "bytes follow the last operation");
+        return counter_record_bad(problem, "trailing data after the last operation");
     for (at = BRY__COUNTER_HEAD; at < len; at = end) {
         end = counter_record_end_of_op(record, len, at);
         bry_status status =
@@ -159,7 +159,7 @@ static bry_status counter_redo_ops(bry_counter *counters, const unsigned char *r
     return BRY_OK;
 }
 
-static bry_status redo_plain(bry_counter *counters, const unsigned char *record, size_t len,
+static bry_status redo_plain(bry_counters *counters, const unsigned char *record, size_t len,
                              const char **problem)
 {
     uint32_t type = bry__load32(record);
@@ -187,7 +187,7 @@ static bry_status redo_plain(bry_counter *counters, const unsigned char *record,
     return BRY_OK;
 }
 
-bry_status bry__counter_redo(bry_counter *counters, const unsigned char *record, size_t len,
+bry_status bry__counter_redo(bry_counters *counters, const unsigned char *record, size_t len,
                              const char **problem)
 {
     if (len < BRY__COUNTER_HEAD)

@@ -18,24 +18,24 @@
 #define BRY__COUNTER_CLR BRY__FOUR('C', 'L', 'R', ' ') /* deletes everything except the time */
 
 enum {
-    BRY__COUNTER_HEAD = BRY_COUNTER_BATCH_HEAD,
-    BRY__COUNTER_OP = BRY_COUNTER_BATCH_OP, /* id u64 u64, delta i64, length u16; then the name */
+    BRY__COUNTER_HEAD = BRY_COUNTERS_BATCH_HEAD,
+    BRY__COUNTER_OP = BRY_COUNTERS_BATCH_OP, /* id u64 u64, delta i64, length u16; then the name */
     BRY__COUNTER_BASE_SIZE = BRY__COUNTER_HEAD + 56,
 };
 
 /* The contents of BASE: whose log this is, where it begins, and the table's options. */
 typedef struct bry__counter_base {
     bry__counter_place place;
-    bry_counter_options options; /* engine, window, capacity, error and seed */
+    bry_counters_options options; /* engine, window, capacity, error and seed */
 } bry__counter_base;
 
 /* Each fills `to` and returns the number of bytes. The table is in its state after the change. */
-size_t bry__counter_record_base(const bry_counter *counters, const bry__counter_place *place,
+size_t bry__counter_record_base(const bry_counters *counters, const bry__counter_place *place,
                                 unsigned char *to);
-size_t bry__counter_record_plain(const bry_counter *counters, uint32_t type, const void *name,
+size_t bry__counter_record_plain(const bry_counters *counters, uint32_t type, const void *name,
                                  size_t len, unsigned char *to);
 /* The operations with was[i] BRY_ABSENT. */
-size_t bry__counter_record_ops(const bry_counter *counters, const bry_counter_op *ops,
+size_t bry__counter_record_ops(const bry_counters *counters, const bry_counters_op *ops,
                                size_t op_size, const uint8_t *was, size_t n, unsigned char *to);
 
 /* Reads BASE; returns what is wrong with it, or NULL. */
@@ -46,7 +46,7 @@ const char *bry__counter_record_read_base(const unsigned char *record, size_t le
  * Replays any other record. BRY_E_BADDATA and *problem: it cannot have happened. BRY_E_NOMEM. The
  * table is unusable after a failure.
  */
-bry_status bry__counter_redo(bry_counter *counters, const unsigned char *record, size_t len,
+bry_status bry__counter_redo(bry_counters *counters, const unsigned char *record, size_t len,
                              const char **problem);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * A table of counters as frames (doc/format.md, kind CNTR): its options and numbers, the names with
  * their values, and the window, a stream of its own, cut into frames. A snapshot is the same, plus
- * its position in the history of its folder.
+ * its position in the history of its directory.
  */
 #include "common/allocator.h"
 #include "common/endian.h"
@@ -50,14 +50,14 @@ enum { NAME_HEAD = 10, NAMES_A_FRAME = 128 };
 enum { PORTION = 16384 };
 /* A frame of names ends with the one that reaches PORTION: a reader needs no more memory than this
  * before it has claimed anything. */
-#define NAMES_MAX ((size_t)PORTION + NAME_HEAD + BRY_COUNTER_NAME_MAX)
+#define NAMES_MAX ((size_t)PORTION + NAME_HEAD + BRY_COUNTERS_NAME_MAX)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static void write_numbers(const bry_counter *counters, const bry__counter_place *place,
+static void write_numbers(const bry_counters *counters, const bry__counter_place *place,
                           bry__frame_writer *writer)
 {
-    const bry_counter_options *options = &counters->options;
+    const bry_counters_options *options = &counters->options;
     unsigned char numbers[NUMBERS_SIZE] = {0};
     bry__store32(numbers + AT_ENGINE, (uint32_t)options->engine);
     bry__store64(numbers + AT_WINDOW, options->window);
@@ -70,7 +70,7 @@ static void write_numbers(const bry_counter *counters, const bry__counter_place 
     bry__store64(numbers + AT_REPEATS, counters->repeats);
     bry__store64(numbers + AT_REFUSED_FULL, counters->refused_full);
     bry__store64(numbers + AT_REFUSED_OVERFLOW, counters->refused_overflow);
-    bry__store64(numbers + AT_REFUSED_TIME, counters->refused_time);
+    bry__store64(numbers + AT_REFUSED_TIME, counters->refused_skew);
     bry__store_double(numbers + AT_EXPECTED_LOST, counters->expected_lost);
     bry__store_double(numbers + AT_ERROR_THEN, counters->error_then);
     bry__store64(numbers + AT_SINCE, counters->since);
@@ -81,7 +81,7 @@ static void write_numbers(const bry_counter *counters, const bry__counter_place 
 }
 
 /* Writes the first of n entries as a frame; returns how many. */
-static size_t write_names_frame(const bry_counter_entry *entries, size_t n,
+static size_t write_names_frame(const bry_counters_entry *entries, size_t n,
                                 bry__frame_writer *writer)
 {
     size_t size = 0, count = 0;
@@ -99,12 +99,12 @@ static size_t write_names_frame(const bry_counter_entry *entries, size_t n,
     return count;
 }
 
-static void write_names(const bry_counter *counters, bry__frame_writer *writer)
+static void write_names(const bry_counters *counters, bry__frame_writer *writer)
 {
-    bry_counter_entry entries[NAMES_A_FRAME];
+    bry_counters_entry entries[NAMES_A_FRAME];
     uint64_t cursor = 0;
     do {
-        size_t n = bry_counter_scan(counters, &cursor, entries, sizeof *entries, NAMES_A_FRAME);
+        size_t n = bry_counters_scan(counters, &cursor, entries, NAMES_A_FRAME);
         for (size_t done = 0; done < n;)
             done += write_names_frame(entries + done, n - done, writer);
     } while (cursor != 0);
@@ -136,19 +136,23 @@ static bry_status put_portion(void *opaque, const void *bytes, size_t len)
     return BRY_OK;
 }
 
-static bry_status write_window(const bry_counter *counters, bry__frame_writer *writer)
+static bry_status write_window(const bry_counters *counters, bry__frame_writer *writer)
 {
-    portions to;
-    to.writer = writer;
-    to.held = 0;
-    bry_sink sink = {put_portion, &to};
+    bry_allocator allocator = bry__allocator_or_default(NULL);
+    portions *to = bry__alloc_buffer(&allocator, sizeof *to);
+    if (!to)
+        return BRY_E_NOMEM;
+    to->writer = writer;
+    to->held = 0;
+    bry_sink sink = {put_portion, to};
     bry_status status = bry_window_save(counters->window, &sink, NULL);
-    if (status == BRY_OK && to.held)
-        status = bry__frame_writer_write(writer, WINDOW, to.bytes, to.held);
+    if (status == BRY_OK && to->held)
+        status = bry__frame_writer_write(writer, WINDOW, to->bytes, to->held);
+    bry__free(&allocator, to, sizeof *to);
     return status;
 }
 
-bry_status bry__counter_write(const bry_counter *counters, const bry__counter_place *place,
+bry_status bry__counter_write(const bry_counters *counters, const bry__counter_place *place,
                               const bry_sink *sink, const bry_save *save)
 {
     bry__frame_writer writer;
@@ -160,7 +164,8 @@ bry_status bry__counter_write(const bry_counter *counters, const bry__counter_pl
     return status != BRY_OK ? status : written;
 }
 
-bry_status bry_counter_save(const bry_counter *counters, const bry_sink *sink, const bry_save *save)
+bry_status bry_counters_save(const bry_counters *counters, const bry_sink *sink,
+                             const bry_save *save)
 {
     bry__counter_place nowhere = {0, 0};
     if (counters->broken) /* its window does not match its counters */
@@ -177,14 +182,15 @@ static bry_status counter_save_no_memory(bry__frame_reader *reader)
 
 /* The options of creation, checked again. */
 static const char *counter_save_read_options(const unsigned char *numbers, uint64_t seed,
-                                             bry_counter_options *options, bry_counter_shape *shape)
+                                             bry_counters_options *options,
+                                             bry_counters_shape *shape)
 {
     uint32_t engine = bry__load32(numbers + AT_ENGINE);
     if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_FBF)
         return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
-    bry_counter_options stored = BRY_COUNTER_OPTIONS;
+    bry_counters_options stored = BRY_COUNTERS_OPTIONS;
     stored.engine = (bry_engine)engine;
     stored.window = bry__load64(numbers + AT_WINDOW);
     stored.capacity = bry__load64(numbers + AT_CAPACITY);
@@ -201,14 +207,14 @@ static const char *counter_save_read_options(const unsigned char *numbers, uint6
     return NULL;
 }
 
-static const char *read_counts(const unsigned char *numbers, bry_counter *counters,
+static const char *read_counts(const unsigned char *numbers, bry_counters *counters,
                                bry__counter_place *place)
 {
     counters->applied = bry__load64(numbers + AT_APPLIED);
     counters->repeats = bry__load64(numbers + AT_REPEATS);
     counters->refused_full = bry__load64(numbers + AT_REFUSED_FULL);
     counters->refused_overflow = bry__load64(numbers + AT_REFUSED_OVERFLOW);
-    counters->refused_time = bry__load64(numbers + AT_REFUSED_TIME);
+    counters->refused_skew = bry__load64(numbers + AT_REFUSED_TIME);
     counters->expected_lost = bry__load_double(numbers + AT_EXPECTED_LOST);
     counters->error_then = bry__load_double(numbers + AT_ERROR_THEN);
     counters->since = bry__load64(numbers + AT_SINCE);
@@ -226,7 +232,7 @@ static const char *read_counts(const unsigned char *numbers, bry_counter *counte
 }
 
 /* The names of one frame, which is in the buffer. */
-static bry_status read_names_frame(bry__frame_reader *reader, bry_counter *counters,
+static bry_status read_names_frame(bry__frame_reader *reader, bry_counters *counters,
                                    uint64_t expected, const unsigned char *buffer, size_t size)
 {
     bry__counter_names *names = &counters->names;
@@ -259,7 +265,7 @@ static bry_status read_names_frame(bry__frame_reader *reader, bry_counter *count
     return BRY_OK;
 }
 
-static bry_status read_names(bry__frame_reader *reader, bry_counter *counters, uint64_t expected)
+static bry_status read_names(bry__frame_reader *reader, bry_counters *counters, uint64_t expected)
 {
     const bry_allocator *allocator = &counters->meter.allocator;
     unsigned char *buffer = NULL;
@@ -321,7 +327,7 @@ static bry_status give_bytes(void *opaque, void *bytes, size_t len, size_t *got)
     return BRY_OK;
 }
 
-static bool counter_save_is_own(const bry_counter *counters)
+static bool counter_save_is_own(const bry_counters *counters)
 {
     bry_window_options has = bry__window_like(counters->window);
     bry_window_options own = bry__counter_window_options(&counters->options);
@@ -331,12 +337,10 @@ static bool counter_save_is_own(const bry_counter *counters)
            has.refresh == own.refresh;
 }
 
-static bry_status counter_save_read_window(bry__frame_reader *reader, bry_counter *counters)
+static bry_status read_window_from(window_bytes *from, bry_counters *counters)
 {
-    window_bytes from;
-    from.reader = reader;
-    from.held = from.at = 0;
-    bry_source source = {give_bytes, &from};
+    bry__frame_reader *reader = from->reader;
+    bry_source source = {give_bytes, from};
     bry_load inner = BRY_LOAD;
     bry_buffer note = BRY_BUFFER;
     inner.note = &note; /* the window has no note; one would be lost */
@@ -356,30 +360,42 @@ static bry_status counter_save_read_window(bry__frame_reader *reader, bry_counte
         return bry__frame_reader_bad(reader, "the window inside has a note");
     if (status != BRY_OK)
         return bry__frame_reader_fail(reader, status, inner.problem);
-    if (from.at != from.held)
-        return bry__frame_reader_bad(reader, "bytes follow the window");
+    if (from->at != from->held)
+        return bry__frame_reader_bad(reader, "trailing data after the window");
     if (!counter_save_is_own(counters))
         return bry__frame_reader_bad(reader, "the window does not belong to this table");
     return bry__frame_reader_claim(reader, counters->meter.bytes - before);
 }
 
+static bry_status counter_save_read_window(bry__frame_reader *reader, bry_counters *counters)
+{
+    window_bytes *from = bry__alloc_buffer(&counters->meter.under, sizeof *from);
+    if (!from)
+        return counter_save_no_memory(reader);
+    from->reader = reader;
+    from->held = from->at = 0;
+    bry_status status = read_window_from(from, counters);
+    bry__free(&counters->meter.under, from, sizeof *from);
+    return status;
+}
+
 static bry_status read_counter(bry__frame_reader *reader, const bry_allocator *under,
-                               bry_counter **counters, bry__counter_place *place)
+                               bry_counters **counters, bry__counter_place *place)
 {
     unsigned char numbers[NUMBERS_SIZE];
     bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
     if (status != BRY_OK)
         return status;
-    bry_counter_options options;
-    bry_counter_shape shape;
+    bry_counters_options options;
+    bry_counters_shape shape;
     const char *problem = counter_save_read_options(numbers, reader->header.seed, &options, &shape);
     if (problem)
         return bry__frame_reader_bad(reader, problem);
     status =
-        bry__frame_reader_claim(reader, sizeof(bry_counter) + bry__counter_names_bytes_empty());
+        bry__frame_reader_claim(reader, sizeof(bry_counters) + bry__counter_names_bytes_empty());
     if (status != BRY_OK)
         return status;
-    bry_counter *made;
+    bry_counters *made;
     if (bry__counter_make(&options, under, &made) != BRY_OK)
         return counter_save_no_memory(reader);
     problem = read_counts(numbers, made, place);
@@ -392,12 +408,12 @@ static bry_status read_counter(bry__frame_reader *reader, const bry_allocator *u
     if (status == BRY_OK)
         *counters = made;
     else
-        bry_counter_destroy(made);
+        bry_counters_destroy(made);
     return status;
 }
 
 bry_status bry__counter_read(const bry_source *source, bry_load *load, const bry_allocator *under,
-                             bry_counter **counters, bry__counter_place *place)
+                             bry_counters **counters, bry__counter_place *place)
 {
     bry__frame_reader reader;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
@@ -407,7 +423,7 @@ bry_status bry__counter_read(const bry_source *source, bry_load *load, const bry
     return status;
 }
 
-bry_status bry_counter_load(const bry_source *source, bry_load *load, bry_counter **counters)
+bry_status bry_counters_load(const bry_source *source, bry_load *load, bry_counters **counters)
 {
     bry_allocator under = bry__allocator_or_default(load ? load->allocator : NULL);
     bry__counter_place place;
@@ -416,4 +432,4 @@ bry_status bry_counter_load(const bry_source *source, bry_load *load, bry_counte
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-BRY__OBJECT_FILE(counter)
+BRY__OBJECT_FILE(counters)

@@ -27,7 +27,7 @@ static bry_status bloom_filter_plan(const bry_filter_options *options, bry_filte
     }
     uint64_t table = blocked.blocks * BRY__BLOCK_BYTES;
     shape->bits = blocked.blocks * BRY__BLOCK_BITS;
-    shape->hashes = blocked.hashes;
+    shape->bloom.hashes = blocked.hashes;
     shape->error = blocked.error;
     shape->bytes = bry__pieces_bytes_full(table);
     shape->bytes_empty = bry__pieces_bytes_empty(table);
@@ -41,7 +41,7 @@ static bry_status bloom_filter_init(bry_filter *filter, const bry_filter_options
     bloom_filter_plan(options, &shape);
     filter->capacity = options->capacity;
     filter->error = options->error;
-    return bry__blocked_init(&filter->bloom, shape.bits / BRY__BLOCK_BITS, shape.hashes,
+    return bry__blocked_init(&filter->bloom, shape.bits / BRY__BLOCK_BITS, shape.bloom.hashes,
                              &filter->allocator);
 }
 
@@ -166,7 +166,7 @@ static void bloom_filter_stats(const bry_filter *filter, bry_filter_stats *stats
 {
     const bry__blocked *bloom = &filter->bloom;
     stats->bits = bloom->blocks * BRY__BLOCK_BITS;
-    stats->hashes = bloom->hashes;
+    stats->bloom.hashes = bloom->hashes;
     stats->fill = (double)bry__blocked_count_bits(bloom) / (double)stats->bits;
     stats->estimated_error = bry__blocked_error_now(bloom);
     stats->tables = 1;

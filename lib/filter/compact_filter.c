@@ -26,7 +26,7 @@ static bry_status compact_filter_plan(const bry_filter_options *options, bry_fil
     uint64_t range = bry__maplet_range(&maplet);
     if (range == 0)
         return BRY_E_RANGE;
-    shape->fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1);
+    shape->compact.fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1);
     shape->error = (double)options->capacity / (double)range;
     shape->bytes = bry__maplet_plan_bytes(&maplet, options->capacity);
     shape->bytes_empty = 0;

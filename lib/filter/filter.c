@@ -30,7 +30,7 @@ static bry_status filter_read_options(const bry_filter_options *given, bry_filte
     if (status != BRY_OK)
         return status;
     if (options->engine == BRY_ENGINE_AUTO)
-        options->engine = BRY_ENGINE_BLOOM;
+        options->engine = options->fixed ? BRY_ENGINE_BLOOM : BRY_ENGINE_COMPACT;
     if (options->capacity == 0)
         options->capacity = 1000;
     if (options->error == 0)
@@ -152,15 +152,25 @@ uint64_t bry_filter_seed(const bry_filter *filter)
     return filter->seed;
 }
 
+bry_engine bry_filter_engine(const bry_filter *filter)
+{
+    return filter->engine->engine;
+}
+
+uint64_t bry_filter_capacity(const bry_filter *filter)
+{
+    bry_filter_options made;
+    filter->engine->like(filter, &made);
+    return made.capacity;
+}
+
 /* Whether n more keys fit: immediately if there is room for all, else by counting the absent ones.
  */
 static bool filter_fits(const bry_filter *filter, const bry_hash *hashes, size_t n)
 {
     if (!filter->engine->is_fixed(filter))
         return true;
-    bry_filter_options options;
-    filter->engine->like(filter, &options);
-    uint64_t room = options.capacity - filter->engine->items(filter);
+    uint64_t room = bry_filter_capacity(filter) - filter->engine->items(filter);
     if (n <= room)
         return true;
     uint8_t answers[256];

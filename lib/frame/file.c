@@ -8,7 +8,7 @@
 #include "common/random.h"
 #include "frame/frame.h"
 
-enum { BUFFER = 16384, TRIES = 16 };
+enum { BUFFER = 4096, TRIES = 16 };
 
 /* ---- saving -------------------------------------------------------------------------------- */
 
@@ -66,25 +66,25 @@ static bry_status file_find_target(const bry__io *io, const char *path, char tar
     if (io->facts_of(io->opaque, target, facts) < 0)
         return BRY_E_IO;
     if (facts->kind != BRY__FILE_REGULAR) {
-        errno = facts->kind == BRY__FILE_FOLDER ? EISDIR : ENOTSUP;
+        errno = facts->kind == BRY__FILE_DIR ? EISDIR : ENOTSUP;
         return BRY_E_IO;
     }
     return BRY_OK;
 }
 
-/* Creates a file in target's folder. Its name does not contain target's, which may have full
+/* Creates a file in target's directory. Its name does not contain target's, which may have full
  * length. */
 static bry_status file_open_temporary(const bry__io *io, const char *target, mode_t mode,
                                       char temporary[PATH_MAX], int *fd)
 {
     const char *slash = strrchr(target, '/');
-    int folder = slash ? (int)(slash - target) + 1 : 0;
+    int dir = slash ? (int)(slash - target) + 1 : 0;
     for (int i = 0; i < TRIES; i++) {
         uint64_t name;
         bry_status status = bry__random_seed(&name);
         if (status != BRY_OK)
             return status;
-        int len = snprintf(temporary, PATH_MAX, "%.*s.bloomery-%016llx.tmp", folder, target,
+        int len = snprintf(temporary, PATH_MAX, "%.*s.bloomery-%016llx.tmp", dir, target,
                            (unsigned long long)name);
         if (len < 0 || len >= PATH_MAX) {
             errno = ENAMETOOLONG;
@@ -276,7 +276,7 @@ bry_status bry__file_load(const bry__io *io, const char *path, bry__file_reader 
         if (status != BRY_OK)
             bry__load_fail(load, status, end, "the file cannot be read");
         else if (got)
-            status = bry__load_fail(load, BRY_E_BADDATA, end, "bytes follow the end");
+            status = bry__load_fail(load, BRY_E_BADDATA, end, "trailing data");
     }
     bry__io_drop(io, l.fd);
     return status;

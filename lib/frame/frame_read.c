@@ -7,7 +7,8 @@
 
 bool bry__load_valid(const bry_load *load)
 {
-    return !load || bry__elements_readable(load, load->struct_size, 1, sizeof *load);
+    return !load || bry__elements_usable(load, load->struct_size, 1, BRY__END_OF(bry_load, problem),
+                                         sizeof *load);
 }
 
 bry_status bry__load_fail(bry_load *load, bry_status status, uint64_t offset, const char *problem)
@@ -67,6 +68,7 @@ bry_status bry__frame_reader_open(bry__frame_reader *reader, const bry_source *s
     *reader = (bry__frame_reader){.source = *source, .load = load};
     if (!bry__load_valid(load))
         return bry__frame_reader_fail(reader, BRY_E_RANGE, "");
+    bry__load_fail(load, BRY_OK, 0, NULL); /* nothing yet */
     if (frame_note_buffer(load))
         load->note->len = 0;
     reader->state = XXH3_createState();

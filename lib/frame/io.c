@@ -88,16 +88,16 @@ void bry__io_drop(const bry__io *io, int fd)
 
 bry_status bry__io_sync_parent(const bry__io *io, const char *path)
 {
-    char folder[PATH_MAX] = ".";
+    char dir[PATH_MAX] = ".";
     const char *slash = strrchr(path, '/');
     if (slash) {
         size_t len = slash == path ? 1 : (size_t)(slash - path);
-        if (len >= sizeof folder) {
+        if (len >= sizeof dir) {
             errno = ENAMETOOLONG;
             return BRY_E_IO;
         }
-        memcpy(folder, path, len);
-        folder[len] = '\0';
+        memcpy(dir, path, len);
+        dir[len] = '\0';
     }
-    return io->sync_folder(io->opaque, folder) < 0 ? BRY_E_IO : BRY_OK;
+    return io->sync_dir(io->opaque, dir) < 0 ? BRY_E_IO : BRY_OK;
 }

@@ -16,7 +16,7 @@
 #define PATH_MAX 4096
 #endif
 
-typedef enum bry__file_kind { BRY__FILE_REGULAR, BRY__FILE_FOLDER, BRY__FILE_OTHER } bry__file_kind;
+typedef enum bry__file_kind { BRY__FILE_REGULAR, BRY__FILE_DIR, BRY__FILE_OTHER } bry__file_kind;
 
 typedef struct bry__file_facts {
     bry__file_kind kind;
@@ -47,10 +47,10 @@ typedef struct bry__io {
     int (*rename)(void *opaque, const char *from, const char *to);
     int (*link)(void *opaque, const char *from, const char *to); /* EEXIST; never replaces */
     int (*unlink)(void *opaque, const char *path);
-    int (*make_folder)(void *opaque, const char *folder); /* EEXIST */
-    int (*sync_folder)(void *opaque, const char *folder);
-    /* Calls visit for each name in the folder; visit may remove it. */
-    int (*list)(void *opaque, const char *folder, bry__visit_name *visit, void *context);
+    int (*make_dir)(void *opaque, const char *dir); /* EEXIST */
+    int (*sync_dir)(void *opaque, const char *dir);
+    /* Calls visit for each name in the directory; visit may remove it. */
+    int (*list)(void *opaque, const char *dir, bry__visit_name *visit, void *context);
 } bry__io;
 
 /* The operating system's. */
@@ -75,7 +75,7 @@ bry_status bry__io_sync(const bry__io *io, int fd);
 /* Closes and keeps errno: for paths that have failed already. */
 void bry__io_drop(const bry__io *io, int fd);
 
-/* Syncs the folder that contains path. */
+/* Syncs the directory that contains path. */
 bry_status bry__io_sync_parent(const bry__io *io, const char *path);
 
 #endif

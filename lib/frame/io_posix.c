@@ -76,7 +76,7 @@ static int facts_from(int result, const struct stat *st, bry__file_facts *facts)
     if (result < 0)
         return -1;
     facts->kind = S_ISREG(st->st_mode)   ? BRY__FILE_REGULAR
-                  : S_ISDIR(st->st_mode) ? BRY__FILE_FOLDER
+                  : S_ISDIR(st->st_mode) ? BRY__FILE_DIR
                                          : BRY__FILE_OTHER;
     facts->mode = st->st_mode & 07777;
     facts->size = (uint64_t)st->st_size;
@@ -123,29 +123,29 @@ static int posix_unlink(void *opaque, const char *path)
     return unlink(path);
 }
 
-static int posix_make_folder(void *opaque, const char *folder)
+static int posix_make_dir(void *opaque, const char *dir)
 {
     (void)opaque;
-    return mkdir(folder, 0777);
+    return mkdir(dir, 0777);
 }
 
-static int posix_sync_folder(void *opaque, const char *folder)
+static int posix_sync_dir(void *opaque, const char *dir)
 {
     (void)opaque;
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return -1;
     int result = fsync(fd), kept = errno;
     close(fd);
     errno = kept;
-    /* Some file systems cannot sync a folder and say so: nothing more can be done there. */
+    /* Some file systems cannot sync a directory and say so: nothing more can be done there. */
     return result < 0 && (errno == EINVAL || errno == ENOTSUP) ? 0 : result;
 }
 
-static int posix_list(void *opaque, const char *folder, bry__visit_name *visit, void *context)
+static int posix_list(void *opaque, const char *dir, bry__visit_name *visit, void *context)
 {
     (void)opaque;
-    DIR *open = opendir(folder);
+    DIR *open = opendir(dir);
     if (!open)
         return -1;
     const struct dirent *entry;
@@ -178,8 +178,8 @@ const bry__io *bry__io_posix(void)
         .rename = posix_rename,
         .link = posix_link,
         .unlink = posix_unlink,
-        .make_folder = posix_make_folder,
-        .sync_folder = posix_sync_folder,
+        .make_dir = posix_make_dir,
+        .sync_dir = posix_sync_dir,
         .list = posix_list,
     };
     return &posix;

@@ -97,6 +97,16 @@ uint64_t bry_index_seed(const bry_index *index)
     return index->options.seed;
 }
 
+bry_engine bry_index_engine(const bry_index *index)
+{
+    return index->engine->engine;
+}
+
+uint64_t bry_index_unit_capacity(const bry_index *index)
+{
+    return index->options.unit_capacity;
+}
+
 /* ---- units --------------------------------------------------------------------------------- */
 
 bry__index_slot *bry__index_record(const bry_index *index, uint32_t unit, uint32_t *slot)
@@ -142,7 +152,7 @@ bry_status bry_index_open(bry_index *index, uint64_t tag, uint32_t *unit)
     return status;
 }
 
-bry_status bry_index_unopen(bry_index *index, uint32_t unit)
+bry_status bry_index_undo_open(bry_index *index, uint32_t unit)
 {
     uint32_t slot;
     const bry__index_slot *record = bry__index_record(index, unit, &slot);
@@ -222,14 +232,14 @@ bry_status bry_index_merge_units(bry_index *index, uint32_t into, uint32_t from)
     return BRY_OK;
 }
 
-bry_status bry_index_get_unit_sized(const bry_index *index, uint32_t unit, bry_index_unit *info,
-                                    size_t size)
+bry_status bry_index_get_unit_info_sized(const bry_index *index, uint32_t unit,
+                                         bry_index_unit_info *info, size_t size)
 {
     uint32_t slot;
     const bry__index_slot *record = bry__index_record(index, unit, &slot);
     if (!record)
         return BRY_E_NOUNIT;
-    bry_index_unit known = {
+    bry_index_unit_info known = {
         .unit = record->number,
         .sealed = record->sealed,
         .tag = record->tag,

@@ -85,7 +85,7 @@ static inline void bry__index_found_add(bry__index_found *found, uint32_t slot)
 /*
  * An incremental save keeps an instance as a head and parts, each in a file of its own. Two parts
  * with the same id and stamp have the same bytes, in any instance, so a part whose stamp is already
- * in the folder is not written again. There are two kinds of stamps:
+ * in the directory is not written again. There are two kinds of stamps:
  *  - from the contents: a checksum of 128 bits (compact);
  *  - from changes (dba): {instance, ++clock} at each change of the part, where `instance` is
  *    random (bry__random_seed) and drawn when the object is created, cloned or read. A part that is
@@ -128,8 +128,8 @@ typedef struct bry__index_engine {
      * none, unless they can free one. It depends only on the number and the slots in use. */
     uint32_t (*next_slot)(const void *self, uint32_t number);
 
-    /* Creates an empty unit in a free slot below BRY__INDEX_SLOTS; *capacity is its capacity. Memory
-     * for its elements may be allocated later. FULL: no slots left. NOMEM. */
+    /* Creates an empty unit in a free slot below BRY__INDEX_SLOTS; *capacity is its capacity.
+     * Memory for its elements may be allocated later. FULL: no slots left. NOMEM. */
     bry_status (*open)(void *self, uint32_t number, uint32_t *slot, uint64_t *capacity);
 
     /* From now on the unit is not a candidate. open() may reuse its slot when all its entries are
@@ -146,7 +146,7 @@ typedef struct bry__index_engine {
 
     /* Fills in what the engine knows of a unit: wants_refresh and error. */
     void (*unit_info)(const void *self, const bry__index_slots *slots, uint32_t slot,
-                      bry_index_unit *info);
+                      bry_index_unit_info *info);
 
     /* ---- elements -------------------------------------------------------------------------- */
 

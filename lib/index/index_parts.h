@@ -1,4 +1,4 @@
-/* The list of an index's parts, as in a folder's manifest (index_folder.c). */
+/* The list of an index's parts, as in a directory's manifest (index_dir.c). */
 #ifndef BRY_INDEX_INDEX_PARTS_H
 #define BRY_INDEX_INDEX_PARTS_H
 

@@ -25,10 +25,10 @@ const char *bry__index_load_record(const bry_index *index,
                                    const unsigned char from[BRY__INDEX_RECORD], uint32_t *slot,
                                    bry__index_slot *record);
 
-/* As the public functions, with any file operations (index_folder.c). */
-bry_status bry__index_save_folder(const bry__io *io, const bry_index *index, const char *path,
-                                  const bry_save *how);
-bry_status bry__index_load_folder(const bry__io *io, const char *path, bry_load *load,
-                                  bry_index **index);
+/* As the public functions, with any file operations (index_dir.c). */
+bry_status bry__index_save_dir(const bry__io *io, const bry_index *index, const char *path,
+                               const bry_save *how);
+bry_status bry__index_load_dir(const bry__io *io, const char *path, bry_load *load,
+                               bry_index **index);
 
 #endif

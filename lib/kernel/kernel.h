@@ -52,7 +52,7 @@ typedef struct bry__kernel {
     void (*runs_copy)(const unsigned char *runs, uint64_t end, const uint64_t *kept,
                       unsigned char *to);
     unsigned (*runs_list)(const unsigned char *runs, uint64_t end, const uint64_t *kept,
-                          bry__run_entry *to);
+                          bry__runs_place *place, bry__run_entry *to, unsigned room);
 
     /*
      * Rows of bit-sliced filters (kernel/rows.h), of 1, 2, 4, 8, 16, 32 or 64 bytes: ANDs n of

@@ -13,8 +13,9 @@
 #define BRY__SAMPLED 7u /* log2 of the quotients per sample */
 
 typedef struct bry__probe {
-    const unsigned char *bytes; /* the block, which begins with the samples … */
-    uint32_t runs, end; /* … the byte where the runs begin, and the bit where the slots end */
+    const unsigned char *bytes; /* the block, which begins with the samples */
+    uint32_t runs; /* the byte where the runs begin */
+    uint32_t end; /* the bit where the slots end */
     uint64_t u; /* = quotient << low | remainder */
     uint32_t quotient;
     uint8_t low, bits; /* of a remainder and of a slot */

@@ -21,8 +21,8 @@ static inline uint64_t bry__slot_before(const unsigned char *bytes, uint64_t end
 /* Bits that are written downwards, towards lower places. */
 typedef struct bry__downwards {
     unsigned char *end; /* bytes from here on are complete */
-    uint64_t bits; /* those that are not, from the highest bit on … */
-    unsigned used; /* … and how many, less than 8 */
+    uint64_t bits; /* those that are not written yet, from the highest bit on */
+    unsigned used; /* number of bits in `bits`, less than 8 */
 } bry__downwards;
 
 /* At most 56 of them; 0: the field is 0. Overwrites eight bytes before the end. */
@@ -178,8 +178,8 @@ static inline uint64_t bry__runs_word(const unsigned char *runs, uint64_t at, ui
 static inline void bry__runs_copy_words(const unsigned char *runs, uint64_t end,
                                         const uint64_t *kept, unsigned char *to)
 {
-    uint64_t bits = 0; /* not written yet … */
-    unsigned used = 0, index = 0; /* … and how many, less than 64 */
+    uint64_t bits = 0; /* not written yet */
+    unsigned used = 0, index = 0; /* `used` bits, less than 64 */
     for (uint64_t at = 0; at < end; at += 64) {
         unsigned len = end - at < 64 ? (unsigned)(end - at) : 64;
         uint64_t word = bry__runs_word(runs, at, end);
@@ -200,16 +200,23 @@ static inline void bry__runs_copy_words(const unsigned char *runs, uint64_t end,
     bry__store64(to, bits);
 }
 
-/* Stores index and quotient of each entry that is kept; how many. */
+/* Stores index and quotient of the next entries that are kept, at most `room`, which is at least
+ * 64: how many; 0 at the end. Begins with a zeroed place. */
 typedef struct bry__run_entry {
     uint32_t index, quotient;
 } bry__run_entry;
+typedef struct bry__runs_place {
+    uint64_t bit; /* a multiple of 64 */
+    unsigned index; /* of the first entry from there on */
+} bry__runs_place;
 static inline unsigned bry__runs_list_words(const unsigned char *runs, uint64_t end,
-                                            const uint64_t *kept, bry__run_entry *to)
+                                            const uint64_t *kept, bry__runs_place *place,
+                                            bry__run_entry *to, unsigned room)
 {
     const bry__run_entry *begin = to;
-    unsigned index = 0; /* of the first 1 of the word */
-    for (uint64_t at = 0; at < end; at += 64) {
+    unsigned index = place->index; /* of the first 1 of the word */
+    uint64_t at = place->bit;
+    for (; at < end && (size_t)(to - begin) <= room - 64; at += 64) {
         uint64_t word = bry__runs_word(runs, at, end), of = bry__kept_from(kept, index);
         for (uint64_t left = bry__ones_kept(word, of); left; left &= left - 1, of &= of - 1) {
             unsigned here = index + (unsigned)__builtin_ctzll(of);
@@ -217,6 +224,7 @@ static inline unsigned bry__runs_list_words(const unsigned char *runs, uint64_t 
         }
         index += (unsigned)__builtin_popcountll(word);
     }
+    *place = (bry__runs_place){at, index};
     return (unsigned)(to - begin);
 }
 

@@ -135,7 +135,7 @@ void bry__dictionary_free(bry__dictionary *dictionary)
 void bry__dictionary_clear(bry__dictionary *dictionary)
 {
     free_arrays(dictionary);
-    dictionary->engine->clear(dictionary->secondary);
+    dictionary->engine->clear(dictionary->secondary, 0);
     *dictionary = (bry__dictionary){
         .allocator = dictionary->allocator,
         .engine = dictionary->engine,
@@ -456,7 +456,7 @@ void bry__dictionary_lose(bry__dictionary *dictionary, uint32_t code)
         dictionary_tidy(dictionary, 2, LOOK + len / LOOK_BYTES, MOVE + 2 * len);
 }
 
-void bry__dictionary_unuse(bry__dictionary *dictionary)
+void bry__dictionary_reset_counts(bry__dictionary *dictionary)
 {
     for (uint64_t code = 0; code < dictionary->codes; code++)
         *bry__value_uses(&dictionary->entries, code) = 0;

@@ -80,16 +80,17 @@ bry_status bry__dictionary_append(bry__dictionary *dictionary, const void *bytes
 /*
  * For loading: assigns the next codes to values that have none. `more` will follow, about; `spare`
  * bytes may be allocated for the time being. Between two calls the next code may be left free.
- * Values are found by bry__dictionary_find() after the end, which does nothing more if the status is
- * not BRY_OK. BRY_E_MISMATCH: a value has a code. Errors as for intern; then the dictionary can only
- * be freed.
+ * Values are found by bry__dictionary_find() after the end, which does nothing more if the status
+ * is not BRY_OK. BRY_E_MISMATCH: a value has a code. Errors as for intern; then the dictionary can
+ * only be freed.
  */
-typedef struct bry__appending bry__appending;
-bry__appending *bry__dictionary_append_begin(bry__dictionary *dictionary); /* NULL: no memory */
-bry_status bry__dictionary_append_n(bry__appending *appending, const bry_map_value *values,
+typedef struct bry__value_appender bry__value_appender;
+bry__value_appender *
+bry__dictionary_append_begin(bry__dictionary *dictionary); /* NULL: no memory */
+bry_status bry__dictionary_append_n(bry__value_appender *appending, const bry_map_value *values,
                                     size_t n, size_t more, uint64_t spare);
 bry_status bry__dictionary_append_free(bry__dictionary *dictionary);
-bry_status bry__dictionary_append_end(bry__appending *appending, bry_status status);
+bry_status bry__dictionary_append_end(bry__value_appender *appending, bry_status status);
 
 /* Confirms, or takes back, the new ones among n codes that intern returned. There were `codes`
  * before. */
@@ -113,7 +114,7 @@ static inline uint32_t bry__dictionary_uses(const bry__dictionary *dictionary, u
 }
 
 /* Sets all counts to 0, for counting again. */
-void bry__dictionary_unuse(bry__dictionary *dictionary);
+void bry__dictionary_reset_counts(bry__dictionary *dictionary);
 
 /* Frees all values that no key uses, and all gaps as far as there is memory for it. */
 void bry__dictionary_pack(bry__dictionary *dictionary);

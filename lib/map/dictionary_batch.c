@@ -9,15 +9,15 @@
  * The values of a round are looked up together, so that their cache misses overlap: in these three,
  * in the list of entries, in the bytes. What they propose counts if the bytes are the value's. What
  * none of them knows is new. It gets a code at once, but the secondary gets all new values of the
- * batch at the end, sorted: this takes a fifth of the time of single additions. (With kbf each value
- * is added by itself.)
+ * batch at the end, sorted: this takes a fifth of the time of single additions. (With kbf each
+ * value is added by itself.)
  */
 #include "common/endian.h"
 #include "map/dictionary.h"
 
 #include <string.h>
 
-enum { ROUND = 64, RECENT_MOST = 16, FEW = 256 };
+enum { ROUND = 64, RECENT_MOST = 16, FEW = 64 };
 #define MANY ((size_t)1 << 20) /* values that are looked up before the secondary is updated */
 #define NONE UINT32_MAX /* no code */
 
@@ -26,19 +26,19 @@ typedef struct noted_code {
     uint32_t bits, code;
 } noted_code;
 
-typedef struct interning {
+typedef struct intern_batch {
     bry__dictionary *dictionary;
     noted_code *recent, *met; /* tables of 2^recent_bits and 2^met_bits places */
     unsigned recent_bits, met_bits;
-    bry_hash *new_hash; /* new values that are not in the secondary yet … */
+    bry_hash *new_hash; /* of new values that are not in the secondary yet */
     uint32_t *new_code;
-    size_t news; /* … and how many */
+    size_t news; /* number of new values */
     size_t looked, most; /* values that were looked up, and for how many there is room */
     uint64_t spare; /* bytes that may be allocated for the time being */
     bool appends; /* new values get codes behind all others, even if some are free */
     bry_hash *memory; /* of all but `recent`, if they are large */
     size_t size, recent_size; /* allocated */
-} interning;
+} intern_batch;
 
 typedef struct intern_round {
     bool known[ROUND];
@@ -72,13 +72,13 @@ static uint64_t recent_bits_of(const bry_map_value *value)
     return ends ^ ends >> 32;
 }
 
-static noted_code *recent_place(const interning *batch, uint64_t bits)
+static noted_code *recent_place(const intern_batch *batch, uint64_t bits)
 {
     return &batch->recent[bits >> 32 >> (32 - batch->recent_bits)];
 }
 
 /* Tries the recent codes; the others are asked for. */
-static void try_recent(const interning *batch, const bry_map_value *values, size_t n,
+static void try_recent(const intern_batch *batch, const bry_map_value *values, size_t n,
                        uint32_t *codes, intern_round *r)
 {
     r->asked = 0;
@@ -95,13 +95,13 @@ static void try_recent(const interning *batch, const bry_map_value *values, size
 
 /* ---- values of the batch ------------------------------------------------------------------- */
 
-static size_t met_place(const interning *batch, bry_hash hash)
+static size_t met_place(const intern_batch *batch, bry_hash hash)
 {
     return (size_t)(hash.lo >> (64 - batch->met_bits));
 }
 
 /* The first place with these bits, or the empty one where they would go. */
-static noted_code *met_find(const interning *batch, size_t place, uint32_t bits)
+static noted_code *met_find(const intern_batch *batch, size_t place, uint32_t bits)
 {
     size_t last = ((size_t)1 << batch->met_bits) - 1;
     while (batch->met[place].code != NONE && batch->met[place].bits != bits)
@@ -109,7 +109,7 @@ static noted_code *met_find(const interning *batch, size_t place, uint32_t bits)
     return &batch->met[place];
 }
 
-static void met_add(const interning *batch, bry_hash hash, uint32_t code)
+static void met_add(const intern_batch *batch, bry_hash hash, uint32_t code)
 {
     noted_code *place = met_find(batch, met_place(batch, hash), (uint32_t)hash.hi);
     if (place->code == NONE) /* else the one with the same bits stays */
@@ -141,7 +141,7 @@ static void ask_secondary(const bry__dictionary *dictionary, intern_round *r)
     }
 }
 
-static void look_up(const interning *batch, const bry_map_value *values, intern_round *r)
+static void look_up(const intern_batch *batch, const bry_map_value *values, intern_round *r)
 {
     const bry__dictionary *dictionary = batch->dictionary;
     for (size_t j = 0; j < r->asked; j++) {
@@ -163,7 +163,7 @@ static void look_up(const interning *batch, const bry_map_value *values, intern_
             __builtin_prefetch(bry__dictionary_value(dictionary, r->found[j]).bytes);
 }
 
-static void find_round(const interning *batch, const bry_map_value *values, size_t n,
+static void find_round(const intern_batch *batch, const bry_map_value *values, size_t n,
                        uint32_t *codes, intern_round *r)
 {
     try_recent(batch, values, n, codes, r);
@@ -184,7 +184,7 @@ static void find_round(const interning *batch, const bry_map_value *values, size
 /* ---- new values ---------------------------------------------------------------------------- */
 
 /* Brings the secondary up to date. */
-static bry_status flush_new(interning *batch)
+static bry_status flush_new(intern_batch *batch)
 {
     bry__dictionary *dictionary = batch->dictionary;
     size_t n = batch->news;
@@ -200,7 +200,7 @@ static bry_status flush_new(interning *batch)
 }
 
 /* The code of a value that was not found by its proposal, if the engine adds one at a time. */
-static bry_status give_singly(const interning *batch, const bry_map_value *value, uint32_t *code)
+static bry_status give_singly(const intern_batch *batch, const bry_map_value *value, uint32_t *code)
 {
     bry__dictionary *dictionary = batch->dictionary;
     if (!batch->appends)
@@ -212,7 +212,7 @@ static bry_status give_singly(const interning *batch, const bry_map_value *value
 }
 
 /* The code of a value that was not found by its proposal. */
-static bry_status give_code(interning *batch, const bry_map_value *value, bry_hash hash,
+static bry_status give_code(intern_batch *batch, const bry_map_value *value, bry_hash hash,
                             bry_answer answer, uint32_t *code)
 {
     bry__dictionary *dictionary = batch->dictionary;
@@ -236,7 +236,7 @@ static bry_status give_code(interning *batch, const bry_map_value *value, bry_ha
 }
 
 /* Gives codes to those that were not found. */
-static bry_status give_round(interning *batch, const bry_map_value *values, uint32_t *codes,
+static bry_status give_round(intern_batch *batch, const bry_map_value *values, uint32_t *codes,
                              intern_round *r)
 {
     for (size_t j = 0; j < r->asked; j++) {
@@ -274,7 +274,7 @@ static unsigned bits_for(size_t n)
 }
 
 /* Forgets what the batch has met, except for what is new. */
-static void restart(interning *batch)
+static void restart(intern_batch *batch)
 {
     memset(batch->met, 0xff, sizeof *batch->met << batch->met_bits); /* NONE everywhere */
     for (size_t i = 0; i < batch->news; i++)
@@ -282,7 +282,7 @@ static void restart(interning *batch)
     batch->looked = batch->news;
 }
 
-static void begin(interning *batch, few_values *few, size_t n)
+static void begin(intern_batch *batch, few_values *few, size_t n)
 {
     const bry_allocator *allocator = &batch->dictionary->allocator;
     batch->recent_bits = bits_for(n) < RECENT_MOST ? bits_for(n) : RECENT_MOST;
@@ -301,7 +301,7 @@ static void begin(interning *batch, few_values *few, size_t n)
     restart(batch);
 }
 
-static void end(interning *batch)
+static void end(intern_batch *batch)
 {
     const bry_allocator *allocator = &batch->dictionary->allocator;
     bry__free(allocator, batch->memory, batch->size);
@@ -310,7 +310,7 @@ static void end(interning *batch)
 
 /* Larger tables, with the new values so far, for n more. False: no memory, or they are as large as
  * they get. */
-static bool enlarge(interning *batch, size_t n)
+static bool enlarge(intern_batch *batch, size_t n)
 {
     size_t most = batch->most * 4 < MANY ? batch->most * 4 : MANY;
     if (most > batch->news + n)
@@ -320,7 +320,7 @@ static bool enlarge(interning *batch, size_t n)
     size_t met = (size_t)2 << bits_for(most);
     size_t size =
         met * sizeof *batch->met + most * (sizeof *batch->new_hash + sizeof *batch->new_code);
-    /* Adding them takes about as much again, and the secondary is written anew. */
+    /* Adding them takes about as much again, and the secondary is rewritten. */
     uint64_t taken = 3 * (uint64_t)size + bry__dictionary_bytes_secondary(batch->dictionary);
     bry_hash *hash =
         taken <= batch->spare ? bry__alloc_buffer(&batch->dictionary->allocator, size) : NULL;
@@ -341,7 +341,7 @@ static bool enlarge(interning *batch, size_t n)
 }
 
 /* The codes of the next values, until as many were looked up as the tables are for. */
-static bry_status intern_some(interning *batch, const bry_map_value *values, size_t n,
+static bry_status intern_some(intern_batch *batch, const bry_map_value *values, size_t n,
                               uint32_t *codes, size_t *done)
 {
     bry_status status = BRY_OK;
@@ -359,8 +359,8 @@ static bry_status intern_some(interning *batch, const bry_map_value *values, siz
 }
 
 /* The codes of n values, after which there will be `more`. */
-static bry_status intern_all(interning *batch, const bry_map_value *values, size_t n, size_t more,
-                             uint32_t *codes, size_t *done)
+static bry_status intern_all(intern_batch *batch, const bry_map_value *values, size_t n,
+                             size_t more, uint32_t *codes, size_t *done)
 {
     bry_status status = BRY_OK;
     for (*done = 0; *done < n && status == BRY_OK;) {
@@ -379,7 +379,7 @@ static bry_status intern_all(interning *batch, const bry_map_value *values, size
 bry_status bry__dictionary_intern_n(bry__dictionary *dictionary, const bry_map_value *values,
                                     size_t n, uint32_t *codes, size_t *done)
 {
-    interning batch = {.dictionary = dictionary, .spare = UINT64_MAX};
+    intern_batch batch = {.dictionary = dictionary, .spare = UINT64_MAX};
     few_values few;
     begin(&batch, &few, n);
     bry_status status = intern_all(&batch, values, n, 0, codes, done);
@@ -391,25 +391,25 @@ bry_status bry__dictionary_intern_n(bry__dictionary *dictionary, const bry_map_v
 
 /* ---- appending ----------------------------------------------------------------------------- */
 
-struct bry__appending {
-    interning batch;
+struct bry__value_appender {
+    intern_batch batch;
     few_values few;
 };
 
-bry__appending *bry__dictionary_append_begin(bry__dictionary *dictionary)
+bry__value_appender *bry__dictionary_append_begin(bry__dictionary *dictionary)
 {
-    bry__appending *made = bry__alloc_buffer(&dictionary->allocator, sizeof *made);
+    bry__value_appender *made = bry__alloc_buffer(&dictionary->allocator, sizeof *made);
     if (made) {
-        made->batch = (interning){.dictionary = dictionary, .appends = true};
+        made->batch = (intern_batch){.dictionary = dictionary, .appends = true};
         begin(&made->batch, &made->few, FEW);
     }
     return made;
 }
 
-bry_status bry__dictionary_append_n(bry__appending *appending, const bry_map_value *values,
+bry_status bry__dictionary_append_n(bry__value_appender *appending, const bry_map_value *values,
                                     size_t n, size_t more, uint64_t spare)
 {
-    interning *batch = &appending->batch;
+    intern_batch *batch = &appending->batch;
     batch->spare = spare;
     const bry__dictionary *dictionary = batch->dictionary;
     bry_status status = BRY_OK;
@@ -425,7 +425,7 @@ bry_status bry__dictionary_append_n(bry__appending *appending, const bry_map_val
     return status;
 }
 
-bry_status bry__dictionary_append_end(bry__appending *appending, bry_status status)
+bry_status bry__dictionary_append_end(bry__value_appender *appending, bry_status status)
 {
     bry_allocator allocator = appending->batch.dictionary->allocator;
     if (status == BRY_OK)

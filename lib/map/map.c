@@ -196,15 +196,30 @@ bry_status bry_map_clone(const bry_map *map, const bry_allocator *given, bry_map
 
 void bry_map_clear(bry_map *map)
 {
-    map->engine->clear(map->keys);
     if (bry__map_has_dictionary(map))
         bry__dictionary_clear(&map->dictionary);
+    map->engine->clear(map->keys, bry__map_codes(map));
     map->refused_unsure = map->refused_full = map->ghosts = 0;
 }
 
 uint64_t bry_map_seed(const bry_map *map)
 {
     return map->options.seed;
+}
+
+bry_engine bry_map_engine(const bry_map *map)
+{
+    return map->engine->engine;
+}
+
+uint64_t bry_map_capacity(const bry_map *map)
+{
+    return bry__map_like(map).capacity;
+}
+
+uint32_t bry_map_value_bits(const bry_map *map)
+{
+    return map->options.value_bits;
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
@@ -232,15 +247,36 @@ void bry_map_get_n(const bry_map *map, const bry_hash *hashes, size_t n, bry_map
     }
 }
 
+bry_status bry_map_get_numbers_n(const bry_map *map, const bry_hash *hashes, size_t n,
+                                 uint64_t *numbers, bry_answer *answers)
+{
+    if (bry__map_has_dictionary(map))
+        return BRY_E_UNSUPPORTED;
+    uint32_t codes[SMALL_BATCH];
+    for (size_t done = 0; done < n; done += SMALL_BATCH) {
+        size_t here = n - done < SMALL_BATCH ? n - done : SMALL_BATCH;
+        map->engine->get_n(map->keys, hashes + done, here, bry__map_codes(map), codes,
+                           answers + done);
+        for (size_t i = 0; i < here && numbers; i++)
+            if (answers[done + i] == BRY_PRESENT)
+                numbers[done + i] = codes[i];
+    }
+    return BRY_OK;
+}
+
 /* ---- codes for values ---------------------------------------------------------------------- */
 
 bry_status bry__map_check_values(const bry_map *map, const bry_map_value *values, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (bry__map_has_dictionary(map) && values[i].len > BRY_MAP_VALUE_MAX)
-            return BRY_E_TOOLONG;
-        if (!bry__map_has_dictionary(map) && values[i].number >= bry__map_codes(map))
+        if (bry__map_has_dictionary(map)) {
+            if (values[i].len > BRY_MAP_VALUE_MAX)
+                return BRY_E_TOOLONG;
+            if (values[i].number)
+                return BRY_E_RANGE;
+        } else if (values[i].number >= bry__map_codes(map) || values[i].bytes) {
             return BRY_E_RANGE;
+        }
     }
     return BRY_OK;
 }
@@ -267,7 +303,7 @@ void bry__map_recount(bry_map *map)
         take_codes_back(map);
         return;
     }
-    bry__dictionary_unuse(&map->dictionary);
+    bry__dictionary_reset_counts(&map->dictionary);
     map->engine->recount(map->keys);
     bry__dictionary_pack(&map->dictionary);
 }

@@ -49,7 +49,8 @@ typedef struct bry__map_engine {
                          void **self);
     void (*destroy)(void *self);
     bry_status (*clone)(const void *self, const bry_allocator *allocator, void **copy);
-    void (*clear)(void *self);
+    /* codes: how many are in use when it is empty: those of integers, else 0. */
+    void (*clear)(void *self, uint64_t codes);
 
     /* Sets in *options what creates an instance of this one's shape, which may have been folded
      * since: capacity, cells, hashes. */

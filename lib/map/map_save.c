@@ -142,17 +142,17 @@ static const char *map_save_read_options(const unsigned char *numbers, uint64_t 
 }
 
 /* Values that are read, and those of them that the dictionary does not have yet. */
-typedef struct reading {
+typedef struct values_reader {
     bry__frame_reader *reader;
     bry__dictionary *dictionary;
-    bry__appending *appending;
+    bry__value_appender *appending;
     uint64_t codes; /* that there will be */
     uint64_t claimed; /* of the dictionary's bytes */
     size_t n;
     bry_map_value value[64];
-} reading;
+} values_reader;
 
-static bry_status reading_status(const reading *values, bry_status status)
+static bry_status values_reader_status(const values_reader *values, bry_status status)
 {
     switch (status) {
     case BRY_OK:
@@ -167,28 +167,29 @@ static bry_status reading_status(const reading *values, bry_status status)
 }
 
 /* Appends the values read so far. */
-static bry_status append_values(reading *values)
+static bry_status append_values(values_reader *values)
 {
     size_t n = values->n;
     uint64_t more = values->codes - values->dictionary->codes - n;
     values->n = 0;
     bry_status status = bry__dictionary_append_n(values->appending, values->value, n, (size_t)more,
                                                  bry__frame_reader_room(values->reader));
-    return reading_status(values, status);
+    return values_reader_status(values, status);
 }
 
-static bry_status append_free_code(reading *values)
+static bry_status append_free_code(values_reader *values)
 {
     if (!values->dictionary->engine->recodes)
         return bry__frame_reader_bad(values->reader, "unexpected free code");
     bry_status status = append_values(values);
     if (status == BRY_OK)
-        status = reading_status(values, bry__dictionary_append_free(values->dictionary));
+        status = values_reader_status(values, bry__dictionary_append_free(values->dictionary));
     return status;
 }
 
 /* The value, or free code, at the start of `left` bytes; *used: its length. */
-static bry_status read_value(reading *values, const unsigned char *from, size_t left, size_t *used)
+static bry_status read_value(values_reader *values, const unsigned char *from, size_t left,
+                             size_t *used)
 {
     if (left < LENGTH_SIZE)
         return bry__frame_reader_bad(values->reader, "a value is truncated");
@@ -206,7 +207,7 @@ static bry_status read_value(reading *values, const unsigned char *from, size_t 
 
 /* Claims the memory that the dictionary has taken, when it is known: the values of one frame take
  * little. */
-static bry_status claim_values(reading *values)
+static bry_status claim_values(values_reader *values)
 {
     uint64_t now = bry__dictionary_bytes(values->dictionary) +
                    bry__dictionary_bytes_secondary(values->dictionary);
@@ -216,7 +217,7 @@ static bry_status claim_values(reading *values)
 }
 
 /* The values of one frame, which is in the buffer. */
-static bry_status read_values_frame(reading *values, const unsigned char *buffer, size_t size)
+static bry_status read_values_frame(values_reader *values, const unsigned char *buffer, size_t size)
 {
     bry_status status = BRY_OK;
     for (size_t at = 0, used = 0; at < size && status == BRY_OK; at += used) {
@@ -229,7 +230,7 @@ static bry_status read_values_frame(reading *values, const unsigned char *buffer
     return status == BRY_OK ? claim_values(values) : status;
 }
 
-static bry_status read_values_frames(reading *values, unsigned char *buffer)
+static bry_status read_values_frames(values_reader *values, unsigned char *buffer)
 {
     bry__frame_reader *reader = values->reader;
     bry_status status = BRY_OK;
@@ -253,12 +254,12 @@ static bry_status read_values(bry__frame_reader *reader, bry__dictionary *dictio
 {
     if (codes == 0)
         return BRY_OK;
-    reading values = {.reader = reader,
-                      .dictionary = dictionary,
-                      .appending = bry__dictionary_append_begin(dictionary),
-                      .codes = codes,
-                      .claimed = bry__dictionary_bytes(dictionary) +
-                                 bry__dictionary_bytes_secondary(dictionary)};
+    values_reader values = {.reader = reader,
+                            .dictionary = dictionary,
+                            .appending = bry__dictionary_append_begin(dictionary),
+                            .codes = codes,
+                            .claimed = bry__dictionary_bytes(dictionary) +
+                                       bry__dictionary_bytes_secondary(dictionary)};
     unsigned char *buffer = bry__alloc_buffer(&dictionary->allocator, BUFFER_SIZE);
     bry_status status = BRY_E_NOMEM;
     if (buffer && values.appending)
@@ -268,7 +269,7 @@ static bry_status read_values(bry__frame_reader *reader, bry__dictionary *dictio
     if (values.appending) {
         bry_status ended = bry__dictionary_append_end(values.appending, status);
         if (status == BRY_OK)
-            status = reading_status(&values, ended);
+            status = values_reader_status(&values, ended);
     }
     if (status == BRY_OK)
         status = claim_values(&values);

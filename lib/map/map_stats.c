@@ -22,20 +22,21 @@ bry_status bry_map_get_stats_sized(const bry_map *map, bry_map_stats *stats, siz
     bry_map_stats now = {
         .engine = map->options.engine,
         .seed = map->options.seed,
-        .capacity = bry__map_like(map).capacity,
-        .promised = map->promised,
+        .capacity = bry_map_capacity(map),
+        .promised_error = map->options.error,
+        .planned = map->promised,
         .bytes = bry_map_bytes(map),
-        .bytes_main = map->engine->bytes(map->keys),
+        .bytes_keys = map->engine->bytes(map->keys),
         .refused_unsure = map->refused_unsure,
         .refused_full = map->refused_full,
     };
     map->engine->stats(map->keys, bry__map_codes(map), &now);
-    now.ghosts = map->ghosts < now.items ? map->ghosts : now.items;
+    now.kbf.ghosts = map->ghosts < now.items ? map->ghosts : now.items;
     if (bry__map_has_dictionary(map)) {
         now.values = bry__dictionary_count(dictionary);
         now.values_left = dictionary->most - now.values;
-        now.bytes_secondary = bry__dictionary_bytes_secondary(dictionary);
-        now.bytes_dictionary = bry__dictionary_bytes(dictionary);
+        now.bytes_values =
+            bry__dictionary_bytes_secondary(dictionary) + bry__dictionary_bytes(dictionary);
     }
     return bry__struct_write(stats, size, &now, sizeof now);
 }

@@ -1,18 +1,18 @@
 /* A sweep over a map by value: the part that handles values; the engine chooses the next entry. */
 #include "map/map_object.h"
 
-typedef struct sweeping {
+typedef struct map_sweep {
     bry_map *map;
     const bry_map_judge *by;
     uint64_t before; /* codes before `code` was assigned */
     uint32_t code; /* the new code of the current entry */
     bool asked; /* whether `code` is waiting for the engine to accept it */
-} sweeping;
+} map_sweep;
 
 static bry_status map_sweep_judge(void *context, uint32_t code, bry_map_verdict *verdict,
                                   uint32_t *to)
 {
-    sweeping *sweep = context;
+    map_sweep *sweep = context;
     bry_map *map = sweep->map;
     bry_map_value value = bry__map_value_of(map, code), changed = value;
     sweep->asked = false;
@@ -37,7 +37,7 @@ bry_status bry_map_sweep(bry_map *map, const bry_map_judge *by, uint64_t budget,
 {
     if (!map->engine->sweep)
         return BRY_E_UNSUPPORTED;
-    sweeping sweep = {.map = map, .by = by};
+    map_sweep sweep = {.map = map, .by = by};
     bry_status status = map->engine->sweep(map->keys, map_sweep_judge, &sweep, budget, cursor);
     if (sweep.asked)
         bry__map_end_change(map, sweep.before, &sweep.code, 1, status);

@@ -168,12 +168,12 @@ bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, con
 bry_status bry__maplet_update_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
                                 size_t n, uint32_t *old, uint8_t *was);
 
-/* bry__maplet_add() for each key in order, all or none. Values of keys that share a fingerprint must
- * ascend. */
+/* bry__maplet_add() for each key in order, all or none. Values of keys that share a fingerprint
+ * must ascend. */
 bry_status bry__maplet_add_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
                              size_t n);
 
-/* Adds n items, whose keys are fingerprints, to a table of the maplet by writing it anew; see
+/* Adds n items, whose keys are fingerprints, to a table of the maplet by rewriting it; see
  * bry__table_add_sorted(). `items` has room for 2n and is overwritten. BRY_E_NOMEM: the table has
  * not changed. */
 bry_status bry__maplet_add_items(bry__maplet *maplet, bry__table *table, bry__item *items,
@@ -258,29 +258,28 @@ bry_status bry__maplet_read(bry__maplet *maplet, struct bry__frame_reader *reade
  * that have changed. A part is a range of segments of a table, or the crowds of a table. The
  * maplet must not change between begin and end. BRY_E_NOMEM.
  */
-typedef struct bry__maplet_saving bry__maplet_saving;
-bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_saving **saving);
-void bry__maplet_saving_end(bry__maplet_saving *saving);
-void bry__maplet_save_head(const bry__maplet_saving *saving, struct bry__frame_writer *writer);
+typedef struct bry__maplet_writer bry__maplet_writer;
+bry_status bry__maplet_writer_begin(const bry__maplet *maplet, bry__maplet_writer **saving);
+void bry__maplet_writer_end(bry__maplet_writer *saving);
+void bry__maplet_save_head(const bry__maplet_writer *saving, struct bry__frame_writer *writer);
 /* The number of parts; the id of a part, which is unique and ascends; and a checksum, which is the
  * same for equal parts. The writer keeps the first error. */
-uint64_t bry__maplet_save_parts(const bry__maplet_saving *saving);
-uint64_t bry__maplet_part_id(const bry__maplet_saving *saving, uint64_t part);
-bry_status bry__maplet_part_stamp(bry__maplet_saving *saving, uint64_t part, uint64_t stamp[2]);
-void bry__maplet_save_part(bry__maplet_saving *saving, uint64_t part,
+uint64_t bry__maplet_save_parts(const bry__maplet_writer *saving);
+uint64_t bry__maplet_part_id(const bry__maplet_writer *saving, uint64_t part);
+bry_status bry__maplet_part_stamp(bry__maplet_writer *saving, uint64_t part, uint64_t stamp[2]);
+void bry__maplet_save_part(bry__maplet_writer *saving, uint64_t part,
                            struct bry__frame_writer *writer);
 
 /* Reads the head, then each part in order. The end returns the maplet or the problem, and frees
- * the reading; bry__maplet_reading_free() frees one that has not ended. */
-typedef struct bry__maplet_reading bry__maplet_reading;
-bry_status bry__maplet_reading_begin(bry__maplet_reading **reading,
-                                     struct bry__frame_reader *reader,
-                                     const bry_allocator *allocator, const bry__entry_visit *visit);
-bry__maplet_options bry__maplet_reading_options(const bry__maplet_reading *reading);
-bry_status bry__maplet_read_part(bry__maplet_reading *reading, uint64_t id,
+ * the reading; bry__maplet_reader_free() frees one that has not ended. */
+typedef struct bry__maplet_reader bry__maplet_reader;
+bry_status bry__maplet_reader_begin(bry__maplet_reader **reading, struct bry__frame_reader *reader,
+                                    const bry_allocator *allocator, const bry__entry_visit *visit);
+bry__maplet_options bry__maplet_reader_options(const bry__maplet_reader *reading);
+bry_status bry__maplet_read_part(bry__maplet_reader *reading, uint64_t id,
                                  struct bry__frame_reader *reader);
-const char *bry__maplet_reading_end(bry__maplet_reading *reading, bry__maplet *maplet);
-void bry__maplet_reading_free(bry__maplet_reading *reading);
+const char *bry__maplet_reader_end(bry__maplet_reader *reading, bry__maplet *maplet);
+void bry__maplet_reader_free(bry__maplet_reader *reading);
 
 /* Saves and loads a maplet as a stream of its own, kind MPLT. */
 bry_status bry__maplet_save(const bry__maplet *maplet, const bry_sink *sink);

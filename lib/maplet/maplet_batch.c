@@ -100,30 +100,30 @@ void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, si
 #define SORTED_MOST ((size_t)1 << 26) /* 1 GiB of items */
 
 /* A batch, with what is needed to undo it. */
-typedef struct upserting {
+typedef struct upsert_batch {
     const bry_hash *hashes;
     const uint32_t *values; /* NULL: all 0 */
     uint32_t *old; /* NULL: values have 0 bits */
     uint8_t *was; /* BRY_UNSURE: not done */
-} upserting;
+} upsert_batch;
 
-static uint32_t upserting_value(const upserting *batch, size_t i)
+static uint32_t upsert_batch_value(const upsert_batch *batch, size_t i)
 {
     return batch->values ? batch->values[i] : 0;
 }
 
-static bry_status maplet_upsert_one(bry__maplet *maplet, const upserting *batch, size_t i)
+static bry_status maplet_upsert_one(bry__maplet *maplet, const upsert_batch *batch, size_t i)
 {
     bry_answer was;
     bry_status status =
-        bry__maplet_upsert_fetched(maplet, batch->hashes[i], upserting_value(batch, i), &was,
+        bry__maplet_upsert_fetched(maplet, batch->hashes[i], upsert_batch_value(batch, i), &was,
                                    batch->old ? &batch->old[i] : NULL);
     if (status == BRY_OK)
         batch->was[i] = (uint8_t)was;
     return status;
 }
 
-static bry_status maplet_upsert_singly(bry__maplet *maplet, const upserting *batch, size_t from,
+static bry_status maplet_upsert_singly(bry__maplet *maplet, const upsert_batch *batch, size_t from,
                                        size_t to)
 {
     bry_status status = BRY_OK;
@@ -138,14 +138,14 @@ static bry_status maplet_upsert_singly(bry__maplet *maplet, const upserting *bat
 
 /* Undoes the batch, last key first. Needs no memory: an added key is deleted, and a replaced value
  * is put back in place, where it fits because it was there before. */
-static void maplet_undo_upserts(bry__maplet *maplet, const upserting *batch, size_t n,
+static void maplet_undo_upserts(bry__maplet *maplet, const upsert_batch *batch, size_t n,
                                 unsigned tables)
 {
     while (n-- > 0) {
         if (batch->was[n] == BRY_ABSENT)
-            bry__maplet_del_value(maplet, batch->hashes[n], upserting_value(batch, n));
+            bry__maplet_del_value(maplet, batch->hashes[n], upsert_batch_value(batch, n));
         else if (batch->was[n] == BRY_PRESENT && batch->old &&
-                 batch->old[n] != upserting_value(batch, n))
+                 batch->old[n] != upsert_batch_value(batch, n))
             bry__maplet_upsert(maplet, batch->hashes[n], batch->old[n], NULL, NULL);
     }
     while (maplet->tables > tables)
@@ -200,7 +200,7 @@ static void maplet_find_older(const bry__maplet *maplet, const bry_hash *hashes,
  * are left to single calls, the latter are merged into the newest table in the order of their
  * fingerprints.
  */
-static bry_status maplet_sort_into(bry__maplet *maplet, const upserting *batch, size_t from,
+static bry_status maplet_sort_into(bry__maplet *maplet, const upsert_batch *batch, size_t from,
                                    size_t n)
 {
     bry__table *table = &maplet->table[maplet->tables - 1], made;
@@ -229,7 +229,7 @@ static bry_status maplet_sort_into(bry__maplet *maplet, const upserting *batch, 
 }
 
 /* The same; key by key if there is not enough memory. */
-static bry_status maplet_upsert_sorted(bry__maplet *maplet, const upserting *batch, size_t from,
+static bry_status maplet_upsert_sorted(bry__maplet *maplet, const upsert_batch *batch, size_t from,
                                        size_t n)
 {
     uint64_t counts[BRY__MAPLET_TABLES];
@@ -244,7 +244,7 @@ static bry_status maplet_upsert_sorted(bry__maplet *maplet, const upserting *bat
     return status;
 }
 
-static bry_status maplet_upsert_all(bry__maplet *maplet, const upserting *batch, size_t n)
+static bry_status maplet_upsert_all(bry__maplet *maplet, const upsert_batch *batch, size_t n)
 {
     unsigned tables = maplet->tables;
     bry_status status = BRY_OK;
@@ -277,7 +277,7 @@ static bry_status maplet_upsert_many(bry__maplet *maplet, const bry_hash *hashes
             return BRY_E_RANGE;
     if (n > SIZE_MAX / sizeof *old)
         return BRY_E_NOMEM;
-    upserting batch = {hashes, values, old, small_was};
+    upsert_batch batch = {hashes, values, old, small_was};
     bool needs_old = !old && maplet->value_bits > 0, large = n > BATCH;
     if (needs_old)
         batch.old = large ? bry__alloc_buffer(allocator, n * sizeof *old) : small_old;

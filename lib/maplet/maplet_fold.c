@@ -39,16 +39,16 @@ void bry__maplet_close_empty(bry__maplet *maplet)
 
 /* ---- a step -------------------------------------------------------------------------------- */
 
-typedef struct folding {
+typedef struct fold_state {
     bry__maplet *maplet;
     unsigned from, to;
     bry__table_entry *entry;
     uint64_t n;
-} folding;
+} fold_state;
 
 static bool fold_is_dead(void *context, uint64_t fingerprint, uint32_t value)
 {
-    const folding *fold = context;
+    const fold_state *fold = context;
     (void)fingerprint;
     const bry__values *values = fold->maplet->values;
     return values && values->name[value - values->first] == BRY__NO_NAME;
@@ -56,14 +56,14 @@ static bool fold_is_dead(void *context, uint64_t fingerprint, uint32_t value)
 
 static void fold_note_gone(void *context, uint64_t fingerprint, uint32_t value)
 {
-    const folding *fold = context;
+    const fold_state *fold = context;
     (void)fingerprint;
     if (fold->maplet->values)
         bry__values_note_gone(fold->maplet, fold->from, value);
 }
 
 /* The first groups that are not empty, with about `most` entries altogether. */
-static bry__groups fold_first_groups(folding *fold, uint64_t most)
+static bry__groups fold_first_groups(fold_state *fold, uint64_t most)
 {
     const uint64_t least = 512; /* average entries per group: from this to twice as many */
     const bry__table *newest = &fold->maplet->table[fold->from];
@@ -80,7 +80,7 @@ static bry__groups fold_first_groups(folding *fold, uint64_t most)
 }
 
 /* Adds all entries to the earlier table, or none if memory is short. */
-static bry_status fold_put_all(const folding *fold)
+static bry_status fold_put_all(const fold_state *fold)
 {
     bry__maplet *maplet = fold->maplet;
     bry__table *to = &maplet->table[fold->to];
@@ -106,7 +106,7 @@ bry_status bry__maplet_fold(bry__maplet *maplet, uint64_t most)
     bry__maplet_close_empty(maplet);
     if (most == 0 || bry__maplet_foldable(maplet) == 0)
         return BRY_OK;
-    folding fold = {.maplet = maplet, .from = bry__maplet_live_tables(maplet) - 1};
+    fold_state fold = {.maplet = maplet, .from = bry__maplet_live_tables(maplet) - 1};
     bry__table *from = &maplet->table[fold.from];
     fold.to = fold_target(maplet, fold.from);
     bry__groups groups = fold_first_groups(&fold, most);

@@ -13,15 +13,15 @@
  */
 #include "maplet/maplet.h"
 
-typedef struct merging {
+typedef struct merge_state {
     const bry__maplet *into, *from;
     const uint32_t *new_value; /* for each value of `from`; NULL: values do not change */
     unsigned table; /* number of the table being made */
     bry__maplet *result; /* has the tables before it */
-} merging;
+} merge_state;
 
 /* Looks up entries of the current table in table i before it, except those with found[j] set. */
-static void find_shorter(const merging *merge, const bry__table *table, unsigned i,
+static void find_shorter(const merge_state *merge, const bry__table *table, unsigned i,
                          const uint64_t *fingerprints, size_t n, uint32_t *values, uint8_t *found)
 {
     uint64_t shorter[BRY__TABLE_BATCH];
@@ -34,7 +34,7 @@ static void find_shorter(const merging *merge, const bry__table *table, unsigned
 static void drop_known(void *context, const uint64_t *fingerprints, uint32_t *values, bool *keep,
                        size_t n)
 {
-    const merging *merge = context;
+    const merge_state *merge = context;
     const bry__maplet *into = merge->into;
     uint8_t found[BRY__TABLE_BATCH] = {0};
     uint32_t others[BRY__TABLE_BATCH];
@@ -49,7 +49,7 @@ static void drop_known(void *context, const uint64_t *fingerprints, uint32_t *va
 static void replace_hiding(void *context, const uint64_t *fingerprints, uint32_t *values,
                            bool *keep, size_t n)
 {
-    const merging *merge = context;
+    const merge_state *merge = context;
     const bry__maplet *from = merge->from;
     uint8_t found[BRY__TABLE_BATCH] = {0};
     uint32_t newer[BRY__TABLE_BATCH];
@@ -61,7 +61,7 @@ static void replace_hiding(void *context, const uint64_t *fingerprints, uint32_t
             values[j] = merge->new_value ? merge->new_value[newer[j]] : newer[j];
 }
 
-static bry_status merge_table(merging *merge, const bry__table *into, const bry__table *from,
+static bry_status merge_table(merge_state *merge, const bry__table *into, const bry__table *from,
                               bry__merge_mode mode)
 {
     bry__maplet *result = merge->result;
@@ -86,7 +86,7 @@ static bool fits(const bry__maplet *into, const bry__maplet *from)
 }
 
 /* Merges the tables of both into the empty tables of the result. */
-static bry_status merge_tables(merging *merge, const bry__maplet *into, bry__merge_mode mode)
+static bry_status merge_tables(merge_state *merge, const bry__maplet *into, bry__merge_mode mode)
 {
     bry__maplet *result = merge->result;
     bry_status status = BRY_OK;
@@ -136,7 +136,7 @@ bry_status bry__maplet_merge(bry__maplet *into, const bry__maplet *from, bry__me
     bry__maplet_init(&merged, &options, &into->allocator);
     while (status == BRY_OK && (merged.tables < into->tables || merged.tables < from->tables))
         status = bry__maplet_open_table(&merged);
-    merging merge = {.into = into, .from = from, .new_value = value, .result = &merged};
+    merge_state merge = {.into = into, .from = from, .new_value = value, .result = &merged};
     if (status == BRY_OK)
         status = merge_tables(&merge, into, mode);
     if (status != BRY_OK) {

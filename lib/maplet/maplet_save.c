@@ -31,14 +31,14 @@ enum { /* the frame MOPT */
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-struct bry__maplet_saving {
+struct bry__maplet_writer {
     const bry__maplet *maplet;
     unsigned tables; /* without those after the last entry that is kept; at least one */
     bry__table empty; /* the first one, if there are no entries */
     unsigned value_bits;
     uint32_t few[BRY__VALUES_FEW]; /* names */
     bry__table_output output;
-    bry__table_saving table[BRY__MAPLET_TABLES];
+    bry__table_writer table[BRY__MAPLET_TABLES];
 };
 
 /* True if every value in the table equals its name. */
@@ -67,22 +67,22 @@ static bry__names maplet_save_names(const bry__values *values, uint32_t few[BRY_
     return names;
 }
 
-void bry__maplet_saving_end(bry__maplet_saving *saving)
+void bry__maplet_writer_end(bry__maplet_writer *saving)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
     for (unsigned i = 0; i < saving->tables; i++)
         if (saving->table[i].source.table)
-            bry__table_saving_end(&saving->table[i]);
+            bry__table_writer_end(&saving->table[i]);
     bry__table_output_end(&saving->output);
     bry__table_free(&saving->empty, &allocator);
     bry__free(&allocator, saving, sizeof *saving);
 }
 
-bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_saving **saving)
+bry_status bry__maplet_writer_begin(const bry__maplet *maplet, bry__maplet_writer **saving)
 {
     /* Not the maplet's allocator: a maplet whose allocator is exhausted can be saved. */
     bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry__maplet_saving *made = bry__alloc(&allocator, sizeof *made);
+    bry__maplet_writer *made = bry__alloc(&allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
     made->maplet = maplet;
@@ -96,16 +96,16 @@ bry_status bry__maplet_saving_begin(const bry__maplet *maplet, bry__maplet_savin
         bry__table_source source = {.table = n ? &maplet->table[i] : &made->empty};
         if (n && maplet->values && !maplet_save_is_plain(maplet->values, i))
             source.names = maplet_save_names(maplet->values, made->few);
-        status = bry__table_saving_begin(&made->table[i], &source, n, made->value_bits);
+        status = bry__table_writer_begin(&made->table[i], &source, n, made->value_bits);
     }
     if (status == BRY_OK)
         *saving = made;
     else
-        bry__maplet_saving_end(made);
+        bry__maplet_writer_end(made);
     return status;
 }
 
-void bry__maplet_save_head(const bry__maplet_saving *saving, bry__frame_writer *writer)
+void bry__maplet_save_head(const bry__maplet_writer *saving, bry__frame_writer *writer)
 {
     const bry__chain *chain = &saving->maplet->chain;
     unsigned char bytes[OPTIONS_MOST];
@@ -130,18 +130,18 @@ static void maplet_save_fail(bry__frame_writer *writer, bry_status status)
 
 void bry__maplet_write(const bry__maplet *maplet, bry__frame_writer *writer)
 {
-    bry__maplet_saving *saving;
-    bry_status status = bry__maplet_saving_begin(maplet, &saving);
+    bry__maplet_writer *saving;
+    bry_status status = bry__maplet_writer_begin(maplet, &saving);
     if (status == BRY_OK) {
         bry__maplet_save_head(saving, writer);
         saving->output.writer = writer;
         for (unsigned i = 0; i < saving->tables && status == BRY_OK; i++) {
-            bry__table_saving *table = &saving->table[i];
+            bry__table_writer *table = &saving->table[i];
             status = bry__table_save_segments(table, 0, table->shape.segments, &saving->output);
             if (status == BRY_OK)
                 status = bry__table_save_crowds(table, &saving->output);
         }
-        bry__maplet_saving_end(saving);
+        bry__maplet_writer_end(saving);
     }
     maplet_save_fail(writer, status);
 }
@@ -161,12 +161,12 @@ static uint64_t table_part_ranges(uint64_t segments)
     return (segments + SEGMENTS_PER_PART - 1) / SEGMENTS_PER_PART;
 }
 
-static uint64_t table_parts(const bry__table_saving *table)
+static uint64_t table_parts(const bry__table_writer *table)
 {
     return table_part_ranges(table->shape.segments) + (table->crowded > 0);
 }
 
-uint64_t bry__maplet_save_parts(const bry__maplet_saving *saving)
+uint64_t bry__maplet_save_parts(const bry__maplet_writer *saving)
 {
     uint64_t parts = 0;
     for (unsigned i = 0; i < saving->tables; i++)
@@ -174,7 +174,7 @@ uint64_t bry__maplet_save_parts(const bry__maplet_saving *saving)
     return parts;
 }
 
-uint64_t bry__maplet_part_id(const bry__maplet_saving *saving, uint64_t part)
+uint64_t bry__maplet_part_id(const bry__maplet_writer *saving, uint64_t part)
 {
     unsigned i = 0;
     for (; part >= table_parts(&saving->table[i]); i++)
@@ -190,17 +190,17 @@ static uint64_t table_part_range_end(const bry__table *table, uint64_t range)
     return end < table->segments ? end : table->segments;
 }
 
-static bry_status maplet_save_encode_part(bry__maplet_saving *saving, uint64_t part)
+static bry_status maplet_save_encode_part(bry__maplet_writer *saving, uint64_t part)
 {
     uint64_t id = bry__maplet_part_id(saving, part), range = id & CROWDS_PART;
-    bry__table_saving *table = &saving->table[id >> TABLE_SHIFT];
+    bry__table_writer *table = &saving->table[id >> TABLE_SHIFT];
     if (range == CROWDS_PART)
         return bry__table_save_crowds(table, &saving->output);
     return bry__table_save_segments(table, range * SEGMENTS_PER_PART,
                                     table_part_range_end(&table->shape, range), &saving->output);
 }
 
-bry_status bry__maplet_part_stamp(bry__maplet_saving *saving, uint64_t part, uint64_t stamp[2])
+bry_status bry__maplet_part_stamp(bry__maplet_writer *saving, uint64_t part, uint64_t stamp[2])
 {
     saving->output.writer = NULL;
     memset(saving->output.stamp, 0, sizeof saving->output.stamp);
@@ -209,7 +209,7 @@ bry_status bry__maplet_part_stamp(bry__maplet_saving *saving, uint64_t part, uin
     return status;
 }
 
-void bry__maplet_save_part(bry__maplet_saving *saving, uint64_t part, bry__frame_writer *writer)
+void bry__maplet_save_part(bry__maplet_writer *saving, uint64_t part, bry__frame_writer *writer)
 {
     saving->output.writer = writer;
     maplet_save_fail(writer, maplet_save_encode_part(saving, part));
@@ -217,13 +217,13 @@ void bry__maplet_save_part(bry__maplet_saving *saving, uint64_t part, bry__frame
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-struct bry__maplet_reading {
+struct bry__maplet_reader {
     bry_allocator allocator;
     bry__maplet maplet;
     unsigned table; /* the table being read */
     unsigned char *buffer;
     bry__entry_visit visit;
-    bry__table_loading loading[BRY__MAPLET_TABLES];
+    bry__table_reader loading[BRY__MAPLET_TABLES];
 };
 
 static bry_status maplet_load_no_memory(bry__frame_reader *reader)
@@ -231,21 +231,21 @@ static bry_status maplet_load_no_memory(bry__frame_reader *reader)
     return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the entries");
 }
 
-void bry__maplet_reading_free(bry__maplet_reading *reading)
+void bry__maplet_reader_free(bry__maplet_reader *reading)
 {
     bry_allocator allocator = reading->allocator;
     bry__maplet_free(&reading->maplet);
-    bry__free(&allocator, reading->buffer, BRY__TABLE_BUFFER);
+    bry__free(&allocator, reading->buffer, BRY__TABLE_LOAD);
     bry__free(&allocator, reading, sizeof *reading);
 }
 
-bry__maplet_options bry__maplet_reading_options(const bry__maplet_reading *reading)
+bry__maplet_options bry__maplet_reader_options(const bry__maplet_reader *reading)
 {
     return bry__maplet_like(&reading->maplet);
 }
 
 /* Begins to read the next table of the maplet. */
-static bry_status maplet_load_add_table(bry__maplet_reading *reading, const unsigned char *counts,
+static bry_status maplet_load_add_table(bry__maplet_reader *reading, const unsigned char *counts,
                                         bry__frame_reader *reader)
 {
     bry__maplet *maplet = &reading->maplet;
@@ -254,14 +254,14 @@ static bry_status maplet_load_add_table(bry__maplet_reading *reading, const unsi
     if (status != BRY_OK)
         return status;
     maplet->tables++;
-    reading->loading[i] = (bry__table_loading){.table = &maplet->table[i],
-                                               .number = i,
-                                               .n = bry__load64(counts),
-                                               .crowded = bry__load64(counts + 8),
-                                               .visit = &reading->visit,
-                                               .allocator = &reading->allocator,
-                                               .buffer = reading->buffer};
-    const char *problem = bry__table_loading_begin(
+    reading->loading[i] = (bry__table_reader){.table = &maplet->table[i],
+                                              .number = i,
+                                              .n = bry__load64(counts),
+                                              .crowded = bry__load64(counts + 8),
+                                              .visit = &reading->visit,
+                                              .allocator = &reading->allocator,
+                                              .buffer = reading->buffer};
+    const char *problem = bry__table_reader_begin(
         &reading->loading[i], bry__chain_range(&maplet->chain, i), maplet->value_bits);
     return problem ? bry__frame_reader_bad(reader, problem) : BRY_OK;
 }
@@ -281,7 +281,7 @@ static bry_status maplet_load_options(bry__frame_reader *reader, unsigned char b
     return status;
 }
 
-static bry_status maplet_load_head(bry__maplet_reading *reading, bry__frame_reader *reader)
+static bry_status maplet_load_head(bry__maplet_reader *reading, bry__frame_reader *reader)
 {
     unsigned char bytes[OPTIONS_MOST];
     size_t size;
@@ -312,37 +312,37 @@ static bry_status maplet_load_head(bry__maplet_reading *reading, bry__frame_read
     return status;
 }
 
-bry_status bry__maplet_reading_begin(bry__maplet_reading **reading, bry__frame_reader *reader,
-                                     const bry_allocator *allocator, const bry__entry_visit *visit)
+bry_status bry__maplet_reader_begin(bry__maplet_reader **reading, bry__frame_reader *reader,
+                                    const bry_allocator *allocator, const bry__entry_visit *visit)
 {
-    bry__maplet_reading *made = bry__alloc(allocator, sizeof *made);
+    bry__maplet_reader *made = bry__alloc(allocator, sizeof *made);
     if (!made)
         return maplet_load_no_memory(reader);
     made->allocator = *allocator;
     if (visit)
         made->visit = *visit;
-    made->buffer = bry__alloc_buffer(allocator, BRY__TABLE_BUFFER);
+    made->buffer = bry__alloc_buffer(allocator, BRY__TABLE_LOAD);
     bry_status status =
         made->buffer ? maplet_load_head(made, reader) : maplet_load_no_memory(reader);
     if (status == BRY_OK)
         *reading = made;
     else
-        bry__maplet_reading_free(made);
+        bry__maplet_reader_free(made);
     return status;
 }
 
-static bool maplet_load_is_complete(const bry__maplet_reading *reading, unsigned i)
+static bool maplet_load_is_complete(const bry__maplet_reader *reading, unsigned i)
 {
     return reading->loading[i].segment == reading->maplet.table[i].segments;
 }
 
-bry_status bry__maplet_read_part(bry__maplet_reading *reading, uint64_t id,
+bry_status bry__maplet_read_part(bry__maplet_reader *reading, uint64_t id,
                                  bry__frame_reader *reader)
 {
     uint64_t i = id >> TABLE_SHIFT, range = id & CROWDS_PART;
     if (i != reading->table || i >= reading->maplet.tables)
         return bry__frame_reader_bad(reader, "a part is out of place");
-    bry__table_loading *loading = &reading->loading[i];
+    bry__table_reader *loading = &reading->loading[i];
     loading->reader = reader;
     bry_status status;
     if (maplet_load_is_complete(reading, (unsigned)i)) {
@@ -361,20 +361,20 @@ bry_status bry__maplet_read_part(bry__maplet_reading *reading, uint64_t id,
     return status;
 }
 
-static const char *maplet_load_check(const bry__maplet_reading *reading)
+static const char *maplet_load_check(const bry__maplet_reader *reading)
 {
     const bry__maplet *maplet = &reading->maplet;
     if (reading->table != maplet->tables)
         return "segments are missing";
     for (unsigned i = 0; i < maplet->tables; i++) {
-        const char *problem = bry__table_loading_problem(&reading->loading[i]);
+        const char *problem = bry__table_reader_problem(&reading->loading[i]);
         if (problem)
             return problem;
     }
     return bry__maplet_keeps(maplet) ? NULL : "more entries than the error allows";
 }
 
-const char *bry__maplet_reading_end(bry__maplet_reading *reading, bry__maplet *maplet)
+const char *bry__maplet_reader_end(bry__maplet_reader *reading, bry__maplet *maplet)
 {
     const char *problem = maplet_load_check(reading);
     if (!problem) {
@@ -384,30 +384,30 @@ const char *bry__maplet_reading_end(bry__maplet_reading *reading, bry__maplet *m
         reading->maplet.tables = reading->maplet.room = 0;
         reading->maplet.table = NULL;
     }
-    bry__maplet_reading_free(reading);
+    bry__maplet_reader_free(reading);
     return problem;
 }
 
 bry_status bry__maplet_read(bry__maplet *maplet, bry__frame_reader *reader,
                             const bry_allocator *allocator, const bry__entry_visit *visit)
 {
-    bry__maplet_reading *reading = NULL;
-    bry_status status = bry__maplet_reading_begin(&reading, reader, allocator, visit);
+    bry__maplet_reader *reading = NULL;
+    bry_status status = bry__maplet_reader_begin(&reading, reader, allocator, visit);
     if (status != BRY_OK)
         return status;
     assert(reading);
     for (; reading->table < reading->maplet.tables && status == BRY_OK; reading->table++) {
-        bry__table_loading *loading = &reading->loading[reading->table];
+        bry__table_reader *loading = &reading->loading[reading->table];
         loading->reader = reader;
         status = bry__table_load_segments(loading, loading->table->segments);
         if (status == BRY_OK)
             status = bry__table_load_crowds(loading);
     }
     if (status != BRY_OK) {
-        bry__maplet_reading_free(reading);
+        bry__maplet_reader_free(reading);
         return status;
     }
-    const char *problem = bry__maplet_reading_end(reading, maplet);
+    const char *problem = bry__maplet_reader_end(reading, maplet);
     return problem ? bry__frame_reader_bad(reader, problem) : BRY_OK;
 }
 

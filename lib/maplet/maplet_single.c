@@ -137,16 +137,16 @@ bry_status bry__single_reclaim_all(bry__maplet *maplet)
 
 /* ---- whole maplets ------------------------------------------------------------------------- */
 
-typedef struct uniting {
+typedef struct unite_state {
     bry__pick *pick;
     void *context;
     uint64_t *count; /* of the current table */
-} uniting;
+} unite_state;
 
 /* Asks pick(), and does not count the other entry. */
 static bool single_pick(void *context, uint32_t a, uint32_t b)
 {
-    const uniting *unite = context;
+    const unite_state *unite = context;
     bool other = unite->pick(unite->context, a, b);
     unite->count[other ? a : b]--;
     return other;
@@ -181,7 +181,7 @@ static const bry__table *single_take_source(const bry__single_source *source, un
 
 /* Replaces the empty table i by the entries of both. */
 static bry_status single_unite_table(bry__maplet *made, unsigned i, const bry__single_source *a,
-                                     const bry__single_source *b, uniting *unite)
+                                     const bry__single_source *b, unite_state *unite)
 {
     bry__table empty = made->table[i], united;
     bry__unite_calls calls = {.pick = single_pick, .context = unite};
@@ -226,7 +226,7 @@ bry_status bry__single_unite(bry__maplet *made, const bry__single_source *a,
         status = single_use_values(&both, a);
     if (status == BRY_OK)
         status = single_use_values(&both, b);
-    uniting unite = {.pick = pick, .context = context};
+    unite_state unite = {.pick = pick, .context = context};
     for (unsigned i = 0; i < tables && status == BRY_OK; i++) {
         status = bry__maplet_open_table(&both);
         if (status == BRY_OK)

@@ -559,14 +559,14 @@ void bry__values_note_gone(bry__maplet *maplet, unsigned table, uint32_t value)
         set_free(values, value);
 }
 
-typedef struct reclaiming {
+typedef struct reclaim_state {
     bry__maplet *maplet;
     unsigned table;
-} reclaiming;
+} reclaim_state;
 
 static void note_gone(void *context, uint32_t value)
 {
-    const reclaiming *work = context;
+    const reclaim_state *work = context;
     bry__values_note_gone(work->maplet, work->table, value);
 }
 
@@ -588,7 +588,7 @@ bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
     if (i == maplet->tables)
         return BRY_OK;
     bry__table *table = &maplet->table[i];
-    reclaiming work = {maplet, i};
+    reclaim_state work = {maplet, i};
     bool done = false;
     bry_status status = BRY_OK;
     if (table->dead > 0) {
@@ -600,7 +600,7 @@ bry_status bry__values_reclaim(bry__maplet *maplet, uint64_t budget)
         table->settling = table->dead == 0;
     }
     if (table->dead == 0)
-        bry__table_reclaim_anew(table);
+        bry__table_restart_reclaim(table);
     for (uint64_t moved = 0; table->settling && moved < budget; moved += SEGMENT)
         table->settling = bry__table_settle(table, &maplet->allocator);
     maplet->values->turn = (uint8_t)((table->dead > 0 && !done) || table->settling ? i : i + 1);

@@ -150,14 +150,17 @@ bool bry__segment_next(const bry__segment *segment, uint64_t u_most, bry__segmen
     return true;
 }
 
-/* bry__segment_read() for slots that fit into a word; slots are read as in segment_pick(). */
-static inline void segment_read_narrow(const bry__segment *segment, const unsigned char *runs,
-                                       uint64_t runs_end, bry__entry *to)
+/* bry__segment_read_some() for slots that fit into a word; slots are read as in segment_pick(). */
+static inline unsigned segment_read_narrow(const bry__segment *segment, const unsigned char *runs,
+                                           uint64_t runs_end, bry__segment_cursor *cursor,
+                                           bry__entry *to, unsigned room)
 {
     unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment);
-    uint64_t end = 8 * (uint64_t)bry__segment_block(segment->steps), mask = bry__low_bits(low);
-    uint64_t quotient = 0; /* of the word's first bit if that is a 1 */
-    for (uint64_t bit = 0; bit < runs_end; bit += 64, quotient += 64) {
+    uint64_t end = bry__slot_at(segment, cursor->index) + bits, mask = bry__low_bits(low);
+    uint64_t bit = cursor->bit;
+    uint64_t quotient = bit - cursor->index; /* of the word's first bit if that is a 1 */
+    const bry__entry *first = to;
+    for (; bit < runs_end && (size_t)(to - first) <= room - 64; bit += 64, quotient += 64) {
         uint64_t ones = bry__load64(runs + (bit >> 3));
         if (runs_end - bit < 64)
             ones &= bry__low_bits((unsigned)(runs_end - bit));
@@ -169,18 +172,26 @@ static inline void segment_read_narrow(const bry__segment *segment, const unsign
             to->value = (uint32_t)(slot >> low);
         }
     }
+    cursor->bit = bit;
+    cursor->index += (unsigned)(to - first);
+    return (unsigned)(to - first);
+}
+
+unsigned bry__segment_read_some(const bry__segment *segment, uint64_t u_most,
+                                bry__segment_cursor *cursor, bry__entry *to, unsigned room)
+{
+    unsigned quotients = bry__quotients_of(segment, u_most), n = 0;
+    if (segment->n > 0 && bry__slot_bits(segment) <= BRY__FIELD_MAX)
+        return segment_read_narrow(segment, bry__runs_of(segment, quotients),
+                                   (uint64_t)quotients + segment->n, cursor, to, room);
+    while (n < room && bry__segment_next(segment, u_most, cursor, to + n))
+        n++;
+    return n;
 }
 
 void bry__segment_read(const bry__segment *segment, uint64_t u_most, bry__entry *to)
 {
-    unsigned quotients = bry__quotients_of(segment, u_most);
-    bry__segment_cursor cursor = {0};
-    if (segment->n > 0 && bry__slot_bits(segment) <= BRY__FIELD_MAX)
-        segment_read_narrow(segment, bry__runs_of(segment, quotients),
-                            (uint64_t)quotients + segment->n, to);
-    else
-        while (bry__segment_next(segment, u_most, &cursor, to))
-            to++;
+    bry__segment_read_some(segment, u_most, &(bry__segment_cursor){0}, to, BRY__SEGMENT_MAX + 64);
 }
 
 void bry__segment_values(const bry__segment *segment, uint32_t *to)
@@ -216,30 +227,6 @@ bry_status bry__segment_write(bry__segment *segment, uint64_t u_most, const bry_
     bry__segment_encode(entries, n, u_most, value_bits, &layout, segment->bytes,
                         segment->bytes + bry__segment_bytes(segment) - layout.slots);
     return BRY_OK;
-}
-
-/* Rewrites the entries, and `more` unless it is NULL, with a new layout. */
-static bry_status segment_rewrite(bry__segment *segment, uint64_t u_most, const bry__entry *more,
-                                  unsigned value_bits, const bry__home *home)
-{
-    bry__entry entries[BRY__SEGMENT_MAX];
-    unsigned n = segment->n;
-    bry__segment_read(segment, u_most, entries);
-    if (more) {
-        unsigned at = n++;
-        for (; at > 0 && (more->u < entries[at - 1].u ||
-                          (more->u == entries[at - 1].u && more->value <= entries[at - 1].value));
-             at--)
-            entries[at] = entries[at - 1];
-        entries[at] = *more;
-    }
-    return bry__segment_write(segment, u_most, entries, n, value_bits, home);
-}
-
-bry_status bry__segment_widen(bry__segment *segment, uint64_t u_most, unsigned value_bits,
-                              const bry__home *home)
-{
-    return segment_rewrite(segment, u_most, NULL, value_bits, home);
 }
 
 bry_status bry__segment_clone(const bry__segment *segment, uint64_t u_most, bry__segment *copy,
@@ -316,7 +303,7 @@ bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__plac
     unsigned n = segment->n + 1u, quotients = bry__quotients_of(segment, u_most);
     if (!segment->bytes || !bry__segment_fits(segment, entry.value) ||
         (n > quotients && segment->remainder_bits > 1))
-        return segment_rewrite(segment, u_most, &entry, value_bits, home);
+        return bry__segment_rewrite(segment, u_most, &entry, value_bits, home);
     unsigned slot = bry__slot_bits(segment), steps = segment_steps_for(n, quotients, slot);
     if (steps > segment->steps) {
         bry_status status =
@@ -351,7 +338,7 @@ void bry__segment_remove(bry__segment *segment, uint64_t u_most, bry__place plac
     /* Failing to shrink is not an error. Some slack keeps alternating adds and removals cheap. */
     unsigned steps = segment_steps_for(n, quotients, bry__slot_bits(segment));
     if (quotients > 4 * MIN_QUOTIENTS && n < quotients / 4)
-        (void)segment_rewrite(segment, u_most, NULL, segment->value_bits, home);
+        (void)bry__segment_rewrite(segment, u_most, NULL, segment->value_bits, home);
     else if (steps + (segment->in_area && steps > 32 * SLACK ? 2 * SLACK : SLACK) <= segment->steps)
         (void)bry__block_resize(home, segment, steps, segment_front_bytes(n, quotients),
                                 segment_slots_bytes(n, bry__slot_bits(segment)));

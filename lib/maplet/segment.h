@@ -20,6 +20,12 @@ typedef struct bry__entry {
     uint32_t value;
 } bry__entry;
 
+/* Whether a comes before b, or is equal. */
+static inline bool bry__entry_before(bry__entry a, bry__entry b)
+{
+    return a.u < b.u || (a.u == b.u && a.value <= b.value);
+}
+
 /* Sixteen bytes in the table's directory. They tell a look-up where in the block to look before it
  * touches the block. The empty segment is all zeros. */
 typedef struct bry__segment {
@@ -67,9 +73,12 @@ bry__block_ends bry__segment_ends(const bry__segment *segment, uint64_t u_most);
 bry_status bry__block_resize(const bry__home *home, bry__segment *segment, unsigned steps,
                              size_t front, size_t slots);
 /* Divides the block of the segment: `other`, which has none and whose home this is, gets the end of
- * it. The contents of both are 0 then. False: that is not possible, and nothing has changed. */
-bool bry__block_split(const bry__home *home, bry__segment *segment, unsigned steps,
-                      bry__segment *other, unsigned other_steps);
+ * it. The contents of both are 0 then. */
+void bry__block_divide(const bry__home *home, bry__segment *segment, unsigned steps,
+                       bry__segment *other, unsigned other_steps);
+/* Whether that is possible. */
+bool bry__block_divides(const bry__segment *segment, unsigned steps, const bry__segment *other,
+                        unsigned other_steps);
 /* bytes and steps of the segment are 0 then. */
 void bry__block_free(const bry__home *home, bry__segment *segment);
 
@@ -138,9 +147,19 @@ void bry__segment_set_value(bry__segment *segment, unsigned index, uint32_t valu
 bry_status bry__segment_insert(bry__segment *segment, uint64_t u_most, bry__place place,
                                bry__entry entry, unsigned value_bits, const bry__home *home);
 
-/* Rewrites the segment with wider values. BRY_E_NOMEM. */
-bry_status bry__segment_widen(bry__segment *segment, uint64_t u_most, unsigned value_bits,
-                              const bry__home *home);
+/* Gives the entries, and `more` unless it is NULL, the layout of a new segment. BRY_E_NOMEM: no
+ * entry has changed. */
+bry_status bry__segment_rewrite(bry__segment *segment, uint64_t u_most, const bry__entry *more,
+                                unsigned value_bits, const bry__home *home);
+
+/* Moves the entries with an odd u to a segment that is empty. In both, u has lost its last bit
+ * then. BRY_E_NOMEM: no entry has changed. */
+bry_status bry__segment_split(bry__segment *segment, uint64_t u_most, bry__segment *odd,
+                              unsigned value_bits, const bry__home home[2]);
+/* The reverse: copies the entries of `odd` to `even`. u_most is that of all, and there are at most
+ * BRY__SEGMENT_MAX entries. BRY_E_NOMEM: no entry has changed. */
+bry_status bry__segment_join(bry__segment *even, const bry__segment *odd, uint64_t u_most,
+                             unsigned value_bits, const bry__home *home);
 
 /* Replaces the contents of a segment by n sorted entries, which may be 0. BRY_E_NOMEM: nothing has
  * changed. */
@@ -173,6 +192,10 @@ bool bry__segment_next(const bry__segment *segment, uint64_t u_most, bry__segmen
 
 /* All entries at once, several times as fast: `to` has room for segment->n. */
 void bry__segment_read(const bry__segment *segment, uint64_t u_most, bry__entry *to);
+/* The same for the next ones, at most `room`, which is at least 64: how many; 0 at the end. The
+ * cursor cannot be used for bry__segment_next(). */
+unsigned bry__segment_read_some(const bry__segment *segment, uint64_t u_most,
+                                bry__segment_cursor *cursor, bry__entry *to, unsigned room);
 
 /* Only the values, which is faster still. */
 void bry__segment_values(const bry__segment *segment, uint32_t *to);
@@ -193,12 +216,27 @@ void bry__segment_encode(const bry__entry *entries, unsigned n, uint64_t u_most,
                          unsigned value_bits, const bry__segment_layout *layout,
                          unsigned char *front, unsigned char *slots);
 
+/* The same for entries that come in portions. */
+typedef struct bry__segment_encoder {
+    bry__downwards to; /* the next slot */
+    unsigned char *front, *slots;
+    size_t front_size, samples;
+    size_t sampled, at; /* the next sample, and the next bytes of the runs: */
+    uint64_t word, from; /* bits not written yet, and the number of the first */
+    unsigned n, low, value_bits;
+} bry__segment_encoder;
+void bry__segment_encode_begin(bry__segment_encoder *encoder, uint64_t u_most, unsigned value_bits,
+                               const bry__segment_layout *layout, unsigned char *front,
+                               unsigned char *slots);
+void bry__segment_encode_some(bry__segment_encoder *encoder, const bry__entry *entries, unsigned n);
+void bry__segment_encode_end(bry__segment_encoder *encoder);
+
 /* Names that are written instead of values. */
 #define BRY__NOT_KEPT UINT32_MAX
 typedef struct bry__names {
     bry__kept_values of; /* entries of values whose name is BRY__NOT_KEPT are left out */
-    bool rising; /* those of kept values ascend with the values … */
-    bool same; /* … and equal them */
+    bool rising; /* those of kept values ascend with the values */
+    bool same; /* those of kept values equal the values */
 } bry__names;
 
 /*

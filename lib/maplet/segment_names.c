@@ -5,9 +5,9 @@
  */
 #include "maplet/segment_layout.h"
 
+#include "common/attributes.h"
 #include "kernel/kernel.h"
 
-#include <assert.h>
 #include <string.h>
 
 _Static_assert(BRY__SEGMENT_MAX <= BRY__KEPT_MOST, "a bit for each entry");
@@ -49,39 +49,43 @@ static unsigned count_kept(const bry__kept *chosen, unsigned n)
            (unsigned)__builtin_popcountll(chosen->bits[n / 64] & bry__low_bits(n % 64));
 }
 
-/* Reads the entries that are kept. */
-static void read_kept(const bry__segment *segment, uint64_t u_most, const bry__kept *chosen,
-                      bry__entry *to)
+enum { PART = 128 }; /* entries that are read at a time; at least 64 */
+
+/* Reads the next entries that are kept, at most PART: how many; 0 at the end. */
+static unsigned read_kept(const bry__segment *segment, uint64_t u_most, const bry__kept *chosen,
+                          bry__segment_cursor *cursor, bry__entry *to)
 {
-    unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment);
-    if (segment->n == 0)
-        return;
+    unsigned low = segment->remainder_bits, bits = bry__slot_bits(segment), n = 0;
     if (!is_narrow(segment)) {
-        bry__segment_cursor cursor = {0};
-        bry__entry entry;
-        for (unsigned i = 0; bry__segment_next(segment, u_most, &cursor, &entry); i++)
-            if (chosen->bits[i / 64] >> i % 64 & 1)
-                *to++ = entry;
-        return;
+        while (n < PART && bry__segment_next(segment, u_most, cursor, &to[n]))
+            n += chosen->bits[(cursor->index - 1) / 64] >> (cursor->index - 1) % 64 & 1;
+        return n;
     }
-    bry__run_entry at[BRY__SEGMENT_MAX];
+    if (segment->n == 0)
+        return 0;
+    bry__run_entry at[PART];
     unsigned quotients = bry__quotients_of(segment, u_most);
     uint64_t end = slots_end(segment), mask = bry__low_bits(low);
-    bry__kernels()->runs_list(bry__runs_of(segment, quotients), (uint64_t)quotients + segment->n,
-                              chosen->bits, at);
-    for (unsigned i = 0; i < chosen->n; i++) {
+    bry__runs_place place = {cursor->bit, cursor->index};
+    n = bry__kernels()->runs_list(bry__runs_of(segment, quotients),
+                                  (uint64_t)quotients + segment->n, chosen->bits, &place, at, PART);
+    *cursor = (bry__segment_cursor){place.index, place.bit};
+    for (unsigned i = 0; i < n; i++) {
         uint64_t slot = bry__slot_before(segment->bytes, end - (uint64_t)at[i].index * bits, bits);
         to[i].u = (uint64_t)at[i].quotient << low | (slot & mask);
         to[i].value = (uint32_t)(slot >> low);
     }
+    return n;
 }
 
 unsigned bry__segment_read_named(const bry__segment *segment, uint64_t u_most,
                                  const bry__kept_values *names, bry__entry *to)
 {
     bry__kept chosen;
+    bry__segment_cursor cursor = {0};
     select_kept(segment, names, &chosen);
-    read_kept(segment, u_most, &chosen, to);
+    for (unsigned done = 0; done < chosen.n;)
+        done += read_kept(segment, u_most, &chosen, &cursor, to + done);
     for (unsigned i = 0; i < chosen.n; i++)
         to[i].value = names->name[to[i].value];
     return chosen.n;
@@ -175,23 +179,68 @@ bool bry__segment_encode_named(const bry__segment *segment, uint64_t u_most,
 
 /* Writes what is kept of `before` into the segment, which has a block for it. */
 static void write_kept(const bry__segment *before, uint64_t u_most, const bry__kept *chosen,
-                       const bry__segment_layout *layout, unsigned value_bits,
-                       bry__segment *segment)
+                       const bry__segment_change *change)
 {
-    unsigned char *end = segment->bytes + bry__segment_bytes(segment);
-    segment->n = (uint16_t)chosen->n;
-    segment->remainder_bits = (uint8_t)layout->remainder_bits;
-    segment->value_bits = (uint8_t)value_bits;
-    if (is_narrow(before) && value_bits == before->value_bits &&
-        layout->remainder_bits == before->remainder_bits) {
-        copy_slots(before, chosen, end);
-        copy_front(before, u_most, chosen, segment->bytes, layout->front);
+    bry__segment_encoder encoder;
+    bry__segment_encode_into(change, &encoder);
+    if (is_narrow(before) && change->value_bits == before->value_bits &&
+        change->layout.remainder_bits == before->remainder_bits) {
+        unsigned char *block = change->segment->bytes;
+        copy_slots(before, chosen, block + bry__segment_bytes(change->segment));
+        copy_front(before, u_most, chosen, block, change->layout.front);
         return;
     }
-    bry__entry entries[BRY__SEGMENT_MAX];
-    read_kept(before, u_most, chosen, entries);
-    bry__segment_encode(entries, chosen->n, u_most, value_bits, layout, segment->bytes,
-                        end - layout->slots);
+    bry__entry part[PART];
+    bry__segment_cursor cursor = {0};
+    for (unsigned n; (n = read_kept(before, u_most, chosen, &cursor, part)) > 0;)
+        bry__segment_encode_some(&encoder, part, n);
+    bry__segment_encode_end(&encoder);
+}
+
+/* Tells the values of the entries that are not chosen. */
+static void tell_gone(const bry__segment *before, const bry__kept *chosen, bry__tell_value *gone,
+                      void *context)
+{
+    for (unsigned i = 0; i < before->n; i += 64) {
+        uint64_t those = before->n - i < 64 ? bry__low_bits(before->n - i) : ~(uint64_t)0;
+        for (uint64_t left = ~chosen->bits[i / 64] & those; left; left &= left - 1)
+            gone(context, bry__segment_value(before, i + (unsigned)__builtin_ctzll(left)));
+    }
+}
+
+/* Drops entries one by one, for which no copy of the block is needed. */
+static void drop_singly(bry__segment *segment, uint64_t u_most, const bry__kept_values *names,
+                        bry__tell_value *gone, void *context, const bry__home *home)
+{
+    bry__segment_cursor cursor = {0};
+    bry__entry entry;
+    while (bry__segment_next(segment, u_most, &cursor, &entry)) {
+        if (names->name[entry.value] != BRY__NOT_KEPT)
+            continue;
+        bry__place place = {.index = cursor.index - 1, .bit = (unsigned)cursor.bit - 1};
+        bry__segment_remove(segment, u_most, place, entry.u, home);
+        gone(context, entry.value);
+        cursor = (bry__segment_cursor){0}; /* the layout may be another one */
+    }
+}
+
+/* Drops the entries that are not chosen. The block is large enough for the others. */
+static BRY__LARGE_FRAME void drop_others(const bry__segment_change *change, const bry__kept *chosen,
+                                         const bry__kept_values *names, bry__tell_value *gone,
+                                         void *context)
+{
+    const bry_allocator *allocator = change->home->allocator;
+    bry__segment_copy before;
+    if (!bry__segment_copy_make(&before, change->segment, change->u_most, allocator)) {
+        drop_singly(change->segment, change->u_most, names, gone, context, change->home);
+        return;
+    }
+    if (chosen->n > 0)
+        write_kept(&before.segment, change->u_most, chosen, change);
+    else
+        bry__segment_free(change->segment, change->home);
+    tell_gone(&before.segment, chosen, gone, context);
+    bry__segment_copy_free(&before, allocator);
 }
 
 bry_status bry__segment_drop_nameless(bry__segment *segment, uint64_t u_most,
@@ -202,24 +251,10 @@ bry_status bry__segment_drop_nameless(bry__segment *segment, uint64_t u_most,
     select_kept(segment, names, &chosen);
     if (chosen.n == segment->n)
         return BRY_OK;
-    bry__segment before = *segment;
-    unsigned char block[BRY__SEGMENT_RECORD_MOST]; /* the block is overwritten */
-    assert(bry__segment_bytes(segment) <= sizeof block);
-    memcpy(block, segment->bytes, bry__segment_bytes(segment));
-    before.bytes = block;
-    if (chosen.n > 0) {
-        bry__segment_layout layout = bry__segment_layout_of(chosen.n, u_most, value_bits);
-        bry_status status = bry__block_resize(home, segment, layout.steps, 0, 0);
-        if (status != BRY_OK)
-            return status;
-        write_kept(&before, u_most, &chosen, &layout, value_bits, segment);
-    } else {
-        bry__segment_free(segment, home);
-    }
-    for (unsigned i = 0; i < before.n; i += 64) {
-        uint64_t those = before.n - i < 64 ? bry__low_bits(before.n - i) : ~(uint64_t)0;
-        for (uint64_t left = ~chosen.bits[i / 64] & those; left; left &= left - 1)
-            gone(context, bry__segment_value(&before, i + (unsigned)__builtin_ctzll(left)));
-    }
-    return BRY_OK;
+    bry__segment_change change =
+        bry__segment_change_of(segment, home, chosen.n, u_most, value_bits);
+    bry_status status = bry__segment_enlarge(&change, u_most);
+    if (status == BRY_OK)
+        drop_others(&change, &chosen, names, gone, context);
+    return status;
 }

@@ -67,22 +67,6 @@ uint64_t bry__table_most_splits(const bry__table *table, uint64_t n)
     return segments > table->segments ? segments - table->segments : 0;
 }
 
-unsigned bry__table_level(const bry__table *table, uint64_t i)
-{
-    uint64_t half = (uint64_t)1 << table->level;
-    return table->level + (i < bry__table_split(table) || i >= half);
-}
-
-bry__segment *bry__table_segment(const bry__table *table, uint64_t i)
-{
-    return &table->group[i >> BRY__GROUP_SHIFT][i & (BRY__GROUP_SIZE - 1)];
-}
-
-uint64_t bry__table_u_most(const bry__table *table, uint64_t i)
-{
-    return bry__table_u_of(table, bry__table_level(table, i) - table->level);
-}
-
 uint64_t bry__table_u_limit(const bry__table *table, uint64_t i)
 {
     return (table->range - 1 - i) >> bry__table_level(table, i);
@@ -123,7 +107,7 @@ void bry__table_clear(bry__table *table, const bry_allocator *allocator)
     bry__arena_free_some(table, SIZE_MAX, allocator);
     bry__overflow_free(&table->overflow, allocator);
     table->n = table->dead = 0;
-    bry__table_reclaim_anew(table);
+    bry__table_restart_reclaim(table);
     table_set_segments(table, 1);
     bry__table_trim(table, allocator);
 }
@@ -163,32 +147,10 @@ static bry_status table_split(bry__table *table, uint64_t *moved, const bry_allo
     bry_status status = bry__table_reach(table, high, allocator);
     if (status != BRY_OK)
         return status;
-    bry__segment *source = bry__table_segment(table, low);
-    bry__entry entries[2][BRY__SEGMENT_MAX];
-    unsigned n[2] = {0};
-    bry__segment_read(source, bry__table_u_of(table, 0), entries[0]);
-    for (unsigned i = 0; i < source->n; i++) { /* without a branch: it would be unpredictable */
-        uint64_t u = entries[0][i].u;
-        uint32_t value = entries[0][i].value;
-        unsigned odd = u & 1;
-        entries[0][n[0]].u = entries[1][n[1]].u = u >> 1; /* a whole entry would be read back */
-        entries[0][n[0]].value = entries[1][n[1]].value = value;
-        n[0] += !odd;
-        n[1] += odd;
-    }
-    uint64_t u_most = bry__table_u_of(table, 1);
-    bry__segment *made = bry__table_segment(table, high);
+    bry__segment *source = bry__table_segment(table, low), *made = bry__table_segment(table, high);
     bry__home home[2] = {{allocator, table, low}, {allocator, table, high}};
-    unsigned value_bits = table->value_bits, before = source->n;
-    if (n[0] > 0 && n[1] > 0) /* what is too small is allocated below */
-        bry__block_split(&home[1], source, bry__segment_layout_of(n[0], u_most, value_bits).steps,
-                         made, bry__segment_layout_of(n[1], u_most, value_bits).steps);
-    status = bry__segment_write(made, u_most, entries[1], n[1], value_bits, &home[1]);
-    if (status == BRY_OK) {
-        status = bry__segment_write(source, u_most, entries[0], n[0], value_bits, &home[0]);
-        if (status != BRY_OK)
-            bry__segment_free(made, &home[1]);
-    }
+    unsigned before = source->n;
+    status = bry__segment_split(source, bry__table_u_of(table, 0), made, table->value_bits, home);
     if (status != BRY_OK) {
         bry__table_trim(table, allocator);
         return status;
@@ -210,17 +172,8 @@ static bry_status table_fold(bry__table *table, const bry_allocator *allocator)
     unsigned n = (unsigned)a->n + b->n;
     if (n > BRY__SEGMENT_MAX)
         return BRY_E_FULL;
-    bry__entry entries[BRY__SEGMENT_MAX + 4], merged[BRY__SEGMENT_MAX];
-    bry__entry *even = entries + 1, *odd = even + a->n + 2;
-    bry__segment_read(a, bry__table_u_of(&after, 1), even);
-    bry__segment_read(b, bry__table_u_of(&after, 1), odd);
-    for (unsigned i = 0; i < a->n; i++)
-        even[i].u <<= 1;
-    for (unsigned i = 0; i < b->n; i++)
-        odd[i].u = odd[i].u << 1 | 1;
-    bry__merge_entries(even, a->n, odd, b->n, merged);
-    bry_status status = bry__segment_write(a, bry__table_u_of(&after, 0), merged, n,
-                                           table->value_bits, &(bry__home){allocator, table, low});
+    bry_status status = bry__segment_join(a, b, bry__table_u_of(&after, 0), table->value_bits,
+                                          &(bry__home){allocator, table, low});
     if (status != BRY_OK)
         return status;
     a->spilled |= b->spilled;
@@ -477,8 +430,8 @@ static void table_replace_largest(bry__segment *segment, unsigned index, uint32_
 static bry_status table_widen_segment(bry__table *table, uint64_t number, bry__segment *segment,
                                       uint64_t u_most, const bry_allocator *allocator)
 {
-    return bry__segment_widen(segment, u_most, table->value_bits,
-                              &(bry__home){allocator, table, number});
+    return bry__segment_rewrite(segment, u_most, NULL, table->value_bits,
+                                &(bry__home){allocator, table, number});
 }
 
 bry_status bry__table_add_at(bry__table *table, const bry__table_place *at, uint32_t value,

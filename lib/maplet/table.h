@@ -179,7 +179,7 @@ bry_status bry__table_reclaim(bry__table *table, const bry__kept_values *names,
                               bry__tell_value *gone, void *context, uint64_t budget, bool *done,
                               const bry_allocator *allocator);
 /* The next call begins with the first entry. */
-void bry__table_reclaim_anew(bry__table *table);
+void bry__table_restart_reclaim(bry__table *table);
 
 /* Replaces every value v by map(v), which must fit value_bits. map may be called several times for
  * a value and must return the same. BRY_E_NOMEM: no value has changed. */
@@ -199,9 +199,19 @@ typedef struct bry__entry_visit {
 /* For table_walk.c and loading: segment i, the number of low bits of a fingerprint that choose
  * it, the largest u of all segments of its level (its layout depends on that), and its own
  * largest u. */
-bry__segment *bry__table_segment(const bry__table *table, uint64_t i);
-unsigned bry__table_level(const bry__table *table, uint64_t i);
-uint64_t bry__table_u_most(const bry__table *table, uint64_t i);
+static inline bry__segment *bry__table_segment(const bry__table *table, uint64_t i)
+{
+    return &table->group[i >> BRY__GROUP_SHIFT][i & (BRY__GROUP_SIZE - 1)];
+}
+static inline unsigned bry__table_level(const bry__table *table, uint64_t i)
+{
+    uint64_t half = (uint64_t)1 << table->level;
+    return table->level + (i < bry__table_split(table) || i >= half);
+}
+static inline uint64_t bry__table_u_most(const bry__table *table, uint64_t i)
+{
+    return bry__table_u_of(table, bry__table_level(table, i) - table->level);
+}
 uint64_t bry__table_u_limit(const bry__table *table, uint64_t i);
 /* Where a fingerprint is: the number of its segment, its u there, and the largest u. */
 typedef struct bry__spot {

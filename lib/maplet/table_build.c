@@ -68,8 +68,8 @@ static inline bry__entry pick_entry(const bry__entry *a, const bry__entry *b, bo
 void bry__merge_entries(bry__entry *a, size_t n_a, bry__entry *b, size_t n_b, bry__entry *to)
 {
     bry__entry *a_last = a + n_a - 1, *b_last = b + n_b - 1, *last = to + n_a + n_b - 1;
-    a[-1].u = b[-1].u = UINT64_MAX; /* as a signed number below all others … */
-    a[n_a].u = b[n_b].u = INT64_MAX; /* … and above */
+    a[-1].u = b[-1].u = UINT64_MAX; /* as a signed number below all others */
+    a[n_a].u = b[n_b].u = INT64_MAX; /* above all others */
     /* From both ends at once: the two are independent. */
     for (size_t left = (n_a + n_b) / 2; left > 0; left--) {
         bool second = (int64_t)b->u < (int64_t)a->u;
@@ -251,26 +251,29 @@ static uint64_t key_of(const bry__table *made, bry_hash hash, unsigned u_bits)
 static bry__item *sort_items(const bry__table *made, const bry__upserts *upserts, unsigned u_bits,
                              const bry_allocator *allocator)
 {
-    bry__item_sort sort;
-    bry__items_plan(&sort, upserts->absent, u_bits + bit_length(made->segments - 1));
+    bry__item_sort *sort =
+        bry__items_begin(upserts->absent, u_bits + bit_length(made->segments - 1), allocator);
+    if (!sort)
+        return NULL;
     for (size_t i = 0; i < upserts->n; i++)
         if (upserts->was[i] == BRY_ABSENT)
-            bry__items_count(&sort, key_of(made, upserts->hashes[i], u_bits));
-    size_t spare = bry__items_places(&sort) * sizeof(bry__item);
+            bry__items_count(sort, key_of(made, upserts->hashes[i], u_bits));
+    size_t spare = bry__items_places(sort) * sizeof(bry__item);
     bry__item *items = bry__alloc_buffer(allocator, upserts->absent * sizeof *items);
     bry__item *bucket = bry__alloc_buffer(allocator, spare);
     if (items && bucket) {
         for (size_t i = 0; i < upserts->n; i++)
             if (upserts->was[i] == BRY_ABSENT)
-                bry__items_put(&sort, items,
+                bry__items_put(sort, items,
                                (bry__item){key_of(made, upserts->hashes[i], u_bits),
                                            upserts->values ? upserts->values[i] : 0, (uint32_t)i});
-        bry__items_sort(&sort, items, bucket);
+        bry__items_sort(sort, items, bucket);
     } else {
         bry__free(allocator, items, upserts->absent * sizeof *items);
         items = NULL;
     }
     bry__free(allocator, bucket, spare);
+    bry__items_end(sort, allocator);
     return items;
 }
 
@@ -337,7 +340,8 @@ bry_status bry__table_add_sorted(bry__table *made, const bry__table *table, bry_
         bry__spot at = bry__table_spot(made, items[i].key);
         items[i].key = at.i << u_bits | at.u;
     }
-    bry__items_arrange(items, spare, n, u_bits + bit_length(made->segments - 1));
+    status =
+        bry__items_arrange(items, spare, n, u_bits + bit_length(made->segments - 1), allocator);
     const bry__item *item = spare, *last = spare + n;
     for (uint64_t i = 0; i < made->segments && status == BRY_OK; i++) {
         const bry__item *first = item;

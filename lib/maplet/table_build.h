@@ -36,10 +36,4 @@ size_t bry__pick_bits(const bry__entry *from, size_t n, unsigned shift, uint64_t
  * overwritten. */
 void bry__merge_entries(bry__entry *a, size_t n_a, bry__entry *b, size_t n_b, bry__entry *to);
 
-/* Whether a comes before b, or is equal. */
-static inline bool bry__entry_before(bry__entry a, bry__entry b)
-{
-    return a.u < b.u || (a.u == b.u && a.value <= b.value);
-}
-
 #endif

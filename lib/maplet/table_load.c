@@ -11,14 +11,13 @@
 
 #include <string.h>
 
-static bry_status table_load_no_memory(const bry__table_loading *loading)
+static bry_status table_load_no_memory(const bry__table_reader *loading)
 {
     return bry__frame_reader_fail(loading->reader, BRY_E_NOMEM,
                                   "not enough memory for the entries");
 }
 
-const char *bry__table_loading_begin(bry__table_loading *loading, uint64_t range,
-                                     unsigned value_bits)
+const char *bry__table_reader_begin(bry__table_reader *loading, uint64_t range, unsigned value_bits)
 {
     *loading->table = (bry__table){.range = range};
     if (loading->crowded > loading->n || loading->n > (uint64_t)1 << 48 ||
@@ -29,7 +28,7 @@ const char *bry__table_loading_begin(bry__table_loading *loading, uint64_t range
 }
 
 /* Reads the next frame into the buffer. */
-static bry_status table_load_frame(const bry__table_loading *loading, uint32_t type,
+static bry_status table_load_frame(const bry__table_reader *loading, uint32_t type,
                                    const char *missing, size_t *size)
 {
     bry__frame frame;
@@ -46,15 +45,14 @@ static bry_status table_load_frame(const bry__table_loading *loading, uint32_t t
 
 /* ---- entries ------------------------------------------------------------------------------- */
 
-static const char *table_load_visit(const bry__table_loading *loading, uint32_t value)
+static const char *table_load_visit(const bry__table_reader *loading, uint32_t value)
 {
     const bry__entry_visit *by = loading->visit;
     return by && by->value ? by->value(by->context, loading->number, value) : NULL;
 }
 
 /* Checks order, range and crowds of a record's entries; continues from the record before. */
-static const char *table_load_check_entries(bry__table_loading *loading,
-                                            const bry__segment *segment)
+static const char *table_load_check_entries(bry__table_reader *loading, const bry__segment *segment)
 {
     uint64_t u_most = bry__table_u_most(loading->table, loading->segment);
     uint64_t u_limit = bry__table_u_limit(loading->table, loading->segment);
@@ -80,7 +78,7 @@ static const char *table_load_check_entries(bry__table_loading *loading,
     return problem;
 }
 
-static bry_status table_load_overflow(bry__table_loading *loading, uint64_t fingerprint,
+static bry_status table_load_overflow(bry__table_reader *loading, uint64_t fingerprint,
                                       uint32_t value)
 {
     bry__overflow *overflow = &loading->table->overflow;
@@ -92,7 +90,7 @@ static bry_status table_load_overflow(bry__table_loading *loading, uint64_t fing
 }
 
 /* Moves entries beyond what a segment can hold in memory to the overflow. */
-static bry_status table_load_spill(bry__table_loading *loading, const bry__segment *segment)
+static bry_status table_load_spill(bry__table_reader *loading, const bry__segment *segment)
 {
     uint64_t i = loading->segment;
     unsigned level = bry__table_level(loading->table, i);
@@ -128,7 +126,7 @@ static bry__segment table_load_segment(const bry__table *table, const unsigned c
 }
 
 /* The first record of a segment becomes the segment; the others go to the overflow. */
-static bry_status table_load_take_segment(bry__table_loading *loading, const bry__segment *made)
+static bry_status table_load_take_segment(bry__table_reader *loading, const bry__segment *made)
 {
     bry__table *table = loading->table;
     uint64_t i = loading->segment;
@@ -151,7 +149,7 @@ static bry_status table_load_take_segment(bry__table_loading *loading, const bry
 }
 
 /* Makes room in the directory for the next segment. */
-static bry_status table_load_reach(const bry__table_loading *loading)
+static bry_status table_load_reach(const bry__table_reader *loading)
 {
     bry__table *table = loading->table;
     uint64_t before = bry__table_bytes(table);
@@ -161,7 +159,7 @@ static bry_status table_load_reach(const bry__table_loading *loading)
 }
 
 /* Reads the record at the beginning of `left` bytes; *used is its size. */
-static bry_status table_load_record(bry__table_loading *loading, const unsigned char *record,
+static bry_status table_load_record(bry__table_reader *loading, const unsigned char *record,
                                     size_t left, size_t *used)
 {
     bry__table *table = loading->table;
@@ -179,8 +177,8 @@ static bry_status table_load_record(bry__table_loading *loading, const unsigned 
     bry_status status = table_load_reach(loading);
     if (status != BRY_OK)
         return status;
-    unsigned char block[BRY__SEGMENT_RECORD_MOST];
-    bry__segment made = table_load_segment(table, record + BRY__RECORD_SIZE, n, &layout, block);
+    bry__segment made = table_load_segment(table, record + BRY__RECORD_SIZE, n, &layout,
+                                           loading->buffer + BRY__TABLE_BUFFER);
     status = table_load_take_segment(loading, &made);
     loading->more = more;
     loading->segment += !more;
@@ -188,7 +186,7 @@ static bry_status table_load_record(bry__table_loading *loading, const unsigned 
     return status;
 }
 
-bry_status bry__table_load_segments(bry__table_loading *loading, uint64_t to)
+bry_status bry__table_load_segments(bry__table_reader *loading, uint64_t to)
 {
     bry_status status = BRY_OK;
     while (loading->segment < to && status == BRY_OK) {
@@ -206,7 +204,7 @@ bry_status bry__table_load_segments(bry__table_loading *loading, uint64_t to)
 /* ---- crowds -------------------------------------------------------------------------------- */
 
 /* Checks that the segment has a full crowd of smaller values of the fingerprint. */
-static const char *table_load_check_crowd(const bry__table_loading *loading, uint64_t fingerprint,
+static const char *table_load_check_crowd(const bry__table_reader *loading, uint64_t fingerprint,
                                           uint32_t value)
 {
     uint32_t least[BRY__CROWD];
@@ -216,7 +214,7 @@ static const char *table_load_check_crowd(const bry__table_loading *loading, uin
     return NULL;
 }
 
-static bry_status table_load_crowd(bry__table_loading *loading, const unsigned char *record)
+static bry_status table_load_crowd(bry__table_reader *loading, const unsigned char *record)
 {
     const bry__table *table = loading->table;
     uint64_t fingerprint = bry__load64(record);
@@ -236,7 +234,7 @@ static bry_status table_load_crowd(bry__table_loading *loading, const unsigned c
                    : table_load_overflow(loading, fingerprint, value);
 }
 
-bry_status bry__table_load_crowds(bry__table_loading *loading)
+bry_status bry__table_load_crowds(bry__table_reader *loading)
 {
     uint64_t left = loading->crowded;
     bry_status status = BRY_OK;
@@ -256,7 +254,7 @@ bry_status bry__table_load_crowds(bry__table_loading *loading)
     return status;
 }
 
-const char *bry__table_loading_problem(const bry__table_loading *loading)
+const char *bry__table_reader_problem(const bry__table_reader *loading)
 {
     if (loading->segment != loading->table->segments || loading->table->n != loading->n)
         return "the number of entries does not match the entries";

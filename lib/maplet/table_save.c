@@ -61,7 +61,7 @@ static bry_status more_room(void **list, size_t n, size_t *room, size_t size,
     return BRY_OK;
 }
 
-static bry_status push_value(bry__table_saving *saving, uint32_t value)
+static bry_status push_value(bry__table_writer *saving, uint32_t value)
 {
     void *list = saving->values;
     bry_status status = more_room(&list, saving->value_count, &saving->value_room, sizeof value,
@@ -75,20 +75,20 @@ static bry_status push_value(bry__table_saving *saving, uint32_t value)
 /* Extra entries around lists, and between two of them, which bry__merge_entries() overwrites. */
 enum { BEFORE = 1, AROUND = 4 };
 
-static bry__entry *alloc_entries(const bry__table_saving *saving, size_t room)
+static bry__entry *alloc_entries(const bry__table_writer *saving, size_t room)
 {
     bry__entry *entries = bry__alloc_buffer(&saving->allocator, (room + AROUND) * sizeof *entries);
     return entries ? entries + BEFORE : NULL;
 }
 
-static void free_entries(const bry__table_saving *saving, bry__entry *entries, size_t room)
+static void free_entries(const bry__table_writer *saving, bry__entry *entries, size_t room)
 {
     if (entries)
         bry__free(&saving->allocator, entries - BEFORE, (room + AROUND) * sizeof *entries);
 }
 
 /* Makes room for n entries in both lists. */
-static bry_status reach_entries(bry__table_saving *saving, size_t n)
+static bry_status reach_entries(bry__table_writer *saving, size_t n)
 {
     if (n <= saving->entry_room)
         return BRY_OK;
@@ -111,7 +111,7 @@ static bry_status reach_entries(bry__table_saving *saving, size_t n)
     return BRY_OK;
 }
 
-static bry_status push_stray(bry__table_saving *saving, uint64_t fingerprint, uint32_t value)
+static bry_status push_stray(bry__table_writer *saving, uint64_t fingerprint, uint32_t value)
 {
     void *list = saving->strays;
     bry_status status = more_room(&list, saving->stray_count, &saving->stray_room,
@@ -154,7 +154,7 @@ static bool is_kept(const bry__table_source *source, uint32_t *value)
 }
 
 /* Lists the kept values of a fingerprint in its segment. */
-static bry_status list_inside(bry__table_saving *saving, const bry__table_source *source,
+static bry_status list_inside(bry__table_writer *saving, const bry__table_source *source,
                               uint64_t fingerprint)
 {
     const bry__table *table = source->table;
@@ -174,7 +174,7 @@ static bry_status list_inside(bry__table_saving *saving, const bry__table_source
 }
 
 /* Adds its kept values in the overflow, and moves the place past them. */
-static bry_status list_outside(bry__table_saving *saving, const bry__table_source *source,
+static bry_status list_outside(bry__table_writer *saving, const bry__table_source *source,
                                uint64_t fingerprint, bry__overflow_place *place)
 {
     bry__overflow_place next = *place;
@@ -190,7 +190,7 @@ static bry_status list_outside(bry__table_saving *saving, const bry__table_sourc
     return status;
 }
 
-static void sort_values(bry__table_saving *saving)
+static void sort_values(bry__table_writer *saving)
 {
     for (size_t i = 1; i < saving->value_count; i++)
         if (saving->values[i - 1] > saving->values[i]) {
@@ -204,7 +204,7 @@ static void sort_values(bry__table_saving *saving)
  * `strays` is set, those of the BRY__CROWD smallest that are not in the segment become strays.
  * False at the end of the overflow.
  */
-static bool next_crowd(bry__table_saving *saving, const bry__table_source *source,
+static bool next_crowd(bry__table_writer *saving, const bry__table_source *source,
                        bry__overflow_place *place, uint64_t *fingerprint, bool strays,
                        bry_status *status)
 {
@@ -234,7 +234,7 @@ static bool next_crowd(bry__table_saving *saving, const bry__table_source *sourc
 }
 
 /* Counts the entries in crowds and lists the strays. */
-static bry_status survey(bry__table_saving *saving)
+static bry_status survey(bry__table_writer *saving)
 {
     bry_status status = BRY_OK;
     bry__overflow_place place = {0};
@@ -245,15 +245,15 @@ static bry_status survey(bry__table_saving *saving)
     return status;
 }
 
-bry_status bry__table_saving_begin(bry__table_saving *saving, const bry__table_source *source,
+bry_status bry__table_writer_begin(bry__table_writer *saving, const bry__table_source *source,
                                    uint64_t n, unsigned value_bits)
 {
     uint64_t range = source->table->range;
-    *saving = (bry__table_saving){
+    *saving = (bry__table_writer){
         .source = *source, .allocator = bry__allocator_or_default(NULL), .n = n};
     bry_status status = survey(saving);
     if (status != BRY_OK) {
-        bry__table_saving_end(saving);
+        bry__table_writer_end(saving);
         return status;
     }
     bry__table_open(&saving->shape, range, value_bits,
@@ -266,19 +266,19 @@ bry_status bry__table_saving_begin(bry__table_saving *saving, const bry__table_s
     return BRY_OK;
 }
 
-void bry__table_saving_end(bry__table_saving *saving)
+void bry__table_writer_end(bry__table_writer *saving)
 {
     bry__free(&saving->allocator, saving->strays, saving->stray_room * sizeof *saving->strays);
     free_entries(saving, saving->entries, saving->entry_room);
     free_entries(saving, saving->spare, saving->entry_room);
     bry__free(&saving->allocator, saving->values, saving->value_room * sizeof *saving->values);
-    *saving = (bry__table_saving){0};
+    *saving = (bry__table_writer){0};
 }
 
 /* ---- segments ------------------------------------------------------------------------------ */
 
 /* The index of the first stray of segment i, or of a later one. */
-static size_t first_stray(const bry__table_saving *saving, uint64_t i)
+static size_t first_stray(const bry__table_writer *saving, uint64_t i)
 {
     size_t low = 0, high = saving->stray_count;
     while (low < high) {
@@ -291,7 +291,7 @@ static size_t first_stray(const bry__table_saving *saving, uint64_t i)
     return low;
 }
 
-static bool has_strays(const bry__table_saving *saving, uint64_t i)
+static bool has_strays(const bry__table_writer *saving, uint64_t i)
 {
     size_t at = saving->stray_count ? first_stray(saving, i) : 0;
     return at < saving->stray_count && saving->strays[at].segment == i;
@@ -299,7 +299,7 @@ static bool has_strays(const bry__table_saving *saving, uint64_t i)
 
 /* Keeps those of n entries, read from segment j of the source, that belong to segment i of the
  * shape; returns their number. */
-static size_t pick_entries(const bry__table_saving *saving, const bry__table_source *source,
+static size_t pick_entries(const bry__table_writer *saving, const bry__table_source *source,
                            uint64_t i, uint64_t j, bry__entry *entry, size_t n)
 {
     unsigned new_level = bry__table_level(&saving->shape, i);
@@ -317,7 +317,7 @@ static size_t pick_entries(const bry__table_saving *saving, const bry__table_sou
 }
 
 /* Merges n sorted entries, which begin two places after the current ones, into these. */
-static void merge_entries(bry__table_saving *saving, size_t n)
+static void merge_entries(bry__table_writer *saving, size_t n)
 {
     bry__entry *merged = saving->spare;
     if (n == 0)
@@ -330,7 +330,7 @@ static void merge_entries(bry__table_saving *saving, size_t n)
 }
 
 /* Adds the entries in segment j of the source that belong to segment i of the shape. */
-static bry_status gather_segment(bry__table_saving *saving, const bry__table_source *source,
+static bry_status gather_segment(bry__table_writer *saving, const bry__table_source *source,
                                  uint64_t i, uint64_t j)
 {
     const bry__table *table = source->table;
@@ -359,7 +359,7 @@ static bry_status gather_segment(bry__table_saving *saving, const bry__table_sou
 }
 
 /* Adds the strays of segment i. */
-static bry_status gather_strays(bry__table_saving *saving, uint64_t i)
+static bry_status gather_strays(bry__table_writer *saving, uint64_t i)
 {
     unsigned new_level = bry__table_level(&saving->shape, i);
     size_t at = first_stray(saving, i), end = at;
@@ -382,7 +382,7 @@ static bool is_sorted(const bry__entry *entry, size_t n)
 }
 
 /* Drops entries that belong to crowds. The entries are sorted. */
-static void cap_crowds(bry__table_saving *saving)
+static void cap_crowds(bry__table_writer *saving)
 {
     bry__entry *entry = saving->entries;
     size_t kept = 0, same = 0;
@@ -395,7 +395,7 @@ static void cap_crowds(bry__table_saving *saving)
 }
 
 /* Collects the entries of segment i, sorted, in saving->entries. */
-static bry_status gather(bry__table_saving *saving, uint64_t i)
+static bry_status gather(bry__table_writer *saving, uint64_t i)
 {
     unsigned new_level = bry__table_level(&saving->shape, i);
     bry_status status = BRY_OK;
@@ -429,7 +429,7 @@ static void put_record(unsigned n, bool more, const bry__segment_layout *layout,
 }
 
 /* Writes entries as one record. */
-static void put_entries(const bry__table_saving *saving, const bry__entry *entry, unsigned n,
+static void put_entries(const bry__table_writer *saving, const bry__entry *entry, unsigned n,
                         uint64_t u_most, bool more, bry__table_output *output)
 {
     unsigned value_bits = saving->shape.value_bits;
@@ -450,7 +450,7 @@ static bool is_ready(const bry__segment *segment, unsigned value_bits,
 
 /* Writes segment i by copying the segment with the same fingerprints, without decoding it. False:
  * not possible. */
-static bool copy_segment(const bry__table_saving *saving, uint64_t i, bry__table_output *output)
+static bool copy_segment(const bry__table_writer *saving, uint64_t i, bry__table_output *output)
 {
     const bry__table_source *source = &saving->source;
     const bry__table *table = source->table;
@@ -479,7 +479,7 @@ static bool copy_segment(const bry__table_saving *saving, uint64_t i, bry__table
     return true;
 }
 
-bry_status bry__table_save_segments(bry__table_saving *saving, uint64_t from, uint64_t to,
+bry_status bry__table_save_segments(bry__table_writer *saving, uint64_t from, uint64_t to,
                                     bry__table_output *output)
 {
     bry_status status = BRY_OK;
@@ -501,7 +501,7 @@ bry_status bry__table_save_segments(bry__table_saving *saving, uint64_t from, ui
     return status;
 }
 
-bry_status bry__table_save_crowds(bry__table_saving *saving, bry__table_output *output)
+bry_status bry__table_save_crowds(bry__table_writer *saving, bry__table_output *output)
 {
     bry_status status = BRY_OK;
     bry__overflow_place place = {0};

@@ -39,7 +39,7 @@ typedef struct bry__table_stray {
     uint32_t value;
 } bry__table_stray;
 
-typedef struct bry__table_saving {
+typedef struct bry__table_writer {
     bry__table_source source;
     bry_allocator
         allocator; /* not the owner's: an owner whose allocator is exhausted can be saved */
@@ -52,24 +52,24 @@ typedef struct bry__table_saving {
     size_t entry_count, entry_room;
     uint32_t *values; /* of the current fingerprint */
     size_t value_count, value_room;
-} bry__table_saving;
+} bry__table_writer;
 
 /* Prepares to save the n entries of a table that are kept. The table must not change until the end.
  * Values are saved with value_bits. BRY_E_NOMEM. */
-bry_status bry__table_saving_begin(bry__table_saving *saving, const bry__table_source *source,
+bry_status bry__table_writer_begin(bry__table_writer *saving, const bry__table_source *source,
                                    uint64_t n, unsigned value_bits);
 /* Accepts one that is all zeros. */
-void bry__table_saving_end(bry__table_saving *saving);
+void bry__table_writer_end(bry__table_writer *saving);
 
 /* Write segments `from` to `to` - 1 of saving->shape, and the crowds. BRY_E_NOMEM; the writer keeps
  * errors of the stream. */
-bry_status bry__table_save_segments(bry__table_saving *saving, uint64_t from, uint64_t to,
+bry_status bry__table_save_segments(bry__table_writer *saving, uint64_t from, uint64_t to,
                                     bry__table_output *output);
-bry_status bry__table_save_crowds(bry__table_saving *saving, bry__table_output *output);
+bry_status bry__table_save_crowds(bry__table_writer *saving, bry__table_output *output);
 
 /* ---- reading (table_load.c) ------------------------------------------------------------------ */
 
-typedef struct bry__table_loading {
+typedef struct bry__table_reader {
     bry__table *table;
     unsigned number; /* of the table, for the visit */
     uint64_t n, crowded; /* entries, and those in crowds, as saved */
@@ -81,20 +81,22 @@ typedef struct bry__table_loading {
     bry__frame_reader *reader;
     const bry_allocator *allocator;
     unsigned char
-        *buffer; /* BRY__TABLE_BUFFER bytes: one frame, whose checksum is verified first */
-} bry__table_loading;
+        *buffer; /* BRY__TABLE_LOAD bytes: one frame, whose checksum is verified first, and
+                              after that the block of a segment */
+} bry__table_reader;
 
 #define BRY__TABLE_BUFFER (BRY__TABLE_FRAME + 4 + BRY__SEGMENT_RECORD_MOST)
+#define BRY__TABLE_LOAD (BRY__TABLE_BUFFER + BRY__SEGMENT_RECORD_MOST)
 #define BRY__TABLE_FRAME ((size_t)1 << 18) /* a frame ends when it has reached this size */
 
 /* Begins a table, without memory yet, from the numbers it was saved with. NULL, or the problem. */
-const char *bry__table_loading_begin(bry__table_loading *loading, uint64_t range,
-                                     unsigned value_bits);
+const char *bry__table_reader_begin(bry__table_reader *loading, uint64_t range,
+                                    unsigned value_bits);
 
 /* Read segments up to `to`; then, when all have been read, the crowds. The reader keeps the error.
- * The table can be freed at any time, and used once bry__table_loading_problem() returns NULL. */
-bry_status bry__table_load_segments(bry__table_loading *loading, uint64_t to);
-bry_status bry__table_load_crowds(bry__table_loading *loading);
-const char *bry__table_loading_problem(const bry__table_loading *loading);
+ * The table can be freed at any time, and used once bry__table_reader_problem() returns NULL. */
+bry_status bry__table_load_segments(bry__table_reader *loading, uint64_t to);
+bry_status bry__table_load_crowds(bry__table_reader *loading);
+const char *bry__table_reader_problem(const bry__table_reader *loading);
 
 #endif

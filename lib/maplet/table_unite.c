@@ -21,9 +21,9 @@ typedef struct source {
     const uint32_t *value; /* as in the calls; NULL: values do not change */
     bry__adapt *adapt;
     void *context;
-    uint64_t number; /* the segment whose entries are in `entries` … */
+    uint64_t number; /* the segment whose entries are in `entries` */
     bry__entry *entries;
-    size_t n; /* … and their number; values are those of the new table */
+    size_t n; /* number of entries; values are those of the new table */
     bry__entry *selected; /* those for one new segment */
 } source;
 

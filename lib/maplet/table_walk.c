@@ -122,7 +122,7 @@ static bool table_sweep_overflow(bry__table *table, const sweeper *by, uint64_t 
     return false;
 }
 
-void bry__table_reclaim_anew(bry__table *table)
+void bry__table_restart_reclaim(bry__table *table)
 {
     table->sweep = 0;
     if (table->overflow.list)
@@ -160,7 +160,7 @@ bry_status bry__table_reclaim(bry__table *table, const bry__kept_values *names,
     }
     if (table->sweep >= table->segments && looked < budget &&
         table_sweep_overflow(table, by, budget - looked)) {
-        bry__table_reclaim_anew(table);
+        bry__table_restart_reclaim(table);
         *done = true;
     }
     return BRY_OK;
@@ -180,8 +180,8 @@ static bry_status table_widen_for_remap(bry__table *table, bry__map_value *map, 
         while (bry__segment_next(segment, u_most, &cursor, &entry)) {
             if (bry__segment_fits(segment, map(context, entry.value)))
                 continue;
-            bry_status status = bry__segment_widen(segment, u_most, table->value_bits,
-                                                   &(bry__home){allocator, table, i});
+            bry_status status = bry__segment_rewrite(segment, u_most, NULL, table->value_bits,
+                                                     &(bry__home){allocator, table, i});
             if (status != BRY_OK)
                 return status;
             break;

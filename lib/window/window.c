@@ -197,12 +197,22 @@ bry_status bry_window_clone(const bry_window *window, const bry_allocator *given
 void bry_window_clear(bry_window *window)
 {
     window->engine->clear(window->self);
-    window->refused_full = window->refused_time = 0;
+    window->refused_full = window->refused_skew = 0;
 }
 
 uint64_t bry_window_seed(const bry_window *window)
 {
     return window->options.seed;
+}
+
+bry_engine bry_window_engine(const bry_window *window)
+{
+    return window->engine->engine;
+}
+
+uint64_t bry_window_capacity(const bry_window *window)
+{
+    return window->options.capacity;
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
@@ -233,7 +243,7 @@ static bry_status window_admit(bry_window *window, uint64_t *now)
     if (window->started && *now <= window->time) {
         *now = window->time;
     } else if (window->started && skew && *now - window->time > skew) {
-        window->refused_time++;
+        window->refused_skew++;
         return BRY_E_SKEW;
     }
     return BRY_OK;
@@ -322,11 +332,10 @@ bry_status bry_window_merge(bry_window *into, const bry_window *from)
 
 /* ---- statistics ---------------------------------------------------------------------------- */
 
-size_t bry_window_generations(const bry_window *window, bry_window_generation *generations,
-                              size_t generation_size, size_t room)
+size_t bry_window_generations_sized(const bry_window *window, bry_window_generation *generations,
+                                    size_t room, size_t size)
 {
-    return window->engine->generations(window->self, window->time, generations, generation_size,
-                                       room);
+    return window->engine->generations(window->self, window->time, generations, size, room);
 }
 
 uint64_t bry_window_items(const bry_window *window)
@@ -349,7 +358,7 @@ bry_status bry_window_get_stats_sized(const bry_window *window, bry_window_stats
         .started = window->started,
         .window = window->options.window,
         .refused_full = window->refused_full,
-        .refused_time = window->refused_time,
+        .refused_skew = window->refused_skew,
         .promised_error = window->options.error,
         .max_bytes = window->options.max_bytes,
     };

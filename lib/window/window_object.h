@@ -10,7 +10,7 @@ struct bry_window {
     const bry__window_engine *engine;
     void *self; /* the engine's instance */
     uint64_t time; /* T */
-    uint64_t refused_full, refused_time;
+    uint64_t refused_full, refused_skew;
     /* The options of creation, with defaults filled in, as far as the engine does not know them. */
     struct {
         uint64_t window, capacity, max_bytes, max_skew, seed;

@@ -71,13 +71,13 @@ int bf_command_mexists(server_context *context, server_string **argv, int argc)
 /* ---- adding -------------------------------------------------------------------------------- */
 
 /* A command that adds. */
-typedef struct bf_adding {
+typedef struct bf_add_request {
     server_context *context;
     server_string **argv;
     bf_parameters parameters; /* of a filter that does not exist yet */
     bool no_create;
     bool many; /* the reply is an array */
-} bf_adding;
+} bf_add_request;
 
 /* Adds in order until one item is refused; *status says why. Returns how many were added. */
 static size_t bf_add_in_order(bry_filter *filter, item_batch *batch, bry_status *status)
@@ -98,7 +98,7 @@ static size_t bf_add_in_order(bry_filter *filter, item_batch *batch, bry_status 
 }
 
 /* Replicates the first n items. Most commands have no other arguments than the key and these. */
-static void bf_replicate_added(const bf_adding *self, const item_batch *batch, size_t n)
+static void bf_replicate_added(const bf_add_request *self, const item_batch *batch, size_t n)
 {
     static kept_name effect = {.text = BF_EFFECT_ADD};
     if (batch->items == self->argv + 2 && n == batch->n)
@@ -107,7 +107,7 @@ static void bf_replicate_added(const bf_adding *self, const item_batch *batch, s
         api.Replicate(self->context, BF_EFFECT_ADD, "sv", self->argv[1], batch->items, n);
 }
 
-static void bf_reply_added(const bf_adding *self, const item_batch *batch, size_t done,
+static void bf_reply_added(const bf_add_request *self, const item_batch *batch, size_t done,
                            bool is_full)
 {
     bool all = done == batch->n;
@@ -123,7 +123,7 @@ static void bf_reply_added(const bf_adding *self, const item_batch *batch, size_
 }
 
 /* At the limit of bloomery.max-key-bytes, items that are present may still be added. */
-static bool bf_may_add(const bf_adding *self, const held_object *object, item_batch *batch)
+static bool bf_may_add(const bf_add_request *self, const held_object *object, item_batch *batch)
 {
     if (object_may_grow(self->context, object, batch->n * sizeof(uint64_t)))
         return true;
@@ -132,7 +132,7 @@ static bool bf_may_add(const bf_adding *self, const held_object *object, item_ba
 }
 
 /* A new object is stored in the key together with its first item. */
-static int bf_add_all(const bf_adding *self, opened_key *opened, held_object *object,
+static int bf_add_all(const bf_add_request *self, opened_key *opened, held_object *object,
                       item_batch *batch)
 {
     bool is_new = !opened->object;
@@ -172,7 +172,7 @@ static int bf_add_all(const bf_adding *self, opened_key *opened, held_object *ob
     return SERVER_OK;
 }
 
-static int bf_add_items(bf_adding *self, server_string **items, size_t n)
+static int bf_add_items(bf_add_request *self, server_string **items, size_t n)
 {
     opened_key opened;
     item_batch batch;
@@ -199,7 +199,8 @@ static int bf_add_items(bf_adding *self, server_string **items, size_t n)
 
 int bf_command_add(server_context *context, server_string **argv, int argc)
 {
-    bf_adding adding = {.context = context, .argv = argv, .parameters = bf_default_parameters()};
+    bf_add_request adding = {
+        .context = context, .argv = argv, .parameters = bf_default_parameters()};
     if (argc != 3)
         return api.WrongArity(context);
     return bf_add_items(&adding, argv + 2, 1);
@@ -207,7 +208,7 @@ int bf_command_add(server_context *context, server_string **argv, int argc)
 
 int bf_command_madd(server_context *context, server_string **argv, int argc)
 {
-    bf_adding adding = {
+    bf_add_request adding = {
         .context = context, .argv = argv, .parameters = bf_default_parameters(), .many = true};
     if (argc < 3)
         return api.WrongArity(context);
@@ -217,7 +218,7 @@ int bf_command_madd(server_context *context, server_string **argv, int argc)
 /* If the filter was created by the same command, that was replicated before. */
 int bf_add_replayed(server_context *context, server_string **argv, int argc)
 {
-    bf_adding adding = {.context = context, .argv = argv, .no_create = true, .many = true};
+    bf_add_request adding = {.context = context, .argv = argv, .no_create = true, .many = true};
     if (argc < 3)
         return api.WrongArity(context);
     return bf_add_items(&adding, argv + 2, (size_t)argc - 2);
@@ -307,11 +308,11 @@ int bf_command_insert(server_context *context, server_string **argv, int argc)
     int from = bf_insert_read(context, argv, argc, &request);
     if (from == 0)
         return SERVER_OK;
-    bf_adding adding = {.context = context,
-                        .argv = argv,
-                        .parameters = request.parameters,
-                        .no_create = request.no_create,
-                        .many = true};
+    bf_add_request adding = {.context = context,
+                             .argv = argv,
+                             .parameters = request.parameters,
+                             .no_create = request.no_create,
+                             .many = true};
     return bf_add_items(&adding, argv + from, (size_t)(argc - from));
 }
 
@@ -321,16 +322,9 @@ static int bf_del_all(server_context *context, server_string **argv, held_object
                       item_batch *batch)
 {
     bry_filter *filter = bf_of(object)->filter;
-    size_t removed = 0;
     batch_hash(batch, bry_filter_seed(filter));
-    if (batch->n > 1) /* to prefetch */
-        bry_filter_has_n(filter, batch->hashes, batch->n, batch->answers);
-    for (size_t i = 0; i < batch->n; i++) {
-        bry_answer was = BRY_ABSENT;
-        bry_filter_del(filter, batch->hashes[i], &was);
-        batch->answers[i] = (uint8_t)was;
-        removed += was == BRY_PRESENT;
-    }
+    bry_filter_del_n(filter, batch->hashes, batch->n, batch->answers);
+    size_t removed = batch_count(batch, BRY_PRESENT);
     object_recount(object);
     object_count(object, batch->n);
     if (removed > 0) {

@@ -260,7 +260,7 @@ _Static_assert(BF_LEAST_PLAN == 65536, "the text below must match");
 
 int bf_command_merge(server_context *context, server_string **argv, int argc)
 {
-    static const object_merging how = {
+    static const merge_method how = {
         .family = &filter_family,
         .merge = bf_merge_one,
         .event = "bf.merge",

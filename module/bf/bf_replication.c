@@ -1,9 +1,10 @@
 /*
- * FILTER.*: the commands as which changes of filters are replicated and logged.
+ * BLOOMERY.FILTER.*: the commands as which changes of filters are replicated and logged.
  *
- * On another node, BF.* may belong to another module or not exist (bf_register.c). FILTER.* exist
- * on every node that has the type, so replicas and logs never need BF.*. They call the handlers of
- * BF.*, which produce the same bytes. Clients cannot call them, and memory limits do not apply.
+ * On another node, BF.* may belong to another module or not exist (bf_register.c).
+ * BLOOMERY.FILTER.* exist on every node that has the type, so replicas and logs never need BF.*.
+ * They call the handlers of BF.*, which produce the same bytes. Clients cannot call them, and
+ * memory limits do not apply.
  */
 #include "module/bf/bf_type.h"
 
@@ -69,6 +70,6 @@ const module_command filter_commands[] = {
                      "O(n), n items of all filters"),
     COMMAND_INTERNAL(BF_EFFECT_CHUNK, filter_command_chunk, "", 4, one_key,
                      "loads a chunk of a filter", "O(n), n bytes"),
-    COMMAND_RESTORE("FILTER.LOAD", filter_command_load),
+    COMMAND_RESTORE("BLOOMERY.FILTER.LOAD", filter_command_load),
 };
 const size_t filter_command_count = sizeof filter_commands / sizeof filter_commands[0];

@@ -14,8 +14,8 @@
  * Items are added one by one as far as there is room, and an item that is present changes nothing.
  * So items that were not new are not replicated, nor those that a fixed filter refused.
  *
- * Changes are replicated and logged as FILTER.*, which every node has (bf_replication.c). Whether a
- * node has BF.* only decides whether its clients can use filters.
+ * Changes are replicated and logged as BLOOMERY.FILTER.*, which every node has (bf_replication.c).
+ * Whether a node has BF.* only decides whether its clients can use filters.
  */
 #ifndef BLOOMERY_MODULE_BF_TYPE_H
 #define BLOOMERY_MODULE_BF_TYPE_H
@@ -42,9 +42,9 @@ typedef struct bf_parameters {
 /* What a key of the family holds, in its object_extra(). */
 typedef struct bf_filter {
     bry_filter *filter;
-    uint64_t capacity; /* the parameters, except the seed, which is the filter's */
-    double error;
-    uint32_t expansion;
+    uint64_t capacity; /* as in bf_parameters */
+    double error; /* as in bf_parameters */
+    uint32_t expansion; /* as in bf_parameters */
 } bf_filter;
 
 static inline bf_filter *bf_of(const held_object *object)
@@ -76,11 +76,11 @@ void bf_replicate_creation(server_context *context, server_string *name,
  * node has. */
 void bf_replicate(server_context *context, const char *effect, server_string **argv, int argc);
 
-#define BF_EFFECT_CREATE "FILTER.CREATE" /* BF.RESERVE with all parameters */
-#define BF_EFFECT_ADD "FILTER.ADD" /* BF.MADD to an existing filter */
-#define BF_EFFECT_DEL "FILTER.DEL"
-#define BF_EFFECT_MERGE "FILTER.MERGE"
-#define BF_EFFECT_CHUNK "FILTER.CHUNK" /* BF.LOADCHUNK */
+#define BF_EFFECT_CREATE "BLOOMERY.FILTER.CREATE" /* BF.RESERVE with all parameters */
+#define BF_EFFECT_ADD "BLOOMERY.FILTER.ADD" /* BF.MADD to an existing filter */
+#define BF_EFFECT_DEL "BLOOMERY.FILTER.DEL"
+#define BF_EFFECT_MERGE "BLOOMERY.FILTER.MERGE"
+#define BF_EFFECT_CHUNK "BLOOMERY.FILTER.CHUNK" /* BF.LOADCHUNK */
 
 /* ---- registering BF.* (bf_register.c) -------------------------------------------------------- */
 

@@ -190,20 +190,23 @@ static command_option *option_find(command_option *options, size_t count,
     return NULL;
 }
 
-bool options_read(server_context *context, server_string **argv, int argc, int from,
-                  command_option *options, size_t count, const char *stop, int *end)
+/* Reads up to the word `stop`, if it is not NULL, or the end. Returns the position of that word, or
+ * argc; 0 after an error reply. */
+static int options_read_part(server_context *context, server_string **argv, int argc, int from,
+                             command_option *options, size_t count, const char *stop)
 {
     char text[QUOTED_SIZE];
     int at = from;
     for (; at < argc && !(stop && is_word(argv[at], stop)); at++) {
         command_option *found = option_find(options, count, argv[at]);
         if (!found) {
-            reply_error(context, "ERR", "unknown argument %s", quoted(argv[at], text));
-            return false;
+            reply_error(context, "ERR", "unknown argument %s%s%s", quoted(argv[at], text),
+                        stop ? " before " : "", stop ? stop : "");
+            return 0;
         }
         if (found->given) {
             reply_error(context, "ERR", "%s is given twice", found->name);
-            return false;
+            return 0;
         }
         found->given = true;
         if (found->kind == OPTION_FLAG) {
@@ -212,13 +215,31 @@ bool options_read(server_context *context, server_string **argv, int argc, int f
         }
         if (++at == argc) {
             reply_error(context, "ERR", "%s needs a value", found->name);
-            return false;
+            return 0;
         }
         if (!option_read_value(context, found, argv[at]))
-            return false;
+            return 0;
     }
-    if (end)
-        *end = at;
+    return at;
+}
+
+bool options_read(server_context *context, server_string **argv, int argc, int from,
+                  command_option *options, size_t count)
+{
+    return options_read_part(context, argv, argc, from, options, count, NULL) != 0;
+}
+
+bool options_read_until(server_context *context, server_string **argv, int argc, int from,
+                        command_option *options, size_t count, const char *stop, int *first)
+{
+    int at = options_read_part(context, argv, argc, from, options, count, stop);
+    if (at == 0)
+        return false;
+    if (at + 1 >= argc) {
+        reply_error(context, "ERR", at == argc ? "%s is missing" : "nothing follows %s", stop);
+        return false;
+    }
+    *first = at + 1;
     return true;
 }
 

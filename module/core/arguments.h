@@ -12,15 +12,15 @@
 #include <bloomery/base.h>
 
 typedef enum option_kind {
-    OPTION_FLAG, /* uint32_t, 1 if it is given: NOGROW */
-    OPTION_COUNT, /* uint64_t from `least` to `most` */
-    OPTION_PLAIN, /* the same, digits only */
-    OPTION_MOMENT, /* the same, a point in time in milliseconds, digits only */
-    OPTION_BYTES, /* the same, a size in bytes */
-    OPTION_SPAN, /* the same, a duration */
-    OPTION_SHARE, /* double from `least_share` to `most_share` */
-    OPTION_WORD, /* int: index in `words` of the word that follows */
-    OPTION_STRING, /* server_string *: a key, a name */
+    OPTION_FLAG, /* a word without a value, such as NOGROW: sets a uint32_t to 1 */
+    OPTION_COUNT, /* a count from `least` to `most`: uint64_t */
+    OPTION_PLAIN, /* a number from `least` to `most`, digits only: uint64_t */
+    OPTION_MOMENT, /* a point in time in milliseconds, digits only: uint64_t */
+    OPTION_BYTES, /* a size in bytes from `least` to `most`: uint64_t */
+    OPTION_SPAN, /* a duration from `least` to `most`, in milliseconds: uint64_t */
+    OPTION_SHARE, /* a fraction from `least_share` to `most_share`: double */
+    OPTION_WORD, /* one of `words`: int, its index */
+    OPTION_STRING, /* any string, such as the name of a key: server_string * */
 } option_kind;
 
 typedef struct command_option {
@@ -99,10 +99,14 @@ bool report_like_keys(server_context *context, server_string **argv, int argc);
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Reads argv[from…] up to the end, or up to the word `stop` if it is not NULL; *end is the position
- * of that word, or argc. False after an error reply. */
+/* Reads argv[from…] up to the end. False after an error reply. */
 bool options_read(server_context *context, server_string **argv, int argc, int from,
-                  command_option *options, size_t count, const char *stop, int *end);
+                  command_option *options, size_t count);
+
+/* Reads argv[from…] up to the word `stop` (FIELDS, ITEMS), after which everything is data. Stores
+ * the position of the first data; there is at least one. False after an error reply. */
+bool options_read_until(server_context *context, server_string **argv, int argc, int from,
+                        command_option *options, size_t count, const char *stop, int *first);
 
 /* Number of options that were given. */
 size_t options_given(const command_option *options, size_t count);

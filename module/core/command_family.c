@@ -129,7 +129,7 @@ static void info_add_fraction(server_info *info, const command_family *self, con
 {
     char name[64], text[TEXT_NUMBER_SIZE];
     snprintf(name, sizeof name, "%s_%s", self->name, what);
-    api.InfoAddFieldCString(info, name, text_rounded(share, text));
+    api.InfoAddFieldCString(info, name, text_with_point(share, text));
 }
 
 static void info_add_keys(server_info *info, const command_family *self)

@@ -6,11 +6,11 @@
  *  1. window_type.h declares `extern command_family window_family;` and window_type.c defines it:
  *     name, type name of nine characters, encoding, how the library saves, loads, clones and
  *     destroys an object, and two small functions, needed because the server's callbacks do not say
- *     which family they are for: rdb_load (calls object_rdb_load()) and the handler of WINDOW.LOAD
- *     (calls object_restore()). The rest of a data type (RDB, AOF, COPY, digest, memory, freeing)
- *     is in object_type.c and works for any family.
+ *     which family they are for: rdb_load (calls object_rdb_load()) and the handler of
+ *     BLOOMERY.WINDOW.LOAD (calls object_restore()). The rest of a data type (RDB, AOF, COPY,
+ *     digest, memory, freeing) is in object_type.c and works for any family.
  *  2. window_command_table.c has the commands as an array of module_command, to which
- *     window_family.commands points; COMMAND_RESTORE() writes the row of WINDOW.LOAD.
+ *     window_family.commands points; COMMAND_RESTORE() writes the row of BLOOMERY.WINDOW.LOAD.
  *  3. Handlers have their own files. They check all arguments first (arguments.h), then call
  *     object_open(), act, reply, call object_close(), and report the change with object_changed()
  *     or, if the library refused it, with object_refused(). Replaying what is replicated must give
@@ -18,6 +18,9 @@
  *     its time, seed and parameters written out (api.Replicate()).
  *  4. Add `&window_family` to the list in module.c and the files to CMakeLists.txt. Settings of the
  *     family are registered by window_family.configure (settings.h).
+ *
+ * Names. WINDOW.* are for people and programs. Commands that only replicas and the append-only file
+ * use are named BLOOMERY.WINDOW.*, have no `args`, and refuse clients (reply_internal()).
  *
  * The tests of a family start from tests/module/server_runner.py; persist_cases.py has the cases of
  * persistence and replication. module_fuzz_test.py finds the commands by itself.
@@ -46,21 +49,22 @@ typedef struct module_command {
 
 /* What INFO shows for a family. */
 typedef struct family_totals {
-    struct command_family *family; /* of the objects that are counted here */
+    struct command_family *family; /* the family of the objects that are counted here */
     atomic_ullong keys, items, bytes; /* also changed by the threads that free objects */
     uint64_t operations; /* items that commands queried or changed */
     uint64_t refused; /* commands refused by the library or a limit */
     uint64_t unsure; /* items answered with UNSURE */
     uint64_t repeats; /* changes ignored because their id was seen before */
-    uint64_t judged; /* items counted by object_count() … */
-    double promised, estimated; /* … and the number of wrong answers to expect among them */
+    uint64_t judged; /* items counted by object_count() */
+    double promised; /* number of wrong answers among these, as promised */
+    double estimated; /* number of wrong answers among these, as estimated */
 } family_totals;
 
 typedef struct command_family {
     const char *name; /* "map" */
-    const char *type_name; /* of nine characters */
-    int encoding; /* of the RDB payload; increased when older modules cannot read it */
-    const char *restore_command; /* "MAP.LOAD" */
+    const char *type_name; /* name of the data type, nine characters */
+    int encoding; /* version of the RDB payload; increased when older modules cannot read it */
+    const char *restore_command; /* "BLOOMERY.MAP.LOAD" */
     const char *created_by; /* "WINDOW.CREATE"; NULL: writing to a missing key creates it */
     const module_command *commands;
     const size_t *command_count;

@@ -296,17 +296,20 @@ int object_put_like(server_context *context, server_string *name, opened_key *ta
 }
 
 int object_describe(server_context *context, server_string **argv, int argc, command_family *family,
-                    int (*describe)(server_context *context, const held_object *object))
+                    void (*describe)(pair_reply *pairs, const held_object *object))
 {
     opened_key opened;
     if (argc != 2)
         return api.WrongArity(context);
     if (!object_open(context, family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
-    if (opened.object)
-        describe(context, opened.object);
-    else
+    if (opened.object) {
+        pair_reply pairs = reply_pairs_begin(context);
+        describe(&pairs, opened.object);
+        reply_pairs_end(&pairs);
+    } else {
         family_reply_missing(context, family);
+    }
     object_close(&opened);
     return SERVER_OK;
 }

@@ -1,7 +1,7 @@
 /*
  * What a key holds: one object of the library, with its memory counted, for any family.
  *
- * An object that is being restored piece by piece (MAP.LOAD, which the server's append-only file
+ * An object that is being restored piece by piece (BLOOMERY.MAP.LOAD, which the append-only file
  * contains after a rewrite) has no `thing` yet, only the bytes received so far. Only further pieces
  * can be added to it; it is saved and copied in that state.
  *
@@ -19,14 +19,16 @@
 #include "module/core/chunk_list.h"
 #include "module/core/command_family.h"
 #include "module/core/memory_account.h"
+#include "module/core/replies.h"
 
 #include <bloomery/hash.h>
 #include <stddef.h>
 
+/* account.sum is `bytes` of the totals that include the object; account.noted says when `estimated`
+ * was updated. */
 typedef struct held_object {
-    account account; /* must be first: account_open() counts the object in it. Its sum is that of
-                        the totals that include the object; it notes when `estimated` was
-                        updated */
+    account account; /* memory of the object; must be first, because account_open() counts the
+                        object in it */
     void *thing; /* NULL while being restored */
     union {
         uint64_t items; /* in the totals, as of the last object_recount() */
@@ -165,25 +167,24 @@ int object_reply_full(server_context *context, uint64_t n, uint64_t most, const 
 /* Counts a refusal because of bloomery.max-key-bytes and replies with FULL. */
 int object_too_large(server_context *context, command_family *family);
 
-/* The handler of a read-only command with one key: `describe` writes the reply. */
+/* The handler of an INFO command with one key: `describe` writes the pairs of the reply. */
 int object_describe(server_context *context, server_string **argv, int argc, command_family *family,
-                    int (*describe)(server_context *context, const held_object *object));
+                    void (*describe)(pair_reply *pairs, const held_object *object));
 
 /* ---- merging -------------------------------------------------------------------------------- */
 
-typedef struct object_merging {
+typedef struct merge_method {
     command_family *family;
     bry_status (*merge)(void *into, const void *from); /* on failure `into` is unchanged */
     const char *event;
     bool creates; /* creates a destination that does not exist; else an error */
     const char *effect; /* the command to replicate instead; NULL: the command itself */
     const char *mismatch, *full; /* texts of MISMATCH and FULL; NULL: the library's */
-} object_merging;
+} merge_method;
 
 /* The handler of a command DEST SOURCE [SOURCE …] whose result depends on its keys only. Replies
  * with the number of items in DEST. */
-int object_merge(server_context *context, server_string **argv, int argc,
-                 const object_merging *how);
+int object_merge(server_context *context, server_string **argv, int argc, const merge_method *how);
 
 /* ---- the data type -------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include "module/core/replies.h"
 
 /* Finds the sources that exist, in order. False after an error reply. */
-static bool merge_open_sources(server_context *context, const object_merging *how,
+static bool merge_open_sources(server_context *context, const merge_method *how,
                                server_string **names, size_t n, const held_object *target,
                                held_object **sources, size_t *count)
 {
@@ -36,7 +36,7 @@ static bool merge_open_sources(server_context *context, const object_merging *ho
  * Merges all sources. With one source and an existing target it merges into the target itself,
  * which is one step; otherwise into a copy, so that the target is unchanged if a later step fails.
  */
-static bry_status merge_all(server_context *context, const object_merging *how, held_object *target,
+static bry_status merge_all(server_context *context, const merge_method *how, held_object *target,
                             held_object *const *sources, size_t count, held_object **result)
 {
     held_object *into = target;
@@ -60,7 +60,7 @@ static bry_status merge_all(server_context *context, const object_merging *how, 
 }
 
 static void merge_replicate(server_context *context, server_string **argv, int argc,
-                            const object_merging *how)
+                            const merge_method *how)
 {
     if (how->effect)
         api.Replicate(context, how->effect, "v", argv + 1, (size_t)argc - 1);
@@ -70,7 +70,7 @@ static void merge_replicate(server_context *context, server_string **argv, int a
 
 /* Refusals that the library counts are replicated, as in object_refused(). */
 static int merge_refused(server_context *context, server_string **argv, int argc,
-                         const object_merging *how, bry_status status)
+                         const merge_method *how, bry_status status)
 {
     if (status == BRY_E_FULL || status == BRY_E_UNSURE)
         merge_replicate(context, argv, argc, how);
@@ -84,7 +84,7 @@ static int merge_refused(server_context *context, server_string **argv, int argc
 }
 
 static int merge_run(server_context *context, server_string **argv, int argc,
-                     const object_merging *how, opened_key *target, held_object **sources,
+                     const merge_method *how, opened_key *target, held_object **sources,
                      size_t count)
 {
     command_family *family = how->family;
@@ -109,7 +109,7 @@ static int merge_run(server_context *context, server_string **argv, int argc,
     return api.ReplyWithLongLong(context, (long long)result->items);
 }
 
-int object_merge(server_context *context, server_string **argv, int argc, const object_merging *how)
+int object_merge(server_context *context, server_string **argv, int argc, const merge_method *how)
 {
     opened_key target;
     size_t n, count;

@@ -1,6 +1,6 @@
 /*
  * Restoring an object piece by piece, from the append-only file or from the node that gives a slot
- * away: MAP.LOAD, WINDOW.LOAD and so on.
+ * away: BLOOMERY.MAP.LOAD, BLOOMERY.WINDOW.LOAD and so on.
  *
  * The server ignores errors of the commands in its append-only file. A key that cannot be restored
  * would be missing after the start, and the next rewrite of the file would make that permanent. So

@@ -61,24 +61,9 @@ int reply_error(server_context *context, const char *word, const char *format, .
     return reply_error_text(context, line);
 }
 
-/* Clients get one code for everything that is out of range; the text says what it is. */
-static const char *word_of(bry_status status)
-{
-    switch (status) {
-    case BRY_E_NOUNIT:
-    case BRY_E_SEALED:
-    case BRY_E_SKEW:
-    case BRY_E_OVERFLOW:
-    case BRY_E_TOOLONG:
-        return "RANGE";
-    default:
-        return bry_status_word(status);
-    }
-}
-
 int reply_status(server_context *context, bry_status status)
 {
-    return reply_error(context, word_of(status), "%s", bry_status_text(status));
+    return reply_error(context, bry_status_word(status), "%s", bry_status_text(status));
 }
 
 int reply_wrong_arity(server_context *context)
@@ -112,16 +97,35 @@ int reply_zeros(server_context *context, size_t n)
     return SERVER_OK;
 }
 
-void reply_pair_count(server_context *context, const char *name, uint64_t count)
+/* ---- pairs ---------------------------------------------------------------------------------- */
+
+pair_reply reply_pairs_begin(server_context *context)
 {
-    api.ReplyWithSimpleString(context, name);
+    api.ReplyWithMap(context, SERVER_POSTPONED);
+    return (pair_reply){.context = context};
+}
+
+void reply_pairs_end(const pair_reply *self)
+{
+    api.ReplySetMapLength(self->context, self->count);
+}
+
+static void reply_pair_name(pair_reply *self, const char *name)
+{
+    api.ReplyWithSimpleString(self->context, name);
+    self->count++;
+}
+
+void reply_pair_count(pair_reply *self, const char *name, uint64_t count)
+{
+    reply_pair_name(self, name);
     if (count <= INT64_MAX) {
-        api.ReplyWithLongLong(context, (long long)count);
+        api.ReplyWithLongLong(self->context, (long long)count);
         return;
     }
     char text[24]; /* too large for an integer of the protocol */
     int len = snprintf(text, sizeof text, "%" PRIu64, count);
-    api.ReplyWithStringBuffer(context, text, (size_t)len);
+    api.ReplyWithStringBuffer(self->context, text, (size_t)len);
 }
 
 /* Number of decimals if the number were written without an exponent. */
@@ -136,40 +140,57 @@ static int decimals_of(const char *text)
  * The server's own ReplyWithDouble() prints 0.0005 as 0.00050000000000000001 on Redis 7.0. In RESP2
  * a number with a fraction is a string, so our own text is sent. RESP3 has a type for it, which
  * modules can send only through the server: it prints long doubles with 17 decimals without
- * trailing zeros, which is as short as ours if ours has no more decimals.
+ * trailing zeros, which is as short as ours if ours has no more than 17 decimals and the long
+ * double is exact to that many.
  */
-static void reply_number(server_context *context, double number)
+static void reply_decimal(server_context *context, const char *text)
 {
-    char text[TEXT_NUMBER_SIZE];
-    text_number(number, text);
+    enum { LONG_DOUBLE_DECIMALS = 17, LONG_DOUBLE_MOST = 64 };
     if (!(api.GetContextFlags(context) & SERVER_CLIENT_RESP3)) {
         api.ReplyWithStringBuffer(context, text, strlen(text));
         return;
     }
-    int decimals = decimals_of(text);
-    if (number > 0 && number < 1 && decimals <= 17)
+    double number = strtod(text, NULL);
+    if (number > 0 && number < LONG_DOUBLE_MOST && decimals_of(text) <= LONG_DOUBLE_DECIMALS)
         api.ReplyWithLongDouble(context, strtold(text, NULL));
     else
         api.ReplyWithDouble(context, number);
 }
 
-void reply_pair_number(server_context *context, const char *name, double number)
+void reply_pair_number(pair_reply *self, const char *name, double number)
 {
-    api.ReplyWithSimpleString(context, name);
-    reply_number(context, number);
+    char text[TEXT_NUMBER_SIZE];
+    reply_pair_name(self, name);
+    reply_decimal(self->context, text_rounded(number, text));
 }
 
-void reply_pair_text(server_context *context, const char *name, const char *text)
+void reply_pair_parameter(pair_reply *self, const char *name, double number)
 {
-    api.ReplyWithSimpleString(context, name);
-    api.ReplyWithStringBuffer(context, text, strlen(text));
+    char text[TEXT_NUMBER_SIZE];
+    reply_pair_name(self, name);
+    reply_decimal(self->context, text_number(number, text));
 }
 
-void reply_pair_ahead(server_context *context, uint64_t time)
+void reply_pair_text(pair_reply *self, const char *name, const char *text)
+{
+    reply_pair_name(self, name);
+    api.ReplyWithStringBuffer(self->context, text, strlen(text));
+}
+
+void reply_pair_seed(pair_reply *self, uint64_t seed)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, seed);
+    reply_pair_text(self, "seed", text);
+}
+
+void reply_pair_ahead(pair_reply *self, uint64_t time)
 {
     uint64_t now = (uint64_t)api.Milliseconds();
-    reply_pair_count(context, "ahead_ms", time > now ? time - now : 0);
+    reply_pair_count(self, "ahead_ms", time > now ? time - now : 0);
 }
+
+/* ---- arguments in messages ------------------------------------------------------------------ */
 
 const char *quoted(const server_string *string, char out[QUOTED_SIZE])
 {

@@ -39,13 +39,31 @@ int reply_no_key(server_context *context);
 int reply_ok(server_context *context);
 int reply_zeros(server_context *context, size_t n); /* an array of n zeros */
 
-/* A name and a value, for replies that are maps. */
-void reply_pair_count(server_context *context, const char *name, uint64_t count);
-void reply_pair_number(server_context *context, const char *name, double number);
+/* A reply that is a map. It counts its pairs, so that nobody else has to. */
+typedef struct pair_reply {
+    server_context *context;
+    long count; /* pairs sent so far */
+} pair_reply;
+
+pair_reply reply_pairs_begin(server_context *context);
+void reply_pairs_end(const pair_reply *self);
+
+/* A name and a value. */
+void reply_pair_count(pair_reply *self, const char *name, uint64_t count);
+void reply_pair_text(pair_reply *self, const char *name, const char *text);
+
+/* A number that was computed or measured, to six digits. */
+void reply_pair_number(pair_reply *self, const char *name, double number);
+
+/* A number that a user gave, with all its digits. */
+void reply_pair_parameter(pair_reply *self, const char *name, double number);
+
+/* The seed, as text: some clients cannot represent integers of 64 bits. */
+void reply_pair_seed(pair_reply *self, uint64_t seed);
+
 /* ahead_ms: how far the time of an object that uses the server's clock is ahead of that clock. A
  * little on a replica; more if the clock was set back. */
-void reply_pair_ahead(server_context *context, uint64_t time);
-void reply_pair_text(server_context *context, const char *name, const char *text);
+void reply_pair_ahead(pair_reply *self, uint64_t time);
 
 /* Replies that the command is internal: only for the append-only file and replication. */
 int reply_internal(server_context *context);

@@ -5,23 +5,23 @@
 
 #define TABLE KEY_CALLED("table", 0, NULL, 0, "Key of the table.")
 #define A_COUNTER "Name of a counter."
-#define OPERATION                                                                                  \
-    ARG("counter", SERVER_ARG_STRING, NULL, 0,                                                     \
-        "Name of a counter, at most 65,535 bytes. A new counter starts at 0."),                    \
-        ARG("delta", SERVER_ARG_INTEGER, NULL, 0,                                                  \
-            "Number to add, a signed 64-bit integer; RANGE if the sum overflows."),                \
-        ARG("id", SERVER_ARG_STRING, NULL, 0,                                                      \
-            "Id of this operation on this counter: any bytes, chosen by the "                      \
-            "client and sent again with each retry.")
-
+static server_command_arg operation[] = {
+    ARG("counter", SERVER_ARG_STRING, NULL, 0,
+        "Name of a counter, at most 65,535 bytes. A new counter starts at 0."),
+    ARG("delta", SERVER_ARG_INTEGER, NULL, 0,
+        "Number to add, a signed 64-bit integer; OVERFLOW if the sum does not fit."),
+    ARG("id", SERVER_ARG_STRING, NULL, 0,
+        "Id of this operation on this counter: any bytes, chosen by the client and sent again with "
+        "each retry."),
+    {0},
+};
 #define SENT                                                                                       \
     OPTION("sent", SERVER_ARG_INTEGER, "SENT",                                                     \
            "When the client created the operation, in milliseconds since 1970; the same in each "  \
            "retry. If that is longer ago than WINDOW less SKEW, an operation that is not known "   \
-           "is refused with EXPIRED, because it may have been applied and forgotten. Default: "    \
-           "operations are never too late.")
+           "is refused with EXPIRED, because it may have been applied and forgotten. More than "   \
+           "SKEW in the future it is refused with SKEW. Default: operations are never too late.")
 
-static server_command_arg operation[] = {OPERATION, {0}};
 static server_command_arg engines[] = {
     WORD("auto", "auto", 0, "Engine compact."),
     WORD("compact", "compact", 0, "Stores fingerprints of the ids; grows."),
@@ -35,7 +35,7 @@ static server_command_arg create_args[] = {
         A_WINDOW("Minimum time for which a retry is recognised (longer than any client "
                  "keeps retrying)")),
     ERROR_SHARE("Probability that an increment is taken for a repeat and lost",
-                BRY_COUNTER_ERROR_MIN, " Default: 1e-9."),
+                BRY_COUNTERS_ERROR_MIN, " Default: 1e-9."),
     MAXMEM("table"),
     CAPACITY("Number of operations per window to plan for (not a limit)",
              PRESET("counter-capacity", "1,000,000") " A very small ERROR may lower it."),
@@ -46,15 +46,12 @@ static server_command_arg create_args[] = {
     SEED,
     {0},
 };
-static server_command_arg incrby_args[] = {TABLE, OPERATION, SENT, {0}};
-static server_command_arg mincrby_args[] = {
+static server_command_arg incrby_args[] = {
     TABLE,
     ARG_OF("operation", SERVER_ARG_BLOCK, NULL, SERVER_ARG_MULTIPLE, operation, NULL),
     SENT,
     {0},
 };
-static server_command_arg get_args[] = {
-    TABLE, ARG("counter", SERVER_ARG_STRING, NULL, 0, A_COUNTER), {0}};
 static server_command_arg counters_args[] = {
     TABLE, ARG("counter", SERVER_ARG_STRING, NULL, SERVER_ARG_MULTIPLE, A_COUNTER), {0}};
 static server_command_arg scan_args[] = {
@@ -101,45 +98,18 @@ const module_command counter_commands[] = {
         .arity = -5,
         .key_specs = change_keys,
         .args = incrby_args,
-        .summary = "Adds delta to a counter, once per id: a retry with the same id is "
-                   "not counted again. Returns the value of the counter, and 1 if this "
-                   "call was applied or 0 if it was a repeat.",
-        .complexity = "O(1)",
-        .since = SINCE,
-        .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041",
-    },
-    {
-        .name = "COUNTER.MINCRBY",
-        .run = counter_command_mincrby,
-        .flags = "write deny-oom fast",
-        .categories = "write fast bloomery",
-        .arity = -5,
-        .key_specs = change_keys,
-        .args = mincrby_args,
-        .summary = "Applies several increments, all or none. Returns for each what "
-                   "COUNTER.INCRBY returns: the value of the counter, and 1 or 0.",
+        .summary =
+            "Adds delta to each counter, once per id: a retry with the same id is not counted "
+            "again. All increments are applied or none. Returns for each the value of the "
+            "counter, and 1 if it was applied or 0 if it was a repeat.",
         .complexity = "O(n), n operations",
         .since = SINCE,
-        .example = "COUNTER.CREATE sales WINDOW 10m\n"
-                   "COUNTER.MINCRBY sales tea 3 till7:1041 milk 1 till7:1041",
+        .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
+                   "COUNTER.INCRBY sales tea 3 till7:1041 milk 1 till7:1041",
     },
     {
         .name = "COUNTER.GET",
         .run = counter_command_get,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery",
-        .arity = 3,
-        .key_specs = read_keys,
-        .args = get_args,
-        .summary = "Returns the value of a counter, null if it does not exist.",
-        .complexity = "O(1)",
-        .since = SINCE,
-        .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
-                   "COUNTER.GET sales tea",
-    },
-    {
-        .name = "COUNTER.MGET",
-        .run = counter_command_mget,
         .flags = "readonly fast",
         .categories = "read fast bloomery",
         .arity = -3,
@@ -149,7 +119,7 @@ const module_command counter_commands[] = {
         .complexity = "O(n), n counters",
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
-                   "COUNTER.MGET sales tea milk",
+                   "COUNTER.GET sales tea milk",
     },
     {
         .name = "COUNTER.SCAN",
@@ -198,12 +168,12 @@ const module_command counter_commands[] = {
         .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m SEED 7\nCOUNTER.INFO sales",
     },
-    COMMAND_INTERNAL("COUNTER.APPLY", counter_command_apply, " fast", -6, replayed_keys,
+    COMMAND_INTERNAL("BLOOMERY.COUNTER.APPLY", counter_command_apply, " fast", -6, replayed_keys,
                      "what COUNTER.INCRBY did, and when", "O(n), n operations"),
     COMMAND_INTERNAL(COUNTER_EFFECT_SAME, counter_command_same, " fast", -5, replayed_keys,
                      "what COUNTER.INCRBY did, at the table's time", "O(n), n operations"),
-    COMMAND_INTERNAL("COUNTER.TOUCH", counter_command_touch, " fast", 4, replayed_keys,
+    COMMAND_INTERNAL("BLOOMERY.COUNTER.TOUCH", counter_command_touch, " fast", 4, replayed_keys,
                      "moves the time of a table", "O(1)"),
-    COMMAND_RESTORE("COUNTER.LOAD", counter_command_load),
+    COMMAND_RESTORE("BLOOMERY.COUNTER.LOAD", counter_command_load),
 };
 const size_t counter_command_count = sizeof counter_commands / sizeof counter_commands[0];

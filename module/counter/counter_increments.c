@@ -1,4 +1,4 @@
-/* COUNTER.INCRBY, MINCRBY, DEL, and what they replicate (counter_type.h explains why). Each command
+/* COUNTER.INCRBY, DEL, and what they replicate (counter_type.h explains why). Each command
  * is one batch of the library: all of it is applied, or nothing. */
 #include "module/core/arguments.h"
 #include "module/core/replicate_as.h"
@@ -12,30 +12,30 @@
 enum { SMALL = 16, ARGUMENTS_EACH = 3 };
 
 /* The operations of a command in order: (counter, delta, id)…. */
-typedef struct counting {
+typedef struct increment_batch {
     server_string **argv; /* the operations */
     size_t n;
     uint64_t now;
     uint64_t sent; /* when the client created them; 0: not given */
-    bry_counter_op *ops;
-    bry_counter_op small[SMALL];
-} counting;
+    bry_counters_op *ops;
+    bry_counters_op small[SMALL];
+} increment_batch;
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* False after an error reply. Ids are hashed later, when the table is known. */
-static bool counting_read(server_context *context, counting *self, int from)
+static bool increment_batch_read(server_context *context, increment_batch *self, int from)
 {
     char text[QUOTED_SIZE];
-    size_t record = BRY_COUNTER_BATCH_HEAD;
+    size_t record = BRY_COUNTERS_BATCH_HEAD;
     for (size_t i = 0; i < self->n; i++) {
         server_string **words = self->argv + i * ARGUMENTS_EACH;
-        bry_counter_op *op = &self->ops[i];
+        bry_counters_op *op = &self->ops[i];
         long long delta;
         op->name = api.StringPtrLen(words[0], &op->name_len);
-        if (op->name_len > BRY_COUNTER_NAME_MAX) {
-            reply_error(context, "RANGE", "the name of counter %s has %zu bytes; the limit is %u",
-                        quoted(words[0], text), op->name_len, BRY_COUNTER_NAME_MAX);
+        if (op->name_len > BRY_COUNTERS_NAME_MAX) {
+            reply_error(context, "TOOLONG", "the name of counter %s has %zu bytes; the limit is %u",
+                        quoted(words[0], text), op->name_len, BRY_COUNTERS_NAME_MAX);
             return false;
         }
         if (api.StringToLongLong(words[1], &delta) != SERVER_OK) {
@@ -44,17 +44,18 @@ static bool counting_read(server_context *context, counting *self, int from)
             return false;
         }
         op->delta = delta;
-        record += BRY_COUNTER_BATCH_OP + op->name_len;
-        if (record > BRY_COUNTER_BATCH_MAX) {
-            reply_error(context, "RANGE", "the names exceed 16 MB in total: use several commands");
+        record += BRY_COUNTERS_BATCH_OP + op->name_len;
+        if (record > BRY_COUNTERS_BATCH_MAX) {
+            reply_error(context, "TOOLONG",
+                        "the names exceed 16 MB in total: use several commands");
             return false;
         }
     }
     return true;
 }
 
-static bool counting_open(server_context *context, counting *self, server_string **argv, int argc,
-                          int from)
+static bool increment_batch_open(server_context *context, increment_batch *self,
+                                 server_string **argv, int argc, int from)
 {
     self->argv = argv + from;
     self->n = (size_t)(argc - from) / ARGUMENTS_EACH;
@@ -65,66 +66,66 @@ static bool counting_open(server_context *context, counting *self, server_string
         reply_status(context, BRY_E_NOMEM);
         return false;
     }
-    return counting_read(context, self, from);
+    return increment_batch_read(context, self, from);
 }
 
-static void counting_close(counting *self)
+static void increment_batch_close(increment_batch *self)
 {
     if (self->ops && self->ops != self->small)
         api.Free(self->ops);
 }
 
-static void counting_hash_ids(counting *self, const counter_table *table)
+static void increment_batch_hash_ids(increment_batch *self, const counter_table *table)
 {
     for (size_t i = 0; i < self->n; i++) {
-        bry_counter_op *op = &self->ops[i];
+        bry_counters_op *op = &self->ops[i];
         op->id = counter_id(table, op->name, op->name_len, self->argv[i * ARGUMENTS_EACH + 2]);
     }
 }
 
 /* ---- late operations ------------------------------------------------------------------------ */
 
-static bool counter_all_repeats(const counter_table *table, const counting *self)
+static bool counter_all_repeats(const counter_table *table, const increment_batch *self)
 {
     size_t i = 0;
     while (i < self->n &&
-           bry_counter_has(table->counters, self->ops[i].id, self->now) == BRY_PRESENT)
+           bry_counters_has(table->counters, self->ops[i].id, self->now) == BRY_PRESENT)
         i++;
     return i == self->n;
 }
 
 /* Reads the SENT of a client, if the words after the operations are one. False after an error
  * reply. */
-static bool counting_read_sent(server_context *context, counting *self, server_string **argv,
-                               int argc, int from)
+static bool increment_batch_read_sent(server_context *context, increment_batch *self,
+                                      server_string **argv, int argc, int from)
 {
     command_option sent[] = {option_whole("SENT", OPTION_MOMENT, INT64_MAX, &self->sent)};
     self->sent = 0;
-    return from == argc || options_read(context, argv, argc, from, sent, 1, NULL, NULL);
+    return from == argc || options_read(context, argv, argc, from, sent, 1);
 }
 
 /*
  * True if the operations may be applied, by their SENT: they are recent, or all are repeats.
  * Otherwise false after an error reply.
  */
-static bool counting_in_time(server_context *context, const counter_table *table,
-                             const counting *self)
+static bool counter_in_time(server_context *context, const counter_table *table,
+                            const increment_batch *self)
 {
-    uint64_t time = bry_counter_time(table->counters);
+    uint64_t time = bry_counters_time(table->counters);
     uint64_t now = self->now > time ? self->now : time;
     if (!self->sent)
         return true;
     if (self->sent > now) {
         if (self->sent - now <= table->skew || counter_all_repeats(table, self))
             return true;
-        reply_error(context, "RANGE",
+        reply_error(context, "SKEW",
                     "SENT is %" PRIu64 " ms ahead of the server's clock; SKEW allows %" PRIu64
                     "; nothing was changed",
                     self->sent - now, table->skew);
         return false;
     }
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
-    bry_counter_options_like(table->counters, &options);
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
+    bry_counters_options_like(table->counters, &options);
     if (table->skew <= options.window && now - self->sent <= options.window - table->skew)
         return true;
     if (counter_all_repeats(table, self))
@@ -141,20 +142,21 @@ static bool counting_in_time(server_context *context, const counter_table *table
 /* `before`: the table's time before the command with these arguments. SENT, which may follow the
  * operations, means nothing to replicas. */
 static void counter_replicate_apply(server_context *context, server_string **argv,
-                                    const counting *self, uint64_t before)
+                                    const increment_batch *self, uint64_t before)
 {
     static kept_name effect = {.text = COUNTER_EFFECT_SAME};
     if (self->now <= before)
         replicate_as(context, argv, 2 + (int)self->n * ARGUMENTS_EACH, &effect);
     else
-        api.Replicate(context, "COUNTER.APPLY", "slv", argv[1], (long long)self->now, self->argv,
-                      self->n * ARGUMENTS_EACH);
+        api.Replicate(context, "BLOOMERY.COUNTER.APPLY", "slv", argv[1], (long long)self->now,
+                      self->argv, self->n * ARGUMENTS_EACH);
 }
 
 static void counter_replicate_touch(server_context *context, server_string *key, uint64_t now,
                                     int refused)
 {
-    api.Replicate(context, "COUNTER.TOUCH", "sll", key, (long long)now, (long long)refused);
+    api.Replicate(context, "BLOOMERY.COUNTER.TOUCH", "sll", key, (long long)now,
+                  (long long)refused);
 }
 
 /* ---- the limit ------------------------------------------------------------------------------ */
@@ -167,11 +169,10 @@ static uint64_t counter_limit(const counter_table *table)
 }
 
 /* BRY_E_FULL, with nothing changed, if the limit was reached. */
-static bry_status counter_apply_below(counter_table *table, counting *self, uint64_t limit)
+static bry_status counter_apply_below(counter_table *table, increment_batch *self, uint64_t limit)
 {
     counter_limit_begin(table, limit);
-    bry_status status =
-        bry_counter_apply_n(table->counters, self->ops, sizeof *self->ops, self->n, self->now);
+    bry_status status = bry_counters_apply_n(table->counters, self->ops, self->n, self->now);
     bool denied = counter_limit_end();
     return status == BRY_E_NOMEM && denied ? BRY_E_FULL : status;
 }
@@ -182,11 +183,12 @@ static bry_status counter_apply_below(counter_table *table, counting *self, uint
  * is refused even then is counted.
  */
 static bry_status counter_apply_at_limit(server_context *context, server_string *key,
-                                         counter_table *table, counting *self, uint64_t limit)
+                                         counter_table *table, increment_batch *self,
+                                         uint64_t limit)
 {
     if (counter_all_repeats(table, self))
         return counter_apply_below(table, self, 0);
-    bry_status status = bry_counter_advance(table->counters, self->now);
+    bry_status status = bry_counters_advance(table->counters, self->now);
     if (status != BRY_OK)
         return status;
     status = counter_apply_below(table, self, limit);
@@ -197,15 +199,15 @@ static bry_status counter_apply_at_limit(server_context *context, server_string 
     return status;
 }
 
-/* ---- INCRBY, MINCRBY, APPLY ----------------------------------------------------------------- */
+/* ---- INCRBY, APPLY -------------------------------------------------------------------------- */
 
 /* Updates the statistics, and sends a keyspace event if anything was applied. */
 static void counter_count_outcomes(server_context *context, server_string *key, held_object *object,
-                                   const counting *self)
+                                   const increment_batch *self)
 {
     size_t applied = 0;
     for (size_t i = 0; i < self->n; i++)
-        applied += self->ops[i].outcome == BRY_COUNTER_APPLIED;
+        applied += self->ops[i].outcome == BRY_COUNTERS_APPLIED;
     counter_family.totals.repeats += self->n - applied;
     object_recount(object);
     object_count(object, self->n);
@@ -213,11 +215,11 @@ static void counter_count_outcomes(server_context *context, server_string *key, 
         object_changed(context, key, "counter.incrby", false);
 }
 
-static void counter_reply_outcome(server_context *context, const bry_counter_op *op)
+static void counter_reply_outcome(server_context *context, const bry_counters_op *op)
 {
     api.ReplyWithArray(context, 2);
     api.ReplyWithLongLong(context, op->value);
-    api.ReplyWithLongLong(context, op->outcome == BRY_COUNTER_APPLIED);
+    api.ReplyWithLongLong(context, op->outcome == BRY_COUNTERS_APPLIED);
 }
 
 static int counter_reply_refused(server_context *context, const counter_table *table,
@@ -231,19 +233,19 @@ static int counter_reply_refused(server_context *context, const counter_table *t
         return reply_error(context, "FULL",
                            "the table would exceed its MAXMEM; nothing was changed");
     if (status == BRY_E_OVERFLOW)
-        return reply_error(context, "RANGE",
+        return reply_error(context, "OVERFLOW",
                            "a counter would overflow 64 bits; nothing was changed");
     return reply_status(context, status);
 }
 
 static int counter_count_for_client(server_context *context, server_string **argv,
-                                    held_object *object, counting *self, bool many)
+                                    held_object *object, increment_batch *self)
 {
     server_string *key = argv[1];
     counter_table *table = table_of(object);
-    uint64_t limit = counter_limit(table), before = bry_counter_time(table->counters);
+    uint64_t limit = counter_limit(table), before = bry_counters_time(table->counters);
     self->now = (uint64_t)api.Milliseconds();
-    if (!counting_in_time(context, table, self)) {
+    if (!counter_in_time(context, table, self)) {
         counter_family.totals.refused++;
         return SERVER_OK;
     }
@@ -255,8 +257,7 @@ static int counter_count_for_client(server_context *context, server_string **arg
     if (status != BRY_OK)
         return counter_reply_refused(context, table, status);
     counter_count_outcomes(context, key, object, self);
-    if (many)
-        api.ReplyWithArray(context, (long)self->n);
+    api.ReplyWithArray(context, (long)self->n);
     for (size_t i = 0; i < self->n; i++)
         counter_reply_outcome(context, &self->ops[i]);
     return SERVER_OK;
@@ -265,7 +266,7 @@ static int counter_count_for_client(server_context *context, server_string **arg
 /* Repeats what a primary has done. If this node is out of memory where the primary was not, it can
  * only log that. */
 static int counter_count_replayed(server_context *context, server_string *key, held_object *object,
-                                  counting *self)
+                                  increment_batch *self)
 {
     bry_status status = counter_apply_below(table_of(object), self, 0);
     if (status == BRY_OK)
@@ -283,39 +284,27 @@ static int counter_end_of_operations(int argc)
     return argc - (argc - 2) % ARGUMENTS_EACH;
 }
 
-static int counter_count(server_context *context, server_string **argv, int argc, bool many)
+int counter_command_incrby(server_context *context, server_string **argv, int argc)
 {
-    counting batch;
+    increment_batch batch;
     opened_key opened;
     int end = counter_end_of_operations(argc);
-    if (!counting_read_sent(context, &batch, argv, argc, end))
+    if (end < 2 + ARGUMENTS_EACH || argc - end == 1)
+        return api.WrongArity(context);
+    if (!increment_batch_read_sent(context, &batch, argv, argc, end))
         return SERVER_OK;
-    if (counting_open(context, &batch, argv, end, 2) &&
+    if (increment_batch_open(context, &batch, argv, end, 2) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
         if (opened.object) {
-            counting_hash_ids(&batch, table_of(opened.object)); /* prefetches the counters */
-            counter_count_for_client(context, argv, opened.object, &batch, many);
+            increment_batch_hash_ids(&batch, table_of(opened.object)); /* prefetches the counters */
+            counter_count_for_client(context, argv, opened.object, &batch);
         } else {
             family_reply_missing(context, &counter_family);
         }
         object_close(&opened);
     }
-    counting_close(&batch);
+    increment_batch_close(&batch);
     return SERVER_OK;
-}
-
-int counter_command_incrby(server_context *context, server_string **argv, int argc)
-{
-    if (argc != 2 + ARGUMENTS_EACH && argc != 4 + ARGUMENTS_EACH)
-        return api.WrongArity(context);
-    return counter_count(context, argv, argc, false);
-}
-
-int counter_command_mincrby(server_context *context, server_string **argv, int argc)
-{
-    if (argc < 2 + ARGUMENTS_EACH || (argc - 2) % ARGUMENTS_EACH == 1)
-        return api.WrongArity(context);
-    return counter_count(context, argv, argc, true);
 }
 
 /* False after an error reply: a client may not call this command, or the time is invalid. */
@@ -336,20 +325,20 @@ static bool counter_is_replayed(server_context *context, server_string *time, ui
 static int counter_replay(server_context *context, server_string **argv, int argc, int from,
                           const uint64_t *now)
 {
-    counting batch;
+    increment_batch batch;
     opened_key opened;
-    if (counting_open(context, &batch, argv, argc, from) &&
+    if (increment_batch_open(context, &batch, argv, argc, from) &&
         object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
         if (opened.object) {
-            batch.now = now ? *now : bry_counter_time(table_of(opened.object)->counters);
-            counting_hash_ids(&batch, table_of(opened.object));
+            batch.now = now ? *now : bry_counters_time(table_of(opened.object)->counters);
+            increment_batch_hash_ids(&batch, table_of(opened.object));
             counter_count_replayed(context, argv[1], opened.object, &batch);
         } else {
             family_reply_missing(context, &counter_family);
         }
         object_close(&opened);
     }
-    counting_close(&batch);
+    increment_batch_close(&batch);
     return SERVER_OK;
 }
 
@@ -385,7 +374,7 @@ int counter_command_touch(server_context *context, server_string **argv, int arg
         return SERVER_OK;
     if (opened.object) {
         table_of(opened.object)->refused += (uint64_t)refused;
-        bry_counter_advance(table_of(opened.object)->counters, now);
+        bry_counters_advance(table_of(opened.object)->counters, now);
         api.ReplicateVerbatim(context);
     }
     object_close(&opened);
@@ -409,7 +398,7 @@ int counter_command_del(server_context *context, server_string **argv, int argc)
         size_t len;
         const char *name = api.StringPtrLen(argv[i], &len);
         if (opened.object) /* cannot fail without a log on disk */
-            bry_counter_del(table_of(opened.object)->counters, name, len, &was);
+            bry_counters_del(table_of(opened.object)->counters, name, len, &was);
         api.ReplyWithLongLong(context, was == BRY_PRESENT);
         deleted += was == BRY_PRESENT;
     }

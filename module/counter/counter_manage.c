@@ -15,7 +15,7 @@ static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_EN
 enum { DEFAULT_SKEW = 1000 };
 
 /* Without SKEW: a second, or a quarter of a short window. False after an error reply. */
-static bool counter_read_skew(server_context *context, bry_counter_options *request)
+static bool counter_read_skew(server_context *context, bry_counters_options *request)
 {
     uint64_t most = request->window / 4 + 1;
     if (!request->max_skew)
@@ -28,21 +28,20 @@ static bool counter_read_skew(server_context *context, bry_counter_options *requ
 
 /* False after an error reply. */
 static bool counter_read_create(server_context *context, server_string **argv, int argc,
-                                bry_counter_options *request)
+                                bry_counters_options *request)
 {
     int engine = 0;
-    *request = (bry_counter_options)BRY_COUNTER_OPTIONS;
+    *request = (bry_counters_options)BRY_COUNTERS_OPTIONS;
     command_option options[] = {
         option_span("WINDOW", &request->window),
-        option_error(BRY_COUNTER_ERROR_MIN, &request->error),
+        option_error(BRY_COUNTERS_ERROR_MIN, &request->error),
         option_whole("MAXMEM", OPTION_BYTES, INT64_MAX, &request->max_bytes),
         option_capacity(&request->capacity),
         option_word("ENGINE", engine_words, &engine),
         option_span("SKEW", &request->max_skew),
         option_seed(&request->seed),
     };
-    if (!options_read(context, argv, argc, 2, options, sizeof options / sizeof options[0], NULL,
-                      NULL))
+    if (!options_read(context, argv, argc, 2, options, sizeof options / sizeof options[0]))
         return false;
     if (!request->window) {
         reply_error(context, "ERR",
@@ -58,7 +57,7 @@ static bool counter_read_create(server_context *context, server_string **argv, i
  * With all parameters: defaults may differ between versions of the module, and the seed is random.
  */
 static void counter_replicate_creation(server_context *context, server_string *name,
-                                       const bry_counter_options *options)
+                                       const bry_counters_options *options)
 {
     char window[24], error[TEXT_NUMBER_SIZE], capacity[24], seed[24], max_bytes[24], skew[24];
     snprintf(window, sizeof window, "%" PRIu64, options->window);
@@ -75,8 +74,8 @@ static void counter_replicate_creation(server_context *context, server_string *n
 
 /* True if the limits leave room for a new table and, if CAPACITY was given (`asked`), for its plan.
  * Replayed commands are not limited. False after an error reply. */
-static bool counter_has_room(server_context *context, const bry_counter_options *options,
-                             const held_object *made, const bry_counter_shape *shape, bool asked)
+static bool counter_has_room(server_context *context, const bry_counters_options *options,
+                             const held_object *made, const bry_counters_shape *shape, bool asked)
 {
     /* a quarter more for what the server's allocator rounds up */
     uint64_t first = shape->bytes_least - shape->bytes_empty;
@@ -100,26 +99,26 @@ static bool counter_has_room(server_context *context, const bry_counter_options 
 }
 
 /* Without CAPACITY: the default, or less if that is not possible with a very small ERROR. */
-static bry_status counter_plan(bry_counter_options *options, bry_counter_shape *shape)
+static bry_status counter_plan(bry_counters_options *options, bry_counters_shape *shape)
 {
     bool asked = options->capacity != 0;
     if (!asked)
         options->capacity = counter_default_capacity();
-    bry_counter_options planned = *options;
+    bry_counters_options planned = *options;
     planned.max_bytes = planned.max_skew = 0; /* counter_has_room() checks the first */
-    bry_status status = bry_counter_plan(&planned, shape);
+    bry_status status = bry_counters_plan(&planned, shape);
     while (status == BRY_E_RANGE && !asked && planned.capacity >= 10) {
         options->capacity = planned.capacity /= 10;
-        status = bry_counter_plan(&planned, shape);
+        status = bry_counters_plan(&planned, shape);
     }
     return status;
 }
 
 static int counter_put_new(server_context *context, server_string *key, opened_key *target,
-                           bry_counter_options *options)
+                           bry_counters_options *options)
 {
     bool asked = options->capacity != 0;
-    bry_counter_shape shape = {0};
+    bry_counters_shape shape = {0};
     held_object *made;
     bry_status status = counter_plan(options, &shape);
     if (status == BRY_E_RANGE)
@@ -140,7 +139,7 @@ static int counter_put_new(server_context *context, server_string *key, opened_k
 
 int counter_command_create(server_context *context, server_string **argv, int argc)
 {
-    bry_counter_options request;
+    bry_counters_options request;
     opened_key target;
     if (argc < 2)
         return api.WrongArity(context);
@@ -154,40 +153,32 @@ int counter_command_create(server_context *context, server_string **argv, int ar
 
 /* ---- COUNTER.INFO -------------------------------------------------------------------------- */
 
-#define INFO_PAIRS 21
-
-static int counter_reply_info(server_context *context, const held_object *object)
+static void counter_reply_info(pair_reply *pairs, const held_object *object)
 {
     const counter_table *table = table_of(object);
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
-    bry_counter_options_like(table->counters, &options);
-    bry_counter_stats stats = {0};
-    char seed[24];
-    bry_counter_get_stats(table->counters, &stats);
-    snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
-    api.ReplyWithMap(context, INFO_PAIRS);
-    reply_pair_text(context, "engine", bry_engine_name(stats.engine));
-    reply_pair_count(context, "window", stats.window);
-    reply_pair_count(context, "skew", table->skew);
-    reply_pair_count(context, "covered", stats.covered);
-    reply_pair_count(context, "time", stats.time);
-    reply_pair_ahead(context, stats.time);
-    reply_pair_count(context, "capacity", options.capacity);
-    reply_pair_text(context, "seed", seed);
-    reply_pair_count(context, "counters", stats.counters);
-    reply_pair_count(context, "ids", stats.ids);
-    reply_pair_count(context, "applied", stats.applied);
-    reply_pair_count(context, "repeats", stats.repeats);
-    reply_pair_number(context, "expected_lost", stats.expected_lost);
-    reply_pair_count(context, "refused_full", table->refused);
-    reply_pair_count(context, "refused_overflow", stats.refused_overflow);
-    reply_pair_number(context, "promised_error", stats.promised_error);
-    reply_pair_number(context, "estimated_error", stats.estimated_error);
-    reply_pair_count(context, "max_bytes", table->max_bytes);
-    reply_pair_count(context, "bytes", object->account.bytes);
-    reply_pair_count(context, "bytes_ids", stats.bytes_window);
-    reply_pair_count(context, "bytes_counters", stats.bytes - stats.bytes_window);
-    return SERVER_OK;
+    bry_counters_stats stats = {0};
+    bry_counters_get_stats(table->counters, &stats);
+    reply_pair_text(pairs, "engine", bry_engine_name(stats.engine));
+    reply_pair_count(pairs, "window", stats.window);
+    reply_pair_count(pairs, "skew", table->skew);
+    reply_pair_count(pairs, "covered", stats.covered);
+    reply_pair_count(pairs, "time", stats.time);
+    reply_pair_ahead(pairs, stats.time);
+    reply_pair_count(pairs, "capacity", bry_counters_capacity(table->counters));
+    reply_pair_seed(pairs, stats.seed);
+    reply_pair_count(pairs, "counters", stats.counters);
+    reply_pair_count(pairs, "ids", stats.ids);
+    reply_pair_count(pairs, "applied", stats.applied);
+    reply_pair_count(pairs, "repeats", stats.repeats);
+    reply_pair_number(pairs, "expected_lost", stats.expected_lost);
+    reply_pair_count(pairs, "refused_full", table->refused);
+    reply_pair_count(pairs, "refused_overflow", stats.refused_overflow);
+    reply_pair_parameter(pairs, "promised_error", stats.promised_error);
+    reply_pair_number(pairs, "estimated_error", stats.estimated_error);
+    reply_pair_count(pairs, "maxmem", table->max_bytes);
+    reply_pair_count(pairs, "bytes", object->account.bytes);
+    reply_pair_count(pairs, "bytes_ids", stats.bytes_window);
+    reply_pair_count(pairs, "bytes_counters", stats.bytes - stats.bytes_window);
 }
 
 int counter_command_info(server_context *context, server_string **argv, int argc)

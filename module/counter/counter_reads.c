@@ -1,4 +1,4 @@
-/* COUNTER.GET, MGET, SCAN: the values of counters. None of these moves the time. */
+/* COUNTER.GET, SCAN: the values of counters. None of these moves the time. */
 #include "module/core/arguments.h"
 #include "module/core/replies.h"
 #include "module/counter/counter_type.h"
@@ -12,55 +12,59 @@ enum { PORTION = 64 };
 /* Maximum number of counters in one reply of SCAN, whatever COUNT says: a few milliseconds. */
 #define MOST_LISTED 8192u
 
-/* Replies with the counter's value, or null. */
-static void counter_reply_value(server_context *context, const held_object *object,
-                                const server_string *counter)
+/* Replies with the values of at most PORTION counters, null for those that do not exist. */
+static void counter_reply_values(server_context *context, const bry_counters *counters,
+                                 server_string **names, size_t n)
 {
-    size_t len;
-    const char *name = api.StringPtrLen(counter, &len);
-    int64_t value;
-    if (object && bry_counter_get(table_of(object)->counters, name, len, &value) == BRY_PRESENT)
-        api.ReplyWithLongLong(context, value);
+    const void *bytes[PORTION];
+    size_t lens[PORTION];
+    int64_t values[PORTION];
+    bry_answer answers[PORTION];
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = api.StringPtrLen(names[i], &lens[i]);
+    if (n == 1)
+        answers[0] = bry_counters_get(counters, bytes[0], lens[0], &values[0]);
     else
-        api.ReplyWithNull(context);
-}
-
-static int counter_get_all(server_context *context, server_string **argv, int argc, bool many)
-{
-    opened_key opened;
-    if (!object_open(context, &counter_family, argv[1], SERVER_READ, &opened))
-        return SERVER_OK;
-    counter_family.totals.operations += (uint64_t)argc - 2;
-    if (many)
-        api.ReplyWithArray(context, argc - 2);
-    for (int i = 2; i < argc; i++)
-        counter_reply_value(context, opened.object, argv[i]);
-    object_close(&opened);
-    return SERVER_OK;
+        bry_counters_get_n(counters, bytes, lens, n, values, answers);
+    for (size_t i = 0; i < n; i++) {
+        if (answers[i] == BRY_PRESENT)
+            api.ReplyWithLongLong(context, values[i]);
+        else
+            api.ReplyWithNull(context);
+    }
 }
 
 int counter_command_get(server_context *context, server_string **argv, int argc)
 {
-    return argc == 3 ? counter_get_all(context, argv, argc, false) : api.WrongArity(context);
-}
-
-int counter_command_mget(server_context *context, server_string **argv, int argc)
-{
-    return argc >= 3 ? counter_get_all(context, argv, argc, true) : api.WrongArity(context);
+    opened_key opened;
+    if (argc < 3)
+        return api.WrongArity(context);
+    if (!object_open(context, &counter_family, argv[1], SERVER_READ, &opened))
+        return SERVER_OK;
+    size_t n = (size_t)argc - 2;
+    counter_family.totals.operations += n;
+    api.ReplyWithArray(context, (long)n);
+    for (size_t done = 0; done < n && opened.object; done += PORTION)
+        counter_reply_values(context, table_of(opened.object)->counters, argv + 2 + done,
+                             n - done < PORTION ? n - done : PORTION);
+    for (size_t i = 0; i < n && !opened.object; i++)
+        api.ReplyWithNull(context);
+    object_close(&opened);
+    return SERVER_OK;
 }
 
 /* ---- SCAN ---------------------------------------------------------------------------------- */
 
 /* Sends alternating names and values; returns the next cursor. */
-static uint64_t counter_reply_listing(server_context *context, const bry_counter *counters,
+static uint64_t counter_reply_listing(server_context *context, const bry_counters *counters,
                                       uint64_t cursor, uint64_t count)
 {
     long listed = 0;
     api.ReplyWithArray(context, SERVER_POSTPONED);
     do {
-        bry_counter_entry entries[PORTION];
+        bry_counters_entry entries[PORTION];
         size_t room = count < PORTION ? (size_t)count : PORTION;
-        size_t n = bry_counter_scan(counters, &cursor, entries, sizeof *entries, room);
+        size_t n = bry_counters_scan(counters, &cursor, entries, room);
         for (size_t i = 0; i < n; i++) {
             api.ReplyWithStringBuffer(context, entries[i].name, entries[i].name_len);
             api.ReplyWithLongLong(context, entries[i].value);
@@ -74,12 +78,12 @@ static uint64_t counter_reply_listing(server_context *context, const bry_counter
 
 /* The cursor comes before the list in the reply but is known only after it. So it is determined
  * first, by a pass without a reply: that doubles the cost and takes no memory. */
-static uint64_t counter_cursor_after(const bry_counter *counters, uint64_t cursor, uint64_t count)
+static uint64_t counter_cursor_after(const bry_counters *counters, uint64_t cursor, uint64_t count)
 {
     do {
-        bry_counter_entry entries[PORTION];
-        count -= bry_counter_scan(counters, &cursor, entries, sizeof *entries,
-                                  count < PORTION ? (size_t)count : PORTION);
+        bry_counters_entry entries[PORTION];
+        count -= bry_counters_scan(counters, &cursor, entries,
+                                   count < PORTION ? (size_t)count : PORTION);
     } while (cursor != 0 && count > 0);
     return cursor;
 }
@@ -107,12 +111,12 @@ int counter_command_scan(server_context *context, server_string **argv, int argc
     if (argc < 3)
         return api.WrongArity(context);
     if (!counter_read_cursor(context, argv[2], &cursor) ||
-        !options_read(context, argv, argc, 3, options, 1, NULL, NULL) ||
+        !options_read(context, argv, argc, 3, options, 1) ||
         !object_open(context, &counter_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
     if (count > MOST_LISTED)
         count = MOST_LISTED;
-    const bry_counter *counters = opened.object ? table_of(opened.object)->counters : NULL;
+    const bry_counters *counters = opened.object ? table_of(opened.object)->counters : NULL;
     int len = snprintf(text, sizeof text, "%" PRIu64,
                        counters ? counter_cursor_after(counters, cursor, count) : 0);
     api.ReplyWithArray(context, 2);

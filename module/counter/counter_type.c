@@ -86,7 +86,7 @@ uint64_t counter_default_capacity(void)
 
 /* ---- creating ------------------------------------------------------------------------------- */
 
-bry_status counter_create(bry_counter_options *options, held_object **object)
+bry_status counter_create(bry_counters_options *options, held_object **object)
 {
     uint64_t max_bytes = options->max_bytes, skew = options->max_skew;
     held_object *made = object_new(&counter_family);
@@ -96,10 +96,10 @@ bry_status counter_create(bry_counter_options *options, held_object **object)
     bry_allocator allocator = counter_allocator(table);
     options->allocator = &allocator;
     options->max_bytes = options->max_skew = 0;
-    bry_status status = bry_counter_create(options, &table->counters);
+    bry_status status = bry_counters_create(options, &table->counters);
     options->allocator = NULL;
     if (status == BRY_OK)
-        status = bry_counter_options_like(table->counters, options);
+        status = bry_counters_options_like(table->counters, options);
     options->max_bytes = table->max_bytes = max_bytes;
     options->max_skew = table->skew = skew;
     if (status != BRY_OK) {
@@ -116,7 +116,7 @@ bry_hash counter_id(const counter_table *table, const void *name, size_t name_le
 {
     size_t len;
     const char *bytes = api.StringPtrLen(id, &len);
-    return bry_counter_hash_for(table->counters, name, name_len, bytes, len);
+    return bry_counters_prepare(table->counters, name, name_len, bytes, len);
 }
 
 /* ---- the family ----------------------------------------------------------------------------- */
@@ -131,15 +131,15 @@ static bry_status counter_type_save(const void *thing, const bry_sink *sink)
     bry_save how = BRY_SAVE;
     how.note = note;
     how.note_len = sizeof note;
-    return bry_counter_save(table->counters, sink, &how);
+    return bry_counters_save(table->counters, sink, &how);
 }
 
 /* True if the library would enforce limits. Here this module enforces them, and replicas repeat
  * what a primary has accepted without checking. */
-static bool counter_has_limits(const bry_counter *counters)
+static bool counter_has_limits(const bry_counters *counters)
 {
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
-    bry_counter_options_like(counters, &options);
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
+    bry_counters_options_like(counters, &options);
     return options.max_bytes || options.max_skew;
 }
 
@@ -153,11 +153,11 @@ static bry_status counter_type_load(const bry_source *source, bry_load *load, vo
     load->allocator = &allocator;
     load->note = &note;
     load->note_max = NOTE_SIZE;
-    bry_status status = bry_counter_load(source, load, &table->counters);
+    bry_status status = bry_counters_load(source, load, &table->counters);
     load->allocator = given;
     load->note = NULL;
     if (status == BRY_OK && (note.len != NOTE_SIZE || counter_has_limits(table->counters))) {
-        bry_counter_destroy(table->counters);
+        bry_counters_destroy(table->counters);
         load->problem = note.len == NOTE_SIZE
                             ? "the table has limits, which tables of a server do not have"
                             : "the note with the table's MAXMEM is missing";
@@ -178,7 +178,7 @@ static bry_status counter_type_clone(const void *thing, account *bill, void **co
     const counter_table *from = thing;
     counter_table *made = object_extra_of(bill);
     bry_allocator allocator = counter_allocator(made);
-    bry_status status = bry_counter_clone(from->counters, &allocator, &made->counters);
+    bry_status status = bry_counters_clone(from->counters, &allocator, &made->counters);
     if (status != BRY_OK)
         return status;
     made->max_bytes = from->max_bytes;
@@ -190,18 +190,18 @@ static bry_status counter_type_clone(const void *thing, account *bill, void **co
 
 static void counter_type_destroy(void *thing)
 {
-    bry_counter_destroy(((counter_table *)thing)->counters);
+    bry_counters_destroy(((counter_table *)thing)->counters);
 }
 
 static uint64_t counter_type_items(const void *thing)
 {
-    return bry_counter_items(((const counter_table *)thing)->counters);
+    return bry_counters_items(((const counter_table *)thing)->counters);
 }
 
 static void counter_type_errors(const void *thing, double *promised, double *estimated)
 {
-    bry_counter_stats stats = {0};
-    bry_counter_get_stats(((const counter_table *)thing)->counters, &stats);
+    bry_counters_stats stats = {0};
+    bry_counters_get_stats(((const counter_table *)thing)->counters, &stats);
     *promised = stats.promised_error;
     *estimated = stats.estimated_error;
 }
@@ -220,7 +220,7 @@ command_family counter_family = {
     .name = "counter",
     .type_name = "bloom-cnt",
     .encoding = 1,
-    .restore_command = "COUNTER.LOAD",
+    .restore_command = "BLOOMERY.COUNTER.LOAD",
     .created_by = "COUNTER.CREATE",
     .commands = counter_commands,
     .command_count = &counter_command_count,

@@ -8,20 +8,22 @@
  * primary has acknowledged. Therefore the limit is enforced here and not by the library, for
  * clients' commands only; replicas and logs get the outcome, with its time:
  *
- *  COUNTER.APPLY table time (counter delta id)…   these were tried and not refused for lack of
- *                                                 memory: applied, repeated, or overflowed
- *  COUNTER.TOUCH table time refused               time moved; `refused` (0 or 1) commands got FULL
- *  COUNTER.SAME table (counter delta id)… […]     as APPLY, at the table's time: it had not moved
+ *  BLOOMERY.COUNTER.APPLY table time (counter delta id)…
+ *          these were tried and not refused for lack of memory: applied, repeated, or overflowed
+ *  BLOOMERY.COUNTER.TOUCH table time refused
+ *          time moved; `refused` (0 or 1) commands got FULL
+ *  BLOOMERY.COUNTER.SAME table (counter delta id)… […]
+ *          as APPLY, at the table's time: it had not moved
  *
- * The last is for speed: a busy table changes many times per millisecond, and replicating a client's
- * command under another name costs a fraction of building a new one. All three are internal and
- * refused from clients. Repeats are replicated as well: they count in the table's statistics, and a client that
- * calls WAIT after a repeat then also waits for its first try.
+ * The last is for speed: a busy table changes many times per millisecond, and replicating a
+ * client's command under another name costs a fraction of building a new one. All three are
+ * internal and refused from clients. Repeats are replicated as well: they count in the table's
+ * statistics, and a client that calls WAIT after a repeat then also waits for its first try.
  *
  * Late operations. A command may say when its operations were created (SENT). A first try that was
- * applied is certainly remembered for WINDOW. The client's clock may be ahead by SKEW, so that holds
- * for a retry that arrives within WINDOW - SKEW of SENT; a later one that is not remembered is
- * refused with EXPIRED, because it may have been counted and forgotten.
+ * applied is certainly remembered for WINDOW. The client's clock may be ahead by SKEW, so that
+ * holds for a retry that arrives within WINDOW - SKEW of SENT; a later one that is not remembered
+ * is refused with EXPIRED, because it may have been counted and forgotten.
  *
  * What an id is. In the library an id stands for one operation in the whole table. Here the
  * counter's name is hashed into it, hash(seed: hash(seed: the table's, name), id), so that an id
@@ -34,11 +36,11 @@
 
 #include "module/core/object.h"
 
-#include <bloomery/counter.h>
+#include <bloomery/counters.h>
 
-/* The command as which INCRBY and MINCRBY are replicated, arguments and all, while the table's time
- * does not move. */
-#define COUNTER_EFFECT_SAME "COUNTER.SAME"
+/* The command as which INCRBY is replicated, arguments and all, while the table's time does not
+ * move. */
+#define COUNTER_EFFECT_SAME "BLOOMERY.COUNTER.SAME"
 
 extern command_family counter_family;
 extern const module_command counter_commands[];
@@ -46,7 +48,7 @@ extern const size_t counter_command_count;
 
 /* What a key holds, in its object_extra(). */
 typedef struct counter_table {
-    bry_counter *counters;
+    bry_counters *counters;
     uint64_t max_bytes; /* MAXMEM; 0: none */
     uint64_t skew; /* SKEW, ms: how far a client's clock may be off */
     uint64_t refused; /* commands refused with FULL */
@@ -68,17 +70,16 @@ uint64_t counter_default_capacity(void);
 /*
  * Makes an object with a new table. options->max_bytes and max_skew are enforced here, see above.
  * If the options have no seed, one is chosen; *options then describes the table completely. Returns
- * what bry_counter_create() returns.
+ * what bry_counters_create() returns.
  */
-bry_status counter_create(bry_counter_options *options, held_object **object);
+bry_status counter_create(bry_counters_options *options, held_object **object);
 
 /* The id of an operation on the counter with this name. */
 bry_hash counter_id(const counter_table *table, const void *name, size_t name_len,
                     const server_string *id);
 
-server_command_function counter_command_create, counter_command_incrby, counter_command_mincrby,
-    counter_command_get, counter_command_mget, counter_command_scan, counter_command_del,
-    counter_command_info, counter_command_apply, counter_command_same, counter_command_touch,
-    counter_command_load;
+server_command_function counter_command_create, counter_command_incrby, counter_command_get,
+    counter_command_scan, counter_command_del, counter_command_info, counter_command_apply,
+    counter_command_same, counter_command_touch, counter_command_load;
 
 #endif

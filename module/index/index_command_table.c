@@ -44,7 +44,7 @@ static server_command_arg create_args[] = {
 static server_command_arg unit_items_args[] = {INDEX, UNIT, ITEMS, {0}};
 static server_command_arg items_args[] = {INDEX, ITEMS, {0}};
 static server_command_arg unit_args[] = {INDEX, UNIT, {0}};
-static server_command_arg install_args[] = {
+static server_command_arg import_args[] = {
     INDEX,
     UNIT,
     ARG("frame", SERVER_ARG_STRING, NULL, 0,
@@ -163,7 +163,7 @@ const module_command index_commands[] = {
         .run = index_command_drop,
         .flags = "write",
         .categories = "write bloomery",
-        .arity = -3,
+        .arity = 3,
         .key_specs = del_keys,
         .args = unit_args,
         .summary = "Drops a unit with its items. Returns 1, or 0 if it does not exist. "
@@ -181,7 +181,7 @@ const module_command index_commands[] = {
         .arity = 3,
         .key_specs = read_keys,
         .args = unit_args,
-        .summary = "Returns a unit as a frame for INDEX.INSTALL, here or on another "
+        .summary = "Returns a unit as a frame for INDEX.IMPORT, here or on another "
                    "server, into an index with the same parameters and seed; null if the "
                    "unit does not exist.",
         .complexity = "O(n), n items of the whole index, two passes; with engine dba n "
@@ -190,13 +190,13 @@ const module_command index_commands[] = {
         .example = "INDEX.CREATE where\nINDEX.EXPORT where 3",
     },
     {
-        .name = "INDEX.INSTALL",
-        .run = index_command_install,
+        .name = "INDEX.IMPORT",
+        .run = index_command_import,
         .flags = "write deny-oom",
         .categories = "write bloomery",
-        .arity = -4,
+        .arity = 4,
         .key_specs = change_keys,
-        .args = install_args,
+        .args = import_args,
         .summary = "Adds a unit that was exported by INDEX.EXPORT from an index created "
                    "LIKE this one, or saved by the library's bry_index_save_unit(). "
                    "Returns its number of items. The unit number that it had there does not "
@@ -204,7 +204,7 @@ const module_command index_commands[] = {
         .complexity = "O(n), n items of the unit; of the whole index if items of dropped "
                       "units have to be cleared first",
         .since = SINCE,
-        .example = "INDEX.CREATE where\nINDEX.INSTALL where 3 damaged",
+        .example = "INDEX.CREATE where\nINDEX.IMPORT where 3 damaged",
     },
     {
         .name = "INDEX.INFO",
@@ -222,6 +222,10 @@ const module_command index_commands[] = {
         .since = SINCE,
         .example = "INDEX.CREATE where SEED 7\nINDEX.ADD where 3 a b\nINDEX.INFO where",
     },
-    COMMAND_RESTORE("INDEX.LOAD", index_command_load),
+    COMMAND_INTERNAL(INDEX_EFFECT_DROP, index_command_drop_unfolded, "", 3, del_keys,
+                     "drops a unit without folding tables", "O(1)"),
+    COMMAND_INTERNAL(INDEX_EFFECT_IMPORT, index_command_import_unfolded, "", 4, change_keys,
+                     "imports a unit without folding tables", "O(n), n items of the unit"),
+    COMMAND_RESTORE("BLOOMERY.INDEX.LOAD", index_command_load),
 };
 const size_t index_command_count = sizeof index_commands / sizeof index_commands[0];

@@ -28,8 +28,8 @@ typedef struct location {
     size_t totals[BATCH_SMALL];
     uint32_t units[BATCH_SMALL * FEW];
     size_t n;
-    uint8_t which[BATCH_SMALL]; /* of each item: its index in `hashes` … */
-    uint8_t uses[BATCH_SMALL]; /* … and the number of items that still need that result */
+    uint8_t which[BATCH_SMALL]; /* index in `hashes` of each item */
+    uint8_t uses[BATCH_SMALL]; /* number of items that still need the result of each hash */
 } location;
 
 static void location_find(location *self, const item_batch *items)
@@ -163,7 +163,7 @@ static size_t index_count_absent(const addition *self)
     return absent;
 }
 
-/* How many more items an index of fixed size accepts: installed units may have brought more than
+/* How many more items an index of fixed size accepts: imported units may have brought more than
  * their share. If it cannot have a further unit either, the client gets that error instead. */
 static uint64_t index_room(const addition *self)
 {
@@ -182,16 +182,14 @@ static uint64_t index_room(const addition *self)
 static bool index_may_add(const addition *self)
 {
     const held_index *held = index_of(self->object);
-    bry_index_options options = BRY_INDEX_OPTIONS;
-    bry_index_options_like(held->index, &options);
-    uint64_t room = options.unit_capacity;
+    uint64_t room = bry_index_unit_capacity(held->index);
     size_t n = self->batch->n;
-    bry_index_unit unit = {0};
+    bry_index_unit_info unit = {0};
     if (self->unit != INDEX_NO_UNIT) {
-        bry_index_get_unit(held->index, self->unit, &unit);
+        bry_index_get_unit_info(held->index, self->unit, &unit);
         if (unit.sealed) {
             index_family.totals.refused++;
-            reply_error(self->context, "RANGE",
+            reply_error(self->context, "SEALED",
                         "unit %" PRIu64 " is sealed: it takes no more items", self->number);
             return false;
         }
@@ -248,7 +246,7 @@ static void index_undo_add(addition *self, size_t done)
             bry_index_del(held->index, self->batch->hashes[i], self->unit, NULL);
     if (self->opened) { /* its number too: on replicas the next unit gets it */
         index_numbers_del(&held->numbers, self->number);
-        bry_index_unopen(held->index, self->unit);
+        bry_index_undo_open(held->index, self->unit);
     }
 }
 

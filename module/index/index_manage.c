@@ -66,7 +66,7 @@ static bool index_read_create(server_context *context, server_string **argv, int
         option_seed(&index->seed),
     };
     size_t count = sizeof options / sizeof options[0];
-    if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
+    if (!options_read(context, argv, argc, 2, options, count))
         return false;
     index->units = (uint32_t)request->units;
     index->dba.group = (uint32_t)request->group;
@@ -129,72 +129,69 @@ int index_command_create(server_context *context, server_string **argv, int argc
 
 /* ---- INDEX.INFO ---------------------------------------------------------------------------- */
 
-#define INFO_PAIRS 18
-
-static int index_reply_info(server_context *context, const held_object *object)
+static void index_reply_info(pair_reply *pairs, const held_object *object)
 {
     const held_index *held = index_of(object);
     bry_index_options options = index_options_of(held);
     bry_index_stats stats = {0};
-    char seed[24];
     bry_index_get_stats(held->index, &stats);
-    snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
-    api.ReplyWithMap(context, INFO_PAIRS);
-    reply_pair_text(context, "engine", bry_engine_name(stats.engine));
-    reply_pair_count(context, "units", held->numbers.used);
-    reply_pair_count(context, "planned_units", options.units);
-    reply_pair_count(context, "grows", !options.fixed);
-    reply_pair_count(context, "capacity", options.unit_capacity);
-    reply_pair_count(context, "items", object->items);
-    reply_pair_count(context, "deletes", !held->dba);
-    reply_pair_text(context, "supplier", held->dba ? "none" : "not needed");
-    reply_pair_text(context, "seed", seed);
-    reply_pair_number(context, "promised_error", stats.promised_error);
-    reply_pair_number(context, "estimated_error", stats.estimated_error);
-    reply_pair_number(context, "full_error", stats.full_error);
-    reply_pair_number(context, "fill", stats.fill);
-    reply_pair_count(context, "group", options.dba.group);
-    reply_pair_count(context, "groups", stats.groups);
-    reply_pair_count(context, "widest_group", stats.group);
-    reply_pair_count(context, "dropped_items", stats.dropped);
-    reply_pair_count(context, "bytes", object->account.bytes);
-    return SERVER_OK;
+    reply_pair_text(pairs, "engine", bry_engine_name(stats.engine));
+    reply_pair_count(pairs, "units", held->numbers.used);
+    reply_pair_count(pairs, "planned_units", options.units);
+    reply_pair_count(pairs, "grows", !options.fixed);
+    reply_pair_count(pairs, "capacity", options.unit_capacity);
+    reply_pair_count(pairs, "items", object->items);
+    reply_pair_count(pairs, "deletes", !held->dba);
+    reply_pair_text(pairs, "supplier", held->dba ? "none" : "not needed");
+    reply_pair_seed(pairs, stats.seed);
+    reply_pair_parameter(pairs, "promised_error", stats.promised_error);
+    reply_pair_number(pairs, "estimated_error", stats.estimated_error);
+    reply_pair_number(pairs, "full_error", stats.full_error);
+    reply_pair_number(pairs, "fill", stats.fill);
+    reply_pair_count(pairs, "group", options.dba.group);
+    reply_pair_count(pairs, "groups", stats.dba.groups);
+    reply_pair_count(pairs, "widest_group", stats.dba.group);
+    reply_pair_count(pairs, "dropped_items", stats.compact.dropped);
+    reply_pair_count(pairs, "bytes", object->account.bytes);
 }
 
-#define UNIT_PAIRS 5
-
-static int index_reply_unit(server_context *context, const held_index *held, uint64_t number)
+static void index_reply_unit(pair_reply *pairs, const held_index *held, uint64_t number,
+                             uint32_t unit)
 {
+    bry_index_unit_info info = {0};
+    bry_index_get_unit_info(held->index, unit, &info);
+    reply_pair_count(pairs, "unit", number);
+    reply_pair_count(pairs, "items", info.elements);
+    reply_pair_count(pairs, "capacity", info.capacity);
+    reply_pair_count(pairs, "sealed", info.sealed);
+    reply_pair_number(pairs, "estimated_error", info.error);
+}
+
+static int index_info_unit(server_context *context, const held_object *object, uint64_t number)
+{
+    const held_index *held = index_of(object);
     uint32_t unit = index_numbers_find(&held->numbers, number);
-    bry_index_unit info = {0};
     if (unit == INDEX_NO_UNIT)
-        return reply_error(context, "RANGE", "there is no unit %" PRIu64, number);
-    bry_index_get_unit(held->index, unit, &info);
-    api.ReplyWithMap(context, UNIT_PAIRS);
-    reply_pair_count(context, "unit", number);
-    reply_pair_count(context, "items", info.elements);
-    reply_pair_count(context, "capacity", info.capacity);
-    reply_pair_count(context, "sealed", info.sealed);
-    reply_pair_number(context, "estimated_error", info.error);
+        return index_reply_no_unit(context, number);
+    pair_reply pairs = reply_pairs_begin(context);
+    index_reply_unit(&pairs, held, number, unit);
+    reply_pairs_end(&pairs);
     return SERVER_OK;
 }
 
 int index_command_info(server_context *context, server_string **argv, int argc)
 {
     opened_key opened;
-    uint64_t number = 0;
-    if (argc != 2 && argc != 3)
-        return api.WrongArity(context);
-    if (argc == 3 && !index_read_unit(context, argv[2], &number))
+    uint64_t number;
+    if (argc != 3)
+        return object_describe(context, argv, argc, &index_family, index_reply_info);
+    if (!index_read_unit(context, argv[2], &number) ||
+        !object_open(context, &index_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
-    if (!object_open(context, &index_family, argv[1], SERVER_READ, &opened))
-        return SERVER_OK;
-    if (!opened.object)
-        family_reply_missing(context, &index_family);
-    else if (argc == 3)
-        index_reply_unit(context, index_of(opened.object), number);
+    if (opened.object)
+        index_info_unit(context, opened.object, number);
     else
-        index_reply_info(context, opened.object);
+        family_reply_missing(context, &index_family);
     object_close(&opened);
     return SERVER_OK;
 }

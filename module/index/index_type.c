@@ -75,9 +75,7 @@ static held_index *index_wrap(bry_index *index, const bry_allocator *allocator)
         bry_index_destroy(index);
         return NULL;
     }
-    bry_index_options options = BRY_INDEX_OPTIONS;
-    bry_index_options_like(index, &options);
-    *held = (held_index){.index = index, .dba = options.engine == BRY_ENGINE_DBA};
+    *held = (held_index){.index = index, .dba = bry_index_engine(index) == BRY_ENGINE_DBA};
     held->untidy = held->dba;
     index_numbers_init(&held->numbers, bry_index_seed(index), allocator);
     return held;
@@ -162,8 +160,13 @@ int index_refused(server_context *context, const held_object *object, size_t n, 
     api.ReplicateVerbatim(context);
     index_family.totals.refused++;
     return object_reply_full(context, object->items + n, shape.grows_to,
-                             "units installed beyond UNITS have used up the ERROR of the index: "
+                             "units imported beyond UNITS have used up the ERROR of the index: "
                              "create one for more UNITS");
+}
+
+int index_reply_no_unit(server_context *context, uint64_t number)
+{
+    return reply_error(context, "NOUNIT", "there is no unit %" PRIu64, number);
 }
 
 bool index_read_unit(server_context *context, const server_string *argument, uint64_t *number)
@@ -220,8 +223,8 @@ static void index_free_list(const held_index *held, uint32_t *units, size_t coun
 bool index_drop(held_object *object, uint64_t number, uint32_t unit, bool sweep)
 {
     held_index *held = index_of(object);
-    bry_index_unit was = {0};
-    bry_index_get_unit(held->index, unit, &was);
+    bry_index_unit_info was = {0};
+    bry_index_get_unit_info(held->index, unit, &was);
     index_numbers_del(&held->numbers, number);
     bry_index_drop(held->index, unit);
     held->untidy = held->dba;
@@ -260,8 +263,8 @@ static bry_status index_enter_numbers(held_index *held, const uint32_t *units, s
                                       const char **problem)
 {
     for (size_t i = 0; i < count; i++) {
-        bry_index_unit unit = {0};
-        bry_index_get_unit(held->index, units[i], &unit);
+        bry_index_unit_info unit = {0};
+        bry_index_get_unit_info(held->index, units[i], &unit);
         if (unit.tag > INDEX_MOST_NUMBER ||
             index_numbers_find(&held->numbers, unit.tag) != INDEX_NO_UNIT) {
             *problem = "the number of a unit is out of range or a duplicate";
@@ -348,7 +351,7 @@ command_family index_family = {
     .name = "index",
     .type_name = "bloom-idx",
     .encoding = 1,
-    .restore_command = "INDEX.LOAD",
+    .restore_command = "BLOOMERY.INDEX.LOAD",
     .created_by = "INDEX.CREATE",
     .commands = index_commands,
     .command_count = &index_command_count,

@@ -8,7 +8,7 @@
  * No supplier. To keep its error beyond the planned units, and to delete single items, engine dba
  * rebuilds units from their items, which a program that uses the library supplies. A server has no
  * such supplier. So an index of this engine has at most UNITS units, which keeps the promise, and
- * INDEX.DEL is refused; INDEX.INFO shows both. To update a unit, drop it and add or install it
+ * INDEX.DEL is refused; INDEX.INFO shows both. To update a unit, drop it and add or import it
  * again. Engine compact, the default, needs no supplier.
  *
  * Same bytes everywhere. Commands depend on the key only and are replicated verbatim; the creation
@@ -62,8 +62,12 @@ void index_replicate_creation(server_context *context, server_string *name,
 /* True if the index can have a further unit, which would get this number. False after an error
  * reply. */
 bool index_takes_unit(server_context *context, held_index *held, uint64_t number);
+
 /* As object_refused(), for n items that were to be added. */
 int index_refused(server_context *context, const held_object *object, size_t n, bry_status status);
+
+/* Replies that there is no unit with this number. */
+int index_reply_no_unit(server_context *context, uint64_t number);
 
 /* Reads the number of a unit from an argument. False after an error reply. */
 bool index_read_unit(server_context *context, const server_string *argument, uint64_t *number);
@@ -74,7 +78,7 @@ bool index_drop(held_object *object, uint64_t number, uint32_t unit, bool sweep)
 /* After units were opened or n items added: does some of the work that engine dba deferred. */
 void index_tidy(held_index *held, size_t n);
 
-/* After a whole unit of n items was dropped or installed: does some of the work that engine compact
+/* After a whole unit of n items was dropped or imported: does some of the work that engine compact
  * deferred. False: out of memory, so that tables were not folded; replicas must not fold either. */
 bool index_sweep(held_index *held, uint64_t n);
 
@@ -84,8 +88,16 @@ void index_changed(held_object *object);
 /* Counts n items that were queried or changed. */
 void index_count(held_object *object, size_t n);
 
+/*
+ * Internal commands: INDEX.DROP and INDEX.IMPORT on a node that had no memory to fold tables
+ * (index_unit_commands.c).
+ */
+#define INDEX_EFFECT_DROP "BLOOMERY.INDEX.DROP"
+#define INDEX_EFFECT_IMPORT "BLOOMERY.INDEX.IMPORT"
+
 server_command_function index_command_create, index_command_add, index_command_locate,
     index_command_exists, index_command_del, index_command_seal, index_command_drop,
-    index_command_export, index_command_install, index_command_info, index_command_load;
+    index_command_export, index_command_import, index_command_info, index_command_load,
+    index_command_drop_unfolded, index_command_import_unfolded;
 
 #endif

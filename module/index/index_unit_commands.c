@@ -1,4 +1,4 @@
-/* INDEX.SEAL, DROP, EXPORT, INSTALL: whole units. */
+/* INDEX.SEAL, DROP, EXPORT, IMPORT: whole units. */
 #include "module/core/arguments.h"
 #include "module/core/replies.h"
 #include "module/core/settings.h"
@@ -6,21 +6,16 @@
 
 #include <inttypes.h>
 
-static int index_reply_no_unit(server_context *context, uint64_t number)
-{
-    return reply_error(context, "RANGE", "there is no unit %" PRIu64, number);
-}
-
 /* ---- INDEX.SEAL ----------------------------------------------------------------------------- */
 
 static int index_seal_unit(server_context *context, server_string **argv, const held_index *held,
                            uint64_t number)
 {
     uint32_t unit = index_numbers_find(&held->numbers, number);
-    bry_index_unit was = {0};
+    bry_index_unit_info was = {0};
     if (unit == INDEX_NO_UNIT)
         return index_reply_no_unit(context, number);
-    bry_index_get_unit(held->index, unit, &was);
+    bry_index_get_unit_info(held->index, unit, &was);
     if (!was.sealed) {
         bry_index_seal(held->index, unit);
         object_changed(context, argv[1], "index.seal", true);
@@ -45,56 +40,53 @@ int index_command_seal(server_context *context, server_string **argv, int argc)
     return SERVER_OK;
 }
 
-/* ---- folding -------------------------------------------------------------------------------- */
+/* ---- INDEX.DROP ----------------------------------------------------------------------------- */
 
 /*
- * Dropping and installing units also fold tables that are no longer needed. That changes the saved
- * bytes, so replicas and the log must do the same: if this node has no memory for it, the command
- * is replicated with NOFOLD. The word is not for clients, so the table of commands omits it.
+ * Dropping and importing units also fold tables that are no longer needed. That changes the saved
+ * bytes, so replicas and the log must do the same: if this node has no memory for it (`swept` is
+ * false), it replicates a command that does not fold.
  */
-static void index_replicate(server_context *context, const char *command, server_string **argv,
+static void index_replicate(server_context *context, const char *without_fold, server_string **argv,
                             int argc, bool swept)
 {
     if (swept)
         api.ReplicateVerbatim(context);
     else
-        api.Replicate(context, command, "vc", argv + 1, (size_t)argc - 1, "NOFOLD");
+        api.Replicate(context, without_fold, "v", argv + 1, (size_t)argc - 1);
 }
 
-/* Reads NOFOLD, which may be the last argument. False after an error reply. */
-static bool index_read_nofold(server_context *context, server_string **argv, int argc, int at,
-                              bool *sweep)
-{
-    *sweep = argc <= at;
-    if (*sweep || is_word(argv[at], "NOFOLD"))
-        return true;
-    reply_error(context, "ERR", "syntax error");
-    return false;
-}
-
-/* ---- INDEX.DROP ----------------------------------------------------------------------------- */
-
-int index_command_drop(server_context *context, server_string **argv, int argc)
+static int index_drop_number(server_context *context, server_string **argv, int argc, bool sweep)
 {
     opened_key opened;
     uint64_t number;
     uint32_t unit = INDEX_NO_UNIT;
-    bool sweep;
-    if (argc != 3 && argc != 4)
+    if (argc != 3)
         return api.WrongArity(context);
     if (!index_read_unit(context, argv[2], &number) ||
-        !index_read_nofold(context, argv, argc, 3, &sweep) ||
         !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     if (opened.object)
         unit = index_numbers_find(&index_of(opened.object)->numbers, number);
     if (unit != INDEX_NO_UNIT) {
         bool swept = index_drop(opened.object, number, unit, sweep);
-        index_replicate(context, "INDEX.DROP", argv, argc, swept);
+        index_replicate(context, INDEX_EFFECT_DROP, argv, argc, swept);
         object_changed(context, argv[1], "index.drop", false);
     }
     object_close(&opened);
     return api.ReplyWithLongLong(context, unit != INDEX_NO_UNIT);
+}
+
+int index_command_drop(server_context *context, server_string **argv, int argc)
+{
+    return index_drop_number(context, argv, argc, true);
+}
+
+int index_command_drop_unfolded(server_context *context, server_string **argv, int argc)
+{
+    if (!is_replayed(context))
+        return reply_internal(context);
+    return index_drop_number(context, argv, argc, false);
 }
 
 /* ---- INDEX.EXPORT --------------------------------------------------------------------------- */
@@ -132,21 +124,22 @@ int index_command_export(server_context *context, server_string **argv, int argc
     return SERVER_OK;
 }
 
-/* ---- INDEX.INSTALL -------------------------------------------------------------------------- */
+/* ---- INDEX.IMPORT --------------------------------------------------------------------------- */
 
-/* One INDEX.INSTALL. */
-typedef struct installation {
+/* One INDEX.IMPORT. */
+typedef struct unit_import {
     server_context *context;
     held_object *object;
     uint64_t number;
     const char *bytes;
     size_t len;
-    bool sweep, swept; /* whether to call index_sweep(), and its result */
+    bool sweep; /* whether to call index_sweep() */
+    bool swept; /* its result */
     bry_load load;
-} installation;
+} unit_import;
 
-/* Installs the frame in an index, as a further unit. */
-static bry_status install_read_frame(installation *self, bry_index *index, uint32_t *unit)
+/* Adds the frame to an index, as a further unit. */
+static bry_status import_read_frame(unit_import *self, bry_index *index, uint32_t *unit)
 {
     bry_view view = {self->bytes, self->len, 0};
     bry_source source = bry_view_source(&view);
@@ -167,11 +160,11 @@ static bry_status install_read_frame(installation *self, bry_index *index, uint3
 }
 
 /*
- * Checks the frame by installing it in an empty index with the same options: the library validates
+ * Checks the frame by importing it into an empty index with the same options: the library validates
  * while it reads, and items that were read before an error would have to be removed from the real
  * index. Frames that a primary has accepted were checked there.
  */
-static bry_status install_try_frame(installation *self)
+static bry_status import_try_frame(unit_import *self)
 {
     bry_index_options options = index_options_of(index_of(self->object));
     held_object *trial;
@@ -181,12 +174,12 @@ static bry_status install_try_frame(installation *self)
     bry_status status = index_create(&options, &trial);
     if (status != BRY_OK)
         return status;
-    status = install_read_frame(self, index_of(trial)->index, &unit);
+    status = import_read_frame(self, index_of(trial)->index, &unit);
     object_free(trial);
     return status;
 }
 
-static int install_refused(const installation *self, bry_status status)
+static int import_refused(const unit_import *self, bry_status status)
 {
     server_context *context = self->context;
     index_family.totals.refused++;
@@ -201,21 +194,21 @@ static int install_refused(const installation *self, bry_status status)
     return reply_status(context, status);
 }
 
-static bry_status install_put_unit(installation *self)
+static bry_status import_put_unit(unit_import *self)
 {
     held_index *held = index_of(self->object);
     uint32_t unit = INDEX_NO_UNIT;
-    bry_index_unit info = {0};
+    bry_index_unit_info info = {0};
     object_limit_begin(self->context, self->object);
     bry_status status = index_numbers_reserve(&held->numbers);
     if (status == BRY_OK)
-        status = install_read_frame(self, held->index, &unit);
+        status = import_read_frame(self, held->index, &unit);
     status = object_limit_end(self->object, status);
     if (status != BRY_OK)
         return status;
     bry_index_set_tag(held->index, unit, self->number);
     index_numbers_put(&held->numbers, self->number, unit);
-    bry_index_get_unit(held->index, unit, &info);
+    bry_index_get_unit_info(held->index, unit, &info);
     held->untidy = held->dba;
     index_tidy(held, 0);
     self->swept = !self->sweep || index_sweep(held, info.elements);
@@ -224,7 +217,7 @@ static bry_status install_put_unit(installation *self)
     return BRY_OK;
 }
 
-static int index_install_unit(installation *self, server_string **argv, int argc)
+static int index_import_unit(unit_import *self, server_string **argv, int argc)
 {
     server_context *context = self->context;
     held_index *held = index_of(self->object);
@@ -235,41 +228,57 @@ static int index_install_unit(installation *self, server_string **argv, int argc
         return SERVER_OK;
     if (!object_may_grow(context, self->object, self->len))
         return object_too_large(context, &index_family);
-    bry_status status = install_try_frame(self);
+    bry_status status = import_try_frame(self);
     if (status != BRY_OK)
-        return install_refused(self, status);
+        return import_refused(self, status);
     uint64_t before = self->object->items;
-    status = install_put_unit(self);
+    status = import_put_unit(self);
     if (status == BRY_E_FULL || status == BRY_E_LIMIT) /* the frame itself was within the limit */
         return index_refused(context, self->object, 0, status);
     if (status != BRY_OK)
-        return install_refused(self, status);
-    index_replicate(context, "INDEX.INSTALL", argv, argc, self->swept);
-    object_changed(context, argv[1], "index.install", false);
+        return import_refused(self, status);
+    index_replicate(context, INDEX_EFFECT_IMPORT, argv, argc, self->swept);
+    object_changed(context, argv[1], "index.import", false);
     return api.ReplyWithLongLong(context, (long long)(self->object->items - before));
 }
 
-static int index_run_install(server_context *context, server_string **argv, int argc)
+static int index_import(server_context *context, server_string **argv, int argc, bool sweep)
 {
     opened_key opened;
-    installation change = {.context = context};
-    if (argc != 4 && argc != 5)
+    unit_import change = {.context = context, .sweep = sweep};
+    if (argc != 4)
         return reply_wrong_arity(context);
     if (!index_read_unit(context, argv[2], &change.number) ||
-        !index_read_nofold(context, argv, argc, 4, &change.sweep) ||
         !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     change.object = opened.object;
     change.bytes = api.StringPtrLen(argv[3], &change.len);
     if (opened.object)
-        index_install_unit(&change, argv, argc);
+        index_import_unit(&change, argv, argc);
     else
         family_reply_missing(context, &index_family);
     object_close(&opened);
     return SERVER_OK;
 }
 
-int index_command_install(server_context *context, server_string **argv, int argc)
+static int index_import_and_fold(server_context *context, server_string **argv, int argc)
 {
-    return object_run_payload(context, argv, argc, &index_family, index_run_install);
+    return index_import(context, argv, argc, true);
+}
+
+static int index_import_only(server_context *context, server_string **argv, int argc)
+{
+    return index_import(context, argv, argc, false);
+}
+
+int index_command_import(server_context *context, server_string **argv, int argc)
+{
+    return object_run_payload(context, argv, argc, &index_family, index_import_and_fold);
+}
+
+int index_command_import_unfolded(server_context *context, server_string **argv, int argc)
+{
+    if (!is_replayed(context))
+        return reply_internal(context);
+    return object_run_payload(context, argv, argc, &index_family, index_import_only);
 }

@@ -64,6 +64,9 @@ static server_command_arg insert_args[] = {
     MAP_VALUES_OPTION,
     SEED,
     MAP_NOGROW_OPTION,
+    WORD("xx", "XX", SERVER_ARG_OPTIONAL,
+         "Sets only fields that exist, and never creates the map: without a map, all answers are "
+         "0."),
     WORD("nocreate", "NOCREATE", SERVER_ARG_OPTIONAL,
          "If the map does not exist, returns an error and does not create it."),
     WORD("fields", "FIELDS", 0, "The fields follow."),
@@ -73,8 +76,16 @@ static server_command_arg insert_args[] = {
 static server_command_arg pairs_args[] = {
     MAP, ARG_OF("data", SERVER_ARG_BLOCK, NULL, SERVER_ARG_MULTIPLE, pair, NULL), {0}};
 static server_command_arg fields_args[] = {MAP, FIELDS, {0}};
+static server_command_arg remove_args[] = {
+    MAP,
+    WORD("dropempty", "DROPEMPTY", SERVER_ARG_OPTIONAL,
+         "Deletes the key if the map is then empty. Default: the empty map stays."),
+    WORD("fields", "FIELDS", 0, "The fields follow."),
+    FIELDS,
+    {0},
+};
 static server_command_arg key_args[] = {MAP, {0}};
-static server_command_arg join_args[] = {
+static server_command_arg merge_args[] = {
     KEY_CALLED("destination", 0, NULL, 0, "Key of the map that receives the fields."),
     SOURCES,
     {0}};
@@ -84,7 +95,7 @@ static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
 static server_key_spec del_keys[] = {KEY_AT(1, DELETES), {0}};
 static server_key_spec read_keys[] = {KEY_AT(1, READS), {0}};
 static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
-static server_key_spec join_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
+static server_key_spec merge_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
 
 const module_command map_commands[] = {
     {
@@ -110,7 +121,7 @@ const module_command map_commands[] = {
         .args = pairs_args,
         .summary = "Sets the values of fields. Returns 1 for each new field, 0 for the "
                    "others. Creates the map with the configured defaults if it does not "
-                   "exist.",
+                   "exist. MAP.INSERT is the same with options.",
         .complexity = "O(n), n fields",
         .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1 10.0.0.2 rack2",
@@ -123,14 +134,18 @@ const module_command map_commands[] = {
         .arity = -5,
         .key_specs = change_keys,
         .args = insert_args,
-        .summary = "Sets the values of fields, and creates the map with these options if it does "
-                   "not exist. Returns 1 for each new field, 0 for the others. If the map exists "
-                   "and an option that is given differs from the map's, returns MISMATCH and "
-                   "changes nothing. (Not compared are ENGINE auto, and CAPACITY with engine kbf, "
-                   "where MAP.COMPRESS changes it.)",
+        .summary =
+            "MAP.SET with options: sets the values of fields, and creates the map with these "
+            "options if it does not exist. Returns 1 for each new field, 0 for the others; "
+            "with XX 1 for each field that was set. If the map exists and an option that is given "
+            "differs from the map's, returns MISMATCH and "
+            "changes nothing. (Not compared are ENGINE auto, and CAPACITY with engine kbf, "
+            "where MAP.COMPRESS changes it.)",
         .complexity = "O(n), n fields",
         .since = SINCE,
-        .example = "MAP.INSERT routes CAPACITY 1e6 ERROR 0.1% FIELDS 10.0.0.1 rack1 10.0.0.2 rack2",
+        .example =
+            "MAP.INSERT routes CAPACITY 1e6 ERROR 0.1% FIELDS 10.0.0.1 rack1 10.0.0.2 rack2\n"
+            "MAP.INSERT routes XX FIELDS 10.0.0.1 rack7 10.9.9.9 rack7",
     },
     {
         .name = "MAP.GET",
@@ -146,20 +161,6 @@ const module_command map_commands[] = {
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.GET routes 10.0.0.1 10.9.9.9",
     },
     {
-        .name = "MAP.UPDATE",
-        .run = map_command_update,
-        .flags = "write deny-oom fast",
-        .categories = "write fast bloomery",
-        .arity = -4,
-        .key_specs = change_keys,
-        .args = pairs_args,
-        .summary = "Sets the values of fields that exist. Returns 1 for each of them, 0 "
-                   "for the others.",
-        .complexity = "O(n), n fields",
-        .since = SINCE,
-        .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.UPDATE routes 10.0.0.1 rack7 10.9.9.9 rack7",
-    },
-    {
         .name = "MAP.DEL",
         .run = map_command_del,
         .flags = "write fast",
@@ -167,7 +168,8 @@ const module_command map_commands[] = {
         .arity = -3,
         .key_specs = del_keys,
         .args = fields_args,
-        .summary = "Deletes fields. Returns 1 for each field that existed.",
+        .summary = "Deletes fields. Returns 1 for each field that existed. MAP.REMOVE is the same "
+                   "with options.",
         .complexity = "O(n), n fields",
         .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.DEL routes 10.0.0.1 10.9.9.9",
@@ -177,14 +179,14 @@ const module_command map_commands[] = {
         .run = map_command_remove,
         .flags = "write fast",
         .categories = "write fast bloomery",
-        .arity = -3,
+        .arity = -4,
         .key_specs = del_keys,
-        .args = fields_args,
-        .summary = "Deletes fields, and the key too if the map is then empty. Returns 1 for each "
-                   "field that existed.",
+        .args = remove_args,
+        .summary = "MAP.DEL with options: deletes fields. Returns 1 for each field that existed.",
         .complexity = "O(n), n fields",
         .since = SINCE,
-        .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.REMOVE routes 10.0.0.1 10.9.9.9",
+        .example = "MAP.SET routes 10.0.0.1 rack1\n"
+                   "MAP.REMOVE routes DROPEMPTY FIELDS 10.0.0.1 10.9.9.9",
     },
     {
         .name = "MAP.EXISTS",
@@ -200,13 +202,13 @@ const module_command map_commands[] = {
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.EXISTS routes 10.0.0.1 10.9.9.9",
     },
     {
-        .name = "MAP.JOIN",
-        .run = map_command_join,
+        .name = "MAP.MERGE",
+        .run = map_command_merge,
         .flags = "write deny-oom",
         .categories = "write bloomery",
         .arity = -3,
-        .key_specs = join_keys,
-        .args = join_args,
+        .key_specs = merge_keys,
+        .args = merge_args,
         .summary = "Adds all fields of other maps, which must have been created LIKE "
                    "this one. Returns the number of fields in the destination. A source "
                    "that does not exist counts as empty. If the destination does not "
@@ -214,7 +216,7 @@ const module_command map_commands[] = {
         .complexity = "O(n), n fields of all maps",
         .since = SINCE,
         .example = "MAP.SET north a 1\nMAP.CREATE south LIKE north\nMAP.SET south b 2\n"
-                   "MAP.JOIN north south",
+                   "MAP.MERGE north south",
     },
     {
         .name = "MAP.COMPRESS",
@@ -245,6 +247,6 @@ const module_command map_commands[] = {
         .since = SINCE,
         .example = "MAP.CREATE routes CAPACITY 1e6 SEED 7\nMAP.INFO routes",
     },
-    COMMAND_RESTORE("MAP.LOAD", map_command_load),
+    COMMAND_RESTORE("BLOOMERY.MAP.LOAD", map_command_load),
 };
 const size_t map_command_count = sizeof map_commands / sizeof map_commands[0];

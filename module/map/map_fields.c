@@ -1,5 +1,5 @@
-/* MAP.SET, INSERT, GET, UPDATE, DEL, REMOVE, EXISTS: the fields of one map. n fields give n answers, in order. Each
- * command is one batch of the library, so a change is made for all fields or for none. */
+/* MAP.SET, INSERT, GET, DEL, REMOVE, EXISTS: the fields of one map. n fields give n answers, in
+ * order. Each command is one batch of the library: a change is made for all fields or for none. */
 #include "module/core/replies.h"
 #include "module/core/settings.h"
 #include "module/map/map_request.h"
@@ -29,6 +29,7 @@ typedef struct map_change {
     size_t first; /* position of the first field */
     size_t words; /* number of arguments from there on */
     const char *effect; /* replicated instead: EFFECT KEY and these arguments; NULL: the command */
+    bool existing_only; /* XX: sets only fields that exist */
 } map_change;
 
 static void map_change_replicate(const map_change *change)
@@ -89,7 +90,7 @@ static bool field_batch_read_values(const map_change *change, field_batch *self,
     server_context *context = change->context;
     server_string **pairs = change->argv + change->first;
     char text[QUOTED_SIZE];
-    uint32_t bits = map_value_bits(map);
+    uint32_t bits = bry_map_value_bits(map);
     for (size_t i = 0; i < self->n; i++) {
         const server_string *value = pairs[2 * i + 1];
         size_t len;
@@ -107,7 +108,7 @@ static bool field_batch_read_values(const map_change *change, field_batch *self,
             continue;
         }
         if (len > BRY_MAP_VALUE_MAX) {
-            reply_error(context, "RANGE", "the value of field %s has %zu bytes; the limit is %u",
+            reply_error(context, "TOOLONG", "the value of field %s has %zu bytes; the limit is %u",
                         quoted(pairs[2 * i], text), len, BRY_MAP_VALUE_MAX);
             return false;
         }
@@ -179,7 +180,7 @@ static int map_get_all(server_context *context, server_string **argv, int argc, 
     if (!object_open(context, &map_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
     const bry_map *map = opened.object ? map_of(opened.object) : NULL;
-    bool raw = map && map_value_bits(map) != 0;
+    bool raw = map && bry_map_value_bits(map) != 0;
     size_t n = (size_t)argc - 2;
     if (opened.object)
         map_count(opened.object, n);
@@ -223,8 +224,8 @@ static int map_reply_full(server_context *context, const bry_map *map, size_t mo
     if (options.fixed && stats.items + more > options.capacity)
         return reply_error(context, "FULL",
                            "the map was created with NOGROW and has %" PRIu64 " of %" PRIu64
-                           " fields",
-                           stats.items, options.capacity);
+                           " fields; %zu new ones do not fit",
+                           stats.items, options.capacity, more);
     if (stats.engine == BRY_ENGINE_KBF && values > stats.values_left)
         return reply_error(context, "FULL",
                            "the map has used %" PRIu64 " of the %" PRIu64
@@ -234,18 +235,17 @@ static int map_reply_full(server_context *context, const bry_map *map, size_t mo
     bry_map_shape shape = {0};
     bry_map_plan(&options, &shape);
     return object_reply_full(context, stats.items + more, shape.grows_to,
-                             "maps joined into this one have used up its ERROR: create maps that "
-                             "will be joined with a CAPACITY for the fields of all of them");
+                             "maps merged into this one have used up its ERROR: create maps that "
+                             "will be merged with a CAPACITY for the fields of all of them");
 }
 
 /* Refuses because of bloomery.max-key-bytes, and says what may help. */
 static int map_refuse_size(server_context *context, const held_object *object)
 {
-    bry_map_options options = BRY_MAP_OPTIONS;
-    bry_map_options_like(map_of(object), &options);
+    const bry_map *map = map_of(object);
     const char *help = "";
-    if (options.value_bits == 0 && object->items > 0)
-        help = options.engine == BRY_ENGINE_KBF
+    if (bry_map_value_bits(map) == 0 && object->items > 0)
+        help = bry_map_engine(map) == BRY_ENGINE_KBF
                    ? "; engine kbf frees values only when the map is empty"
                    : "; MAP.COMPRESS may free memory";
     map_family.totals.refused++;
@@ -267,22 +267,37 @@ static int map_refused(const map_change *change, const held_object *object, cons
         return object_refused_here(context, &map_family, status);
     map_family.totals.refused++;
     bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
-    return map_reply_full(context, map_of(object), field_batch_count(self, BRY_ABSENT), self->n);
+    size_t more = change->existing_only ? 0 : field_batch_count(self, BRY_ABSENT);
+    return map_reply_full(context, map_of(object), more, self->n);
 }
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
 /* True if the values may be set within bloomery.max-key-bytes. They add at most what they weigh. At
  * the limit, existing fields may still get other values, up to an eighth above it. */
-static bool map_may_set(server_context *context, const held_object *object, field_batch *self)
+static bool map_may_set(const map_change *change, const held_object *object, field_batch *self)
 {
+    server_context *context = change->context;
     uint64_t more = self->n * sizeof(bry_hash) + self->bytes;
     if (object_may_grow(context, object, more))
         return true;
     if (!object_may_grow(context, NULL, object->account.bytes - object->account.bytes / 9))
         return false;
+    if (change->existing_only)
+        return true;
     bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
     return field_batch_count(self, BRY_PRESENT) == self->n;
+}
+
+static bry_status map_set_batch(const map_change *change, held_object *object, field_batch *self)
+{
+    bry_map *map = map_of(object);
+    object_limit_begin(change->context, object);
+    bry_status status =
+        change->existing_only
+            ? bry_map_update_n(map, self->hashes, self->values, self->n, self->answers)
+            : bry_map_set_n(map, self->hashes, self->values, self->n, self->answers);
+    return object_limit_end(object, status);
 }
 
 /* Sets all fields. `created`: the options of a new object that is not stored in the key yet. */
@@ -292,12 +307,9 @@ static int map_set_all(const map_change *change, opened_key *opened, field_batch
     server_context *context = change->context;
     server_string *name = change->argv[1];
     field_batch_hash(self, map_of(object), change->argv + change->first, 2);
-    if (!map_may_set(context, object, self))
+    if (!map_may_set(change, object, self))
         return map_refuse_size(context, object);
-    object_limit_begin(context, object);
-    bry_status status =
-        bry_map_set_n(map_of(object), self->hashes, self->values, self->n, self->answers);
-    status = object_limit_end(object, status);
+    bry_status status = map_set_batch(change, object, self);
     if (status != BRY_OK)
         return map_refused(change, object, self, status, created != NULL);
     object_recount(object);
@@ -307,11 +319,13 @@ static int map_set_all(const map_change *change, opened_key *opened, field_batch
         map_replicate_creation(context, name, created);
         object_changed(context, name, "map.create", false);
     }
-    map_changed(change, "map.set");
-    return map_reply_answers(context, self, BRY_ABSENT);
+    if (!change->existing_only || field_batch_count(self, BRY_ABSENT) < self->n)
+        map_changed(change, "map.set");
+    return map_reply_answers(context, self, change->existing_only ? BRY_PRESENT : BRY_ABSENT);
 }
 
-/* The map to set fields of: `created` is the options of a new one. NULL after an error reply. */
+/* The map to set fields of: `created` is the options of a new one. NULL after a reply: an error or,
+ * with XX, that no field exists. */
 static held_object *map_to_set(const map_change *change, const opened_key *opened,
                                map_request *request, bry_map_options *created)
 {
@@ -322,6 +336,10 @@ static held_object *map_to_set(const map_change *change, const opened_key *opene
                    : NULL;
     if (request && request->no_create) {
         reply_no_key(change->context);
+        return NULL;
+    }
+    if (change->existing_only) {
+        reply_zeros(change->context, change->words / 2);
         return NULL;
     }
     if (request) {
@@ -364,94 +382,31 @@ int map_command_set(server_context *context, server_string **argv, int argc)
 {
     if (argc < 4 || argc % 2 != 0)
         return api.WrongArity(context);
-    map_change change = {context, argv, 2, (size_t)argc - 2, NULL};
+    map_change change = {.context = context, .argv = argv, .first = 2, .words = (size_t)argc - 2};
     return map_set(&change, NULL);
 }
 
+/* Replicated as MAP.SET, which depends on the map only; with XX, as it is. */
 int map_command_insert(server_context *context, server_string **argv, int argc)
 {
     map_request request;
-    int at;
+    int first;
     if (argc < 5)
         return api.WrongArity(context);
-    if (!map_request_read(context, argv, argc, "FIELDS", &request, &at))
+    if (!map_request_read_insert(context, argv, argc, &request, &first))
         return SERVER_OK;
-    int words = argc - at - 1;
-    if (words < 2 || words % 2 != 0)
+    if ((argc - first) % 2 != 0)
         return api.WrongArity(context);
-    map_change change = {context, argv, (size_t)at + 1, (size_t)words, "MAP.SET"};
+    map_change change = {.context = context,
+                         .argv = argv,
+                         .first = (size_t)first,
+                         .words = (size_t)(argc - first),
+                         .effect = request.existing_only ? NULL : "MAP.SET",
+                         .existing_only = request.existing_only};
     return map_set(&change, &request);
 }
 
-/* Moves the fields that exist to the front, sets them, and puts their answers back in place. */
-static bry_status map_update_present(bry_map *map, field_batch *self, uint8_t *was, size_t *present)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < self->n; i++) {
-        if (self->answers[i] != BRY_PRESENT)
-            continue;
-        self->hashes[count] = self->hashes[i];
-        self->values[count++] = self->values[i];
-    }
-    *present = count;
-    if (count == 0)
-        return BRY_OK;
-    bry_status status = bry_map_set_n(map, self->hashes, self->values, count, was);
-    for (size_t i = 0, next = 0; i < self->n && status == BRY_OK; i++)
-        if (self->answers[i] == BRY_PRESENT)
-            self->answers[i] = was[next++];
-    return status;
-}
-
-static int map_update_all(const map_change *change, held_object *object, field_batch *self)
-{
-    server_context *context = change->context;
-    bry_map *map = map_of(object);
-    if (!field_batch_read_values(change, self, map))
-        return SERVER_OK;
-    field_batch_hash(self, map, change->argv + change->first, 2);
-    bry_map_get_n(map, self->hashes, self->n, NULL, self->answers);
-    if (!object_may_grow(context, NULL, object->account.bytes - object->account.bytes / 9))
-        return map_refuse_size(context, object);
-    uint8_t small[SMALL], *was = self->n > SMALL ? api.TryAlloc(self->n) : small;
-    if (!was)
-        return reply_status(context, BRY_E_NOMEM);
-    size_t present;
-    object_limit_begin(context, object);
-    bry_status status = map_update_present(map, self, was, &present);
-    status = object_limit_end(object, status);
-    if (was != small)
-        api.Free(was);
-    if (status != BRY_OK) {
-        self->n = present; /* those in front; the others were not involved */
-        return map_refused(change, object, self, status, false);
-    }
-    map_count(object, self->n);
-    if (present > 0)
-        map_changed(change, "map.update");
-    return map_reply_answers(context, self, BRY_PRESENT);
-}
-
-int map_command_update(server_context *context, server_string **argv, int argc)
-{
-    opened_key opened;
-    field_batch batch;
-    if (argc < 4 || argc % 2 != 0)
-        return api.WrongArity(context);
-    size_t n = ((size_t)argc - 2) / 2;
-    map_change change = {context, argv, 2, (size_t)argc - 2, NULL};
-    if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
-        return SERVER_OK;
-    if (!field_batch_open(&batch, n))
-        reply_status(context, BRY_E_NOMEM);
-    else if (!opened.object)
-        reply_zeros(context, n);
-    else
-        map_update_all(&change, opened.object, &batch);
-    field_batch_close(&batch);
-    object_close(&opened);
-    return SERVER_OK;
-}
+/* ---- deleting ------------------------------------------------------------------------------ */
 
 static void map_del_all(const map_change *change, held_object *object, field_batch *self)
 {
@@ -506,14 +461,23 @@ int map_command_del(server_context *context, server_string **argv, int argc)
 {
     if (argc < 3)
         return api.WrongArity(context);
-    map_change change = {context, argv, 2, (size_t)argc - 2, NULL};
+    map_change change = {.context = context, .argv = argv, .first = 2, .words = (size_t)argc - 2};
     return map_del(&change, false);
 }
 
 int map_command_remove(server_context *context, server_string **argv, int argc)
 {
-    if (argc < 3)
+    uint32_t drop_empty = 0;
+    command_option options[] = {option_flag("DROPEMPTY", &drop_empty)};
+    int first;
+    if (argc < 4)
         return api.WrongArity(context);
-    map_change change = {context, argv, 2, (size_t)argc - 2, "MAP.DEL"};
-    return map_del(&change, true);
+    if (!options_read_until(context, argv, argc, 2, options, 1, "FIELDS", &first))
+        return SERVER_OK;
+    map_change change = {.context = context,
+                         .argv = argv,
+                         .first = (size_t)first,
+                         .words = (size_t)(argc - first),
+                         .effect = "MAP.DEL"};
+    return map_del(&change, drop_empty);
 }

@@ -1,4 +1,4 @@
-/* MAP.CREATE, JOIN, COMPRESS, INFO: whole maps. */
+/* MAP.CREATE, MERGE, COMPRESS, INFO: whole maps. */
 #include "module/core/replies.h"
 #include "module/map/map_request.h"
 
@@ -58,7 +58,7 @@ int map_command_create(server_context *context, server_string **argv, int argc)
         return SERVER_OK;
     if (argc < 2)
         return api.WrongArity(context);
-    if (!map_request_read(context, argv, argc, NULL, &request, NULL) ||
+    if (!map_request_read_create(context, argv, argc, &request) ||
         !object_open_free(context, &map_family, argv[1], &target))
         return SERVER_OK;
     if (request.like)
@@ -69,23 +69,23 @@ int map_command_create(server_context *context, server_string **argv, int argc)
     return SERVER_OK;
 }
 
-/* ---- MAP.JOIN ------------------------------------------------------------------------------ */
+/* ---- MAP.MERGE ----------------------------------------------------------------------------- */
 
 static bry_status map_merge_one(void *into, const void *from)
 {
     return bry_map_merge(into, from);
 }
 
-int map_command_join(server_context *context, server_string **argv, int argc)
+int map_command_merge(server_context *context, server_string **argv, int argc)
 {
-    static const object_merging how = {
+    static const merge_method how = {
         .family = &map_family,
         .merge = map_merge_one,
-        .event = "map.join",
+        .event = "map.merge",
         .creates = true,
         .full =
             "the maps together would exceed ERROR (NOGROW: CAPACITY; engine kbf: VALUES), "
-            "because a merge cannot lengthen fingerprints: create maps that will be joined with "
+            "because a merge cannot lengthen fingerprints: create maps that will be merged with "
             "a CAPACITY for the fields of all of them",
     };
     return object_merge(context, argv, argc, &how);
@@ -122,50 +122,43 @@ int map_command_compress(server_context *context, server_string **argv, int argc
 
 /* ---- MAP.INFO ------------------------------------------------------------------------------ */
 
-static void map_reply_errors(server_context *context, const char *what,
-                             const bry_map_errors *errors)
+static void map_reply_errors(pair_reply *pairs, const char *what, const bry_map_errors *errors)
 {
     char name[48];
     const char *const kinds[] = {"false_positive", "false_negative", "incorrect"};
     const double values[] = {errors->false_positive, errors->false_negative, errors->incorrect};
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "%s_%s", what, kinds[i]);
-        reply_pair_number(context, name, values[i]);
+        reply_pair_number(pairs, name, values[i]);
     }
 }
 
-#define INFO_PAIRS 24
-
-static int map_reply_info(server_context *context, const held_object *object)
+static void map_reply_info(pair_reply *pairs, const held_object *object)
 {
     bry_map_options options = BRY_MAP_OPTIONS;
     bry_map_options_like(map_of(object), &options);
     bry_map_stats stats = {0};
-    char seed[24];
     bry_map_get_stats(map_of(object), &stats);
-    snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
-    api.ReplyWithMap(context, INFO_PAIRS);
-    reply_pair_text(context, "engine", bry_engine_name(stats.engine));
-    reply_pair_count(context, "items", stats.items);
-    reply_pair_count(context, "capacity", stats.capacity);
-    reply_pair_count(context, "grows", !options.fixed);
-    reply_pair_number(context, "error", options.error);
-    reply_pair_text(context, "seed", seed);
-    reply_pair_count(context, "value_bits", options.value_bits);
-    reply_pair_count(context, "values", stats.values);
-    reply_pair_count(context, "values_left", stats.values_left);
-    reply_pair_count(context, "tables", stats.tables);
-    reply_pair_number(context, "load", stats.load);
-    map_reply_errors(context, "promised", &stats.promised);
-    map_reply_errors(context, "estimated", &stats.estimated);
-    reply_pair_count(context, "refused_unsure", stats.refused_unsure);
-    reply_pair_count(context, "refused_full", stats.refused_full);
-    reply_pair_count(context, "ghosts", stats.ghosts);
-    reply_pair_count(context, "queries", *map_queries(object));
-    reply_pair_count(context, "bytes", object->account.bytes);
-    reply_pair_count(context, "bytes_keys", stats.bytes_main);
-    reply_pair_count(context, "bytes_values", stats.bytes_secondary + stats.bytes_dictionary);
-    return SERVER_OK;
+    reply_pair_text(pairs, "engine", bry_engine_name(stats.engine));
+    reply_pair_count(pairs, "items", stats.items);
+    reply_pair_count(pairs, "capacity", stats.capacity);
+    reply_pair_count(pairs, "grows", !options.fixed);
+    reply_pair_parameter(pairs, "promised_error", stats.promised_error);
+    reply_pair_seed(pairs, stats.seed);
+    reply_pair_count(pairs, "value_bits", options.value_bits);
+    reply_pair_count(pairs, "values", stats.values);
+    reply_pair_count(pairs, "values_left", stats.values_left);
+    reply_pair_count(pairs, "tables", stats.tables);
+    reply_pair_number(pairs, "load", stats.load);
+    map_reply_errors(pairs, "planned", &stats.planned);
+    map_reply_errors(pairs, "estimated", &stats.estimated);
+    reply_pair_count(pairs, "refused_unsure", stats.refused_unsure);
+    reply_pair_count(pairs, "refused_full", stats.refused_full);
+    reply_pair_count(pairs, "ghosts", stats.kbf.ghosts);
+    reply_pair_count(pairs, "queries", *map_queries(object));
+    reply_pair_count(pairs, "bytes", object->account.bytes);
+    reply_pair_count(pairs, "bytes_keys", stats.bytes_keys);
+    reply_pair_count(pairs, "bytes_values", stats.bytes_values);
 }
 
 int map_command_info(server_context *context, server_string **argv, int argc)

@@ -9,8 +9,9 @@
 static const char *const engine_words[] = {"auto", "compact", "kbf", NULL};
 static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_KBF};
 
-bool map_request_read(server_context *context, server_string **argv, int argc, const char *stop,
-                      map_request *request, int *end)
+/* first: where to store the position of the first field of MAP.INSERT; NULL: MAP.CREATE. */
+static bool map_request_read(server_context *context, server_string **argv, int argc,
+                             map_request *request, int *first)
 {
     bry_map_options *map = &request->options;
     int engine = -1;
@@ -24,10 +25,13 @@ bool map_request_read(server_context *context, server_string **argv, int argc, c
         [MAP_RAW] = option_count("RAW", BRY_MAP_VALUE_BITS_MAX, &raw),
         [MAP_SEED] = option_seed(&map->seed),
         [MAP_NOGROW] = option_flag("NOGROW", &map->fixed),
-        [MAP_OTHER] = stop ? option_flag("NOCREATE", &request->no_create)
-                           : option_string("LIKE", &request->like),
+        [MAP_LIKE_OR_NOCREATE] = first ? option_flag("NOCREATE", &request->no_create)
+                                       : option_string("LIKE", &request->like),
+        [MAP_XX] = option_flag("XX", &request->existing_only),
     };
-    if (!options_read(context, argv, argc, 2, options, MAP_OPTION_COUNT, stop, end))
+    if (first ? !options_read_until(context, argv, argc, 2, options, MAP_OPTION_COUNT, "FIELDS",
+                                    first)
+              : !options_read(context, argv, argc, 2, options, MAP_XX))
         return false;
     if (request->like && options_given(options, MAP_OPTION_COUNT) > 1) {
         reply_error(context, "ERR", "LIKE cannot be combined with other arguments");
@@ -43,6 +47,18 @@ bool map_request_read(server_context *context, server_string **argv, int argc, c
     for (int i = 0; i < MAP_OPTION_COUNT; i++)
         request->given[i] = options[i].given;
     return true;
+}
+
+bool map_request_read_create(server_context *context, server_string **argv, int argc,
+                             map_request *request)
+{
+    return map_request_read(context, argv, argc, request, NULL);
+}
+
+bool map_request_read_insert(server_context *context, server_string **argv, int argc,
+                             map_request *request, int *first)
+{
+    return map_request_read(context, argv, argc, request, first);
 }
 
 held_object *map_request_make(server_context *context, map_request *request)

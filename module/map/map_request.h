@@ -13,7 +13,8 @@ enum {
     MAP_RAW,
     MAP_SEED,
     MAP_NOGROW,
-    MAP_OTHER, /* LIKE or NOCREATE */
+    MAP_LIKE_OR_NOCREATE, /* LIKE of MAP.CREATE, NOCREATE of MAP.INSERT */
+    MAP_XX, /* of MAP.INSERT */
     MAP_OPTION_COUNT
 };
 
@@ -22,12 +23,17 @@ typedef struct map_request {
     bool given[MAP_OPTION_COUNT];
     server_string *like; /* of MAP.CREATE */
     uint32_t no_create; /* of MAP.INSERT */
+    uint32_t existing_only; /* XX of MAP.INSERT */
 } map_request;
 
-/* Reads the options from argv[2] on: of MAP.CREATE, up to the end; or of MAP.INSERT, up to the word
- * `stop`, whose position is stored in *end. False after an error reply. */
-bool map_request_read(server_context *context, server_string **argv, int argc, const char *stop,
-                      map_request *request, int *end);
+/* Reads the options of MAP.CREATE. False after an error reply. */
+bool map_request_read_create(server_context *context, server_string **argv, int argc,
+                             map_request *request);
+
+/* Reads the options of MAP.INSERT, and stores the position of the first field. False after an error
+ * reply. */
+bool map_request_read_insert(server_context *context, server_string **argv, int argc,
+                             map_request *request, int *first);
 
 /* Makes a new map, within bloomery.max-key-bytes. request->options then describes it completely.
  * NULL after an error reply. */

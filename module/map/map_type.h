@@ -10,14 +10,6 @@ extern command_family map_family;
 extern const module_command map_commands[];
 extern const size_t map_command_count;
 
-/* 0: values are byte strings. */
-static inline uint32_t map_value_bits(const bry_map *map)
-{
-    bry_map_options options = BRY_MAP_OPTIONS;
-    bry_map_options_like(map, &options);
-    return options.value_bits;
-}
-
 static inline bry_map *map_of(const held_object *object)
 {
     return object->thing;
@@ -41,8 +33,8 @@ bry_status map_create(bry_map_options *options, held_object **out);
 void map_replicate_creation(server_context *context, server_string *name,
                             const bry_map_options *options);
 
-server_command_function map_command_create, map_command_set, map_command_get, map_command_update,
-    map_command_insert, map_command_del, map_command_remove, map_command_exists, map_command_join,
+server_command_function map_command_create, map_command_set, map_command_insert, map_command_get,
+    map_command_del, map_command_remove, map_command_exists, map_command_merge,
     map_command_compress, map_command_info, map_command_load;
 
 #endif

@@ -67,9 +67,11 @@ const module_command once_commands[] = {
         .key_specs = once_keys,
         .args = once_args,
         .summary = "Runs a write command at most once per id within the window of the "
-                   "guard. Returns 1 and the command's reply if it was run, or only 0 "
-                   "if the id was seen before (replies are not stored). If the command "
-                   "returns an error, ONCE returns it and does not remember the id.",
+                   "guard: no read, script or transaction, and none that may block. "
+                   "Returns 1 and the command's reply if it was run, or 0 and null if "
+                   "the id was seen before (replies are not stored). If the command "
+                   "returns an error, ONCE returns it and does not remember the id; any "
+                   "other reply, null included, counts as run.",
         .complexity = "O(1) plus the command",
         .since = SINCE,
         .example = "ONCE.CREATE paid WINDOW 24h\n"

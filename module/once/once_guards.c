@@ -63,7 +63,7 @@ static bool once_read_create(server_context *context, server_string **argv, int 
         option_seed(&window->seed),
     };
     size_t count = sizeof options / sizeof options[0];
-    if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
+    if (!options_read(context, argv, argc, 2, options, count))
         return false;
     window->refuse = window->max_bytes != 0;
     if (window->window)
@@ -92,7 +92,14 @@ int once_command_create(server_context *context, server_string **argv, int argc)
 
 /* ---- ONCE.INFO ----------------------------------------------------------------------------- */
 
-#define GUARD_PAIRS 4
+static void once_reply_info(pair_reply *pairs, const held_object *object)
+{
+    const once_counts *counts = window_once_counts(object);
+    reply_pair_count(pairs, "applied", counts->applied);
+    reply_pair_count(pairs, "repeats", counts->repeated);
+    reply_pair_number(pairs, "expected_lost", counts->expected_lost);
+    window_reply_pairs(pairs, object);
+}
 
 int once_command_info(server_context *context, server_string **argv, int argc)
 {
@@ -101,18 +108,10 @@ int once_command_info(server_context *context, server_string **argv, int argc)
         return api.WrongArity(context);
     if (!object_open(context, &window_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
-    const held_object *object = opened.object;
-    if (object) {
-        bry_window_stats stats = {0};
-        bry_window_get_stats(window_of(object), &stats);
-        api.ReplyWithMap(context, WINDOW_INFO_PAIRS + GUARD_PAIRS);
-        const once_counts *counts = window_once_counts(object);
-        reply_pair_count(context, "applied", counts->applied);
-        reply_pair_count(context, "repeated", counts->repeated);
-        reply_pair_number(context, "expected_lost", counts->expected_lost);
-        reply_pair_number(context, "expected_lost_at_most",
-                          (double)stats.items * stats.promised_error);
-        window_reply_pairs(context, object);
+    if (opened.object) {
+        pair_reply pairs = reply_pairs_begin(context);
+        once_reply_info(&pairs, opened.object);
+        reply_pairs_end(&pairs);
     } else {
         once_reply_no_guard(context);
     }
@@ -125,7 +124,7 @@ int once_command_info(server_context *context, server_string **argv, int argc)
 static void once_info(server_info *info)
 {
     api.InfoAddFieldULongLong(info, "once_applied", once_total.applied);
-    api.InfoAddFieldULongLong(info, "once_repeated", once_total.repeated);
+    api.InfoAddFieldULongLong(info, "once_repeats", once_total.repeated);
     api.InfoAddFieldULongLong(info, "once_failed", once_total.failed);
     api.InfoAddFieldULongLong(info, "once_refused", once_total.refused);
 }

@@ -68,8 +68,8 @@ static bool once_open_guard(once_check *self, opened_key *opened)
 
 /* ---- what is replicated -------------------------------------------------------------------- */
 
-/* ONCE.DONE repeats the words of the command, which was replicated by its effect; so it is used only
- * if they are short. */
+/* BLOOMERY.ONCE.DONE repeats the words of the command, which was replicated by its effect; so it is
+ * used only if they are short. */
 #define DONE_WORDS 16
 #define DONE_BYTES 128u
 
@@ -89,8 +89,8 @@ static kept_name done_name = {.text = ONCE_DONE}, apply_name = {.text = ONCE_APP
 static void once_replicate_id(const once_check *self)
 {
     if (self->now > self->before)
-        api.Replicate(self->context, "WINDOW.ADD", "sscl", self->guard, self->id, "AT",
-                      (long long)self->now);
+        api.Replicate(self->context, "WINDOW.INSERT", "sclcs", self->guard, "AT",
+                      (long long)self->now, "ITEMS", self->id);
     else if (once_is_short(self))
         replicate_as(self->context, self->argv, self->argc, &done_name);
     else
@@ -194,8 +194,9 @@ static int once_reply_repeat(const once_check *self)
     window_once_counts(self->object)->repeated++;
     once_total.repeated++;
     api.NotifyKeyspaceEvent(self->context, SERVER_NOTIFY_MODULE, "once.repeated", self->guard);
-    api.ReplyWithArray(self->context, 1);
-    return api.ReplyWithLongLong(self->context, 0);
+    api.ReplyWithArray(self->context, 2);
+    api.ReplyWithLongLong(self->context, 0);
+    return api.ReplyWithNull(self->context);
 }
 
 /* Forwards the command's error. Redis 7.0 reports a denial by access control to modules in words
@@ -317,9 +318,9 @@ int once_command(server_context *context, server_string **argv, int argc)
     return SERVER_OK;
 }
 
-/* A replica logs the effect of the command and ONCE.DONE, so that the effect is logged even if the
- * guard does not exist. The command succeeded on the primary: if it fails here, the server reports
- * the error reply in its log, as for any replicated command. */
+/* A replica logs the effect of the command and BLOOMERY.ONCE.DONE, so that the effect is logged
+ * even if the guard does not exist. The command succeeded on the primary: if it fails here, the
+ * server reports the error reply in its log, as for any replicated command. */
 int once_command_apply(server_context *context, server_string **argv, int argc)
 {
     if (argc <= AT_COMMAND)

@@ -13,13 +13,13 @@
  * no memory (bry_window_del()).
  *
  * What is replicated and logged:
- *  applied:  ONCE.APPLY with the arguments of ONCE, which runs the command and adds the id, if the
- *            guard's time does not move and the server would replicate these words of the command
- *            itself (INCR and some others). Otherwise, in one transaction, the command's effect, as
- *            the server replicates it (SPOP as SREM, EX as PXAT), and the id
- *  the id:   WINDOW.ADD guard id AT time if the guard's time moves, which is at most once per
- *            millisecond; otherwise ONCE.DONE with the arguments of ONCE, which is cheaper, or, if
- *            they are long, WINDOW.ADD guard id
+ *  applied:  BLOOMERY.ONCE.APPLY with the arguments of ONCE, which runs the command and adds the
+ *            id, if the guard's time does not move and the server would replicate these words of
+ *            the command itself (INCR and some others). Otherwise, in one transaction, the
+ *            command's effect, as the server replicates it (SPOP as SREM, EX as PXAT), and the id
+ *  the id:   WINDOW.INSERT guard AT time ITEMS id if the guard's time moves, which is at most once
+ *            per millisecond; otherwise BLOOMERY.ONCE.DONE with the arguments of ONCE, which is
+ *            cheaper, or, if they are long, WINDOW.ADD guard id
  *  repeated: the id, which at most moves the guard's time; so a client that then calls WAIT also
  *            waits for its first try, because WAIT looks at the last thing that the client's own
  *            commands replicated
@@ -81,11 +81,11 @@ void once_declare_keys(server_context *context, server_string **words, int n, in
 /*
  * Internal commands with the arguments of ONCE, so that they can be replicated without building a
  * new command (replicate_as()). Both happen at the time that the guard already has.
- *  ONCE.DONE guard id word …   adds the id, like WINDOW.ADD guard id; the words are ignored
- *  ONCE.APPLY guard id word …  also runs the command
+ *  BLOOMERY.ONCE.DONE guard id word …   adds the id, like WINDOW.ADD guard id; ignores the words
+ *  BLOOMERY.ONCE.APPLY guard id word …  also runs the command
  */
-#define ONCE_DONE "ONCE.DONE"
-#define ONCE_APPLY "ONCE.APPLY"
+#define ONCE_DONE "BLOOMERY.ONCE.DONE"
+#define ONCE_APPLY "BLOOMERY.ONCE.APPLY"
 
 server_command_function once_command, once_command_apply, once_command_create, once_command_done,
     once_command_info;

@@ -14,7 +14,7 @@ static server_command_arg engines[] = {
     WORD("auto", "auto", 0, "Engine compact."),
     WORD("compact", "compact", 0,
          "Stores a fingerprint and a time per item: least memory, supports "
-         "WINDOW.FORGET."),
+         "WINDOW.DEL."),
     WORD("fbf", "fbf", 0,
          "A forgetful Bloom filter: a sequence of Bloom filters, one per "
          "period."),
@@ -26,7 +26,7 @@ static server_command_arg event_time[] = {
          "Default: the server's clock."),
     ARG("skew", SERVER_ARG_INTEGER, "SKEW", 0,
         A_WINDOW("How far an event may be ahead of all earlier events before it is "
-                 "refused with RANGE")),
+                 "refused with SKEW")),
     {0},
 };
 
@@ -48,16 +48,8 @@ static server_command_arg create_args[] = {
            "same WINDOW."),
     {0},
 };
-static server_command_arg item_at_args[] = {WINDOW, ITEM, EVENT_AT, {0}};
-static server_command_arg forget_args[] = {
-    WINDOW,
-    ITEM,
-    AT("Time of the event, for windows created with EVENTTIME",
-       "Default: the time of the window or, without EVENTTIME, the server's clock."),
-    {0}};
-static server_command_arg items_at_args[] = {
+static server_command_arg insert_args[] = {
     WINDOW, EVENT_AT, WORD("items", "ITEMS", 0, "The items follow."), ITEMS, {0}};
-static server_command_arg item_args[] = {WINDOW, ITEM, {0}};
 static server_command_arg items_args[] = {WINDOW, ITEMS, {0}};
 static server_command_arg at_args[] = {
     WINDOW,
@@ -73,7 +65,7 @@ static server_command_arg merge_args[] = {
 
 static server_key_spec create_keys[] = {KEY_AT(1, CREATES), KEY_AFTER("LIKE", 2, READS), {0}};
 static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
-static server_key_spec forget_keys[] = {KEY_AT(1, DELETES), {0}};
+static server_key_spec del_keys[] = {KEY_AT(1, DELETES), {0}};
 static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
 static server_key_spec merge_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
 
@@ -99,70 +91,60 @@ const module_command window_commands[] = {
         .categories = "write fast bloomery",
         .arity = -3,
         .key_specs = change_keys,
-        .args = item_at_args,
-        .summary = "Adds an item. Returns 1 if it is new, 0 if it was seen within the "
-                   "window. AT is the time of the event, for windows created with "
-                   "EVENTTIME.",
-        .complexity = "O(1)",
+        .args = items_args,
+        .summary = "Adds items, all or none. Returns 1 for each new item, 0 for each that was seen "
+                   "within the window. WINDOW.INSERT is the same with options, for windows created "
+                   "with EVENTTIME.",
+        .complexity = "O(n), n items",
         .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen request-1\n"
-                   "WINDOW.ADD seen request-1",
+                   "WINDOW.ADD seen request-1 request-2",
     },
     {
-        .name = "WINDOW.MADD",
-        .run = window_command_madd,
+        .name = "WINDOW.INSERT",
+        .run = window_command_insert,
         .flags = "write deny-oom fast",
         .categories = "write fast bloomery",
         .arity = -4,
         .key_specs = change_keys,
-        .args = items_at_args,
-        .summary = "Adds items, all or none. Returns 1 for each new item, 0 for each "
-                   "that was seen.",
+        .args = insert_args,
+        .summary =
+            "WINDOW.ADD with options: adds items, all or none, at the time AT. Returns 1 for "
+            "each new item, 0 for each that was seen within the window.",
         .complexity = "O(n), n items",
         .since = SINCE,
-        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.MADD seen ITEMS a b a",
+        .example = "WINDOW.CREATE events WINDOW 60s EVENTTIME SKEW 5s\n"
+                   "WINDOW.INSERT events AT 1000 ITEMS a b a",
     },
     {
         .name = "WINDOW.EXISTS",
         .run = window_command_exists,
         .flags = "readonly fast",
         .categories = "read fast bloomery",
-        .arity = 3,
-        .key_specs = look_keys,
-        .args = item_args,
-        .summary = "Returns 1 if an item was seen within the window, which ends now or, "
-                   "with EVENTTIME, at the newest event.",
-        .complexity = "O(1)",
-        .since = SINCE,
-        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.EXISTS seen a",
-    },
-    {
-        .name = "WINDOW.MEXISTS",
-        .run = window_command_mexists,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery",
         .arity = -3,
         .key_specs = look_keys,
         .args = items_args,
-        .summary = "Returns 1 for each item that was seen within the window, 0 for the "
-                   "others.",
+        .summary = "Returns 1 for each item that was seen within the window, 0 for the others. The "
+                   "window ends now or, with EVENTTIME, at the newest event.",
         .complexity = "O(n), n items",
         .since = SINCE,
-        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.MEXISTS seen a b",
+        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.EXISTS seen a b",
     },
     {
-        .name = "WINDOW.FORGET",
-        .run = window_command_forget,
+        .name = "WINDOW.DEL",
+        .run = window_command_del,
         .flags = "write fast",
         .categories = "write fast bloomery",
         .arity = -3,
-        .key_specs = forget_keys,
-        .args = forget_args,
-        .summary = "Forgets an item early, for example because the work failed after it "
-                   "was added. Returns 1 if it was remembered. Engine compact only.",
-        .complexity = "O(1)",
+        .key_specs = del_keys,
+        .args = items_args,
+        .summary =
+            "Deletes items before they expire, for example because the work failed after they "
+            "were added. Returns 1 for each that was remembered: now or, with EVENTTIME, at "
+            "the newest event. Engine compact only.",
+        .complexity = "O(n), n items",
         .since = SINCE,
-        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.FORGET seen a",
+        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.DEL seen a b",
     },
     {
         .name = "WINDOW.ADVANCE",
@@ -180,7 +162,7 @@ const module_command window_commands[] = {
                       "engine fbf O(n), n bytes that expire",
         .since = SINCE,
         .example = "WINDOW.CREATE events WINDOW 60s EVENTTIME SKEW 5s\n"
-                   "WINDOW.ADD events a AT 1000\nWINDOW.ADVANCE events AT 9000000",
+                   "WINDOW.INSERT events AT 1000 ITEMS a\nWINDOW.ADVANCE events AT 9000000",
     },
     {
         .name = "WINDOW.MERGE",
@@ -213,6 +195,6 @@ const module_command window_commands[] = {
         .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s SEED 7\nWINDOW.INFO seen",
     },
-    COMMAND_RESTORE("WINDOW.LOAD", window_command_load),
+    COMMAND_RESTORE("BLOOMERY.WINDOW.LOAD", window_command_load),
 };
 const size_t window_command_count = sizeof window_commands / sizeof window_commands[0];

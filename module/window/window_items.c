@@ -1,20 +1,9 @@
-/* WINDOW.ADD, MADD, EXISTS, MEXISTS, FORGET: the items of one window. n items give n answers, in
- * order. Each change is one batch of the library, made for all items or for none. */
+/* WINDOW.ADD, INSERT, EXISTS, DEL: the items of one window. n items give n answers, in order. Each
+ * change is made for all items or for none. */
 #include "module/core/arguments.h"
 #include "module/core/item_batch.h"
 #include "module/core/replies.h"
 #include "module/window/window_type.h"
-
-/* Reads [AT ms] from a position up to the word `stop`; *at is 0 if it is not given. */
-static bool window_read_at(server_context *context, server_string **argv, int argc, int from,
-                           const char *stop, int *end, uint64_t *at)
-{
-    *at = 0;
-    command_option options[] = {
-        option_whole("AT", OPTION_MOMENT, WINDOW_MOST_TIME, at),
-    };
-    return options_read(context, argv, argc, from, options, 1, stop, end);
-}
 
 /* ---- queries ------------------------------------------------------------------------------- */
 
@@ -26,24 +15,6 @@ static uint64_t window_query_time(const bry_window *window)
 }
 
 int window_command_exists(server_context *context, server_string **argv, int argc)
-{
-    opened_key opened;
-    bry_answer answer = BRY_ABSENT;
-    if (argc != 3)
-        return api.WrongArity(context);
-    if (!object_open(context, &window_family, argv[1], SERVER_READ, &opened))
-        return SERVER_OK;
-    if (opened.object) {
-        const bry_window *window = window_of(opened.object);
-        bry_hash hash = string_hash(bry_window_seed(window), argv[2]);
-        answer = bry_window_has(window, hash, window_query_time(window));
-        window_count(opened.object, 1);
-    }
-    object_close(&opened);
-    return api.ReplyWithLongLong(context, answer == BRY_PRESENT);
-}
-
-int window_command_mexists(server_context *context, server_string **argv, int argc)
 {
     opened_key opened;
     if (argc < 3)
@@ -63,7 +34,10 @@ int window_command_mexists(server_context *context, server_string **argv, int ar
         item_batch part;
         batch_open_part(&part, argv + 2, n, done);
         batch_hash(&part, bry_window_seed(window));
-        bry_window_has_n(window, part.hashes, part.n, now, part.answers);
+        if (part.n == 1)
+            part.answers[0] = bry_window_has(window, part.hashes[0], now);
+        else
+            bry_window_has_n(window, part.hashes, part.n, now, part.answers);
         batch_reply(context, &part, BRY_PRESENT);
     }
     object_close(&opened);
@@ -78,58 +52,57 @@ typedef struct window_change {
     server_string **argv;
     held_object *object;
     bry_window_options options;
-    uint64_t at, now; /* `at` as given, or 0; `now` is the time of the change */
+    uint64_t at; /* AT as given, or 0 */
+    uint64_t now; /* time of the change */
     uint64_t before; /* the window's time before the change */
-    const char *name; /* of the command */
-    const char *event;
-    bool many; /* the items follow ITEMS */
-    kept_name *as; /* the command with all its `argc` arguments is replicated under this name */
-    int argc;
+    kept_name *as; /* name under which the command is replicated; NULL: its own */
+    int argc; /* number of arguments that are replicated under that name */
 } window_change;
 
-/* Determines the time of a change. A replayed command without AT happened at the time that the
- * window already had. */
+/* Determines the time of an addition. A replayed command without AT happened at the time that the
+ * window already had. False after an error reply. */
 static bool window_change_time(window_change *self)
 {
     const bry_window *window = window_of(self->object);
     self->options = window_like(window);
     self->before = bry_window_time(window);
-    if (self->at || window_by_events(&self->options) || !is_replayed(self->context))
+    if (window_by_events(&self->options) && !self->at) {
+        reply_error(self->context, "ERR",
+                    "this window uses event time: add items with WINDOW.INSERT and AT");
+        return false;
+    }
+    if (self->at || !is_replayed(self->context))
         return window_resolve_time(self->context, &self->options, self->at, &self->now);
     self->now = self->before;
     return true;
 }
 
-/* Replicates a change: verbatim if it has its time or the window's time did not move, which is the
- * usual case and much cheaper than building a new command; otherwise with its time. */
-static void window_replicate_change(const window_change *self, const item_batch *batch)
+/* Replicates an addition: verbatim if it has its time or the window's time did not move, which is
+ * the usual case and much cheaper than building a new command; otherwise with its time. */
+static void window_replicate_added(const window_change *self, const item_batch *batch)
 {
     if (self->as)
         replicate_as(self->context, self->argv, self->argc, self->as);
-    else if (self->at || window_by_events(&self->options) || self->now <= self->before)
+    else if (self->at || self->now <= self->before)
         api.ReplicateVerbatim(self->context);
-    else if (self->many)
-        api.Replicate(self->context, self->name, "sclcv", self->argv[1], "AT", (long long)self->now,
-                      "ITEMS", batch->items, batch->n);
     else
-        api.Replicate(self->context, self->name, "sscl", self->argv[1], batch->items[0], "AT",
-                      (long long)self->now);
+        api.Replicate(self->context, "WINDOW.INSERT", "sclcv", self->argv[1], "AT",
+                      (long long)self->now, "ITEMS", batch->items, batch->n);
 }
 
 /* Replies to a refusal by the library. FULL is replicated like a change (object.h). */
-static int window_change_refused(const window_change *self, const item_batch *batch,
-                                 bry_status status)
+static int window_add_refused(const window_change *self, const item_batch *batch, bry_status status)
 {
     if (status == BRY_E_SKEW) {
         window_family.totals.refused++;
-        return reply_error(self->context, "RANGE",
+        return reply_error(self->context, "SKEW",
                            "AT is more than SKEW ahead of the window's time, which is %llu: use "
                            "WINDOW.ADVANCE to move it",
                            (unsigned long long)bry_window_time(window_of(self->object)));
     }
     if (status != BRY_E_FULL)
         return object_refused_here(self->context, &window_family, status);
-    window_replicate_change(self, batch);
+    window_replicate_added(self, batch);
     bry_window_shape shape = {0};
     bry_window_plan(&self->options, &shape);
     window_family.totals.refused++;
@@ -205,15 +178,14 @@ static int window_add_all(const window_change *self, item_batch *batch)
         status = window_add_below_limit(self, batch);
     }
     if (status != BRY_OK)
-        return window_change_refused(self, batch, status);
+        return window_add_refused(self, batch, status);
     size_t added = batch_count(batch, BRY_ABSENT);
     window_changed(self->object, &self->options, self->before);
     window_count(self->object, batch->n);
     window_family.totals.repeats += batch->n - added;
-    window_replicate_change(self, batch);
-    object_changed(self->context, self->argv[1], self->event, false);
-    if (self->many)
-        api.ReplyWithArray(self->context, (long)batch->n);
+    window_replicate_added(self, batch);
+    object_changed(self->context, self->argv[1], "window.add", false);
+    api.ReplyWithArray(self->context, (long)batch->n);
     batch_reply(self->context, batch, BRY_ABSENT);
     return SERVER_OK;
 }
@@ -228,17 +200,14 @@ static int window_add_items(server_context *context, server_string **argv, serve
     change->context = context;
     change->argv = argv;
     change->object = opened.object;
-    change->event = "window.add";
     if (!opened.object) {
         family_reply_missing(context, &window_family);
-    } else {
-        if (window_change_time(change)) {
-            if (batch_open(&batch, items, n))
-                window_add_all(change, &batch);
-            else
-                reply_status(context, BRY_E_NOMEM);
-            batch_close(&batch);
-        }
+    } else if (window_change_time(change)) {
+        if (batch_open(&batch, items, n))
+            window_add_all(change, &batch);
+        else
+            reply_status(context, BRY_E_NOMEM);
+        batch_close(&batch);
     }
     object_close(&opened);
     return SERVER_OK;
@@ -246,86 +215,105 @@ static int window_add_items(server_context *context, server_string **argv, serve
 
 int window_command_add(server_context *context, server_string **argv, int argc)
 {
-    window_change change = {.name = "WINDOW.ADD"};
+    window_change change = {0};
     if (argc < 3)
         return api.WrongArity(context);
-    if (!window_read_at(context, argv, argc, 3, NULL, NULL, &change.at))
-        return SERVER_OK;
-    return window_add_items(context, argv, argv + 2, 1, &change);
+    return window_add_items(context, argv, argv + 2, (size_t)argc - 2, &change);
 }
 
 int window_add_as(server_context *context, server_string **argv, int argc, kept_name *as)
 {
-    window_change change = {.name = "WINDOW.ADD", .as = as, .argc = argc};
+    window_change change = {.as = as, .argc = argc};
     return window_add_items(context, argv, argv + 2, 1, &change);
 }
 
-int window_command_madd(server_context *context, server_string **argv, int argc)
+int window_command_insert(server_context *context, server_string **argv, int argc)
 {
-    window_change change = {.name = "WINDOW.MADD", .many = true};
-    int end;
+    window_change change = {0};
+    command_option options[] = {option_whole("AT", OPTION_MOMENT, WINDOW_MOST_TIME, &change.at)};
+    int first;
     if (argc < 4)
         return api.WrongArity(context);
-    if (!window_read_at(context, argv, argc, 2, "ITEMS", &end, &change.at))
+    if (!options_read_until(context, argv, argc, 2, options, 1, "ITEMS", &first))
         return SERVER_OK;
-    if (end >= argc - 1)
-        return reply_error(context, "ERR", "ITEMS and at least one item are missing");
-    return window_add_items(context, argv, argv + end + 1, (size_t)(argc - end - 1), &change);
+    return window_add_items(context, argv, argv + first, (size_t)(argc - first), &change);
 }
 
-/* ---- forget -------------------------------------------------------------------------------- */
+/* ---- deleting ------------------------------------------------------------------------------ */
 
-static int window_forget_item(window_change *self, item_batch *batch)
+/* Moves the time of a window that uses the clock, so that expired items count as absent. After that
+ * nothing can fail: deleting without moving the time needs no memory. False after an error
+ * reply. */
+static bool window_begin_delete(server_context *context, server_string *key, held_object *object)
 {
-    bry_window *window = window_of(self->object);
-    bry_answer was;
-    batch_hash(batch, bry_window_seed(window));
-    bry_status status = bry_window_del(window, batch->hashes[0], self->now, &was);
-    if (status == BRY_E_UNSUPPORTED) {
+    bry_window *window = window_of(object);
+    bry_window_options options = window_like(window);
+    uint64_t now = (uint64_t)api.Milliseconds();
+    if (bry_window_engine(window) != BRY_ENGINE_COMPACT) {
         window_family.totals.refused++;
-        return reply_error(self->context, "UNSUPPORTED",
-                           "engine fbf cannot forget single items; engine compact can");
+        reply_error(context, "UNSUPPORTED",
+                    "engine fbf cannot delete single items; engine compact can");
+        return false;
     }
-    if (status != BRY_OK)
-        return window_change_refused(self, batch, status);
-    window_changed(self->object, &self->options, self->before);
-    window_count(self->object, 1);
-    window_replicate_change(self, batch);
-    object_changed(self->context, self->argv[1], self->event, false);
-    return api.ReplyWithLongLong(self->context, was == BRY_PRESENT);
+    if (window_by_events(&options) || is_replayed(context) || now <= bry_window_time(window))
+        return true;
+    bry_status status = bry_window_advance(window, now);
+    if (status != BRY_OK) {
+        object_refused_here(context, &window_family, status);
+        return false;
+    }
+    api.Replicate(context, "WINDOW.ADVANCE", "scl", key, "AT", (long long)now);
+    return true;
 }
 
-/* With event time, AT is optional: the default is the window's time. */
-static int window_forget_at(window_change *self, item_batch *batch)
+/* False before the first event: then there is nothing to delete, and the deletion must not start
+ * the window's time. */
+static bool window_has_started(const held_object *object)
 {
-    self->options = window_like(window_of(self->object));
-    if (self->at || !window_by_events(&self->options))
-        return window_change_time(self) ? window_forget_item(self, batch) : SERVER_OK;
-    self->now = self->before = bry_window_time(window_of(self->object));
     bry_window_stats stats = {0};
-    bry_window_get_stats(window_of(self->object), &stats);
-    if (!stats.started) /* there was no event yet, and this must not start the window's time */
-        return api.ReplyWithLongLong(self->context, 0);
-    return window_forget_item(self, batch);
+    bry_window_get_stats(window_of(object), &stats);
+    return stats.started;
 }
 
-int window_command_forget(server_context *context, server_string **argv, int argc)
+static void window_del_all(server_context *context, server_string *key, held_object *object,
+                           item_batch *batch)
+{
+    bry_window *window = window_of(object);
+    uint64_t time = bry_window_time(window);
+    batch_hash(batch, bry_window_seed(window));
+    if (batch->n > 1) /* to prefetch */
+        bry_window_has_n(window, batch->hashes, batch->n, time, batch->answers);
+    for (size_t i = 0; i < batch->n; i++)
+        bry_window_del(window, batch->hashes[i], time, &batch->answers[i]);
+    window_changed_compact(object);
+    window_count(object, batch->n);
+    api.ReplicateVerbatim(context);
+    if (batch_count(batch, BRY_PRESENT) > 0)
+        object_changed(context, key, "window.del", false);
+    api.ReplyWithArray(context, (long)batch->n);
+    batch_reply(context, batch, BRY_PRESENT);
+}
+
+int window_command_del(server_context *context, server_string **argv, int argc)
 {
     opened_key opened;
-    window_change change = {
-        .context = context, .argv = argv, .name = "WINDOW.FORGET", .event = "window.forget"};
     item_batch batch;
     if (argc < 3)
         return api.WrongArity(context);
-    if (!window_read_at(context, argv, argc, 3, NULL, NULL, &change.at) ||
-        !object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+    if (!object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
-    change.object = opened.object;
-    batch_open(&batch, argv + 2, 1);
-    if (opened.object)
-        window_forget_at(&change, &batch);
-    else
-        api.ReplyWithLongLong(context, 0);
+    size_t n = (size_t)argc - 2;
+    held_object *object = opened.object;
+    if (!batch_open(&batch, argv + 2, n)) {
+        reply_status(context, BRY_E_NOMEM);
+    } else if (!object) {
+        reply_zeros(context, n);
+    } else if (window_begin_delete(context, argv[1], object)) {
+        if (window_has_started(object))
+            window_del_all(context, argv[1], object, &batch);
+        else
+            reply_zeros(context, n);
+    }
     batch_close(&batch);
     object_close(&opened);
     return SERVER_OK;

@@ -57,7 +57,7 @@ static bool window_read_create(server_context *context, server_string **argv, in
         option_seed(&window->seed),
     };
     size_t count = sizeof options / sizeof options[0];
-    if (!options_read(context, argv, argc, 2, options, count, NULL, NULL))
+    if (!options_read(context, argv, argc, 2, options, count))
         return false;
     if (request->engine >= 0)
         window->engine = engines[request->engine];
@@ -171,7 +171,7 @@ int window_command_advance(server_context *context, server_string **argv, int ar
     };
     if (argc < 2)
         return api.WrongArity(context);
-    if (!options_read(context, argv, argc, 2, options, 1, NULL, NULL) ||
+    if (!options_read(context, argv, argc, 2, options, 1) ||
         !object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     if (opened.object)
@@ -191,7 +191,7 @@ static bry_status window_merge_one(void *into, const void *from)
 
 int window_command_merge(server_context *context, server_string **argv, int argc)
 {
-    static const object_merging how = {
+    static const merge_method how = {
         .family = &window_family,
         .merge = window_merge_one,
         .event = "window.merge",
@@ -204,46 +204,39 @@ int window_command_merge(server_context *context, server_string **argv, int argc
 
 /* ---- WINDOW.INFO ---------------------------------------------------------------------------- */
 
-void window_reply_pairs(server_context *context, const held_object *object)
+void window_reply_pairs(pair_reply *pairs, const held_object *object)
 {
     const bry_window *window = window_of(object);
     bry_window_options options = window_like(window);
     bry_window_stats stats = {0};
-    char seed[24];
     bry_window_get_stats(window, &stats);
-    snprintf(seed, sizeof seed, "%" PRIu64, stats.seed);
-    reply_pair_text(context, "engine", bry_engine_name(stats.engine));
-    reply_pair_count(context, "window", stats.window);
-    reply_pair_count(context, "capacity", options.capacity);
-    reply_pair_count(context, "refresh", options.refresh);
-    reply_pair_count(context, "eventtime", window_by_events(&options));
-    reply_pair_count(context, "skew", options.max_skew);
-    reply_pair_text(context, "seed", seed);
-    reply_pair_count(context, "time", stats.time);
-    reply_pair_ahead(context, window_by_events(&options) ? 0 : stats.time);
-    reply_pair_count(context, "covered", stats.covered);
-    reply_pair_count(context, "items", stats.items);
-    reply_pair_count(context, "generations", stats.generations);
-    reply_pair_count(context, "ended_early", stats.ended_early);
-    reply_pair_count(context, "resizes", stats.resizes);
-    reply_pair_number(context, "promised_error", stats.promised_error);
-    reply_pair_number(context, "estimated_error", stats.estimated_error);
-    reply_pair_number(context, "predicted_error", stats.predicted_error);
-    reply_pair_count(context, "refused_full", stats.refused_full);
-    reply_pair_count(context, "refused_time", stats.refused_time);
-    reply_pair_count(context, "at_limit", stats.at_limit);
-    reply_pair_count(context, "maxmem", stats.max_bytes);
-    reply_pair_count(context, "bytes", object->account.bytes);
-}
-
-static int window_reply_info(server_context *context, const held_object *object)
-{
-    api.ReplyWithMap(context, WINDOW_INFO_PAIRS);
-    window_reply_pairs(context, object);
-    return SERVER_OK;
+    reply_pair_text(pairs, "engine", bry_engine_name(stats.engine));
+    reply_pair_count(pairs, "window", stats.window);
+    reply_pair_count(pairs, "capacity", bry_window_capacity(window));
+    reply_pair_count(pairs, "refresh", options.refresh);
+    reply_pair_count(pairs, "eventtime", window_by_events(&options));
+    reply_pair_count(pairs, "skew", options.max_skew);
+    reply_pair_seed(pairs, stats.seed);
+    reply_pair_count(pairs, "time", stats.time);
+    reply_pair_ahead(pairs, window_by_events(&options) ? 0 : stats.time);
+    reply_pair_count(pairs, "covered", stats.covered);
+    reply_pair_count(pairs, "items", stats.items);
+    reply_pair_count(pairs, "generations", stats.generations);
+    if (stats.engine == BRY_ENGINE_FBF) {
+        reply_pair_count(pairs, "ended_early", stats.fbf.ended_early);
+        reply_pair_count(pairs, "resizes", stats.fbf.resizes);
+        reply_pair_number(pairs, "predicted_error", stats.fbf.predicted_error);
+    }
+    reply_pair_parameter(pairs, "promised_error", stats.promised_error);
+    reply_pair_number(pairs, "estimated_error", stats.estimated_error);
+    reply_pair_count(pairs, "refused_full", stats.refused_full);
+    reply_pair_count(pairs, "refused_skew", stats.refused_skew);
+    reply_pair_count(pairs, "at_limit", stats.at_limit);
+    reply_pair_count(pairs, "maxmem", stats.max_bytes);
+    reply_pair_count(pairs, "bytes", object->account.bytes);
 }
 
 int window_command_info(server_context *context, server_string **argv, int argc)
 {
-    return object_describe(context, argv, argc, &window_family, window_reply_info);
+    return object_describe(context, argv, argc, &window_family, window_reply_pairs);
 }

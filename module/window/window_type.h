@@ -75,9 +75,8 @@ void window_replicate_creation(server_context *context, server_string *name,
 int window_put_new(server_context *context, server_string **argv, opened_key *target,
                    bry_window_options *options);
 
-/* Sends the fields of WINDOW.INFO, WINDOW_INFO_PAIRS of them. */
-#define WINDOW_INFO_PAIRS 22
-void window_reply_pairs(server_context *context, const held_object *object);
+/* Sends the fields of WINDOW.INFO. */
+void window_reply_pairs(pair_reply *pairs, const held_object *object);
 
 /* The time of a change: `at` or, if it is 0, the server's clock. False after an error reply, if the
  * window does not accept that kind of time. */
@@ -108,8 +107,8 @@ bool window_same_generation(const bry_window_options *options, uint64_t a, uint6
  * has. The command is replicated under another name. */
 int window_add_as(server_context *context, server_string **argv, int argc, kept_name *as);
 
-server_command_function window_command_create, window_command_add, window_command_madd,
-    window_command_exists, window_command_mexists, window_command_forget, window_command_advance,
-    window_command_merge, window_command_info, window_command_load;
+server_command_function window_command_create, window_command_add, window_command_insert,
+    window_command_exists, window_command_del, window_command_advance, window_command_merge,
+    window_command_info, window_command_load;
 
 #endif

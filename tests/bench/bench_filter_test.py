@@ -6,7 +6,7 @@ import subprocess
 
 from bench_runner import BLOOMERY, Case, load, main, run
 
-SMALL = ["--items", "20k", "--rounds", "1"]
+SMALL = ["--capacity", "20k", "--rounds", "1"]
 PHASES = ["add", "hit", "miss", "hit_ready", "miss_ready"]
 
 
@@ -45,7 +45,7 @@ class Bench(Case):
         self.check_times(answer, time_names() + time_names("_batch"))
         self.check_error(answer, items)
         plan = load(subprocess.run(
-            [BLOOMERY, "plan", "--items", str(items), "--error", repr(error), "--json"],
+            [BLOOMERY, "plan", "--capacity", str(items), "--error", repr(error), "--json"],
             check=True, capture_output=True, text=True).stdout)
         plan = [one for one in plan["plans"] if one["job"] == "filter"][engine == "compact"]
         if engine == "bloom":
@@ -62,7 +62,7 @@ class Bench(Case):
         # Another batch size, one that does not divide the number of keys, changes no answer.
         other = self.check_filter(*SMALL, "--batch", "7", items=20000, error=0.01, batch=7)
         self.assertEqual(first["false_positive"], other["false_positive"])
-        self.check_filter("--items", "30001", "--error", "5%", "--rounds", "2", "--batch", "65536",
+        self.check_filter("--capacity", "30001", "--error", "5%", "--rounds", "2", "--batch", "65536",
                           items=30001, error=0.05, batch=65536)
 
     def test_compact(self):
@@ -136,17 +136,17 @@ class Bench(Case):
             "included, *: not included; median of 1 rounds (fastest)."])
 
     def test_misuse(self):
-        self.expect_misuse([], "no case is given: hash, filter, filters, maplet, map, maps, "
+        self.expect_misuse([], "missing case: hash, filter, filters, maplet, map, maps, "
                                "memcached, index, indexes, window, windows, seen or flows")
         self.expect_misuse(["frobnicate"], 'there is no case "frobnicate"')
         self.expect_misuse(["hash", "filter"], 'unexpected argument "filter"')
-        self.expect_misuse(["hash", "--items", "5k"], "hash does not use --items")
+        self.expect_misuse(["hash", "--capacity", "5k"], "hash does not use --capacity")
         self.expect_misuse(["filters", "--engine", "bloom"],
                            "filters does not use --engine")
-        self.expect_misuse(["filter", "--items", "999"],
-                           "--items: 999 is not between 1000 and 4294967296")
-        self.expect_misuse(["filter", "--items", "1T"],
-                           "--items: 1000000000000 is not between 1000 and 4294967296")
+        self.expect_misuse(["filter", "--capacity", "999"],
+                           "--capacity: 999 is not between 1000 and 4294967296")
+        self.expect_misuse(["filter", "--capacity", "1T"],
+                           "--capacity: 1000000000000 is not between 1000 and 4294967296")
         self.expect_misuse(["filter", "--batch", "65537"],
                            "--batch: 65537 is not between 1 and 65536")
         self.expect_misuse(["filter", "--rounds", "100"],
@@ -157,7 +157,7 @@ class Bench(Case):
                            "--engine: filters have no engine kbf")
         self.expect_misuse(["filter", "--isa", "mmx"],
                            '--isa: there is no instruction set "mmx"')
-        for option in (["--value-bits", "8"], ["--grow"], ["--compare"]):
+        for option in (["--raw", "8"], ["--grow"], ["--compare"]):
             self.expect_misuse(["filter", *option], f"filter does not use {option[0]}")
         self.expect_misuse(["filter", "--error", "0.9"],
                            "--error: 0.9 is not between 1e-09 and 0.5")
@@ -165,14 +165,14 @@ class Bench(Case):
     def test_an_isa_of_another_machine(self):
         other = "avx2" if os.uname().machine == "aarch64" else "neon"
         self.expect(["hash", "--isa", other], 3, "",
-                    f"bloomery-bench: UNSUPPORTED: --isa: this machine does not run {other}\n")
+                    f"bloomery-bench: --isa: this machine does not run {other}\n")
 
     def test_full_disk(self):
         with open("/dev/full", "w") as full:
             done = run("filter", *SMALL, "--json", capture_output=False, stdout=full,
                        stderr=subprocess.PIPE)
         self.assertEqual((done.returncode, done.stderr),
-                         (3, "bloomery-bench: IO: standard output: No space left on device\n"))
+                         (3, "bloomery-bench: standard output: No space left on device\n"))
 
 
 main()

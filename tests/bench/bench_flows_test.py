@@ -9,7 +9,7 @@ STRUCTURES = ["sbf", "sbf_counted", "kbf_published", "kbf", "compact_tenth", "co
 
 class Flows(Case):
     def test_report(self):
-        answer = self.read_json("flows", "--items", "300k", "--json")
+        answer = self.read_json("flows", "--packets", "300k", "--json")
         self.assertEqual([answer[name] for name in ("bench", "flows", "live", "packets")],
                          ["flows", 27272, 3030, 300000])
         self.assertEqual([round(row["p"], 9) for row in answer["paper"]],
@@ -38,14 +38,14 @@ class Flows(Case):
                 self.assertGreater(programs[name]["peak_bytes"], programs[name]["empty_bytes"])
 
     def test_text(self):
-        done = run("flows", "--items", "20k")
+        done = run("flows", "--packets", "20k")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("compact, 1/10", done.stdout)
         self.assertIn("libpcap alone", done.stdout)
         self.assertIn("\nbloomery flows ", done.stdout)
 
     def test_no_room(self):
-        done = run("flows", "--items", "20k", env={**os.environ, "TMPDIR": "/nowhere"})
+        done = run("flows", "--packets", "20k", env={**os.environ, "TMPDIR": "/nowhere"})
         self.assertEqual(done.returncode, 3)
         self.assertIn("a temporary file", done.stderr)
 

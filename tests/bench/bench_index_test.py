@@ -181,7 +181,7 @@ class Index(Case):
                 (["--units", "9", "--unit-capacity", "9"],
                  "--units times --unit-capacity: 81 is not between 1000 and 4294967296"),
                 (["--units", "2^21"], "--units: 2097152 is not between 1 and 1048576"),
-                (["--items", "5k"], "index does not use --items"),
+                (["--capacity", "5k"], "index does not use --capacity"),
                 (["--values", "5"], "index does not use --values"),
                 (["--error", "0.7"], "--error: 0.7 is not between 1e-09 and 0.5")):
             self.expect_misuse(["index", *arguments], problem)

@@ -11,7 +11,7 @@ import tempfile
 from bench_runner import Case, PROGRAM, main, run
 
 ITEMS = 20000
-SMALL = ["--items", "20k", "--rounds", "1"]
+SMALL = ["--capacity", "20k", "--rounds", "1"]
 PHASES = ["insert", "update", "delete", "hit", "miss", "hit_batch", "miss_batch"]
 LOOKS = ["insert", "hit", "miss", "hit_batch", "miss_batch"]
 SETTINGS = ["engine", "items", "values", "error", "isa", "shape", "decode", "encoder", "masked",
@@ -92,10 +92,10 @@ class Map(Case):
         values."""
         for arguments, expected in (
                 ([], {}),
-                (["--top", "0.5"], {"top": 0.5}),
-                (["--values", "8", "--top", "90%"], {"values": 8, "top": 0.9}),
+                (["--top-share", "0.5"], {"top": 0.5}),
+                (["--values", "8", "--top-share", "90%"], {"values": 8, "top": 0.9}),
                 (["--values", "1"], {"values": 1}),
-                (["--values", "16k", "--skew", "1.5"], {"values": 16000, "skew": 1.5})):
+                (["--values", "16k", "--zipf", "1.5"], {"values": 16000, "skew": 1.5})):
             with self.subTest(arguments=arguments):
                 answer = self.kbf(*arguments, **expected)
                 wrong = answer["false_negative"] + answer["false_positive"] + answer["incorrect"]
@@ -105,10 +105,10 @@ class Map(Case):
 
     def test_paper_shape(self):
         cells = math.ceil(ITEMS * math.log(1000) / math.log(2) ** 2)
-        answer = self.kbf("--shape", "paper", shape="paper")
+        answer = self.kbf("--layout", "paper", shape="paper")
         self.assertEqual(answer["hashes"], 10)
         self.assertTrue(cells <= answer["cells"] <= cells * 1.002 + 10, answer["cells"])
-        half = self.kbf("--shape", "paper", "--size", "0.5", shape="paper", size=0.5)
+        half = self.kbf("--layout", "paper", "--size", "0.5", shape="paper", size=0.5)
         self.assertTrue(0 <= half["cells"] - answer["cells"] / 2 < 10, half["cells"])
         double = self.kbf("--size", "2.0", size=2)
         self.assertEqual(double["cells"], 2 * self.kbf()["cells"])
@@ -122,7 +122,7 @@ class Map(Case):
                                            "encoder": "greedy"})):
             unsure = []
             for level in (1, 2, 3):
-                answer = self.kbf("--shape", "paper", "--size", "0.5", "--decode", str(level),
+                answer = self.kbf("--layout", "paper", "--size", "0.5", "--decode", str(level),
                                   "--values", "150", *arguments, shape="paper", size=0.5,
                                   decode=level, values=150, **expected)
                 unsure.append(answer["false_negative"])
@@ -134,7 +134,7 @@ class Map(Case):
                                         fill ** 10 - 7 * sigma)
             self.assertEqual(unsure, sorted(unsure, reverse=True))
             self.assertGreater(unsure[0], unsure[1])
-        best = self.kbf("--shape", "paper", "--size", "0.5", "--unmasked", "--values", "150",
+        best = self.kbf("--layout", "paper", "--size", "0.5", "--unmasked", "--values", "150",
                         shape="paper", size=0.5, masked=False, values=150, code="papers")
         self.assertLessEqual(best["false_negative"], unsure[1])
         self.assertLessEqual(best["false_positive"], band(1e-4))
@@ -144,7 +144,7 @@ class Map(Case):
     def test_sets(self):
         """The INFOCOM paper's decoding finds more than level 3; the errors are predicted for each
         encoder; levels 1 and 2 do not pay for the filter of pairs."""
-        shape = ["--shape", "paper", "--error", "0.01", "--size", "0.5", "--values", "300"]
+        shape = ["--layout", "paper", "--error", "0.01", "--size", "0.5", "--values", "300"]
         for encoder in ("greedy", "algebraic"):
             missed, sizes = [], []
             for level in ("2", "3", "sets"):
@@ -169,12 +169,12 @@ class Map(Case):
         self.assertGreater(plain["false_negative"], 0.01)
 
     def test_raw(self):
-        self.check("--raw", "--values", "4096", raw=True, values=4096)
-        self.kbf("--raw", "--values", "1000", raw=True, values=1000)
+        self.check("--integers", "--values", "4096", raw=True, values=4096)
+        self.kbf("--integers", "--values", "1000", raw=True, values=1000)
 
     def test_table(self):
-        done = run("map", *SMALL, "--engine", "kbf", "--shape", "paper", "--decode", "2",
-                   "--unmasked", "--top", "0.5", "--skew", "1")
+        done = run("map", *SMALL, "--engine", "kbf", "--layout", "paper", "--decode", "2",
+                   "--unmasked", "--top-share", "0.5", "--zipf", "1")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
         self.assertEqual(lines[2], "map: engine kbf, 20000 keys, 3000 values, one at 50 %, Zipf 1, "
@@ -189,26 +189,26 @@ class Map(Case):
         for arguments, problem in (
                 (["--engine", "cuckoo"], '--engine: there is no engine "cuckoo"'),
                 (["--engine", "bloom"], "--engine: maps have no engine bloom"),
-                (["--shape", "paper"], "--shape: engine compact does not have it"),
+                (["--layout", "paper"], "--layout: engine compact does not have it"),
                 (["--decode", "2"], "--decode: engine compact does not have it"),
                 (["--unmasked"], "--unmasked: engine compact does not have it"),
                 (["--size", "2"], "--size: engine compact does not have it"),
-                (["--engine", "kbf", "--shape", "round"], '--shape: there is no shape "round"'),
+                (["--engine", "kbf", "--layout", "round"], '--layout: there is no layout "round"'),
                 (["--engine", "kbf", "--decode", "5"], '--decode: there is no decode "5"'),
                 (["--engine", "kbf", "--encoder", "x"], '--encoder: there is no encoder "x"'),
                 (["--engine", "kbf", "--encoder", "greedy", "--decode", "4"],
                  "--decode: the greedy encoder has levels 1 to 3 and sets"),
                 (["--engine", "kbf", "--size", "x"], '--size: "x" is not a number'),
                 (["--engine", "kbf", "--size", "0"], "--size: 0 is not between 0.01 and 100"),
-                (["--skew", "-1"], "--skew: -1 is not between 0 and 10"),
-                (["--skew", "nan"], '--skew: "nan" is not a number'),
+                (["--zipf", "-1"], "--zipf: -1 is not between 0 and 10"),
+                (["--zipf", "nan"], '--zipf: "nan" is not a number'),
                 (["--engine", "kbf", "--values", "16384"],
                  "--values: 16384 is not between 1 and 16383"),
-                (["--engine", "kbf", "--raw", "--values", "8193"],
+                (["--engine", "kbf", "--integers", "--values", "8193"],
                  "--values: 8193 is not between 1 and 8192"),
-                (["--values", "1", "--top", "0.5"], "--top: a single value has all"),
-                (["--items", "999"], "--items: 999 is not between 1000 and 4294967296"),
-                (["--value-bits", "3"], "map does not use --value-bits")):
+                (["--values", "1", "--top-share", "0.5"], "--top-share: a single value has all"),
+                (["--capacity", "999"], "--capacity: 999 is not between 1000 and 4294967296"),
+                (["--raw", "3"], "map does not use --raw")):
             self.expect_misuse(["map", *arguments], problem)
         self.expect_misuse(["maps", "--values", "16384"],
                            "--values: 16384 is not between 1 and 16383")
@@ -303,19 +303,19 @@ class Memcached(Case):
 
     def with_program(self, text):
         """Runs the bench with this program as memcached."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        os.chmod(folder.name, 0o755)  # it is run by nobody
-        program = pathlib.Path(folder.name) / "memcached"
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        os.chmod(directory.name, 0o755)  # it is run by nobody
+        program = pathlib.Path(directory.name) / "memcached"
         program.write_text(text)
         program.chmod(0o755)
-        return run("memcached", "--items", "1k", "--rounds", "1",
-                   env={**os.environ, "PATH": f"{folder.name}:{os.environ['PATH']}"})
+        return run("memcached", "--capacity", "1k", "--rounds", "1",
+                   env={**os.environ, "PATH": f"{directory.name}:{os.environ['PATH']}"})
 
     def test_a_server_that_does_not_start(self):
         done = self.with_program("#!/bin/sh\nexit 1\n")
         self.assertEqual((done.returncode, done.stdout, done.stderr),
-                         (3, "", "bloomery-bench: IO: memcached does not start\n"))
+                         (3, "", "bloomery-bench: memcached does not start\n"))
 
     def test_a_server_that_lies(self):
         for answer in (b"END\r\n", b"VALUE other 0 1\r\nx\r\nEND\r\n", b"ERROR\r\n", b"\n",
@@ -324,21 +324,21 @@ class Memcached(Case):
                 done = self.with_program(LIAR.replace("ITEMS", "1000")
                                          .replace("ANSWER", repr(answer)))
                 self.assertEqual((done.returncode, done.stdout), (3, ""))
-                self.assertTrue(done.stderr.startswith("bloomery-bench: BADDATA: memcached"),
+                self.assertTrue(done.stderr.startswith("bloomery-bench: memcached"),
                                 done.stderr)
 
     def test_nothing_is_left_behind(self):
         """The server ends with the bench, even if that is killed."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        os.chmod(folder.name, 0o777)
-        pid_file = pathlib.Path(folder.name) / "pid"
-        program = pathlib.Path(folder.name) / "memcached"
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        os.chmod(directory.name, 0o777)
+        pid_file = pathlib.Path(directory.name) / "pid"
+        program = pathlib.Path(directory.name) / "memcached"
         program.write_text(f"#!/bin/sh\necho $$ > {pid_file}.new\nmv {pid_file}.new {pid_file}\n"
                            "exec sleep 1000\n")
         program.chmod(0o755)
         bench = subprocess.Popen([PROGRAM, "memcached", *SMALL], env={
-            **os.environ, "PATH": f"{folder.name}:{os.environ['PATH']}"},
+            **os.environ, "PATH": f"{directory.name}:{os.environ['PATH']}"},
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while not pid_file.exists():
             self.assertIsNone(bench.poll())

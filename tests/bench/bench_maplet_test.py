@@ -5,7 +5,7 @@ import math
 
 from bench_runner import Case, main, run
 
-SMALL = ["--items", "20k", "--rounds", "1"]
+SMALL = ["--capacity", "20k", "--rounds", "1"]
 PHASES = ["insert", "insert_full", "upsert", "delete", "hit", "miss", "hit_batch", "miss_batch"]
 TIMES = [f"ns_{phase}{end}" for phase in PHASES for end in ("", "_min")]
 FACTS = ["bytes", "bits_per_entry", "load", "predicted_error", "false_positive", "collided",
@@ -74,18 +74,18 @@ class Maplet(Case):
             self.assertEqual([other[name] for name in FACTS], [first[name] for name in FACTS])
 
     def test_value_bits(self):
-        self.check(*SMALL, "--value-bits", "0", value_bits=0)
-        self.check(*SMALL, "--value-bits", "32", value_bits=32)
+        self.check(*SMALL, "--raw", "0", value_bits=0)
+        self.check(*SMALL, "--raw", "32", value_bits=32)
 
     def test_errors(self):
         # At these, thousands of entries share a fingerprint; or none.
-        self.check(*SMALL, "--error", "20%", "--value-bits", "8", error=0.2, value_bits=8)
+        self.check(*SMALL, "--error", "20%", "--raw", "8", error=0.2, value_bits=8)
         self.check(*SMALL, "--error", "1e-9", error=1e-9)
 
     def test_grow(self):
         answer = self.check(*SMALL, "--grow", grow=True)
         self.assertIsNone(answer["relative_max"])  # it begins at 100,000 entries
-        answer = self.check("--items", "200001", "--rounds", "2", "--grow", "--value-bits", "16",
+        answer = self.check("--capacity", "200001", "--rounds", "2", "--grow", "--raw", "16",
                             items=200001, rounds=2, grow=True, value_bits=16)
         self.assertTrue(0.9 < answer["relative_max"] <= 1.25, answer["relative_max"])
 
@@ -96,7 +96,7 @@ class Maplet(Case):
         self.check(*SMALL, "--compare", "--grow", compare=True, grow=True)
 
     def test_table(self):
-        done = run("maplet", *SMALL, "--value-bits", "0", "--grow", "--compare")
+        done = run("maplet", *SMALL, "--raw", "0", "--grow", "--compare")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
         self.assertEqual(lines[2], "maplet: 20000 entries with 0-bit values, error 0.1 %, "
@@ -116,12 +116,12 @@ class Maplet(Case):
                 ("-1", '"-1" is below zero'), ("1.5", '"1.5" is not a whole number'),
                 ("x", '"x" is not a count such as 5000, 64k, 10M, 1e6 or 2^20'),
                 ("", '"" is empty')):
-            self.expect_misuse(["maplet", "--value-bits", text],
-                               f"--value-bits: {problem}")
+            self.expect_misuse(["maplet", "--raw", text],
+                               f"--raw: {problem}")
         self.expect_misuse(["maplet", "--grow=yes"], "--grow takes no value")
-        self.expect_misuse(["maplet", "--items", "999"],
-                           "--items: 999 is not between 1000 and 4294967296")
-        self.expect_misuse(["maplet", "--items", "0"], '--items: "0" is not above 0')
+        self.expect_misuse(["maplet", "--capacity", "999"],
+                           "--capacity: 999 is not between 1000 and 4294967296")
+        self.expect_misuse(["maplet", "--capacity", "0"], '--capacity: "0" is not above 0')
         self.expect_misuse(["maplet", "--error", "0.6"],
                            "--error: 0.6 is not between 1e-09 and 0.5")
         self.expect_misuse(["maplet", "--batch", "65537"],
@@ -129,8 +129,8 @@ class Maplet(Case):
         self.expect_misuse(["maplet", "--engine", "bloom"], "maplet does not use --engine")
 
     def test_more_than_fingerprints_tell(self):
-        self.expect(["maplet", "--items", "2^32", "--error", "1e-9", "--grow"], 3, "",
-                    "bloomery-bench: RANGE: no maplet can be made at this size and error\n")
+        self.expect(["maplet", "--capacity", "2^32", "--error", "1e-9", "--grow"], 3, "",
+                    "bloomery-bench: no maplet can be made at this size and error\n")
 
 
 main()

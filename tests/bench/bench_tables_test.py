@@ -34,15 +34,15 @@ class Tables(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory()
-        cls.folder = pathlib.Path(cls.temporary.name)
-        cls.build = cls.folder / "build"
+        cls.directory = pathlib.Path(cls.temporary.name)
+        cls.build = cls.directory / "build"
         cls.build.mkdir()
         for name in PROGRAMS:
             (cls.build / name).hardlink_to(BUILD / name) if cls.same_disk() else \
                 shutil.copy2(BUILD / name, cls.build / name)
         data = random.Random(1).randbytes(60000)
         for name, files in (("1", ("a",)), ("2", ("a", "b"))):
-            package = cls.folder / "trees" / name / "package"
+            package = cls.directory / "trees" / name / "package"
             package.mkdir(parents=True)
             for number, file in enumerate(files):
                 (package / file).write_bytes(data[number:])
@@ -55,37 +55,37 @@ class Tables(unittest.TestCase):
 
     @classmethod
     def same_disk(cls):
-        return BUILD.stat().st_dev == cls.folder.stat().st_dev
+        return BUILD.stat().st_dev == cls.directory.stat().st_dev
 
     @classmethod
     def fresh_pages(cls):
         for name in PAGES:
-            (cls.folder / name).write_text(f"# {name}\n\n{blocks.BEGIN}old\n{blocks.END}\n\nafter\n",
+            (cls.directory / name).write_text(f"# {name}\n\n{blocks.BEGIN}old\n{blocks.END}\n\nafter\n",
                                            encoding="utf-8")
-        (cls.folder / "README.md").chmod(0o640)
+        (cls.directory / "README.md").chmod(0o640)
 
     @classmethod
     def bench(cls, *options, path=None):
-        environment = dict(os.environ, PATH=path or os.environ["PATH"], TMPDIR=str(cls.folder))
+        environment = dict(os.environ, PATH=path or os.environ["PATH"], TMPDIR=str(cls.directory))
         return subprocess.run(
             [sys.executable, "-B", ROOT / "scripts/bench", cls.build, "--small",
-             "--trees", cls.folder / "trees", "--readme", cls.folder / "README.md",
-             "--page", cls.folder / "benchmarks.md", "--json", cls.folder / "made/bench.json",
+             "--trees", cls.directory / "trees", "--readme", cls.directory / "README.md",
+             "--page", cls.directory / "benchmarks.md", "--json", cls.directory / "made/bench.json",
              *options], capture_output=True, text=True, check=False, env=environment)
 
     def block(self, name):
-        text = (self.folder / name).read_text(encoding="utf-8")
+        text = (self.directory / name).read_text(encoding="utf-8")
         before, after = text.split(blocks.BEGIN)[0], text.split(blocks.END)[1]
         self.assertEqual((before, after), (f"# {name}\n\n", "\n\nafter\n"))
         return text.split(blocks.BEGIN)[1].split(blocks.END)[0]
 
     def programs(self, **scripts):
         """A PATH with these programs alone."""
-        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        directory = pathlib.Path(tempfile.mkdtemp(dir=self.directory))
         for name, text in scripts.items():
-            (folder / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-            (folder / name).chmod(0o755)
-        return str(folder)
+            (directory / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+            (directory / name).chmod(0o755)
+        return str(directory)
 
     def again(self, *steps, path):
         """A run that measures only these steps."""
@@ -105,7 +105,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(self.first.returncode, 0, self.first.stderr)
         readme, page = map(self.block, PAGES)
         rows = self.check_summary(readme)
-        data = json.loads((self.folder / "made/bench.json").read_text(encoding="utf-8"))
+        data = json.loads((self.directory / "made/bench.json").read_text(encoding="utf-8"))
         self.assertEqual([data["tables"][0]["columns"], *data["tables"][0]["rows"]], rows)
         self.assertIn(f"on: {data['machine']['cpu']}, ", readme)
         self.assertIn(f"on: {data['machine']['cpu']}, ", page)
@@ -115,8 +115,8 @@ class Tables(unittest.TestCase):
                            ("indexes", "exact hash table"), ("windows", "exact")):
             made = next(one for one in data["tables"] if one["name"] == name)
             self.assertTrue(any(row[0].startswith(peer) for row in made["rows"]), name)
-        self.assertEqual((self.folder / "README.md").stat().st_mode & 0o777, 0o640)
-        self.assertEqual([path.name for path in self.folder.glob(".*")], [])
+        self.assertEqual((self.directory / "README.md").stat().st_mode & 0o777, 0o640)
+        self.assertEqual([path.name for path in self.directory.glob(".*")], [])
         self.assertIn("/10] ", self.first.stderr)
 
     def test_b_peers_that_are_missing(self):
@@ -130,8 +130,8 @@ class Tables(unittest.TestCase):
 
     def test_c_a_peer_that_fails(self):
         self.fresh_pages()
-        before = [(self.folder / name).read_bytes() for name in PAGES]
-        made = (self.folder / "made/bench.json").read_bytes()
+        before = [(self.directory / name).read_bytes() for name in PAGES]
+        made = (self.directory / "made/bench.json").read_bytes()
         done = self.again("memcached", "dedup", path=self.programs(borg="echo broken >&2; exit 2"))
         self.assertEqual(done.returncode, 1)
         self.assertIn("bench: backups beside borg: ended with code 1: failed: borg init", done.stderr)
@@ -139,29 +139,29 @@ class Tables(unittest.TestCase):
         done = self.again("memcached", path=self.programs(memcached="exit 1"))
         self.assertEqual(done.returncode, 1)
         self.assertIn("bench: maps beside memcached: ended with code 3: bloomery-bench: ", done.stderr)
-        self.assertEqual(before, [(self.folder / name).read_bytes() for name in PAGES])
-        self.assertEqual(made, (self.folder / "made/bench.json").read_bytes())
+        self.assertEqual(before, [(self.directory / name).read_bytes() for name in PAGES])
+        self.assertEqual(made, (self.directory / "made/bench.json").read_bytes())
 
     def test_d_a_page_without_markers(self):
         for text in ("", blocks.BEGIN, f"{blocks.END}\n{blocks.BEGIN}", 2 * f"{blocks.BEGIN}{blocks.END}\n"):
-            (self.folder / "benchmarks.md").write_text(text, encoding="utf-8")
+            (self.directory / "benchmarks.md").write_text(text, encoding="utf-8")
             done = self.bench()  # says so before anything is measured
             self.assertEqual(done.returncode, 1)
             self.assertIn("does not have the lines", done.stderr)
             self.assertNotIn("/10]", done.stderr)
-            self.assertEqual((self.folder / "benchmarks.md").read_text(encoding="utf-8"), text)
+            self.assertEqual((self.directory / "benchmarks.md").read_text(encoding="utf-8"), text)
 
 
 @unittest.skipUnless(shutil.which("redis-server"), "there is no redis-server")
 class Servers(unittest.TestCase):
     def test_a_server_does_not_outlive_the_benchmark(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
         for number in (signal.SIGTERM, signal.SIGKILL):
             with subprocess.Popen([sys.executable, "-B", ROOT / "scripts/bench-server",
-                                   BUILD / "bloomery.so", "--items", "1000000", "--only", "map"],
+                                   BUILD / "bloomery.so", "--capacity", "1000000", "--only", "map"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                  env=dict(os.environ, TMPDIR=folder.name)) as bench:
+                                  env=dict(os.environ, TMPDIR=directory.name)) as bench:
                 children = pathlib.Path(f"/proc/{bench.pid}/task/{bench.pid}/children")
                 self.wait_until(lambda: children.read_text(encoding="ascii"))
                 server = pathlib.Path("/proc", children.read_text(encoding="ascii").strip(), "exe")
@@ -179,18 +179,18 @@ class Servers(unittest.TestCase):
 class Blocks(unittest.TestCase):
     def test_a_failed_write_leaves_all_pages(self):
         with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            page, link = folder / "page.md", folder / "link.md"
+            directory = pathlib.Path(name)
+            page, link = directory / "page.md", directory / "link.md"
             page.write_text(f"{blocks.BEGIN}old\n{blocks.END}", encoding="utf-8")
             link.symlink_to(page)
             with self.assertRaises(blocks.PageError):
-                blocks.replace({page: "new"}, {folder / "nowhere/data.json": "{}"})
+                blocks.replace({page: "new"}, {directory / "nowhere/data.json": "{}"})
             self.assertEqual(page.read_text(encoding="utf-8"), f"{blocks.BEGIN}old\n{blocks.END}")
-            self.assertEqual(sorted(os.listdir(folder)), ["link.md", "page.md"])
-            blocks.replace({link: "new"}, {folder / "data.json": "{}"})
+            self.assertEqual(sorted(os.listdir(directory)), ["link.md", "page.md"])
+            blocks.replace({link: "new"}, {directory / "data.json": "{}"})
             self.assertEqual(page.read_text(encoding="utf-8"), f"{blocks.BEGIN}new\n{blocks.END}")
             self.assertTrue(link.is_symlink())
-            self.assertEqual((folder / "data.json").read_text(encoding="utf-8"), "{}")
+            self.assertEqual((directory / "data.json").read_text(encoding="utf-8"), "{}")
 
     def test_cells(self):
         self.assertEqual([table.number(value) for value in

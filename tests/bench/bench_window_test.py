@@ -8,7 +8,7 @@ import tempfile
 from bench_runner import Case, main, run
 
 ELEMENTS = 20000
-SMALL = ["--elements", "20k", "--rounds", "1"]
+SMALL = ["--capacity", "20k", "--rounds", "1"]
 SETTINGS = ["engine", "mode", "elements", "generations", "error", "isa", "window_ms", "batch",
             "rounds"]
 FACTS = ["bytes", "bits_per_element", "false_positive", "predicted", "absent_asked",
@@ -87,7 +87,7 @@ class Window(WindowCase):
 
     def test_many_generations(self):
         elements = 4000
-        answer = self.read_json("window", "--elements", str(elements), "--rounds", "1",
+        answer = self.read_json("window", "--capacity", str(elements), "--rounds", "1",
                                 "--generations", "200", "--json")
         self.assertEqual(answer["forgotten_early"], 0)
         self.assertAlmostEqual(answer["promised_asked"], 200 * elements / 13, delta=2 * elements)
@@ -108,20 +108,20 @@ class Window(WindowCase):
                 (["window", "--engine", "kbf"], "--engine: windows have no engine kbf"),
                 (["window", "--mode", "paper"], "--mode: engine compact does not have it"),
                 (["window", "--engine", "fbf", "--mode", "x"], '--mode: there is no mode "x"'),
-                (["window", "--elements", "999"],
-                 "--elements: 999 is not between 1000 and 4294967296"),
+                (["window", "--capacity", "999"],
+                 "--capacity: 999 is not between 1000 and 4294967296"),
                 (["window", "--generations", "1025"],
                  "--generations: 1025 is not between 1 and 1024"),
-                (["window", "--items", "5k"], "window does not use --items"),
+                (["window", "--packets", "5k"], "window does not use --packets"),
                 (["windows", "--engine", "fbf"], "windows does not use --engine"),
-                (["seen", "--elements", "5k"], "seen does not use --elements"),
-                (["seen", "--items", "999"], "--items: 999 is not between 1000 and 4294967296")):
+                (["seen", "--generations", "5"], "seen does not use --generations"),
+                (["seen", "--capacity", "999"], "--capacity: 999 is not between 1000 and 4294967296")):
             self.expect_misuse([*arguments], problem)
 
 
 class Windows(WindowCase):
     def test_side_by_side(self):
-        answer = self.read_json("windows", "--elements", "2k", "--rounds", "1", "--json")
+        answer = self.read_json("windows", "--capacity", "2k", "--rounds", "1", "--json")
         self.assertEqual(list(answer), ["bench", "machine", "windows", "burst", "retries"])
         rows = answer["windows"]
         self.assertEqual([(row["engine"], row["mode"]) for row in rows],
@@ -166,7 +166,7 @@ class Windows(WindowCase):
         self.assertTrue(all(a["rbf"] < b["rbf"] for a, b in zip(rates, rates[1:])))
 
     def test_table(self):
-        done = run("windows", "--elements", "1k", "--rounds", "1")
+        done = run("windows", "--capacity", "1k", "--rounds", "1")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         lines = done.stdout.splitlines()
         self.assertEqual(lines[2], "windows: 1000 elements in a window, error 0.1 %, "
@@ -180,7 +180,7 @@ class Seen(Case):
              "false_drops", "expected_false_drops", "bloomery", "awk", "sort"]
 
     def test_beside_others(self):
-        answer = self.read_json("seen", "--items", "30k", "--rounds", "2", "--json")
+        answer = self.read_json("seen", "--capacity", "30k", "--rounds", "2", "--json")
         self.assertEqual(list(answer), self.NAMES)
         self.assertEqual([answer[name] for name in ("lines", "bytes", "distinct", "error",
                                                     "rounds")],
@@ -198,30 +198,30 @@ class Seen(Case):
     def test_without_the_others(self):
         with tempfile.TemporaryDirectory() as empty:
             environment = {**os.environ, "PATH": empty}
-            answer = self.read_json("seen", "--items", "5k", "--rounds", "1", "--json",
+            answer = self.read_json("seen", "--capacity", "5k", "--rounds", "1", "--json",
                                     env=environment)
             self.assertEqual((answer["awk"], answer["sort"]), (None, None))
-            done = run("seen", "--items", "5k", "--rounds", "1", env=environment)
+            done = run("seen", "--capacity", "5k", "--rounds", "1", env=environment)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertNotIn("awk", done.stdout)
 
     def test_a_liar(self):
         """A program with wrong output ends the run."""
         for script in ("cat", "head -n 100", "cat /dev/null; exit 1"):
-            with tempfile.TemporaryDirectory() as folder:
-                liar = os.path.join(folder, "awk")
+            with tempfile.TemporaryDirectory() as directory:
+                liar = os.path.join(directory, "awk")
                 with open(liar, "w") as file:
                     file.write(f"#!/bin/sh\n{script}\n")
                 os.chmod(liar, 0o755)
-                done = run("seen", "--items", "5k", "--rounds", "1",
-                           env={**os.environ, "PATH": folder + ":" + os.environ["PATH"]})
+                done = run("seen", "--capacity", "5k", "--rounds", "1",
+                           env={**os.environ, "PATH": directory + ":" + os.environ["PATH"]})
                 self.assertEqual((done.returncode, done.stdout), (3, ""), script)
-                self.assertIn("bloomery-bench: BADDATA: awk", done.stderr)
+                self.assertIn("bloomery-bench: awk", done.stderr)
 
     def test_no_room_for_the_lines(self):
-        done = run("seen", "--items", "5k", env={**os.environ, "TMPDIR": "/nowhere"})
+        done = run("seen", "--capacity", "5k", env={**os.environ, "TMPDIR": "/nowhere"})
         self.assertEqual((done.returncode, done.stderr),
-                         (3, "bloomery-bench: IO: a temporary file: No such file or directory\n"))
+                         (3, "bloomery-bench: a temporary file: No such file or directory\n"))
 
 
 main()

@@ -9,10 +9,10 @@ import termios
 import time
 import unittest
 
-from cli_runner import PROGRAM, FolderCase, main
+from cli_runner import PROGRAM, DirectoryCase, main
 
 
-class FilesCase(FolderCase):
+class FilesCase(DirectoryCase):
     def write(self, name, content):
         with open(self.path(name), "wb") as file:
             file.write(content)
@@ -22,13 +22,13 @@ class FilesCase(FolderCase):
             return file.read()
 
     def start(self, *arguments, **options):
-        return subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, **{
+        return subprocess.Popen([PROGRAM, *arguments], cwd=self.directory, **{
             "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
             **options})
 
     def run_program(self, *arguments, stdin=b"", code=0, err=b""):
         done = subprocess.run([PROGRAM, *arguments], input=stdin, capture_output=True, timeout=120,
-                              cwd=self.folder)
+                              cwd=self.directory)
         self.assertEqual((done.returncode, done.stderr), (code, err), arguments)
         return done.stdout
 
@@ -75,22 +75,24 @@ class Streams(FilesCase):
         self.make_some()
         for arguments, what in ((["map", "get", "-"], "keys"), (["map", "put", "-"], "pairs"),
                                 (["map", "del", "-"], "keys"), (["index", "locate", "-"], "keys"),
-                                (["index", "del", "-", "--from", "lines"], "keys")):
+                                (["index", "del", "-", "--from", "lines"], "keys"),
+                                (["map", "get", "-", "-"], "keys"), (["map", "put", "-", "-"], "pairs"),
+                                (["index", "locate", "-", "-"], "keys")):
             self.run_program(*arguments, code=2, err=(
-                f'bloomery: USAGE: standard input cannot be both "-" and the {what}\n'
+                f'bloomery: standard input cannot be both "-" and the {what}\n'
                 f'Try "bloomery {" ".join(arguments[:2])} --help".\n').encode())
         self.run_program("index", "build", "x", "-", code=3, err=(
-            b'bloomery: IO: "-": standard input cannot be read again; "index unit -" makes units '
+            b'bloomery: standard input: cannot be read again; "index unit -" makes units '
             b'of it\n'))
         self.run_program("index", "unit", "-", "--like", "i", code=2, err=(
-            b'bloomery: USAGE: --name is required with "-"\nTry "bloomery index unit --help".\n'))
+            b'bloomery: missing --name: "-" has no name\nTry "bloomery index unit --help".\n'))
 
     def test_not_for_a_terminal(self):
         inner, outer = pty.openpty()
         process = self.start("map", "build", "-", stdout=outer)
         out, err = process.communicate(b"a\t1\n")
         self.assertEqual((process.returncode, err),
-                         (3, b"bloomery: IO: standard output is a terminal: redirect it to a file or "
+                         (3, b"bloomery: standard output is a terminal: redirect it to a file or "
                              b"a pipe\n"))
         os.close(inner)
         os.close(outer)
@@ -112,14 +114,14 @@ class Access(FilesCase):
 
 
 class NoFiles(FilesCase):
-    def test_pipes_devices_and_folders_are_refused(self):
+    def test_pipes_devices_and_directories_are_refused(self):
         """The program must not wait for any of them."""
         self.make_some()
         os.mkfifo(self.path("pipe"))
-        os.mkdir(self.path("folder"))
+        os.mkdir(self.path("directory"))
         for name, problem in (("pipe", "not a regular file"),
                               ("/dev/zero", "not a regular file"),
-                              ("folder", "Is a directory")):
+                              ("directory", "Is a directory")):
             for arguments in (["map", "get", name, "a"], ["map", "put", name, "a", "1"],
                               ["map", "del", name, "a"], ["map", "info", name],
                               ["map", "merge", "m", name], ["map", "merge", name, "m"],
@@ -133,7 +135,7 @@ class NoFiles(FilesCase):
                               ["index", "build", name, "lines", "--force"],
                               ["seen", "--state", name]):
                 self.run_program(*arguments, code=3,
-                                 err=f'bloomery: IO: "{name}": {problem}\n'.encode())
+                                 err=f'bloomery: {name}: {problem}\n'.encode())
 
 
 class Locks(FilesCase):
@@ -180,7 +182,7 @@ class Locks(FilesCase):
         for process, command in zip(running, commands):
             note = process.stderr.readline()  # none of them ends before it
             self.assertRegex(note.decode(), rf'^bloomery: waiting for (process {os.getpid()}|another '
-                                            rf'process), which is changing "{command[2]}"\n$')
+                                            rf'process), which is changing {command[2]}\n$')
             self.assertIsNone(process.poll())
         for file in held.values():
             fcntl.flock(file, fcntl.LOCK_UN)
@@ -195,7 +197,7 @@ class Locks(FilesCase):
         self.assertEqual(self.run_program("map", "get", "m", "a"), b"1\n")
         self.assertEqual(self.run_program("index", "locate", "i", "a"), b"lines\n")
         self.run_program("map", "merge", "m", "m2", "--output", "x", code=3,
-                         err=b'bloomery: IO: "m2": No such file or directory\n')
+                         err=b'bloomery: m2: No such file or directory\n')
 
     def test_ctrl_c_ends_the_wait(self):
         self.make_some()
@@ -206,7 +208,7 @@ class Locks(FilesCase):
         process.terminate()
         process.communicate()
         self.assertEqual(process.returncode, -15)
-        self.assertEqual((self.content("i"), sorted(os.listdir(self.folder))),
+        self.assertEqual((self.content("i"), sorted(os.listdir(self.directory))),
                          (before, ["i", "lines", "m", "s"]))
 
     def test_a_state_in_use_is_refused(self):
@@ -215,10 +217,10 @@ class Locks(FilesCase):
         first.stdin.write(b"b\n")
         first.stdin.flush()
         self.assertEqual(first.stdout.readline(), b"b\n")
-        done = subprocess.run([PROGRAM, "seen", "--state", "s"], input=b"c\n", cwd=self.folder,
+        done = subprocess.run([PROGRAM, "seen", "--state", "s"], input=b"c\n", cwd=self.directory,
                               capture_output=True)
         self.assertEqual((done.returncode, done.stdout), (3, b""))
-        self.assertRegex(done.stderr.decode(), rf'^bloomery: IO: "s" is in use by (process {first.pid}'
+        self.assertRegex(done.stderr.decode(), rf'^bloomery: s: in use by (process {first.pid}'
                                                r'|another process)\n$')
         first.communicate()
         self.assertEqual(self.run_program("seen", "--state", "s", stdin=b"a\nb\nc\n"), b"c\n")
@@ -256,7 +258,7 @@ class Locks(FilesCase):
         running[0].communicate()
         out, err = running[1].communicate()
         self.assertEqual((running[0].returncode, running[1].returncode), (0, 3))
-        self.assertEqual(err, b'bloomery: IO: "new": another run has created it since; the lines of '
+        self.assertEqual(err, b'bloomery: new: another run has created it since; the lines of '
                               b'this run are not in it\n')
         self.assertEqual(self.run_program("seen", "--state", "new", stdin=b"a\nb\n"), b"b\n")
 

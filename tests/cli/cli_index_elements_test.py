@@ -1,4 +1,4 @@
-"""Indexes by fields and by words of lines, of files in folders, and the manual's own example."""
+"""Indexes by fields and by words of lines, of files in directories, and the manual's own example."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import subprocess
 from cli_runner import PROGRAM, main
 from index_runner import ENGINES, EXACT, IndexCase
 
-MANUAL = pathlib.Path(__file__).resolve().parents[2] / "doc/bloomery.1"
+MANUAL = pathlib.Path(__file__).resolve().parents[2] / "doc/man/bloomery-index.1"
 
 
 def words_of(line):
@@ -56,7 +56,7 @@ class Elements(IndexCase):
             self.assertEqual(info["element"], "words")
             self.assertGreater(info["units"], 20)
         self.expect(["locate", "compact", "GET /a"], 3, err=(
-            b'bloomery: RANGE: "GET /a" is not one word, and the elements of this index are words\n'))
+            b'bloomery: "GET /a" is not one word, and the elements of this index are words\n'))
 
     def test_fields(self):
         self.put_logs(lambda line: [line.split(b" ")[0]])
@@ -93,7 +93,7 @@ class Elements(IndexCase):
             units = self.run_index("unit", "more", "--seed", "5", *EXACT, *options).stdout
             done = self.run_index("install", "x", "-", stdin=units)
             self.assertEqual(done.returncode, 3)
-            self.assertTrue(done.stderr.startswith(b'bloomery: MISMATCH: "-": '), done.stderr)
+            self.assertTrue(done.stderr.startswith(b'bloomery: standard input: '), done.stderr)
 
     def test_misuse(self):
         for options, problem in (
@@ -108,10 +108,10 @@ class Elements(IndexCase):
             self.expect_misuse(["build", "x", "a", *options], problem, "build")
 
 
-class Folders(IndexCase):
+class Directories(IndexCase):
     def make(self):
-        for folder in ("logs/b/c", "logs/empty", "other"):
-            os.makedirs(self.path(folder))
+        for directory in ("logs/b/c", "logs/empty", "other"):
+            os.makedirs(self.path(directory))
         for name in ("logs/z", "logs/a", "logs/b/x", "logs/b/c/y", "logs/.hidden", "other/o"):
             self.put(name, [b"in " + name.encode()])
         os.symlink("../other", self.path("logs/link"))
@@ -140,13 +140,13 @@ class Folders(IndexCase):
 
     def test_refused(self):
         self.make()
-        self.expect(["build", "x", "logs"], 3, err=b'bloomery: IO: "logs": Is a directory\n')
+        self.expect(["build", "x", "logs"], 3, err=b'bloomery: logs: Is a directory\n')
         self.expect(["build", "x", "-r", "logs/empty"], 3,
-                    err=b"bloomery: IO: there is no file in these folders\n")
+                    err=b"bloomery: no files in these directories\n")
         self.expect(["build", "x", "-r", "none"], 3,
-                    err=b'bloomery: IO: "none": No such file or directory\n')
+                    err=b'bloomery: none: No such file or directory\n')
         self.expect(["build", "x", "-r", ""], 2, err=(
-            b'bloomery: USAGE: a file has no name\nTry "bloomery index build --help".\n'))
+            b'bloomery: empty file name\nTry "bloomery index build --help".\n'))
 
 
 class Manual(IndexCase):
@@ -160,7 +160,7 @@ class Manual(IndexCase):
         os.makedirs(tools, exist_ok=True)
         if not os.path.lexists(os.path.join(tools, b"bloomery")):
             os.symlink(PROGRAM, os.path.join(tools, b"bloomery"))
-        done = subprocess.run(["sh", "-c", command], cwd=self.folder, capture_output=True,
+        done = subprocess.run(["sh", "-c", command], cwd=self.directory, capture_output=True,
                               env={**os.environ, "PATH": os.fsdecode(tools) + ":" + os.environ["PATH"]})
         self.assertEqual((done.returncode, done.stderr), (0, b""), command)
         return done.stdout
@@ -171,7 +171,7 @@ class Manual(IndexCase):
         for name in ("access-1.txt", "access-3.txt"):
             with open(self.path(name), "ab") as file:
                 file.write(b'192.0.2.7 - - [15/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200\n')
-        holding = sorted(name for name in os.listdir(self.folder)
+        holding = sorted(name for name in os.listdir(self.directory)
                          if b"192.0.2.7 " in self.content(name))
         self.assertGreaterEqual(len(holding), 2)
         self.assertLess(len(holding), 4)
@@ -181,12 +181,12 @@ class Manual(IndexCase):
         for command in self.example("Another file, read elsewhere and shipped as a unit:"):
             self.type(command)
 
-    def test_the_same_in_a_folder(self):
+    def test_the_same_in_a_directory(self):
         os.mkdir(self.path("logs"))
         for number in range(1, 5):
             self.write(f"logs/{number}", log_lines(number + 2, 500) + [b"192.0.2.7 -"] * (number % 2))
         build, locate = self.example(
-            "The same for all logs in a folder, by the first field of each line:")
+            "The same for all logs in a directory, by the first field of each line:")
         self.type(build)
         self.assertEqual(sorted(self.type(locate).decode().split()), ["logs/1", "logs/3"])
 

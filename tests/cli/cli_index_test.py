@@ -91,13 +91,13 @@ class Build(IndexCase):
             self.expect_misuse(["build", "z", "a", "--like", "x", *option],
                                f"{option[0]} cannot be combined with --like", "build")
         self.expect(["build", "z", "a", "--like", "nothing"], 3,
-                    err=b'bloomery: IO: "nothing": No such file or directory\n')
+                    err=b'bloomery: nothing: No such file or directory\n')
 
     def test_target(self):
         self.make_files()
         self.expect(["build", "x", "a"], 0)
         before = self.content("x")
-        self.expect(["build", "x", "b"], 3, err=b'bloomery: IO: "x": already exists; --force replaces it\n')
+        self.expect(["build", "x", "b"], 3, err=b'bloomery: x: exists already; --force replaces it\n')
         self.assertEqual(self.content("x"), before)
         os.chmod(self.path("x"), 0o640)
         os.symlink("x", self.path("link"))
@@ -105,11 +105,11 @@ class Build(IndexCase):
         self.assertTrue(os.path.islink(self.path("link")))
         self.assertEqual(os.stat(self.path("x")).st_mode & 0o777, 0o640)
         self.expect(["locate", "x", "line 450"], 0, b"b\n")
-        os.mkdir(self.path("folder"))
-        self.expect(["build", "folder", "b", "--force"], 3,
-                    err=b'bloomery: IO: "folder": Is a directory\n')
+        os.mkdir(self.path("directory"))
+        self.expect(["build", "directory", "b", "--force"], 3,
+                    err=b'bloomery: directory: Is a directory\n')
         self.expect(["build", "nowhere/x", "b"], 3,
-                    err=b'bloomery: IO: "nowhere/x": No such file or directory\n')
+                    err=b'bloomery: nowhere/x: No such file or directory\n')
 
     def test_names_from_a_list(self):
         self.make_files()
@@ -124,26 +124,26 @@ class Build(IndexCase):
                         b"1\ta\nb\0" b"400\ta\0" b"200\tb\0" +
                         b"%d\todd\0" % len(self.model["odd"]))
         self.expect(["build", "z", "--files0-from", "-"], 3,
-                    err=b'bloomery: BADDATA: "-": name 2 is empty\n', stdin=b"a\0\0b\0")
+                    err=b'bloomery: standard input: file name 2 is empty\n', stdin=b"a\0\0b\0")
         self.expect(["build", "z", "--files0-from", "none"], 3,
-                    err=b'bloomery: IO: "none": No such file or directory\n')
+                    err=b'bloomery: none: No such file or directory\n')
         self.assertFalse(os.path.exists(self.path("z")))
 
     def test_what_is_no_file(self):
         self.put("a", numbered(0, 9))
-        os.mkdir(self.path("folder"))
+        os.mkdir(self.path("directory"))
         os.mkfifo(self.path("pipe"))
         os.symlink("nowhere", self.path("dangling"))
         self.write("secret", [b"x"])
         os.chmod(self.path("secret"), 0)
-        bad = [("folder", "Is a directory"), ("pipe", "not a regular file"),
+        bad = [("directory", "Is a directory"), ("pipe", "not a regular file"),
                ("dangling", "No such file or directory"), ("none", "No such file or directory"),
                ("/dev/null", "not a regular file")]
         if os.getuid() != 0:
             bad.append(("secret", "Permission denied"))
         everything = b""
         for name, problem in bad:
-            message = f'bloomery: IO: "{name}": {problem}\n'.encode()
+            message = f'bloomery: {name}: {problem}\n'.encode()
             everything += message
             self.expect(["build", "x", "a", name], 3, err=message)
             self.expect(["build", "x", name, "a", "--unit-capacity", "9", "--units", "9"], 3,
@@ -151,15 +151,15 @@ class Build(IndexCase):
         self.assertFalse(os.path.exists(self.path("x")))
         self.expect(["build", "x", "a", *(name for name, _ in bad), "--skip"], 0, err=everything)
         self.expect(["info", "x", "--files"], 0, b"9\ta\n")
-        self.expect(["add", "x", "folder"], 3, err=b'bloomery: IO: "folder": Is a directory\n')
-        self.expect(["add", "x", "folder", "--skip"], 0,
-                    err=b'bloomery: IO: "folder": Is a directory\n')
-        self.expect_misuse(["build", "y", ""], "a file has no name", "build")
+        self.expect(["add", "x", "directory"], 3, err=b'bloomery: directory: Is a directory\n')
+        self.expect(["add", "x", "directory", "--skip"], 0,
+                    err=b'bloomery: directory: Is a directory\n')
+        self.expect_misuse(["build", "y", ""], "empty file name", "build")
 
     def test_a_line_too_long(self):
         self.put("a", numbered(0, 9))
         self.write("huge", [b"x", b"y" * (17 << 20)])
-        message = b'bloomery: LIMIT: "huge", line 2: longer than 16777216 bytes\n'
+        message = b'bloomery: huge: line 2: longer than 16777216 bytes\n'
         self.expect(["build", "x", "a", "huge"], 3, err=message)
         self.expect(["build", "x", "a", "huge", "--skip", *EXACT], 0, err=message)
         self.expect(["locate", "x", "x", "line 3"], 1, b"line 3\ta\n")
@@ -175,17 +175,17 @@ class Build(IndexCase):
     def test_memory(self):
         self.put("a", numbered(0, 20000))
         for engine in ENGINES:
-            done = self.run_index("build", "x", "a", "--engine", engine, "--max-bytes", "10k")
+            done = self.run_index("build", "x", "a", "--engine", engine, "--max-memory", "10k")
             self.assertEqual((done.returncode, done.stdout), (3, b""))
-            self.assertRegex(done.stderr, rb"^bloomery: LIMIT: .*: the index needs more than "
-                                          rb"--max-bytes allows, 10000\n$")
+            self.assertRegex(done.stderr, rb"^bloomery: .*: the index needs more memory "
+                                          rb"than --max-memory allows \(10000 bytes\)\n$")
             self.assertFalse(os.path.exists(self.path("x")))
         self.expect(["build", "x", "a"], 0)
         for command in (["locate", "x", "a"], ["info", "x"], ["check", "x"], ["add", "x", "a"],
                         ["del", "x", "a"], ["refresh", "x"]):
-            self.expect([*command, "--max-bytes", "10k"], 3,
-                        err=b'bloomery: LIMIT: "x": the index needs more than --max-bytes allows, '
-                            b'10000\n')
+            self.expect([*command, "--max-memory", "10k"], 3,
+                        err=b'bloomery: x: the index needs more memory than --max-memory allows '
+                            b'(10000 bytes)\n')
 
     def test_errors_are_as_promised(self):
         self.put("a", numbered(0, 3000))
@@ -208,8 +208,8 @@ class Build(IndexCase):
 
     def test_misuse(self):
         for arguments, problem in (
-                ([], "the name of the index is required"),
-                (["x"], "the name of a file is required"),
+                ([], "missing index name"),
+                (["x"], "missing file name"),
                 (["x", "f", "--engine", "kbf"], '--engine: "kbf" is not one of auto, compact and dba'),
                 (["x", "f", "--engine", "?"], '--engine: "?" is not one of auto, compact and dba'),
                 (["x", "f", "--group", "8"], "--group is for engine dba"),
@@ -225,7 +225,7 @@ class Build(IndexCase):
                                                "are not possible"),
                 (["x", "f", "--confirm"], 'unknown option "--confirm"')):
             self.expect_misuse(["build", *arguments], problem, "build")
-        self.expect_misuse([], "no command is given")
+        self.expect_misuse([], "missing command")
         self.expect_misuse(["frob"], 'unknown command "frob"')
         self.expect_misuse(["--frob"], 'unknown option "--frob"')
         self.expect_misuse(["--help", "x"], 'unexpected argument "x"')
@@ -251,6 +251,8 @@ class Locate(IndexCase):
 
     def test_forms(self):
         self.expect(["locate", "i", "both"], 0, b"b\na\n")
+        self.expect(["locate", "i", "-"], 1, b"x\ta\n", stdin=b"x\n-\n")
+        self.expect(["locate", "i", "--", "-"], 1)
         self.expect(["locate", "i", "both", "-0"], 0, b"b\0a\0")
         self.expect(["locate", "i", "x", "both", "y"], 0, b"x\ta\nboth\tb\nboth\ta\ny\tb\n")
         self.expect(["locate", "i", "x", "no", "x"], 1, b"x\ta\nx\ta\n")
@@ -321,10 +323,10 @@ class Locate(IndexCase):
         os.unlink(self.path("b"))
         self.expect(["locate", "i", "both"], 0, b"b\na\n")
         self.expect(["locate", "i", "both", "y", "no", "--confirm"], 3, b"both\ta\n",
-                    b'bloomery: IO: "b": No such file or directory\n')
+                    b'bloomery: b: No such file or directory\n')
         os.mkdir(self.path("b"))
         self.expect(["locate", "i", "both", "--confirm"], 3, b"a\n",
-                    b'bloomery: IO: "b": Is a directory\n')
+                    b'bloomery: b: Is a directory\n')
 
     def test_names_of_all_kinds(self):
         names = [b"with space", b"new\nline", b"\xff\xfe", b"-0", b"tab\there", b"\xc3\xa9",
@@ -355,10 +357,10 @@ class Locate(IndexCase):
                          ["with space", "tab\there", "é", 'quo"te', "x" * 255])
 
     def test_misuse(self):
-        self.expect_misuse(["locate"], "the name of the index is required", "locate")
+        self.expect_misuse(["locate"], "missing index name", "locate")
         self.expect_misuse(["locate", "i", "--all"], 'unknown option "--all"', "locate")
         self.expect(["locate", "none", "x"], 3,
-                    err=b'bloomery: IO: "none": No such file or directory\n')
+                    err=b'bloomery: none: No such file or directory\n')
 
 
 class Whole(IndexCase):
@@ -380,7 +382,7 @@ class Whole(IndexCase):
                 self.expect(["locate", engine, "nearly large", *options], 1)
                 self.expect(["locate", engine, *options], 1, b"b\tb\n", stdin=b"b\nnearly large\n")
             self.expect(["locate", engine, "none", "b"], 3, b"b\tb\n",
-                        b'bloomery: IO: "none": No such file or directory\n')
+                        b'bloomery: none: No such file or directory\n')
             self.expect(["check", engine], 0)
             self.expect_misuse(["del", engine, "--from", "a", "x"],
                                "--from: an index of whole files has one element per file", "del")
@@ -451,7 +453,7 @@ class Info(IndexCase):
         self.assertEqual([line.split()[0] for line in lines[4:]],
                          ["error", "seed", "fill", "waiting", "bytes"])
         self.expect(["info", "x", "--files"], 0, b"300\ta\n")
-        self.expect_misuse(["info"], "the name of the index is required", "info")
+        self.expect_misuse(["info"], "missing index name", "info")
         self.expect_misuse(["info", "x", "y"], 'unexpected argument "y"', "info")
 
 
@@ -459,9 +461,9 @@ class Check(IndexCase):
     def test_states(self):
         self.put("apart", [b"apart"])
         for engine in ENGINES:
-            for name in ("same", "grown", "shrunk", "touched", "gone", "folder"):
+            for name in ("same", "grown", "shrunk", "touched", "gone", "directory"):
                 self.put(name, numbered(0, 50) + [name.encode()])
-            self.expect(["build", "x", "same", "grown", "shrunk", "touched", "gone", "folder",
+            self.expect(["build", "x", "same", "grown", "shrunk", "touched", "gone", "directory",
                          "--engine", engine, "--seed", "3", "--force", *EXACT], 0)
             with open(self.path("u"), "wb") as out:
                 self.run_index("unit", "apart", "--like", "x", "--name", "far/away",
@@ -472,14 +474,14 @@ class Check(IndexCase):
             self.write("grown", numbered(0, 52))
             self.write("shrunk", numbered(0, 5))
             os.utime(self.path("touched"), ns=(10**18, 10**18))
-            for name in ("gone", "folder"):
+            for name in ("gone", "directory"):
                 os.rename(self.path(name), self.path(name + " kept"))
-            os.mkdir(self.path("folder"))
+            os.mkdir(self.path("directory"))
             done = self.run_index("check", "x")
             self.assertEqual((done.returncode, done.stdout), (
-                1, b"stale\tgrown\nchanged\tshrunk\nchanged\ttouched\ngone\tgone\ngone\tfolder\n"
+                1, b"stale\tgrown\nchanged\tshrunk\nchanged\ttouched\ngone\tgone\ngone\tdirectory\n"
                    b"apart\tfar/away\n"))
-            self.assertEqual(done.stderr, b'bloomery: IO: "folder": Is a directory\n')
+            self.assertEqual(done.stderr, b'bloomery: directory: Is a directory\n')
             done = self.run_index("check", "x", "--json", "--all")
             answer = load(done.stdout)
             self.assertEqual(list(answer), ["files", "ok", "changed", "stale", "gone", "apart",
@@ -490,17 +492,17 @@ class Check(IndexCase):
                                                   "missing": 0})
             self.assertEqual(answer["files"][1], {"name": "grown", "state": "stale",
                                                   "elements": 52, "missing": 2})
-            os.rmdir(self.path("folder"))
+            os.rmdir(self.path("directory"))
 
     def test_an_index_that_is_none(self):
         self.put("a", numbered(0, 50))
         self.expect(["check", "a"], 3,
-                    err=b'bloomery: BADDATA: "a": not Bloomery data (byte 0)\n')
+                    err=b'bloomery: a: not Bloomery data\n')
         self.write("nothing", [])
         self.expect(["check", "nothing"], 3,
-                    err=b'bloomery: BADDATA: "nothing": the data ends inside the header (byte 0)\n')
-        os.mkdir(self.path("folder"))
-        self.expect(["check", "folder"], 3, err=b'bloomery: IO: "folder": Is a directory\n')
+                    err=b'bloomery: nothing: the data ends inside the header\n')
+        os.mkdir(self.path("directory"))
+        self.expect(["check", "directory"], 3, err=b'bloomery: directory: Is a directory\n')
 
 
 class Modes(IndexCase):

@@ -7,19 +7,19 @@ import signal
 import subprocess
 import time
 
-from cli_runner import PROGRAM, SAMPLE, load, main, note_of
+from cli_runner import BROKEN, PROGRAM, SAMPLE, load, main, note_of
 from payloads import resealed
 from map_runner import ENGINES, MapCase, keys, numbered
 
 HELP = b"""\
-Usage: bloomery map COMMAND FILE|URL [options]
+Usage: bloomery map COMMAND MAP [options]
 
 Maps in files or on servers: a value for each key, in a few bytes per key. A map does
 not store the keys, so it cannot list them. Its answers are wrong at the error rate
 that it was built with.
 
 Commands:
-  build     creates a map from pairs on standard input
+  build     creates a map from pairs
   get       prints the values of keys
   put       sets the values of keys
   del       deletes keys
@@ -28,36 +28,37 @@ Commands:
   compress  makes a map as small as possible
   ls        lists the maps on servers
   drop      deletes a map from servers
-  save      copies a map from servers to a folder
-  restore   copies a map from a folder to servers
+  save      copies a map from servers to a directory
+  restore   copies a map from a directory to servers
 
 Options:
   -h, --help  this text, or that of the command
 
-"bloomery help map COMMAND" lists the options of a command. Files are replaced as a
-whole; after a failure they are unchanged. URL is redis://[USER[:PASSWORD]@]HOST[:PORT]/NAME,
-a map on a server or on a cluster that loads the module; user and password may also be
-in the environment, as BLOOMERY_USER and BLOOMERY_PASSWORD.
+"bloomery help map COMMAND" lists the options of a command. MAP is a file, which is
+replaced as a whole and is unchanged after a failure; or
+redis://[USER[:PASSWORD]@]HOST[:PORT]/NAME, a map on a server or on a cluster that
+loads the module. User and password may also be in the environment, as BLOOMERY_USER
+and BLOOMERY_PASSWORD.
 
 Examples:
-  bloomery map build paths.map --error 1e-4 < paths.tsv
+  bloomery map build paths.map paths.tsv --error 1e-4
   bloomery map get paths.map /usr/bin/awk
   bloomery map put paths.map /usr/bin/new package
   bloomery map get redis://127.0.0.1:7000/routes 10.0.0.1
 """
 
 HELP_GET = b"""\
-Usage: bloomery map get FILE|URL [KEY...] [options]
+Usage: bloomery map get MAP [KEY...] [options]
 
-Prints the value of one key, or lines "key<TAB>value" for several keys, or for
-those on standard input, one per line. Absent keys are omitted.
+Prints the value of one key, or lines "key<TAB>value" for several keys. Without KEY,
+and for -, reads keys from standard input, one per line. Absent keys are omitted.
 
 Options:
-  --all          a line for each key: answer, key and, if present, value
-  --json         a line of JSON for each key
-  -0             keys and output lines end with a NUL instead of a newline
-  --max-bytes B  memory for maps (default 3/4 of the machine's)
-  -h, --help     this text
+  --all           a line for each key: answer, key and, if present, value
+  --json          a line of JSON for each key
+  -0              keys and output lines end with a NUL instead of a newline
+  --max-memory B  memory for maps (default 3/4 of the machine's)
+  -h, --help      this text
 
 --all prints "present<TAB>key<TAB>value", "absent<TAB>key" or "unsure<TAB>key";
 --json prints {"key":...,"answer":...,"value":...} for each key, with
@@ -66,12 +67,12 @@ Exit codes: 0 all present, 1 some absent, 3 failure, 4 some unsure (kbf only).
 
 Examples:
   bloomery map get paths.map /usr/bin/awk /usr/bin/none
-  bloomery map get paths.map --json < keys
+  bloomery map get paths.map - --json < keys
   bloomery map get redis://127.0.0.1:7000/routes 10.0.0.1
 """
 
 UNSURE = "the stored value is ambiguous, so nothing was changed"
-NO_FILE = b'bloomery: IO: "none.map": No such file or directory\n'
+NO_FILE = b'bloomery: none.map: No such file or directory\n'
 
 
 class Help(MapCase):
@@ -88,15 +89,15 @@ class Help(MapCase):
                     self.assertLessEqual(len(line), 90, line)
 
     def test_misuse(self):
-        self.expect_misuse([], "no command is given")
+        self.expect_misuse([], "missing command")
         self.expect_misuse(["frob"], 'unknown command "frob"')
         self.expect_misuse(["--frob"], 'unknown option "--frob"')
         self.expect_misuse(["--help", "x"], 'unexpected argument "x"')
         for command in ("build", "get", "put", "del", "info", "compress"):
-            self.expect_misuse([command], "the name of the file is required")
+            self.expect_misuse([command], "missing file name")
             self.expect_misuse([command, "f", "--frob"], 'unknown option "--frob"')
             self.expect_misuse([command, "f", "-x"], 'unknown option "-x"')
-        for command in ("build", "info", "compress"):
+        for command in ("info", "compress"):
             self.expect_misuse([command, "f", "g"], 'unexpected argument "g"')
         self.expect_misuse(["put", "f", "k"], "the value is missing")
         self.expect_misuse(["put", "f", "k", "v", "w"], 'unexpected argument "w"')
@@ -105,7 +106,7 @@ class Help(MapCase):
         self.expect_misuse(["merge"], "at least two files are required")
         self.expect_misuse(["merge", "f"], "at least two files are required")
         self.expect_misuse(["merge", "f", "g", "--force"], "--force requires --output")
-        self.expect_misuse(["get", "f", "--max-bytes", "0"], '--max-bytes: "0" is not above 0')
+        self.expect_misuse(["get", "f", "--max-memory", "0"], '--max-memory: "0" is not above 0')
         for command in (["put", "f", "k", "v"], ["del", "f", "k"], ["build", "f"]):
             self.expect_misuse([*command, "--wait", "1"], "--wait is for maps on servers")
         for option in (["--slabs", "5"], ["--keyed"], ["--resume", "g"]):
@@ -123,17 +124,17 @@ class Help(MapCase):
         misuse("--layout", "tuned", problem="--layout is for engine kbf")
         misuse("--raw", "33", problem="--raw: values have at most 32 bits")
         misuse("--raw", "5", "--values", "9", problem="--values cannot be combined with --raw")
-        misuse("--fixed", problem="--fixed requires --items")
-        kbf = ("kbf takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383 or raw 1 to 13"
+        misuse("--fixed", problem="--fixed requires --capacity")
+        kbf = ("kbf takes capacity 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383 or raw 1 to 13"
                "; some combinations are not possible")
         misuse("--engine", "kbf", "--raw", "14", problem=kbf)
         misuse("--engine", "kbf", "--values", "16384", problem=kbf)
         misuse("--engine", "kbf", "--error", "0.6", problem=kbf)
-        compact = ("compact takes items 1 to 2^40, error 1e-9 to 0.5, values 1 to 2^32 - 1"
+        compact = ("compact takes capacity 1 to 2^40, error 1e-9 to 0.5, values 1 to 2^32 - 1"
                    "; some combinations are not possible")
-        misuse("--items", "2T", problem=compact)
+        misuse("--capacity", "2T", problem=compact)
         misuse("--error", "1e-10", problem=compact)
-        for option in (["--error", "1%"], ["--items", "5"], ["--values", "5"], ["--engine", "kbf"],
+        for option in (["--error", "1%"], ["--capacity", "5"], ["--values", "5"], ["--engine", "kbf"],
                        ["--layout", "tuned"], ["--raw", "5"], ["--seed", "5"], ["--fixed"]):
             misuse("--like", "g", *option, problem=f"{option[0]} cannot be combined with --like")
         self.assert_files()
@@ -192,8 +193,8 @@ class Get(MapCase):
     def test_unsure(self):
         self.build("m", b"a\t1\nb\t2\n", "--engine", "kbf")
         self.make_unsure("m", "a")
-        one = b"bloomery: UNSURE: the map is unsure about 1 of 1 keys\n"
-        three = b"bloomery: UNSURE: the map is unsure about 1 of 3 keys\n"
+        one = b"bloomery: the map is unsure about 1 of 1 keys\n"
+        three = b"bloomery: the map is unsure about 1 of 3 keys\n"
         self.expect(["get", "m", "a"], 4, err=one)
         self.expect(["get", "m", "a", "b", "z"], 4, b"b\t2\n", three)
         self.expect(["get", "m"], 4, b"b\t2\n", three, stdin=b"z\nb\na\n")
@@ -203,7 +204,7 @@ class Get(MapCase):
 
     def test_answers_come_as_keys_do(self):
         self.build("m", b"a\t1\nb\t2\n")
-        with subprocess.Popen([PROGRAM, "map", "get", "m"], cwd=self.folder, stdin=subprocess.PIPE,
+        with subprocess.Popen([PROGRAM, "map", "get", "m"], cwd=self.directory, stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as asked:
             for key, line in ((b"a\n", b"a\t1\n"), (b"b\n", b"b\t2\n"), (b"a\n", b"a\t1\n")):
                 asked.stdin.write(key)
@@ -265,8 +266,8 @@ class Change(MapCase):
         self.build("m", b"a\t1\nb\t2\n", "--engine", "kbf")
         self.make_unsure("m", "a")
         before = self.content("m")
-        message = f'bloomery: UNSURE: "a": {UNSURE}\n'.encode()
-        second = f"bloomery: UNSURE: line 2: {UNSURE}\n".encode()
+        message = f'bloomery: "a": {UNSURE}\n'.encode()
+        second = f"bloomery: line 2: {UNSURE}\n".encode()
         self.expect(["put", "m", "a", "5"], 4, err=message)
         self.expect(["put", "m"], 4, err=second, stdin=b"c\t5\na\t5\nd\t5\n")
         self.expect(["del", "m", "b", "a"], 4, err=message)
@@ -276,12 +277,12 @@ class Change(MapCase):
 
     def test_full_changes_nothing(self):
         for engine in ENGINES:
-            self.build(engine, b"a\t1\nb\t2\n", "--fixed", "--items", "2", "--engine", engine)
+            self.build(engine, b"a\t1\nb\t2\n", "--fixed", "--capacity", "2", "--engine", engine)
             before = self.content(engine)
             full = "the map has a fixed capacity of 2 keys and is full\n"
             self.expect(["put", engine, "c", "1"], 3,
-                        err=f'bloomery: FULL: "c": {full}'.encode())
-            self.expect(["put", engine], 3, err=f"bloomery: FULL: line 2: {full}".encode(),
+                        err=f'bloomery: "c": {full}'.encode())
+            self.expect(["put", engine], 3, err=f"bloomery: line 2: {full}".encode(),
                         stdin=b"a\t3\nc\t1\n")
             self.assertEqual(self.content(engine), before)
             self.expect(["put", engine, "a", "2"], 0)
@@ -289,20 +290,20 @@ class Change(MapCase):
 
     def test_no_code_is_left(self):
         self.expect(["build", "m", "--engine", "kbf", "--values", "255"], 3,
-                    err=b"bloomery: FULL: line 256: the map has "
-                        b"255 values, and no code is left for another\n", stdin=numbered(0, 300))
+                    err=b"bloomery: line 256: the map has "
+                        b"255 values and cannot have more\n", stdin=numbered(0, 300))
         self.assert_files()
         self.build("m", numbered(0, 255), "--engine", "kbf", "--values", "200")
         before = self.content("m")
         self.expect(["put", "m", "key1", "one more"], 3,
-                    err=b'bloomery: FULL: "key1": the map has '
-                        b"255 values, and no code is left for another\n")
+                    err=b'bloomery: "key1": the map has '
+                        b"255 values and cannot have more\n")
         self.assertEqual(self.content("m"), before)
         self.expect(["put", "m", "key1", "value7"], 0)
 
     def test_many(self):
         for engine in ENGINES:
-            self.build(engine, numbered(0, 50000), "--engine", engine, "--error", "1e-6", "--items",
+            self.build(engine, numbered(0, 50000), "--engine", engine, "--error", "1e-6", "--capacity",
                        "150k")
             self.expect(["put", engine], 0, stdin=numbered(50000, 100000))
             self.expect(["put", engine, "--new"], 0, stdin=numbered(100000, 150000))
@@ -334,7 +335,7 @@ class Change(MapCase):
 class Whole(MapCase):
     def test_merge(self):
         for engine in ENGINES:
-            self.build(engine, numbered(0, 2000, 50), "--engine", engine, "--items", "6000",
+            self.build(engine, numbered(0, 2000, 50), "--engine", engine, "--capacity", "6000",
                        "--error", "1e-6")
             for name, first in (("second", 2000), ("third", 4000)):
                 self.expect(["build", name, "--like", engine, "--force"], 0,
@@ -343,7 +344,7 @@ class Whole(MapCase):
             self.expect(["merge", engine, "second", "third", "--output", "all" + engine], 0)
             self.assertEqual(self.content(engine), parts)
             self.expect(["merge", engine, "second", "third", "--output", "all" + engine], 3,
-                        err=f'bloomery: IO: "all{engine}": already exists; --force replaces it\n'
+                        err=f'bloomery: all{engine}: exists already; --force replaces it\n'
                             .encode())
             self.expect(["merge", engine, "second", "third", "--output", "all" + engine,
                          "--force"], 0)
@@ -353,7 +354,7 @@ class Whole(MapCase):
             self.expect(["get", engine], 0, numbered(4000, 6000, 50), stdin=keys(4000, 6000))
 
     def test_merge_refused(self):
-        mismatch = ('bloomery: MISMATCH: "{}": engine, seed, shape or values differ; '
+        mismatch = ('bloomery: {}: engine, seed, shape or values differ; '
                     '"map build --like" makes maps that can be merged\n')
         self.build("m", b"a\t1\n")
         self.expect(["build", "seed", "--seed", "8"], 0)
@@ -363,9 +364,9 @@ class Whole(MapCase):
         before = self.content("m")
         for name in ("seed", "engine", "raw"):
             self.expect(["merge", "m", "good", name], 3, err=mismatch.format(name).encode())
-        self.expect_misuse(["merge", "m", "./m"], '"./m" is the same file as "m"')
+        self.expect_misuse(["merge", "m", "./m"], './m is the same file as m')
         os.symlink("good", self.path("link"))
-        self.expect_misuse(["merge", "m", "good", "link"], '"link" is the same file as "good"')
+        self.expect_misuse(["merge", "m", "good", "link"], 'link is the same file as good')
         self.expect(["merge", "m", "none.map"], 3, err=NO_FILE)
         self.expect(["merge", "none.map", "m"], 3, err=NO_FILE)
         self.assertEqual(self.content("m"), before)
@@ -375,12 +376,12 @@ class Whole(MapCase):
         self.build("n", b"c\t2\nd\t1\n", "--engine", "kbf")
         before = self.content("m")
         done = self.run_map("merge", "m", "n")
-        self.assertEqual((done.returncode, done.stderr[:20]), (3, b"bloomery: MISMATCH: "))
+        self.assertEqual((done.returncode, done.stderr[:19]), (3, b"bloomery: n: engine"))
         self.assertEqual(self.content("m"), before)
 
     def test_compress(self):
         for engine in ENGINES:
-            self.build(engine, numbered(0, 20000), "--engine", engine, "--items", "20000",
+            self.build(engine, numbered(0, 20000), "--engine", engine, "--capacity", "20000",
                        "--error", "1e-6")
             full = self.info(engine)
             self.expect(["del", engine], 0, stdin=keys(100, 20000))
@@ -398,13 +399,13 @@ class Whole(MapCase):
 
     def test_info(self):
         for engine in ENGINES:
-            self.build(engine, numbered(0, 1500, 40), "--engine", engine, "--items", "1000",
+            self.build(engine, numbered(0, 1500, 40), "--engine", engine, "--capacity", "1000",
                        "--error", "1%")
             info = self.info(engine)
             names = ["engine", "layout", "items", "capacity", "fixed", "error", "seed", "value_bits",
-                     "values", "values_left", "tables", "load", "promised", "estimated",
-                     "refused_unsure", "refused_full", "ghosts", "cells", "bytes", "bytes_main",
-                     "bytes_secondary", "bytes_dictionary", "file_bytes"]
+                     "values", "values_left", "tables", "load", "planned", "estimated",
+                     "refused_unsure", "refused_full", "ghosts", "cells", "bytes", "bytes_keys",
+                     "bytes_values", "file_bytes"]
             if engine == "compact":
                 names = [name for name in names if name not in ("layout", "ghosts", "cells")]
             self.assertEqual(list(info), names)
@@ -414,7 +415,7 @@ class Whole(MapCase):
             self.assertEqual(info["file_bytes"], len(self.content(engine)))
             self.assertLess(sum(info[name] for name in names if name.startswith("bytes_")),
                             info["bytes"])
-            for kind in ("promised", "estimated"):
+            for kind in ("planned", "estimated"):
                 errors = info[kind]
                 self.assertEqual(list(errors), ["false_positive", "false_negative", "incorrect"])
                 self.assertLessEqual(max(errors["false_positive"],
@@ -429,16 +430,15 @@ class Whole(MapCase):
             self.assertEqual(found["tables"], f'2, load {info["load"]:.3f}')
             self.assertEqual(
                 found["bytes"],
-                f'{info["bytes"]}: keys {info["bytes_main"]}, codes of values '
-                f'{info["bytes_secondary"]}, values {info["bytes_dictionary"]}; '
+                f'{info["bytes"]}: keys {info["bytes_keys"]}, values {info["bytes_values"]}; '
                 f'file {info["file_bytes"]}')
             if engine == "kbf":
                 self.assertEqual(found["cells"], "by keys in them: " +
                                  " ".join(str(count) for count in info["cells"]))
             table = [line.split() for line in text[text.index("") + 1:]]
-            self.assertEqual(table[0], ["errors", "promised", "estimated"])
+            self.assertEqual(table[0], ["errors", "planned", "estimated"])
             for row, kind in zip(table[1:], ("false_positive", "false_negative", "incorrect")):
-                self.assertEqual(row, [*kind.split("_"), f'{info["promised"][kind]:.3g}',
+                self.assertEqual(row, [*kind.split("_"), f'{info["planned"][kind]:.3g}',
                                        f'{info["estimated"][kind]:.3g}'])
 
     def test_info_of_a_pipe(self):
@@ -446,12 +446,12 @@ class Whole(MapCase):
         self.build("m", b"a\t1\n")
         done = self.run_map("info", "-", stdin=self.content("m"))
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-        self.assertRegex(done.stdout, rb"\nbytes +\d+: keys \d+, codes of values \d+, values \d+\n")
+        self.assertRegex(done.stdout, rb"\nbytes +\d+: keys \d+, values \d+\n")
         done = self.run_map("info", "-", "--json", stdin=self.content("m"))
         self.assertIsNone(load(done.stdout)["file_bytes"])
 
     def test_info_of_layout_and_fixed(self):
-        self.build("m", b"a\t1\n", "--engine", "kbf", "--layout", "paper", "--items", "10",
+        self.build("m", b"a\t1\n", "--engine", "kbf", "--layout", "paper", "--capacity", "10",
                    "--fixed", "--raw", "3")
         info = self.info("m")
         self.assertEqual((info["layout"], info["fixed"], info["value_bits"]), ("paper", True, 3))
@@ -470,16 +470,16 @@ class Files(MapCase):
 
     def test_missing(self):
         self.build("good", b"a\t1\n")
-        os.mkdir(self.path("folder"))
+        os.mkdir(self.path("directory"))
         for arguments in self.commands("none.map"):
             self.expect(arguments, 3, err=NO_FILE)
-        for arguments in self.commands("folder"):
-            self.expect(arguments, 3, err=b'bloomery: IO: "folder": Is a directory\n')
+        for arguments in self.commands("directory"):
+            self.expect(arguments, 3, err=b'bloomery: directory: Is a directory\n')
         for arguments in self.commands("good/x"):
-            self.expect(arguments, 3, err=b'bloomery: IO: "good/x": Not a directory\n')
+            self.expect(arguments, 3, err=b'bloomery: good/x: Not a directory\n')
         for arguments in self.commands("")[:-1]:
-            self.expect(arguments, 3, err=b'bloomery: IO: "": No such file or directory\n')
-        self.assert_files("folder", "good")
+            self.expect(arguments, 3, err=b'bloomery: "": No such file or directory\n')
+        self.assert_files("directory", "good")
 
     def test_a_note_of_another_program_is_kept(self):
         note = b"made by hand" * 10000
@@ -502,7 +502,7 @@ class Files(MapCase):
             for arguments in self.commands("bad"):
                 done = self.run_map(*arguments)
                 self.assertEqual((done.returncode, done.stdout), (3, b""), arguments)
-                self.assertRegex(done.stderr, rb'^bloomery: BADDATA: "bad": .+ \(byte \d+\)\n$')
+                self.assertRegex(done.stderr, rb'^bloomery: bad: ' + BROKEN + rb'\n$')
             self.assertEqual(self.content("bad"), content)
         self.assert_files("good", "bad")
 
@@ -518,51 +518,53 @@ class Files(MapCase):
                     done = self.run_map("get", "bad", "key1")
                     self.assertEqual((done.returncode, done.stdout), (3, b""), at)
                     self.assertRegex(done.stderr,
-                                     rb'^bloomery: (BADDATA|VERSION): "bad": .+ \(byte \d+\)\n$')
+                                     rb'^bloomery: bad: ' + BROKEN + rb'\n$')
 
     def test_limit(self):
         for engine in ENGINES:
-            self.build(engine, numbered(0, 20000), "--engine", engine, "--max-bytes", "4MiB")
-            limit = "the map needs more than --max-bytes allows, 20000\n"
+            self.build(engine, numbered(0, 20000), "--engine", engine, "--max-memory", "4MiB")
+            limit = "the map needs more memory than --max-memory allows (20000 bytes)\n"
             before = self.content(engine)
             for arguments in self.commands(engine)[:-2]:
-                self.expect([*arguments, "--max-bytes", "20000"], 3,
-                            err=f'bloomery: LIMIT: "{engine}": {limit}'.encode())
+                self.expect([*arguments, "--max-memory", "20000"], 3,
+                            err=f'bloomery: {engine}: {limit}'.encode())
             self.assertEqual(self.content(engine), before)
-            done = self.run_map("build", "new", "--engine", engine, "--max-bytes", "100000",
+            done = self.run_map("build", "new", "--engine", engine, "--max-memory", "100000",
                                 stdin=numbered(0, 200000))
             self.assertEqual(done.returncode, 3)
-            self.assertRegex(done.stderr, rb"^bloomery: LIMIT: (line \d+: )?the map needs more than "
-                                          rb"--max-bytes allows, 100000\n$")
+            self.assertRegex(done.stderr, rb"^bloomery: (line \d+: )?the map needs more memory "
+                                          rb"than --max-memory allows \(100000 bytes\)\n$")
             # Temporary buffers of a load count, too.
-            done = self.run_map("put", engine, "--max-bytes",
+            done = self.run_map("put", engine, "--max-memory",
                                 str(self.info(engine)["bytes"] + 600000), "--new",
                                 stdin=numbered(20000, 420000))
             self.assertEqual(done.returncode, 3)
-            self.assertRegex(done.stderr, rb"^bloomery: LIMIT: line \d+: the map needs more ")
+            self.assertRegex(done.stderr, rb"^bloomery: line \d+: the map needs more ")
             self.assertEqual(self.content(engine), before)
         # A plan of kbf that is too large is refused before a line is read.
-        self.expect(["build", "new", "--engine", "kbf", "--items", "1G", "--max-bytes", "1GB"], 3,
+        self.expect(["build", "new", "--engine", "kbf", "--capacity", "1G", "--max-memory", "1GB"], 3,
                     stdin=b"no pair\n",
-                    err=b"bloomery: LIMIT: the map needs more than --max-bytes allows, 1073741824\n")
+                    err=b"bloomery: the map needs more memory than --max-memory allows "
+                        b"(1073741824 bytes)\n")
         self.assert_files(*ENGINES)
 
     def test_target_of_build(self):
         self.write("there", b"precious")
-        os.mkdir(self.path("folder"))
+        os.mkdir(self.path("directory"))
         os.symlink("nowhere", self.path("link"))
-        for name in ("there", "folder", "link"):
+        for name in ("there", "directory", "link"):
             self.expect(["build", name], 3, stdin=b"a\t1\n",
-                        err=f'bloomery: IO: "{name}": already exists; --force replaces it\n'.encode())
-        for name, problem in (("folder", "Is a directory"), ("", "No such file or directory"),
+                        err=f'bloomery: {name}: exists already; --force replaces it\n'.encode())
+        for name, problem in (("directory", "Is a directory"), ("", "No such file or directory"),
                               ("no/where", "No such file or directory"),
                               ("there/x", "Not a directory"), ("/dev/null", "not a regular file"),
                               ("link", "dangling symbolic link")):
+            shown = name or '""'
             self.expect(["build", name, "--force"], 3, stdin=b"a\t1\n",
-                        err=f'bloomery: IO: "{name}": {problem}\n'.encode())
+                        err=f"bloomery: {shown}: {problem}\n".encode())
         self.assertEqual(self.content("there"), b"precious")
         self.expect(["build", "there", "--force"], 3, stdin=b"a",
-                    err=b"bloomery: BADDATA: line 1: there is no tab between key and value\n")
+                    err=b"bloomery: line 1: there is no tab between key and value\n")
         self.assertEqual(self.content("there"), b"precious")
         self.expect(["build", "there", "--force"], 0, stdin=b"a\t1\n")
         self.expect(["get", "there", "a"], 0, b"1\n")
@@ -572,7 +574,7 @@ class Files(MapCase):
         self.expect(["build", "good", "--force"], 0, stdin=b"b\t2\n")
         self.assertEqual(os.readlink(self.path("good")), "there")
         self.expect(["get", "there", "b"], 0, b"2\n")
-        self.assert_files("there", "folder", "link", "good")
+        self.assert_files("there", "directory", "link", "good")
 
     def test_no_room(self):
         """A file size limit simulates a full disk."""
@@ -583,7 +585,7 @@ class Files(MapCase):
         for arguments in (["put", "m"], ["build", "new"]):
             done = self.run_map(*arguments, stdin=numbered(0, 20000), preexec_fn=limit)
             self.assertEqual((done.returncode, done.stderr), (
-                3, f'bloomery: IO: "{arguments[1]}": File too large\n'.encode()))
+                3, f'bloomery: {arguments[1]}: File too large\n'.encode()))
         self.assertEqual(self.content("m"), before)
         self.assert_files("m")
 
@@ -593,7 +595,7 @@ class Output(MapCase):
         done = self.run_map(*arguments, stdin=stdin, capture_output=False, stderr=subprocess.PIPE,
                             **options)
         self.assertEqual((done.returncode, done.stderr),
-                         (3, f"bloomery: IO: standard output: {reason}\n".encode()), arguments)
+                         (3, f"bloomery: standard output: {reason}\n".encode()), arguments)
 
     def test_lost(self):
         self.build("m", numbered(0, 20000))
@@ -603,25 +605,21 @@ class Output(MapCase):
                                  (["--help"], b"")):
             with open("/dev/full", "w") as full:
                 self.check(arguments, "No space left on device", stdin, stdout=full)
-            reading, writing = os.pipe()
-            os.close(reading)
-            with os.fdopen(writing, "w") as pipe:
-                self.check(arguments, "Broken pipe", stdin, stdout=pipe)
 
     def test_closed(self):
         self.build("m", b"a\t1\n")
-        done = subprocess.run(["sh", "-c", 'exec "$0" map get m a >&-', PROGRAM], cwd=self.folder,
+        done = subprocess.run(["sh", "-c", 'exec "$0" map get m a >&-', PROGRAM], cwd=self.directory,
                               capture_output=True)
         self.assertEqual((done.returncode, done.stderr),
-                         (3, b"bloomery: IO: standard output: Bad file descriptor\n"))
+                         (3, b"bloomery: standard output: Bad file descriptor\n"))
 
     def test_closed_input(self):
         self.build("m", b"a\t1\n")
         for command in ("build new", "get m", "put m", "del m"):
             done = subprocess.run(["sh", "-c", f'exec "$0" map {command} <&-', PROGRAM],
-                                  cwd=self.folder, capture_output=True)
+                                  cwd=self.directory, capture_output=True)
             self.assertEqual((done.returncode, done.stdout, done.stderr),
-                             (3, b"", b"bloomery: IO: standard input: Bad file descriptor\n"))
+                             (3, b"", b"bloomery: standard input: Bad file descriptor\n"))
         self.assert_files("m")
 
 
@@ -638,7 +636,7 @@ class Interrupt(MapCase):
         for number in (signal.SIGINT, signal.SIGTERM):
             for arguments in (["build", "new"], ["build", "m", "--force"], ["put", "m"],
                               ["del", "m"]):
-                with subprocess.Popen([PROGRAM, "map", *arguments], cwd=self.folder,
+                with subprocess.Popen([PROGRAM, "map", *arguments], cwd=self.directory,
                                       stdin=subprocess.PIPE, stderr=subprocess.PIPE,
                                       preexec_fn=heed_signals) as running:
                     running.stdin.write(numbered(0, 50000))
@@ -658,7 +656,7 @@ class Interrupt(MapCase):
         new = self.content("m")
         for step in range(0, 24, SAMPLE):
             self.write("m", old)
-            with subprocess.Popen([PROGRAM, "map", "put", "m", "--new"], cwd=self.folder,
+            with subprocess.Popen([PROGRAM, "map", "put", "m", "--new"], cwd=self.directory,
                                   stdin=subprocess.PIPE, stderr=subprocess.PIPE,
                                   preexec_fn=heed_signals) as running:
                 running.stdin.write(numbered(100000, 100100))

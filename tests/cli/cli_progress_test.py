@@ -18,14 +18,14 @@ UNKNOWN = rb"\d+ keys, \d+ keys/s\x1b\[K"
 
 class Progress(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
         self.write("pairs", b"".join(b"key %d\tvalue\n" % i for i in range(60000)))
         self.write("lines", b"".join(b"line %d\n" % i for i in range(60000)))
 
     def write(self, name, content):
-        with open(os.path.join(self.folder, name), "wb") as file:
+        with open(os.path.join(self.directory, name), "wb") as file:
             file.write(content)
 
     def shown(self, *arguments, stdin=None, on_terminal=("stderr",)):
@@ -33,8 +33,8 @@ class Progress(unittest.TestCase):
         inner, outer = pty.openpty()
         streams = {name: outer if name in on_terminal else subprocess.DEVNULL
                    for name in ("stdout", "stderr")}
-        source = open(os.path.join(self.folder, stdin), "rb") if stdin else subprocess.DEVNULL
-        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdin=source, **streams,
+        source = open(os.path.join(self.directory, stdin), "rb") if stdin else subprocess.DEVNULL
+        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.directory, stdin=source, **streams,
                                    env={**os.environ, "LD_PRELOAD": CLOCK})
         os.close(outer)
         written = read_terminal(inner)
@@ -60,7 +60,7 @@ class Progress(unittest.TestCase):
         self.expect(KNOWN, "seen", "lines", "pairs", "lines")
         self.expect(KNOWN, "seen", stdin="lines")
         self.expect(KNOWN, "seen", "--count", "-", "pairs", stdin="lines")
-        self.expect(KNOWN, "map", "build", "m", "--items", "60k", stdin="pairs")
+        self.expect(KNOWN, "map", "build", "m", "--capacity", "60k", stdin="pairs")
         self.expect(KNOWN, "map", "put", "m", stdin="pairs")
         self.write("keys", b"".join(b"key %d\n" % i for i in range(60000)))
         self.expect(KNOWN, "map", "get", "m", stdin="keys")
@@ -75,8 +75,8 @@ class Progress(unittest.TestCase):
         self.expect(KNOWN, "index", "unit", "lines", "--like", "i")
 
     def test_where_it_is_not(self):
-        os.mkfifo(os.path.join(self.folder, "pipe"))
-        feeder = subprocess.Popen(["sh", "-c", "cat lines > pipe"], cwd=self.folder)
+        os.mkfifo(os.path.join(self.directory, "pipe"))
+        feeder = subprocess.Popen(["sh", "-c", "cat lines > pipe"], cwd=self.directory)
         self.expect(UNKNOWN, "seen", "pipe", "lines")
         feeder.wait()
 

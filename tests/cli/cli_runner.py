@@ -19,6 +19,11 @@ SANITIZED = "BLOOMERY_SANITIZED" in os.environ
 SAMPLE = 7 if SANITIZED else 1
 
 
+# What is wrong with a file that does not load: a place, unless it is the header.
+BROKEN = (rb"(damaged at byte \d+: .+|not Bloomery data|another kind of object, not .+|.*\bheader\b.*"
+          rb"|unsupported .+)")
+
+
 def run(*arguments, **options):
     return subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL, timeout=300,
                           **{"capture_output": True, "text": True, **options})
@@ -49,7 +54,7 @@ class Case(unittest.TestCase):
     def expect_misuse(self, arguments, problem):
         command = arguments[0] + " " if arguments[:1] == ["plan"] else ""
         self.expect(arguments, 2, "",
-                    f'{NAME}: USAGE: {problem}\nTry "{NAME} {command}--help".\n')
+                    f'{NAME}: {problem}\nTry "{NAME} {command}--help".\n')
 
     def read_json(self, *arguments, **options):
         done = run(*arguments, **options)
@@ -57,18 +62,18 @@ class Case(unittest.TestCase):
         return load(done.stdout)
 
 
-class FolderCase(unittest.TestCase):
-    """With a folder of its own for each test."""
+class DirectoryCase(unittest.TestCase):
+    """With a directory of its own for each test."""
 
     maxDiff = None
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
 
     def path(self, name):
-        return os.path.join(self.folder, name)
+        return os.path.join(self.directory, name)
 
 
 def note_of(content):

@@ -13,7 +13,7 @@ import sys
 import termios
 import time
 
-from cli_runner import PROGRAM, load, main, note_of
+from cli_runner import BROKEN, PROGRAM, load, main, note_of
 from payloads import resealed
 from seen_runner import SeenCase, first_ones, joined
 
@@ -22,13 +22,13 @@ class Memory(SeenCase):
     LINES = [b"line %d" % i for i in range(40000)] + [b"line %d" % i for i in range(20000)]
 
     def test_full(self):
-        arguments = ["--max-bytes", "64k", "--capacity", "100k"]
+        arguments = ["--max-memory", "64k", "--capacity", "100k"]
         done = self.seen(*arguments, stdin=joined(self.LINES))
         self.assertEqual(done.returncode, 3)
         passed = done.stdout.count(b"\n")
         self.assertEqual(done.stdout, joined(self.LINES[:passed]))
-        self.assertEqual(done.stderr, b"bloomery: FULL: line %d: the window has reached "
-                                      b"--max-bytes\n" % (passed + 1))
+        self.assertEqual(done.stderr, b"bloomery: line %d: the window has reached "
+                                      b"--max-memory\n" % (passed + 1))
         self.assertGreater(passed, 10000)
 
     def test_plans_beyond_memory(self):
@@ -36,20 +36,20 @@ class Memory(SeenCase):
         done = self.seen("--engine", "fbf", "--capacity", "2^40", stdin=b"a\n")
         self.assertEqual((done.returncode, done.stdout), (3, b""))
         wanted, capacity, most = (int(number) for number in re.fullmatch(
-            rb"bloomery: LIMIT: engine fbf needs (\d+) bytes for --capacity (\d+), and three "
+            rb"bloomery: engine fbf needs (\d+) bytes for --capacity (\d+), and three "
             rb"quarters of the machine's memory are (\d+)\n", done.stderr).groups())
         self.assertEqual((capacity, most), (2**40, os.sysconf("SC_PHYS_PAGES") *
                                             os.sysconf("SC_PAGE_SIZE") // 4 * 3))
         self.assertGreater(wanted, most)
         self.expect(["--capacity", "2^40"], b"a\nb\na\n", b"a\nb\n")
-        small = ["--engine", "fbf", "--capacity", "100k", "--max-bytes", "64k"]
+        small = ["--engine", "fbf", "--capacity", "100k", "--max-memory", "64k"]
         done = self.seen(*small, stdin=b"a\n")
         self.assertEqual((done.returncode, done.stdout), (2, b""))
-        self.assertRegex(done.stderr, rb"^bloomery: USAGE: --max-bytes: engine fbf needs \d{7} bytes for "
+        self.assertRegex(done.stderr, rb"^bloomery: --max-memory: engine fbf needs \d{7} bytes for "
                                       rb"--capacity 100000; reduce --capacity\n")
         for full in ("pass", "err"):
             self.expect([*small, "--on-full", full], b"a\nb\n", b"a\nb\n")
-            self.expect(["--engine", "fbf", "--capacity", "2^40", "--max-bytes", "1M", "--on-full",
+            self.expect(["--engine", "fbf", "--capacity", "2^40", "--max-memory", "1M", "--on-full",
                          full], b"a\nb\n", b"a\nb\n")
 
     def test_pass(self):
@@ -68,7 +68,7 @@ class Memory(SeenCase):
 
     def test_err(self):
         """Memory is bounded, and the error grows."""
-        out, stats = self.stats("--max-bytes", "64k", "--capacity", "10k", "--on-full", "err",
+        out, stats = self.stats("--max-memory", "64k", "--capacity", "10k", "--on-full", "err",
                                 "--error", "0.01%", stdin=joined(self.LINES))
         self.assertEqual((stats["engine"], stats["at_limit"]), ("fbf", True))
         self.assertLessEqual(stats["bytes"], 64000)
@@ -78,7 +78,7 @@ class Memory(SeenCase):
     def test_old_lines_make_room(self):
         """The size of a window depends on the lines in it, not on the length of the stream."""
         lines = joined(b"%d\t%d" % (i // 100, i) for i in range(400000))
-        out, stats = self.stats("--time", "1", "--key", "2", "--window", "60s", "--max-bytes",
+        out, stats = self.stats("--time", "1", "--key", "2", "--window", "60s", "--max-memory",
                                 "100k", stdin=lines)
         self.assertEqual(stats["dropped"], 0)
         self.assertLess(stats["remembered"], 8000)
@@ -146,12 +146,12 @@ class Signals(SeenCase):
         """The first signal ends it as soon as the reader accepts the pending output; lines read in
         advance are neither printed nor remembered."""
         lines = joined(b"%07d" % i for i in range(200000))
-        with open(os.path.join(self.folder, "lines"), "wb") as file:
+        with open(os.path.join(self.directory, "lines"), "wb") as file:
             file.write(lines)
-        with open(os.path.join(self.folder, "lines"), "rb") as file:
+        with open(os.path.join(self.directory, "lines"), "rb") as file:
             process = subprocess.Popen([PROGRAM, "seen", "--seed", "7", "--error", "1e-9",
                                         "--state", "kept"], stdin=file, stdout=subprocess.PIPE,
-                                       cwd=self.folder)
+                                       cwd=self.directory)
         try:
             pipe, held = process.stdout.fileno(), bytearray(4)
             while int.from_bytes(held, sys.byteorder) < fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ):
@@ -194,14 +194,14 @@ class Output(SeenCase):
                 done = self.seen("--state", "kept", *arguments, stdin=lines + lines,
                                  capture_output=False, stdout=full, stderr=subprocess.PIPE)
             self.assertEqual((done.returncode, done.stderr),
-                             (3, b"bloomery: IO: standard output: No space left on device\n"))
+                             (3, b"bloomery: standard output: No space left on device\n"))
         # Lines that were not written are not remembered, except with --count, which prints at the
         # end.
-        os.unlink(os.path.join(self.folder, "kept"))
+        os.unlink(os.path.join(self.directory, "kept"))
         with open("/dev/full", "wb") as full:
             self.seen("--state", "kept", stdin=lines, capture_output=False, stdout=full,
                       stderr=subprocess.PIPE)
-        self.assertEqual(os.listdir(self.folder), [])
+        self.assertEqual(os.listdir(self.directory), [])
 
     def test_statistics_lost(self):
         for arguments in (["--stats"], ["--stats", "--json"]):
@@ -220,7 +220,7 @@ class Output(SeenCase):
                 self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""))
             self.seen("--state", "kept", stdin=b"a\n", capture_output=False, stdout=pipe,
                       stderr=subprocess.PIPE)
-        self.assertEqual(os.listdir(self.folder), [])
+        self.assertEqual(os.listdir(self.directory), [])
 
     def test_reader_goes(self):
         """It stops reading when the reader is gone."""
@@ -235,19 +235,19 @@ class Output(SeenCase):
     def test_input_closed(self):
         done = subprocess.run(["sh", "-c", 'exec "$0" seen <&-', PROGRAM], capture_output=True)
         self.assertEqual((done.returncode, done.stdout, done.stderr),
-                         (3, b"", b"bloomery: IO: standard input: Bad file descriptor\n"))
+                         (3, b"", b"bloomery: standard input: Bad file descriptor\n"))
 
-    def test_input_is_a_folder(self):
-        descriptor = os.open(self.folder, os.O_RDONLY)
+    def test_input_is_a_directory(self):
+        descriptor = os.open(self.directory, os.O_RDONLY)
         done = subprocess.run([PROGRAM, "seen"], stdin=descriptor, capture_output=True)
         os.close(descriptor)
         self.assertEqual((done.returncode, done.stderr),
-                         (3, b"bloomery: IO: standard input: Is a directory\n"))
+                         (3, b"bloomery: standard input: Is a directory\n"))
 
 
 class State(SeenCase):
     def path(self, name):
-        return os.path.join(self.folder, name)
+        return os.path.join(self.directory, name)
 
     def content(self):
         with open(self.path("kept"), "rb") as file:
@@ -263,7 +263,7 @@ class State(SeenCase):
                 self.expect(["--state", kept, "--engine", engine, "--error", "1e-9"],
                             joined(lines), joined(fresh))
                 known.update(dict.fromkeys(lines))
-        self.assertEqual(sorted(os.listdir(self.folder)), ["kept.compact", "kept.fbf"])
+        self.assertEqual(sorted(os.listdir(self.directory)), ["kept.compact", "kept.fbf"])
 
     def test_event_time_goes_on(self):
         arguments = ["--state", "kept", "--window", "10s", "--time", "1", "--key", "2"]
@@ -287,19 +287,19 @@ class State(SeenCase):
                 (["--window", "10s", "--error", "1e-6"], "--error 1e-05"),
                 (["--window", "10s", "--engine", "fbf"], "--engine compact"),
                 (["--window", "10s", "--capacity", "6k"], "--capacity 5000"),
-                (["--window", "10s", "--max-bytes", "1M"], "--max-bytes 0"),
+                (["--window", "10s", "--max-memory", "1M"], "--max-memory 0"),
                 (["--window", "10s", "--seed", "8"], "--seed 7")):
             self.expect(["--state", "kept", *arguments], b"a\nb\n", b"", 3,
-                        f'bloomery: MISMATCH: "kept" was created with {problem}\n'.encode())
+                        f'bloomery: kept: was created with {problem}\n'.encode())
         self.expect(["--state", "kept", "--window", "10s", "--refresh"], b"a\n", b"", 3,
-                    b'bloomery: MISMATCH: "kept" was created without --refresh\n')
+                    b'bloomery: kept: was created without --refresh\n')
         self.expect(["--state", "fresh", "--window", "10s", "--refresh"], b"a\n", b"a\n")
         self.expect(["--state", "fresh", "--window", "10s"], b"a\n", b"", 3,
-                    b'bloomery: MISMATCH: "fresh" was created with --refresh\n')
+                    b'bloomery: fresh: was created with --refresh\n')
         self.assertEqual(self.content(), before)
         self.expect(["--state", "other"], b"a\n", b"a\n")
         self.expect(["--state", "other", "--window", "10s"], b"a\n", b"", 3,
-                    b'bloomery: MISMATCH: "other" was created without --window\n')
+                    b'bloomery: other: was created without --window\n')
 
     def test_lines_must_mean_the_same(self):
         """A state fits only the same kind of key and the same source of time."""
@@ -327,8 +327,9 @@ class State(SeenCase):
                 ("clock", "event", "without --time"), ("event", "by clock", "with --time"),
                 ("by clock", "event", "without --time"),
                 ("event", "json event", "without --json-lines")):
+            shown = f'"{name}"' if " " in name else name
             self.expect(["--state", name, *kinds[kind]], other, b"", 3,
-                        f'bloomery: MISMATCH: "{name}" was created {problem}\n'.encode())
+                        f"bloomery: {shown}: was created {problem}\n".encode())
         # The field and the unit of the time are not part of the state.
         self.expect(["--state", "event", *window, "--time", "4", "-d", ",", "--key", "1",
                      "--time-unit", "ms"], b"x,,,1500\n", b"x,,,1500\n")
@@ -354,18 +355,18 @@ class State(SeenCase):
         self.expect(["--state", "kept"], b"a\n", b"a\n")
         content, note = self.content(), note_of(self.content())[0]
         for new, problem in (
-                (b"", rb'BADDATA: "kept": this is not a state of "bloomery seen"'),
-                (note[:39], rb'BADDATA: "kept": this is not a state'),
-                (b"x" * 50, rb'BADDATA: "kept": this is not a state'),
-                (note[:8] + b"\x04" + note[9:], rb'VERSION: "kept": unsupported version'),
-                (note[:12] + b"\x02" + note[13:], rb'BADDATA: "kept": unknown kind of key'),
-                (note[:13] + b"\x03" + note[14:], rb'BADDATA: "kept": unknown kind of key'),
-                (note[:13] + b"\x01" + note[14:], rb'BADDATA: "kept": unknown kind of key'),
-                (note[:15] + b"\x01" + note[16:], rb'BADDATA: "kept": unknown kind of key'),
-                (note + b"name", rb'BADDATA: "kept": unknown kind of key'),
+                (b"", rb'kept: not a state of "bloomery seen"\n$'),
+                (note[:39], rb'kept: not a state'),
+                (b"x" * 50, rb'kept: not a state'),
+                (note[:8] + b"\x04" + note[9:], rb'kept: unsupported version of the state\n$'),
+                (note[:12] + b"\x02" + note[13:], rb'kept: damaged at byte 9[23]: unknown kind of key\n$'),
+                (note[:13] + b"\x03" + note[14:], rb'kept: damaged at byte 9[23]: unknown kind of key\n$'),
+                (note[:13] + b"\x01" + note[14:], rb'kept: damaged at byte 9[23]: unknown kind of key\n$'),
+                (note[:15] + b"\x01" + note[16:], rb'kept: damaged at byte 9[23]: unknown kind of key\n$'),
+                (note + b"name", rb'kept: damaged at byte 9[23]: unknown kind of key\n$'),
                 (note[:13] + b"\x02" + note[14:] + b"a\0b",
-                 rb'BADDATA: "kept": unknown kind of key'),
-                (note + bytes(2**20 + 1), rb'LIMIT: "kept"')):
+                 rb'kept: damaged at byte 9[23]: unknown kind of key\n$'),
+                (note + bytes(2**20 + 1), rb'kept: the window needs more memory than --max-memory')):
             pieces = [(b"NOTE", new[at:at + 65536]) for at in range(0, len(new), 65536)]
             with open(self.path("kept"), "wb") as file:
                 file.write(resealed(content, lambda frames, p=pieces: [*p, *frames[1:]]))
@@ -385,18 +386,18 @@ class State(SeenCase):
                 file.write(damaged)
             done = self.seen("--state", "kept", stdin=b"a\n")
             self.assertEqual((done.returncode, done.stdout), (3, b""))
-            self.assertRegex(done.stderr, rb'^bloomery: BADDATA: "kept": .+ \(byte \d+\)\n$')
+            self.assertRegex(done.stderr, rb'^bloomery: kept: ' + BROKEN + rb'\n$')
             self.assertEqual(self.content(), damaged)
         self.expect(["--state", "no/kept"], b"a\n", b"", 3,
-                    b'bloomery: IO: "no/kept": No such file or directory\n')
-        self.expect(["--state", "."], b"a\n", b"", 3, b'bloomery: IO: ".": Is a directory\n')
-        self.assertEqual(os.listdir(self.folder), ["kept"])
+                    b'bloomery: no/kept: No such file or directory\n')
+        self.expect(["--state", "."], b"a\n", b"", 3, b'bloomery: .: Is a directory\n')
+        self.assertEqual(os.listdir(self.directory), ["kept"])
 
     def test_a_failed_run_leaves_it(self):
         self.expect(["--state", "kept", "--key", "2"], b"x\ta\n", b"x\ta\n")
         content = self.content()
         self.expect(["--state", "kept", "--key", "2"], b"x\tb\na\n", b"x\tb\n", 3,
-                    b"bloomery: BADDATA: line 2: there is no field 2\n")
+                    b"bloomery: line 2: there is no field 2\n")
         self.assertEqual(self.content(), content)
 
 

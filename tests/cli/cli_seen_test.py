@@ -56,7 +56,7 @@ class Lines(SeenCase):
         lines = joined([b"a", b"b" * most, b"a"])
         self.expect([], lines, joined([b"a", b"b" * most]))
         self.expect([], joined([b"a", b"b" * (most + 1)]), b"a\n", 3,
-                    b"bloomery: LIMIT: line 2: longer than 16777216 bytes\n")
+                    b"bloomery: line 2: longer than 16777216 bytes\n")
 
     def test_only_repeats(self):
         lines = [b"a", b"b", b"a", b"c", b"a", b"b"]
@@ -70,7 +70,7 @@ class Lines(SeenCase):
         self.expect(["--count"], b"", b"0\n")
 
     def test_from_a_file(self):
-        path = os.path.join(self.folder, "lines")
+        path = os.path.join(self.directory, "lines")
         lines = [b"%d" % (i % 70000) for i in range(100000)]
         with open(path, "wb") as file:
             file.write(joined(lines))
@@ -233,14 +233,14 @@ class EventTime(SeenCase):
                 ("1969-12-31", "is before 1970"), ("1970-01-01T00:00:00+01:00", "is before 1970"),
                 ("253402300800", late), ("1" * 30, late), ("1763208000000", late)):
             self.expect(["--time", "1", "--window", "1s"], f"7\tx\n{text}\ty\n7\tz\n".encode(),
-                        b"7\tx\n", 3, f'bloomery: BADDATA: line 2: the time "{text}" {problem}\n'
+                        b"7\tx\n", 3, f'bloomery: line 2: the time "{text}" {problem}\n'
                         .encode())
 
     def test_skew(self):
         lines = b"100\ta\n170\tb\n9999999\tc\n231\td\n99\ta\n"
         arguments = ["--time", "1", "--key", "2", "--window", "10m", "--skew", "70s"]
         self.expect(arguments, lines, b"100\ta\n170\tb\n", 3,
-                    b"bloomery: RANGE: line 3: the time is 9999829000 ms ahead of the latest; "
+                    b"bloomery: line 3: the time is 9999829000 ms ahead of the latest; "
                     b"--skew allows 70000\n")
         # A bad line does not advance the time.
         self.expect([*arguments, "--on-bad", "drop"], lines, b"100\ta\n170\tb\n231\td\n")
@@ -267,14 +267,14 @@ class Fields(SeenCase):
     def test_missing(self):
         lines = b"a\tb\na\nc\tb\n\nd\te\n"
         self.expect(["--key", "2"], lines, b"a\tb\n", 3,
-                    b"bloomery: BADDATA: line 2: there is no field 2\n")
+                    b"bloomery: line 2: there is no field 2\n")
         self.expect(["--key", "2", "--on-bad", "drop"], lines, b"a\tb\nd\te\n")
         self.expect(["--key", "2", "--on-bad", "pass"], lines, b"a\tb\na\n\nd\te\n")
         self.expect(["--key", "2", "--on-bad", "pass", "--only-repeats"], lines, b"c\tb\n")
         self.expect(["--key", "9", "--time", "1", "--window", "1s"], b"1\ta\n", b"", 3,
-                    b"bloomery: BADDATA: line 1: there is no field 9\n")
+                    b"bloomery: line 1: there is no field 9\n")
         self.expect(["--key", "1", "--time", "3", "--window", "1s"], b"1\ta\n", b"", 3,
-                    b"bloomery: BADDATA: line 1: there is no field 3\n")
+                    b"bloomery: line 1: there is no field 3\n")
 
     def test_json(self):
         lines = [b'{"id":"a","n":{"id":"z","x":[1,"]}"]},"v":1}', b' { "v" : 2 , "id" : "a" } ',
@@ -310,7 +310,7 @@ class Fields(SeenCase):
                 ('{"a":1 "k":1}', ", column 8", "a comma or a closing brace is expected"),
                 ('{"a":1,}', ", column 8", "the name of a member is expected, in quotes")):
             self.expect(["--json-lines", "--key", "k"], b'{"k":1}\n' + line.encode() + b"\n",
-                        b'{"k":1}\n', 3, f"bloomery: BADDATA: line 2{where}: {problem}\n".encode())
+                        b'{"k":1}\n', 3, f"bloomery: line 2{where}: {problem}\n".encode())
 
 
     def test_damaged_json(self):
@@ -339,7 +339,7 @@ class Fields(SeenCase):
 
 class Files(SeenCase):
     def write(self, name, content):
-        with open(os.path.join(self.folder, name), "wb") as file:
+        with open(os.path.join(self.directory, name), "wb") as file:
             file.write(content)
 
     def test_one_after_the_other(self):
@@ -360,16 +360,16 @@ class Files(SeenCase):
         self.expect([f"f{i}" for i in range(6)], b"", joined(first_ones(lines)))
 
     def test_a_pipe_by_name(self):
-        os.mkfifo(os.path.join(self.folder, "pipe"))
+        os.mkfifo(os.path.join(self.directory, "pipe"))
         process = self.start("pipe")
-        with open(os.path.join(self.folder, "pipe"), "wb") as pipe:
+        with open(os.path.join(self.directory, "pipe"), "wb") as pipe:
             pipe.write(b"a\na\nb\n")
         self.assertEqual(process.stdout.read(), b"a\nb\n")
         self.assertEqual(process.wait(), 0)
 
     def test_a_signal_ends_the_wait_for_a_pipe(self):
         self.write("a", b"1\n")
-        os.mkfifo(os.path.join(self.folder, "pipe"))
+        os.mkfifo(os.path.join(self.directory, "pipe"))
         process = self.start("--state", "s", "a", "pipe")
         self.assertEqual(process.stdout.readline(), b"1\n")
         process.terminate()
@@ -380,11 +380,11 @@ class Files(SeenCase):
         self.write("a", b"1\n")
         self.write("short", b"1\t2\n1\n")
         for arguments, problem in (
-                (["a", "none"], '"none": No such file or directory'),
-                (["a", "."], '".": Is a directory')):
-            self.expect(arguments, b"", b"", 3, f"bloomery: IO: {problem}\n".encode())
+                (["a", "none"], 'none: No such file or directory'),
+                (["a", "."], '.: Is a directory')):
+            self.expect(arguments, b"", b"", 3, f"bloomery: {problem}\n".encode())
         self.expect(["--key", "2", "short"], b"", b"1\t2\n", 3,
-                    b'bloomery: BADDATA: "short", line 2: there is no field 2\n')
+                    b'bloomery: short: line 2: there is no field 2\n')
 
 
 class Compound(SeenCase):
@@ -411,11 +411,11 @@ class Compound(SeenCase):
         self.expect(["--state", "kept", "--key", "1,3"], b"a\tother\tc\n", b"")
         for key in ("1", "1,2", "1,3,3", "3,1"):
             self.expect(["--state", "kept", "--key", key], line, b"", 3,
-                        b'bloomery: MISMATCH: "kept" was created with --key 1,3\n')
+                        b'bloomery: kept: was created with --key 1,3\n')
         self.expect(["--state", "json", "--json-lines", "--key", "a,b"], b'{"a":1,"b":2}\n',
                     b'{"a":1,"b":2}\n')
         self.expect(["--state", "json", "--json-lines", "--key", "a,c"], b'{"a":1,"c":2}\n', b"",
-                    3, b'bloomery: MISMATCH: "json" was created with --key "a,b"\n')
+                    3, b'bloomery: json: was created with --key "a,b"\n')
 
     def test_many(self):
         lines = [b"%d,%d,%d" % (i % 90, i, i % 77) for i in range(20000)]
@@ -425,7 +425,7 @@ class Compound(SeenCase):
 class Misuse(SeenCase):
     def test_misuse(self):
         for arguments, problem in (
-                (["--windows", "60s"], 'unknown option "--windows"'),
+                (["--windows", "60s"], 'unknown option "--windows"; did you mean "--window"?'),
                 (["--window", "60"], '--window: "60" needs a unit: ms, s, m, h or d'),
                 (["--window", "0s"], '--window: "0s" is not above 0'),
                 (["--error", "2"], '--error: "2" is not above 0 and below 1'),
@@ -458,8 +458,8 @@ class Misuse(SeenCase):
                 (["-d", ",,", "--key", "1"], '--delimiter: ",," is not one byte'),
                 (["--on-bad", "stop"], '--on-bad: "stop" is not one of fail, pass and drop'),
                 (["--on-full", "drop"], '--on-full: "drop" is not one of fail, pass and err'),
-                (["--on-full", "err"], "--on-full err requires --max-bytes"),
-                (["--on-full", "err", "--max-bytes", "1M", "--engine", "compact"],
+                (["--on-full", "err"], "--on-full err requires --max-memory"),
+                (["--on-full", "err", "--max-memory", "1M", "--engine", "compact"],
                  "--on-full err is for engine fbf"),
                 (["--capacity", "2T"],
                  "windows take times up to 2^52 ms, capacities up to 2^40, errors from 1e-12 to "
@@ -468,17 +468,17 @@ class Misuse(SeenCase):
                  "windows take times up to 2^52 ms, capacities up to 2^40, errors from 1e-12 to "
                  "0.5; some combinations are not possible")):
             self.expect_misuse(arguments, problem)
-        done = self.seen("--max-bytes", "10", stdin=b"a\n")
+        done = self.seen("--max-memory", "10", stdin=b"a\n")
         self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, rb"^bloomery: USAGE: --max-bytes: a window takes at least "
+        self.assertRegex(done.stderr, rb"^bloomery: --max-memory: a window takes at least "
                                       rb"\d+\n")
         low = ["--engine", "fbf", "--on-full", "err", "--capacity", "100"]
         lines = b"".join(b"%d\n" % i for i in range(100))
-        done = self.seen(*low, "--max-bytes", "1000", stdin=lines)
-        least = re.match(rb"bloomery: USAGE: --max-bytes: a window takes at least (\d+)\n",
+        done = self.seen(*low, "--max-memory", "1000", stdin=lines)
+        least = re.match(rb"bloomery: --max-memory: a window takes at least (\d+)\n",
                          done.stderr).group(1).decode()
         self.assertEqual((done.returncode, done.stdout), (2, b""))
-        done = self.seen(*low, "--max-bytes", least, stdin=lines)
+        done = self.seen(*low, "--max-memory", least, stdin=lines)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_help(self):

@@ -38,22 +38,22 @@ Ctrl-C or SIGTERM ends it cleanly.
 
 Options:
   --port N           port on 127.0.0.1 (default 6379)
-  --dir D            folder for the data (default ./bloomery-data)
+  --dir DIR          directory for the data (default ./bloomery-data)
   --appendonly WHEN  when to sync the log: always (default), everysec; no: no log
-  --maxmemory B      memory for all data, such as 512mb or 4gb (default 3/4 of the machine's)
-  --log FILE         log file of the server (default bloomery.log in D); - is stdout
+  --max-memory B     memory for all data, such as 512mb or 4gb (default 3/4 of the machine's)
+  --log FILE         log file of the server (default bloomery.log in DIR); - is stdout
   --config FILE      further settings of the server, such as users
   --server BIN       redis-server or valkey-server (default: the one in PATH)
-  --module SO        bloomery.so (default: the one next to this program)
+  --module FILE      the module (default: the one beside this program)
   --dry-run          print the command line of the server and start nothing
   -h, --help         this text
 
 Settings in FILE replace these defaults, but not options given here, nor the address,
-port, folder and log. 64mb, 64MB and 64MiB are 64 x 2^20 bytes; 64m is 64 million.
+port, directory and log. 64mb, 64MB and 64MiB are 64 x 2^20 bytes; 64M is 64 million.
 
 Examples:
   bloomery serve --dir /var/lib/bloomery
-  bloomery serve --port 7000 --maxmemory 4gb --dry-run
+  bloomery serve --port 7000 --max-memory 4gb --dry-run
 """
 
 
@@ -76,14 +76,14 @@ class Serve(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name).resolve()
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name).resolve()
 
     def serve(self, *arguments, **options):
         """Runs a command that ends by itself."""
         return subprocess.run([PROGRAM, "serve", *arguments], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=PATIENCE, cwd=self.folder,
+                              capture_output=True, text=True, timeout=PATIENCE, cwd=self.directory,
                               **{"env": ENVIRONMENT, **options})
 
     def fails(self, arguments, message, code=3, **options):
@@ -101,7 +101,7 @@ class Serve(unittest.TestCase):
             port = free_port()
             process = subprocess.Popen(
                 [PROGRAM, "serve", "--port", str(port), *arguments], stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.directory,
                 env=ENVIRONMENT, **options)
             self.addCleanup(self.reap, process)
             self.banner = ""
@@ -134,11 +134,18 @@ class Runs(Serve):
                     self.assertRegex(self.banner, rf"(?m)^Bloomery .* listens on 127.0.0.1:{port} with "
                                                   rf"{server} \d+\.\d+\.\d+\.$")
                     self.assertIn(f"redis-cli -p {port}\n", self.banner)
-                    self.assertIn(f"  data    {self.folder / server}\n", self.banner)
+                    self.assertIn(f"  data    {self.directory / server}\n", self.banner)
                     self.end(process, number)
                     with self.assertRaises(ConnectionRefusedError):
                         ask(port, "PING")
-                    self.assertIn("bye bye", (self.folder / server / "bloomery.log").read_text())
+                    self.assertIn("bye bye", (self.directory / server / "bloomery.log").read_text())
+
+    def test_nobody_reads_its_output(self):
+        process, port = self.start()
+        process.stdout.close()
+        self.assertEqual(ask(port, "PING"), "+PONG\r\n")
+        process.terminate()
+        self.assertEqual((process.wait(PATIENCE), process.stderr.read()), (-signal.SIGPIPE, ""))
 
     def test_the_commands_to_type_are_true(self):
         _, port = self.start()
@@ -154,21 +161,21 @@ class Runs(Serve):
         for name, value in {"appendonly": "yes", "appendfsync": "always", "save": "",
                             "maxmemory-policy": "noeviction", "enable-debug-command": "no",
                             "enable-module-command": "no", "bind": "127.0.0.1",
-                            "dir": str(self.folder / "bloomery-data")}.items():
+                            "dir": str(self.directory / "bloomery-data")}.items():
             self.assertEqual(ask(port, "CONFIG", "GET", name).split("\r\n")[4], value, name)
         most = int(ask(port, "CONFIG", "GET", "maxmemory").split("\r\n")[4])
         machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         self.assertAlmostEqual(most / machine, 0.75, places=3)
-        self.assertEqual(stat.S_IMODE((self.folder / "bloomery-data").stat().st_mode), 0o700)
+        self.assertEqual(stat.S_IMODE((self.directory / "bloomery-data").stat().st_mode), 0o700)
 
     def test_options_reach_the_server(self):
-        _, port = self.start("--appendonly", "everysec", "--maxmemory", "64MiB", "--log", "said")
+        _, port = self.start("--appendonly", "everysec", "--max-memory", "64MiB", "--log", "said")
         for name, value in {"appendfsync": "everysec", "maxmemory": str(64 << 20)}.items():
             self.assertEqual(ask(port, "CONFIG", "GET", name).split("\r\n")[4], value, name)
         self.assertIn("  memory  at most 64.0 MiB; then changes that need more are refused\n",
                       self.banner)
         self.assertIn("lose the last two", self.banner)
-        self.assertIn("Ready to accept", (self.folder / "said").read_text())
+        self.assertIn("Ready to accept", (self.directory / "said").read_text())
 
     def test_acknowledged_changes_survive_any_end(self):
         for kill in (False, True):
@@ -179,7 +186,7 @@ class Runs(Serve):
                 os.kill(pid, signal.SIGKILL)
                 _, err = process.communicate(timeout=PATIENCE)
                 self.assertEqual((process.returncode, err), (
-                    3, "bloomery: IO: the server was ended by signal 9 (Killed)\n"))
+                    3, "bloomery: the server was ended by signal 9 (Killed)\n"))
             else:
                 self.end(process)
         _, port = self.start()
@@ -192,14 +199,14 @@ class Runs(Serve):
         ask(port, "SHUTDOWN", "SAVE")
         out, err = process.communicate(timeout=PATIENCE)
         self.assertEqual((process.returncode, out, err), (0, "The server has shut down cleanly.\n", ""))
-        self.assertTrue((self.folder / "bloomery-data" / "dump.rdb").exists())
+        self.assertTrue((self.directory / "bloomery-data" / "dump.rdb").exists())
 
     def test_the_server_does_not_outlive_us(self):
         process, port = self.start()
         pid = int(re.search(r"process_id:(\d+)", ask(port, "INFO", "server")).group(1))
         process.kill()
         process.wait()
-        log = self.folder / "bloomery-data" / "bloomery.log"
+        log = self.directory / "bloomery-data" / "bloomery.log"
         end = time.monotonic() + PATIENCE
         while "bye bye" not in log.read_text():
             if time.monotonic() > end:
@@ -214,10 +221,10 @@ class Runs(Serve):
         self.assertEqual((process.returncode, out, err), (0, "The server has shut down cleanly.\n", ""))
 
     def test_settings_of_a_file(self):
-        (self.folder / "more.conf").write_text(
+        (self.directory / "more.conf").write_text(
             "requirepass secret\nappendfsync everysec\nport 1\nbind 0.0.0.0\ndaemonize yes\n"
             "maxmemory 70mb\nmaxclients 77\n")
-        process, port = self.start("--config", "more.conf", "--maxmemory", "90MiB")
+        process, port = self.start("--config", "more.conf", "--max-memory", "90MiB")
         self.assertTrue(ask(port, "PING").startswith("-NOAUTH"))
         url = f"redis-cli -p {port} --no-auth-warning -a secret CONFIG GET"
         for name, value in {"appendfsync": "everysec", "maxmemory": str(90 << 20),
@@ -240,7 +247,7 @@ class Runs(Serve):
                 ("appendonly no\n  APPENDONLY \"yes\"\n# appendonly no\nmaxmemory 3g\n",
                  ["log synced before each answer", "at most 2.8 GiB; then changes that need"]))):
             with self.subTest(lines=lines):
-                (self.folder / "more.conf").write_text(lines)
+                (self.directory / "more.conf").write_text(lines)
                 process, _ = self.start("--config", "more.conf", "--dir", f"d{number}")
                 for word in words:
                     self.assertIn(word, self.banner)
@@ -249,7 +256,7 @@ class Runs(Serve):
     def test_settings_of_the_module_in_a_file(self):
         (lines,) = re.findall(r"(?m)^```text\n((?:bloomery\..*\n)+)```$", Page.PAGE)
         self.assertIn("bloomery.max-key-bytes 512mb\n", lines)
-        (self.folder / "more.conf").write_text(lines)
+        (self.directory / "more.conf").write_text(lines)
         _, port = self.start("--config", "more.conf")
         for name, value in map(str.split, lines.splitlines()):
             self.assertEqual(ask(port, "CONFIG", "GET", name).split("\r\n")[4],
@@ -257,22 +264,23 @@ class Runs(Serve):
         self.assertIn("running without a config file", ask(port, "CONFIG", "REWRITE"))
 
     def test_a_user_who_may_ask_little(self):
-        (self.folder / "more.conf").write_text("user default on nopass ~* -@all +ping +quit\n")
+        (self.directory / "more.conf").write_text("user default on nopass ~* -@all +ping +quit\n")
         process, port = self.start("--config", "more.conf")
         self.assertEqual(ask(port, "PING"), "+PONG\r\n")
         self.end(process)
 
     def test_sizes_are_those_of_the_server(self):
         process, port = self.start()
-        for text in ("64MB", "64mb", "1g", "1GB", "512m", "5k", "5Kb", "77777", "77777b"):
-            words = shlex.split(self.serve("--dry-run", "--maxmemory", text).stdout)
+        for text in ("64MB", "64mb", "1G", "1GB", "512M", "5k", "5Kb", "77777", "77777b"):
+            words = shlex.split(self.serve("--dry-run", "--max-memory", text).stdout)
             said = words[words.index("--maxmemory") + 1]
             self.assertEqual(ask(port, "CONFIG", "SET", "maxmemory", text), "+OK\r\n", text)
             self.assertEqual(ask(port, "CONFIG", "GET", "maxmemory").split("\r\n")[4], said, text)
         for text, size in {"64MiB": 64 << 20, "1.5gb": 3 << 29, "2^30": 1 << 30,
                            "1e9": 10 ** 9}.items():
-            words = shlex.split(self.serve("--dry-run", "--maxmemory", text).stdout)
+            words = shlex.split(self.serve("--dry-run", "--max-memory", text).stdout)
             self.assertEqual(words[words.index("--maxmemory") + 1], str(size), text)
+        self.fails(["--max-memory", "512m"], "512m.* means minutes: write mb", code=2)
 
     def test_its_log_on_standard_output(self):
         process, _ = self.start("--log", "-")
@@ -280,23 +288,23 @@ class Runs(Serve):
         out, err = process.communicate(timeout=PATIENCE)
         self.assertEqual((process.returncode, err), (0, ""))
         self.assertIn("Ready to accept connections", self.banner + out)
-        self.assertFalse((self.folder / "bloomery-data" / "bloomery.log").exists())
+        self.assertFalse((self.directory / "bloomery-data" / "bloomery.log").exists())
 
 
 class OneAtATime(Serve):
-    """Two servers on one folder would destroy each other's data."""
+    """Two servers on one directory would destroy each other's data."""
 
     def server_of(self, port):
         return int(re.search(r"process_id:(\d+)", ask(port, "INFO", "server")).group(1))
 
     def refused(self, who, port, *arguments):
         self.fails(["--port", str(free_port()), *arguments],
-                   rf'^bloomery: IO: "{self.folder}/bloomery-data" is in use by {who}, on '
-                   rf"port {port}\. ")
+                   rf'^bloomery: {self.directory}/bloomery-data: in use by {who}, on '
+                   rf"port {port}; ")
 
     def test_a_second_one_is_refused_and_the_first_goes_on(self):
         process, port = self.start()
-        (self.folder / "link").symlink_to("bloomery-data")
+        (self.directory / "link").symlink_to("bloomery-data")
         self.refused(f"another bloomery serve, process {process.pid}", port)
         self.refused(f"another bloomery serve, process {process.pid}", port, "--dir", "link")
         self.assertEqual(ask(port, "MAP.SET", "m", "a", "b"), "*1\r\n:1\r\n")
@@ -304,7 +312,7 @@ class OneAtATime(Serve):
         _, port = self.start()
         self.assertEqual(ask(port, "MAP.GET", "m", "a"), "*1\r\n$1\r\nb\r\n")
 
-    def test_a_server_without_its_starter_keeps_its_folder(self):
+    def test_a_server_without_its_starter_keeps_its_directory(self):
         process, port = self.start()
         server = self.server_of(port)
         os.kill(server, signal.SIGSTOP)  # so that it does not end with its parent
@@ -315,7 +323,7 @@ class OneAtATime(Serve):
         finally:
             os.kill(server, signal.SIGCONT)
         end = time.monotonic() + PATIENCE
-        log = self.folder / "bloomery-data" / "bloomery.log"
+        log = self.directory / "bloomery-data" / "bloomery.log"
         while "bye bye" not in log.read_text():
             self.assertLess(time.monotonic(), end)
             time.sleep(0.02)
@@ -326,7 +334,7 @@ class OneAtATime(Serve):
         process, port = self.start()
         os.kill(self.server_of(port), signal.SIGKILL)
         process.communicate(timeout=PATIENCE)
-        lock = self.folder / "bloomery-data" / ".bloomery-serve.lock"
+        lock = self.directory / "bloomery-data" / ".bloomery-serve.lock"
         self.assertEqual(lock.read_text(), f"{port}\n")
         self.end(self.start()[0])
 
@@ -334,7 +342,7 @@ class OneAtATime(Serve):
         ports = [free_port() for _ in range(6)]
         all_of_them = [subprocess.Popen(
             [PROGRAM, "serve", "--port", str(port)], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.directory,
             env=ENVIRONMENT) for port in ports]
         for process in all_of_them:
             self.addCleanup(self.reap, process)
@@ -344,7 +352,7 @@ class OneAtATime(Serve):
             if process is not winner:
                 _, err = process.communicate(timeout=PATIENCE)
                 self.assertEqual(process.returncode, 3, err)
-                self.assertIn("is in use", err)
+                self.assertIn(": in use by", err)
         winner.terminate()
         winner.communicate(timeout=PATIENCE)
         self.assertEqual(winner.returncode, 0)
@@ -357,65 +365,64 @@ class Refuses(Serve):
                 (["--port", "65536"], "--port: 65536 is not a port from 1 to 65535"),
                 (["--port", "x"], '--port: "x" is not a count such as'),
                 (["--appendonly", "yes"], '--appendonly: "yes" is not always, everysec or no'),
-                (["--maxmemory", "-1"], '--maxmemory: "-1" is below zero'),
-                (["--maxmemory", "0"], '--maxmemory: "0" is not above 0'),
-                (["--maxmemory", "64bm"],
-                 '--maxmemory: "64bm" is not a size such as 4096, 64mb or 1gb'),
+                (["--max-memory", "-1"], '--max-memory: "-1" is below zero'),
+                (["--max-memory", "0"], '--max-memory: "0" is not above 0'),
+                (["--max-memory", "64bm"], '--max-memory: "64bm" is not a size such as 4096, 64mb'),
                 (["here"], 'unexpected argument "here"'),
                 (["--frob"], 'unknown option "--frob"')):
-            self.fails(arguments, "^bloomery: USAGE: " + re.escape(problem), code=2)
+            self.fails(arguments, "^bloomery: " + re.escape(problem), code=2)
 
     def test_a_busy_port(self):
         with socket.create_server(("127.0.0.1", 0)) as other:
             port = other.getsockname()[1]
-            self.fails(["--port", str(port)], rf"^bloomery: IO: port {port} of 127.0.0.1 is in use, "
-                                              "perhaps by another server: choose one with --port\n$")
-        self.assertFalse((self.folder / "bloomery-data").exists())
+            self.fails(["--port", str(port)], rf"^bloomery: 127.0.0.1:{port}: in use, "
+                                              "perhaps by another server; choose a port with --port\n$")
+        self.assertFalse((self.directory / "bloomery-data").exists())
 
     def test_no_server(self):
-        (self.folder / "file").write_text("no program")
-        self.fails(["--server", "./file"], r'--server: "\./file" is not a program')
-        self.fails(["--server", "no-such-server"], '--server: there is no "no-such-server" in PATH')
-        self.fails(["--server", "/none/redis-server"], "is not a program")
+        (self.directory / "file").write_text("no program")
+        self.fails(["--server", "./file"], r'--server: \./file: not an executable file')
+        self.fails(["--server", "no-such-server"], '--server: no-such-server: not found in PATH')
+        self.fails(["--server", "/none/redis-server"], "not an executable file")
 
     def test_no_module(self):
-        (self.folder / "plain.so").write_text("x")
-        self.fails(["--module", "none.so"], '--module: "none.so": No such file or directory')
-        self.fails(["--module", "."], r'--module: "\." is not a file')
-        self.fails(["--module", "plain.so"], r"plain.so\" is not executable, as servers require")
+        (self.directory / "plain.so").write_text("x")
+        self.fails(["--module", "none.so"], '--module: none.so: No such file or directory')
+        self.fails(["--module", "."], r'--module: \.: not a regular file')
+        self.fails(["--module", "plain.so"], r"plain.so: not executable, as servers require")
 
     def test_a_module_that_is_none(self):
-        (self.folder / "bad.so").write_text("x")
-        (self.folder / "bad.so").chmod(0o755)
+        (self.directory / "bad.so").write_text("x")
+        (self.directory / "bad.so").chmod(0o755)
         self.fails(["--module", "bad.so", "--port", str(free_port())],
-                   r"^bloomery: IO: the server did not start \(exit code \d+\); it printed:\n"
+                   r"^bloomery: the server did not start \(exit code \d+\); it printed:\n"
                    r"(  .*\n)*  .*bad\.so.*\n")
 
     def test_a_program_beside_no_module(self):
-        shutil.copy(PROGRAM, self.folder / "alone")
-        done = subprocess.run([self.folder / "alone", "serve", "--dry-run"], capture_output=True,
+        shutil.copy(PROGRAM, self.directory / "alone")
+        done = subprocess.run([self.directory / "alone", "serve", "--dry-run"], capture_output=True,
                               text=True, env=ENVIRONMENT, check=False)
         self.assertEqual((done.returncode, done.stdout), (3, ""))
-        self.assertIn("there is no bloomery.so next to this program", done.stderr)
+        self.assertIn("bloomery.so: not found beside this program", done.stderr)
 
-    def test_a_folder_that_cannot_be(self):
-        (self.folder / "file").write_text("x")
+    def test_a_directory_that_cannot_be(self):
+        (self.directory / "file").write_text("x")
         port = ["--port", str(free_port())]
-        self.fails(["--dir", "file", *port], '--dir: "file" is not a folder')
-        self.fails(["--dir", "none/below", *port], '--dir: "none/below": No such file or directory')
-        self.fails(["--dir", "/proc/none", *port], '--dir: "/proc/none": ')
+        self.fails(["--dir", "file", *port], '--dir: file: Not a directory')
+        self.fails(["--dir", "none/below", *port], '--dir: none/below: No such file or directory')
+        self.fails(["--dir", "/proc/none", *port], '--dir: /proc/none: ')
         if os.getuid() != 0:
-            (self.folder / "closed").mkdir(mode=0o500)
-            self.fails(["--dir", "closed", *port], '--dir: "closed": Permission denied')
+            (self.directory / "closed").mkdir(mode=0o500)
+            self.fails(["--dir", "closed", *port], '--dir: closed: Permission denied')
 
     def test_data_that_would_be_passed_over(self):
         port = ["--port", str(free_port())]
-        (self.folder / "snapshot").mkdir()
-        (self.folder / "snapshot" / "dump.rdb").write_bytes(b"")
-        (self.folder / "log" / "appendonlydir").mkdir(parents=True)
-        (self.folder / "log" / "appendonlydir" / "appendonly.aof.manifest").write_bytes(b"")
-        (self.folder / "old").mkdir()
-        (self.folder / "old" / "appendonly.aof").write_bytes(b"")
+        (self.directory / "snapshot").mkdir()
+        (self.directory / "snapshot" / "dump.rdb").write_bytes(b"")
+        (self.directory / "log" / "appendonlydir").mkdir(parents=True)
+        (self.directory / "log" / "appendonlydir" / "appendonly.aof.manifest").write_bytes(b"")
+        (self.directory / "old").mkdir()
+        (self.directory / "old" / "appendonly.aof").write_bytes(b"")
         self.fails(["--dir", "snapshot", *port], "has a snapshot and no log")
         self.fails(["--dir", "log", "--appendonly", "no", *port], "has a log, which")
         self.fails(["--dir", "old", "--appendonly", "no", *port], "has a log, which")
@@ -424,67 +431,67 @@ class Refuses(Serve):
         process, port = self.start("--dir", "log")
         self.assertEqual(ask(port, "MAP.SET", "m", "a", "b"), "*1\r\n:1\r\n")
         self.end(process)
-        (self.folder / "today.conf").write_text("dbfilename of-today\n")
+        (self.directory / "today.conf").write_text("dbfilename of-today\n")
         process, port = self.start("--dir", "snapshot", "--appendonly", "no",
                                    "--config", "today.conf")
         self.assertEqual(ask(port, "MAP.SET", "m", "a", "b"), "*1\r\n:1\r\n")
         self.end(process)
-        (self.folder / "no.conf").write_text("appendonly no\n")
-        (self.folder / "no-2.conf").write_text("appendonly no\n")
-        for folder, lines, message in (
+        (self.directory / "no.conf").write_text("appendonly no\n")
+        (self.directory / "no-2.conf").write_text("appendonly no\n")
+        for directory, lines, message in (
                 ("log", "appendonly no", "has a log, which a server with appendonly no"),
                 ("log", "appendonly yes\nAppendOnly \"n\\x6f\"", "has a log, which a server with"),
                 ("log", "include no.conf", "has a log, which a server with appendonly no"),
-                ("log", f"include '{self.folder}/n*-2.conf'", "has a log, which a server with"),
+                ("log", f"include '{self.directory}/n*-2.conf'", "has a log, which a server with"),
                 ("log", "appenddirname other",
-                 'has a log, "appendonlydir", which .*other/appendonly.aof'),
+                 'this server would not read the log appendonlydir: .*other/appendonly.aof'),
                 ("log", "appendfilename 'x.aof'",
-                 'has a log, "appendonlydir", which .*appendonlydir/x.aof'),
+                 'this server would not read the log appendonlydir: .*appendonlydir/x.aof'),
                 ("snapshot", "", "has a snapshot and no log"),
                 ("snapshot", "appendonly no",
-                 'has a snapshot, "of-today", which .* dbfilename is dump.rdb'),
+                 'this server would not read the snapshot of-today: dbfilename is dump.rdb'),
                 ("snapshot", "appendonly no\ndbfilename x.rdb", "dbfilename is x.rdb")):
             with self.subTest(lines=lines):
-                (self.folder / "more.conf").write_text(lines + "\n")
-                self.fails(["--dir", folder, "--config", "more.conf", "--port", str(free_port())],
+                (self.directory / "more.conf").write_text(lines + "\n")
+                self.fails(["--dir", directory, "--config", "more.conf", "--port", str(free_port())],
                            message)
-        for folder, lines in (("log", "appendonly no\nappendonly yes"),
+        for directory, lines in (("log", "appendonly no\nappendonly yes"),
                               ("log", "include none*.conf"),
                               ("snapshot", "appendonly no\ndbfilename of-today")):
             with self.subTest(lines=lines):
-                (self.folder / "more.conf").write_text(lines + "\n")
-                process, port = self.start("--dir", folder, "--config", "more.conf")
+                (self.directory / "more.conf").write_text(lines + "\n")
+                process, port = self.start("--dir", directory, "--config", "more.conf")
                 self.assertEqual(ask(port, "MAP.GET", "m", "a"), "*1\r\n$1\r\nb\r\n")
                 self.end(process)
 
     def test_files_that_cannot_be_followed(self):
         port = ["--port", str(free_port())]
-        (self.folder / "more.conf").write_text(f"include {self.folder}/more.conf\n")
-        self.fails(["--config", "more.conf", *port], 'more.conf", line 1: include: too many files')
-        (self.folder / "more.conf").write_text("dir /\ninclude other.conf\n")
+        (self.directory / "more.conf").write_text(f"include {self.directory}/more.conf\n")
+        self.fails(["--config", "more.conf", *port], 'more.conf: line 1: include: too many files')
+        (self.directory / "more.conf").write_text("dir /\ninclude other.conf\n")
         self.fails(["--config", "more.conf", *port],
-                   'line 2: include: "other.conf" must be an absolute path')
+                   'line 2: include: other.conf must be an absolute path')
 
     def test_the_module_a_second_time(self):
-        (self.folder / "linked.so").symlink_to(os.path.realpath(MODULE))
+        (self.directory / "linked.so").symlink_to(os.path.realpath(MODULE))
         for path in (MODULE, "linked.so", "/none/bloomery.so"):
-            (self.folder / "more.conf").write_text(f"# first\nloadmodule {path} bf no\n")
+            (self.directory / "more.conf").write_text(f"# first\nloadmodule {path} bf no\n")
             self.fails(["--config", "more.conf", "--port", str(free_port())],
-                       'more.conf", line 2: bloomery serve loads the module itself')
+                       'more.conf: line 2: bloomery serve loads the module itself')
 
     def test_damaged_data(self):
         process, port = self.start()
         ask(port, "MAP.SET", "m", "a", "b")
         self.end(process)
-        (base,) = (self.folder / "bloomery-data" / "appendonlydir").glob("*.base.*")
+        (base,) = (self.directory / "bloomery-data" / "appendonlydir").glob("*.base.*")
         base.write_bytes(b"not a snapshot at all, nor a log")
         self.fails(["--port", str(free_port())],
-                   r"^bloomery: IO: the server did not start \(exit code \d+\); it printed:\n  .")
+                   r"^bloomery: the server did not start \(exit code \d+\); it printed:\n  .")
 
     def test_settings_that_the_server_refuses(self):
-        (self.folder / "bad.conf").write_text("no-such-setting 1\n")
+        (self.directory / "bad.conf").write_text("no-such-setting 1\n")
         self.fails(["--config", "bad.conf", "--port", str(free_port())],
-                   r"^bloomery: IO: the server did not start \(exit code 1\); it printed:\n(  .*\n)*"
+                   r"^bloomery: the server did not start \(exit code 1\); it printed:\n(  .*\n)*"
                    r"  .*no-such-setting 1")
 
     def test_a_log_that_cannot_be(self):
@@ -493,11 +500,11 @@ class Refuses(Serve):
 
     def test_a_server_that_says_nothing(self):
         self.fails(["--server", "/bin/true", "--port", str(free_port())],
-                   r'did not start \(exit code 0\) and printed nothing: is "/bin/true" a Redis or')
+                   r'did not start \(exit code 0\) and printed nothing: is /bin/true a Redis or')
         self.fails(["--server", "/bin/false", "--log", "-", "--port", str(free_port())],
                    r"did not start \(exit code 1\); its output, if any, is above\n$")
-        (self.folder / "killed").write_text("#!/bin/sh\necho last words\nkill -9 $$\n")
-        (self.folder / "killed").chmod(0o755)
+        (self.directory / "killed").write_text("#!/bin/sh\necho last words\nkill -9 $$\n")
+        (self.directory / "killed").chmod(0o755)
         self.fails(["--server", "./killed", "--port", str(free_port())],
                    r"did not start \(signal 9 \(Killed\)\); it printed:\n  last words\n$")
 
@@ -514,17 +521,17 @@ class Tells(Serve):
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, HELP, ""))
 
     def test_dry_run(self):
-        folder = "it's a folder"
-        done = self.serve("--dry-run", "--server", "/bin/true", "--dir", folder, "--port", "7000")
+        directory = "it's a directory"
+        done = self.serve("--dry-run", "--server", "/bin/true", "--dir", directory, "--port", "7000")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         words = shlex.split(done.stdout)
         self.assertEqual(words[0], "/bin/true")
         options = dict(zip(words[1::2], words[2::2]))
-        self.assertEqual(options["--dir"], str(self.folder / folder))
-        self.assertEqual(options["--logfile"], str(self.folder / folder / "bloomery.log"))
+        self.assertEqual(options["--dir"], str(self.directory / directory))
+        self.assertEqual(options["--logfile"], str(self.directory / directory / "bloomery.log"))
         self.assertEqual(options["--loadmodule"], os.path.realpath(MODULE))
         self.assertEqual(options["--port"], "7000")
-        self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertEqual(list(self.directory.iterdir()), [])
 
 
 class Page(Serve):
@@ -590,8 +597,8 @@ class Page(Serve):
         self.assertFalse(refused("report", "COUNTER.GET", "any", "tea"))
         self.assertFalse(refused("report", "WINDOW.EXISTS", "any", "x"))
         self.assertTrue(refused("report", "MAP.SET", "any", "a", "b"))
-        self.assertFalse(refused("maps", "MAP.JOIN", "team1:a", "team1:b"))
-        self.assertTrue(refused("maps", "MAP.JOIN", "team1:a", "team2:b"))
+        self.assertFalse(refused("maps", "MAP.MERGE", "team1:a", "team1:b"))
+        self.assertTrue(refused("maps", "MAP.MERGE", "team1:a", "team2:b"))
         self.assertTrue(refused("maps", "MAP.CREATE", "team1:a", "LIKE", "team2:b"))
 
     def test_the_sample_configuration_shows_defaults(self):
@@ -626,23 +633,23 @@ class MakeRun(Serve):
     """scripts/run-server, which `make run` calls."""
 
     def environment(self, **more):
-        return {**ENVIRONMENT, "TMPDIR": str(self.folder), **more}
+        return {**ENVIRONMENT, "TMPDIR": str(self.directory), **more}
 
     def check_tour(self, text):
         self.assertRegex(text, r"^Bloomery .* listens on 127\.0\.0\.1:")
         self.assertRegex(text, r"\(\d+ files of this system loaded: \d+ bytes\)")
         self.assertRegex(text, r'> MAP\.GET owners .*\r?\n1\) "[^"]+"\r?\n2\) \(nil\)')
-        self.assertRegex(text, r"\(integer\) 1\r?\n> WINDOW.ADD .*\r?\n\(integer\) 0")
+        self.assertRegex(text, r"1\) \(integer\) 1\r?\n> WINDOW.ADD .*\r?\n1\) \(integer\) 0")
         plain = text.replace("\r\n", "\n")
-        for shown in ("> COUNTER.GET sales shop-1\n(integer) 250\n",
+        for shown in ("> COUNTER.GET sales shop-1\n1) (integer) 250\n",
                       "-250\n1) (integer) 1\n2) (integer) -250\n> ONCE paid order-17 HINCRBY balance "
-                      "ann -250\n1) (integer) 0\n> HGET balance ann\n\"-250\"\n",
+                      "ann -250\n1) (integer) 0\n2) (nil)\n> HGET balance ann\n\"-250\"\n",
                       "> INDEX.LOCATE shards ann ben dan\n1) 1) (integer) 1\n2) 1) (integer) 2\n"
                       "   2) (integer) 1\n3) (empty array)\n",
                       "> BF.MEXISTS names ann ben\n1) (integer) 1\n2) (integer) 0\n"):
             self.assertIn(shown, plain)
         self.assertTrue(text.rstrip().endswith("The server has shut down cleanly."), text)
-        self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertEqual(list(self.directory.iterdir()), [])
         port = int(re.match(r".*127\.0\.0\.1:(\d+)", text).group(1))
         with self.assertRaises(ConnectionRefusedError):
             ask(port, "PING")
@@ -667,7 +674,7 @@ class MakeRun(Serve):
             if b"until Ctrl-C" in said and said.endswith(b"\n") and not typed:
                 typed = True
                 port = int(said.split()[-1])
-                self.assertEqual(ask(port, "COUNTER.GET", "sales", "shop-1"), ":250\r\n")
+                self.assertEqual(ask(port, "COUNTER.GET", "sales", "shop-1"), "*1\r\n:250\r\n")
                 os.write(terminal, b"\x03")
         self.assertEqual(os.waitpid(pid, 0)[1], 0, said)
         os.close(terminal)
@@ -679,8 +686,8 @@ class MakeRun(Serve):
             done = subprocess.run([SCRIPT, PROGRAM], stdin=subprocess.DEVNULL, capture_output=True,
                                   text=True, timeout=PATIENCE, env=self.environment(PORT=port))
         self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
-        self.assertIn(f"port {port} of 127.0.0.1 is in use", done.stderr)
-        self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertIn(f"127.0.0.1:{port}: in use", done.stderr)
+        self.assertEqual(list(self.directory.iterdir()), [])
 
 
 if __name__ == "__main__":

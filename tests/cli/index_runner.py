@@ -1,4 +1,4 @@
-"""Indexes of files in a temporary folder, with an exact twin that holds every line."""
+"""Indexes of files in a temporary directory, with an exact twin that holds every line."""
 
 import os
 import random
@@ -16,17 +16,17 @@ class IndexCase(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
         self.model = {}  # name → set of lines, in the order of addition
 
     def path(self, name):
-        return os.path.join(os.fsencode(self.folder), os.fsencode(name))
+        return os.path.join(os.fsencode(self.directory), os.fsencode(name))
 
     def run_index(self, *arguments, stdin=b"", **options):
         return subprocess.run([PROGRAM, "index", *arguments], input=stdin, timeout=300,
-                              **{"capture_output": True, "cwd": self.folder, **options})
+                              **{"capture_output": True, "cwd": self.directory, **options})
 
     def expect(self, arguments, code, out=b"", err=b"", stdin=b""):
         with self.subTest(arguments=arguments):
@@ -35,7 +35,7 @@ class IndexCase(unittest.TestCase):
 
     def expect_misuse(self, arguments, problem, command=None):
         command = "index" if command is None else f"index {command}"
-        message = f'bloomery: USAGE: {problem}\nTry "bloomery {command} --help".\n'
+        message = f'bloomery: {problem}\nTry "bloomery {command} --help".\n'
         self.expect(arguments, 2, err=message.encode())
 
     def json(self, *arguments, code=0, stdin=b""):
@@ -80,8 +80,8 @@ class IndexCase(unittest.TestCase):
         return keys + [b"stranger %d" % i for i in range(strangers)]
 
     def assert_files(self, *names):
-        """The folder contains nothing else: no temporary file is left."""
-        self.assertEqual(sorted(os.listdir(os.fsencode(self.folder))),
+        """The directory contains nothing else: no temporary file is left."""
+        self.assertEqual(sorted(os.listdir(os.fsencode(self.directory))),
                          sorted(map(os.fsencode, names)))
 
 

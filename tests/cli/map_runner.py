@@ -1,18 +1,18 @@
-"""Maps in a temporary folder, and the program run on them with bytes as input and output."""
+"""Maps in a temporary directory, and the program run on them with bytes as input and output."""
 
 import os
 import subprocess
 
-from cli_runner import PROGRAM, FolderCase, load
+from cli_runner import PROGRAM, DirectoryCase, load
 
 ENGINES = ("compact", "kbf")
 
 
-class MapCase(FolderCase):
+class MapCase(DirectoryCase):
     def run_map(self, *arguments, stdin=b"", **options):
-        """Runs `bloomery map` in the folder, so that messages contain names without it."""
+        """Runs `bloomery map` in the directory, so that messages contain names without it."""
         return subprocess.run([PROGRAM, "map", *arguments], input=stdin, timeout=300,
-                              **{"capture_output": True, "cwd": self.folder, **options})
+                              **{"capture_output": True, "cwd": self.directory, **options})
 
     def expect(self, arguments, code, out=b"", err=b"", stdin=b""):
         with self.subTest(arguments=arguments):
@@ -23,7 +23,7 @@ class MapCase(FolderCase):
         command = ["map", *arguments[:1]] if arguments and arguments[0] in (
             "build", "get", "put", "del", "info", "merge", "compress", "ls", "drop", "save",
             "restore") else ["map"]
-        message = f'bloomery: USAGE: {problem}\nTry "bloomery {" ".join(command)} --help".\n'
+        message = f'bloomery: {problem}\nTry "bloomery {" ".join(command)} --help".\n'
         self.expect(arguments, 2, err=message.encode())
 
     def build(self, name, pairs, *options):
@@ -48,8 +48,8 @@ class MapCase(FolderCase):
         self.expect(["put", name, key, "another value", "--new"], 0)
 
     def assert_files(self, *names):
-        """The folder contains nothing else: no temporary file is left."""
-        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
+        """The directory contains nothing else: no temporary file is left."""
+        self.assertEqual(sorted(os.listdir(self.directory)), sorted(names))
 
 
 def numbered(first, last, values=900):

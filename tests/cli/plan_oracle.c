@@ -4,7 +4,7 @@
  * plan_oracle ITEMS ERROR in SUBSETS: the same of an index; within MS: of windows and counters. The
  * program under test must say the same.
  */
-#include <bloomery/counter.h>
+#include <bloomery/counters.h>
 #include <bloomery/filter.h>
 #include <bloomery/index.h>
 #include <bloomery/map.h>
@@ -32,7 +32,7 @@ static void print_map(const bry_map_options *options)
         return;
     printf("%s %s %llu %llu %u %.17g %.17g %.17g %llu %u\n", bry_engine_name(s.engine),
            options->kbf.layout == BRY_MAP_PAPER ? "paper" : "tuned", (unsigned long long)s.bytes,
-           (unsigned long long)s.bytes_empty, s.hashes, s.errors.false_positive,
+           (unsigned long long)s.bytes_empty, s.kbf.hashes, s.errors.false_positive,
            s.errors.false_negative, s.errors.incorrect, (unsigned long long)s.values, s.value_bits);
 }
 
@@ -64,8 +64,8 @@ static int print_indexes(char **argv)
         bry_index_shape s = {0};
         if (bry_index_plan(&options, &s) == BRY_OK)
             printf("%s %llu %llu %u %.17g %u\n", bry_engine_name(s.engine),
-                   (unsigned long long)s.bytes, (unsigned long long)s.bytes_empty, s.hashes,
-                   s.error, s.group);
+                   (unsigned long long)s.bytes, (unsigned long long)s.bytes_empty, s.dba.hashes,
+                   s.error, s.dba.group);
     }
     return 0;
 }
@@ -80,19 +80,19 @@ static void print_window(bry_engine engine, char **argv)
     bry_window_shape s = {0};
     if (bry_window_plan(&options, &s) == BRY_OK)
         printf("window %llu %llu %u %.17g %llu %llu %u\n", (unsigned long long)s.bytes,
-               (unsigned long long)s.bytes_empty, s.hashes, s.error, (unsigned long long)s.window,
-               (unsigned long long)s.longest, s.generations);
+               (unsigned long long)s.bytes_empty, s.fbf.hashes, s.error,
+               (unsigned long long)s.window, (unsigned long long)s.longest, s.generations);
 }
 
 static void print_counter(bry_engine engine, char **argv)
 {
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
     options.engine = engine;
     options.capacity = strtoull(argv[1], NULL, 10);
     options.error = strtod(argv[2], NULL);
     options.window = strtoull(argv[4], NULL, 10);
-    bry_counter_shape s = {0};
-    if (bry_counter_plan(&options, &s) == BRY_OK)
+    bry_counters_shape s = {0};
+    if (bry_counters_plan(&options, &s) == BRY_OK)
         printf("counter %llu %llu 0 %.17g %llu %llu %llu\n", (unsigned long long)s.bytes,
                (unsigned long long)s.bytes_empty, s.error, (unsigned long long)s.window,
                (unsigned long long)s.longest, (unsigned long long)s.bytes_per_counter);
@@ -118,6 +118,7 @@ int main(int argc, char **argv)
     uint64_t now = 0;
     const bry_allocator counting = {count_alloc, count_free, &now};
     bry_filter_options options = BRY_FILTER_OPTIONS;
+    options.engine = BRY_ENGINE_BLOOM;
     options.capacity = strtoull(argv[1], NULL, 10);
     options.error = strtod(argv[2], NULL);
     options.seed = 1;
@@ -128,8 +129,8 @@ int main(int argc, char **argv)
         bry_filter_create(&options, &filter) != BRY_OK)
         return 1;
     printf("bytes %llu\nbytes_empty %llu\nhashes %u\nexpected_error %.17g\n",
-           (unsigned long long)shape.bytes, (unsigned long long)shape.bytes_empty, shape.hashes,
-           shape.error);
+           (unsigned long long)shape.bytes, (unsigned long long)shape.bytes_empty,
+           shape.bloom.hashes, shape.error);
     printf("made_empty %llu\n", (unsigned long long)now);
     for (uint64_t i = 0; i < options.capacity; i++)
         if (bry_filter_add(filter, bry_hash_key(1, &i, sizeof i), NULL) != BRY_OK)

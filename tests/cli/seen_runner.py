@@ -24,13 +24,13 @@ class SeenCase(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
 
     def seen(self, *arguments, stdin=b"", **options):
         return subprocess.run([PROGRAM, "seen", "--seed", "7", *arguments], input=stdin,
-                              timeout=300, **{"capture_output": True, "cwd": self.folder,
+                              timeout=300, **{"capture_output": True, "cwd": self.directory,
                                               **options})
 
     def expect(self, arguments, stdin, out, code=0, err=b""):
@@ -42,7 +42,7 @@ class SeenCase(unittest.TestCase):
 
     def expect_misuse(self, arguments, problem):
         self.expect(arguments, b"a\n", b"", 2,
-                    f'bloomery: USAGE: {problem}\nTry "bloomery seen --help".\n'.encode())
+                    f'bloomery: {problem}\nTry "bloomery seen --help".\n'.encode())
 
     def stats(self, *arguments, stdin):
         done = self.seen("--stats", "--json", *arguments, stdin=stdin)
@@ -54,7 +54,7 @@ class SeenCase(unittest.TestCase):
     def start(self, *arguments, **options):
         process = subprocess.Popen([PROGRAM, "seen", "--seed", "7", *arguments],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, cwd=self.folder, **options)
+                                   stderr=subprocess.PIPE, cwd=self.directory, **options)
         self.addCleanup(self.end, process)
         return process
 

@@ -127,7 +127,7 @@ TEST(test_longest_line)
         assert_line(&lines, "", 0);
         cli_text line;
         bry_status status = cli_lines_next(&lines, &line);
-        assert_int_equal(status, more ? BRY_E_LIMIT : BRY_OK);
+        assert_int_equal(status, more ? BRY_E_TOOLONG : BRY_OK);
         assert_int_equal(lines.number, more ? 1 : 2);
         cli_lines_free(&lines);
         close(fd);
@@ -137,7 +137,7 @@ TEST(test_longest_line)
     int fd = file_of(bytes, len);
     cli_lines lines = CLI_LINES(fd, '\n');
     cli_text line;
-    assert_int_equal(cli_lines_next(&lines, &line), BRY_E_LIMIT);
+    assert_int_equal(cli_lines_next(&lines, &line), BRY_E_TOOLONG);
     cli_lines_free(&lines);
     close(fd);
     free(bytes);

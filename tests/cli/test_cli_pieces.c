@@ -104,10 +104,45 @@ TEST(test_quotes_fit)
     for (size_t len = 0; len < sizeof word; len++) {
         memset(word, len % 2 ? '\x1b' : 'x', len);
         word[len] = '\0';
-        cli_quoted quoted = cli_quote(word);
+        cli_quotation quoted = cli_quote(word);
         size_t used = strlen(quoted.text);
         assert_true(used >= 2 && used < sizeof quoted.text);
         assert_true(quoted.text[0] == '"' && quoted.text[used - 1] == '"');
+    }
+}
+
+TEST(test_names_are_quoted_if_they_could_be_misread)
+{
+    static const char *const names[][2] = {
+        {"x.map", "x.map"},
+        {"/tmp/a-b_c/x.map", "/tmp/a-b_c/x.map"},
+        {"gr\xc3\xb6\xc3\x9f"
+         "e.map",
+         "gr\xc3\xb6\xc3\x9f"
+         "e.map"},
+        {"-", "standard input"},
+        {"", "\"\""},
+        {"a b", "\"a b\""},
+        {"x:", "\"x:\""},
+        {"it's", "\"it's\""},
+        {"a\"b", "\"a\\\"b\""},
+        {"a\\b", "\"a\\\\b\""},
+        {"a\nb", "\"a\\x0a"
+                 "b\""},
+        {"a\xff", "\"a\\xff\""},
+        {"a\xc2\x9b", "\"a\\xc2\\x9b\""}, /* a control character */
+        {"a\xe2\x80\xae", "\"a\\xe2\\x80\\xae\""}, /* from right to left */
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_string_equal(cli_name(names[i][0]).text, names[i][1]);
+    for (size_t len = 900; len < 1200; len++) {
+        char name[1200];
+        memset(name, 'x', len);
+        name[len] = '\0';
+        cli_quotation shown = cli_name(name);
+        size_t used = strlen(shown.text);
+        assert_true(used < sizeof shown.text);
+        assert_true(len < sizeof shown.text ? used == len : shown.text[used - 1] == '"');
     }
 }
 

@@ -2,9 +2,9 @@
 
 They are called as
 
-    PROGRAM SERVER MODULE PRELOAD LANGUAGE FOLDER
+    PROGRAM SERVER MODULE PRELOAD LANGUAGE DIR
 
-PRELOAD may be empty. FOLDER has the programs, for Node the packages (scripts/npm-packages). If the
+PRELOAD may be empty. DIR has the programs, for Node the packages (scripts/npm-packages). If the
 language is not installed, the program prints that and exits with 77.
 """
 
@@ -20,19 +20,19 @@ sys.path.insert(0, str(TESTS / "module"))
 import server_runner  # noqa: E402
 
 EXAMPLES = TESTS.parent / "examples" / "clients"
-LANGUAGE, FOLDER = sys.argv[4], pathlib.Path(sys.argv[5])
+LANGUAGE, DIR = sys.argv[4], pathlib.Path(sys.argv[5])
 
 
 def what_is_missing():
     """None, or why this language cannot be tested."""
-    if LANGUAGE == "c" and not FOLDER.is_dir():
+    if LANGUAGE == "c" and not DIR.is_dir():
         return "the clients in C were not built: hiredis or SQLite is missing"
     if LANGUAGE == "python" and not importlib.util.find_spec("redis"):
         return "this Python has no module redis (Debian: python3-redis)"
     if LANGUAGE == "node" and not shutil.which("node"):
         return "there is no node"
-    if LANGUAGE == "node" and not (FOLDER / "node_modules" / "installed").exists():
-        return f"no npm packages; scripts/npm-packages {FOLDER} installs them"
+    if LANGUAGE == "node" and not (DIR / "node_modules" / "installed").exists():
+        return f"no npm packages; scripts/npm-packages {DIR} installs them"
     return None
 
 
@@ -41,13 +41,13 @@ def run(source, *arguments):
     process."""
     arguments = [str(argument) for argument in arguments]
     if LANGUAGE == "c":
-        return finished([FOLDER / source, *arguments])
+        return finished([DIR / source, *arguments])
     if LANGUAGE == "python":
         return finished([sys.executable, "-B", EXAMPLES / "python" / f"{source}.py", *arguments])
     path = EXAMPLES / "node" / f"{source}.mjs" if isinstance(source, str) else source
-    # Node searches for packages in the folders above a program.
-    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
-        return finished(["node", shutil.copy(path, folder), *arguments])
+    # Node searches for packages in the directories above a program.
+    with tempfile.TemporaryDirectory(dir=DIR) as directory:
+        return finished(["node", shutil.copy(path, directory), *arguments])
 
 
 def finished(command):

@@ -1,4 +1,4 @@
-"""bloomery balance on a running cluster: it moves slots while clients read and write, and mends what
+"""bloomery cluster balance on a running cluster: it moves slots while clients read and write, and mends what
 was interrupted.
 
 BLOOMERY_BALANCE_ROUNDS: how often balance is killed and nodes fail over.
@@ -69,7 +69,7 @@ class Balance(ClusterCase):
                                for node in self.cluster.primaries()), "all replicas are in sync")
 
     def run_balance(self, *options, code=0):
-        done = subprocess.run([PROGRAM, "balance", self.cluster.nodes[0].address, *options],
+        done = subprocess.run([PROGRAM, "cluster", "balance", self.cluster.nodes[0].address, *options],
                               capture_output=True, text=True, timeout=cluster_runner.PATIENCE,
                               check=False)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
@@ -155,12 +155,18 @@ class Balance(ClusterCase):
         self.cluster.require_password("mover", "p@ss word")
         login = {"BLOOMERY_USER": "mover", "BLOOMERY_PASSWORD": "p@ss word"}
         with unittest.mock.patch.dict(os.environ, login):
-            process = subprocess.Popen([PROGRAM, "balance", first.address, "--max-moves", "15", "--watch",
+            process = subprocess.Popen([PROGRAM, "cluster", "balance", first.address, "--max-moves", "15", "--watch",
                                         "50ms"], stdout=subprocess.PIPE, text=True)
             wait_until(lambda: "Nothing to move." in process.stdout.readline(), "all is balanced")
             process.send_signal(signal.SIGINT)
             self.assertEqual(process.wait(), 0)
             process.stdout.close()
+            process = subprocess.Popen([PROGRAM, "cluster", "balance", first.address, "--watch", "50ms"],
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process.stdout.readline()
+            process.stdout.close()  # a watch that nobody reads ends
+            self.assertEqual((process.wait(timeout=60), process.stderr.read()), (-signal.SIGPIPE, b""))
+            process.stderr.close()
             after = self.balance("--dry-run")
         self.assertLess(after["rho"], 0.1)
         self.assertEqual(len(after["nodes"]), 4)
@@ -195,7 +201,7 @@ class Balance(ClusterCase):
             self.assertEqual(cluster.ask("GET", tag + b"text"), b"c")
 
     def test_halves(self):
-        """A source that failed over has forgotten that a slab has moved, and creates it anew."""
+        """A source that failed over has forgotten that a slab has moved, and creates it again."""
         for engine in ("compact", "kbf"):
             self.fill(engine, slabs=12)
             cluster = self.cluster
@@ -295,7 +301,7 @@ class Balance(ClusterCase):
         self.crowd(first)
         cluster.wait_ok(roles=True)
         self.wait_replicas()
-        process = subprocess.Popen([PROGRAM, "balance", first.address, "--max-moves", "99"],
+        process = subprocess.Popen([PROGRAM, "cluster", "balance", first.address, "--max-moves", "99"],
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         slot, source, target = self.stop_in_the_middle(rng, process)
         if event == "kill":
@@ -303,7 +309,7 @@ class Balance(ClusterCase):
         else:
             side = source if event.startswith("source") else target
             taken = self.fail_over(side, kill=event.endswith("dies"))
-            if side is source:  # clients create slabs that have moved anew
+            if side is source:  # clients create slabs that have moved again
                 self.write_at(taken, slot, number)
             if not side.alive:
                 self.start_again(side, taken)

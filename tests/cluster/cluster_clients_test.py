@@ -44,9 +44,9 @@ class Clients(map_agents.MapCase):
 
     def test_readme_node(self):
         code, printed = self.example(NodeAgent, "js")
-        with tempfile.TemporaryDirectory(dir=map_agents.NODE) as folder:
-            map_agents.copy_node_client(folder)
-            program = pathlib.Path(folder) / "example.mjs"
+        with tempfile.TemporaryDirectory(dir=map_agents.NODE) as directory:
+            map_agents.copy_node_client(directory)
+            program = pathlib.Path(directory) / "example.mjs"
             program.write_text(code)
             self.assertEqual(self.run_example(["node", str(program)]), printed)
 
@@ -143,7 +143,7 @@ class Clients(map_agents.MapCase):
                 def text(n):
                     return value(n) if kind[0] == "--values" else b"%d" % value(n)
                 there = {b"line %d" % n: value(n) for n in range(count)}
-                self.command("build", url, "--engine", engine, "--items", "20k", "--seed", "17",
+                self.command("build", url, "--engine", engine, "--capacity", "20k", "--seed", "17",
                              *kind, lines=[b"line %d\t%s" % (n, text(n)) for n in range(count)])
                 for agent in self.agents:
                     agent.open(url)
@@ -226,8 +226,38 @@ class Clients(map_agents.MapCase):
                 self.assertIn("newer Bloomery", str(caught.exception))
                 self.cluster.ask("DEL", "{m}:map")
 
-    def test_made_anew(self):
-        """A client whose map was dropped and made anew with other options notices on writing."""
+    def test_dropped(self):
+        """A map that this client has dropped is missing, not writable."""
+        for agent in self.agents:
+            if agent.name == "c":  # whose map is closed by dropping it
+                continue
+            with self.subTest(client=agent.name):
+                agent.create(self.url + agent.name, raw=12)
+                agent.set_many([(b"k", 1)])
+                agent.drop()
+                for call in (lambda: agent.set_many([(b"k", 2)]), lambda: agent.get_many([b"k"]),
+                             agent.drop):
+                    with self.assertRaises(Failed) as caught:
+                        call()
+                    self.assertEqual(caught.exception.kind, "Missing")
+                self.assertEqual(self.cluster.keys(), [])
+
+    def test_python_types(self):
+        """What is neither text nor bytes is refused: bytes(5) would be five zeros."""
+        for options in ({}, {"raw": 12}):
+            one = map_agents.bloomery_map.create(self.url + "types", **options)
+            value = 7 if options else "x"
+            for call in (lambda: one.set(5, value), lambda: one.get(5), lambda: one.delete_many("abc"),
+                         lambda: one.get_many(b"abc"), lambda: one.set([65], value)):
+                self.assertRaises(TypeError, call)
+            for wrong in (True, [65, 66], 1.5, None) + (() if options else (5,)):
+                self.assertRaises((TypeError, ValueError), one.set, "k", wrong)
+            self.assertTrue(one.set(bytearray(b"k"), value))
+            self.assertEqual(one.get("k"), 7 if options else b"x")
+            one.drop()
+
+    def test_made_again(self):
+        """A client whose map was dropped and created again with other options notices on writing."""
         for agent, other in itertools.permutations(self.agents, 2):
             agent.create(self.url + "m", raw=12)
             agent.set_many([(b"k", 1)])

@@ -23,9 +23,9 @@ except ImportError:  # no redis-py
 
 class Agent:
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory(dir=NODE)
-        copy_node_client(self.folder.name)
-        program = shutil.copy(TESTS / "cluster" / "counter_agent.mjs", self.folder.name)
+        self.directory = tempfile.TemporaryDirectory(dir=NODE)
+        copy_node_client(self.directory.name)
+        program = shutil.copy(TESTS / "cluster" / "counter_agent.mjs", self.directory.name)
         self.process = subprocess.Popen(["node", program], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
 
@@ -39,7 +39,7 @@ class Agent:
         self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait()
-        self.folder.cleanup()
+        self.directory.cleanup()
 
 
 @unittest.skipIf(NodeAgent.missing(), NodeAgent.missing())
@@ -126,9 +126,9 @@ class Counters(CounterCase):
 class Outboxes(CounterCase):
     def test_crashes(self):
         """What was sent and not finished is repeated with its id, by any of the clients."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        path = os.path.join(folder.name, "outbox")
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        path = os.path.join(directory.name, "outbox")
         for recover in ("node", "python"):
             agent = self.start()
             self.create(agent, outbox=path)

@@ -125,9 +125,9 @@ class Counters(CounterCase):
 class Outboxes(CounterCase):
     def setUp(self):
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "outbox")
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.path = os.path.join(directory.name, "outbox")
 
     def test_a_crash_between(self):
         """What was sent and not finished is repeated with its id, and is counted once."""

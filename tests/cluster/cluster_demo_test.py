@@ -17,18 +17,18 @@ SERVER, MODULE, PROGRAM = (sys.argv[i] if len(sys.argv) > 4 else None for i in (
 
 class Demo(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
 
     def start(self):
         return subprocess.Popen([PROGRAM, "demo", "once", "--server", SERVER, "--module", MODULE],
-                                env=os.environ | {"TMPDIR": str(self.folder)}, text=True,
+                                env=os.environ | {"TMPDIR": str(self.directory)}, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def servers(self):
-        """Process ids of the servers in the folder."""
-        return [int(file.read_text()) for file in self.folder.glob("*/*/pid")]
+        """Process ids of the servers in the directory."""
+        return [int(file.read_text()) for file in self.directory.glob("*/*/pid")]
 
     @staticmethod
     def runs(process):
@@ -45,7 +45,7 @@ class Demo(unittest.TestCase):
         print(output)
         self.assertEqual((demo.returncode, errors), (0, ""))
         self.assertIn("Bloomery's counter is exact.", output)
-        self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertEqual(list(self.directory.iterdir()), [])
 
     def test_interrupted(self):
         demo = self.start()
@@ -55,7 +55,7 @@ class Demo(unittest.TestCase):
         demo.send_signal(signal.SIGINT)
         demo.communicate()
         self.assertEqual(demo.returncode, 3)
-        self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertEqual(list(self.directory.iterdir()), [])
         wait_until(lambda: not any(map(self.runs, processes)), "the servers have ended")
 
 

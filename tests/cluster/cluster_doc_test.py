@@ -24,14 +24,14 @@ class Documentation(unittest.TestCase):
     def setUp(self):
         if not os.environ.get("MAP_AGENT"):
             self.skipTest("the program was built without clusters")
-        self.folder = tempfile.TemporaryDirectory(prefix="bloomery-doc-")
-        self.addCleanup(self.folder.cleanup)
+        self.directory = tempfile.TemporaryDirectory(prefix="bloomery-doc-")
+        self.addCleanup(self.directory.cleanup)
         self.addCleanup(self.kill_all)
         self.port = cluster_runner.free_ports(NODES)
 
     def kill_all(self):
         """If a test failed: the servers, by the process ids in their files."""
-        for file in pathlib.Path(self.folder.name).glob("hall/*/pid"):
+        for file in pathlib.Path(self.directory.name).glob("hall/*/pid"):
             try:
                 os.kill(int(file.read_text()), signal.SIGKILL)
             except (ValueError, ProcessLookupError):
@@ -45,7 +45,7 @@ class Documentation(unittest.TestCase):
 
     def run_block(self, *program, block):
         path = os.path.dirname(os.path.abspath(map_agents.PROGRAM)) + ":" + os.environ["PATH"]
-        done = subprocess.run([*program, "-c", block], cwd=self.folder.name, capture_output=True,
+        done = subprocess.run([*program, "-c", block], cwd=self.directory.name, capture_output=True,
                               text=True, timeout=2 * PATIENCE,
                               env=os.environ | {"PATH": path, "PYTHONPATH":
                                                 str(ROOT / "clients" / "python")})

@@ -146,7 +146,7 @@ class Strange(unittest.TestCase):
         for reply, status in (
                 (b"*1\r\n:5\r\n", "OK"), (b"*2\r\n:5\r\n:6\r\n", "IO"), (b":5\r\n", "IO"),
                 (b"*1\r\n$1\r\nx\r\n", "IO"), (b"*1\r\n*1\r\n:1\r\n", "IO"),
-                (b"-WRONGTYPE no map\r\n", "MISMATCH"), (b"-ERR no\r\n", "IO"),
+                (b"-WRONGTYPE no map\r\n", "WRONGTYPE"), (b"-ERR no\r\n", "IO"),
                 (b"*1\r\n-UNSURE x\r\n", "OK"), (b"*1\r\n-FULL x\r\n", "FULL")):
             with self.subTest(reply=reply), Fake(answer(reply)) as server, \
                     self.talk(server, 400) as talk:

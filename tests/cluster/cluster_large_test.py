@@ -60,7 +60,7 @@ class Large(ClusterCase):
         with subprocess.Popen([os.environ["PAIR_LINES"], str(PAIRS)],
                               stdout=subprocess.PIPE) as lines:
             done = subprocess.run(
-                [map_agents.PROGRAM, "map", "build", self.url, "--items", str(PAIRS), "--error",
+                [map_agents.PROGRAM, "map", "build", self.url, "--capacity", str(PAIRS), "--error",
                  str(ERROR), "--raw", "12", "--engine", ENGINE, "--seed", "17"], stdin=lines.stdout,
                 stderr=subprocess.PIPE, text=True)
             lines.stdout.close()

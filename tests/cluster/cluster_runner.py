@@ -1,4 +1,4 @@
-"""Clusters of real servers with the module, for the tests in this folder.
+"""Clusters of real servers with the module, for the tests in this directory.
 
 A test program is called as those of tests/module: PROGRAM SERVER MODULE [PRELOAD] [more …].
 

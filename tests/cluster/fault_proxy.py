@@ -41,7 +41,7 @@ class FaultPlan:
     def operation(words):
         """The id of a counting request; None for others."""
         name = words[0].upper()
-        if name in (b"COUNTER.MINCRBY", b"COUNTER.INCRBY") and len(words) > 4:
+        if name == b"COUNTER.INCRBY" and len(words) > 4:
             return words[4]
         if name == b"ONCE" and len(words) > 2:
             return words[2]

@@ -259,7 +259,7 @@ static void agent_act(char *line)
     } else if (strcmp(what, "names") == 0) {
         agent_names(rest);
     } else if (!map) {
-        printf("! NOUNIT no map is open\n");
+        printf("! NOTFOUND no map is open\n");
     } else if (strcmp(what, "wait") == 0) {
         wanted = (uint32_t)strtoul(rest, &rest, 10);
         bryc_map_wait(map, wanted, (uint32_t)strtoul(rest, NULL, 10));

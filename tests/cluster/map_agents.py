@@ -1,7 +1,7 @@
-"""The clients of distributed maps, all called in the same way, for the tests in this folder.
+"""The clients of distributed maps, all called in the same way, for the tests in this directory.
 
 Such a test is called as PROGRAM SERVER MODULE PRELOAD BLOOMERY NODE: PRELOAD may be empty, BLOOMERY
-is the command-line program, NODE a folder with npm packages (scripts/npm-packages). The variable
+is the command-line program, NODE a directory with npm packages (scripts/npm-packages). The variable
 MAP_AGENT names the program of map_agent.c; CLUSTER_AGENTS the clients to test, by default all.
 """
 
@@ -93,9 +93,9 @@ class PythonAgent:
         pass
 
 
-def copy_node_client(folder):
+def copy_node_client(directory):
     for name in ("bloomery_counter.mjs", "bloomery_map.mjs", "bloomery_nodes.mjs"):
-        shutil.copy(ROOT / "clients" / "node" / name, folder)
+        shutil.copy(ROOT / "clients" / "node" / name, directory)
 
 
 class NodeAgent:
@@ -113,10 +113,10 @@ class NodeAgent:
         return None
 
     def __init__(self):
-        # Node searches for packages in the folders above a program.
-        self.folder = tempfile.TemporaryDirectory(dir=NODE)
-        copy_node_client(self.folder.name)
-        program = shutil.copy(TESTS / "cluster" / "map_agent.mjs", self.folder.name)
+        # Node searches for packages in the directories above a program.
+        self.directory = tempfile.TemporaryDirectory(dir=NODE)
+        copy_node_client(self.directory.name)
+        program = shutil.copy(TESTS / "cluster" / "map_agent.mjs", self.directory.name)
         self.process = subprocess.Popen(["node", program], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
 
@@ -183,13 +183,13 @@ class NodeAgent:
         self.process.stdin.close()
         self.process.wait(PATIENCE)
         self.process.stdout.close()
-        self.folder.cleanup()
+        self.directory.cleanup()
 
 
 class CAgent:
     """Drives map_agent.c."""
     name = "c"
-    KINDS = {"MISMATCH": "Mismatch", "FULL": "Full", "NOUNIT": "Missing",
+    KINDS = {"MISMATCH": "Mismatch", "FULL": "Full", "NOTFOUND": "Missing",
              "UNCONFIRMED": "NotConfirmed"}
 
     @staticmethod

@@ -310,7 +310,7 @@ class Once(Fields):
                 self.beside(key, "hash"), operation.pairs[0][0], 1)
 
     def _added(self, reply):
-        return [bloomery_counter.Added(reply[-1], reply[0] == 1)]
+        return [bloomery_counter.Added(reply[1], reply[0] == 1)]
 
 
 def table(kind, cluster, name, **options):

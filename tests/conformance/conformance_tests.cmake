@@ -7,9 +7,11 @@ add_library(conformance_objects STATIC conformance/object_kind.c conformance/fil
   conformance/window_objects.c conformance/counter_objects.c conformance/index_objects.c)
 target_link_libraries(conformance_objects PUBLIC test_support)
 
-bloomery_program(test_conformance conformance/test_conformance.c conformance/save_checks.c conformance/forged_checks.c
-  conformance/memory_checks.c)
-target_link_libraries(test_conformance PRIVATE conformance_objects)
+add_library(conformance_checks STATIC conformance/save_checks.c conformance/forged_checks.c conformance/memory_checks.c)
+target_link_libraries(conformance_checks PUBLIC conformance_objects)
+
+bloomery_program(test_conformance conformance/test_conformance.c)
+target_link_libraries(test_conformance PRIVATE conformance_checks)
 add_dependencies(unit_tests test_conformance)
 foreach(job filter map window counter index)
   add_test(NAME conformance_${job} COMMAND test_conformance ${job})

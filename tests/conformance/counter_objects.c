@@ -14,28 +14,28 @@ static size_t name_of(uint64_t i, char name[NAME_ROOM])
 
 static bry_status create(const object_kind *kind, const bry_allocator *allocator, void **object)
 {
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
     options.engine = kind->engine;
     options.window = WINDOW;
     options.capacity = kind->size;
     options.error = 1e-6;
     options.seed = 1;
     options.allocator = allocator;
-    bry_counter *made = NULL;
-    bry_status status = bry_counter_create(&options, &made);
+    bry_counters *made = NULL;
+    bry_status status = bry_counters_create(&options, &made);
     *object = made;
     return status;
 }
 
-static bry_status apply(bry_counter *counters, uint64_t id, uint64_t name, int64_t delta,
+static bry_status apply(bry_counters *counters, uint64_t id, uint64_t name, int64_t delta,
                         uint64_t now, bry_buffer *answers)
 {
     char text[NAME_ROOM];
     size_t len = name_of(name, text);
-    bry_counter_outcome outcome = (bry_counter_outcome)7;
+    bry_counters_outcome outcome = (bry_counters_outcome)7;
     int64_t value = 77;
     bry_status status =
-        bry_counter_apply(counters, key(id), text, len, delta, now, &outcome, &value);
+        bry_counters_apply(counters, key(id), text, len, delta, now, &outcome, &value);
     if (answers) {
         note_number(answers, (uint64_t)status);
         note_number(answers, outcome);
@@ -45,10 +45,10 @@ static bry_status apply(bry_counter *counters, uint64_t id, uint64_t name, int64
 }
 
 /* Beyond the capacity, with repeats, expired ids and many counters. */
-static void work(bry_counter *counters, uint64_t from, uint64_t to, bry_buffer *answers)
+static void work(bry_counters *counters, uint64_t from, uint64_t to, bry_buffer *answers)
 {
     for (uint64_t i = from; i < to; i++) {
-        uint64_t now = bry_counter_time(counters) + (i % 4 == 0), name = i * 7 % NAMES;
+        uint64_t now = bry_counters_time(counters) + (i % 4 == 0), name = i * 7 % NAMES;
         apply(counters, i, name, (int64_t)(i * i), now, answers);
         if (i % 9 == 0)
             apply(counters, i / 2, name, 1, now, answers);
@@ -57,10 +57,10 @@ static void work(bry_counter *counters, uint64_t from, uint64_t to, bry_buffer *
 
 static void fill(const object_kind *kind, void *object)
 {
-    assert_int_equal(bry_counter_advance(object, NOW), BRY_OK);
+    assert_int_equal(bry_counters_advance(object, NOW), BRY_OK);
     work(object, 0, 5 * kind->size, NULL);
-    bry_counter_stats stats = {0};
-    bry_counter_get_stats(object, &stats);
+    bry_counters_stats stats = {0};
+    bry_counters_get_stats(object, &stats);
     assert_true(stats.applied >= 5 * kind->size - kind->size / 10);
     assert_true(stats.repeats > 0 || kind->size < 10);
 }
@@ -72,7 +72,7 @@ static void use(void *object, bry_buffer *answers)
     for (uint64_t i = 0; i < 20; i++) {
         bry_answer was = BRY_UNSURE;
         size_t len = name_of(i, name);
-        note_number(answers, (uint64_t)bry_counter_del(object, name, len, &was));
+        note_number(answers, (uint64_t)bry_counters_del(object, name, len, &was));
         note_number(answers, was);
     }
 }
@@ -81,8 +81,8 @@ static void use(void *object, bry_buffer *answers)
 
 static void look_stats(const void *object, bry_buffer *answers)
 {
-    bry_counter_stats stats = {0};
-    bry_counter_get_stats(object, &stats);
+    bry_counters_stats stats = {0};
+    bry_counters_get_stats(object, &stats);
     note_number(answers, stats.time);
     note_number(answers, stats.window);
     note_number(answers, stats.ids);
@@ -91,13 +91,13 @@ static void look_stats(const void *object, bry_buffer *answers)
     note_number(answers, stats.counters);
     note_number(answers, stats.seed);
     note_real(answers, stats.estimated_error);
-    note_number(answers, bry_counter_time(object));
-    note_number(answers, bry_counter_seed(object));
+    note_number(answers, bry_counters_time(object));
+    note_number(answers, bry_counters_seed(object));
 }
 
 static void look_options(const void *object, bry_buffer *answers)
 {
-    bry_counter_options options = counter_like(object);
+    bry_counters_options options = counters_like(object);
     note_number(answers, options.engine);
     note_number(answers, options.window);
     note_number(answers, options.capacity);
@@ -112,7 +112,7 @@ static void look_one_by_one(const void *object, bry_buffer *answers)
     for (uint64_t i = 0; i < ASKED; i++) {
         int64_t value = -1;
         size_t len = name_of(i, name);
-        note_number(answers, bry_counter_get(object, name, len, &value));
+        note_number(answers, bry_counters_get(object, name, len, &value));
         note_number(answers, (uint64_t)value);
     }
 }
@@ -122,13 +122,13 @@ static void look_in_a_batch(const void *object, bry_buffer *answers)
     char text[ASKED][NAME_ROOM];
     const void *names[ASKED];
     size_t lens[ASKED];
-    int64_t values[ASKED];
+    int64_t values[ASKED] = {0}; /* those of absent counters stay 0 */
     uint8_t found[ASKED];
     for (uint64_t i = 0; i < ASKED; i++) {
         names[i] = text[i];
         lens[i] = name_of(i, text[i]);
     }
-    bry_counter_get_n(object, names, lens, ASKED, values, found);
+    bry_counters_get_n(object, names, lens, ASKED, values, found);
     note_bytes(answers, found, sizeof found);
     note_bytes(answers, values, sizeof values);
 }
@@ -136,7 +136,7 @@ static void look_in_a_batch(const void *object, bry_buffer *answers)
 static void look_for_ids(const void *object, bry_buffer *answers)
 {
     for (uint64_t i = 0; i < 3 * ASKED; i++)
-        note_number(answers, bry_counter_has(object, key(i), bry_counter_time(object)));
+        note_number(answers, bry_counters_has(object, key(i), bry_counters_time(object)));
 }
 
 /* The order may differ between two tables with the same counters. */
@@ -144,8 +144,8 @@ static void look_at_all(const void *object, bry_buffer *answers)
 {
     uint64_t cursor = 0, listed = 0, sum = 0;
     do {
-        bry_counter_entry entries[7];
-        size_t n = bry_counter_scan(object, &cursor, entries, sizeof *entries, 7);
+        bry_counters_entry entries[7];
+        size_t n = bry_counters_scan(object, &cursor, entries, 7);
         for (size_t i = 0; i < n; i++)
             sum += (uint64_t)entries[i].value;
         listed += n;
@@ -161,22 +161,22 @@ static object_look *const looks[] = {
 
 static bry_status run_apply(void *object, uint64_t round)
 {
-    return apply(object, 200000 + round, 1000 + round, 1, bry_counter_time(object) + 1, NULL);
+    return apply(object, 200000 + round, 1000 + round, 1, bry_counters_time(object) + 1, NULL);
 }
 
-static bry_status apply_n(bry_counter *counters, bry_counter_op *ops, size_t n)
+static bry_status apply_n(bry_counters *counters, bry_counters_op *ops, size_t n)
 {
-    return bry_counter_apply_n(counters, ops, sizeof *ops, n, bry_counter_time(counters) + 1);
+    return bry_counters_apply_n(counters, ops, n, bry_counters_time(counters) + 1);
 }
 
 /* With repeated ids and names. */
 static bry_status run_apply_n(void *object, uint64_t round)
 {
-    bry_counter_op ops[BATCH];
+    bry_counters_op ops[BATCH];
     char text[BATCH][NAME_ROOM];
     for (uint64_t i = 0; i < BATCH; i++) {
         size_t len = name_of(1000 + round * 3 + i % 40, text[i]);
-        ops[i] = (bry_counter_op){
+        ops[i] = (bry_counters_op){
             .id = key(300000 + round * 100 + i % 50), .name = text[i], .name_len = len, .delta = 1};
     }
     return apply_n(object, ops, BATCH);
@@ -185,25 +185,25 @@ static bry_status run_apply_n(void *object, uint64_t round)
 /* Sums that do not overflow only in this order, so that a copy of the window is needed. */
 static bry_status run_apply_n_at_the_edge(void *object, uint64_t round)
 {
-    bry_counter_op ops[12];
+    bry_counters_op ops[12];
     for (uint64_t i = 0; i < 12; i++)
-        ops[i] = (bry_counter_op){.id = key(400000 + round * 100 + i),
-                                  .name = i >= 10 ? "edge and new" : "edge",
-                                  .name_len = i >= 10 ? 12 : 4,
-                                  .delta = i % 2 ? INT64_MIN + 1 : INT64_MAX};
+        ops[i] = (bry_counters_op){.id = key(400000 + round * 100 + i),
+                                   .name = i >= 10 ? "edge and new" : "edge",
+                                   .name_len = i >= 10 ? 12 : 4,
+                                   .delta = i % 2 ? INT64_MIN + 1 : INT64_MAX};
     return apply_n(object, ops, 12);
 }
 
 static bry_status run_repeat(void *object, uint64_t round)
 {
     (void)round;
-    return apply(object, 1, 1, 1, bry_counter_time(object) + 7, NULL);
+    return apply(object, 1, 1, 1, bry_counters_time(object) + 7, NULL);
 }
 
 static bry_status run_advance(void *object, uint64_t round)
 {
     (void)round;
-    return bry_counter_advance(object, bry_counter_time(object) + 7);
+    return bry_counters_advance(object, bry_counters_time(object) + 7);
 }
 
 static const object_operation compact_operations[] = {
@@ -222,7 +222,7 @@ static const object_operation fbf_operations[] = {
 };
 static const object_operation none[] = {{.name = NULL}};
 
-#define COUNTER .calls = &counter_calls, .create = create, .fill = fill, .use = use, .looks = looks
+#define COUNTER .calls = &counters_calls, .create = create, .fill = fill, .use = use, .looks = looks
 #define COMPACT COUNTER, .engine = BRY_ENGINE_COMPACT
 #define FBF COUNTER, .engine = BRY_ENGINE_FBF
 

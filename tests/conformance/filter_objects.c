@@ -71,7 +71,7 @@ static void look_stats(const void *object, bry_buffer *answers)
     note_number(answers, stats.seed);
     note_number(answers, stats.capacity);
     note_number(answers, stats.items);
-    note_number(answers, stats.hashes);
+    note_number(answers, stats.bloom.hashes);
     note_number(answers, stats.tables);
     note_real(answers, stats.promised_error);
     note_real(answers, stats.estimated_error);

@@ -112,9 +112,9 @@ static void look_units(const void *object, bry_buffer *answers)
     size_t n = bry_index_units(object, units, ROOM);
     note_number(answers, n);
     for (size_t i = 0; i < n && i < ROOM; i++) {
-        bry_index_unit info = {0};
+        bry_index_unit_info info = {0};
         note_number(answers, units[i]);
-        note_number(answers, (uint64_t)bry_index_get_unit(object, units[i], &info));
+        note_number(answers, (uint64_t)bry_index_get_unit_info(object, units[i], &info));
         note_number(answers, info.tag);
         note_number(answers, info.sealed);
         note_number(answers, info.capacity);

@@ -121,7 +121,7 @@ static void look_stats(const void *object, bry_buffer *answers)
     note_real(answers, stats.load);
     note_real(answers, stats.estimated.false_positive);
     note_real(answers, stats.estimated.false_negative);
-    note_bytes(answers, stats.cells, sizeof stats.cells);
+    note_bytes(answers, stats.kbf.cells, sizeof stats.kbf.cells);
 }
 
 static void look_options(const void *object, bry_buffer *answers)

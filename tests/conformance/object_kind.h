@@ -95,6 +95,14 @@ void note_bytes(bry_buffer *answers, const void *bytes, size_t len);
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
+/* X(name) for each: check_name(). */
+#define OBJECT_CHECKS(X)                                                                           \
+    X(round_trip)                                                                                  \
+    X(empty)                                                                                       \
+    X(files)                                                                                       \
+    X(limit) X(sink_refuses) X(truncated) X(flipped) X(other_header) X(forged) X(failing_create)   \
+        X(failing_clone) X(failing_save) X(failing_load) X(failing_operations)
+
 void check_round_trip(const object_kind *kind);
 void check_empty(const object_kind *kind);
 void check_files(const object_kind *kind);

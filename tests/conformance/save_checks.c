@@ -86,7 +86,7 @@ void check_files(const object_kind *kind)
     assert_int_equal(fclose(file), 0);
     bry_load how = BRY_LOAD;
     assert_int_equal(kind->calls->load_file(path, &how, &loaded), BRY_E_BADDATA);
-    assert_string_equal(how.problem, "bytes follow the end");
+    assert_string_equal(how.problem, "trailing data");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(kind->calls->load_file(path, &how, &loaded), BRY_E_IO);
     assert_non_null(how.problem);

@@ -23,20 +23,7 @@ static void run(void (*check)(const object_kind *kind))
         run(check_##name);                                                                         \
     }
 
-CHECK(round_trip)
-CHECK(empty)
-CHECK(files)
-CHECK(limit)
-CHECK(sink_refuses)
-CHECK(truncated)
-CHECK(flipped)
-CHECK(other_header)
-CHECK(forged)
-CHECK(failing_create)
-CHECK(failing_clone)
-CHECK(failing_save)
-CHECK(failing_load)
-CHECK(failing_operations)
+OBJECT_CHECKS(CHECK)
 
 int main(int argc, char **argv)
 {

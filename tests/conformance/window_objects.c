@@ -123,7 +123,7 @@ static void look_in_a_batch(const void *object, bry_buffer *answers)
 static void look_at_generations(const void *object, bry_buffer *answers)
 {
     bry_window_generation generations[32];
-    size_t n = bry_window_generations(object, generations, sizeof *generations, 32);
+    size_t n = bry_window_generations(object, generations, 32);
     note_number(answers, n);
     for (size_t i = 0; i < n && i < 32; i++) {
         note_number(answers, generations[i].begin);

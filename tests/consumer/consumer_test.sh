@@ -50,23 +50,23 @@ needs_shared()
     LC_ALL=C readelf -d "$1" | grep -q 'NEEDED.*libbloomery\.so'
 }
 
-# by FOLDER OPTION...: builds the project, and runs its programs. CMake sets a run path, so that they
+# by DIR OPTION...: builds the project, and runs its programs. CMake sets a run path, so that they
 # find the shared library.
 generator=
 ! command -v ninja >/dev/null || generator='-G Ninja'
 by()
 {
-    folder=$work/$1
+    directory=$work/$1
     shift
     # shellcheck disable=SC2086
-    cmake -S "$here" -B "$folder" $generator "$@" >"$folder.log" 2>&1 &&
-        cmake --build "$folder" --parallel 2 >>"$folder.log" 2>&1 ||
-        { cat "$folder.log"; fail "cmake $*"; }
+    cmake -S "$here" -B "$directory" $generator "$@" >"$directory.log" 2>&1 &&
+        cmake --build "$directory" --parallel 2 >>"$directory.log" 2>&1 ||
+        { cat "$directory.log"; fail "cmake $*"; }
     for program in consumer_shared consumer_static consumer_cpp; do
-        "$folder/$program" || fail "$*: $program"
+        "$directory/$program" || fail "$*: $program"
     done
-    needs_shared "$folder/consumer_shared" || fail "$*: consumer_shared has no shared library"
-    ! needs_shared "$folder/consumer_static" || fail "$*: consumer_static has the shared library"
+    needs_shared "$directory/consumer_shared" || fail "$*: consumer_shared has no shared library"
+    ! needs_shared "$directory/consumer_static" || fail "$*: consumer_static has the shared library"
 }
 by cmake -DBY=package -DCMAKE_PREFIX_PATH="$prefix"
 
@@ -119,7 +119,7 @@ for file in lib/systemd/system/bloomery.service share/doc/bloomery/examples/bloo
     share/doc/bloomery/README.md share/doc/bloomery/doc/server.md \
     share/doc/bloomery/examples/quickstart.c share/bash-completion/completions/bloomery \
     share/zsh/site-functions/_bloomery share/fish/vendor_completions.d/bloomery.fish \
-    share/man/man1/bloomery.1; do
+    share/man/man1/bloomery.1 share/man/man1/bloomery-map.1 share/man/man1/bloomery-bench.1; do
     [ -f "$prefix/$file" ] || fail "$file is not installed"
 done
 unit=$prefix/lib/systemd/system/bloomery.service
@@ -129,7 +129,7 @@ program=$(sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' "$unit")
 "$prefix/bin/bloomery" serve --dry-run --server /bin/true --dir "$work" \
     --config "$prefix/share/doc/bloomery/examples/bloomery.conf" >/dev/null || fail "bloomery.conf"
 
-# The installed program needs nothing of the build folder.
+# The installed program needs nothing of the build directory.
 "$prefix/bin/bloomery" --version | grep -q '^bloomery [0-9]' || fail "bloomery --version"
 # And it finds the installed module, which servers load only where it is executable.
 "$prefix/bin/bloomery" serve --dry-run --server /bin/true |

@@ -70,8 +70,8 @@ static int locate(const library *lib, const char *line)
     bry_hash hash = bry_hash_key(bry_index_seed(lib->index), line, strlen(line));
     size_t total = bry_index_locate(lib->index, hash, units, ROOM);
     for (size_t i = 0; i < total && i < ROOM; i++) {
-        bry_index_unit info = {0};
-        if (bry_index_get_unit(lib->index, units[i], &info) == BRY_OK &&
+        bry_index_unit_info info = {0};
+        if (bry_index_get_unit_info(lib->index, units[i], &info) == BRY_OK &&
             file_holds(lib->files[info.tag], line)) {
             printf("%s\n", lib->files[info.tag]);
             return 0;

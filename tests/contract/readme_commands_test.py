@@ -70,8 +70,8 @@ def cover(layers):
     layers.mkdir()
     if not mount("-t", "tmpfs", "tmpfs", layers):
         return False
-    for folder in ("local", "etc", "work"):
-        (layers / folder).mkdir()
+    for directory in ("local", "etc", "work"):
+        (layers / directory).mkdir()
     cache = pathlib.Path("/var/cache/ldconfig")
     options = f"lowerdir=/etc,upperdir={layers}/etc,workdir={layers}/work"
     return (mount("--rbind", "/usr/local", before) and
@@ -85,10 +85,10 @@ def cover(layers):
 
 
 def copy_tree(root, copy):
-    """Copies what a clone would have: no build folders."""
-    def left_out(folder, names):
+    """Copies what a clone would have: no build directories."""
+    def left_out(directory, names):
         return [name for name in names if name in (".git", "__pycache__", "node_modules") or
-                (pathlib.Path(folder) == root and name.startswith("build"))]
+                (pathlib.Path(directory) == root and name.startswith("build"))]
     shutil.copytree(root, copy, symlinks=True, ignore=left_out)
 
 
@@ -120,10 +120,10 @@ def reuse(root, build, work, copy):
 
 
 class Shell:
-    """One bash for all commands, so that variables and the folder persist."""
+    """One bash for all commands, so that variables and the directory persist."""
 
-    def __init__(self, folder, environment):
-        self.process = subprocess.Popen(["bash"], cwd=folder, env=environment, text=True,
+    def __init__(self, directory, environment):
+        self.process = subprocess.Popen(["bash"], cwd=directory, env=environment, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -152,10 +152,10 @@ class Shell:
 class Terminal:
     """A command in its own terminal."""
 
-    def __init__(self, command, folder, environment):
+    def __init__(self, command, directory, environment):
         self.command, self.said = command, ""
         self.master, slave = pty.openpty()
-        self.process = subprocess.Popen(["bash", "-c", command], cwd=folder,
+        self.process = subprocess.Popen(["bash", "-c", command], cwd=directory,
                                         env={**environment, "TERM": "dumb"}, stdin=slave,
                                         stdout=slave, stderr=slave, start_new_session=True)
         os.close(slave)

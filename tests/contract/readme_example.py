@@ -21,11 +21,11 @@ def main(root, program):
     source = (pathlib.Path(root) / "examples" / "quickstart.c").read_text()
     if block(readme, "c") != source:
         sys.exit("README.md does not show examples/quickstart.c as it is")
-    with tempfile.TemporaryDirectory() as folder:
-        run = subprocess.run([program], cwd=folder, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as directory:
+        run = subprocess.run([program], cwd=directory, capture_output=True, text=True, check=False)
         if run.returncode != 0:
             sys.exit(f"quickstart ended with {run.returncode}: {run.stderr}")
-        if list(pathlib.Path(folder).iterdir()):
+        if list(pathlib.Path(directory).iterdir()):
             sys.exit("quickstart left a file behind")
     if not run.stdout or any(f"`{line}`" not in readme for line in run.stdout.splitlines()):
         sys.exit(f"README.md does not show what quickstart prints:\n{run.stdout}")

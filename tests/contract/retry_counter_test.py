@@ -5,8 +5,8 @@ import sys
 import tempfile
 
 
-def run(program, folder, text):
-    done = subprocess.run([program, "counters"], cwd=folder, input=text, capture_output=True,
+def run(program, directory, text):
+    done = subprocess.run([program, "counters"], cwd=directory, input=text, capture_output=True,
                           text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"ended with {done.returncode}: {done.stderr}")
@@ -19,15 +19,15 @@ def expect(got, wanted):
 
 
 def main(program):
-    with tempfile.TemporaryDirectory() as folder:
-        lines = run(program, folder, "ann 1 hits 5\nann 2 hits -2\nann 1 hits 5\nbob 1 hits\n"
+    with tempfile.TemporaryDirectory() as directory:
+        lines = run(program, directory, "ann 1 hits 5\nann 2 hits -2\nann 1 hits 5\nbob 1 hits\n"
                                      f"bob 2 big {2 ** 63 - 1}\nbob 3 big 1\nbob 4 hits x\n")
         expect(lines[:7], ["ok hits 5", "ok hits 3", "ok hits 3 repeat", "malformed",
                            f"ok big {2 ** 63 - 1}", "overflow", "malformed"])
         expect(sorted(lines[7:9]), [f"big\t{2 ** 63 - 1}", "hits\t3"])
         expect(lines[9:], [line for line in lines[9:] if line.startswith("# 3 applied, 1 repeats")])
         # The next process knows the reports of the first one.
-        lines = run(program, folder, "ann 2 hits -2\nann 3 hits 1\nbob 3 big -1\n")
+        lines = run(program, directory, "ann 2 hits -2\nann 3 hits 1\nbob 3 big -1\n")
         expect(lines[:3], ["ok hits 3 repeat", "ok hits 4", f"ok big {2 ** 63 - 2}"])
 
 

@@ -1,7 +1,7 @@
 """What a crash may leave of the calls that record_calls.c has recorded.
 
 After a crash at any call, everything that was synced before is on disk: content by a sync of the
-file, names by a sync of the folder. Every other call may be on disk or not, independently of the
+file, names by a sync of the directory. Every other call may be on disk or not, independently of the
 others; a write may be there in part.
 """
 
@@ -63,14 +63,14 @@ def read_log(path):
 
 class Recording:
     def __init__(self, base, log):
-        """`base`: a folder as it was before the calls; everything in it is on disk."""
+        """`base`: a directory as it was before the calls; everything in it is on disk."""
         self.base = {}
-        self.folders = set()
+        self.directories = set()
         base = pathlib.Path(base)
         for path in base.rglob("*"):
             name = str(path.relative_to(base))
             if path.is_dir():
-                self.folders.add(name)
+                self.directories.add(name)
             elif path.name != "lock.mdb":
                 self.base[name] = path.read_bytes()
         self.calls = [call for call in read_log(log)
@@ -120,11 +120,11 @@ class Recording:
             elif call.what == "M":
                 steps.append(Call("mkdir", path=call.path))
             elif call.what == "D":
-                steps.append(Call("folder", path=call.path))
+                steps.append(Call("directory", path=call.path))
         self.count = count
         self.steps = steps
         for number, step in enumerate(steps):
-            if step.what not in ("sync", "folder"):
+            if step.what not in ("sync", "directory"):
                 continue
             for earlier in steps[:number]:
                 if earlier.durable_at is None and self.covers(step, earlier):
@@ -134,16 +134,16 @@ class Recording:
     def covers(step, earlier):
         if step.what == "sync":
             return earlier.what in ("write", "truncate") and earlier.file == step.file
-        folder = step.path
+        directory = step.path
         return earlier.what in ("create", "rename", "link", "unlink", "mkdir") and \
-            os.path.dirname(getattr(earlier, "to", earlier.path)) == folder
+            os.path.dirname(getattr(earlier, "to", earlier.path)) == directory
 
     def build(self, end, chosen, torn=None):
         """The files after a crash before step `end`: durable steps, those in `chosen`, and a part of
         `torn`."""
         files = [File(content) for content in self.base_files]
         files += [File() for _ in range(self.count - len(files))]
-        names, folders = dict(self.base_names), set(self.folders)
+        names, directories = dict(self.base_names), set(self.directories)
         for number, step in enumerate(self.steps[:end]):
             durable = step.durable_at is not None and step.durable_at < end
             if not (durable or number in chosen or (torn and torn[0] == number)):
@@ -157,7 +157,7 @@ class Recording:
             elif step.what == "unlink":
                 names.pop(step.path, None)
             elif step.what == "mkdir":
-                folders.add(step.path)
+                directories.add(step.path)
             elif step.what == "truncate":
                 del files[step.file].content[step.size:]
             elif step.what == "write":
@@ -166,16 +166,16 @@ class Recording:
                 if len(content) < step.offset:
                     content.extend(bytes(step.offset - len(content)))
                 content[step.offset:step.offset + len(part)] = part
-        return {name: bytes(files[file].content) for name, file in names.items()}, folders
+        return {name: bytes(files[file].content) for name, file in names.items()}, directories
 
     def states(self, seed, per_point):
-        """(end, files, folders), without repetitions: at each point everything and nothing that is
+        """(end, files, directories), without repetitions: at each point everything and nothing that is
         not durable, and up to per_point others."""
         rng = random.Random(seed)
         seen = set()
         for end in range(len(self.steps) + 1):
             loose = [number for number, step in enumerate(self.steps[:end])
-                     if step.what not in ("sync", "folder")
+                     if step.what not in ("sync", "directory")
                      and (step.durable_at is None or step.durable_at >= end)]
             choices = [(set(loose), None), (set(), None)]
             others = [(set(loose) - {number}, None) for number in loose]
@@ -188,18 +188,18 @@ class Recording:
                     others.append((set(loose) - {number}, (number, cut)))
             choices += rng.sample(others, min(per_point, len(others)))
             for chosen, torn in choices:
-                files, folders = self.build(end, chosen, torn)
+                files, directories = self.build(end, chosen, torn)
                 key = hash(tuple(sorted((n, hash(c)) for n, c in files.items())))
                 if key not in seen:
                     seen.add(key)
-                    yield end, files, folders
+                    yield end, files, directories
 
 
-def write_state(folder, files, folders):
-    folder = pathlib.Path(folder)
-    for name in sorted(folders):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+def write_state(directory, files, directories):
+    directory = pathlib.Path(directory)
+    for name in sorted(directories):
+        (directory / name).mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
-        path = folder / name
+        path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -14,47 +14,98 @@ from dedup_runner import PROGRAM, ROOT, SANITIZED, DedupCase, generate, main, ru
 CLOCK = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 
 
-def bytes_below(folder):
-    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file())
+def bytes_below(directory):
+    return sum(path.lstat().st_size for path in directory.rglob("*") if path.is_file())
 
 
 class Commands(DedupCase):
     def test_usage(self):
         self.init()
         for arguments, message in (
-                ((), "no command is given"),
+                ((), "missing command"),
                 (("frobnicate",), "unknown command"),
-                (("init",), "no repository is given"),
+                (("init",), "missing repository"),
                 (("init", "x", "--chunk", "5K"), "is not 4K, 16K or 64K"),
                 (("init", "x", "--hash", "md5"), "is not sha256 or sha1"),
                 (("init", "x", "--compress", "zstd:20"), "is not none, zstd"),
                 (("init", "x", "--compress", "gzip"), "is not none, zstd"),
-                (("init", "x", "--index", "bloom"), "is not compact or dba"),
-                (("put", self.repo), "a repository, a name and a path are needed"),
+                (("init", "x", "--engine", "bloom"), "is not compact or dba"),
+                (("put", self.repo), "missing repository, archive name or path"),
                 (("put", self.repo, "a/b", "."), "must not contain a slash"),
                 (("put", self.repo, ".x", "."), "must not begin with a dot"),
                 (("put", self.repo, "x" * 201, "."), "must have 1 to 200 bytes"),
                 (("put", self.repo, "a\nb", "."), "control character"),
                 (("put", self.repo, "a", "-", "."), "must be the only path"),
-                (("put", self.repo, "a", ".", "--time", "noon"), "--time"),
-                (("prune", self.repo), "no --keep- option"),
-                (("get", self.repo), "the name of an archive"),
+                (("put", self.repo, "a", ".", "--timestamp", "noon"), "--timestamp"),
+                (("prune", self.repo), "missing --keep- option"),
+                (("get", self.repo), "missing repository or archive name"),
                 (("gc", self.repo, "--stale", "2"), "--stale")):
             self.fails(2, message, *arguments)
         self.assertEqual(self.json("ls", self.repo), {"archives": []})
 
     def test_not_a_repository(self):
-        self.fails(3, "No such file", "ls", self.folder / "none")
-        self.fails(3, "is not a repository", "ls", self.folder)
+        self.fails(3, "No such file", "ls", self.directory / "none")
+        self.fails(3, "not a repository; \"dedup init\" creates one", "ls", self.directory)
         self.write("x", b"")
-        self.fails(3, "is not empty", "init", self.tree)
+        self.fails(3, "tree: Directory not empty\n", "init", self.tree)
         self.init()
         self.fails(3, "is a repository already", "init", self.repo)
         config = (self.repo / "config").read_bytes()
         (self.repo / "config").write_bytes(config.replace(b" 1\n", b" 4711\n", 1))
         self.fails(3, "has format 4711", "ls", self.repo)
         (self.repo / "config").write_bytes(config.replace(b"4096", b"4097"))
-        self.fails(3, "config is damaged", "ls", self.repo)
+        self.fails(3, "config: damaged", "ls", self.repo)
+
+    def says(self, code, message, *arguments, **options):
+        """Exactly this, and nothing on standard output."""
+        done = run(*arguments, **{"cwd": self.directory, **options})
+        self.assertEqual((done.returncode, done.stdout, done.stderr.decode()),
+                         (code, b"", "".join(f"bloomery: {line}\n" for line in message)))
+
+    def test_messages(self):
+        """The failures that people meet and scripts handle."""
+        self.says(3, ["none: No such file or directory"], "ls", "none")
+        self.write("a", b"hello")
+        self.says(3, ['tree: not a repository; "dedup init" creates one'], "put", "tree", "x",
+                  "tree")
+        self.says(3, ["tree: Directory not empty"], "init", "tree")
+        self.init()
+        self.says(3, ["repo: is a repository already"], "init", "repo")
+        self.says(3, ["none: No such file or directory"], "put", "repo", "one", "none")
+        self.put("one")
+        self.says(3, ["archive one: name in use"], "put", "repo", "one", "tree")
+        for name, shown in (("two", "two"), ("two words", '"two words"')):
+            for command in (["ls", "repo", name], ["rm", "repo", name], ["get", "repo", name]):
+                self.says(1, [f"archive {shown}: not found"], *command)
+        self.says(1, ["tree/none: not in the archive"], "get", "repo", "one", "tree/none", "-C",
+                  "out", "-q")
+        self.run_ok("get", self.repo, "one", "-C", self.directory / "out", "-q")
+        self.says(3, ["tree/a: exists already; --force replaces it", "1 entry was not restored"],
+                  "get", "repo", "one", "-C", "out")
+        self.says(3, ["repo: is the repository"], "get", "repo", "one", "-C", "repo")
+        with open("/dev/full", "wb") as full:
+            done = run("get", self.repo, "one", "tree/a", stdout=full, stderr=subprocess.PIPE,
+                       capture_output=False)
+            self.assertEqual((done.returncode, done.stderr),
+                             (3, b"bloomery: standard output: No space left on device\n"))
+        config = (self.repo / "config").read_bytes()
+        (self.repo / "config").write_bytes(config.replace(b" 1\n", b" 2\n", 1))
+        self.says(3, ["config: has format 2, but this build reads format 1"], "ls", "repo")
+        (self.repo / "config").write_bytes(config[:-1])
+        self.says(3, ["config: damaged"], "ls", "repo")
+
+    def test_unreadable(self):
+        if os.geteuid() == 0:
+            self.skipTest("root reads everything")
+        self.write("a", b"hello")
+        self.init()
+        (self.tree / "a").chmod(0)
+        self.says(3, ["tree/a: Permission denied",
+                      "archive one stored without 1 entry that cannot be read"],
+                  "put", "repo", "one", "tree", "-q")
+        self.repo.chmod(0)
+        self.addCleanup(self.repo.chmod, 0o700)
+        self.says(3, ["repo: Permission denied"], "ls", "repo")
 
     def test_archives(self):
         self.write("a", b"hello")
@@ -62,15 +113,16 @@ class Commands(DedupCase):
         self.init()
         for name in ("one", "two words", "ünïcode", "x" * 200):
             self.put(name)
-        self.fails(3, "there is an archive", "put", self.repo, "one", "tree", cwd=self.folder)
+        self.fails(3, "bloomery: archive one: name in use\n", "put", self.repo, "one", "tree",
+                   cwd=self.directory)
         listed = self.json("ls", self.repo)["archives"]
         self.assertEqual([a["name"] for a in listed], ["one", "two words", "ünïcode", "x" * 200])
         self.assertEqual({a["entries"] for a in listed}, {3})
         text = self.run_ok("ls", self.repo, "one").decode()
         self.assertEqual([line.split(":", 2)[2][3:] for line in text.splitlines()],
                          ["tree", "tree/a", "tree/l -> a"])
-        self.fails(1, "there is no archive", "ls", self.repo, "three")
-        self.fails(1, "there is no archive", "rm", self.repo, "one", "three")
+        self.fails(1, "archive three: not found", "ls", self.repo, "three")
+        self.fails(1, "archive three: not found", "rm", self.repo, "one", "three")
         self.assertEqual(self.run_ok("rm", self.repo, "one", "two words"), b"2 archives removed\n")
         self.assertEqual(len(self.json("ls", self.repo)["archives"]), 2)
         self.assert_restores("ünïcode")
@@ -83,7 +135,7 @@ class Commands(DedupCase):
                  "2026-11-15T09:00:00Z", "2026-11-15T18:00:00Z", "2026-11-16T08:00:00Z",
                  "2026-11-16T09:00:00Z"]
         for i, moment in enumerate(times):
-            self.put(f"a{i}", "tree", "--time", moment, env=environment)
+            self.put(f"a{i}", "tree", "--timestamp", moment, env=environment)
 
         def kept(*options):
             return self.json("prune", self.repo, "--dry-run", *options, env=environment)["kept"]
@@ -100,7 +152,7 @@ class Commands(DedupCase):
     def test_gc(self):
         for engine in ("compact", "dba"):
             with self.subTest(engine=engine):
-                self.init("--index", engine, "--compress", "none")
+                self.init("--engine", engine, "--compress", "none")
                 self.write("keep", generate(1, 6_000_000))
                 self.write("go", generate(2, 9_000_000))
                 self.put("both")
@@ -168,7 +220,7 @@ class Commands(DedupCase):
 
     def test_stats(self):
         for engine in ("compact", "dba"):
-            self.init("--index", engine)
+            self.init("--engine", engine)
             self.write("a", generate(1, 3_000_000))
             self.put("one")
             self.put("two", "tree", "--no-cache")
@@ -193,7 +245,7 @@ class Commands(DedupCase):
         with open(self.repo / "lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             writer = subprocess.Popen([PROGRAM, "dedup", "put", self.repo, "two", "tree", "-q"],
-                                      cwd=self.folder, stderr=subprocess.PIPE)
+                                      cwd=self.directory, stderr=subprocess.PIPE)
             self.assertIn(b"waiting for another process", writer.stderr.readline())
             self.assert_restores("one")
             self.assertIsNone(writer.poll())
@@ -251,12 +303,12 @@ class Commands(DedupCase):
             process.stderr.close()
         self.assertEqual(os.listdir(self.repo / "containers"), [])
 
-    def test_folders_that_can_be_made_again(self):
-        """A copy may lack empty folders."""
+    def test_directories_that_can_be_made_again(self):
+        """A copy may lack empty directories."""
         self.write("a", b"hello")
         self.init()
-        for folder in ("cache", "units", "index"):
-            shutil.rmtree(self.repo / folder)
+        for directory in ("cache", "units", "index"):
+            shutil.rmtree(self.repo / directory)
         self.put("one")
         self.assert_restores("one")
         self.check()
@@ -287,14 +339,14 @@ class Commands(DedupCase):
         self.put("one")
         self.write("b", generate(2, 6_000_000))
         for limit in (70_000, 1_000_000, 4_100_000):
-            done = run("put", self.repo, "two", "tree", cwd=self.folder, preexec_fn=lambda:
+            done = run("put", self.repo, "two", "tree", cwd=self.directory, preexec_fn=lambda:
                        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
             self.assertEqual(done.returncode, 3, done)
             self.assertIn(b"File too large", done.stderr)
             self.assertNotIn("two", [a["name"] for a in self.json("ls", self.repo)["archives"]])
-        (self.tree / "b").rename(self.folder / "b")
+        (self.tree / "b").rename(self.directory / "b")
         self.assert_restores("one")
-        (self.folder / "b").rename(self.tree / "b")
+        (self.directory / "b").rename(self.tree / "b")
         self.put("two")
         self.assert_restores("two")
         self.check()
@@ -302,7 +354,7 @@ class Commands(DedupCase):
     def test_full_disk(self):
         if not ROOT or SANITIZED:
             self.skipTest("mounts a small file system")
-        disk = self.folder / "disk"
+        disk = self.directory / "disk"
         disk.mkdir()
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "none", disk],
                           capture_output=True).returncode != 0:
@@ -314,7 +366,7 @@ class Commands(DedupCase):
         self.put("one")
         self.write("b", generate(2, 20_000_000))
         done = self.fails(3, "No space left on device", "put", self.repo, "two", "tree",
-                          cwd=self.folder)
+                          cwd=self.directory)
         self.assertEqual(len(done.stderr.splitlines()), 1)
         self.check()
         (self.tree / "b").unlink()
@@ -337,7 +389,7 @@ class Commands(DedupCase):
         self.write("a", b"hello")
         self.init()
         self.put("one")
-        os.chmod(self.folder, 0o755)
+        os.chmod(self.directory, 0o755)
         subprocess.run(["chmod", "-R", "a+rX", self.repo], check=True)
         other = {"user": 65534, "group": 65534, "extra_groups": []}
         try:
@@ -350,12 +402,12 @@ class Commands(DedupCase):
         os.chmod(self.tree / "a", 0o6755)
         self.put("rights")
         subprocess.run(["chmod", "-R", "a+rX", self.repo], check=True)
-        into = self.folder / "into"
+        into = self.directory / "into"
         into.mkdir()
         os.chown(into, 65534, 65534)
         self.run_ok("get", self.repo, "rights", "-C", into, "-q", **other)
         self.assertEqual(os.stat(into / "tree/a").st_mode & 0o7777, 0o755)
-        self.fails(3, "Permission denied", "put", self.repo, "two", "tree", cwd=self.folder, **other)
+        self.fails(3, "Permission denied", "put", self.repo, "two", "tree", cwd=self.directory, **other)
         self.fails(3, "Permission denied", "rm", self.repo, "one", **other)
         self.check()
 
@@ -380,7 +432,7 @@ class Commands(DedupCase):
 
     def on_terminal(self, *arguments, **options):
         inner, outer = pty.openpty()
-        writer = subprocess.Popen([PROGRAM, "dedup", *map(str, arguments)], cwd=self.folder,
+        writer = subprocess.Popen([PROGRAM, "dedup", *map(str, arguments)], cwd=self.directory,
                                   stdout=subprocess.DEVNULL, stderr=outer, **options)
         os.close(outer)
         text = b""

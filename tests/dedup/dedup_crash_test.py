@@ -17,13 +17,13 @@ EVERY = int(sys.argv[4])  # of how many states one is written to and checked dee
 class Crash(DedupCase):
     def record(self, *commands):
         """Runs commands and returns the recording, and the step at which each had ended."""
-        base, log = self.folder / "base", self.folder / "log"
+        base, log = self.directory / "base", self.directory / "log"
         shutil.copytree(self.repo, base)
         environment = {**os.environ, "LD_PRELOAD": RECORDER, "RECORD_ROOT": str(self.repo),
                        "RECORD_LOG": str(log)}
         ends = []
         for command in commands:
-            self.run_ok(*command, cwd=self.folder, env=environment)
+            self.run_ok(*command, cwd=self.directory, env=environment)
             ends.append(len(Recording(base, log).steps))
         recording = Recording(base, log)
         shutil.rmtree(base)
@@ -33,9 +33,9 @@ class Crash(DedupCase):
     def verify(self, recording, needed):
         """`needed(end)`: the archives that must be there, and their trees."""
         states = 0
-        for states, (end, files, folders) in enumerate(recording.states(1, PER_POINT), 1):
-            crashed = self.folder / "crashed"
-            write_state(crashed, files, folders)
+        for states, (end, files, directories) in enumerate(recording.states(1, PER_POINT), 1):
+            crashed = self.directory / "crashed"
+            write_state(crashed, files, directories)
             # A command that writes completes what was begun; the archives are all there before, too.
             self.repo = crashed
             with self.subTest(end=end, state=states):
@@ -74,7 +74,7 @@ class Crash(DedupCase):
 
     def test_rm_and_gc(self):
         first = self.start()
-        shutil.move(self.tree / "a", self.folder / "a")
+        shutil.move(self.tree / "a", self.directory / "a")
         self.write("b", generate(2, 60_000) + generate(3, 60_000))
         second = snapshot(self.tree)
         self.put("two")
@@ -90,12 +90,12 @@ class Crash(DedupCase):
         first = self.start()
         recording, ends = self.record(("rebuild-index", self.repo, "-q"))
         states = 0
-        for states, (end, files, folders) in enumerate(recording.states(1, PER_POINT), 1):
-            self.repo = self.folder / "crashed"
-            write_state(self.repo, files, folders)
+        for states, (end, files, directories) in enumerate(recording.states(1, PER_POINT), 1):
+            self.repo = self.directory / "crashed"
+            write_state(self.repo, files, directories)
             with self.subTest(end=end):
                 if states % EVERY == 0 or end >= ends[0]:
-                    done = run("put", self.repo, "after", "tree", "-q", cwd=self.folder)
+                    done = run("put", self.repo, "after", "tree", "-q", cwd=self.directory)
                     self.assertEqual(done.returncode, 0, done)
                     self.check()
                     into = self.get("one")
@@ -109,7 +109,7 @@ class Crash(DedupCase):
         first = self.start()
         self.write("b", generate(2, 30_000) + generate(3, 60_000))
         second = snapshot(self.tree)
-        base = self.folder / "original"
+        base = self.directory / "original"
         self.repo.rename(base)
         for command in (("put", self.repo, "two", "tree", "-q"),
                         ("gc", self.repo, "--stale", "1%", "-q"),
@@ -122,7 +122,7 @@ class Crash(DedupCase):
                 if command[0] == "gc":
                     self.put("two")
                     self.run_ok("rm", self.repo, "one", "-q")
-                done = run(*command, cwd=self.folder, env={
+                done = run(*command, cwd=self.directory, env={
                     **os.environ, "LD_PRELOAD": RECORDER, "RECORD_ROOT": str(self.repo),
                     "RECORD_LOG": "/dev/null", "RECORD_FAIL": str(call),
                     "RECORD_ERRNO": str((errno.ENOSPC, errno.EIO)[call % 2])})
@@ -132,7 +132,7 @@ class Crash(DedupCase):
                     names = [a["name"] for a in self.json("ls", self.repo)["archives"]]
                     if done.returncode == 0 and command[0] == "put":
                         self.assertIn("two", names)
-                    run("put", self.repo, "after", "tree", "-q", cwd=self.folder)
+                    run("put", self.repo, "after", "tree", "-q", cwd=self.directory)
                     self.check()
                     for name in names:
                         into = self.get(name)

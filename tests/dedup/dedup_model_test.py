@@ -12,7 +12,7 @@ SEEDS, STEPS = int(sys.argv[2]), int(sys.argv[3])
 
 class Model(DedupCase):
     def mutate(self, rng):
-        """Changes a few files of the tree, and sometimes folders and links."""
+        """Changes a few files of the tree, and sometimes directories and links."""
         self.tree.mkdir(exist_ok=True)
         for _ in range(rng.randrange(1, 5)):
             path = self.tree / f"d{rng.randrange(3)}" / f"f{rng.randrange(6)}"
@@ -50,7 +50,7 @@ class Model(DedupCase):
 
     def run_program(self, seed):
         rng = random.Random(seed)
-        self.init("--index", rng.choice(("compact", "dba")), "--compress",
+        self.init("--engine", rng.choice(("compact", "dba")), "--compress",
                   rng.choice(("none", "zstd:1")), "--chunk", rng.choice(("4K", "16K")),
                   "--hash", rng.choice(("sha256", "sha1")))
         archives, number = {}, 0
@@ -60,8 +60,8 @@ class Model(DedupCase):
                 self.mutate(rng)
                 number += 1
                 options = rng.choice(((), ("--no-cache",)))
-                self.run_ok("put", self.repo, f"a{number}", "tree", "-q", *options, cwd=self.folder)
-                tree = snapshot(self.folder)
+                self.run_ok("put", self.repo, f"a{number}", "tree", "-q", *options, cwd=self.directory)
+                tree = snapshot(self.directory)
                 archives[f"a{number}"] = {key: value for key, value in tree.items()
                                           if key.split(b"/")[0] == b"tree"}
             elif what < 7:

@@ -55,14 +55,14 @@ def describe(path):
     return entry
 
 
-def snapshot(folder):
-    """All entries below a folder, and which of them are one file."""
-    folder = os.fsencode(folder)
+def snapshot(directory):
+    """All entries below a directory, and which of them are one file."""
+    directory = os.fsencode(directory)
     found, links = {}, {}
-    for place, folders, files in os.walk(folder):
-        for name in folders + files:
+    for place, directories, files in os.walk(directory):
+        for name in directories + files:
             path = os.path.join(place, name)
-            key = os.path.relpath(path, folder)
+            key = os.path.relpath(path, directory)
             found[key] = describe(path)
             facts = os.lstat(path)
             if not stat.S_ISDIR(facts.st_mode) and facts.st_nlink > 1:
@@ -73,7 +73,7 @@ def snapshot(folder):
     return found
 
 
-def memory_folder():
+def memory_directory():
     """A file system in memory, where a sync costs nothing; None if there is not enough of one."""
     try:
         return "/dev/shm" if shutil.disk_usage("/dev/shm").free > 1 << 30 else None
@@ -86,11 +86,11 @@ class DedupCase(unittest.TestCase):
     in_memory = True
 
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(
-            prefix="dedup-", dir=memory_folder() if self.in_memory else None))
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.repo = self.folder / "repo"
-        self.tree = self.folder / "tree"
+        self.directory = pathlib.Path(tempfile.mkdtemp(
+            prefix="dedup-", dir=memory_directory() if self.in_memory else None))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.repo = self.directory / "repo"
+        self.tree = self.directory / "tree"
         self.restored = 0
 
     def run_ok(self, *arguments, **options):
@@ -112,12 +112,12 @@ class DedupCase(unittest.TestCase):
 
     def put(self, name, *paths, **options):
         return self.json("put", self.repo, name, *(paths or ("tree",)),
-                         cwd=self.folder, **options)
+                         cwd=self.directory, **options)
 
     def get(self, name, *paths):
-        """Restores into a new folder, which it returns."""
+        """Restores into a new directory, which it returns."""
         self.restored += 1
-        into = self.folder / f"restored{self.restored}"
+        into = self.directory / f"restored{self.restored}"
         self.run_ok("get", self.repo, name, *paths, "-C", into, "-q")
         return into
 

@@ -32,14 +32,14 @@ class Trees(DedupCase):
         write("large", generate(1, 3_000_000))
         write("text", b"the same line over and over\n" * 40_000)
         write("zeros", bytes(1_000_000))
-        os.mkdir(path("folder"))
-        os.mkdir(path("folder/empty folder"))
+        os.mkdir(path("directory"))
+        os.mkdir(path("directory/empty directory"))
         os.symlink("plain", path("link"))
         os.symlink("does not exist", path("dangling"))
         os.symlink(b"\xff" * 200, path("bytes"))
-        os.symlink("..", path("folder/up"))
+        os.symlink("..", path("directory/up"))
         os.link(path("large"), path("hard"))
-        os.link(path("large"), path("folder/hard too"))
+        os.link(path("large"), path("directory/hard too"))
         os.link(path("dangling"), path("hard dangling"))
         os.mkfifo(path("pipe"))
         with open(path("sparse"), "wb") as file:
@@ -55,14 +55,14 @@ class Trees(DedupCase):
         for mode in (0o000, 0o400, 0o4755, 0o2755, 0o1777, 0o640):
             write(f"mode {mode:o}")
             os.chmod(path(f"mode {mode:o}"), mode if ROOT else mode | 0o400)
-            os.mkdir(path(f"folder {mode:o}"))
-            os.chmod(path(f"folder {mode:o}"), mode if ROOT else mode | 0o500)
+            os.mkdir(path(f"directory {mode:o}"))
+            os.chmod(path(f"directory {mode:o}"), mode if ROOT else mode | 0o500)
         for name, when in (("old", -86_400 * 10**9 - 123), ("new", 4_102_444_800_123_456_789)):
             write(name)
             os.utime(path(name), ns=(when, when))
         os.utime(path("link"), ns=(5, 5), follow_symlinks=False)
-        os.utime(path("folder/empty folder"), ns=(1_000_000_007, 1_000_000_007))
-        for name in ("plain", "folder", "empty"):
+        os.utime(path("directory/empty directory"), ns=(1_000_000_007, 1_000_000_007))
+        for name in ("plain", "directory", "empty"):
             try:
                 os.setxattr(path(name), "user.bloomery", b"\0any\xffbytes")
                 os.setxattr(path(name), "user.empty", b"")
@@ -71,14 +71,14 @@ class Trees(DedupCase):
         if ROOT:
             os.lchown(path("plain"), 1234, 5678)
             os.lchown(path("link"), 4321, 8765)
-            os.chown(path("folder"), 77, 88)
+            os.chown(path("directory"), 77, 88)
             os.chown(path("mode 4755"), 99, 99)
             os.chmod(path("mode 4755"), 0o4755)
             os.mknod(path("null"), stat.S_IFCHR | 0o666, os.makedev(1, 3))
         return tree
 
     def test_round_trip(self):
-        for options in (("--compress", "none"), ("--index", "dba", "--hash", "sha1"),
+        for options in (("--compress", "none"), ("--engine", "dba", "--hash", "sha1"),
                         ("--chunk", "64K", "--compress", "zstd:1"), ("--chunk", "16K",)):
             with self.subTest(options=options):
                 self.awkward()
@@ -92,9 +92,9 @@ class Trees(DedupCase):
                 sparse = self.get("first") / "tree/sparse"
                 self.assertLess(os.stat(sparse).st_blocks * 512, 10_000_000)
                 for name in ("repo", "tree", f"restored{self.restored}"):
-                    shutil.rmtree(self.folder / name)
+                    shutil.rmtree(self.directory / name)
 
-    def test_the_folder_itself(self):
+    def test_the_directory_itself(self):
         self.awkward()
         os.chmod(self.tree, 0o711)
         self.init()
@@ -126,7 +126,7 @@ class Trees(DedupCase):
     def test_paths_of_one_name(self):
         """The paths /x and x are different files, of which none may be left out silently."""
         self.write("d", b"dee")
-        inside = self.folder / str(self.tree)[1:]
+        inside = self.directory / str(self.tree)[1:]
         inside.parent.mkdir(parents=True)
         inside.mkdir()
         (inside / "d").write_bytes(b"other")
@@ -134,9 +134,9 @@ class Trees(DedupCase):
         relative = str(self.tree)[1:]
         for paths in ((self.tree, relative), (relative + "/d", self.tree), (".", "/")):
             self.fails(3, "would be stored under the same name", "put", self.repo, "x", *paths,
-                       cwd=self.folder)
+                       cwd=self.directory)
         self.assertEqual(self.json("ls", self.repo)["archives"], [])
-        (self.folder / "tree-").mkdir()
+        (self.directory / "tree-").mkdir()
         self.put("many", "tree/d", "tree", "tree-", "tree/d", "tree-")
         self.assertEqual(sorted(entry["path"] for entry in
                                 self.json("ls", self.repo, "many")["entries"]),
@@ -155,10 +155,10 @@ class Trees(DedupCase):
         self.assertEqual((self.get("x", "tree/b") / "tree/b").read_bytes(), b"1")  # a link
         self.assertEqual(self.run_ok("get", self.repo, "x", "tree/a/two"), b"2")
         self.assertEqual(self.run_ok("get", self.repo, "x", "/tree/b"), b"1")
-        self.fails(3, "that is 2 files", "get", self.repo, "x", "tree/a")
-        self.fails(1, "does not contain it", "get", self.repo, "x", "tree/none", "-C",
-                   self.folder / "none")
-        self.fails(1, "there is no archive", "get", self.repo, "y")
+        self.fails(3, "standard output takes one file, not 2", "get", self.repo, "x", "tree/a")
+        self.fails(1, "tree/none: not in the archive", "get", self.repo, "x", "tree/none", "-C",
+                   self.directory / "none")
+        self.fails(1, "archive y: not found", "get", self.repo, "y")
         self.fails(3, "is the repository", "get", self.repo, "x", "-C", self.repo)
 
     def test_existing_files_stay(self):
@@ -178,7 +178,7 @@ class Trees(DedupCase):
         os.link(self.tree / "a", self.tree / "b")
         self.init()
         self.put("x")
-        into = self.folder / "into"
+        into = self.directory / "into"
         (into / "tree").mkdir(parents=True)
         (into / "tree/a").write_bytes(b"precious")
         self.fails(3, "1 entry was not restored", "get", self.repo, "x", "-C", into)
@@ -190,7 +190,7 @@ class Trees(DedupCase):
         path, size = self.write("a", bytes(40_000_000)), 40_000_000
         self.init()
         put = subprocess.Popen([PROGRAM, "dedup", "put", self.repo, "x", "tree", "-q"],
-                               cwd=self.folder, stderr=subprocess.PIPE)
+                               cwd=self.directory, stderr=subprocess.PIPE)
         links = f"/proc/{put.pid}/fd"
         while put.poll() is None:
             try:
@@ -207,11 +207,11 @@ class Trees(DedupCase):
         self.assertEqual((self.get("x") / "tree/a").stat().st_size, size)
 
     def test_no_way_out_through_links(self):
-        """A folder of the archive that is a link in the target is not followed."""
+        """A directory of the archive that is a link in the target is not followed."""
         self.write("a/b", b"content")
         self.init()
         self.put("x")
-        into, outside = self.folder / "into", self.folder / "outside"
+        into, outside = self.directory / "into", self.directory / "outside"
         outside.mkdir()
         (into / "tree").mkdir(parents=True)
         os.symlink(outside, into / "tree/a")
@@ -245,9 +245,9 @@ class Trees(DedupCase):
     def test_repository_is_left_out(self):
         self.init()
         self.write("a", b"a")
-        done = run("put", self.repo, "x", ".", cwd=self.folder)
+        done = run("put", self.repo, "x", ".", cwd=self.directory)
         self.assertEqual(done.returncode, 0)
-        self.assertIn(b"is the repository itself", done.stderr)
+        self.assertIn(b"repo: skipped, because it is the repository", done.stderr)
         self.assertEqual(sorted(os.listdir(self.get("x"))), ["tree"])
 
     @unittest.skipIf(ROOT, "root reads everything")
@@ -255,7 +255,7 @@ class Trees(DedupCase):
         self.write("a", b"a")
         os.chmod(self.write("b", b"b"), 0)
         self.init()
-        self.fails(3, "stored without 1 entry", "put", self.repo, "x", "tree", cwd=self.folder)
+        self.fails(3, "stored without 1 entry", "put", self.repo, "x", "tree", cwd=self.directory)
         self.assertEqual((self.get("x") / "tree/a").read_bytes(), b"a")
 
     def test_many_small_files(self):
@@ -265,7 +265,7 @@ class Trees(DedupCase):
         first = self.put("x")
         self.assert_restores("x")
         self.assertGreater(first["new_chunks"], 300)
-        shutil.copytree(self.tree, self.folder / "copy")
+        shutil.copytree(self.tree, self.directory / "copy")
         again = self.put("copy", "copy")
         self.assertLess(again["new_bytes"], 0.1 * first["new_bytes"])
 

@@ -1,11 +1,11 @@
 /*
  * Loaded before the program's libraries (LD_PRELOAD): records every call that changes a file or a
- * folder below RECORD_ROOT in the file RECORD_LOG, for our own files and for LMDB's. crash_states.py
- * replays what a crash may leave.
+ * directory below RECORD_ROOT in the file RECORD_LOG, for our own files and for LMDB's.
+ * crash_states.py replays what a crash may leave.
  *
  * A record: one letter, numbers of 8 bytes and texts with their lengths before them.
  *   O open path flags    W open offset bytes    T open size    S open    (S: fsync, fdatasync)
- *   D path (folder synced)    R from to    L from to    U path    M path (folder made)
+ *   D path (directory synced)    R from to    L from to    U path    M path (directory made)
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ static void emit_text(const char *text)
 }
 
 /* The path below the root, or NULL. */
-static const char *below_root(int folder, const char *path, char room[2 * PATH_MAX])
+static const char *below_root(int dir, const char *path, char room[2 * PATH_MAX])
 {
     const char *root = getenv("RECORD_ROOT");
     char link[64];
@@ -62,8 +62,7 @@ static const char *below_root(int folder, const char *path, char room[2 * PATH_M
     if (path[0] == '/') {
         snprintf(room, 2 * PATH_MAX, "%s", path);
     } else {
-        snprintf(link, sizeof link, folder == AT_FDCWD ? "/proc/self/cwd" : "/proc/self/fd/%d",
-                 folder);
+        snprintf(link, sizeof link, dir == AT_FDCWD ? "/proc/self/cwd" : "/proc/self/fd/%d", dir);
         ssize_t len = readlink(link, room, PATH_MAX);
         if (len < 0)
             return NULL;
@@ -75,10 +74,10 @@ static const char *below_root(int folder, const char *path, char room[2 * PATH_M
     return room[len] ? room + len + 1 : room + len;
 }
 
-static void note_open(int fd, int folder, const char *path, int flags)
+static void note_open(int fd, int dir, const char *path, int flags)
 {
     char room[2 * PATH_MAX];
-    const char *below = below_root(folder, path, room);
+    const char *below = below_root(dir, path, room);
     if (fd < 0 || fd >= DESCRIPTORS)
         return;
     pthread_mutex_lock(&recording);
@@ -118,10 +117,10 @@ static void note_open_call(char what, int fd)
     pthread_mutex_unlock(&recording);
 }
 
-static void note_path_call(char what, int folder, const char *path)
+static void note_path_call(char what, int dir, const char *path)
 {
     char room[2 * PATH_MAX];
-    const char *below = below_root(folder, path, room);
+    const char *below = below_root(dir, path, room);
     if (!below)
         return;
     pthread_mutex_lock(&recording);
@@ -148,15 +147,16 @@ static bool is_ours(int fd)
     return fd >= 0 && fd < DESCRIPTORS && opened[fd];
 }
 
-static bool is_below(int folder, const char *path)
+static bool is_below(int dir, const char *path)
 {
     char room[2 * PATH_MAX];
-    return below_root(folder, path, room) != NULL;
+    return below_root(dir, path, room) != NULL;
 }
 
 /* ---- the calls ------------------------------------------------------------------------------ */
 
-/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the C library has its own names */
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the C library has its own
+ * names */
 
 /* Declares `mode`, from the optional last argument. */
 #define MODE_AFTER_FLAGS                                                                           \
@@ -184,13 +184,13 @@ int open64(const char *path, int flags, ...)
     return fd;
 }
 
-int openat(int folder, const char *path, int flags, ...)
+int openat(int dir, const char *path, int flags, ...)
 {
     MODE_AFTER_FLAGS
-    if ((flags & O_CREAT) && must_fail(is_below(folder, path)))
+    if ((flags & O_CREAT) && must_fail(is_below(dir, path)))
         return -1;
-    int fd = REAL(openat)(folder, path, flags, mode);
-    note_open(fd, folder, path, flags);
+    int fd = REAL(openat)(dir, path, flags, mode);
+    note_open(fd, dir, path, flags);
     return fd;
 }
 
@@ -264,7 +264,7 @@ int ftruncate(int fd, off_t size)
     return done;
 }
 
-/* A folder is opened for reading only, so it is recorded by its path. */
+/* A directory is opened for reading only, so it is recorded by its path. */
 static void note_sync(int fd)
 {
     struct stat facts;
@@ -305,17 +305,17 @@ int fdatasync(int fd)
 
 /* Content that was written by the C library, past these functions, is recorded when the file gets
  * its name. */
-static void note_content(int folder, const char *path)
+static void note_content(int dir, const char *path)
 {
     char room[2 * PATH_MAX];
-    const char *below = below_root(folder, path, room);
+    const char *below = below_root(dir, path, room);
     if (!below || !strstr(below, "cache/"))
         return;
-    int fd = REAL(openat)(folder, path, O_RDONLY | O_CLOEXEC);
+    int fd = REAL(openat)(dir, path, O_RDONLY | O_CLOEXEC);
     struct stat facts;
     char *bytes = fd >= 0 && fstat(fd, &facts) == 0 ? malloc((size_t)facts.st_size + 1) : NULL;
     if (bytes && pread(fd, bytes, (size_t)facts.st_size, 0) == facts.st_size) {
-        note_open(fd, folder, path, O_WRONLY);
+        note_open(fd, dir, path, O_WRONLY);
         note_write(fd, bytes, (size_t)facts.st_size, 0);
         opened[fd] = 0;
     }
@@ -323,11 +323,11 @@ static void note_content(int folder, const char *path)
     close(fd);
 }
 
-static void note_names(char what, int from_folder, const char *from, int to_folder, const char *to)
+static void note_names(char what, int from_dir, const char *from, int to_dir, const char *to)
 {
     char room[2][2 * PATH_MAX];
-    const char *old = below_root(from_folder, from, room[0]);
-    const char *new = below_root(to_folder, to, room[1]);
+    const char *old = below_root(from_dir, from, room[0]);
+    const char *new = below_root(to_dir, to, room[1]);
     if (!old || !new)
         return;
     pthread_mutex_lock(&recording);
@@ -347,14 +347,14 @@ int rename(const char *from, const char *to)
     return done;
 }
 
-int renameat(int from_folder, const char *from, int to_folder, const char *to)
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
-    if (must_fail(is_below(to_folder, to)))
+    if (must_fail(is_below(to_dir, to)))
         return -1;
-    note_content(from_folder, from);
-    int done = REAL(renameat)(from_folder, from, to_folder, to);
+    note_content(from_dir, from);
+    int done = REAL(renameat)(from_dir, from, to_dir, to);
     if (done == 0)
-        note_names('R', from_folder, from, to_folder, to);
+        note_names('R', from_dir, from, to_dir, to);
     return done;
 }
 
@@ -376,21 +376,21 @@ int unlink(const char *path)
     return done;
 }
 
-int unlinkat(int folder, const char *path, int flags)
+int unlinkat(int dir, const char *path, int flags)
 {
-    int done = REAL(unlinkat)(folder, path, flags);
+    int done = REAL(unlinkat)(dir, path, flags);
     if (done == 0)
-        note_path_call('U', folder, path);
+        note_path_call('U', dir, path);
     return done;
 }
 
-int mkdirat(int folder, const char *path, mode_t mode)
+int mkdirat(int dir, const char *path, mode_t mode)
 {
-    if (must_fail(is_below(folder, path)))
+    if (must_fail(is_below(dir, path)))
         return -1;
-    int done = REAL(mkdirat)(folder, path, mode);
+    int done = REAL(mkdirat)(dir, path, mode);
     if (done == 0)
-        note_path_call('M', folder, path);
+        note_path_call('M', dir, path);
     return done;
 }
 

@@ -1,7 +1,7 @@
 /* The index in memory when a repository outgrows its plan: small units, so that many are needed. */
 #include "apps/dedup/store/store.h"
 
-#include "dedup/remove_folder.h"
+#include "dedup/remove_dir.h"
 #include "support/cmocka_all.h"
 
 #include <stdio.h>
@@ -19,9 +19,9 @@ typedef struct fixture {
 
 static void open_store(fixture *f)
 {
-    assert_int_equal(dedup_repo_open(&f->repo, f->path, DEDUP_WRITE), BRY_OK);
+    assert_int_equal(dedup_repo_open(&f->repo, f->path, DEDUP_WRITE), DEDUP_OK);
     f->repo.unit_chunks = UNIT;
-    assert_int_equal(dedup_store_open(&f->store, &f->repo, true), BRY_OK);
+    assert_int_equal(dedup_store_open(&f->store, &f->repo, true), DEDUP_OK);
 }
 
 static void close_store(fixture *f)
@@ -35,7 +35,7 @@ static void begin_plain(fixture *f, bry_engine engine)
     dedup_config config = {.chunk = 4096, .hash = DEDUP_SHA256, .engine = engine};
     strcpy(f->path, "/tmp/dedup-units-XXXXXX");
     assert_non_null(mkdtemp(f->path));
-    assert_int_equal(dedup_repo_create(f->path, &config), BRY_OK);
+    assert_int_equal(dedup_repo_create(f->path, &config), DEDUP_OK);
 }
 
 static void begin(fixture *f, bry_engine engine)
@@ -47,20 +47,20 @@ static void begin(fixture *f, bry_engine engine)
 static void end(fixture *f)
 {
     close_store(f);
-    remove_folder(f->path);
+    remove_dir(f->path);
 }
 
 static void add_chunk(fixture *f, uint32_t number)
 {
     dedup_digest digest;
     assert_int_equal(dedup_store_add(&f->store, DEDUP_DATA, &number, sizeof number, &digest),
-                     BRY_OK);
+                     DEDUP_OK);
 }
 
 static bool may_have(fixture *f, uint32_t number)
 {
     dedup_digest digest;
-    assert_int_equal(dedup_hasher_run(&f->store.hasher, &number, sizeof number, &digest), BRY_OK);
+    assert_int_equal(dedup_hasher_run(&f->store.hasher, &number, sizeof number, &digest), DEDUP_OK);
     return dedup_units_may_have(&f->store.units, &digest);
 }
 
@@ -81,19 +81,19 @@ static void outgrow(bry_engine engine)
     begin(&f, engine);
     for (uint32_t i = 0; i < CHUNKS; i++)
         add_chunk(&f, i);
-    assert_int_equal(dedup_store_commit(&f.store), BRY_OK);
+    assert_int_equal(dedup_store_commit(&f.store), DEDUP_OK);
     assert_true(f.store.rows.count >= UNITS);
     bry_index_stats stats = {0};
     assert_int_equal(bry_index_get_stats(f.store.units.index, &stats), BRY_OK);
     assert_true(stats.units >= UNITS);
     assert_true(stats.estimated_error <= 1.05 * DEDUP_INDEX_ERROR);
     assert_int_equal(stats.waiting_for_supplier, 0);
-    assert_true(engine != BRY_ENGINE_DBA || stats.rebuilds > 0);
+    assert_true(engine != BRY_ENGINE_DBA || stats.dba.rebuilds > 0);
     check_answers(&f, 0);
     assert_int_equal(f.store.counters.new_chunks, CHUNKS);
 
     /* Saved and loaded, everything is known. */
-    assert_int_equal(dedup_store_save(&f.store), BRY_OK);
+    assert_int_equal(dedup_store_save(&f.store), DEDUP_OK);
     close_store(&f);
     open_store(&f);
     check_answers(&f, 0);
@@ -120,7 +120,7 @@ static void shrink(bry_engine engine)
     begin(&f, engine);
     for (uint32_t i = 0; i < CHUNKS; i++)
         add_chunk(&f, i);
-    assert_int_equal(dedup_store_commit(&f.store), BRY_OK);
+    assert_int_equal(dedup_store_commit(&f.store), DEDUP_OK);
     size_t half = f.store.rows.count / 2;
     uint64_t *numbers = malloc(half * sizeof *numbers);
     uint32_t removed = 0;
@@ -133,11 +133,11 @@ static void shrink(bry_engine engine)
     f.store.rows.count -= half;
     for (size_t i = 0; i < half; i++) {
         dedup_slot *slot;
-        assert_int_equal(dedup_store_container(&f.store, numbers[i], &slot), BRY_OK);
-        assert_int_equal(dedup_units_remove(&f.store.units, &slot->directory), BRY_OK);
+        assert_int_equal(dedup_store_container(&f.store, numbers[i], &slot), DEDUP_OK);
+        assert_int_equal(dedup_units_remove(&f.store.units, &slot->directory), DEDUP_OK);
     }
-    assert_int_equal(dedup_units_mend(&f.store.units), BRY_OK);
-    assert_int_equal(dedup_units_settle(&f.store.units), BRY_OK);
+    assert_int_equal(dedup_units_mend(&f.store.units), DEDUP_OK);
+    assert_int_equal(dedup_units_settle(&f.store.units), DEDUP_OK);
     unsigned left = 0;
     for (uint32_t i = 0; i < removed; i++)
         left += may_have(&f, i);
@@ -163,26 +163,26 @@ TEST(small_units_become_large)
     fixture f;
     bry_index_stats stats = {0};
     begin_plain(&f, BRY_ENGINE_DBA);
-    assert_int_equal(dedup_repo_open(&f.repo, f.path, DEDUP_WRITE), BRY_OK);
-    assert_int_equal(dedup_store_open(&f.store, &f.repo, true), BRY_OK);
+    assert_int_equal(dedup_repo_open(&f.repo, f.path, DEDUP_WRITE), DEDUP_OK);
+    assert_int_equal(dedup_store_open(&f.store, &f.repo, true), DEDUP_OK);
     for (uint32_t i = 0; i < GROWN; i++) {
         add_chunk(&f, i);
         if (i == SMALL) {
-            assert_int_equal(dedup_store_commit(&f.store), BRY_OK);
+            assert_int_equal(dedup_store_commit(&f.store), DEDUP_OK);
             assert_int_equal(bry_index_get_stats(f.store.units.index, &stats), BRY_OK);
             assert_int_equal(stats.unit_capacity, SMALL);
         }
     }
-    assert_int_equal(dedup_store_commit(&f.store), BRY_OK);
+    assert_int_equal(dedup_store_commit(&f.store), DEDUP_OK);
     assert_int_equal(bry_index_get_stats(f.store.units.index, &stats), BRY_OK);
     assert_int_equal(stats.unit_capacity, LARGE);
     assert_true(stats.bytes <= 6 * (uint64_t)GROWN);
-    assert_int_equal(dedup_store_save(&f.store), BRY_OK);
+    assert_int_equal(dedup_store_save(&f.store), DEDUP_OK);
     for (uint32_t i = 0; i < GROWN; i++)
         assert_true(may_have(&f, i));
     for (uint32_t i = GROWN; i < GROWN + SMALL; i++) /* and it goes on */
         add_chunk(&f, i);
-    assert_int_equal(dedup_store_commit(&f.store), BRY_OK);
+    assert_int_equal(dedup_store_commit(&f.store), DEDUP_OK);
     for (uint32_t i = 0; i < GROWN + SMALL; i++)
         assert_true(may_have(&f, i));
     end(&f);

@@ -36,15 +36,15 @@ def figure(plots=None, finding=lambda data: Finding("It holds.", True), **more):
 
 class Comparison(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
 
     def recorded(self, rows, what=None):
         lines, problems = expected.expect(what or figure(), table(rows))
         self.assertEqual(problems, [])
-        expected.write_expected("kbf-99", lines, self.folder)
-        return expected.read_expected("kbf-99", self.folder)
+        expected.write_expected("kbf-99", lines, self.directory)
+        return expected.read_expected("kbf-99", self.directory)
 
     def problems(self, before, after, what=None):
         what = what or figure()
@@ -153,8 +153,8 @@ class Descriptions(unittest.TestCase):
             self.assertEqual(len(list(checks.check_finding(figure(finding=finding), data))), 1)
 
     def test_a_table_or_expectation_that_is_missing(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "kbf-99.csv"
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory) / "kbf-99.csv"
             self.assertIn("no table", list(checks.check_figure(figure(), path))[0])
             path.write_text("x,repetition,y,panel,series\n1,0,2,,errors\n")
             self.assertIn("no expected", list(checks.check_figure(figure(), path))[0])

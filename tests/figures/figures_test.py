@@ -17,7 +17,7 @@ REPORT = pathlib.Path(__file__).resolve().parents[2] / "bench" / "figures" / "re
 sys.path.insert(0, str(REPORT))
 
 from errata import paragraphs  # noqa: E402
-from expected import (FOLDER, check_panels, compare, gated_panels, is_loose,  # noqa: E402
+from expected import (DIR, check_panels, compare, gated_panels, is_loose,  # noqa: E402
                       is_within, read_expected)
 from figure import Data, Finding  # noqa: E402
 from live import LIVE  # noqa: E402
@@ -35,7 +35,7 @@ def check_lists(listed, figures, paper):
         yield f"{name}: bloomery-figures measures it, report/{paper}.py does not describe it"
     for name in sorted(set(measured) - set(listed)):
         yield f"{name}: report/{paper}.py describes it, bloomery-figures does not measure it"
-    for name in sorted({path.stem for path in FOLDER.glob(f"{paper}*.csv")} - set(measured)):
+    for name in sorted({path.stem for path in DIR.glob(f"{paper}*.csv")} - set(measured)):
         yield f"{name}: expected/{name}.csv belongs to no figure"
 
 
@@ -111,15 +111,15 @@ def check_paper(program, paper):
     short = next(one.short for one in PAPERS if one.short.lower() == paper)
     for figure in figures:
         yield from check_row(short, figure)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         if listed:
-            subprocess.run([program, *listed, "--scale", "small", "--output", folder,
+            subprocess.run([program, *listed, "--scale", "small", "--output", directory,
                             *(["--repetitions", "1"] if SANITIZED else [])], check=True)
         for figure in figures:
             if figure.live:
                 yield from check_texts(figure)
             elif figure.name in listed:
-                yield from check_figure(figure, pathlib.Path(folder) / f"{figure.name}.csv")
+                yield from check_figure(figure, pathlib.Path(directory) / f"{figure.name}.csv")
 
 
 def main(program, paper):

@@ -13,9 +13,9 @@ import unittest.mock
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "measure-once"
 
 
-def load_script(folder):
+def load_script(directory):
     """The script as a module; it reads its arguments when it is loaded."""
-    with unittest.mock.patch.object(sys, "argv", [str(SCRIPT), "server", "module", folder, "small"]):
+    with unittest.mock.patch.object(sys, "argv", [str(SCRIPT), "server", "module", directory, "small"]):
         loader = importlib.machinery.SourceFileLoader("measure_once", str(SCRIPT))
         module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
         loader.exec_module(module)
@@ -24,10 +24,10 @@ def load_script(folder):
 
 class VoidRuns(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.script = load_script(folder.name)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+        self.script = load_script(directory.name)
 
     def measure(self, void):
         """What is printed if `void` is true for the seeds of void runs."""
@@ -42,14 +42,14 @@ class VoidRuns(unittest.TestCase):
 
     def test_a_void_run_is_told_and_repeated(self):
         self.assertEqual(self.measure(lambda seed: seed == 2), "fbf-6.7: run 2 is void: seed 2\n")
-        rows = (self.folder / "fbf-6.7.csv").read_text().splitlines()[1:]
+        rows = (self.directory / "fbf-6.7.csv").read_text().splitlines()[1:]
         self.assertEqual([row.split(",")[1:3] for row in rows], [["0", "1"], ["1", "3"], ["2", "4"]])
-        self.assertEqual([path.name for path in self.folder.iterdir()], ["fbf-6.7.csv"])
+        self.assertEqual([path.name for path in self.directory.iterdir()], ["fbf-6.7.csv"])
 
     def test_void_runs_only(self):
         with self.assertRaisesRegex(RuntimeError, "void"):
             self.measure(lambda seed: True)
-        self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertEqual(list(self.directory.iterdir()), [])
 
     def faulty_run(self, schedule):
         """What a run gives with this schedule and no servers."""

@@ -106,8 +106,8 @@ class Page(unittest.TestCase):
         self.assertEqual(build_report.check_tags("<main><p>x</p>"), ["<main> is not closed"])
 
     def test_a_figure_without_a_table_says_why(self):
-        with tempfile.TemporaryDirectory() as folder:
-            result = page.read_result(small_figure(), pathlib.Path(folder), "no server")
+        with tempfile.TemporaryDirectory() as directory:
+            result = page.read_result(small_figure(), pathlib.Path(directory), "no server")
         self.assertIn("Not measured: no server.", page.figure_html(result))
 
     def test_without_a_peer_there_is_no_verdict(self):
@@ -210,11 +210,11 @@ class Measuring(unittest.TestCase):
         self.assertIsNone(runner.start(["true"]))
 
     def test_other_scales_do_not_count(self):
-        with tempfile.TemporaryDirectory() as folder:
-            record = build_report.Record(pathlib.Path(folder))
+        with tempfile.TemporaryDirectory() as directory:
+            record = build_report.Record(pathlib.Path(directory))
             record.note(measuring.Task("kbf-02", [], 1, seconds=4), "small")
             record.write()
-            record = build_report.Record(pathlib.Path(folder))
+            record = build_report.Record(pathlib.Path(directory))
         self.assertTrue(record.is_from("kbf-02", "small"))
         self.assertFalse(record.is_from("kbf-02", "full"))
         self.assertEqual(record.seconds("kbf-02", "full", 600), 600)

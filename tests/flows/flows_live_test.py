@@ -125,7 +125,7 @@ class Live(unittest.TestCase):
     def test_no_such_interface(self):
         done = run("--interface", "nonesuch0")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (
-            3, b"", b'bloomery: IO: there is no interface "nonesuch0"; "ip link" lists them\n'))
+            3, b"", b'bloomery: nonesuch0: no such interface; "ip link" lists them\n'))
 
 
 if b"no permission" in run("--interface", "lo", "--duration", "1ms").stderr:

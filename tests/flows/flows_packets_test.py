@@ -133,7 +133,7 @@ class Captures(FlowsCase):
         self.assertEqual((found["packets"], found["states"]["established"]), (3, 1))
         done = run("--filter", "port port", stdin=pcap(self.TALK))
         self.assertEqual(done.returncode, 3)
-        self.assertRegex(done.stderr, rb"bloomery: BADDATA: --filter: .*syntax error")
+        self.assertRegex(done.stderr, rb"bloomery: --filter: .*syntax error")
         self.assertEqual(done.stdout, b"")  # no summary of nothing
 
     def test_packets(self):
@@ -144,7 +144,7 @@ class Captures(FlowsCase):
         content = pcap(self.TALK)
         done = run("--json", stdin=content[:-5])
         self.assertEqual(done.returncode, 3)
-        self.assertRegex(done.stderr.decode(), r"^bloomery: BADDATA: standard input: truncated dump "
+        self.assertRegex(done.stderr.decode(), r"^bloomery: standard input: truncated dump "
                          r"file; tried to read .*; the packets before were read\n$")
         self.assertIn(b'"packets": 6,', done.stdout)
         other = self.write("other.pcap", pcap(Talk(sport=5).open().packets))
@@ -157,12 +157,12 @@ class Captures(FlowsCase):
         for content in (b"", b"\xd4\xc3\xb2", b"hello, this is not a capture at all"):
             done = run("--json", stdin=content)
             self.assertEqual((done.returncode, done.stdout), (3, b""))
-            self.assertTrue(done.stderr.startswith(b"bloomery: BADDATA: standard input: "))
+            self.assertTrue(done.stderr.startswith(b"bloomery: standard input: "))
         self.assertIn(b"empty", run(stdin=b"").stderr)
         done = run("/nonexistent/x.pcap")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (
-            3, b"", b'bloomery: IO: "/nonexistent/x.pcap": No such file or directory\n'))
-        done = run(self.folder)
+            3, b"", b'bloomery: /nonexistent/x.pcap: No such file or directory\n'))
+        done = run(self.directory)
         self.assertEqual((done.returncode, done.stdout), (3, b""))
         self.assertIn(b"Is a directory", done.stderr)
         self.assertEqual(self.summary(pcap([]))["packets"], 0)

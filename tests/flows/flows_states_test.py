@@ -152,7 +152,7 @@ class Engines(FlowsCase):
         for engine in ("compact", "kbf"):
             for error in ("0.2", "0.001"):
                 found = self.summary(content, "--check", "--engine", engine, "--error", error,
-                                     "--flows", "3000")
+                                     "--capacity", "3000")
                 check = found["check"]
                 self.assertEqual((check["flows"], check["states"]["closed"]), (3000, 3000))
                 self.assertGreaterEqual(check["absent"], 3000)
@@ -166,7 +166,7 @@ class Engines(FlowsCase):
         content = pcap(crowd(60000, 100))
         for engine in ("compact", "exact", "kbf"):
             found = self.summary(content, "--engine", engine, "--max-memory", "700k",
-                                 "--suspects", "64", "--flows", "2000")
+                                 "--suspects", "64", "--capacity", "2000")
             self.assertLessEqual(found["most_flow_bytes"] - 40000 + found["suspect_bytes"],
                                  found["max_bytes"])
             self.assertGreater(found["live_flows"], 5000, engine)
@@ -179,7 +179,7 @@ class Engines(FlowsCase):
         late = [Packet(p.content, p.time + 400 * SECOND) for p in crowd(30000, 100)]
         talk = Talk(time=390 * SECOND).open().packets
         content = pcap(crowd(30000, 100) + talk + late)
-        found = self.summary(content, "--engine", "exact", "--max-memory", "1m",
+        found = self.summary(content, "--engine", "exact", "--max-memory", "1M",
                              "--suspects", "64")
         self.assertGreater(found["unstored_flows"], 0)
         self.assertEqual((found["states"]["established"], sum(found["notes"].values())), (1, 0))
@@ -187,7 +187,7 @@ class Engines(FlowsCase):
     def test_too_little_memory(self):
         done = run("--max-memory", "100", stdin=pcap([]))
         self.assertEqual((done.returncode, done.stderr), (
-            3, b"bloomery: LIMIT: the tables need more than --max-memory allows, 100\n"))
+            3, b"bloomery: the tables need more memory than --max-memory allows (100 bytes)\n"))
 
     def test_small_per_flow(self):
         found = self.summary(pcap(crowd(50000, 10)), "--suspects", "64")
@@ -199,24 +199,24 @@ class Usage(FlowsCase):
         for arguments, problem in (
                 (["--engine", "x"], '--engine: "x" is not one of compact, kbf and exact'),
                 (["--key", "x"], '--key: "x" is not one of conversation, pair and 5tuple'),
-                (["--json", "--csv"], "--json and --csv exclude each other"),
-                (["--interface", "lo", "x.pcap"], "--interface and files exclude each other"),
+                (["--json", "--csv"], "--json cannot be combined with --csv"),
+                (["--interface", "lo", "x.pcap"], "--interface cannot be combined with files"),
                 (["--duration", "1s"], "--duration requires --interface"),
                 (["--interval", "1s"], "--interval requires --interface"),
                 (["--check", "--engine", "exact"],
-                 "--check compares an engine with exact; choose another"),
+                 "--check compares with engine exact; choose another --engine"),
                 (["--idle", "1ms"], "--idle takes times from 24ms to 50000d"),
                 (["--linger", "61s"], "--linger takes times from 2ms to half of --idle"),
                 (["--port-scan", "2001"], "--port-scan takes at most 2000"),
                 (["--suspects", "2M"], "--suspects takes at most 1000000"),
                 (["--top", "1001"], "--top takes at most 1000"),
                 (["--error", "1e-12"], "--error takes 1e-9 to 0.5"),
-                (["--error", "1e-9", "--flows", "2^40"],
-                 "an error of 1e-09 is not possible with 1099511627776 flows: reduce --flows")):
+                (["--error", "1e-9", "--capacity", "2^40"],
+                 "an error of 1e-09 is not possible with 1099511627776 flows: reduce --capacity")):
             done = run(*arguments, stdin=pcap([]))
             with self.subTest(arguments=arguments):
                 self.assertEqual((done.returncode, done.stdout, done.stderr.decode()), (
-                    2, b"", f'bloomery: USAGE: {problem}\nTry "bloomery flows --help".\n'))
+                    2, b"", f'bloomery: {problem}\nTry "bloomery flows --help".\n'))
 
 
 main()

@@ -1,5 +1,5 @@
 /*
- * Loads a table of counters, or opens a folder, from arbitrary bytes. The first byte of an input
+ * Loads a table of counters, or opens a directory, from arbitrary bytes. The first byte of an input
  * says how to use the rest:
  *
  *   bits 0–1  0: a stream
@@ -95,35 +95,35 @@ static bool is_of_data(bry_status status)
 }
 
 /* Any status except out of memory: values near the limits may be refused. */
-static void use(bry_counter *counters)
+static void use(bry_counters *counters)
 {
-    uint64_t now = bry_counter_time(counters);
-    bry_counter_options options = counter_like(counters);
-    bry_counter_shape shape = {0};
+    uint64_t now = bry_counters_time(counters);
+    bry_counters_options options = counters_like(counters);
+    bry_counters_shape shape = {0};
     options.max_bytes = 0;
-    MUST(bry_counter_plan(&options, &shape) == BRY_OK);
+    MUST(bry_counters_plan(&options, &shape) == BRY_OK);
     /* A table planned for billions takes that memory with the first addition. */
     for (uint64_t i = 0; i < 4 && shape.bytes <= LIMIT; i++) {
-        bry_status status = bry_counter_apply(counters, bry_hash_key(1, &i, sizeof i), "name", 4, 1,
-                                              now + i, NULL, NULL);
+        bry_status status = bry_counters_apply(counters, bry_hash_key(1, &i, sizeof i), "name", 4,
+                                               1, now + i, NULL, NULL);
         MUST(status == BRY_OK || status == BRY_E_OVERFLOW || status == BRY_E_SKEW ||
              status == BRY_E_FULL);
     }
-    bry_counter_entry entries[7];
+    bry_counters_entry entries[7];
     uint64_t cursor = 0, listed = 0;
     do
-        listed += bry_counter_scan(counters, &cursor, entries, sizeof *entries, 7);
+        listed += bry_counters_scan(counters, &cursor, entries, 7);
     while (cursor != 0);
-    bry_counter_stats stats = {0};
-    bry_counter_get_stats(counters, &stats);
+    bry_counters_stats stats = {0};
+    bry_counters_get_stats(counters, &stats);
     MUST(stats.counters == listed);
 }
 
-static bry_buffer image(const bry_counter *counters)
+static bry_buffer image(const bry_counters *counters)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    MUST(bry_counter_save(counters, &sink, NULL) == BRY_OK);
+    MUST(bry_counters_save(counters, &sink, NULL) == BRY_OK);
     return buffer;
 }
 
@@ -134,8 +134,8 @@ static void run_stream(unsigned char *bytes, size_t len, unsigned mode)
     bry_source source = bry_view_source(&view);
     bry_load load = BRY_LOAD;
     load.max_bytes = LIMIT;
-    bry_counter *counters, *again;
-    bry_status status = bry_counter_load(&source, &load, &counters);
+    bry_counters *counters, *again;
+    bry_status status = bry_counters_load(&source, &load, &counters);
     if (status != BRY_OK) {
         MUST(is_of_data(status) && load.problem);
         return;
@@ -144,36 +144,36 @@ static void run_stream(unsigned char *bytes, size_t len, unsigned mode)
     bry_buffer first = image(counters);
     bry_view saved = {first.bytes, first.len, 0};
     source = bry_view_source(&saved);
-    MUST(bry_counter_load(&source, NULL, &again) == BRY_OK);
+    MUST(bry_counters_load(&source, NULL, &again) == BRY_OK);
     bry_buffer second = image(again);
     MUST(first.len == second.len && memcmp(first.bytes, second.bytes, first.len) == 0);
     bry_buffer_free(&first);
     bry_buffer_free(&second);
-    bry_counter_destroy(counters);
-    bry_counter_destroy(again);
+    bry_counters_destroy(counters);
+    bry_counters_destroy(again);
 }
 
-static void run_folder(recording_io *fs)
+static void run_dir(recording_io *fs)
 {
     bry_load load = BRY_LOAD;
     load.max_bytes = LIMIT;
-    bry_counter *counters;
+    bry_counters *counters;
     bry_status status = bry__counter_open(&fs->io, "t", NULL, &load, &counters);
     if (status != BRY_OK) {
         MUST(is_of_data(status) && load.problem);
         return;
     }
     use(counters);
-    MUST(bry_counter_snapshot(counters) == BRY_OK);
+    MUST(bry_counters_snapshot(counters) == BRY_OK);
     use(counters);
-    bry_counter_stats before = {0}, after = {0};
-    bry_counter_get_stats(counters, &before);
-    bry_counter_destroy(counters);
+    bry_counters_stats before = {0}, after = {0};
+    bry_counters_get_stats(counters, &before);
+    bry_counters_destroy(counters);
     MUST(bry__counter_open(&fs->io, "t", NULL, NULL, &counters) == BRY_OK);
-    bry_counter_get_stats(counters, &after);
+    bry_counters_get_stats(counters, &after);
     MUST(after.applied == before.applied && after.repeats == before.repeats &&
          after.counters == before.counters && after.ids == before.ids && after.time == before.time);
-    bry_counter_destroy(counters);
+    bry_counters_destroy(counters);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -203,7 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         mend_log(log, len, mode);
         recording_put(&fs, "t/log", log, len);
-        run_folder(&fs);
+        run_dir(&fs);
         MUST(recording_open_files(&fs) == 0);
         recording_free(&fs);
     }

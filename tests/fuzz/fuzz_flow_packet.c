@@ -51,7 +51,7 @@ static void add_packet(flow_tracker *tracker, int link, const uint8_t *bytes, si
     MUST(copy);
     memcpy(copy, bytes, captured);
     memset(&packet, 0xee, sizeof packet);
-    flow_parsed parsed = flow_packet_parse(link, copy, captured, length, &packet);
+    flow_packet_kind parsed = flow_packet_parse(link, copy, captured, length, &packet);
     MUST(parsed < FLOW_PARSED_KINDS && parsed != FLOW_OTHER_LINK);
     free(copy);
     if (parsed != FLOW_TCP)

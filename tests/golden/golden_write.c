@@ -3,9 +3,9 @@
  * hand for a new kind, or for a new layout of one, under a new name; a golden file is never
  * replaced:
  *
- *     golden_write FOLDER [NAME]
+ *     golden_write DIR [NAME]
  */
-#include <bloomery/counter.h>
+#include <bloomery/counters.h>
 #include <bloomery/filter.h>
 #include <bloomery/index.h>
 #include <bloomery/map.h>
@@ -28,10 +28,10 @@ static void stop_at(const char *what)
     exit(1);
 }
 
-static void put_file(const char *folder, const char *name, const void *bytes, size_t len)
+static void put_file(const char *dir, const char *name, const void *bytes, size_t len)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", dir, name);
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(bytes, 1, len, file) != len || fclose(file) != 0)
         stop_at(path);
@@ -47,13 +47,13 @@ static void must(bry_status status, const char *name)
 /* ---- streams ------------------------------------------------------------------------------- */
 
 /* Writes a saved object to its file and frees the buffer. */
-static void put_stream(const char *folder, const char *name, bry_buffer *buffer)
+static void put_stream(const char *dir, const char *name, bry_buffer *buffer)
 {
-    put_file(folder, name, buffer->bytes, buffer->len);
+    put_file(dir, name, buffer->bytes, buffer->len);
     bry_buffer_free(buffer);
 }
 
-static void make_stream(const char *folder, const char *name, unsigned frames)
+static void make_stream(const char *dir, const char *name, unsigned frames)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
@@ -63,12 +63,12 @@ static void make_stream(const char *folder, const char *name, unsigned frames)
     for (unsigned i = 0; i < frames; i++)
         bry__frame_writer_write(&writer, golden_type(i), payload, golden_payload(i, payload));
     must(bry__frame_writer_end(&writer), name);
-    put_stream(folder, name, &buffer);
+    put_stream(dir, name, &buffer);
 }
 
 /* ---- objects ------------------------------------------------------------------------------- */
 
-static void make_filter(const char *folder, const char *name, bry_engine engine, unsigned keys,
+static void make_filter(const char *dir, const char *name, bry_engine engine, unsigned keys,
                         bool with_note)
 {
     bry_filter_options options = BRY_FILTER_OPTIONS;
@@ -84,11 +84,11 @@ static void make_filter(const char *folder, const char *name, bry_engine engine,
     unsigned char note[GOLDEN_PAYLOAD_MAX];
     bry_save save = {sizeof save, note, with_note ? golden_payload(GOLDEN_NOTE, note) : 0};
     must(bry_filter_save(filter, &sink, &save), name);
-    put_stream(folder, name, &buffer);
+    put_stream(dir, name, &buffer);
     bry_filter_destroy(filter);
 }
 
-static void make_maplet(const char *folder, const char *name, unsigned keys, unsigned crowd)
+static void make_maplet(const char *dir, const char *name, unsigned keys, unsigned crowd)
 {
     bry__maplet_options options = {GOLDEN_MAPLET_CAPACITY, 1e-6, 7, false};
     bry_allocator allocator = bry__allocator_or_default(NULL);
@@ -101,11 +101,11 @@ static void make_maplet(const char *folder, const char *name, unsigned keys, uns
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     must(bry__maplet_save(&maplet, &sink), name);
-    put_stream(folder, name, &buffer);
+    put_stream(dir, name, &buffer);
     bry__maplet_free(&maplet);
 }
 
-static void make_map(const char *folder, const char *name, bry_engine engine, unsigned value_bits,
+static void make_map(const char *dir, const char *name, bry_engine engine, unsigned value_bits,
                      unsigned keys)
 {
     bry_map_options options = BRY_MAP_OPTIONS;
@@ -126,11 +126,11 @@ static void make_map(const char *folder, const char *name, bry_engine engine, un
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     must(bry_map_save(map, &sink, NULL), name);
-    put_stream(folder, name, &buffer);
+    put_stream(dir, name, &buffer);
     bry_map_destroy(map);
 }
 
-static void make_window(const char *folder, const char *name, bry_engine engine, unsigned keys)
+static void make_window(const char *dir, const char *name, bry_engine engine, unsigned keys)
 {
     bry_window_options options = BRY_WINDOW_OPTIONS;
     options.engine = engine;
@@ -149,13 +149,13 @@ static void make_window(const char *folder, const char *name, bry_engine engine,
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     must(bry_window_save(window, &sink, NULL), name);
-    put_stream(folder, name, &buffer);
+    put_stream(dir, name, &buffer);
     bry_window_destroy(window);
 }
 
-static bry_counter_options counter_options(bry_engine engine)
+static bry_counters_options counter_options(bry_engine engine)
 {
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
     options.engine = engine;
     options.window = GOLDEN_COUNTER_WINDOW;
     options.capacity = 20;
@@ -163,29 +163,28 @@ static bry_counter_options counter_options(bry_engine engine)
     return options;
 }
 
-static void count(bry_counter *counters, unsigned operations, const char *name)
+static void count(bry_counters *counters, unsigned operations, const char *name)
 {
     for (uint32_t i = 0; i < operations; i++) {
         char bytes[2];
         golden_counter_name(i, bytes);
-        must(bry_counter_apply(counters, golden_key(i), bytes, sizeof bytes, i,
-                               GOLDEN_COUNTER_TIME + i, NULL, NULL),
+        must(bry_counters_apply(counters, golden_key(i), bytes, sizeof bytes, i,
+                                GOLDEN_COUNTER_TIME + i, NULL, NULL),
              name);
     }
 }
 
-static void make_counter(const char *folder, const char *name, bry_engine engine,
-                         unsigned operations)
+static void make_counter(const char *dir, const char *name, bry_engine engine, unsigned operations)
 {
-    bry_counter_options options = counter_options(engine);
-    bry_counter *counters;
-    must(bry_counter_create(&options, &counters), name);
+    bry_counters_options options = counter_options(engine);
+    bry_counters *counters;
+    must(bry_counters_create(&options, &counters), name);
     count(counters, operations, name);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    must(bry_counter_save(counters, &sink, NULL), name);
-    put_stream(folder, name, &buffer);
-    bry_counter_destroy(counters);
+    must(bry_counters_save(counters, &sink, NULL), name);
+    put_stream(dir, name, &buffer);
+    bry_counters_destroy(counters);
 }
 
 static bry_index *golden_index(const char *name, bry_engine engine, unsigned keys)
@@ -210,24 +209,24 @@ static bry_index *golden_index(const char *name, bry_engine engine, unsigned key
     return index;
 }
 
-static void make_index(const char *folder, const char *name, bry_engine engine, unsigned keys)
+static void make_index(const char *dir, const char *name, bry_engine engine, unsigned keys)
 {
     bry_index *index = golden_index(name, engine, keys);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     must(bry_index_save(index, &sink, NULL), name);
-    put_stream(folder, name, &buffer);
+    put_stream(dir, name, &buffer);
     bry_index_destroy(index);
 }
 
 /* Only its last unit. */
-static void make_index_unit(const char *folder, const char *name, bry_engine engine)
+static void make_index_unit(const char *dir, const char *name, bry_engine engine)
 {
     bry_index *index = golden_index(name, engine, GOLDEN_INDEX_KEYS);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     must(bry_index_save_unit(index, GOLDEN_INDEX_UNITS - 1, &sink, NULL), name);
-    put_stream(folder, name, &buffer);
+    put_stream(dir, name, &buffer);
     bry_index_destroy(index);
 }
 
@@ -250,7 +249,7 @@ static void put_header(recording_io *fs)
     recording_put(fs, "log", bytes, sizeof bytes);
 }
 
-static void make_log(const char *folder, const char *name, unsigned records, bool torn)
+static void make_log(const char *dir, const char *name, unsigned records, bool torn)
 {
     static recording_io fs;
     recording_init(&fs);
@@ -270,39 +269,39 @@ static void make_log(const char *folder, const char *name, unsigned records, boo
     else
         must(bry__log_close(&log), name);
     const recorded_file *file = recording_get(&fs, "log");
-    put_file(folder, name, file->bytes, file->len - (torn ? 5 : 0));
+    put_file(dir, name, file->bytes, file->len - (torn ? 5 : 0));
     recording_free(&fs);
 }
 
 /* The log of a table of counters: single operations, a batch of repeats only, and a deletion. */
-static void make_counter_log(const char *folder, const char *name, unsigned operations)
+static void make_counter_log(const char *dir, const char *name, unsigned operations)
 {
     static recording_io fs;
     recording_init(&fs);
-    bry_counter_options options = counter_options(BRY_ENGINE_COMPACT);
-    bry_counter *counters;
+    bry_counters_options options = counter_options(BRY_ENGINE_COMPACT);
+    bry_counters *counters;
     must(bry__counter_open(&fs.io, "t", &options, NULL, &counters), name);
     count(counters, operations, name);
     count(counters, operations, name);
-    if (bry_counter_del(counters, "c0", 2, NULL) != BRY_OK ||
-        bry_counter_advance(counters, GOLDEN_COUNTER_TIME + operations) != BRY_OK)
+    if (bry_counters_del(counters, "c0", 2, NULL) != BRY_OK ||
+        bry_counters_advance(counters, GOLDEN_COUNTER_TIME + operations) != BRY_OK)
         stop_at(name);
-    bry_counter_destroy(counters);
+    bry_counters_destroy(counters);
     const recorded_file *file = recording_get(&fs, "t/log");
-    put_file(folder, name, file->bytes, file->len);
+    put_file(dir, name, file->bytes, file->len);
     recording_free(&fs);
 }
 
 int main(int argc, char **argv)
 {
     if (argc != 2 && argc != 3) {
-        fputs("usage: golden_write FOLDER [NAME]\n", stderr);
+        fputs("usage: golden_write DIR [NAME]\n", stderr);
         return 2;
     }
-    const char *folder = argv[1], *only = argc == 3 ? argv[2] : NULL;
+    const char *dir = argv[1], *only = argc == 3 ? argv[2] : NULL;
 #define MAKE(name, make, ...)                                                                      \
     if (!only || strcmp(only, name) == 0)                                                          \
-    make(folder, name, __VA_ARGS__)
+    make(dir, name, __VA_ARGS__)
     MAKE("stream_empty.bry", make_stream, 0);
     MAKE("stream.bry", make_stream, GOLDEN_FRAMES);
     MAKE("filter_empty.bry", make_filter, BRY_ENGINE_BLOOM, 0, false);

@@ -71,15 +71,15 @@ bool model_run(const model *which, const uint8_t *bytes, size_t len, model_failu
 
 /* ---- shrinking ---- */
 
-typedef struct shrinking {
+typedef struct shrink_state {
     const model *which;
     uint8_t *bytes, *tried;
     size_t len;
     size_t runs_left; /* bounds the time of shrinking */
-} shrinking;
+} shrink_state;
 
 /* Whether tried[0 … len) fails too; if so, it replaces the program. */
-static bool keep_if_failing(shrinking *work, size_t len)
+static bool keep_if_failing(shrink_state *work, size_t len)
 {
     if (work->runs_left == 0)
         return false;
@@ -91,7 +91,7 @@ static bool keep_if_failing(shrinking *work, size_t len)
     return true;
 }
 
-static bool delete_chunks(shrinking *work, size_t chunk)
+static bool delete_chunks(shrink_state *work, size_t chunk)
 {
     bool shorter = false;
     for (size_t at = 0; at < work->len;) {
@@ -106,7 +106,7 @@ static bool delete_chunks(shrinking *work, size_t chunk)
     return shorter;
 }
 
-static bool lower_bytes(shrinking *work)
+static bool lower_bytes(shrink_state *work)
 {
     bool simpler = false;
     for (size_t at = 0; at < work->len; at++) {
@@ -128,7 +128,7 @@ static bool lower_bytes(shrinking *work)
 
 size_t model_shrink(const model *which, uint8_t *bytes, size_t len)
 {
-    shrinking work = {which, bytes, malloc(len ? len : 1), len, 20000};
+    shrink_state work = {which, bytes, malloc(len ? len : 1), len, 20000};
     if (!work.tried || model_run(which, bytes, len, NULL)) {
         free(work.tried);
         return len;

@@ -5,25 +5,37 @@ from server_runner import Client, pairs
 
 class Described:
     """A class with these tests has PREFIX, and COMMANDS: every command of the family at least once,
-    as a line without the prefix, and its keys. INTERNAL are those that clients never send."""
+    as a line without the prefix, and its keys. INTERNAL: the same for BLOOMERY.PREFIX.*, which
+    clients never send."""
 
-    INTERNAL = ("LOAD",)
+    INTERNAL = (("LOAD k 0 x", "k"),)
+
+    def lines(self):
+        """(prefix, line, keys) of all commands."""
+        yield from ((self.PREFIX, *command) for command in self.COMMANDS)
+        yield from ((f"BLOOMERY.{self.PREFIX}", *command) for command in self.INTERNAL)
 
     def test_described(self):
-        names = {line.split()[0] for line, _ in self.COMMANDS}
-        listed = self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery")
-        listed = {name.decode().upper() for name in listed}
-        self.assertEqual({name for name in listed if name.startswith(f"{self.PREFIX}.")},
-                         {f"{self.PREFIX}.{name}" for name in names})
+        listed = {name.decode().upper() for name in
+                  self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery")}
+        names = {f"{prefix}.{line.split()[0]}" for prefix, line, _ in self.lines()}
+        self.assertEqual({name for name in listed if name.startswith(
+            (f"{self.PREFIX}.", f"BLOOMERY.{self.PREFIX}."))}, names)
         for name in names:
-            docs = pairs(self.client("COMMAND", "DOCS", f"{self.PREFIX}.{name}")[1])
+            docs = pairs(self.client("COMMAND", "DOCS", name)[1])
             for field in (b"summary", b"complexity", b"since"):
                 self.assertTrue(docs[field], (name, field))
-            self.assertEqual(bool(docs.get(b"arguments")), name not in self.INTERNAL, name)
+            internal = name.startswith("BLOOMERY.")
+            self.assertEqual(bool(docs.get(b"arguments")), not internal, name)
+            self.assertEqual(docs[b"summary"].startswith(b"Internal: "), internal, name)
+
+    def test_internal_commands_are_not_for_clients(self):
+        for line, _ in self.INTERNAL:
+            self.refused("ERR", *f"BLOOMERY.{self.PREFIX}.{line}".split(), text="for replication")
 
     def test_keys_are_declared(self):
-        for line, keys in self.COMMANDS:
-            self.assertEqual(self.client("COMMAND", "GETKEYS", *f"{self.PREFIX}.{line}".split()),
+        for prefix, line, keys in self.lines():
+            self.assertEqual(self.client("COMMAND", "GETKEYS", *f"{prefix}.{line}".split()),
                              [key.encode() for key in keys.split()], line)
 
     def reader(self, pattern, *commands):

@@ -76,7 +76,7 @@ def go_on(client):
 
 
 class Filters(Family):
-    family, load = "filter", "FILTER.LOAD"
+    family, load = "filter", "BLOOMERY.FILTER.LOAD"
     keys, lasting = KEYS, "merged"
     fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
     new = (["BF.ADD", "k", "a"],)
@@ -155,9 +155,9 @@ class WithoutTheNames(Compared, Filters, Case):
     """Nodes without BF.*, or where another module has these names, hold the same filters."""
 
     SETTINGS = {"appendonly": "yes", "appendfsync": "no", "aof-use-rdb-preamble": "no"}
-    EFFECTS = (["FILTER.CREATE", "k", "0.1", 5, "SEED", 1], ["FILTER.ADD", "k", "a"],
-               ["FILTER.DEL", "grown", "k1"], ["FILTER.MERGE", "k", "grown"],
-               ["FILTER.CHUNK", "k", 1, "data"])
+    EFFECTS = (["BLOOMERY.FILTER.CREATE", "k", "0.1", 5, "SEED", 1], ["BLOOMERY.FILTER.ADD", "k", "a"],
+               ["BLOOMERY.FILTER.DEL", "grown", "k1"], ["BLOOMERY.FILTER.MERGE", "k", "grown"],
+               ["BLOOMERY.FILTER.CHUNK", "k", 1, "data"])
 
     def nodes(self):
         """Servers that are not started yet."""
@@ -228,13 +228,13 @@ class WithoutTheNames(Compared, Filters, Case):
         digest = self.client("DEBUG", "DIGEST")
         self.server.stop()
         self.addCleanup(self.server.restart)
-        folder = self.server.path / "appendonlydir"
-        logged = b"".join(path.read_bytes() for path in folder.glob("*.aof"))
+        directory = self.server.path / "appendonlydir"
+        logged = b"".join(path.read_bytes() for path in directory.glob("*.aof"))
         self.assertIsNone(re.search(rb"\r\nbf\.", logged, re.IGNORECASE))
         for command, *_ in self.EFFECTS:
             self.assertIn(command.encode(), logged)
         for node in self.nodes():
-            shutil.copytree(folder, node.path / "appendonlydir")
+            shutil.copytree(directory, node.path / "appendonlydir")
             node.__enter__()
             self.assertEqual(node.client("DEBUG", "DIGEST"), digest)
             node.restart()

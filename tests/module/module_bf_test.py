@@ -11,9 +11,9 @@ from family_cases import Described
 from server_runner import Case, Client, Error, Server, pairs
 
 EXCHANGE = pathlib.Path(__file__).with_name("bf_exchange.txt")
-FOLDER = os.path.dirname(server_runner.MODULE or "")
-TAKEN = os.path.join(FOLDER, "names-taken.so")
-SMALL_CHUNKS = os.path.join(FOLDER, "bloomery-small-chunks.so")
+DIR = os.path.dirname(server_runner.MODULE or "")
+TAKEN = os.path.join(DIR, "names-taken.so")
+SMALL_CHUNKS = os.path.join(DIR, "bloomery-small-chunks.so")
 
 
 class Tee:

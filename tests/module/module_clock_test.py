@@ -38,8 +38,8 @@ class Clock(Case):
         future = int(time.time() * 1000) + AHEAD
         self.visit_future(["WINDOW.ADVANCE", "w", "AT", future],
                           ["WINDOW.ADVANCE", "g", "AT", future],
-                          ["WINDOW.ADD", "events", "a", "AT", future],
-                          ["COUNTER.TOUCH", "t", future, 0])
+                          ["WINDOW.INSERT", "events", "AT", future, "ITEMS", "a"],
+                          ["BLOOMERY.COUNTER.TOUCH", "t", future, 0])
         for command, key in asked:
             before = int(time.time() * 1000)
             ahead = self.ahead(command, key)
@@ -48,16 +48,16 @@ class Clock(Case):
         self.assertEqual(self.ahead("WINDOW.INFO", "events"), 0)  # the clock is not used there
 
         # Nothing added now expires early, however short the window.
-        self.assertEqual(self.client("WINDOW.ADD", "w", "b"), 1)
+        self.assertEqual(self.client("WINDOW.ADD", "w", "b"), [1])
         self.assertEqual(self.client("ONCE", "g", "b", "INCR", "n"), [1, 2])
-        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, "b"), [2, 1])
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, "b"), [[2, 1]])
         time.sleep(0.02)
-        self.assertEqual(self.client("WINDOW.ADD", "w", "b"), 0)
-        self.assertEqual(self.client("ONCE", "g", "b", "INCR", "n"), [0])
-        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, "b"), [2, 0])
+        self.assertEqual(self.client("WINDOW.ADD", "w", "b"), [0])
+        self.assertEqual(self.client("ONCE", "g", "b", "INCR", "n"), [0, None])
+        self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, "b"), [[2, 0]])
         # The remedies.
-        self.assertEqual(self.client("WINDOW.FORGET", "w", "b"), 1)
-        self.assertEqual(self.client("WINDOW.ADD", "w", "b"), 1)
+        self.assertEqual(self.client("WINDOW.DEL", "w", "b"), [1])
+        self.assertEqual(self.client("WINDOW.ADD", "w", "b"), [1])
         self.client("DEL", "w")
         self.client("WINDOW.CREATE", "w", "WINDOW", "1ms")
         self.client("WINDOW.ADD", "w", "a")

@@ -29,10 +29,10 @@ class Copied(Case):
               ["BF.RESERVE", "f", 0.01, 100, "SEED", 1])
     COMMANDS = (["BF.ADD", "f", "a"], ["BF.MADD", "f", "a", "b", "c"],
                 ["COUNTER.INCRBY", "c", "n", 5, "id"], ["COUNTER.INCRBY", "c", "n", 5, "id"],
-                ["COUNTER.MINCRBY", "c", "n", 1, "id1", "m", 2, "id2"],
+                ["COUNTER.INCRBY", "c", "n", 1, "id1", "m", 2, "id2"],
                 ["ONCE", "g", "1", "INCR", "i"], ["ONCE", "g", "1", "INCR", "i"],
                 ["ONCE", "g", "2", "SET", "s", "x", "EX", 1000], ["ONCE", "g", "3", "SADD", "t", "y"])
-    NAMES = (b"FILTER.ADD", b"COUNTER.SAME", b"ONCE.APPLY", b"ONCE.DONE")
+    NAMES = (b"BLOOMERY.FILTER.ADD", b"BLOOMERY.COUNTER.SAME", b"BLOOMERY.ONCE.APPLY", b"BLOOMERY.ONCE.DONE")
 
     def run_on(self, primary, replica):
         """Runs the commands while the keys' times stand still; returns what the append-only files
@@ -44,7 +44,7 @@ class Copied(Case):
         (log,) = (primary.path / "appendonlydir").glob("*.incr.aof")
         with log.open("ab") as end:
             end.write(encode(["WINDOW.ADVANCE", "g", "AT", future]))
-            end.write(encode(["COUNTER.TOUCH", "c", future, 0]))
+            end.write(encode(["BLOOMERY.COUNTER.TOUCH", "c", future, 0]))
         primary.start()
         self.follow(replica, primary)
         self.wait_rewritten(replica)
@@ -68,7 +68,7 @@ class Copied(Case):
             replies, logs = self.run_on(primary, replica)
             self.assertNotIn(SLOWER, primary.log)
         self.assertGreater(min(self.counts(logs[0])), 0)
-        self.assertEqual(self.counts(logs[1])[2], 0)  # a replica logs the effect, and ONCE.DONE
+        self.assertEqual(self.counts(logs[1])[2], 0)  # a replica logs the effect, and BLOOMERY.ONCE.DONE
         with copying(**self.SETTINGS) as primary, copying(**self.SETTINGS) as replica:
             same, copied = self.run_on(primary, replica)
             self.assertIn(SLOWER, primary.log)

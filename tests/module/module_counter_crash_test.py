@@ -33,7 +33,7 @@ class Writer:
     def command(self, operations):
         words = [x for place, delta, number in operations
                  for x in (self.names[place], delta, number)]
-        return ["COUNTER.INCRBY" if len(operations) == 1 else "COUNTER.MINCRBY", "t", *words]
+        return ["COUNTER.INCRBY", "t", *words]
 
     def fresh(self):
         operations = []
@@ -44,8 +44,7 @@ class Writer:
 
     def settle(self, operations, reply, new=True):
         """Counts the increments of a reply if they are new, and checks the reply."""
-        replies = [reply] if len(operations) == 1 else reply
-        for (place, delta, _), (value, applied) in zip(operations, replies):
+        for (place, delta, _), (value, applied) in zip(operations, reply):
             self.sums[place] += delta if new else 0
             self.problems += (value, applied) != (self.sums[place], int(new))
 
@@ -80,7 +79,7 @@ class Crash(Case):
         self.client("COUNTER.CREATE", "t", "WINDOW", "7d", "SEED", 1)
 
     def values(self, names):
-        return self.client("COUNTER.MGET", "t", *names)
+        return self.client("COUNTER.GET", "t", *names)
 
     def load(self, writers, kills_after, rewrite_after):
         """Lets them write, and kills the server meanwhile."""

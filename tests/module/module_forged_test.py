@@ -1,6 +1,6 @@
 """Forged payloads with valid checksums: whatever the server accepts can be used, saved and loaded.
 
-Payloads are loaded by RESTORE, INDEX.INSTALL, BF.LOADCHUNK, and by LOAD in an append-only file.
+Payloads are loaded by RESTORE, INDEX.IMPORT, BF.LOADCHUNK, and by LOAD in an append-only file.
 Accepted keys are used with the commands of their family. No key exceeds bloomery.max-key-bytes by
 more than an eighth, no command takes seconds of processor time, and a replica has the same data, as
 has the server itself after a rewrite of its append-only file and a restart.
@@ -97,11 +97,11 @@ class Forged(module_fuzz_test.Fuzz):
             [["MAP.CREATE", "h", "CAPACITY", some, "ERROR", error], ["MAP.SET", "h", *(w for i in items for w in (i, i))]],
             [["MAP.CREATE", "h", "ENGINE", "kbf", "CAPACITY", some, "ERROR", "0.01"],
              ["MAP.SET", "h", *(w for i in items for w in (i, "v"))]],
-            [["WINDOW.CREATE", "h", "WINDOW", window, "CAPACITY", some, "ERROR", error], ["WINDOW.MADD", "h", "ITEMS", *items]],
+            [["WINDOW.CREATE", "h", "WINDOW", window, "CAPACITY", some, "ERROR", error], ["WINDOW.ADD", "h", *items]],
             [["WINDOW.CREATE", "h", "WINDOW", window, "CAPACITY", some, "ENGINE", "fbf", "ERROR", error],
-             ["WINDOW.MADD", "h", "ITEMS", *items]],
+             ["WINDOW.ADD", "h", *items]],
             [["COUNTER.CREATE", "h", "WINDOW", window, "CAPACITY", some],
-             ["COUNTER.MINCRBY", "h", *(w for i in items for w in (i, 1, i))]],
+             ["COUNTER.INCRBY", "h", *(w for i in items for w in (i, 1, i))]],
             [["INDEX.CREATE", "h", "UNITS", some, "CAPACITY", 200, "ERROR", error], ["INDEX.ADD", "h", 1, *items]],
             [["INDEX.CREATE", "h", "UNITS", some, "CAPACITY", 200, "ENGINE", "dba", "ERROR", error],
              ["INDEX.ADD", "h", 1, *items]],
@@ -129,7 +129,7 @@ class Forged(module_fuzz_test.Fuzz):
         while self.make_honest(source) != b"bloom-idx" or not (frames := self.client("INDEX.EXPORT", "h", 1)):
             pass
         self.client("COPY", "h", key, "REPLACE")
-        return self.client.ask("INDEX.INSTALL", key, 2, resealed(frames, source.forged_frames))
+        return self.client.ask("INDEX.IMPORT", key, 2, resealed(frames, source.forged_frames))
 
     def load_chunk(self, key, source):
         while self.make_honest(source) != b"bloom-flt":

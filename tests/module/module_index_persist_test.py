@@ -44,10 +44,10 @@ def fill(client):
         client.ask("INDEX.ADD", "fixed", unit, *range(10))
     client("INDEX.CREATE", "like", "LIKE", "dba")
     client("INDEX.ADD", "like", 7, "only")
-    client("INDEX.INSTALL", "dba", 8, client("INDEX.EXPORT", "like", 7))
+    client("INDEX.IMPORT", "dba", 8, client("INDEX.EXPORT", "like", 7))
     client("INDEX.CREATE", "part", "LIKE", "grown")
     client("INDEX.ADD", "part", 1, *(f"part {j}" for j in range(120)))
-    client("INDEX.INSTALL", "grown", 77, client("INDEX.EXPORT", "part", 1))
+    client("INDEX.IMPORT", "grown", 77, client("INDEX.EXPORT", "part", 1))
     client("INDEX.CREATE", "made")  # with this server's defaults and a random seed
     client("INDEX.ADD", "made", 1, "a")
     client("INDEX.CREATE", "empty")
@@ -100,7 +100,7 @@ def go_on(client):
 
 
 class Indexes(Family):
-    family, load = "index", "INDEX.LOAD"
+    family, load = "index", "BLOOMERY.INDEX.LOAD"
     keys, lasting = KEYS, "made"
     fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
     new = (["INDEX.CREATE", "k"], ["INDEX.ADD", "k", 1, "a"])
@@ -114,7 +114,7 @@ class Indexes(Family):
         for engine in ENGINES:
             self.client("INDEX.CREATE", f"large {engine}", "ENGINE", engine, "ERROR", "1e-9")
             self.client("INDEX.ADD", f"large {engine}", 1, *range(50000))
-            self.client("INDEX.INSTALL", f"large {engine}", 2,
+            self.client("INDEX.IMPORT", f"large {engine}", 2,
                         self.client("INDEX.EXPORT", f"large {engine}", 1))
         return [f"large {engine}" for engine in ENGINES]
 
@@ -189,10 +189,10 @@ class Crafted(Case):
             self.index(engine)
             header, frames = frames_of(self.client("INDEX.EXPORT", "i", 5))
             unit = stream_of(header, [(b"NOTE", b"of somebody else"), *frames])
-            reply = self.client.ask("INDEX.INSTALL", "i", 60, unit)
+            reply = self.client.ask("INDEX.IMPORT", "i", 60, unit)
             self.assertIn("BADDATA the frame is refused: the unit has a note", str(reply))
             self.assertEqual(self.client("DUMP", "i"), self.dump)
-            self.assertEqual(self.client("INDEX.INSTALL", "i", 60, stream_of(header, frames)), 21)
+            self.assertEqual(self.client("INDEX.IMPORT", "i", 60, stream_of(header, frames)), 21)
 
     def load(self, stream):
         self.client("DEL", "t")
@@ -279,7 +279,7 @@ class Crafted(Case):
             installed = 0
             for _ in range(400):
                 before = self.client("DEBUG", "DIGEST")
-                reply = self.client.ask("INDEX.INSTALL", "i", 60, self.mutated(source, unit))
+                reply = self.client.ask("INDEX.IMPORT", "i", 60, self.mutated(source, unit))
                 if isinstance(reply, Error):
                     self.assertIn(reply.word, ("BADDATA", "VERSION", "LIMIT", "MISMATCH", "FULL"))
                     self.assertEqual(self.client("DEBUG", "DIGEST"), before, str(reply))
@@ -299,7 +299,7 @@ class Crafted(Case):
         for name in ("empty", "compact", "dba"):
             self.index("compact")
             self.assertEqual(self.load((golden / f"index_{name}.bry").read_bytes()), b"OK")
-            reply = self.client.ask("INDEX.INSTALL", "t", 7, unit)
+            reply = self.client.ask("INDEX.IMPORT", "t", 7, unit)
             self.assertEqual(reply.word if name == "dba" else reply,
                              "MISMATCH" if name == "dba" else 8)
         info = pairs(self.client("INDEX.INFO", "t"))
@@ -367,7 +367,7 @@ class Sweeping(Case):
         """A further replica, with a full synchronisation in the middle of the sweep."""
         server = Server()
         server.start()
-        self.addCleanup(server.folder.cleanup)
+        self.addCleanup(server.directory.cleanup)
         self.addCleanup(server.stop)
         self.follow(server)
         return server
@@ -443,10 +443,10 @@ class Sweeping(Case):
 
 class Anything(ChangedAtRandom, Case):
     COMMANDS = 3000
-    OUTCOMES = (("INDEX.ADD", "done"), ("INDEX.ADD", "FULL"), ("INDEX.ADD", "RANGE"),
+    OUTCOMES = (("INDEX.ADD", "done"), ("INDEX.ADD", "FULL"), ("INDEX.ADD", "SEALED"),
                 ("INDEX.DEL", "done"), ("INDEX.SEAL", "done"), ("INDEX.DROP", "done"),
-                ("INDEX.INSTALL", "done"), ("INDEX.INSTALL", "FULL"),
-                ("INDEX.INSTALL", "MISMATCH"), ("INDEX.INSTALL", "BADDATA"))
+                ("INDEX.IMPORT", "done"), ("INDEX.IMPORT", "FULL"),
+                ("INDEX.IMPORT", "MISMATCH"), ("INDEX.IMPORT", "BADDATA"))
     KINDS = (["ENGINE", "compact"], ["ENGINE", "compact"], ["NOGROW"], ["ENGINE", "dba"],
              ["GROUP", 8])
 
@@ -476,7 +476,7 @@ class Anything(ChangedAtRandom, Case):
         if kind < 0.8:
             return ["INDEX.DROP", key, unit]
         frame = self.client.ask("INDEX.EXPORT", f"i{source.randrange(6)}", source.randrange(16))
-        return ["INDEX.INSTALL", key, unit, frame or b"none"]
+        return ["INDEX.IMPORT", key, unit, frame or b"none"]
 
 
 if __name__ == "__main__":

@@ -167,7 +167,7 @@ class Latency(Growing):
                                                 (name, "unheard of " + name))]]
         self.judge(what, lambda _: ["MAP.INFO", "k"], lambda _: ["MAP.GET", "k", *fields],
                    lambda _: ["MAP.EXISTS", "k", *fields],
-                   lambda i: ["MAP.UPDATE", "k", *(word for name in fields for word in
+                   lambda i: ["MAP.INSERT", "k", "XX", "FIELDS", *(word for name in fields for word in
                                                    (name, f"v{i:012d}"))],
                    lambda i: ["MAP.DEL", "k", *some("f", 2000 + 100 * i)],
                    *(set_new if values > 2000 or "kbf" not in create else set_new[:1]))
@@ -194,11 +194,11 @@ class Latency(Growing):
 
     def check_window(self, what, create):
         sent = self.grow(["WINDOW.CREATE", "k", "WINDOW", "1h", *create],
-                         batch(["WINDOW.MADD", "k", "ITEMS"], "i"), ages=True)
+                         batch(["WINDOW.ADD", "k"], "i"), ages=True)
         self.assertGreater(self.items("WINDOW.INFO"), sent * ITEMS * 0.98)
-        reads = (lambda _: ["WINDOW.INFO", "k"], lambda _: ["WINDOW.MEXISTS", "k", *some("i")])
-        self.judge(what, *reads, lambda i: ["WINDOW.MADD", "k", "ITEMS", *some(f"new{i}")])
-        self.idles(what, lambda name: ["WINDOW.MADD", "k", "ITEMS", *some(name)])
+        reads = (lambda _: ["WINDOW.INFO", "k"], lambda _: ["WINDOW.EXISTS", "k", *some("i")])
+        self.judge(what, *reads, lambda i: ["WINDOW.ADD", "k", *some(f"new{i}")])
+        self.idles(what, lambda name: ["WINDOW.ADD", "k", *some(name)])
         self.judge(what + ", idled", *reads)
         self.assertLessEqual(self.items("WINDOW.INFO"), 100 * ITEMS)
 
@@ -218,31 +218,31 @@ class Latency(Growing):
 
     def test_counter(self):
         create = ["COUNTER.CREATE", "k", "WINDOW", "1h"]
-        self.grow(create, batch(["COUNTER.MINCRBY", "k"], "c", 1, "id"), ages=True)
+        self.grow(create, batch(["COUNTER.INCRBY", "k"], "c", 1, "id"), ages=True)
         names = some("c", 1000)
-        self.judge("counter", lambda _: ["COUNTER.INFO", "k"], lambda _: ["COUNTER.MGET", "k", *names],
-                   lambda i: ["COUNTER.MINCRBY", "k", *(word for name in names for word in
+        self.judge("counter", lambda _: ["COUNTER.INFO", "k"], lambda _: ["COUNTER.GET", "k", *names],
+                   lambda i: ["COUNTER.INCRBY", "k", *(word for name in names for word in
                                                         (name, 1, f"{name} {i}"))],
-                   lambda i: ["COUNTER.MINCRBY", "k", *(word for name in some(f"new{i}") for word in
+                   lambda i: ["COUNTER.INCRBY", "k", *(word for name in some(f"new{i}") for word in
                                                         (name, 1, f"{name} {i}"))],
                    lambda i: ["COUNTER.DEL", "k", *some("c", 2000 + 100 * i)],
                    lambda _: ["COUNTER.SCAN", "k", 0], lambda _: ["COUNTER.SCAN", "k", 0, "COUNT", 64],
                    lambda _: ["COUNTER.SCAN", "k", 0, "COUNT", 1000000])
-        self.idles("counter", lambda name: ["COUNTER.MINCRBY", "k", *(
+        self.idles("counter", lambda name: ["COUNTER.INCRBY", "k", *(
             word for item in some(name) for word in (item, 1, item))])
         self.judge("counter, idled", lambda _: ["COUNTER.INFO", "k"])
 
     def test_one_counter(self):
         """Many ids, few counters: nearly the whole key is the window."""
         self.grow(["COUNTER.CREATE", "k", "WINDOW", "1h"],
-                  batch(["COUNTER.MINCRBY", "k"], ("c", 10), 1, "id"), ages=True)
+                  batch(["COUNTER.INCRBY", "k"], ("c", 10), 1, "id"), ages=True)
         self.idles("one counter", lambda name: ["COUNTER.INCRBY", "k", "c", 1, name])
         self.judge("one counter, idled", lambda _: ["COUNTER.INFO", "k"])
 
     def test_guard(self):
-        """A guard is a window, so WINDOW.MADD may fill it."""
+        """A guard is a window, so WINDOW.ADD may fill it."""
         self.grow(["ONCE.CREATE", "k", "WINDOW", "1h"],
-                  batch(["WINDOW.MADD", "k", "ITEMS"], "i"), ages=True)
+                  batch(["WINDOW.ADD", "k"], "i"), ages=True)
         self.judge("guard", lambda _: ["ONCE.INFO", "k"],
                    lambda i: ["ONCE", "k", f"new {i}", "SET", "plain", "2"])
         self.idles("guard", lambda name: ["ONCE", "k", name, "SET", "plain", "2"])
@@ -340,15 +340,15 @@ class Costs(Growing):
         many = [word for i in range(10000) for word in (f"many{i}", f"v{i % 1000:012d}")]
         self.client("MAP.CREATE", "empty", "LIKE", "k")
         self.list_costs("map, whole", ["MAP.SET", "k", *many], ["MAP.GET", "k", *many[::2]],
-                        ["MAP.JOIN", "empty", "k"], ["MAP.COMPRESS", "k"], ["DUMP", "k"],
+                        ["MAP.MERGE", "empty", "k"], ["MAP.COMPRESS", "k"], ["DUMP", "k"],
                         ["COPY", "k", "copy"])
 
     def test_costs_of_windows(self):
         self.grow(["WINDOW.CREATE", "k", "WINDOW", "1h", "CAPACITY", BYTES // 2],
-                  batch(["WINDOW.MADD", "k", "ITEMS"], "i"))
+                  batch(["WINDOW.ADD", "k"], "i"))
         self.client("WINDOW.CREATE", "empty", "LIKE", "k")
         self.list_costs("window, whole",
-                        ["WINDOW.MADD", "k", "ITEMS", *(f"many{i}" for i in range(10000))],
+                        ["WINDOW.ADD", "k", *(f"many{i}" for i in range(10000))],
                         ["WINDOW.MERGE", "empty", "k"], ["DUMP", "k"], ["COPY", "k", "copy"])
 
     def test_costs_of_indexes(self):
@@ -364,7 +364,7 @@ class Costs(Growing):
                 for _ in range(per_unit):
                     self.client._read()
             self.list_costs(f"index {engine}, whole", ["INDEX.EXPORT", "k", 7],
-                            ["INDEX.INSTALL", "k", units, self.client("INDEX.EXPORT", "k", 7)],
+                            ["INDEX.IMPORT", "k", units, self.client("INDEX.EXPORT", "k", 7)],
                             ["DUMP", "k"], ["COPY", "k", "copy"])
 
     def test_costs_of_filters(self):

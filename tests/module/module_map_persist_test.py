@@ -12,7 +12,7 @@ def fill(client, scale=1):
     client("MAP.CREATE", "grown", "CAPACITY", 200, "SEED", 1)
     client("MAP.SET", "grown", *(x for i in range(3000 * scale) for x in (f"k{i}", f"v{i % 77}")))
     client("MAP.DEL", "grown", *(f"k{i}" for i in range(0, 900, 7)))
-    client("MAP.UPDATE", "grown", *(x for i in range(1, 900, 7) for x in (f"k{i}", f"u{i}")))
+    client("MAP.INSERT", "grown", "XX", "FIELDS", *(x for i in range(1, 900, 7) for x in (f"k{i}", f"u{i}")))
     client("MAP.CREATE", "raw", "RAW", 20, "CAPACITY", 5000, "ERROR", 1e-6)
     client("MAP.SET", "raw", *(x for i in range(5000) for x in (i, i * 200)))
     client("MAP.CREATE", "kbf", "ENGINE", "kbf", "CAPACITY", 400, "ERROR", 0.05, "SEED", 3)
@@ -26,7 +26,7 @@ def fill(client, scale=1):
     client("MAP.CREATE", "like", "LIKE", "kbf")
     client("MAP.SET", "like", "only", "5")
     client("MAP.CREATE", "empty")
-    client("MAP.JOIN", "joined", "grown", "none")
+    client("MAP.MERGE", "joined", "grown", "none")
     client("MAP.COMPRESS", "joined")
     client("EXPIRE", "joined", 10000)
     client("EVAL", "redis.call('MAP.SET', KEYS[1], 'a', '1'); redis.call('MAP.DEL', KEYS[2], 'k3')",
@@ -34,11 +34,11 @@ def fill(client, scale=1):
     client("MAP.INSERT", "inserted", "CAPACITY", 50, "ERROR", "2%", "RAW", 12, "FIELDS",
            *(x for i in range(200) for x in (i, i)))  # with a random seed
     client("MAP.INSERT", "inserted", "ERROR", 0.02, "FIELDS", "a", 7)
-    client("MAP.REMOVE", "inserted", *range(50), "none")
+    client("MAP.REMOVE", "inserted", "DROPEMPTY", "FIELDS", *range(50), "none")
     for i in range(14):
         client.ask("MAP.INSERT", "fully", "NOGROW", "CAPACITY", 10, "FIELDS", f"f{i}", f"x{i}")
     client("MAP.INSERT", "gone", "FIELDS", "a", 7)
-    client("MAP.REMOVE", "gone", "a")
+    client("MAP.REMOVE", "gone", "DROPEMPTY", "FIELDS", "a")
     client("MULTI")
     client("MAP.SET", "queued", "a", "1")
     client("MAP.SET", "queued", "a", "2", "b", "3")
@@ -71,12 +71,12 @@ def go_on(client):
     client.ask("MAP.SET", "fixed", "one", "more")
     client.ask("MAP.INSERT", "fully", "NOGROW", "FIELDS", "one", "more")
     client("MAP.INSERT", "inserted", "RAW", 12, "FIELDS", *(x for i in range(900) for x in (f"l{i}", i)))
-    client("MAP.REMOVE", "inserted", *range(100))
+    client("MAP.REMOVE", "inserted", "DROPEMPTY", "FIELDS", *range(100))
     client("MAP.COMPRESS", "grown")
 
 
 class Maps(Family):
-    family, load = "map", "MAP.LOAD"
+    family, load = "map", "BLOOMERY.MAP.LOAD"
     keys, lasting = KEYS, "joined"
     fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
     new = (["MAP.SET", "k", "a", "1"],)
@@ -85,7 +85,7 @@ class Maps(Family):
 
     def change(self, key):
         self.client("MAP.DEL", key, 1, "k1")
-        self.client("MAP.UPDATE", key, "a", "5")
+        self.client("MAP.INSERT", key, "XX", "FIELDS", "a", "5")
 
     def large(self):
         self.client("MAP.SET", "of the primary's settings", "a", "1")
@@ -115,11 +115,23 @@ class Log(Logged, Keep):
         """Of MAP.INSERT and MAP.REMOVE only effects that every node repeats in the same way."""
         start = len(self.log())
         self.client("MAP.INSERT", "i", "SEED", 5, "FIELDS", "a", "1")
-        self.client("MAP.REMOVE", "i", "a")
+        self.client("MAP.REMOVE", "i", "DROPEMPTY", "FIELDS", "a")
         said = self.log()[start:]
         for word, times in ((b"MAP.CREATE", 1), (b"MAP.SET", 1), (b"MAP.DEL", 1), (b"\r\nDEL\r\n", 1),
                             (b"MAP.INSERT", 0), (b"MAP.REMOVE", 0)):
             self.assertEqual(said.count(word), times, word)
+
+    def test_existing_only_is_logged_as_it_is(self):
+        self.client("MAP.SET", "m", "a", "1")
+        start = len(self.log())
+        self.client("MAP.INSERT", "m", "XX", "FIELDS", "x", "2")  # changes nothing
+        self.assertEqual(len(self.log()), start)
+        self.client("MAP.INSERT", "m", "XX", "FIELDS", "a", "2", "x", "2")
+        self.assertEqual(self.log()[start:].count(b"MAP.INSERT\r\n$1\r\nm\r\n$2\r\nXX\r\n"), 1)
+        digest = self.client("DEBUG", "DIGEST")
+        self.server.restart()
+        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+        self.assertEqual(self.client("MAP.GET", "m", "a", "x"), [b"2", None])
 
     def test_creation_is_logged_with_its_seed(self):
         self.client("MAP.SET", "m", "a", "1")
@@ -130,7 +142,7 @@ class Log(Logged, Keep):
         self.addCleanup(self.server.settings.pop, "bloomery.map-error")
         self.server.restart()
         info = pairs(self.client("MAP.INFO", "m"))
-        self.assertEqual((info[b"seed"], float(info[b"error"]), info[b"capacity"]),
+        self.assertEqual((info[b"seed"], float(info[b"promised_error"]), info[b"capacity"]),
                          (seed, 0.001, 1000))
         self.assertEqual(self.client("DEBUG", "DIGEST"), before)
 

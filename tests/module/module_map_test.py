@@ -19,7 +19,7 @@ class Create(Case):
         info = self.info()
         self.assertEqual((info[b"engine"], info[b"capacity"], info[b"items"], info[b"grows"]),
                          (b"compact", 1000, 0, 1))
-        self.assertEqual(float(info[b"error"]), 0.001)
+        self.assertEqual(float(info[b"promised_error"]), 0.001)
 
     def test_numbers_as_typed(self):
         for typed, capacity in (("1e6", 10**6), ("64k", 64000), ("2^20", 2**20), ("1.5M", 1500000),
@@ -30,7 +30,7 @@ class Create(Case):
         for typed, error in (("0.1%", 0.001), ("1e-4", 1e-4), ("0.25", 0.25), (".5", 0.5)):
             self.client("DEL", "m")
             self.client("MAP.CREATE", "m", "ERROR", typed)
-            self.assertEqual(float(self.info()[b"error"]), error, typed)
+            self.assertEqual(float(self.info()[b"promised_error"]), error, typed)
 
     def test_all_options(self):
         self.client("MAP.CREATE", "m", "NOGROW", "SEED", 2**64 - 1, "RAW", 7, "ENGINE", "KBF",
@@ -44,6 +44,7 @@ class Create(Case):
             ("ERR", "unknown argument 'SIZE'", "SIZE", 5),
             ("ERR", "CAPACITY needs a value", "CAPACITY"),
             ("ERR", "CAPACITY 'many' is not a count", "CAPACITY", "many"),
+            ("ERR", "CAPACITY '10m' ends in m, which means minutes: write M", "CAPACITY", "10m"),
             ("ERR", "CAPACITY '' is not a count", "CAPACITY", ""),
             ("ERR", "CAPACITY '-5' is below zero", "CAPACITY", -5),
             ("ERR", "CAPACITY '1.5' is not a whole number", "CAPACITY", "1.5"),
@@ -76,9 +77,9 @@ class Create(Case):
         self.refused("BUSYKEY", "MAP.CREATE", "m")
         for command in (["MAP.CREATE", "s"], ["MAP.CREATE", "n", "LIKE", "s"],
                         ["MAP.SET", "s", "a", "1"], ["MAP.GET", "s", "a"],
-                        ["MAP.UPDATE", "s", "a", "1"], ["MAP.DEL", "s", "a"],
-                        ["MAP.EXISTS", "s", "a"], ["MAP.JOIN", "s", "m"],
-                        ["MAP.JOIN", "m", "s"], ["MAP.COMPRESS", "s"], ["MAP.INFO", "s"]):
+                        ["MAP.INSERT", "s", "XX", "FIELDS", "a", "1"], ["MAP.DEL", "s", "a"],
+                        ["MAP.EXISTS", "s", "a"], ["MAP.MERGE", "s", "m"],
+                        ["MAP.MERGE", "m", "s"], ["MAP.COMPRESS", "s"], ["MAP.INFO", "s"]):
             self.refused("WRONGTYPE", *command)
 
     def test_like(self):
@@ -87,14 +88,15 @@ class Create(Case):
         self.client("MAP.CREATE", "n", "LIKE", "m")
         self.assertEqual(self.info("n")[b"seed"], b"9")
         self.client("MAP.SET", "n", "c", "blue", "d", "red")
-        self.assertEqual(self.client("MAP.JOIN", "m", "n"), 4)
+        self.assertEqual(self.client("MAP.MERGE", "m", "n"), 4)
         self.assertEqual(self.client("MAP.GET", "m", *"abcd"), [b"red", b"blue", b"blue", b"red"])
 
     def test_arity(self):
         for command in (["MAP.CREATE"], ["MAP.SET", "m"], ["MAP.SET", "m", "a"],
                         ["MAP.SET", "m", "a", "1", "b"], ["MAP.GET", "m"], ["MAP.GET"],
-                        ["MAP.UPDATE", "m", "a"], ["MAP.UPDATE", "m", "a", "1", "b"],
-                        ["MAP.DEL", "m"], ["MAP.EXISTS", "m"], ["MAP.JOIN", "m"],
+                        ["MAP.INSERT", "m", "XX", "FIELDS", "a"],
+                        ["MAP.INSERT", "m", "XX", "FIELDS", "a", "1", "b"],
+                        ["MAP.REMOVE", "m"], ["MAP.REMOVE", "m", "FIELDS"], ["MAP.DEL", "m"], ["MAP.EXISTS", "m"], ["MAP.MERGE", "m"],
                         ["MAP.COMPRESS"], ["MAP.COMPRESS", "m", "n"], ["MAP.INFO"],
                         ["MAP.INFO", "m", "n"]):
             self.refused("ERR", *command, text="wrong number of arguments")
@@ -105,7 +107,7 @@ class Fields(Case):
         self.assertEqual(self.client("MAP.SET", "m", "a", "1", "b", "2", "a", "3"), [1, 1, 0])
         self.assertEqual(self.client("MAP.GET", "m", "a", "x", "b"), [b"3", None, b"2"])
         self.assertEqual(self.client("MAP.EXISTS", "m", "x", "a"), [0, 1])
-        self.assertEqual(self.client("MAP.UPDATE", "m", "a", "5", "x", "6", "b", "7"), [1, 0, 1])
+        self.assertEqual(self.client("MAP.INSERT", "m", "XX", "FIELDS", "a", "5", "x", "6", "b", "7"), [1, 0, 1])
         self.assertEqual(self.client("MAP.GET", "m", "a", "x", "b"), [b"5", None, b"7"])
         self.assertEqual(self.client("MAP.DEL", "m", "x", "a", "a"), [0, 1, 0])
         self.assertEqual(self.client("MAP.GET", "m", "a", "b"), [None, b"7"])
@@ -114,7 +116,7 @@ class Fields(Case):
         self.assertEqual(self.client("MAP.GET", "m", "a", "b"), [None, None])
         self.assertEqual(self.client("MAP.EXISTS", "m", "a"), [0])
         self.assertEqual(self.client("MAP.DEL", "m", "a", "b"), [0, 0])
-        self.assertEqual(self.client("MAP.UPDATE", "m", "a", "1"), [0])
+        self.assertEqual(self.client("MAP.INSERT", "m", "XX", "FIELDS", "a", "1"), [0])
         self.assertEqual(self.client("EXISTS", "m"), 0)
         self.refused("ERR", "MAP.INFO", "m", text="no such key")
         self.refused("ERR", "MAP.COMPRESS", "m", text="no such key")
@@ -127,9 +129,9 @@ class Fields(Case):
 
     def test_value_too_long_changes_nothing(self):
         self.client("MAP.SET", "m", "a", "1")
-        self.refused("RANGE", "MAP.SET", "m", "a", "2", "bad", b"x" * 65536, text="'bad' has 65536")
-        self.refused("RANGE", "MAP.UPDATE", "m", "a", "2", "bad", b"x" * 65536)
-        self.refused("RANGE", "MAP.SET", "new", "bad", b"x" * 65536)
+        self.refused("TOOLONG", "MAP.SET", "m", "a", "2", "bad", b"x" * 65536, text="'bad' has 65536")
+        self.refused("TOOLONG", "MAP.INSERT", "m", "XX", "FIELDS", "a", "2", "bad", b"x" * 65536)
+        self.refused("TOOLONG", "MAP.SET", "new", "bad", b"x" * 65536)
         self.assertEqual(self.client("MAP.GET", "m", "a"), [b"1"])
         self.assertEqual(self.client("EXISTS", "new"), 0)
 
@@ -140,7 +142,7 @@ class Fields(Case):
         for value in (65536, -1, "x", "", "1.5", "99999999999999999999", " 1", "0x1"):
             self.refused("RANGE", "MAP.SET", "m", "a", 7, "b", value,
                          text="is not an integer of 16 bits")
-            self.refused("RANGE", "MAP.UPDATE", "m", "b", value)
+            self.refused("RANGE", "MAP.INSERT", "m", "XX", "FIELDS", "b", value)
         self.client("MAP.CREATE", "wide", "RAW", 32)
         self.client("MAP.SET", "wide", "a", 2**32 - 1)
         self.assertEqual(self.client("MAP.GET", "wide", "a"), [2**32 - 1])
@@ -154,7 +156,7 @@ class Fields(Case):
         self.assertEqual(reply, [1] * n)
         self.assertEqual(self.client("MAP.GET", "m", *names), values)
         some = [x for i in range(n) for x in (names[i] if i % 3 else f"none {i}", "new")]
-        self.assertEqual(self.client("MAP.UPDATE", "m", *some), [int(i % 3 > 0) for i in range(n)])
+        self.assertEqual(self.client("MAP.INSERT", "m", "XX", "FIELDS", *some), [int(i % 3 > 0) for i in range(n)])
         self.assertEqual(self.client("MAP.GET", "m", *names),
                          [b"new" if i % 3 else values[i] for i in range(n)])
         self.assertEqual(self.client("MAP.DEL", "m", *names[:500], *names[:500]),
@@ -201,7 +203,7 @@ class Fields(Case):
         self.assertEqual([i for i, got in enumerate(self.client("MAP.EXISTS", "m", *names))
                           if isinstance(got, Error)], unsure)
         known = next(i for i in range(50) if answers[i] == f"v{i}".encode())
-        update = self.client("MAP.UPDATE", "m", f"k{unsure[0]}", "v1", f"k{known}", "v2")
+        update = self.client("MAP.INSERT", "m", "XX", "FIELDS", f"k{unsure[0]}", "v1", f"k{known}", "v2")
         self.assertEqual(update, [Error(UNSURE_TEXT), 1])
         self.assertEqual(self.client("MAP.DEL", "m", f"k{unsure[0]}"), [Error(UNSURE_TEXT)])
         self.assertGreater(self.client.info("bloomery")["bloomery_map_unsure"], 0)
@@ -228,7 +230,7 @@ class Fields(Case):
         client("MAP.SET", "m", "a", "1")
         self.assertEqual(client("MAP.GET", "m", "a", "b"), [b"1", None])
         info = client("MAP.INFO", "m")
-        self.assertEqual((info[b"items"], info[b"error"]), (1, 0.001))
+        self.assertEqual((info[b"items"], info[b"promised_error"]), (1, 0.001))
         client.close()
 
 
@@ -244,7 +246,7 @@ class Insert(Case):
         self.assertEqual(self.client("MAP.INSERT", "m", *self.OPTIONS, "FIELDS", "a", 1, "b", 2, "a", 3),
                          [1, 1, 0])
         info = self.info()
-        self.assertEqual((info[b"capacity"], float(info[b"error"]), info[b"engine"],
+        self.assertEqual((info[b"capacity"], float(info[b"promised_error"]), info[b"engine"],
                           info[b"value_bits"], info[b"seed"], info[b"grows"]),
                          (500, 0.01, b"compact", 12, b"7", 1))
         self.assertEqual(self.client("MAP.INSERT", "m", *self.OPTIONS, "FIELDS", "c", 4, "b", 5), [1, 0])
@@ -286,34 +288,84 @@ class Insert(Case):
             ("ERR", "VALUES and RAW cannot be combined", "VALUES", 5, "RAW", 5, "FIELDS", "a", 1),
             ("ERR", "wrong number of arguments", "FIELDS", "a"),
             ("ERR", "wrong number of arguments", "FIELDS", "a", 1, "b"),
-            ("ERR", "wrong number of arguments", "CAPACITY", 100, "SEED", 5),
+            ("ERR", "FIELDS is missing", "CAPACITY", 100, "SEED", 5),
+            ("ERR", "nothing follows FIELDS", "SEED", 5, "FIELDS"),
+            ("ERR", "unknown argument 'a' before FIELDS", "a", 1, "FIELDS"),
+            ("ERR", "XX is given twice", "XX", "XX", "FIELDS", "a", 1),
+            ("ERR", "no such key", "XX", "NOCREATE", "FIELDS", "a", 1),
+            ("ERR", "no such key", "NOCREATE", "XX", "SEED", 5, "FIELDS", "a", 1),
             ("RANGE", "more than bloomery.max-key-bytes", "CAPACITY", "1e10", "FIELDS", "a", 1),
             ("RANGE", "is not an integer of 4 bits (argument 8)", "RAW", 4, "FIELDS", "a", 1, "b", 16),
         ))
         self.client("SET", "s", "text")
         self.refused("WRONGTYPE", "MAP.INSERT", "s", "FIELDS", "a", 1)
-        self.refused("WRONGTYPE", "MAP.REMOVE", "s", "a")
+        self.refused("WRONGTYPE", "MAP.REMOVE", "s", "DROPEMPTY", "FIELDS", "a")
         self.client("MAP.SET", "m", "a", "1")
         self.assertEqual(self.client("MAP.INSERT", "m", "NOCREATE", "FIELDS", "b", 1), [1])
 
     def test_remove(self):
-        self.assertEqual(self.client("MAP.REMOVE", "m", "a", "b"), [0, 0])
+        self.assertEqual(self.client("MAP.REMOVE", "m", "DROPEMPTY", "FIELDS", "a", "b"), [0, 0])
         self.client("MAP.SET", "m", *"a1b2c3")
-        self.assertEqual(self.client("MAP.REMOVE", "m", "a", "x", "a"), [1, 0, 0])
+        self.assertEqual(self.client("MAP.REMOVE", "m", "DROPEMPTY", "FIELDS", "a", "x", "a"), [1, 0, 0])
         self.assertEqual(self.client("EXISTS", "m"), 1)
-        self.assertEqual(self.client("MAP.REMOVE", "m", "b", "c"), [1, 1])
+        self.assertEqual(self.client("MAP.REMOVE", "m", "DROPEMPTY", "FIELDS", "b", "c"), [1, 1])
         self.assertEqual(self.client("EXISTS", "m"), 0)
         self.client("MAP.CREATE", "m")
-        self.assertEqual(self.client("MAP.REMOVE", "m", "x"), [0])
+        self.assertEqual(self.client("MAP.REMOVE", "m", "DROPEMPTY", "FIELDS", "x"), [0])
         self.assertEqual(self.client("EXISTS", "m"), 0)
         self.assertEqual(self.client.info("bloomery")["bloomery_map_keys"], 0)
+
+    def test_remove_without_options(self):
+        """As MAP.DEL: the empty map stays."""
+        self.refused_each("MAP.REMOVE", "m", (
+            ("ERR", "unknown argument 'a' before FIELDS", "a", "b"),
+            ("ERR", "unknown argument 'XX' before FIELDS", "XX", "FIELDS", "a"),
+            ("ERR", "DROPEMPTY is given twice", "DROPEMPTY", "DROPEMPTY", "FIELDS", "a"),
+            ("ERR", "nothing follows FIELDS", "DROPEMPTY", "FIELDS"),
+            ("ERR", "unknown argument 'x'", "DROPEMPTY", "x"),
+        ))
+        self.client("MAP.SET", "m", "a", 1)
+        self.assertEqual(self.client("MAP.REMOVE", "m", "FIELDS", "a", "x"), [1, 0])
+        self.assertEqual((self.client("EXISTS", "m"), self.info()[b"items"]), (1, 0))
+
+    def test_words_are_fields_too(self):
+        words = ["XX", "FIELDS", "NOCREATE", "DROPEMPTY", "AT", "CAPACITY", b"\0", ""]
+        for setting in (["MAP.SET", "m"], ["MAP.INSERT", "m", "FIELDS"]):
+            self.assertEqual(self.client(*setting, *(x for i, word in enumerate(words)
+                                                     for x in (word, i))), [1] * len(words))
+            self.assertEqual(self.client("MAP.GET", "m", *words), [b"%d" % i for i in range(8)])
+            self.assertEqual(self.client("MAP.INSERT", "m", "XX", "FIELDS", "XX", 9, "FIELDS", 10), [1, 1])
+            self.assertEqual(self.client("MAP.GET", "m", "XX", "FIELDS"), [b"9", b"10"])
+            self.assertEqual(self.client("MAP.DEL", "m", "DROPEMPTY", "FIELDS"), [1, 1])
+            self.assertEqual(self.client("EXISTS", "m"), 1)
+            self.assertEqual(self.client("MAP.REMOVE", "m", "DROPEMPTY", "FIELDS", "FIELDS", *words),
+                             [0, 1, 0, 1, 0, 1, 1, 1, 1])
+            self.assertEqual(self.client("EXISTS", "m"), 0)
+
+    def test_existing_only(self):
+        for words in (["XX"], ["XX", "SEED", 5], ["SEED", 5, "XX", "CAPACITY", 10]):
+            self.assertEqual(self.client("MAP.INSERT", "m", *words, "FIELDS", "a", 1, "b", 2), [0, 0])
+            self.assertEqual(self.client("EXISTS", "m"), 0)
+        self.client("MAP.INSERT", "m", *self.OPTIONS, "FIELDS", "a", 1)
+        for words in (["XX"], ["XX", "NOCREATE"], [*self.OPTIONS, "XX"]):
+            self.assertEqual(self.client("MAP.INSERT", "m", *words, "FIELDS", "a", 2, "b", 3, "a", 4),
+                             [1, 0, 1])
+            self.assertEqual(self.client("MAP.GET", "m", "a", "b"), [4, None])
+        self.refused("MISMATCH", "MAP.INSERT", "m", "XX", "SEED", 8, "FIELDS", "a", 5)
+        self.refused("RANGE", "MAP.INSERT", "m", "XX", "FIELDS", "a", 5, "b", 4096)
+        self.assertEqual(self.client("MAP.GET", "m", "a"), [4])
+        self.assertEqual(self.info()[b"items"], 1)
+
+    def test_removed_commands(self):
+        for command in (["UPDATE", "m", "a", 1], ["JOIN", "m", "n"]):
+            self.refused("ERR", f"MAP.{command[0]}", *command[1:], text="unknown command")
 
     def test_queries(self):
         """Of each field, once; not of the map as a whole, and gone where the key is loaded."""
         self.client("MAP.INSERT", "m", "FIELDS", *"a1b2")
         for n, *command in ((2, "MAP.SET", "m", *"a2c3"), (3, "MAP.GET", "m", *"abx"),
-                            (1, "MAP.EXISTS", "m", "y"), (2, "MAP.UPDATE", "m", *"a2y3"),
-                            (1, "MAP.DEL", "m", "c"), (1, "MAP.REMOVE", "m", "b"),
+                            (1, "MAP.EXISTS", "m", "y"), (2, "MAP.INSERT", "m", "XX", "FIELDS", *"a2y3"),
+                            (1, "MAP.DEL", "m", "c"), (1, "MAP.REMOVE", "m", "DROPEMPTY", "FIELDS", "b"),
                             (200, "MAP.GET", "m", *range(200)), (0, "MAP.COMPRESS", "m"),
                             (0, "MAP.INFO", "m")):
             before = self.info()[b"queries"]
@@ -333,11 +385,11 @@ class Whole(Case):
             self.client("MAP.CREATE", name, "LIKE", "a")
             self.client("MAP.SET", name, field, name)
         self.client("MAP.SET", "a", "z", "a", "x", "old")
-        self.assertEqual(self.client("MAP.JOIN", "a", "b", "none", "c"), 3)
+        self.assertEqual(self.client("MAP.MERGE", "a", "b", "none", "c"), 3)
         self.assertEqual(self.client("MAP.GET", "a", *"xyz"), [b"b", b"c", b"a"])
-        self.assertEqual(self.client("MAP.JOIN", "new", "b", "c"), 2)
+        self.assertEqual(self.client("MAP.MERGE", "new", "b", "c"), 2)
         self.assertEqual(self.client("MAP.GET", "new", *"xyz"), [b"b", b"c", None])
-        self.assertEqual(self.client("MAP.JOIN", "nothing", "none"), 0)
+        self.assertEqual(self.client("MAP.MERGE", "nothing", "none"), 0)
         self.assertEqual(self.client("EXISTS", "nothing"), 0)
 
     def test_join_of_grown_maps(self):
@@ -347,11 +399,11 @@ class Whole(Case):
             self.client("MAP.CREATE", name, "LIKE", "a")
         for name in ("a", "b"):
             self.client("MAP.SET", name, *(x for i in range(5000) for x in (f"{name}{i}", i % 9)))
-        reply = self.client.ask("MAP.JOIN", "a", "b")
+        reply = self.client.ask("MAP.MERGE", "a", "b")
         self.assertEqual(reply.word, "FULL")
         self.assertIn("with a CAPACITY for the fields of all", str(reply))
         items = pairs(self.client("MAP.INFO", "b"))[b"items"]
-        self.assertEqual(self.client("MAP.JOIN", "empty", "b"), items)
+        self.assertEqual(self.client("MAP.MERGE", "empty", "b"), items)
         self.assertEqual(self.client("MAP.GET", "empty", "b7", "b4999"), [b"7", b"%d" % (4999 % 9)])
 
     def test_join_refused_changes_nothing(self):
@@ -360,11 +412,11 @@ class Whole(Case):
         self.client("MAP.CREATE", "other", "SEED", 5)
         for name in ("a", "b", "other"):
             self.client("MAP.SET", name, name, "1")
-        self.refused("MISMATCH", "MAP.JOIN", "a", "other")
-        self.refused("MISMATCH", "MAP.JOIN", "a", "b", "other")
-        self.refused("MISMATCH", "MAP.JOIN", "new", "b", "other")
-        self.refused("ERR", "MAP.JOIN", "a", "b", "b", text="source 'b' is named twice")
-        self.refused("ERR", "MAP.JOIN", "a", "a", text="source 'a' is the destination")
+        self.refused("MISMATCH", "MAP.MERGE", "a", "other")
+        self.refused("MISMATCH", "MAP.MERGE", "a", "b", "other")
+        self.refused("MISMATCH", "MAP.MERGE", "new", "b", "other")
+        self.refused("ERR", "MAP.MERGE", "a", "b", "b", text="source 'b' is named twice")
+        self.refused("ERR", "MAP.MERGE", "a", "a", text="source 'a' is the destination")
 
     def test_join_keeps_the_time_to_live(self):
         self.client("MAP.CREATE", "a", "SEED", 4)
@@ -372,7 +424,7 @@ class Whole(Case):
             self.client("MAP.CREATE", name, "LIKE", "a")
             self.client("MAP.SET", name, name, "1")
         self.client("EXPIRE", "a", 1000)
-        self.client("MAP.JOIN", "a", "b", "c")
+        self.client("MAP.MERGE", "a", "b", "c")
         self.assertGreater(self.client("TTL", "a"), 0)
 
     def test_compress(self):
@@ -391,10 +443,9 @@ class Around(Described, Case):
     PREFIX = "MAP"
     COMMANDS = (("CREATE k CAPACITY 5", "k"), ("CREATE k LIKE o", "k o"),
                 ("CREATE like LIKE o", "like o"), ("SET k f v", "k"), ("GET k f g", "k"),
-                ("INSERT k CAPACITY 5 FIELDS f v", "k"), ("REMOVE k f", "k"),
-                ("UPDATE k f v", "k"), ("DEL k f", "k"), ("EXISTS k f", "k"),
-                ("JOIN k s t", "k s t"), ("COMPRESS k", "k"), ("INFO k", "k"),
-                ("LOAD k 0 x", "k"))
+                ("INSERT k CAPACITY 5 FIELDS f v", "k"), ("REMOVE k DROPEMPTY FIELDS f", "k"),
+                ("INSERT k XX FIELDS f v", "k"), ("DEL k f", "k"), ("EXISTS k f", "k"),
+                ("MERGE k s t", "k s t"), ("COMPRESS k", "k"), ("INFO k", "k"))
 
     def test_settings(self):
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.map-capacity", 1000,
@@ -403,7 +454,7 @@ class Around(Described, Case):
                     "bloomery.map-engine", "kbf")
         self.client("MAP.SET", "m", "a", "1")
         info = pairs(self.client("MAP.INFO", "m"))
-        self.assertEqual((info[b"engine"], info[b"capacity"], float(info[b"error"])),
+        self.assertEqual((info[b"engine"], info[b"capacity"], float(info[b"promised_error"])),
                          (b"kbf", 500, 0.01))
         self.assertEqual(self.client("CONFIG", "GET", "bloomery.map-error"),
                          [b"bloomery.map-error", b"1%"])
@@ -447,15 +498,15 @@ class Around(Described, Case):
         listener = Client(self.server.port)
         listener("PSUBSCRIBE", "__keyevent@0__:*")
         self.client("MAP.SET", "m", "a", "1")
-        self.client("MAP.UPDATE", "m", "a", "2")
-        self.client("MAP.UPDATE", "m", "none", "2")
+        self.client("MAP.INSERT", "m", "XX", "FIELDS", "a", "2")
+        self.client("MAP.INSERT", "m", "XX", "FIELDS", "none", "2")
         self.client("MAP.DEL", "m", "a")
         self.client("MAP.COMPRESS", "m")
-        self.client("MAP.JOIN", "n", "m")
+        self.client("MAP.MERGE", "n", "m")
         self.client("MAP.INSERT", "o", "FIELDS", *"a1b2")
-        self.client("MAP.REMOVE", "o", *"ab")
-        events = (("map.create", "m"), ("map.set", "m"), ("map.update", "m"), ("map.del", "m"),
-                  ("map.compress", "m"), ("map.join", "n"), ("map.create", "o"), ("map.set", "o"),
+        self.client("MAP.REMOVE", "o", "DROPEMPTY", "FIELDS", *"ab")
+        events = (("map.create", "m"), ("map.set", "m"), ("map.set", "m"), ("map.del", "m"),
+                  ("map.compress", "m"), ("map.merge", "n"), ("map.create", "o"), ("map.set", "o"),
                   ("map.del", "o"), ("del", "o"))
         heard = [tuple(listener._read()[2:]) for _ in events]
         listener.close()
@@ -489,10 +540,10 @@ class Around(Described, Case):
 
     def test_access_control(self):
         self.client("MAP.SET", "m", "a", "1")
-        client = self.reader("m*", "MAP.GET", "MAP.JOIN", "MAP.CREATE")
+        client = self.reader("m*", "MAP.GET", "MAP.MERGE", "MAP.CREATE")
         self.assertEqual(client("MAP.GET", "m", "a"), [b"1"])
         for command in (["MAP.SET", "m", "a", "2"], ["MAP.GET", "other", "a"],
-                        ["MAP.JOIN", "m2", "m"], ["MAP.CREATE", "m2", "LIKE", "m"]):
+                        ["MAP.MERGE", "m2", "m"], ["MAP.CREATE", "m2", "LIKE", "m"]):
             self.assertEqual(client.ask(*command).word, "NOPERM", command)
 
     def test_no_arguments_at_load(self):

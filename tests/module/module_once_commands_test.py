@@ -82,7 +82,7 @@ class OtherModules(Case):
         self.load("write")
         self.assertEqual(self.client("ODD.STEP", "k"), 42)
         self.refused("ERR", "ONCE", "g", 1, "ODD.STEP", "k", text="commands with keys only")
-        self.assertEqual(self.client("WINDOW.EXISTS", "g", 1), 0)
+        self.assertEqual(self.client("WINDOW.EXISTS", "g", 1), [0])
         self.unload()
 
     def test_a_guard_that_vanishes_meanwhile(self):
@@ -99,7 +99,7 @@ class OtherModules(Case):
             self.client("ONCE.CREATE", "g", "WINDOW", "1h")
             reply = self.client.ask("ONCE", "g", 1, "ODD.DROPFAIL", "k", "other")
             self.assertEqual(str(reply), "ODD it failed")
-            self.assertEqual(self.client("WINDOW.EXISTS", "g", 1), 0)
+            self.assertEqual(self.client("WINDOW.EXISTS", "g", 1), [0])
             self.caught_up()
             self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
             self.assertEqual(other.complaints(), "")

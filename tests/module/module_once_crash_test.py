@@ -25,7 +25,7 @@ class Writer(counters.Writer):
     def settle(self, operations, reply, new=True):
         (place, delta, _), = operations
         self.sums[place] += delta if new else 0
-        self.problems += reply != ([1, self.sums[place]] if new else [0])
+        self.problems += reply != ([1, self.sums[place]] if new else [0, None])
 
 
 class Crash(counters.Crash):

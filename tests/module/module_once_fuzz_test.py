@@ -40,9 +40,9 @@ COMMANDS = [line.split() for line in """
     SADD S w, SADD S w…, SPOP S, SPOP S 3, SET V 5 PX 2, SET V 5 PX 9, SET N 7, PEXPIRE K 5,
     EXPIRE K -1, GETEX V PX 3, GETSET N 1, INCRBYFLOAT N 1.5, DEL K K, UNLINK H, RENAME L L,
     LMOVE L L LEFT RIGHT, LPOP L, XADD x * f w, ZADD z INCR 1 w, MOVE K 3, COPY L L DB 3 REPLACE,
-    COUNTER.INCRBY c w 3 w, COUNTER.MINCRBY c a 1 w b 2 w, COUNTER.INCRBY cb a 1 w,
-    COUNTER.DEL c w, WINDOW.ADD win w, WINDOW.FORGET win w, BF.ADD b w, BF.MADD b w…, BF.DEL b w,
-    MAP.SET m w 5, MAP.DEL m w, MAP.SET mk w 7, MAP.UPDATE m w 6, INDEX.ADD i 3 w, INDEX.ADD i 5 w…,
+    COUNTER.INCRBY c w 3 w, COUNTER.INCRBY c a 1 w b 2 w, COUNTER.INCRBY cb a 1 w,
+    COUNTER.DEL c w, WINDOW.ADD win w, WINDOW.DEL win w, BF.ADD b w, BF.MADD b w…, BF.DEL b w,
+    MAP.SET m w 5, MAP.DEL m w, MAP.SET mk w 7, MAP.INSERT m XX FIELDS w 6, INDEX.ADD i 3 w, INDEX.ADD i 5 w…,
     INDEX.DEL i 3 w, INDEX.DROP i 5, GET N, NONE K, BLPOP L 0.001
     """.replace("\n", " ").split(",")]
 CALL_EACH = """local i = 1
@@ -111,7 +111,7 @@ class Fuzz(Case):
         (log,) = (self.server.path / "appendonlydir").glob("*.incr.aof")
         with log.open("ab") as end:
             end.write(encode(["WINDOW.ADVANCE", "ahead", "AT", future]))
-            end.write(encode(["COUNTER.TOUCH", "c", future, 0]))
+            end.write(encode(["BLOOMERY.COUNTER.TOUCH", "c", future, 0]))
         self.server.start()
 
     def state(self, server):
@@ -165,7 +165,7 @@ class Fuzz(Case):
                     self.assertNotIn("sending an error", other.log)
             logged = b"".join(path.read_bytes()
                               for path in (self.server.path / "appendonlydir").glob("*.incr.aof"))
-            for name in (b"ONCE.APPLY", b"ONCE.DONE", b"WINDOW.ADD", b"COUNTER.SAME"):
+            for name in (b"BLOOMERY.ONCE.APPLY", b"BLOOMERY.ONCE.DONE", b"WINDOW.ADD", b"BLOOMERY.COUNTER.SAME"):
                 self.assertIn(name, logged)
             for server in (self.server, middle, last):
                 server.restart()

@@ -131,7 +131,7 @@ class Log(Case):
                 time.sleep(0.002)
                 reply, log = self.logged("ONCE", "g", name, *command)
                 moment = b"%d" % pairs(self.client("ONCE.INFO", "g"))[b"time"]
-                words = [b"WINDOW.ADD", b"g", name.encode(), b"AT", moment]
+                words = [b"WINDOW.INSERT", b"g", b"AT", moment, b"ITEMS", name.encode()]
                 self.assertEqual(reply[0], first)
                 self.assertEqual(log, [[b"MULTI"], effect(self, reply[1]), words, [b"EXEC"]]
                                  if first else [words])
@@ -142,7 +142,8 @@ class Log(Case):
         self.assertEqual(log, [[b"WINDOW.ADVANCE", b"g", b"AT", moment]])
         time.sleep(0.002)
         _, log = self.logged("ONCE", "g", "x", "DEL", "none")
-        self.assertEqual([words[:3] for words in log], [[b"WINDOW.ADD", b"g", b"x"]])
+        self.assertEqual([words[:3] + words[4:] for words in log],
+                         [[b"WINDOW.INSERT", b"g", b"AT", b"ITEMS", b"x"]])
         for command in (["g", "y", "GET", "k"], ["none", "y", "SET", "k", "v"]):
             self.assertEqual(self.logged("ONCE", *command)[1], [])
 
@@ -158,19 +159,19 @@ class Log(Case):
         for i, command in enumerate(whole):
             sent = [b"g", b"%d" % i, *(str(word).encode() for word in command)]
             reply, log = self.logged("ONCE", "g", i, *command)
-            self.assertEqual((reply[0], log), (1, [[b"ONCE.APPLY", *sent]]))
+            self.assertEqual((reply[0], log), (1, [[b"BLOOMERY.ONCE.APPLY", *sent]]))
             reply, log = self.logged("ONCE", "g", i, *command)
-            self.assertEqual((reply, log), ([0], [[b"WINDOW.ADD", b"g", b"%d" % i]
+            self.assertEqual((reply, log), ([0, None], [[b"WINDOW.ADD", b"g", b"%d" % i]
                                                   if len(command) > 16 else
-                                                  [b"ONCE.DONE", *sent]]))
+                                                  [b"BLOOMERY.ONCE.DONE", *sent]]))
         for name in ("XADD", "SPOP", "SET EX", "MSET"):
             command, before, _ = WRITES[name]
             if before:
                 self.client(*before)
-            done = [b"ONCE.DONE", b"g", name.encode(), *(str(word).encode() for word in command)]
+            done = [b"BLOOMERY.ONCE.DONE", b"g", name.encode(), *(str(word).encode() for word in command)]
             reply, log = self.logged("ONCE", "g", name, *command)
             self.assertEqual(log, [[b"MULTI"], self.EFFECTS[name](self, reply[1]), done, [b"EXEC"]])
-            self.assertEqual(self.logged("ONCE", "g", name, *command), ([0], [done]))
+            self.assertEqual(self.logged("ONCE", "g", name, *command), ([0, None], [done]))
         digest, bytes_of_all = self.client("DEBUG", "DIGEST"), self.client("DUMP", "g")
         self.server.restart()
         self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
@@ -185,21 +186,21 @@ class Log(Case):
         reply, log = self.logged("ONCE", "g", "id", *words)
         self.assertEqual(reply, [1, 3])
         if self.is_server("valkey"):
-            self.assertEqual(log, [[b"MULTI"], words, [b"ONCE.DONE", b"g", b"id", *words], [b"EXEC"]])
+            self.assertEqual(log, [[b"MULTI"], words, [b"BLOOMERY.ONCE.DONE", b"g", b"id", *words], [b"EXEC"]])
         else:
-            self.assertEqual(log, [[b"ONCE.APPLY", b"g", b"id", *words]])
+            self.assertEqual(log, [[b"BLOOMERY.ONCE.APPLY", b"g", b"id", *words]])
 
     def test_long_arguments_are_not_logged_twice(self):
         self.client("ONCE.CREATE", "g", "WINDOW", "1h")
         self.move_ahead()
-        for name, command in {"ONCE.DONE": ["SETNX", "a", "v" * 122],
+        for name, command in {"BLOOMERY.ONCE.DONE": ["SETNX", "a", "v" * 122],
                               "WINDOW.ADD": ["SETNX", "b", "v" * 123]}.items():
             self.assertEqual(self.logged("ONCE", "g", name, *command)[1][2][0], name.encode())
-        for name, command in {"ONCE.DONE": ["PFADD", "c", *range(14)],
+        for name, command in {"BLOOMERY.ONCE.DONE": ["PFADD", "c", *range(14)],
                               "WINDOW.ADD": ["PFADD", "d", *range(15)]}.items():
             _, log = self.logged("ONCE", "g", f"{name} words", *command)
             self.assertEqual(log[2][:3], [name.encode(), b"g", f"{name} words".encode()])
-            self.assertEqual(len(log[2]), 19 if name == "ONCE.DONE" else 3)
+            self.assertEqual(len(log[2]), 19 if name == "BLOOMERY.ONCE.DONE" else 3)
 
     def test_logged_within_transactions_and_scripts(self):
         self.client("ONCE.CREATE", "g", "WINDOW", "1h")
@@ -208,11 +209,11 @@ class Log(Case):
         script = call % "PERSIST" + call % "PERSIST" + "redis.call('INCR', KEYS[2]) "
         _, log = self.logged("EVAL", script, 2, "g", "k")
         self.assertEqual([words[0] for words in log],
-                         [b"MULTI", b"ONCE.DONE", b"ONCE.DONE", b"INCR", b"EXEC"])
+                         [b"MULTI", b"BLOOMERY.ONCE.DONE", b"BLOOMERY.ONCE.DONE", b"INCR", b"EXEC"])
         script = (call % "INCR").replace("'a'", "'b'") * 2
         _, log = self.logged("EVAL", script, 2, "g", "k")
-        self.assertEqual(log, [[b"MULTI"], [b"ONCE.APPLY", b"g", b"b", b"INCR", b"k"],
-                               [b"ONCE.DONE", b"g", b"b", b"INCR", b"k"], [b"EXEC"]])
+        self.assertEqual(log, [[b"MULTI"], [b"BLOOMERY.ONCE.APPLY", b"g", b"b", b"INCR", b"k"],
+                               [b"BLOOMERY.ONCE.DONE", b"g", b"b", b"INCR", b"k"], [b"EXEC"]])
         before = len(self.log())
         self.client("MULTI")
         for command in (["INCR", "k"], ["INCR", "k"], ["SET", "k", "v"]):
@@ -221,7 +222,7 @@ class Log(Case):
         self.client("SET", "other", "v")
         self.client("EXEC")
         self.assertEqual([words[0] for words in self.log()[before:]],
-                         [b"MULTI", b"ONCE.APPLY", b"ONCE.DONE", b"ONCE.DONE", b"SET", b"ONCE.DONE",
+                         [b"MULTI", b"BLOOMERY.ONCE.APPLY", b"BLOOMERY.ONCE.DONE", b"BLOOMERY.ONCE.DONE", b"SET", b"BLOOMERY.ONCE.DONE",
                           b"SET", b"EXEC"])
 
     def test_writes_of_another_module_that_listens(self):
@@ -247,8 +248,8 @@ class Log(Case):
             other.client("SET", "k", "text")
             self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 1])
             self.caught_up()
-            self.assertRegex(other.log, "sending an error.*not an integer.*once.apply")
-            self.assertEqual(other.client("WINDOW.EXISTS", "g", "id"), 1)
+            self.assertRegex(other.log, "sending an error.*not an integer.*bloomery.once.apply")
+            self.assertEqual(other.client("WINDOW.EXISTS", "g", "id"), [1])
 
     def test_replayed(self):
         fill(self.client)
@@ -260,7 +261,7 @@ class Log(Case):
             self.assertEqual(guards(self.client), bytes_of_all)
             self.assertNotIn("sending an error", self.server.log)
             for name, (command, _, _) in WRITES.items():
-                self.assertEqual(self.client("ONCE", "g", name, *command), [0])
+                self.assertEqual(self.client("ONCE", "g", name, *command), [0, None])
             fill(self.client, f" after {kill}")
 
     def test_rewritten(self):
@@ -273,9 +274,8 @@ class Log(Case):
         self.assertEqual(guards(self.client), bytes_of_all)
         # The counts are of this process only; the ids are still known.
         info = pairs(self.client("ONCE.INFO", "levels"))
-        self.assertEqual((info[b"applied"], info[b"repeated"], float(info[b"expected_lost"])),
+        self.assertEqual((info[b"applied"], info[b"repeats"], float(info[b"expected_lost"])),
                          (0, 0, 0))
-        self.assertGreater(float(info[b"expected_lost_at_most"]), 0)
 
 
 class Replica(Case):
@@ -300,7 +300,7 @@ class Replica(Case):
             # As a primary, it continues with what it received.
             other.client("REPLICAOF", "NO", "ONE")
             for name, (command, _, _) in WRITES.items():
-                self.assertEqual(other.client("ONCE", "g", name, *command), [0])
+                self.assertEqual(other.client("ONCE", "g", name, *command), [0, None])
             self.assertEqual(other.client("ONCE", "g", "a new one", "INCR", "fresh"), [1, 1])
 
     def test_a_chain_with_logs(self):
@@ -369,19 +369,19 @@ class Replica(Case):
                 self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 1])
                 retry = Client(self.server.port)  # the reply to the first try was lost
                 self.addCleanup(retry.close)
-                self.assertEqual(retry("ONCE", "g", "id", "INCR", "k"), [0])
+                self.assertEqual(retry("ONCE", "g", "id", "INCR", "k"), [0, None])
                 self.assertEqual(retry("WAIT", 1, 300), 0)
                 script = Client(self.server.port)
                 self.addCleanup(script.close)
                 call = "return redis.call('ONCE', KEYS[1], 'id', 'INCR', KEYS[2])"
-                self.assertEqual(script("EVAL", call, 2, "g", "k"), [0])
+                self.assertEqual(script("EVAL", call, 2, "g", "k"), [0, None])
                 self.assertEqual(script("WAIT", 1, 300), 0)
             finally:
                 other.process.send_signal(signal.SIGCONT)
             self.assertEqual(retry("WAIT", 1, server_runner.PATIENCE * 1000), 1)
             self.assertEqual(script("WAIT", 1, server_runner.PATIENCE * 1000), 1)
             self.assertEqual(other.client("GET", "k"), b"1")
-            self.assertEqual(other.client("WINDOW.EXISTS", "g", "id"), 1)
+            self.assertEqual(other.client("WINDOW.EXISTS", "g", "id"), [1])
 
 
 if __name__ == "__main__":

@@ -53,12 +53,12 @@ class Once(Case):
             self.assertNotEqual(was, then, name)
             state, keys = self.state()
             for _ in range(3):
-                self.assertEqual(self.client("ONCE", "g", name, *command), [0], name)
+                self.assertEqual(self.client("ONCE", "g", name, *command), [0, None], name)
             self.assertEqual(self.client(*ask), then, name)
-            state[b"repeated"] += 3
+            state[b"repeats"] += 3
             self.assertEqual(self.state(), (state, keys), "a repeat changes nothing else")
         # Only the id counts, not the command.
-        self.assertEqual(self.client("ONCE", "g", "XADD", "SET", "other", "v"), [0])
+        self.assertEqual(self.client("ONCE", "g", "XADD", "SET", "other", "v"), [0, None])
         self.assertEqual(self.client("EXISTS", "other"), 0)
 
     def test_replies_are_those_of_the_command(self):
@@ -102,11 +102,11 @@ class Once(Case):
                 self.assertEqual(reply, plain, "the error is the command's own")
                 self.assertEqual(reply.word, word)
             self.assertEqual(self.guard(), before, command)
-            self.assertEqual(self.client("WINDOW.EXISTS", "g", "id"), 0)
+            self.assertEqual(self.client("WINDOW.EXISTS", "g", "id"), [0])
         self.assertEqual(self.client("DEBUG", "DIGEST-VALUE", "text", "large"), keys)
         self.assertEqual(self.client("DBSIZE"), 4)
         self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 1])
-        self.assertEqual(self.client("ONCE", "g", "id", "INCR", "text"), [0])
+        self.assertEqual(self.client("ONCE", "g", "id", "INCR", "text"), [0, None])
 
     def test_names_of_commands_in_any_case(self):
         """Also right after the same or another command."""
@@ -130,7 +130,7 @@ class Once(Case):
              for i in ids])
         self.assertTrue(all(isinstance(reply, Error) == (i % 3 == 0)
                             for i, reply in zip(ids, replies)))
-        known = self.client("WINDOW.MEXISTS", "small", *ids)
+        known = self.client("WINDOW.EXISTS", "small", *ids)
         self.assertEqual([i for i in ids if known[i] != (i % 3 > 0)], [])
         self.assertEqual(self.client("GET", "k"), b"%d" % sum(i % 3 > 0 for i in ids))
         info = self.info("small")
@@ -153,13 +153,13 @@ class Once(Case):
             "XREADGROUP GROUP a b STREAMS stream >": "may block",
             "MIGRATE h 1 k 0 1": "'MIGRATE'", "RESTORE k 0 x": "'RESTORE'",
             "restore-asking k 0 x": "'restore-asking'", "ONCE g x SET k w": "'ONCE'",
-            "once other x SET k w": "'once'", "MAP.LOAD m 0 x": "'MAP.LOAD'",
+            "once other x SET k w": "'once'", "BLOOMERY.MAP.LOAD m 0 x": "'BLOOMERY.MAP.LOAD'",
             "nosuch k": "unknown command 'nosuch'", "XGROUP nosuch k": "unknown subcommand",
             "xgroup|create stream group $": "unknown command", "SET k": "wrong number",
             "INCRBY k 1 2": "wrong number", "XGROUP CREATE stream": "wrong number",
             **dict.fromkeys((
-                "DEL g", "DEL k g", "RENAME k g", "SORT list STORE g", "WINDOW.FORGET g x",
-                "WINDOW.ADD g id", "COPY g h", "MAP.JOIN m g", "WINDOW.MERGE w g",
+                "DEL g", "DEL k g", "RENAME k g", "SORT list STORE g", "WINDOW.DEL g x",
+                "WINDOW.ADD g id", "COPY g h", "MAP.MERGE m g", "WINDOW.MERGE w g",
                 "WINDOW.CREATE w LIKE g", "MAP.CREATE m like g", "INDEX.CREATE i LIKE g",
             ), "must not use the guard as one of its own keys"),
         }.items():
@@ -171,7 +171,7 @@ class Once(Case):
         self.refused("ERR", "ONCE", "g", "id", "", "k", text="unknown command")
         self.refused("ERR", "ONCE", "g", "id", b"SET\x00", "k", "v", text="unknown command")
         self.refused("ERR", "ONCE", "g", "id", *["ONCE", "g", "id"] * 100000, text="'ONCE'")
-        self.assertEqual(self.client("WINDOW.EXISTS", "g", "id"), 0)
+        self.assertEqual(self.client("WINDOW.EXISTS", "g", "id"), [0])
 
     def test_what_restores_keys_is_refused(self):
         """Including internal commands that this module may add later."""
@@ -183,13 +183,13 @@ class Once(Case):
             self.refused("ERR", "ONCE", "g", "id", name, "k", 0, "x", text="ONCE cannot call")
 
     def test_internal_commands_are_not_for_clients(self):
-        for name in ("ONCE.DONE", "ONCE.APPLY"):
+        for name in ("BLOOMERY.ONCE.DONE", "BLOOMERY.ONCE.APPLY"):
             self.refused("ERR", name, "g", "id", "INCR", "k", text="for replication")
             self.refused("ERR", name, "g", "id", text="wrong number of arguments")
             self.assertEqual(self.client("COMMAND", "GETKEYS", name, "g", "id", "SET", "k", "v"),
                              [b"g"])
         self.assertEqual(self.client("EXISTS", "k"), 0)
-        self.assertEqual(self.client("WINDOW.EXISTS", "g", "id"), 0)
+        self.assertEqual(self.client("WINDOW.EXISTS", "g", "id"), [0])
 
     def test_arguments(self):
         for command in (["ONCE"], ["ONCE", "g"], ["ONCE", "g", "id"], ["ONCE.CREATE"],
@@ -222,13 +222,13 @@ class Once(Case):
         for one in ("", b"\x00", b"\x00\x01\xff\r\n", "x" * (1 << 20), "1", "01", " 1", "1\n"):
             length = self.client("STRLEN", "k") + 1
             self.assertEqual(self.client("ONCE", "g", one, "APPEND", "k", "x"), [1, length])
-            self.assertEqual(self.client("ONCE", "g", one, "APPEND", "k", "x"), [0])
+            self.assertEqual(self.client("ONCE", "g", one, "APPEND", "k", "x"), [0, None])
         large = b"\r\n\x00" * (1 << 20)
         self.assertEqual(self.client("ONCE", "g", "large", "SET", b"\x00key", large), [1, b"OK"])
         self.assertTrue(self.client("GET", b"\x00key") == large)
         many = [word for i in range(20000) for word in (f"k{i}", i)]
         self.assertEqual(self.client("ONCE", "g", "many", "MSET", *many), [1, b"OK"])
-        self.assertEqual(self.client("ONCE", "g", "many", "MSET", *many), [0])
+        self.assertEqual(self.client("ONCE", "g", "many", "MSET", *many), [0, None])
         self.assertEqual(self.client("DBSIZE"), 20003)
         self.client("ONCE.CREATE", b"\x00 \xff", "WINDOW", "1h")
         self.assertEqual(self.client("ONCE", b"\x00 \xff", "a", "DEL", "k1"), [1, 1])
@@ -250,9 +250,9 @@ class Once(Case):
         self.client("WINDOW.CREATE", "w", "WINDOW", "1h", "ERROR", "1e-9", "ENGINE", "compact")
         self.assertEqual(self.client("ONCE", "w", "id", "SET", "k", "v"), [1, b"OK"])
         # A guard is a window: ids that were done elsewhere can be added and forgotten.
-        self.assertEqual(self.client("WINDOW.ADD", "g", "elsewhere"), 1)
-        self.assertEqual(self.client("ONCE", "g", "elsewhere", "INCR", "n"), [0])
-        self.assertEqual(self.client("WINDOW.FORGET", "g", "elsewhere"), 1)
+        self.assertEqual(self.client("WINDOW.ADD", "g", "elsewhere"), [1])
+        self.assertEqual(self.client("ONCE", "g", "elsewhere", "INCR", "n"), [0, None])
+        self.assertEqual(self.client("WINDOW.DEL", "g", "elsewhere"), [1])
         self.assertEqual(self.client("ONCE", "g", "elsewhere", "INCR", "n"), [1, 1])
         self.client("PEXPIRE", "w", 1)
         self.wait_until(lambda: isinstance(self.client.ask("ONCE", "w", "id", "INCR", "n"), Error),
@@ -294,13 +294,12 @@ class Once(Case):
             repeated += not reply[0]
             expected += 50 * error if error is not None else 0
         info = self.info("h")
-        self.assertEqual((info[b"applied"], info[b"repeated"]), (applied, repeated))
+        self.assertEqual((info[b"applied"], info[b"repeats"]), (applied, repeated))
         self.assertAlmostEqual(float(info[b"expected_lost"]), expected,
                                delta=0.08 * expected)
         # 5 sigma around the expectation; each id was new, so each repeat is a lost write.
         self.assertLess(abs(repeated - expected), 5 * expected ** 0.5)
         self.assertGreater(repeated, 0)
-        self.assertEqual(float(info[b"expected_lost_at_most"]), info[b"items"] * 0.01)
         self.assertLess(float(info[b"expected_lost"]), 1500 * 0.01)
 
     def test_ids_come_free_after_the_window(self):
@@ -309,7 +308,7 @@ class Once(Case):
         self.assertEqual(self.client("ONCE", "brief", "id", "INCR", "k"), [1, 1])
         again = self.client("ONCE", "brief", "id", "INCR", "k")
         if time.monotonic() - start < 0.3:
-            self.assertEqual(again, [0])
+            self.assertEqual(again, [0, None])
 
         def applied():
             return self.client("ONCE", "brief", "id", "INCR", "k")[0] == 1
@@ -333,8 +332,8 @@ class Once(Case):
         self.refused("FULL", "ONCE", "h", "new", "INCR", "k")
         self.refused("FULL", "ONCE", "h", "new", "LPUSH", "k", "v")  # which would fail
         self.assertEqual(self.client("GET", "k"), b"%d" % applied)
-        self.assertEqual(self.client("ONCE", "h", 5, "INCR", "k"), [0], "repeats need no room")
-        self.assertEqual(self.client("WINDOW.FORGET", "h", 5), 1)
+        self.assertEqual(self.client("ONCE", "h", 5, "INCR", "k"), [0, None], "repeats need no room")
+        self.assertEqual(self.client("WINDOW.DEL", "h", 5), [1])
         self.assertEqual(self.client("ONCE", "h", "new", "INCR", "k"), [1, applied + 1])
 
     def test_the_limit_of_a_key(self):
@@ -349,7 +348,7 @@ class Once(Case):
                             for reply in refusals))
         self.assertIn("bloomery.max-key-bytes", str(refusals[0]))
         self.assertEqual(self.client("GET", "k"), b"%d" % applied)
-        self.assertEqual(self.client("ONCE", "h", 5, "INCR", "k"), [0])
+        self.assertEqual(self.client("ONCE", "h", 5, "INCR", "k"), [0, None])
         self.assertLessEqual(self.client("MEMORY", "USAGE", "h"), 70000)
 
     def test_maxmemory(self):
@@ -372,7 +371,7 @@ class Once(Case):
                         ["none", "c", "INCR", "k"], ["g", "d", "BLPOP", "l", 0]):
             self.assertEqual(self.client("ONCE", *command), b"QUEUED")
         replies = self.client("EXEC")
-        self.assertEqual([replies[i] for i in (0, 1, 3)], [[1, 1], [0], [1, 2]])
+        self.assertEqual([replies[i] for i in (0, 1, 3)], [[1, 1], [0, None], [1, 2]])
         self.assertEqual([replies[i].word for i in (2, 4, 5)], ["WRONGTYPE", "NOGUARD", "ERR"])
         # Clients that WATCH the guard notice it.
         other = Client(self.server.port)
@@ -386,11 +385,11 @@ class Once(Case):
     def test_in_a_script(self):
         call = "return redis.call('ONCE', KEYS[1], ARGV[1], 'INCRBY', KEYS[2], 5)"
         self.assertEqual(self.client("EVAL", call, 2, "g", "k", "a"), [1, 5])
-        self.assertEqual(self.client("EVAL", call, 2, "g", "k", "a"), [0])
+        self.assertEqual(self.client("EVAL", call, 2, "g", "k", "a"), [0, None])
         self.client("SET", "text", "v")
         reply = self.client.ask("EVAL", call, 2, "g", "text", "b")
         self.assertIn("not an integer", str(reply))
-        self.assertEqual(self.client("WINDOW.EXISTS", "g", "b"), 0)
+        self.assertEqual(self.client("WINDOW.EXISTS", "g", "b"), [0])
         caught = ("local r = redis.pcall('ONCE', KEYS[1], 'c', 'LPUSH', KEYS[2], 1) "
                   "local s = redis.call('ONCE', KEYS[1], 'c', 'INCR', KEYS[2]) "
                   "return {r.err, s[1], s[2]}")
@@ -404,7 +403,7 @@ class Once(Case):
         fresh = "return redis.call('ONCE', KEYS[1], 'f', 'SETRANGE', KEYS[2], 2, 'x')"
         self.assertEqual(self.client("EVAL", fresh, 2, "g", "range"), [1, 3])
         self.assertIsInstance(self.client.ask("EVAL_RO", call, 2, "g", "k", "e"), Error)
-        self.assertEqual(self.client("WINDOW.EXISTS", "g", "e"), 0)
+        self.assertEqual(self.client("WINDOW.EXISTS", "g", "e"), [0])
 
     def test_a_repeat_is_no_change_to_those_who_watch(self):
         other = Client(self.server.port)
@@ -452,7 +451,7 @@ class Once(Case):
         self.client.ask("ONCE", "none", "b", "INCR", "k")
         now = self.client.info("bloomery")
         self.assertEqual([now[f"bloomery_once_{what}"] - before[f"bloomery_once_{what}"]
-                          for what in ("applied", "repeated", "failed", "refused")], [1, 2, 1, 2])
+                          for what in ("applied", "repeats", "failed", "refused")], [1, 2, 1, 2])
         self.assertEqual(now["bloomery_window_repeats"], before["bloomery_window_repeats"])
         self.assertEqual((now["bloomery_once_keys"], now["bloomery_once_items"]), (1, 1))
         self.assertEqual([listener._read()[2] for _ in range(3)],
@@ -468,8 +467,8 @@ class Once(Case):
         self.client("FLUSHALL", "SYNC")
         self.client("WINDOW.CREATE", "w", "WINDOW", "1h")
         self.client("WINDOW.CREATE", "x", "WINDOW", "1h")
-        self.client("WINDOW.MADD", "w", "ITEMS", 1, 2, 3)
-        self.client("WINDOW.MADD", "x", "ITEMS", 1, 2)
+        self.client("WINDOW.ADD", "w", 1, 2, 3)
+        self.client("WINDOW.ADD", "x", 1, 2)
         self.assertEqual(counted(), [2, 5, 0, 0])
         self.client("ONCE.CREATE", "g", "WINDOW", "1h")
         self.assertEqual(counted(), [2, 5, 1, 0])
@@ -603,7 +602,7 @@ class Users(Case):
             self.assertEqual(reply.word, "NOPERM")
             self.assertRegex(str(reply).lower(), f"'{name.lower()}'|access a key")
             self.assertNotIn("acl verification", str(reply))
-            self.assertEqual(self.client("WINDOW.EXISTS", "g:1", "b"), 0)
+            self.assertEqual(self.client("WINDOW.EXISTS", "g:1", "b"), [0])
         # The command's own errors are unchanged.
         self.client("SET", "k:1", "text")
         reply = self.user("~*", "+@all").ask("ONCE", "g:1", "b", "INCR", "k:1")

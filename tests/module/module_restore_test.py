@@ -10,13 +10,13 @@ from server_runner import Case, Error, Server, encode
 
 # A key of every type: its restore command, commands that make it, and a query.
 KINDS = {
-    "MAP.LOAD": ((["MAP.SET", "k", "a", "1", "b", "2"],), ["MAP.GET", "k", "a"]),
-    "WINDOW.LOAD": ((["WINDOW.CREATE", "k", "WINDOW", "1h"], ["WINDOW.ADD", "k", "a"]),
+    "BLOOMERY.MAP.LOAD": ((["MAP.SET", "k", "a", "1", "b", "2"],), ["MAP.GET", "k", "a"]),
+    "BLOOMERY.WINDOW.LOAD": ((["WINDOW.CREATE", "k", "WINDOW", "1h"], ["WINDOW.ADD", "k", "a"]),
                     ["WINDOW.EXISTS", "k", "a"]),
-    "COUNTER.LOAD": ((["COUNTER.CREATE", "k", "WINDOW", "1h"],
+    "BLOOMERY.COUNTER.LOAD": ((["COUNTER.CREATE", "k", "WINDOW", "1h"],
                       ["COUNTER.INCRBY", "k", "a", 5, "id"]), ["COUNTER.GET", "k", "a"]),
-    "INDEX.LOAD": ((["INDEX.CREATE", "k"], ["INDEX.ADD", "k", 3, "a"]), ["INDEX.LOCATE", "k", "a"]),
-    "FILTER.LOAD": ((["BF.ADD", "k", "a"],), ["BF.EXISTS", "k", "a"]),
+    "BLOOMERY.INDEX.LOAD": ((["INDEX.CREATE", "k"], ["INDEX.ADD", "k", 3, "a"]), ["INDEX.LOCATE", "k", "a"]),
+    "BLOOMERY.FILTER.LOAD": ((["BF.ADD", "k", "a"],), ["BF.EXISTS", "k", "a"]),
 }
 
 
@@ -74,7 +74,7 @@ class Pieces(Case):
             ["DEL", other], [load, one, "first", "x"], [load, one, -1, "x"],
             [load, one, 0, "x", "END"],
             *([load, f"{name} {i}", 0, each, "LAST"] for i, each in enumerate(bad))]
-        later = [[command[0].replace("BF.", "FILTER."), key, *command[2:]]
+        later = [[command[0].replace("BF.", "BLOOMERY.FILTER."), key, *command[2:]]
                  for key in damaged for command in KINDS[load][0]]
         return commands + later, damaged
 
@@ -120,7 +120,7 @@ class Pieces(Case):
                 log = server.write_log(good, bad, ["SET", "after", "x"])
                 before = log.read_bytes()
                 self.assertEqual(server.refuses(), 1, (load, why))
-                family = load.partition(".")[0].lower()
+                family = load.split(".")[1].lower()
                 self.assertRegex(server.log, f"append-only file is damaged: {family} 't' is refused: "
                                              f".*{why}.*bloomery.damaged-keys to keep")
                 self.assertEqual(log.read_bytes(), before)
@@ -131,23 +131,24 @@ class Pieces(Case):
             self.assertEqual(server.client("DEBUG", "DIGEST-VALUE", "k"), digest)
 
     def test_other_payloads_stop_the_start(self):
-        """INDEX.INSTALL and FILTER.CHUNK in an append-only file, damaged by one bit anywhere."""
+        """INDEX.IMPORT and BLOOMERY.FILTER.CHUNK in an append-only file, damaged by one bit anywhere."""
         self.client("INDEX.CREATE", "i", "SEED", 1)
         self.client("INDEX.ADD", "i", 1, "a", "b")
         self.client("BF.MADD", "f", "a", "b")
         unit = self.client("INDEX.EXPORT", "i", 1)
         chunk = self.client("BF.SCANDUMP", "f", 0)
-        self.assertEqual(self.loaded(["FILTER.CHUNK", "k", *chunk]).client("KEYS", "*"), [b"k"])
+        self.assertEqual(self.loaded(["BLOOMERY.FILTER.CHUNK", "k", *chunk]).client("KEYS", "*"), [b"k"])
 
         def flipped(data, at):
             return data[:at] + bytes([data[at] ^ 4]) + data[at + 1:]
         create = ["INDEX.CREATE", "k", "SEED", 1]
-        install, load = ["INDEX.INSTALL", "k", "5", unit], ["FILTER.CHUNK", "k", str(chunk[0]), chunk[1]]
+        install, load = ["INDEX.IMPORT", "k", "5", unit], ["BLOOMERY.FILTER.CHUNK", "k", str(chunk[0]), chunk[1]]
         for family, *commands in (
                 ("index", create, [*install[:3], flipped(unit, -9)]),
                 ("index", create, [*install[:3], flipped(unit, 80)]),
                 ("index", create, [*install[:2], "u", unit]),
-                ("index", create, [*install, "NOFOLE"]),
+                ("index", create, [*install, "x"]),
+                ("index", create, ["BLOOMERY.INDEX.IMPORT", *install[1:3], flipped(unit, -9)]),
                 ("index", create, install, install),
                 ("index", create, install[:3]),
                 ("index", install),
@@ -164,6 +165,23 @@ class Pieces(Case):
             self.assertRegex(server.log, f"append-only file is damaged: {family} 'k' is refused|"
                                          "wrong number of arguments for")  # Valkey 9 looks itself
 
+    def test_units_without_folding(self):
+        """What a primary without the memory to fold tables logs."""
+        log = []
+        for key in ("i", "j"):
+            log.append(["INDEX.CREATE", key, "UNITS", 1, "CAPACITY", 1000, "SEED", 5])
+            log += [["INDEX.ADD", key, unit, *(f"{unit} {j}" for j in range(1000))] for unit in range(6)]
+            log += [["INDEX.DROP", key, unit] for unit in range(1, 5)]
+        client = self.loaded(*log).client
+        self.assertEqual(client("DUMP", "i"), client("DUMP", "j"))
+        frame = client("INDEX.EXPORT", "i", 0)
+        log += [["BLOOMERY.INDEX.DROP", "i", 0], ["INDEX.DROP", "j", 0]]
+        client = self.loaded(*log).client
+        self.assertNotEqual(client("DUMP", "i"), client("DUMP", "j"))
+        self.assertEqual(client("INDEX.LOCATE", "i", "5 7", "0 7"), [[5], []])
+        client = self.loaded(*log, ["BLOOMERY.INDEX.IMPORT", "i", 7, frame]).client
+        self.assertEqual(client("INDEX.LOCATE", "i", "5 7", "0 7"), [[5], [7]])
+
     @unittest.skipIf(server_runner.PRELOAD, "the sanitizer needs more address space")
     def test_too_little_memory(self):
         """That is no damage: the server exits, whatever the setting says."""
@@ -174,7 +192,7 @@ class Pieces(Case):
             self.client("BF.MADD", "k", *range(start, start + 250_000))
         payload = contents(self.client("DUMP", "k"))
         keys = [f"k{i}" for i in range(4)]
-        server.write_log(*(["FILTER.LOAD", key, 0, payload, "LAST"] for key in keys))
+        server.write_log(*(["BLOOMERY.FILTER.LOAD", key, 0, payload, "LAST"] for key in keys))
         for megabytes in range(70, 200, 3):  # at times the server fails first, and aborts
             server.address_space = megabytes << 20
             if server.refuses() is None:
@@ -204,8 +222,8 @@ class Pieces(Case):
     def test_a_log_is_not_piped_in(self):
         """An append-only file is loaded by starting a server on it, not by a client; one with an
         RDB preamble cannot even be sent."""
-        payload, _ = self.payload("MAP.LOAD")
-        log = [["SET", "s", "x"], ["MAP.LOAD", "k", 0, payload, "LAST"]]
+        payload, _ = self.payload("BLOOMERY.MAP.LOAD")
+        log = [["SET", "s", "x"], ["BLOOMERY.MAP.LOAD", "k", 0, payload, "LAST"]]
         self.client("FLUSHALL")
         self.client.socket.sendall(b"".join(map(encode, log)))
         replies = [self.client._read() for _ in log]
@@ -218,8 +236,8 @@ class Pieces(Case):
         append-only files have no limit."""
         large = {
             "map": ["MAP.SET", "map", *(x for i in range(40000) for x in (i, i % 99))],
-            "window": ["WINDOW.MADD", "window", "ITEMS", *range(70_000)],
-            "counter": ["COUNTER.MINCRBY", "counter", *(x for i in range(25000)
+            "window": ["WINDOW.ADD", "window", *range(70_000)],
+            "counter": ["COUNTER.INCRBY", "counter", *(x for i in range(25000)
                                                         for x in (i % 9, 1, i))],
             "index": ["INDEX.ADD", "index", 1, *range(50000)],
             "filter": ["BF.MADD", "filter", *range(100_000)],
@@ -237,7 +255,7 @@ class Pieces(Case):
         for key, dump in dumps.items():
             self.assertGreater(self.client("MEMORY", "USAGE", key), 110_000, key)
             self.assertIn("Bad data format", str(self.client.ask("RESTORE", "new", 0, dump)))
-        self.refused("FULL", "INDEX.INSTALL", "other", 1, unit)
+        self.refused("FULL", "INDEX.IMPORT", "other", 1, unit)
         self.assertEqual(self.client.ask("BF.LOADCHUNK", "new", *chunk).word, "FULL")
         self.assertEqual(self.client("EXISTS", "new"), 0)
         with Server(**{"bloomery.max-key-bytes": "64kb"}) as other:
@@ -245,7 +263,7 @@ class Pieces(Case):
             self.client("CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
             for key, dump in dumps.items():
                 self.client("RESTORE", f"{key} again", 0, dump)
-            self.client("INDEX.INSTALL", "other", 1, unit)
+            self.client("INDEX.IMPORT", "other", 1, unit)
             self.client("BF.LOADCHUNK", "new", *chunk)
             self.caught_up()
             self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))

@@ -82,7 +82,7 @@ class SmallForged(Case):
         SKEW."""
         return self.forge(648, [["WINDOW.CREATE", "h", "WINDOW", "1s", "ENGINE", "fbf", "CAPACITY", 1,
                                  "EVENTTIME", "SKEW", 1 << 52],
-                                ["WINDOW.ADD", "h", "a", "AT", 1000]], (MAX_SKEW, 0), *numbers)
+                                ["WINDOW.INSERT", "h", "AT", 1000, "ITEMS", "a"]], (MAX_SKEW, 0), *numbers)
 
     def test_window_bits(self):
         """Options with very many bits per filter, which the next filters would have."""

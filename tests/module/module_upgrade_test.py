@@ -113,11 +113,11 @@ class Upgrade(Case):
 
     def check(self, client, n):
         """All that was acknowledged was applied, and once; the last one may have been, too."""
-        counted = sum(client("COUNTER.GET", "c", i) for i in range(7))
+        counted = sum(client("COUNTER.GET", "c", *range(7)))
         self.assertIn(counted, (n, n + 1))
         self.assertIn(int(client("GET", "total")), (n, n + 1))
         self.assertEqual(client("BF.MEXISTS", "f", *range(n)), [1] * n)
-        self.assertEqual(client("WINDOW.MEXISTS", "w", *range(n)), [1] * n)
+        self.assertEqual(client("WINDOW.EXISTS", "w", *range(n)), [1] * n)
         self.assertEqual(client("MAP.EXISTS", "m", *range(n)), [1] * n)
 
     def test_upgrade(self):

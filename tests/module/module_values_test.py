@@ -69,7 +69,7 @@ class Values(Case):
         self.assertEqual(self.info()[b"values_left"], 0)
         for command in (("MAP.SET", "m", "one", "more"), ("MAP.SET", "m", "two", "more"),
                         ("MAP.SET", "m", "one", "v7", "two", "more"),
-                        ("MAP.UPDATE", "m", "one", "more")):
+                        ("MAP.INSERT", "m", "XX", "FIELDS", "one", "more")):
             reply = self.full(*command)
             self.assertIn("has used 1023 of the 1023 different values that VALUES allows", reply)
             self.assertIn("when the map is empty", reply)
@@ -83,7 +83,7 @@ class Values(Case):
         self.client("MAP.CREATE", "m", "ENGINE", "kbf", "CAPACITY", 300, "ERROR", 1e-6,
                     "VALUES", 255, "NOGROW")
         self.client("MAP.SET", "m", *(x for i in range(300) for x in (f"k{i}", f"v{i % 255}")))
-        reply = self.full("MAP.UPDATE", "m", "k1", "v2", "none", "x", "k2", "more")
+        reply = self.full("MAP.INSERT", "m", "XX", "FIELDS", "k1", "v2", "none", "x", "k2", "more")
         self.assertIn("255 of the 255 different values that VALUES allows", reply)
 
     def test_nogrow_says_so(self):

@@ -55,7 +55,7 @@ class Create(WindowCase):
             self.client("DEL", "w")
             self.create("w", *options)
             self.assertEqual(self.info()[b"engine"], engine, options)
-            self.assertEqual(self.client("WINDOW.MADD", "w", "ITEMS", *"aba"), [1, 1, 0])
+            self.assertEqual(self.client("WINDOW.ADD", "w", *"aba"), [1, 1, 0])
 
     def test_refusals_name_the_argument(self):
         self.create("other", "SEED", 3)
@@ -89,6 +89,8 @@ class Create(WindowCase):
             ("RANGE", "CAPACITY '0' is not between", "WINDOW", 5, "CAPACITY", 0),
             ("RANGE", "more than bloomery.max-key-bytes", "WINDOW", 5, "CAPACITY", "1e9"),
             ("ERR", "MAXMEM 'lots' is not a size", "WINDOW", 5, "MAXMEM", "lots"),
+            ("ERR", "MAXMEM '64m' ends in m, which means minutes: write mb", "WINDOW", 5,
+             "MAXMEM", "64m"),
             ("RANGE", "MAXMEM '0' is not between", "WINDOW", 5, "MAXMEM", 0),
             ("RANGE", "MAXMEM is too small: this window needs at least", "WINDOW", 5, "MAXMEM", 9),
             ("RANGE", "MAXMEM is too small: this window needs at least", "WINDOW", "60s",
@@ -114,9 +116,9 @@ class Create(WindowCase):
         for key in "sm":
             for command in (["WINDOW.CREATE", key, "WINDOW", 5],
                             ["WINDOW.CREATE", "n", "LIKE", key],
-                            ["WINDOW.ADD", key, "a"], ["WINDOW.MADD", key, "ITEMS", "a"],
-                            ["WINDOW.EXISTS", key, "a"], ["WINDOW.MEXISTS", key, "a"],
-                            ["WINDOW.FORGET", key, "a"], ["WINDOW.ADVANCE", key],
+                            ["WINDOW.ADD", key, "a"], ["WINDOW.INSERT", key, "ITEMS", "a"],
+                            ["WINDOW.EXISTS", key, "a"], ["WINDOW.EXISTS", key, "a", "b"],
+                            ["WINDOW.DEL", key, "a"], ["WINDOW.ADVANCE", key],
                             ["WINDOW.MERGE", key, "w"], ["WINDOW.MERGE", "w", key],
                             ["WINDOW.INFO", key]):
                 self.refused("WRONGTYPE", *command)
@@ -126,15 +128,15 @@ class Create(WindowCase):
         for engine in ("compact", "fbf"):
             self.client("FLUSHALL")
             self.create("w", "SEED", 9, "ERROR", "2%", "ENGINE", engine, "REFRESH", *EVENTS)
-            self.client("WINDOW.ADD", "w", "a", "AT", START)
+            self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", "a")
             self.client("WINDOW.CREATE", "n", "LIKE", "w")
             self.client("WINDOW.CREATE", "same", "LIKE", "w", "WINDOW", "1min")
             kept = (b"seed", b"engine", b"promised_error", b"refresh", b"skew", b"window", b"time")
             self.assertEqual([self.info("n")[x] for x in kept], [self.info("w")[x] for x in kept])
-            self.assertEqual(self.client("WINDOW.EXISTS", "n", "a"), 0)
-            self.client("WINDOW.ADD", "n", "b", "AT", START + 5)
+            self.assertEqual(self.client("WINDOW.EXISTS", "n", "a"), [0])
+            self.client("WINDOW.INSERT", "n", "AT", START + 5, "ITEMS", "b")
             self.assertEqual(self.client("WINDOW.MERGE", "w", "n", "same"), 2)
-            self.assertEqual(self.client("WINDOW.MEXISTS", "w", *"abc"), [1, 1, 0])
+            self.assertEqual(self.client("WINDOW.EXISTS", "w", *"abc"), [1, 1, 0])
 
     def test_settings(self):
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.window-capacity", 1000,
@@ -153,14 +155,14 @@ class Create(WindowCase):
 class Items(WindowCase):
     def test_by_the_clock(self):
         self.create("w", window="1h")
-        self.assertEqual(self.client("WINDOW.ADD", "w", "a"), 1)
-        self.assertEqual(self.client("WINDOW.ADD", "w", "a"), 0)
-        self.assertEqual(self.client("WINDOW.MADD", "w", "ITEMS", *"abcb"), [0, 1, 1, 0])
-        self.assertEqual(self.client("WINDOW.EXISTS", "w", "b"), 1)
-        self.assertEqual(self.client("WINDOW.MEXISTS", "w", *"xabx"), [0, 1, 1, 0])
-        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 1)
-        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 0)
-        self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), 0)
+        self.assertEqual(self.client("WINDOW.ADD", "w", "a"), [1])
+        self.assertEqual(self.client("WINDOW.ADD", "w", "a"), [0])
+        self.assertEqual(self.client("WINDOW.ADD", "w", *"abcb"), [0, 1, 1, 0])
+        self.assertEqual(self.client("WINDOW.EXISTS", "w", "b"), [1])
+        self.assertEqual(self.client("WINDOW.EXISTS", "w", *"xabx"), [0, 1, 1, 0])
+        self.assertEqual(self.client("WINDOW.DEL", "w", "a"), [1])
+        self.assertEqual(self.client("WINDOW.DEL", "w", "a"), [0])
+        self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), [0])
         self.assertEqual(self.client("WINDOW.ADVANCE", "w"), 2)
         seconds, micros = map(int, self.client("TIME"))
         now, then = seconds * 1000 + micros // 1000, self.info()[b"time"]
@@ -169,110 +171,128 @@ class Items(WindowCase):
     def test_the_clock_forgets(self):
         self.create("w", window=1)
         self.client("WINDOW.ADD", "w", "a")
-        self.wait_until(lambda: self.client("WINDOW.EXISTS", "w", "a") == 0, "it is forgotten")
+        self.wait_until(lambda: self.client("WINDOW.EXISTS", "w", "a") == [0], "it is forgotten")
         self.assertEqual(self.info()[b"items"], 1, "asking leaves the window as it is")
         self.assertEqual(self.client("WINDOW.ADVANCE", "w"), 0)
         self.assertEqual(self.info()[b"items"], 0)
-        self.assertEqual(self.client("WINDOW.ADD", "w", "a"), 1)
+        self.assertEqual(self.client("WINDOW.ADD", "w", "a"), [1])
 
     def test_by_events(self):
         for engine in ("compact", "fbf"):
             self.client("FLUSHALL")
             self.create("w", "ENGINE", engine, *EVENTS)
-            self.assertEqual(self.client("WINDOW.ADD", "w", "a", "AT", START), 1)
-            self.assertEqual(self.client("WINDOW.ADD", "w", "a", "AT", START + 60000), 0)
-            self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), 1)
+            self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", "a"), [1])
+            self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START + 60000, "ITEMS", "a"), [0])
+            self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), [1])
             # At most one generation longer: an eighth in engine fbf.
-            self.assertEqual(self.client("WINDOW.MADD", "w", "AT", START + 69001, "ITEMS", "b"),
+            self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START + 69001, "ITEMS", "b"),
                              [1])
-            self.assertEqual(self.client("WINDOW.MEXISTS", "w", "a", "b"), [0, 1])
+            self.assertEqual(self.client("WINDOW.EXISTS", "w", "a", "b"), [0, 1])
             # A late event counts from the window's time.
-            self.assertEqual(self.client("WINDOW.ADD", "w", "late", "AT", 5), 1)
+            self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", 5, "ITEMS", "late"), [1])
             self.assertEqual(self.info()[b"time"], START + 69001)
-            self.assertEqual(self.client("WINDOW.EXISTS", "w", "late"), 1)
+            self.assertEqual(self.client("WINDOW.EXISTS", "w", "late"), [1])
 
     def test_refresh(self):
         for options, later in ((["REFRESH"], 1), ([], 0)):
             self.client("FLUSHALL")
             self.create("w", *options, *EVENTS)
-            self.client("WINDOW.ADD", "w", "a", "AT", START)
-            self.assertEqual(self.client("WINDOW.ADD", "w", "a", "AT", START + 50000), 0)
-            self.client("WINDOW.ADD", "w", "b", "AT", START + 100000)
-            self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), later)
+            self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", "a")
+            self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START + 50000, "ITEMS", "a"), [0])
+            self.client("WINDOW.INSERT", "w", "AT", START + 100000, "ITEMS", "b")
+            self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), [later])
 
     def test_skew(self):
         self.create("w", "EVENTTIME", "SKEW", 1000)
-        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 0)  # does not start its time
-        self.client("WINDOW.ADD", "w", "a", "AT", START)
-        for command in (["WINDOW.ADD", "w", "b", "AT", START + 1001],
-                        ["WINDOW.MADD", "w", "AT", START * 1000, "ITEMS", "b", "c"],
-                        ["WINDOW.FORGET", "w", "a", "AT", START + 1001]):
-            self.refused("RANGE", *command, text=f"which is {START}")
-        self.assertEqual(self.info()[b"refused_time"], 3)
-        self.assertEqual(self.client("WINDOW.ADD", "w", "b", "AT", START + 1000), 1)
+        self.assertEqual(self.client("WINDOW.DEL", "w", "a"), [0])  # does not start its time
+        self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", "a")
+        for command in (["WINDOW.INSERT", "w", "AT", START + 1001, "ITEMS", "b"],
+                        ["WINDOW.INSERT", "w", "AT", START * 1000, "ITEMS", "b", "c"]):
+            self.refused("SKEW", *command, text=f"which is {START}")
+        self.assertEqual(self.info()[b"refused_skew"], 2)
+        self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START + 1000, "ITEMS", "b"), [1])
         # After a silence its time is moved with ADVANCE.
         self.assertEqual(self.client("WINDOW.ADVANCE", "w", "AT", START + 10**7), 0)
-        self.assertEqual(self.client("WINDOW.ADD", "w", "b", "AT", START + 10**7 + 1), 1)
+        self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START + 10**7 + 1, "ITEMS", "b"), [1])
         self.assertEqual(self.client("WINDOW.ADVANCE", "w", "AT", 1), 1)  # it does not go back
         self.assertEqual(self.info()[b"time"], START + 10**7 + 1)
 
-    def test_forget_by_events(self):
+    def test_delete_by_events(self):
         self.create("w", *EVENTS)
-        self.client("WINDOW.MADD", "w", "AT", START, "ITEMS", *"abc")
-        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 1)
+        self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", *"abc")
+        self.assertEqual(self.client("WINDOW.DEL", "w", "a"), [1])
         self.assertEqual(self.info()[b"time"], START)
-        self.assertEqual(self.client("WINDOW.FORGET", "w", "b", "AT", START + 7), 1)
-        self.assertEqual(self.info()[b"time"], START + 7)
-        self.assertEqual(self.client("WINDOW.FORGET", "w", "x"), 0)
-        self.assertEqual(self.client("WINDOW.MEXISTS", "w", *"abc"), [0, 0, 1])
+        self.assertEqual(self.client("WINDOW.DEL", "w", "b", "AT", "b"), [1, 0, 0])
+        self.assertEqual(self.info()[b"time"], START)
+        self.assertEqual(self.client("WINDOW.DEL", "w", "x"), [0])
+        self.assertEqual(self.client("WINDOW.EXISTS", "w", *"abc"), [0, 0, 1])
 
-    def test_fbf_cannot_forget(self):
+    def test_fbf_cannot_delete(self):
         self.create("w", "ENGINE", "fbf", *EVENTS)
-        self.client("WINDOW.ADD", "w", "a", "AT", START)
-        self.refused("UNSUPPORTED", "WINDOW.FORGET", "w", "a", text="engine compact can")
+        self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", "a")
+        self.refused("UNSUPPORTED", "WINDOW.DEL", "w", "a", text="engine compact can")
 
     def test_at_belongs_to_event_time(self):
         self.create("clock", window="1h")
         self.create("events", *EVENTS)
-        for command in (["ADD", "a", "AT", START], ["MADD", "AT", START, "ITEMS", "a"],
-                        ["FORGET", "a", "AT", START], ["ADVANCE", "AT", START]):
+        for command in (["INSERT", "AT", START, "ITEMS", "a"], ["ADVANCE", "AT", START]):
             self.refused("ERR", f"WINDOW.{command[0]}", "clock", *command[1:],
                          text="AT needs a window created with EVENTTIME")
-        for command in (["ADD", "a"], ["MADD", "ITEMS", "a"], ["ADVANCE"]):
+        for command in (["ADD", "a"], ["ADD", "a", "AT", START], ["INSERT", "ITEMS", "a"]):
             self.refused("ERR", f"WINDOW.{command[0]}", "events", *command[1:],
-                         text="AT is missing")
+                         text="uses event time: add items with WINDOW.INSERT and AT")
+        self.refused("ERR", "WINDOW.ADVANCE", "events", text="AT is missing")
+        self.assertEqual((self.info("clock")[b"items"], self.info("events")[b"items"]), (0, 0))
+
+    def test_insert_by_the_clock(self):
+        self.create("w", window="1h")
+        self.assertEqual(self.client("WINDOW.INSERT", "w", "ITEMS", "ITEMS", "AT", "a"), [1, 1, 1])
+        self.assertEqual(self.client("WINDOW.ADD", "w", "ITEMS", "AT", "a", "b"), [0, 0, 0, 1])
+
+    def test_delete_by_the_clock(self):
+        """An expired item is absent, also if nothing was added since."""
+        self.create("w", window=50)
+        self.client("WINDOW.ADD", "w", *"abc")
+        self.assertEqual(self.client("WINDOW.DEL", "w", "a", "a", "x"), [1, 0, 0])
+        self.wait_until(lambda: self.client("WINDOW.EXISTS", "w", "b") == [0], "b expires")
+        self.assertEqual(self.client("WINDOW.DEL", "w", *"bc"), [0, 0])
+        self.assertEqual(self.client("WINDOW.DEL", "w", *range(200)), [0] * 200)
+
+    def test_removed_commands(self):
+        self.create("w", window="1h")
+        for command in (["MADD", "w", "ITEMS", "a"], ["MEXISTS", "w", "a"], ["FORGET", "w", "a"]):
+            self.refused("ERR", f"WINDOW.{command[0]}", *command[1:], text="unknown command")
 
     def test_never_made_silently(self):
-        for command in (["WINDOW.ADD", "w", "a"], ["WINDOW.ADD", "w", "a", "AT", START],
-                        ["WINDOW.MADD", "w", "ITEMS", "a"], ["WINDOW.ADVANCE", "w"],
+        for command in (["WINDOW.ADD", "w", "a"], ["WINDOW.INSERT", "w", "AT", START, "ITEMS", "a"],
+                        ["WINDOW.INSERT", "w", "ITEMS", "a"], ["WINDOW.ADVANCE", "w"],
                         ["WINDOW.MERGE", "w", "v"], ["WINDOW.INFO", "w"]):
             self.refused("ERR", *command, text="no such key: create it with WINDOW.CREATE")
-        self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), 0)
-        self.assertEqual(self.client("WINDOW.MEXISTS", "w", *"abc"), [0, 0, 0])
-        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 0)
+        self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), [0])
+        self.assertEqual(self.client("WINDOW.EXISTS", "w", *"abc"), [0, 0, 0])
+        self.assertEqual(self.client("WINDOW.DEL", "w", "a"), [0])
         self.assertEqual(self.client("EXISTS", "w"), 0)
 
     def test_wrong_arguments(self):
         self.create("w", *EVENTS)
-        self.client("WINDOW.ADD", "w", "a", "AT", START)
+        self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", "a")
         for word, text, *command in (
-                ("ERR", "unknown argument 'b'", "ADD", "w", "a", "b"),
-                ("ERR", "AT needs a value", "ADD", "w", "a", "AT"),
-                ("ERR", "AT 'now' is not a whole number of milliseconds", "ADD", "w", "b", "AT",
-                 "now"),
-                ("ERR", "AT '' is not a whole number", "ADD", "w", "b", "AT", ""),
-                ("ERR", "AT '10m' is not a whole number", "ADD", "w", "b", "AT", "10m"),
-                ("ERR", "AT '1e13' is not a whole number", "ADD", "w", "b", "AT", "1e13"),
+                ("ERR", "unknown argument 'ITEM'", "INSERT", "w", "ITEM", "AT"),
+                ("ERR", "AT 'now' is not a whole number of milliseconds", "INSERT", "w", "AT", "now",
+                 "ITEMS", "b"),
+                ("ERR", "AT '' is not a whole number", "INSERT", "w", "AT", "", "ITEMS", "b"),
+                ("ERR", "AT '10m' is not a whole number", "INSERT", "w", "AT", "10m", "ITEMS", "b"),
+                ("ERR", "AT '1e13' is not a whole number", "INSERT", "w", "AT", "1e13", "ITEMS", "b"),
                 ("ERR", "AT '10m' is not a whole number", "ADVANCE", "w", "AT", "10m"),
-                ("ERR", "AT '-5' is below zero", "ADD", "w", "b", "AT", -5),
-                ("RANGE", "AT '0' is not between 1", "ADD", "w", "b", "AT", 0),
-                ("RANGE", "AT '9223372036854775808' is not between", "ADD", "w", "b", "AT", 2**63),
-                ("ERR", "AT is given twice", "ADD", "w", "b", "AT", START, "AT", START),
-                ("ERR", "unknown argument 'b'", "MADD", "w", "b", "c"),
-                ("ERR", "ITEMS and at least one item", "MADD", "w", "AT", START),
-                ("ERR", "ITEMS and at least one item", "MADD", "w", "AT", START, "ITEMS"),
-                ("ERR", "AT 'ITEMS' is not a whole", "MADD", "w", "AT", "ITEMS", "b"),
-                ("ERR", "unknown argument 'b'", "FORGET", "w", "a", "b"),
+                ("ERR", "AT '-5' is below zero", "INSERT", "w", "AT", -5, "ITEMS", "b"),
+                ("RANGE", "AT '0' is not between 1", "INSERT", "w", "AT", 0, "ITEMS", "b"),
+                ("RANGE", "AT '9223372036854775808' is not between", "INSERT", "w", "AT", 2**63,
+                 "ITEMS", "b"),
+                ("ERR", "AT is given twice", "INSERT", "w", "AT", START, "AT", START, "ITEMS", "b"),
+                ("ERR", "unknown argument 'b' before ITEMS", "INSERT", "w", "b", "c"),
+                ("ERR", "ITEMS is missing", "INSERT", "w", "AT", START),
+                ("ERR", "nothing follows ITEMS", "INSERT", "w", "AT", START, "ITEMS"),
+                ("ERR", "AT 'ITEMS' is not a whole", "INSERT", "w", "AT", "ITEMS", "b"),
                 ("ERR", "unknown argument '5'", "ADVANCE", "w", 5),
                 ("ERR", "source 'w' is the destination", "MERGE", "w", "w"),
         ):
@@ -281,9 +301,9 @@ class Items(WindowCase):
 
     def test_arity(self):
         for command in (["CREATE"], ["CREATE", "w"], ["CREATE", "w", "WINDOW"], ["ADD", "w"],
-                        ["MADD", "w"], ["MADD", "w", "ITEMS"], ["EXISTS", "w"],
-                        ["EXISTS", "w", "a", "b"], ["MEXISTS", "w"], ["FORGET", "w"], ["ADVANCE"],
-                        ["MERGE", "w"], ["INFO"], ["INFO", "w", "x"], ["LOAD", "w", "0"]):
+                        ["INSERT", "w"], ["INSERT", "w", "ITEMS"], ["EXISTS", "w"], ["DEL", "w"],
+                        ["ADVANCE"],
+                        ["MERGE", "w"], ["INFO"], ["INFO", "w", "x"]):
             self.refused("ERR", f"WINDOW.{command[0]}", *command[1:],
                          text="wrong number of arguments")
 
@@ -291,22 +311,22 @@ class Items(WindowCase):
         items = [b"", b"\0", b"\0\0", b"\xff" * 300, "Übergröße".encode(), b"\r\n", b"AT", b"ITEMS",
                  b"x" * 100000]
         self.client("WINDOW.CREATE", b"k\0ey", "WINDOW", "1h", "ERROR", "1e-9")
-        self.assertEqual(self.client("WINDOW.MADD", b"k\0ey", "ITEMS", *items), [1] * len(items))
+        self.assertEqual(self.client("WINDOW.ADD", b"k\0ey", *items), [1] * len(items))
         for item in items:
-            self.assertEqual(self.client("WINDOW.ADD", b"k\0ey", item), 0)
-        self.assertEqual(self.client("WINDOW.MEXISTS", b"k\0ey", *items), [1] * len(items))
+            self.assertEqual(self.client("WINDOW.ADD", b"k\0ey", item), [0])
+        self.assertEqual(self.client("WINDOW.EXISTS", b"k\0ey", *items), [1] * len(items))
 
     def test_many_items_and_the_promised_error(self):
         n = 20000
         for engine in ("compact", "fbf"):
             self.client("FLUSHALL")
             self.create("w", "CAPACITY", 5000, "ERROR", "1%", "SEED", 4, "ENGINE", engine, *EVENTS)
-            new = sum(sum(self.client("WINDOW.MADD", "w", "AT", START + start, "ITEMS",
+            new = sum(sum(self.client("WINDOW.INSERT", "w", "AT", START + start, "ITEMS",
                                       *(f"k{i}" for i in range(start, start + 500))))
                       for start in range(0, n, 500))
-            seen = self.client("WINDOW.MEXISTS", "w", *(f"k{i}" for i in range(n)))
+            seen = self.client("WINDOW.EXISTS", "w", *(f"k{i}" for i in range(n)))
             self.assertEqual(seen, [1] * n)
-            false = sum(self.client("WINDOW.MEXISTS", "w", *(f"absent {i}" for i in range(n))))
+            false = sum(self.client("WINDOW.EXISTS", "w", *(f"absent {i}" for i in range(n))))
             # Five sigma of a binomial above the promise.
             most = n * 0.01 + 5 * (n * 0.01 * 0.99) ** 0.5
             self.assertLessEqual(false, most, engine)
@@ -317,7 +337,7 @@ class Items(WindowCase):
         client = Client(self.server.port)
         client.hello3()
         self.create("w", window="1h")
-        self.assertEqual(client("WINDOW.MADD", "w", "ITEMS", "a", "a"), [1, 0])
+        self.assertEqual(client("WINDOW.ADD", "w", "a", "a"), [1, 0])
         info = client("WINDOW.INFO", "w")
         self.assertEqual((info[b"items"], info[b"promised_error"]), (1, 0.001))
         client.close()
@@ -326,7 +346,7 @@ class Items(WindowCase):
 class Limits(WindowCase):
     def fill_until_full(self, at, prefix="k"):
         for i in range(10**6):
-            reply = self.client.ask("WINDOW.ADD", "w", f"{prefix}{i}", "AT", at)
+            reply = self.client.ask("WINDOW.INSERT", "w", "AT", at, "ITEMS", f"{prefix}{i}")
             if isinstance(reply, Error):
                 self.assertEqual(reply.word, "FULL")
                 return i, str(reply)
@@ -340,17 +360,17 @@ class Limits(WindowCase):
             full, _ = self.fill_until_full(START)
             self.assertGreater(full, 1000)
             self.assertLessEqual(self.info()[b"bytes"], 34000)  # of the allocator
-            self.refused("FULL", "WINDOW.ADD", "w", f"k{full}", "AT", START, text="exceed its MAXMEM")
-            self.refused("FULL", "WINDOW.MADD", "w", "AT", START, "ITEMS", "k1", "x", "y")
+            self.refused("FULL", "WINDOW.INSERT", "w", "AT", START, "ITEMS", f"k{full}", text="exceed its MAXMEM")
+            self.refused("FULL", "WINDOW.INSERT", "w", "AT", START, "ITEMS", "k1", "x", "y")
             self.assertEqual(self.info()[b"refused_full"], 3)
             self.assertEqual(self.info()[b"at_limit"], 1)
             # Everything else works, …
-            self.assertEqual(self.client("WINDOW.ADD", "w", "k7", "AT", START + 1), 0)
-            self.assertEqual(self.client("WINDOW.MEXISTS", "w", "k7", f"k{full}"), [1, 0])
+            self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START + 1, "ITEMS", "k7"), [0])
+            self.assertEqual(self.client("WINDOW.EXISTS", "w", "k7", f"k{full}"), [1, 0])
             if engine == "compact":
-                self.assertEqual(self.client("WINDOW.FORGET", "w", "k7"), 1)
+                self.assertEqual(self.client("WINDOW.DEL", "w", "k7"), [1])
             # … and room is freed as items expire.
-            self.assertEqual(self.client("WINDOW.ADD", "w", "x", "AT", START + 200000), 1)
+            self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START + 200000, "ITEMS", "x"), [1])
             self.assertEqual(self.info()[b"items"], 1)
 
     def test_max_key_bytes(self):
@@ -364,15 +384,15 @@ class Limits(WindowCase):
             self.assertIn("bloomery.max-key-bytes", text)
             self.assertGreater(full, 3000)
             self.assertLessEqual(self.info()[b"bytes"], 65536 * 5 // 4)
-            self.refused("FULL", "WINDOW.MADD", "w", "AT", START, "ITEMS", "k1", "x")
-            self.assertEqual(self.client("WINDOW.ADD", "w", "k7", "AT", START), 0)
-            self.assertEqual(self.client("WINDOW.MADD", "w", "AT", START, "ITEMS", "k1", "k2"),
+            self.refused("FULL", "WINDOW.INSERT", "w", "AT", START, "ITEMS", "k1", "x")
+            self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", "k7"), [0])
+            self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", "k1", "k2"),
                              [0, 0])
-            self.assertEqual(self.client("WINDOW.MEXISTS", "w", "k7", f"k{full}"), [1, 0])
+            self.assertEqual(self.client("WINDOW.EXISTS", "w", "k7", f"k{full}"), [1, 0])
             self.assertEqual(self.client.info("bloomery")["bloomery_window_refused"], before + 2)
             # Expired items free their memory, also for the next item.
             at = START + 200000
-            self.assertEqual(self.client("WINDOW.ADD", "w", "x", "AT", at), 1)
+            self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", at, "ITEMS", "x"), [1])
             self.assertEqual(self.info()[b"items"], 1)
             again, _ = self.fill_until_full(at, "again")
             self.assertGreater(again, full // 2)
@@ -387,13 +407,13 @@ class Limits(WindowCase):
             self.client("DEL", "w")
             self.create("w", "ENGINE", "fbf", "CAPACITY", capacity, "SEED", 3, *EVENTS)
             for i in range(120):
-                reply = self.client.ask("WINDOW.MADD", "w", "AT", START + i * 500, "ITEMS",
+                reply = self.client.ask("WINDOW.INSERT", "w", "AT", START + i * 500, "ITEMS",
                                         *(f"{i} {j}" for j in range(capacity // 100)))
             if isinstance(reply, Error):
                 self.assertEqual(reply.word, "FULL", capacity)
                 refused += 1
             self.assertLessEqual(self.info()[b"bytes"], 65536 * 9 // 8 + 1024)
-            self.assertEqual(self.client("WINDOW.ADD", "w", "x", "AT", START + 500000), 1, capacity)
+            self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START + 500000, "ITEMS", "x"), [1], capacity)
             self.assertEqual(self.info()[b"items"], 1)
         self.assertGreater(refused, 5)
 
@@ -403,9 +423,9 @@ class Limits(WindowCase):
         self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
         self.client("CONFIG", "SET", "maxmemory", 1)
         self.assertEqual(self.client.ask("WINDOW.ADD", "w", "b").word, "OOM")
-        self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), 1)
+        self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), [1])
         self.assertEqual(self.client("WINDOW.ADVANCE", "w"), 1)
-        self.assertEqual(self.client("WINDOW.FORGET", "w", "a"), 1)
+        self.assertEqual(self.client("WINDOW.DEL", "w", "a"), [1])
 
     def test_memory_of_an_id(self):
         """At most 3 bytes per id at an error of 10^-3, and 6 at 10^-9."""
@@ -414,7 +434,7 @@ class Limits(WindowCase):
             self.client("FLUSHALL")
             self.create("w", "CAPACITY", n, "ERROR", error, "SEED", 2, *EVENTS)
             for start in range(0, n, 1000):
-                self.client("WINDOW.MADD", "w", "AT", START, "ITEMS", *range(start, start + 1000))
+                self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", *range(start, start + 1000))
             self.assertLessEqual(self.client("MEMORY", "USAGE", "w"), most * n)
 
 
@@ -423,19 +443,19 @@ class Whole(WindowCase):
         self.create("a", "SEED", 4, *EVENTS)
         for name in "bc":
             self.client("WINDOW.CREATE", name, "LIKE", "a")
-        self.client("WINDOW.ADD", "a", "x", "AT", START)
-        self.client("WINDOW.ADD", "b", "y", "AT", START + 30000)
-        self.client("WINDOW.ADD", "c", "z", "AT", START + 50000)
+        self.client("WINDOW.INSERT", "a", "AT", START, "ITEMS", "x")
+        self.client("WINDOW.INSERT", "b", "AT", START + 30000, "ITEMS", "y")
+        self.client("WINDOW.INSERT", "c", "AT", START + 50000, "ITEMS", "z")
         self.client("EXPIRE", "a", 1000)
         self.assertEqual(self.client("WINDOW.MERGE", "a", "b", "none", "c"), 3)
         self.assertGreater(self.client("TTL", "a"), 0)
-        self.assertEqual(self.client("WINDOW.MEXISTS", "a", *"xyz"), [1, 1, 1])
+        self.assertEqual(self.client("WINDOW.EXISTS", "a", *"xyz"), [1, 1, 1])
         self.assertEqual(self.info("a")[b"time"], START + 50000)
         # Each item is remembered as long as in its own window.
         self.client("WINDOW.ADVANCE", "a", "AT", START + 30000 + 60000)
-        self.assertEqual(self.client("WINDOW.MEXISTS", "a", *"xyz"), [0, 1, 1])
+        self.assertEqual(self.client("WINDOW.EXISTS", "a", *"xyz"), [0, 1, 1])
         self.client("WINDOW.ADVANCE", "a", "AT", START + 50000 + 60000)
-        self.assertEqual(self.client("WINDOW.MEXISTS", "a", *"xyz"), [0, 0, 1])
+        self.assertEqual(self.client("WINDOW.EXISTS", "a", *"xyz"), [0, 0, 1])
         self.assertEqual(self.client("WINDOW.MERGE", "a", "none"), 1)
 
     def test_merge_refused_changes_nothing(self):
@@ -443,13 +463,13 @@ class Whole(WindowCase):
         self.client("WINDOW.CREATE", "b", "LIKE", "a")
         self.create("other", "SEED", 5, *EVENTS)
         for name in ("a", "b", "other"):
-            self.client("WINDOW.ADD", name, name, "AT", START)
+            self.client("WINDOW.INSERT", name, "AT", START, "ITEMS", name)
         self.refused("MISMATCH", "WINDOW.MERGE", "a", "other")
         self.refused("MISMATCH", "WINDOW.MERGE", "a", "b", "other")
         self.refused("ERR", "WINDOW.MERGE", "a", "b", "b", text="source 'b' is named twice")
         for name in ("c", "d"):
             self.create(name, "CAPACITY", 1000, "SEED", 3)
-            self.client("WINDOW.MADD", name, "ITEMS", *(f"{name}{i}" for i in range(9000)))
+            self.client("WINDOW.ADD", name, *(f"{name}{i}" for i in range(9000)))
         self.refused("FULL", "WINDOW.MERGE", "c", "d", text="with a CAPACITY for the items of all")
 
 
@@ -457,9 +477,9 @@ class Around(Described, WindowCase):
     PREFIX = "WINDOW"
     COMMANDS = (("CREATE k WINDOW 5", "k"), ("CREATE k LIKE o", "k o"),
                 ("CREATE like WINDOW 5 LIKE o", "like o"), ("ADD k i", "k"),
-                ("ADD k LIKE AT 5", "k"), ("MADD k AT 5 ITEMS a b", "k"), ("EXISTS k i", "k"),
-                ("MEXISTS k i j", "k"), ("FORGET k i", "k"), ("ADVANCE k", "k"),
-                ("MERGE k s t", "k s t"), ("INFO k", "k"), ("LOAD k 0 x", "k"))
+                ("ADD k LIKE j", "k"), ("INSERT k AT 5 ITEMS LIKE b", "k"), ("EXISTS k i j", "k"),
+                ("DEL k i", "k"), ("ADVANCE k", "k"),
+                ("MERGE k s t", "k s t"), ("INFO k", "k"))
 
     def test_events(self):
         self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
@@ -469,8 +489,9 @@ class Around(Described, WindowCase):
         self.create("w", window="1h")
         self.client("WINDOW.ADD", "w", "a")
         self.client("WINDOW.EXISTS", "w", "a")
-        self.client("WINDOW.MADD", "w", "ITEMS", "a")
-        self.client("WINDOW.FORGET", "w", "a")
+        self.client("WINDOW.ADD", "w", "a")
+        self.client("WINDOW.DEL", "w", "a")
+        self.client("WINDOW.DEL", "w", "a")  # no event: it is absent
         self.client("WINDOW.ADVANCE", "w")
         self.client("WINDOW.CREATE", "v", "LIKE", "w")
         self.client("WINDOW.MERGE", "w", "v")
@@ -478,17 +499,17 @@ class Around(Described, WindowCase):
         listener.close()
         self.assertEqual(heard, [(b"__keyevent@0__:window." + event, key) for event, key in
                                  ((b"create", b"w"), (b"add", b"w"), (b"add", b"w"),
-                                  (b"forget", b"w"), (b"advance", b"w"), (b"create", b"v"),
+                                  (b"del", b"w"), (b"advance", b"w"), (b"create", b"v"),
                                   (b"merge", b"w"))])
 
     def test_info_adds_up(self):
         start = self.client.info("bloomery")
         for name, engine in (("a", "compact"), ("f", "fbf")):
             self.create(name, "SEED", 1, "ENGINE", engine, "ERROR", "1e-9", *EVENTS)
-            self.client("WINDOW.MADD", name, "AT", START, "ITEMS", *range(100))
-            self.client("WINDOW.MADD", name, "AT", START, "ITEMS", *range(50))
-        self.client("WINDOW.FORGET", "a", 1)
-        self.client("WINDOW.MEXISTS", "a", *range(10))
+            self.client("WINDOW.INSERT", name, "AT", START, "ITEMS", *range(100))
+            self.client("WINDOW.INSERT", name, "AT", START, "ITEMS", *range(50))
+        self.client("WINDOW.DEL", "a", 1)
+        self.client("WINDOW.EXISTS", "a", *range(10))
         self.client("COPY", "a", "b")
         now = self.client.info("bloomery")
         self.assertEqual(now["bloomery_window_keys"], 3)
@@ -500,7 +521,7 @@ class Around(Described, WindowCase):
                          sum(self.info(key)[b"bytes"] for key in "abf"))
         # Expired items are no longer counted when time moves, in every engine.
         for name in "abf":
-            self.client("WINDOW.ADD", name, "later", "AT", START + 100000)
+            self.client("WINDOW.INSERT", name, "AT", START + 100000, "ITEMS", "later")
         self.assertEqual(self.client.info("bloomery")["bloomery_window_items"], 3)
         self.client("DEL", *"abf")
         empty = self.client.info("bloomery")
@@ -510,7 +531,7 @@ class Around(Described, WindowCase):
     def test_memory_usage_is_what_the_server_counts(self):
         self.create("warm", *EVENTS)
         self.create("w", "CAPACITY", 200000, "SEED", 1, *EVENTS)
-        batches = [["WINDOW.MADD", "w", "AT", START, "ITEMS", *range(start, start + 500)]
+        batches = [["WINDOW.INSERT", "w", "AT", START, "ITEMS", *range(start, start + 500)]
                    for start in range(0, 200000, 500)]
         self.client(*batches[0])
         self.grows_as_counted("w", batches[1:], 400000)
@@ -518,7 +539,7 @@ class Around(Described, WindowCase):
     def test_access_control(self):
         self.create("w", window="1h")
         client = self.reader("w*", "WINDOW.EXISTS", "WINDOW.MERGE", "WINDOW.CREATE")
-        self.assertEqual(client("WINDOW.EXISTS", "w", "a"), 0)
+        self.assertEqual(client("WINDOW.EXISTS", "w", "a"), [0])
         for command in (["WINDOW.ADD", "w", "a"], ["WINDOW.EXISTS", "other", "a"],
                         ["WINDOW.MERGE", "w2", "w"], ["WINDOW.CREATE", "w2", "LIKE", "w"]):
             self.assertEqual(client.ask(*command).word, "NOPERM", command)
@@ -528,9 +549,9 @@ class Around(Described, WindowCase):
         self.client("MULTI")
         self.client("WINDOW.ADD", "w", "a")
         self.client("WINDOW.ADD", "w", "a")
-        self.assertEqual(self.client("EXEC"), [1, 0])
+        self.assertEqual(self.client("EXEC"), [[1], [0]])
         script = "return redis.call('WINDOW.ADD', KEYS[1], ARGV[1])"
-        self.assertEqual([self.client("EVAL", script, 1, "w", "b") for _ in range(2)], [1, 0])
+        self.assertEqual([self.client("EVAL", script, 1, "w", "b") for _ in range(2)], [[1], [0]])
 
 
 if __name__ == "__main__":

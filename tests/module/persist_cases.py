@@ -207,7 +207,7 @@ class MovedAndReloaded:
                 self.assertEqual((other.path / "dump.rdb").read_bytes(), snapshot)
             finally:
                 other.stop()
-                other.folder.cleanup()
+                other.directory.cleanup()
         self.same_after(action)
         self.client("FLUSHALL")
         self.save()

@@ -26,7 +26,7 @@ import unittest
 SERVER = shutil.which(sys.argv[1]) if len(sys.argv) > 2 else None
 MODULE = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 PRELOAD = sys.argv[3] if len(sys.argv) > 3 else None
-# A module that cannot read what ours writes; it is built into the same folder.
+# A module that cannot read what ours writes; it is built into the same directory.
 OLDER_MODULE = os.path.join(os.path.dirname(MODULE), "bloomery-older.so") if MODULE else None
 
 # A server allocates whatever size a damaged payload names, and can handle failure.
@@ -150,11 +150,11 @@ def free_port():
 
 
 class Server:
-    """A server with the module, in a temporary folder."""
+    """A server with the module, in a temporary directory."""
 
     def __init__(self, **settings):
-        self.folder = tempfile.TemporaryDirectory(prefix="bloomery-module-")
-        self.path = pathlib.Path(self.folder.name)
+        self.directory = tempfile.TemporaryDirectory(prefix="bloomery-module-")
+        self.path = pathlib.Path(self.directory.name)
         self.settings = {"bind": "127.0.0.1", "save": "", "enable-debug-command": "yes",
                          "enable-module-command": "yes", "repl-diskless-sync-delay": "0",
                          "daemonize": "no", "dir": str(self.path), "loadmodule": MODULE}
@@ -169,7 +169,7 @@ class Server:
 
     def __exit__(self, *_):
         self.stop()
-        self.folder.cleanup()
+        self.directory.cleanup()
 
     @property
     def log(self):
@@ -193,11 +193,11 @@ class Server:
         """Gives it an append-only file, or with kind "rdb" one that is a snapshot; returns its
         path."""
         self.settings["appendonly"] = "yes"
-        folder = self.path / "appendonlydir"
-        folder.mkdir(exist_ok=True)
-        base = folder / f"appendonly.aof.1.base.{kind}"
+        directory = self.path / "appendonlydir"
+        directory.mkdir(exist_ok=True)
+        base = directory / f"appendonly.aof.1.base.{kind}"
         base.write_bytes(data)
-        (folder / "appendonly.aof.manifest").write_text(f"file {base.name} seq 1 type b\n")
+        (directory / "appendonly.aof.manifest").write_text(f"file {base.name} seq 1 type b\n")
         return base
 
     def write_log(self, *commands):

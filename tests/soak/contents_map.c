@@ -203,12 +203,11 @@ TEST(the_index_as_a_map)
     bry_map *map = build();
     bry_map_stats stats = {0};
     bry_map_get_stats(map, &stats);
-    double main_bytes = (double)stats.bytes_main / (double)paths;
-    printf("%zu lines, %" PRIu64 " paths, %" PRIu64 " values: %.3f bytes a path, and %.1f MB to "
-           "find codes, %.1f MB of values; all %.1f MB; %" PRIu32 " table(s), load %.3f\n",
-           count, paths, stats.values, main_bytes, (double)stats.bytes_secondary / 1e6,
-           (double)stats.bytes_dictionary / 1e6, (double)stats.bytes / 1e6, stats.tables,
-           stats.load);
+    double main_bytes = (double)stats.bytes_keys / (double)paths;
+    printf("%zu lines, %" PRIu64 " paths, %" PRIu64 " values: %.3f bytes per path, and %.1f MB "
+           "of values; all %.1f MB; %" PRIu32 " table(s), load %.3f\n",
+           count, paths, stats.values, main_bytes, (double)stats.bytes_values / 1e6,
+           (double)stats.bytes / 1e6, stats.tables, stats.load);
     assert_true(main_bytes <= 5);
     uint64_t wrong = ask_present(map), found = ask_absent(map);
     band_assert_at_most(wrong, paths, ERROR);

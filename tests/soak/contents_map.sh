@@ -1,13 +1,13 @@
 #!/bin/sh
-# contents_map.sh PROGRAM FOLDER
+# contents_map.sh PROGRAM DIR
 #
-# Gives PROGRAM the Debian Contents index (every file of every package), unpacked into FOLDER. It is
+# Gives PROGRAM the Debian Contents index (every file of every package), unpacked into DIR. It is
 # fetched by apt-file where the system does not have it yet. Exits with 77, which means skipped, and
 # says why, when it cannot be had.
 set -eu
 
 program=$1
-folder=$2
+directory=$2
 root=$(cd "$(dirname "$0")/../.." && pwd)
 least=1000000
 
@@ -39,8 +39,8 @@ if [ -z "$files" ]; then
 fi
 [ -n "$files" ] || skip "apt has no Contents index"
 
-mkdir -p "$folder"
-index=$folder/contents
+mkdir -p "$directory"
+index=$directory/contents
 trap 'rm -f "$index" "$index".map*' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM

@@ -7,7 +7,7 @@
  * With a window the sums are exact, up to the error that the table states. Without one they are too
  * large by the number of retries.
  */
-#include <bloomery/counter.h>
+#include <bloomery/counters.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -39,19 +39,19 @@ typedef struct outcome {
     uint64_t retried; /* retries that were sent */
     uint64_t lost; /* increments that are not applied */
     int64_t plain; /* the sum without a window */
-    bry_counter_stats stats;
+    bry_counters_stats stats;
 } outcome;
 
-static void send(bry_counter *counters, uint64_t i, uint64_t now, bool first, bool *applied,
+static void send(bry_counters *counters, uint64_t i, uint64_t now, bool first, bool *applied,
                  outcome *seen)
 {
     char name[8];
     int len = snprintf(name, sizeof name, "%u", (unsigned)(i % NAMES));
-    bry_hash id = bry_hash_key(bry_counter_seed(counters), &i, sizeof i);
-    bry_counter_outcome what;
-    if (bry_counter_apply(counters, id, name, (size_t)len, 1, now, &what, NULL) != BRY_OK)
+    bry_hash id = bry_hash_key(bry_counters_seed(counters), &i, sizeof i);
+    bry_counters_outcome what;
+    if (bry_counters_apply(counters, id, name, (size_t)len, 1, now, &what, NULL) != BRY_OK)
         fail("an increment was refused");
-    if (what == BRY_COUNTER_APPLIED) { /* a retry counts, too, if the first try was lost */
+    if (what == BRY_COUNTERS_APPLIED) { /* a retry counts, too, if the first try was lost */
         if (*applied)
             fail("a retry counted twice");
         *applied = true;
@@ -65,16 +65,16 @@ static void send(bry_counter *counters, uint64_t i, uint64_t now, bool first, bo
 
 static outcome run(bry_engine engine, double error, uint64_t increments)
 {
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
     options.engine = engine;
     options.window = WINDOW;
     options.capacity = (uint64_t)WINDOW * RATE;
     options.error = error;
     options.seed = 5;
-    bry_counter *counters;
+    bry_counters *counters;
     retries waiting = {.next = calloc(increments, sizeof *waiting.next),
                        .applied = calloc(increments, sizeof *waiting.applied)};
-    if (!waiting.next || !waiting.applied || bry_counter_create(&options, &counters) != BRY_OK)
+    if (!waiting.next || !waiting.applied || bry_counters_create(&options, &counters) != BRY_OK)
         fail("no memory");
     generator from = {9};
     outcome seen = {.stats = {0}};
@@ -101,18 +101,17 @@ static outcome run(bry_engine engine, double error, uint64_t increments)
         }
         i = end;
     }
-    bry_counter_get_stats(counters, &seen.stats);
+    bry_counters_get_stats(counters, &seen.stats);
     int64_t sum = 0;
-    bry_counter_entry entries[64];
+    bry_counters_entry entries[64];
     uint64_t cursor = 0;
     do
-        for (size_t n = bry_counter_scan(counters, &cursor, entries, sizeof *entries, 64); n > 0;
-             n--)
+        for (size_t n = bry_counters_scan(counters, &cursor, entries, 64); n > 0; n--)
             sum += entries[n - 1].value;
     while (cursor != 0);
     if (sum != (int64_t)(increments - seen.lost) || seen.stats.applied != increments - seen.lost)
         fail("the sums are not what was applied");
-    bry_counter_destroy(counters);
+    bry_counters_destroy(counters);
     free(waiting.next);
     free(waiting.applied);
     return seen;

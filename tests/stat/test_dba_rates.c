@@ -137,8 +137,8 @@ TEST(test_small_units)
                 }
                 false_positives(index, ASKED, &candidates);
                 found += candidates;
-                bry_index_unit info = {0};
-                assert_int_equal(bry_index_get_unit(index, 0, &info), BRY_OK);
+                bry_index_unit_info info = {0};
+                assert_int_equal(bry_index_get_unit_info(index, 0, &info), BRY_OK);
                 expected = info.error;
                 bry_index_destroy(index);
             }
@@ -260,7 +260,7 @@ TEST(test_grown)
         assert_true(is.stats.full_error <= error * (1 + 1e-6));
         assert_true(is.stats.estimated_error <= error);
         band_assert_at_most(is.found, is.asked, error);
-        assert_true(is.stats.rebuilds > 0);
+        assert_true(is.stats.dba.rebuilds > 0);
         if (cases[c].control == BRY_INDEX_LARGER)
             assert_true(is.stats.units <= 64);
     }
@@ -279,7 +279,7 @@ static uint64_t bits_of(uint32_t units, uint64_t each, double error, bool segmen
     bry_index_shape shape = {0};
     assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
     assert_true(shape.error <= error);
-    return units * shape.unit_bits;
+    return units * shape.dba.unit_bits;
 }
 
 /* Against one filter for all: log to the base ε of 1 - (1 - ε)^(1/r). */

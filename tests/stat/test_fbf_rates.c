@@ -131,7 +131,7 @@ TEST(test_burst)
                 asked += 30000;
                 worst = fmax(worst, stats.estimated_error);
                 worst_measured = fmax(worst_measured, (double)here / 30000);
-                assert_true(stats.predicted_error <= 0.001);
+                assert_true(stats.fbf.predicted_error <= 0.001);
                 band_assert_at_most(here, 30000, 0.001);
                 if (stats.bytes > peak) {
                     peak = stats.bytes;
@@ -145,7 +145,7 @@ TEST(test_burst)
         printf("%2u generations: estimated at most %.3g, measured %.3g (at most %.3g); %llu ended "
                "early; bytes %llu, at most %llu for %llu elements, then %llu\n",
                parts[g], worst, (double)wrong / (double)asked, worst_measured,
-               (unsigned long long)stats.ended_early, (unsigned long long)calm,
+               (unsigned long long)stats.fbf.ended_early, (unsigned long long)calm,
                (unsigned long long)peak, (unsigned long long)remembered,
                (unsigned long long)stats.bytes);
         assert_true(worst <= 0.001);

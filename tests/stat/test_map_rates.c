@@ -46,8 +46,8 @@ TEST(test_at_capacity)
             band_assert_at_most(found.false_positive, N, expected);
             band_assert(found.incorrect, N, stats.estimated.incorrect * (VALUES - 1) / VALUES);
             assert_int_equal(found.false_negative, 0);
-            assert_true(stats.promised.false_positive <= asked[i]);
-            assert_true(stats.promised.incorrect + stats.promised.false_negative <= asked[i]);
+            assert_true(stats.planned.false_positive <= asked[i]);
+            assert_true(stats.planned.incorrect + stats.planned.false_negative <= asked[i]);
             bry_map_destroy(map);
         }
 }

@@ -81,6 +81,7 @@ TEST(test_observed_error_is_the_planned_one)
     for (int s = 0; s < SHAPES; s++) {
         bry_filter_options options = shapes[s].options;
         options.struct_size = sizeof options;
+        options.engine = BRY_ENGINE_BLOOM;
         bry_filter_shape shape = {0};
         assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
         uint64_t observed = 0, trials = 0;
@@ -110,13 +111,14 @@ TEST(test_observed_error_is_the_planned_one)
 TEST(test_error_before_capacity)
 {
     enum { CAPACITY = 100000, ASKED = 1000000 };
-    bry_filter_options half = {.capacity = CAPACITY / 2, .seed = 7}, whole = half;
+    bry_filter_options half = {.engine = BRY_ENGINE_BLOOM, .capacity = CAPACITY / 2, .seed = 7};
+    bry_filter_options whole = half;
     whole.struct_size = half.struct_size = sizeof half;
     whole.capacity = CAPACITY;
     bry_filter_shape shape = {0};
     assert_int_equal(bry_filter_plan(&whole, &shape), BRY_OK);
     half.bloom.bits = shape.bits;
-    half.bloom.hashes = shape.hashes;
+    half.bloom.hashes = shape.bloom.hashes;
     bry_filter_shape planned = {0};
     assert_int_equal(bry_filter_plan(&half, &planned), BRY_OK);
     assert_true(planned.error < shape.error / 10);
@@ -134,14 +136,15 @@ TEST(test_error_before_capacity)
 TEST(test_items_counts_new_keys)
 {
     enum { CAPACITY = 200000 };
-    bry_filter_options options = {.capacity = CAPACITY, .error = 0.1};
+    bry_filter_options options = {.engine = BRY_ENGINE_BLOOM, .capacity = CAPACITY, .error = 0.1};
     bry_filter *filter = filled(options, 3);
     bry_filter_stats stats = {0};
     bry_filter_get_stats(filter, &stats);
     double expected = 0; /* the mean of the planned error while adding, by midpoints */
     for (int i = 0; i < 100; i++)
         expected +=
-            bry__blocked_error(stats.bits / 512, stats.hashes, CAPACITY * (i + 0.5) / 100) / 100;
+            bry__blocked_error(stats.bits / 512, stats.bloom.hashes, CAPACITY * (i + 0.5) / 100) /
+            100;
     band_assert(CAPACITY - stats.items, CAPACITY, expected);
     for (uint64_t i = 0; i < CAPACITY; i++)
         assert_int_equal(bry_filter_has(filter, key(3, i)), BRY_PRESENT);
@@ -154,6 +157,7 @@ TEST(test_merged_count)
     band_mean ratios = BAND_MEAN;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         bry_filter_options options = BRY_FILTER_OPTIONS;
+        options.engine = BRY_ENGINE_BLOOM;
         options.capacity = 20000;
         options.seed = seed;
         bry_filter *a = NULL, *b = NULL;

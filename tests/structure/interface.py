@@ -1,15 +1,18 @@
 """Compares the interface with the recorded one.
 
-interface.py CC INCLUDE FOLDER            compares, with abidiff, what the headers in INCLUDE declare
+interface.py CC INCLUDE DIR            compares, with abidiff, what the headers in INCLUDE declare
                                           with interface.txt beside this file
-interface.py CC INCLUDE FOLDER --write    writes interface.txt and symbols.txt
+interface.py CC INCLUDE DIR --write    writes interface.txt and the lists of exported names
 
 interface.txt is the headers without comments, in plain C. Both it and the headers are compiled into
 a library of empty functions with debug information, and abidiff compares the two: that shows a
 changed field, type, enumerator or parameter, on any machine and without a debug build of the real
-library. Macros and enums without a name are compared as text. FOLDER takes the two libraries.
+library. Macros and enums without a name are compared as text. DIR takes the two libraries.
 
-symbols.txt is what the library exports: structure.py --exports compares it with the library.
+lib/bloomery.map and clients/c/bloomery-cluster.map list what the libraries export, by release; the
+linker reads them (cmake/symbol-versions.cmake), and structure.py --exports compares them with the
+libraries. --write adds new names to the release that the headers are for. Before the first release
+it also removes names; afterwards that would break programs.
 """
 
 import difflib
@@ -18,9 +21,12 @@ import re
 import subprocess
 import sys
 
+import structure
+import symbol_map
+
 HERE = pathlib.Path(__file__).resolve().parent
 INTERFACE = HERE / "interface.txt"
-SYMBOLS = HERE / "symbols.txt"
+ROOT = HERE.parents[1]
 
 STANDARD = ("stdbool.h", "stddef.h", "stdint.h")
 FUNCTION = re.compile(r"^(?! |typedef|static|struct|enum)[^{}\n]*?\b(\w+)\([^{}\n]*\);$", re.M)
@@ -38,9 +44,9 @@ def run(*command, **more):
         sys.exit(f"{command[0]} is not installed (scripts/packages lists what the tests need)")
 
 
-def preprocess(compiler, include, folder, *flags):
+def preprocess(compiler, include, directory, *flags):
     """The preprocessed headers, without the language's own."""
-    empty = folder / "empty"
+    empty = directory / "empty"
     empty.mkdir(parents=True, exist_ok=True)
     for name in STANDARD:
         (empty / name).write_text("")
@@ -77,18 +83,18 @@ def lay_out(statement):
     return [head.strip() + " {", *("    " + part for part in parts), "}" + tail]
 
 
-def macros(compiler, include, folder):
+def macros(compiler, include, directory):
     """Macros of the interface with their values, without include guards and build-dependent
     ones."""
-    found = preprocess(compiler, include, folder, "-dM")
+    found = preprocess(compiler, include, directory, "-dM")
     lines = [" ".join(line.split()) for line in found.splitlines()]
     return sorted(line for line in lines if re.match(r"#define BRY_(?!API|VERSION_RELEASE)", line))
 
 
-def describe(compiler, include, folder):
+def describe(compiler, include, directory):
     lines = [f"#include <{name}>" for name in STANDARD]
-    lines += ["", *macros(compiler, include, folder), ""]
-    for statement in statements(preprocess(compiler, include, folder)):
+    lines += ["", *macros(compiler, include, directory), ""]
+    for statement in statements(preprocess(compiler, include, directory)):
         lines += lay_out(statement)
     return "\n".join(lines) + "\n"
 
@@ -112,8 +118,8 @@ def constants(description):
     return lines
 
 
-def compare(compiler, folder, written, now):
-    old, new = folder / "interface-written.so", folder / "interface-now.so"
+def compare(compiler, directory, written, now):
+    old, new = directory / "interface-written.so", directory / "interface-now.so"
     compile_stubs(compiler, written, old)
     compile_stubs(compiler, now, new)
     done = run("abidiff", "--no-corpus-path", "--harmless", "--no-show-locs", old, new)
@@ -125,13 +131,17 @@ def compare(compiler, folder, written, now):
 def main(arguments):
     if len(arguments) not in (3, 4) or arguments[3:] not in ([], ["--write"]):
         sys.exit(__doc__)
-    compiler, include, folder = arguments[0], arguments[1], pathlib.Path(arguments[2])
-    now = describe(compiler, include, folder)
+    compiler, include, directory = arguments[0], arguments[1], pathlib.Path(arguments[2])
+    now = describe(compiler, include, directory)
     if arguments[3:]:
         INTERFACE.write_text(now)
-        SYMBOLS.write_text("".join(name + "\n" for name in sorted(functions(now))))
+        release = symbol_map.release(pathlib.Path(include) / "bloomery" / "base.h")
+        symbol_map.update(ROOT / "lib/bloomery.map", "BLOOMERY", release, functions(now))
+        symbol_map.update(ROOT / "clients/c/bloomery-cluster.map", "BLOOMERY_CLUSTER", release,
+                          [name for header in sorted((ROOT / "clients/c").glob("bloomery_*.h"))
+                           for _, name, _ in structure.declarations(header.read_text())])
         return 0
-    findings = compare(compiler, folder, INTERFACE.read_text(), now)
+    findings = compare(compiler, directory, INTERFACE.read_text(), now)
     if findings:
         print(findings.strip() + "\n" + HINT)
     return 1 if findings else 0

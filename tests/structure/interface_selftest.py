@@ -19,7 +19,7 @@ COMPILER, INCLUDE = sys.argv[1:3]
 CHANGES = (
     ("index.h", "    uint32_t sealed;", "    uint64_t sealed;", "sealed"),
     ("filter.h", "    double fill;", "    double filled;", "fill"),
-    ("counter.h", "BRY_COUNTER_SYNC_ASKED = 1", "BRY_COUNTER_SYNC_ASKED = 2", "SYNC_ASKED"),
+    ("counters.h", "BRY_COUNTERS_SYNC_ASKED = 1", "BRY_COUNTERS_SYNC_ASKED = 2", "SYNC_ASKED"),
     ("base.h", "X(IO, -9)", "X(IO, -19)", "BRY_E_IO"),
     ("map.h", "BRY_MAP_VALUE_MAX 65535u", "BRY_MAP_VALUE_MAX 65536u", "BRY_MAP_VALUE_MAX"),
     ("hash.h", "const unsigned char digest[16]", "const uint32_t *digest", "bry_hash_digest"),
@@ -29,21 +29,21 @@ CHANGES = (
 
 class Interface(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.written = interface.describe(COMPILER, INCLUDE, self.folder)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = pathlib.Path(directory.name)
+        self.written = interface.describe(COMPILER, INCLUDE, self.directory)
 
     def findings(self, changes):
-        headers = self.folder / "include"
+        headers = self.directory / "include"
         shutil.copytree(INCLUDE, headers)
         for name, old, new, _ in changes:
             header = headers / "bloomery" / name
             text = header.read_text()
             self.assertIn(old, text, "the test is out of date")
             header.write_text(text.replace(old, new, 1))
-        now = interface.describe(COMPILER, headers, self.folder)
-        return interface.compare(COMPILER, self.folder, self.written, now)
+        now = interface.describe(COMPILER, headers, self.directory)
+        return interface.compare(COMPILER, self.directory, self.written, now)
 
     def test_nothing(self):
         self.assertEqual(self.findings([]), "")
@@ -59,7 +59,7 @@ class Interface(unittest.TestCase):
         for _, _, _, name in CHANGES:
             if name != macros[0][3]:
                 self.assertIn(name, report)
-        shutil.rmtree(self.folder / "include")
+        shutil.rmtree(self.directory / "include")
         self.assertIn(macros[0][3], self.findings(macros))
 
 

@@ -53,9 +53,9 @@ liblmdb-dev libssl-dev libzstd-dev""".split()
 
 class Packages(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.root = pathlib.Path(self.folder.name)
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.root = pathlib.Path(self.directory.name)
         self.bin = self.root / "bin"
         self.bin.mkdir()
         for name, text in FAKES.items():

@@ -1,9 +1,8 @@
 """Checks what the compiler does not: includes, names, sizes, comments, exported names.
 
 structure.py ROOT                         the source tree
-structure.py ROOT --exports LIB HEADER…   LIB exports exactly what these headers declare and what
-                                          symbols.txt lists
-structure.py ROOT --exports-all LIB HEADER…  the same, without a list
+structure.py ROOT --exports LIB MAP HEADER…  LIB exports exactly what these headers declare, with the
+                                          versions that MAP lists
 structure.py ROOT --apart PROGRAM LIB…    PROGRAM contains no function of these static libraries
 
 Prints one line per finding and exits with 1 when there is any.
@@ -16,7 +15,9 @@ import re
 import subprocess
 import sys
 
-# A folder of lib/ includes itself and folders of a lower rank, so those of one rank never include
+import symbol_map
+
+# A directory of lib/ includes itself and directories of a lower rank, so those of one rank never include
 # one another.
 RANKS = {
     "common": 1,
@@ -41,9 +42,9 @@ SURFACES = {
     "papers": ("lib/",),
     "bench": ("apps/", "cli/core/", "papers/", "text/", "lib/"),
 }
-# Surface → its folders → its other folders that each may include. Files beside the folders, such as
-# the one with main(), may include all of them, and no folder may include these files.
-SURFACE_FOLDERS = {
+# Surface → its directories → its other directories that each may include. Files beside the directories, such as
+# the one with main(), may include all of them, and no directory may include these files.
+SURFACE_DIRECTORIES = {
     "cli": {
         "core": (),
         "map": ("core",), "seen": ("core",), "index": ("core",), "serve": ("core",),
@@ -68,17 +69,16 @@ SURFACE_FOLDERS = {
 
 CODE = {".c", ".h", ".cpp", ".py", ".sh", ".cmake"}
 MAX_LINES = 700
-MAX_FILES = 40  # in a folder
+MAX_FILES = 40  # in a directory
 MAX_FUNCTION = 70  # lines, from the name to the closing brace
 # Where the length of functions is limited, and where names of static functions are unique, so that
 # a name from a backtrace is easy to find.
 FUNCTIONS = ("lib", "cli", "module", "apps", "clients", "text", "papers", "bench", "tests")
 NAMED = ("cli", "module", "apps", "clients", "text", "papers", "bench")
-# Conventional names, and folders of data, whose names are not checked.
-SYMBOLS = pathlib.Path(__file__).with_name("symbols.txt")
+# Conventional names, and directories of data, whose names are not checked.
 COMMON_NAMES = {"CMakeLists.txt", "README.md", "Makefile", ".clang-tidy", ".gitignore",
                 "expected.csv", "package.json"}
-DATA_FOLDERS = ("tests/fuzz/corpus", "tests/golden")
+DATA_DIRECTORIES = ("tests/fuzz/corpus", "tests/golden")
 
 # The name of a static function of lib/ may occur in at most this many files, for backtraces.
 MOST_FILES_PER_NAME = 2
@@ -90,12 +90,12 @@ NATIVE = "march=" + "native"
 
 
 def files_of(root):
-    """All files of the project, as paths relative to root; without build folders."""
+    """All files of the project, as paths relative to root; without build directories."""
     found = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name not in (".git", "__pycache__")
-                      and not (pathlib.Path(folder) / name / "CMakeCache.txt").exists()]
-        found += [(pathlib.Path(folder) / name).relative_to(root) for name in names]
+    for directory, directories, names in os.walk(root):
+        directories[:] = [name for name in directories if name not in (".git", "__pycache__")
+                      and not (pathlib.Path(directory) / name / "CMakeCache.txt").exists()]
+        found += [(pathlib.Path(directory) / name).relative_to(root) for name in names]
     return sorted(found)
 
 
@@ -105,38 +105,38 @@ def is_code(path):
 
 
 def is_data(path):
-    return any(path.is_relative_to(folder) for folder in DATA_FOLDERS)
+    return any(path.is_relative_to(directory) for directory in DATA_DIRECTORIES)
 
 
 def check_lib_include(path, kind, target, root):
-    folder = path.parts[1]
-    if folder not in RANKS:
-        return f"lib/{folder} has no place in the hierarchy"
+    directory = path.parts[1]
+    if directory not in RANKS:
+        return f"lib/{directory} has no place in the hierarchy"
     if kind == "<":
         return None
     other = target.split("/")[0]
     if "/" not in target or not (root / "lib" / target).is_file():
         return f'"{target}" is not written from lib/'
-    if other != folder and RANKS.get(other, 99) >= RANKS[folder]:
-        return f"lib/{folder} must not include lib/{other} ({target})"
+    if other != directory and RANKS.get(other, 99) >= RANKS[directory]:
+        return f"lib/{directory} must not include lib/{other} ({target})"
     # Only an engine itself may include its internals, not its job or another engine.
     engine = target.split("/")[:-1]
     if len(engine) > 1 and list(path.parts[1:-1]) != engine:
         return f"{target} is for lib/{'/'.join(engine)} alone"
-    if target in INSIDE_MAPLET and folder != "maplet":
+    if target in INSIDE_MAPLET and directory != "maplet":
         return f"{target} is for lib/maplet alone"
     return None
 
 
 def check_surface_include(path, target, root):
     top = path.parts[0]
-    folders = SURFACE_FOLDERS.get(top)
+    directories = SURFACE_DIRECTORIES.get(top)
     if ".." in target:
-        return f'"{target}" leaves its folder'
-    if folders and len(path.parts) > 2 and target.startswith(top + "/"):
-        folder, other = path.parts[1], target.split("/")[1]
-        if other != folder and other not in folders.get(folder, ()):
-            return f"{top}/{folder} must not include {target}"
+        return f'"{target}" leaves its directory'
+    if directories and len(path.parts) > 2 and target.startswith(top + "/"):
+        directory, other = path.parts[1], target.split("/")[1]
+        if other != directory and other not in directories.get(directory, ()):
+            return f"{top}/{directory} must not include {target}"
     if target.startswith((top + "/", *SURFACES[top])) and (root / target).is_file():
         return None
     if "lib/" in SURFACES[top] and (root / "lib" / target).is_file():
@@ -175,12 +175,12 @@ def check_includes(root, files):
                 yield f"{path}: {problem}"
 
 
-def check_folders(files):
-    """Every folder of a surface must be in SURFACE_FOLDERS."""
-    unknown = {path.parts[:2] for path in files if path.parts[0] in SURFACE_FOLDERS
-               and len(path.parts) > 2 and path.parts[1] not in SURFACE_FOLDERS[path.parts[0]]}
-    for top, folder in sorted(unknown):
-        yield f"{top}/{folder} has no place in the hierarchy"
+def check_directories(files):
+    """Every directory of a surface must be in SURFACE_DIRECTORIES."""
+    unknown = {path.parts[:2] for path in files if path.parts[0] in SURFACE_DIRECTORIES
+               and len(path.parts) > 2 and path.parts[1] not in SURFACE_DIRECTORIES[path.parts[0]]}
+    for top, directory in sorted(unknown):
+        yield f"{top}/{directory} has no place in the hierarchy"
 
 
 def check_names(files):
@@ -218,12 +218,12 @@ def check_text(root, files):
             yield f"{path}: built for one machine ({NATIVE})"
 
 
-def check_folder_sizes(files):
-    """A folder must not have too many files."""
+def check_directory_sizes(files):
+    """A directory must not have too many files."""
     counts = collections.Counter(path.parent for path in files if not is_data(path))
-    for folder, count in sorted(counts.items()):
+    for directory, count in sorted(counts.items()):
         if count > MAX_FILES:
-            yield f"{folder}: {count} files, more than {MAX_FILES}"
+            yield f"{directory}: {count} files, more than {MAX_FILES}"
 
 
 def functions(text):
@@ -331,30 +331,35 @@ def check_headers(root, files):
 def check_tree(root):
     files = files_of(root)
     yield from check_includes(root, files)
-    yield from check_folders(files)
+    yield from check_directories(files)
     yield from check_names(files)
     yield from check_static_names(root, files)
     yield from check_text(root, files)
-    yield from check_folder_sizes(files)
+    yield from check_directory_sizes(files)
     yield from check_functions(root, files)
     yield from check_headers(root, files)
     yield from check_fields(root, files)
 
 
-def check_exports(library, headers, listed):
+def check_exports(library, versions, headers):
     listing = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
                              capture_output=True, text=True).stdout
-    exported = {line.split()[-1].split("@")[0] for line in listing.splitlines()}
+    exported = dict(re.findall(r" [TDBR] (\w+)@@\w+_([0-9.]+)$", listing, re.M))
+    unversioned = set(re.findall(r" [TDBR] (\w+)$", listing, re.M))
+    listed = {name: release for release, names in versions.items() for name in names}
     declared = {name for header in headers
                 for _, name, _ in declarations(pathlib.Path(header).read_text())}
-    for name in sorted(declared - exported):
+    for name in sorted(declared - exported.keys()):
         yield f"{name} is declared in an installed header, but {library} does not have it"
-    for name in sorted(exported - declared):
+    for name in sorted(exported.keys() - declared):
         yield f"{library} exports {name}, which no installed header declares"
-    for name in sorted(listed - exported - declared):
-        yield f"{name} is gone: symbols.txt lists it (`make interface` writes that anew)"
-    for name in sorted(exported & declared - listed):
-        yield f"{name} is not in symbols.txt (`make interface` writes that anew)"
+    for name in sorted(unversioned):
+        yield f"{library} exports {name} without a version"
+    for name in sorted(exported.keys() & declared):
+        if exported[name] != listed.get(name):
+            yield f"{name} has version {exported[name]}; the map says {listed.get(name)}"
+    for name in sorted(listed.keys() - declared):
+        yield f"{name} is gone, but the map lists it (`make interface` rewrites it)"
 
 
 def defined_in(*command):
@@ -372,12 +377,9 @@ def check_apart(program, libraries):
 def main(arguments):
     if len(arguments) >= 4 and arguments[1] == "--apart":
         findings = list(check_apart(arguments[2], arguments[3:]))
-    elif len(arguments) >= 3 and arguments[1] == "--exports-all":
-        declared = {name for header in arguments[3:]
-                    for _, name, _ in declarations(pathlib.Path(header).read_text())}
-        findings = list(check_exports(arguments[2], arguments[3:], declared))
-    elif len(arguments) >= 3 and arguments[1] == "--exports":
-        findings = list(check_exports(arguments[2], arguments[3:], set(SYMBOLS.read_text().split())))
+    elif len(arguments) >= 4 and arguments[1] == "--exports":
+        versions = symbol_map.read(pathlib.Path(arguments[3]))
+        findings = list(check_exports(arguments[2], versions, arguments[4:]))
     elif len(arguments) == 1:
         findings = list(check_tree(pathlib.Path(arguments[0]).resolve()))
     else:

@@ -9,6 +9,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import structure  # noqa: E402
+import symbol_map  # noqa: E402
 
 GOOD = {
     "include/bloomery/base.h":
@@ -46,8 +47,8 @@ GOOD = {
 
 
 def findings(changes):
-    with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
+    with tempfile.TemporaryDirectory() as directory:
+        root = pathlib.Path(directory)
         for name, text in {**GOOD, **changes}.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
@@ -83,7 +84,7 @@ class Tree(unittest.TestCase):
     def test_indented_include(self):
         self.one({"lib/hash/up.c": '#  include "bloom/bloom.h"\n'}, "lib/hash must not include")
 
-    def test_unknown_folder(self):
+    def test_unknown_directory(self):
         self.one({"lib/odd/odd.c": "#include <stdio.h>\n"}, "lib/odd has no place")
 
     def test_include_not_from_lib(self):
@@ -93,7 +94,7 @@ class Tree(unittest.TestCase):
         self.one({"cli/peek.c": '#include "bloom/bloom.h"\n'}, "is not public, nor of cli/")
 
     def test_surface_climbs(self):
-        self.one({"cli/peek.c": '#include "../lib/bloom/bloom.h"\n'}, "leaves its folder")
+        self.one({"cli/peek.c": '#include "../lib/bloom/bloom.h"\n'}, "leaves its directory")
 
     def test_surface_near_include(self):
         self.one({"cli/seen/near.c": '#include "seen.h"\n'}, "not written from the root")
@@ -125,11 +126,11 @@ class Tree(unittest.TestCase):
         self.one({"module/map/map.c": '#include "module/window/window_type.h"\n'},
                  "module/map must not include module/window/window_type.h")
 
-    def test_folder_includes_the_top(self):
+    def test_directory_includes_the_top(self):
         self.one({"module/module.h": "", "module/map/map.c": '#include "module/module.h"\n'},
                  "module/map must not include module/module.h")
 
-    def test_unknown_folder_of_a_surface(self):
+    def test_unknown_directory_of_a_surface(self):
         self.one({"module/odd/odd.c": ""}, "module/odd has no place")
 
     def test_public_includes_private(self):
@@ -155,7 +156,7 @@ class Tree(unittest.TestCase):
     def test_long_file(self):
         self.one({"lib/map/long.c": "\n" * (structure.MAX_LINES + 1)}, "long.c", "lines")
 
-    def test_full_folder(self):
+    def test_full_directory(self):
         self.one({f"lib/map/file{i}.c": "" for i in range(structure.MAX_FILES)},
                  "lib/map: 41 files")
         self.assertEqual(findings({f"tests/golden/{i}.c": "" for i in range(100)}), [])
@@ -200,38 +201,53 @@ class Tree(unittest.TestCase):
 
 class Exports(unittest.TestCase):
     def test_exports(self):
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
             header = root / "x.h"
             header.write_text("/* both */\nBRY_API int bry_a(void);\nBRY_API int bry_b(int x);\n")
             source = root / "x.c"
             library = root / "libx.so"
 
-            def found(code, listed=("bry_a", "bry_b")):
+            versions = root / "x.map"
+
+            def found(code, listed=("bry_a", "bry_b"), linked=None):
                 source.write_text(code)
-                subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
-                return list(structure.check_exports(str(library), [str(header)], set(listed)))
+                versions.unlink(missing_ok=True)
+                symbol_map.update(versions, "X", "0.1", linked or listed)
+                subprocess.run(["cc", "-shared", "-fPIC", f"-Wl,--version-script={versions}", "-o",
+                                library, source], check=True)
+                return list(structure.check_exports(str(library), {"0.1": listed}, [str(header)]))
 
             both = "int bry_a(void) { return 1; }\nint bry_b(int x) { return x; }\n"
             self.assertEqual(found(both), [])
             missing = found("int bry_a(void) { return 1; }\n")
             self.assertEqual(len(missing), 1, missing)
             self.assertIn("bry_b is declared", missing[0])
-            extra = found(both + "int bry__inner(void) { return 2; }\n")
+            extra = found(both + "int bry__inner(void) { return 2; }\n",
+                          linked=["bry_a", "bry_b", "bry__inner"])
             self.assertEqual(len(extra), 1, extra)
             self.assertIn("exports bry__inner", extra[0])
-            new = found(both, ["bry_a"])
+            new = found(both, ["bry_a"], ["bry_a", "bry_b"])
             self.assertEqual(len(new), 1, new)
-            self.assertIn("bry_b is not in symbols.txt", new[0])
+            self.assertIn("bry_b has version 0.1; the map says None", new[0])
             gone = found(both, ["bry_a", "bry_b", "bry_c"])
             self.assertEqual(len(gone), 1, gone)
             self.assertIn("bry_c is gone", gone[0])
 
+    def test_releases_stay(self):
+        with tempfile.TemporaryDirectory() as directory:
+            versions = pathlib.Path(directory) / "x.map"
+            symbol_map.update(versions, "X", "0.1", ["bry_b", "bry_a"])
+            symbol_map.update(versions, "X", "0.2", ["bry_a", "bry_b", "bry_c"])
+            self.assertEqual(symbol_map.read(versions),
+                             {"0.1": ["bry_a", "bry_b"], "0.2": ["bry_c"]})
+            self.assertIn("} X_0.1;", versions.read_text())
+
 
 class Apart(unittest.TestCase):
     def test_apart(self):
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
 
             def build(code, *command):
                 source = root / "x.c"

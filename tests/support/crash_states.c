@@ -39,7 +39,7 @@ static bool covered(const explorer *e, size_t index)
     for (size_t i = index + 1; i < e->ops; i++) {
         const recorded_op *later = &e->recording->ops[i];
         if (is_content(op) ? later->kind == RECORDED_SYNC && later->file == op->file
-                           : later->kind == RECORDED_SYNC_FOLDER)
+                           : later->kind == RECORDED_SYNC_DIR)
             return true;
     }
     return false;
@@ -164,7 +164,7 @@ size_t crash_states(const recording_io *recording, crash_check *check, void *con
     for (e.ops = 0; e.ops <= recording->op_count; e.ops++) {
         find_pending(&e);
         const recorded_op *last = e.ops ? &recording->ops[e.ops - 1] : NULL;
-        if (last && (last->kind == RECORDED_SYNC || last->kind == RECORDED_SYNC_FOLDER))
+        if (last && (last->kind == RECORDED_SYNC || last->kind == RECORDED_SYNC_DIR))
             continue; /* a sync only removes states; its effect is visible after the mark */
         /* A state without the last operation is one of those before it. */
         uint64_t always = 0;
@@ -183,9 +183,9 @@ int skip_sync(void *opaque, int fd)
     return 0;
 }
 
-int skip_folder_sync(void *opaque, const char *folder)
+int skip_dir_sync(void *opaque, const char *dir)
 {
     (void)opaque;
-    (void)folder;
+    (void)dir;
     return 0;
 }

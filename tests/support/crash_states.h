@@ -2,9 +2,9 @@
  * Every state that a crash during a recording may leave on disk.
  *
  * The machine may stop after any operation. Everything covered by a sync (of the file for contents,
- * of the folder for names) is on disk. Any other operation may be on disk or not, independently: up
- * to CRASH_SUBSETS of them are tried in every combination; beyond that, each prefix, each one alone
- * missing, and each one alone present. Each write that was not synced is also torn at several
+ * of the directory for names) is on disk. Any other operation may be on disk or not, independently:
+ * up to CRASH_SUBSETS of them are tried in every combination; beyond that, each prefix, each one
+ * alone missing, and each one alone present. Each write that was not synced is also torn at several
  * places, with its front or its back missing, while the other operations are all present, all
  * missing, or present up to it. A gap before a write reads as zeros.
  */
@@ -29,6 +29,6 @@ size_t crash_states(const recording_io *recording, crash_check *check, void *con
 
 /* File operations that do nothing, to test that the checks notice a missing sync. */
 int skip_sync(void *opaque, int fd);
-int skip_folder_sync(void *opaque, const char *folder);
+int skip_dir_sync(void *opaque, const char *dir);
 
 #endif

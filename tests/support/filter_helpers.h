@@ -1,4 +1,5 @@
-/* One-line calls of filters for tests, which assert that they succeed. */
+/* One-line calls of filters for tests, which assert that they succeed. Filters are of engine bloom
+ * unless the options say otherwise. */
 #ifndef BRY_TESTS_FILTER_HELPERS_H
 #define BRY_TESTS_FILTER_HELPERS_H
 
@@ -12,6 +13,8 @@ static inline bry_filter *make(bry_filter_options options)
     options.struct_size = sizeof options;
     if (options.seed == 0)
         options.seed = 1;
+    if (options.engine == BRY_ENGINE_AUTO)
+        options.engine = BRY_ENGINE_BLOOM;
     assert_int_equal(bry_filter_create(&options, &filter), BRY_OK);
     assert_non_null(filter);
     return filter;

@@ -38,11 +38,11 @@ static inline bry_index_stats stats_of(const bry_index *index)
     return stats;
 }
 
-static inline bry_index_unit unit_of(const bry_index *index, uint32_t unit)
+static inline bry_index_unit_info unit_of(const bry_index *index, uint32_t unit)
 {
-    bry_index_unit info = {0};
+    bry_index_unit_info info = {0};
     memset(&info, 0x5a, sizeof info);
-    assert_int_equal(bry_index_get_unit(index, unit, &info), BRY_OK);
+    assert_int_equal(bry_index_get_unit_info(index, unit, &info), BRY_OK);
     return info;
 }
 
@@ -110,7 +110,7 @@ static inline void assert_same_index(const bry_index *a, const bry_index *b, uin
     assert_int_equal(bry_index_units(b, units[1], 300), count);
     assert_memory_equal(units[0], units[1], count * sizeof units[0][0]);
     for (size_t i = 0; i < count; i++) {
-        bry_index_unit x = unit_of(a, units[0][i]), y = unit_of(b, units[0][i]);
+        bry_index_unit_info x = unit_of(a, units[0][i]), y = unit_of(b, units[0][i]);
         assert_int_equal(x.tag, y.tag);
         assert_int_equal(x.sealed, y.sealed);
         assert_int_equal(x.capacity, y.capacity);

@@ -1,4 +1,4 @@
-/* How many parts a folder of an index has, for tests that count files. */
+/* How many parts a directory of an index has, for tests that count files. */
 #ifndef BRY_TESTS_INDEX_PARTS_COUNT_H
 #define BRY_TESTS_INDEX_PARTS_COUNT_H
 

@@ -67,11 +67,11 @@
 CALLS_OF(filter)
 CALLS_OF(map)
 CALLS_OF(window)
-CALLS_OF(counter)
+CALLS_OF(counters)
 CALLS_OF(index)
 
 const job_calls *const all_job_calls[JOB_CALLS] = {&filter_calls, &map_calls, &window_calls,
-                                                   &counter_calls, &index_calls};
+                                                   &counters_calls, &index_calls};
 
 bry_status job_load_bytes(const job_calls *calls, const void *bytes, size_t len, bry_load *how,
                           void **object)

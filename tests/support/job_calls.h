@@ -19,7 +19,7 @@ typedef struct job_calls {
     bry_hash (*hash)(const void *object, const void *bytes, size_t len);
 } job_calls;
 
-extern const job_calls filter_calls, map_calls, window_calls, counter_calls, index_calls;
+extern const job_calls filter_calls, map_calls, window_calls, counters_calls, index_calls;
 
 enum { JOB_CALLS = 5 };
 extern const job_calls *const all_job_calls[JOB_CALLS];

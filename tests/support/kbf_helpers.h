@@ -51,7 +51,7 @@ static inline bry_map_stats stats_of(const void *map)
 {
     bry_map_stats stats = {0};
     engine->stats(map, CODES, &stats);
-    stats.bytes_main = engine->bytes(map);
+    stats.bytes_keys = engine->bytes(map);
     return stats;
 }
 

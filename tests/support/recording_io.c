@@ -104,7 +104,7 @@ void recording_apply(recording_io *fs, const recorded_op *op)
         resize(reach_file(fs, op->file), op->offset);
         break;
     case RECORDED_SYNC:
-    case RECORDED_SYNC_FOLDER:
+    case RECORDED_SYNC_DIR:
     case RECORDED_MARK:
         break;
     }
@@ -364,35 +364,35 @@ static int rec_unlink(void *opaque, const char *path)
     return 0;
 }
 
-/* The only folder always exists, under any name. */
-static int rec_make_folder(void *opaque, const char *folder)
+/* The only directory always exists, under any name. */
+static int rec_make_dir(void *opaque, const char *dir)
 {
     recording_io *fs = opaque;
-    (void)folder;
+    (void)dir;
     return fails(fs) ? -1 : no(EEXIST);
 }
 
-static int rec_sync_folder(void *opaque, const char *folder)
+static int rec_sync_dir(void *opaque, const char *dir)
 {
     recording_io *fs = opaque;
-    (void)folder;
+    (void)dir;
     if (fails(fs))
         return -1;
-    recorded_op op = {.kind = RECORDED_SYNC_FOLDER};
+    recorded_op op = {.kind = RECORDED_SYNC_DIR};
     perform(fs, &op);
     return 0;
 }
 
-/* Names that begin with the folder's. */
-static int rec_list(void *opaque, const char *folder, bry__visit_name *visit, void *context)
+/* Names that begin with the directory's. */
+static int rec_list(void *opaque, const char *dir, bry__visit_name *visit, void *context)
 {
     recording_io *fs = opaque;
-    size_t len = strlen(folder);
+    size_t len = strlen(dir);
     if (fails(fs))
         return -1;
     for (int i = 0; i < RECORDED_NAMES; i++) {
         const char *path = fs->names[i].path;
-        if (path && strncmp(path, folder, len) == 0 && path[len] == '/') {
+        if (path && strncmp(path, dir, len) == 0 && path[len] == '/') {
             char *name = text_copy(path + len + 1); /* the visit may remove it */
             visit(context, name);
             free(name);
@@ -423,8 +423,8 @@ void recording_init(recording_io *fs)
         .rename = rec_rename,
         .link = rec_link,
         .unlink = rec_unlink,
-        .make_folder = rec_make_folder,
-        .sync_folder = rec_sync_folder,
+        .make_dir = rec_make_dir,
+        .sync_dir = rec_sync_dir,
         .list = rec_list,
     };
 }

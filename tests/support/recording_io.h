@@ -3,7 +3,7 @@
  * operation that changes something, so that crash_states.h can replay what a crash may leave. It
  * can also fail, shorten or interrupt operations.
  *
- * It has one folder: a path is a name, whatever slashes it contains.
+ * It has one directory: a path is a name, whatever slashes it contains.
  */
 #ifndef BRY_TESTS_RECORDING_IO_H
 #define BRY_TESTS_RECORDING_IO_H
@@ -31,7 +31,7 @@ typedef enum recorded_kind {
     RECORDED_WRITE, /* offset, bytes, len */
     RECORDED_TRUNCATE, /* offset */
     RECORDED_SYNC,
-    RECORDED_SYNC_FOLDER,
+    RECORDED_SYNC_DIR,
     RECORDED_MARK, /* offset and len: two numbers of the test */
 } recorded_kind;
 

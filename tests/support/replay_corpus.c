@@ -1,6 +1,6 @@
 /*
- * The main() of a fuzzer in ordinary builds: runs each file, and each file in the folders, given as
- * arguments, so that everything fuzzing has found is tested again.
+ * The main() of a fuzzer in ordinary builds: runs each file, and each file in the directories,
+ * given as arguments, so that everything fuzzing has found is tested again.
  */
 #include <dirent.h>
 #include <stdint.h>

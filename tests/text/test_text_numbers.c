@@ -45,10 +45,15 @@ TEST(test_counts_are_exact)
     assert_reads(text_parse_count, "16777215Ti", UINT64_C(16777215) << 40);
     assert_reads(text_parse_count, "9007199254740993", UINT64_C(9007199254740993)); /* 2^53 + 1 */
     assert_reads(text_parse_count, "5.", 5);
-    assert_reads(text_parse_count, "10m", 10000000);
+    assert_reads(text_parse_count, "10k", 10000);
+    assert_reads(text_parse_count, "10K", 10000);
     assert_reads(text_parse_count, "10M", 10000000);
+    assert_reads(text_parse_count, "10G", UINT64_C(10000000000));
+    assert_reads(text_parse_count, "10T", UINT64_C(10000000000000));
     assert_reads(text_parse_count, "1E6", 1000000);
-    assert_reads(text_parse_count, "16kI", 16384);
+    assert_reads(text_parse_count, "16Ki", 16384);
+    assert_reads(text_parse_count, "16ki", 16384);
+    assert_reads(text_parse_count, "2Gi", (uint64_t)2 << 30);
     assert_reads(text_parse_count, "100000000000000000000000000e-26", 1);
 
     assert_refuses(text_parse_count, "18446744073709551616", "too large");
@@ -60,6 +65,14 @@ TEST(test_counts_are_exact)
     assert_refuses(text_parse_count, "0.00000000000000000000001", "whole");
     assert_refuses(text_parse_count, "1.5^2", "whole");
     assert_refuses(text_parse_count, "1e-2000000000", "whole");
+    assert_refuses(text_parse_count, "10m", "which means minutes: write M for millions");
+    assert_refuses(text_parse_count, "1.5m", "minutes");
+    assert_refuses(text_parse_count, "10mi", "not a count");
+    assert_refuses(text_parse_count, "10g", "not a count");
+    assert_refuses(text_parse_count, "10t", "not a count");
+    assert_refuses(text_parse_count, "16kI", "not a count");
+    assert_refuses(text_parse_count, "16min", "not a count");
+    assert_refuses(text_parse_count, "64kb", "not a count");
     assert_refuses(text_parse_count, "64MiB", "not a count");
     assert_refuses(text_parse_count, "1i", "not a count");
     assert_refuses(text_parse_count, "2^^3", "not a count");
@@ -73,11 +86,17 @@ TEST(test_bytes)
     assert_reads(text_parse_bytes, "4096B", 4096);
     assert_reads(text_parse_bytes, "64MiB", (uint64_t)64 << 20);
     assert_reads(text_parse_bytes, "64b", 64);
-    static const char *const same[] = {"64Mi", "64mi", "64MB", "64mb", "64Mb", "64MIB"};
+    static const char *const same[] = {"64Mi", "64MB", "64mb", "64Mb", "64MiB", "64mib", "64MIB"};
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
         assert_reads(text_parse_bytes, same[i], (uint64_t)64 << 20);
     assert_reads(text_parse_bytes, "1.5kB", 1536);
     assert_reads(text_parse_bytes, "1.5k", 1500);
+    assert_reads(text_parse_bytes, "64M", 64000000);
+    assert_reads(text_parse_bytes, "2G", UINT64_C(2000000000));
+    assert_reads(text_parse_bytes, "1GB", 1 << 30);
+    assert_refuses(text_parse_bytes, "64m", "minutes: write mb (2^20 bytes) or M (10^6 bytes)");
+    assert_refuses(text_parse_bytes, "64mi", "not a size");
+    assert_refuses(text_parse_bytes, "1g", "not a size");
     assert_reads(text_parse_bytes, "2tb", (uint64_t)2 << 40);
     assert_reads(text_parse_bytes, "2^20", 1 << 20);
     assert_refuses(text_parse_bytes, "64MiBB", "not a size");
@@ -211,13 +230,20 @@ TEST(test_numbers_are_written)
 {
     static const struct {
         double number;
-        const char *shortest, *rounded;
-    } cases[] = {{0.0005, "0.0005", "0.0005"},  {1e-9, "1e-09", "1.0e-09"},
-                 {0.01, "0.01", "0.01"},        {1, "1", "1.0"},
-                 {100000, "100000", "1.0e+05"}, {0.1 + 0.2, "0.30000000000000004", "0.3"}};
+        const char *shortest, *rounded, *with_point;
+    } cases[] = {{0.0005, "0.0005", "0.0005", "0.0005"},
+                 {1e-9, "1e-09", "1e-09", "1.0e-09"},
+                 {0.01, "0.01", "0.01", "0.01"},
+                 {0, "0", "0", "0.0"},
+                 {1, "1", "1", "1.0"},
+                 {1000000, "1000000", "1e+06", "1.0e+06"},
+                 {0.000749999999625, "0.000749999999625", "0.00075", "0.00075"},
+                 {1.0 / 3, "0.3333333333333333", "0.333333", "0.333333"},
+                 {0.1 + 0.2, "0.30000000000000004", "0.3", "0.3"}};
     char text[TEXT_NUMBER_SIZE];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_string_equal(text_number(cases[i].number, text), cases[i].shortest);
         assert_string_equal(text_rounded(cases[i].number, text), cases[i].rounded);
+        assert_string_equal(text_with_point(cases[i].number, text), cases[i].with_point);
     }
 }

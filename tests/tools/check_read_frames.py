@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs read_frames.py over all golden files, then over damaged copies that it must refuse.
 
-usage: check_read_frames.py READER FOLDER
+usage: check_read_frames.py READER DIR
 """
 import contextlib
 import importlib.util
@@ -26,8 +26,8 @@ def run(reader, *arguments):
 
 def main():
     sys.dont_write_bytecode = True
-    reader, folder = load(sys.argv[1]), pathlib.Path(sys.argv[2])
-    files = sorted(folder.glob("*.bry")) + sorted(folder.glob("*.log"))
+    reader, directory = load(sys.argv[1]), pathlib.Path(sys.argv[2])
+    files = sorted(directory.glob("*.bry")) + sorted(directory.glob("*.log"))
     failures = []
 
     def expect(status, what, *arguments):
@@ -36,7 +36,7 @@ def main():
             failures.append(f"{what}: {got} instead of {status}")
 
     if len(files) < 5:
-        failures.append(f"only {len(files)} golden files in {folder}")
+        failures.append(f"only {len(files)} golden files in {directory}")
     expect(0, "all golden files", *files)
     expect(2, "no argument")
     with tempfile.TemporaryDirectory() as scratch:
@@ -64,7 +64,7 @@ def main():
                 expect(1, f"{path.name} cut at {place}", copy)
             copy.write_bytes(data + b"\0")
             expect(1, f"{path.name} with a byte added", copy)
-        data = bytearray((folder / "log.log").read_bytes())
+        data = bytearray((directory / "log.log").read_bytes())
         data[100] ^= 0x01
         copy.write_bytes(data)
         expect(1, "log.log with a synced record changed", "--log", copy)

@@ -87,7 +87,7 @@ def read_stream(data):
     if length != 16 or struct.unpack("<QQ", payload) != (frames, total):
         raise Bad("the end frame's counts do not match")
     if at != len(data):
-        raise Bad(f"bytes follow the end, at {at}")
+        raise Bad(f"trailing data at {at}")
     print(f"  {frames} frames, {total} bytes of payload")
 
 

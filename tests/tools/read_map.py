@@ -5,7 +5,7 @@ usage: read_map.py FILE KEYS
 
 Reads a golden map, engine compact or kbf, and compares it with the expected contents: keys 0 to
 KEYS - 1 as four bytes each, key i with value i mod 7, as a number or as "v0" to "v6". Of compact
-every entry is decoded; of kbf every cell is computed anew from the keys. Exit status 0: all as it
+every entry is decoded; of kbf every cell is computed again from the keys. Exit status 0: all as it
 must be; 1: not; 2: usage.
 """
 import math

@@ -47,23 +47,23 @@ static bool read_archive_members(const dedup_record *record, const dedup_repo *r
     return valid;
 }
 
-bry_status dedup_archive_read(const dedup_repo *repo, const char *name, dedup_archive *archive)
+dedup_status dedup_archive_read(const dedup_repo *repo, const char *name, dedup_archive *archive)
 {
     char path[256];
     dedup_record record;
     archive_path(path, name);
-    bry_status status = dedup_record_read(&record, repo->fd, path, "archive");
-    if (status == BRY_E_NOUNIT)
-        return dedup_problem(status, "there is no archive %s", cli_quote(name).text);
-    if (status != BRY_OK)
+    dedup_status status = dedup_record_read(&record, repo->fd, path, "archive");
+    if (status == DEDUP_MISSING)
+        return dedup_problem(status, "archive %s: not found", cli_name(name).text);
+    if (status != DEDUP_OK)
         return status;
     if (!read_archive_members(&record, repo, name, archive))
-        status = dedup_problem(BRY_E_BADDATA, "%s is damaged", path);
+        status = dedup_problem(DEDUP_DAMAGED, "archive %s: record damaged", cli_name(name).text);
     dedup_record_free(&record);
     return status;
 }
 
-bry_status dedup_archive_write(const dedup_repo *repo, const dedup_archive *archive)
+dedup_status dedup_archive_write(const dedup_repo *repo, const dedup_archive *archive)
 {
     dedup_record record;
     dedup_record_begin(&record, "archive");
@@ -75,20 +75,20 @@ bry_status dedup_archive_write(const dedup_repo *repo, const dedup_archive *arch
     dedup_record_add(&record, "entries", "%llu", (unsigned long long)archive->entries);
     dedup_record_add(&record, "bytes", "%llu", (unsigned long long)archive->bytes);
     dedup_record_add(&record, "new", "%llu", (unsigned long long)archive->new_bytes);
-    bry_status status = dedup_record_end(&record);
-    if (status == BRY_OK)
+    dedup_status status = dedup_record_end(&record);
+    if (status == DEDUP_OK)
         status = dedup_replace(repo->fd, "archives", archive->name, record.bytes.bytes,
                                record.bytes.len);
     dedup_record_free(&record);
     return status;
 }
 
-bry_status dedup_archive_remove(const dedup_repo *repo, const char *name)
+dedup_status dedup_archive_remove(const dedup_repo *repo, const char *name)
 {
     char path[256];
     archive_path(path, name);
     if (unlinkat(repo->fd, path, 0) != 0)
-        return dedup_problem(BRY_E_IO, "%s: ", path);
+        return dedup_problem(DEDUP_FAILED, "%s: ", path);
     return dedup_sync_at(repo->fd, "archives");
 }
 
@@ -98,38 +98,38 @@ static int compare_archives(const void *a, const void *b)
     return x->ms != y->ms ? (x->ms < y->ms ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-bry_status dedup_archive_list(const dedup_repo *repo, dedup_archive **archives, size_t *count,
-                              dedup_damaged_record *damaged, void *context)
+dedup_status dedup_archive_list(const dedup_repo *repo, dedup_archive **archives, size_t *count,
+                                dedup_damaged_record *damaged, void *context)
 {
     dedup_names names;
-    int folder = openat(repo->fd, "archives", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return dedup_problem(BRY_E_IO, "archives: ");
-    bry_status status = dedup_names_read(folder, "archives", &names);
-    if (status != BRY_OK)
+    int dir = openat(repo->fd, "archives", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return dedup_problem(DEDUP_FAILED, "archives: ");
+    dedup_status status = dedup_names_read(dir, "archives", &names);
+    if (status != DEDUP_OK)
         return status;
     *count = 0;
     *archives = calloc(names.count + 1, sizeof **archives);
     if (!*archives)
         status = dedup_no_memory();
-    for (size_t i = 0; status == BRY_OK && i < names.count; i++) {
+    for (size_t i = 0; status == DEDUP_OK && i < names.count; i++) {
         if (names.name[i][0] == '.')
             continue;
         bool named = !dedup_name_problem(names.name[i]);
         status = named ? dedup_archive_read(repo, names.name[i], &(*archives)[*count])
-                       : dedup_problem(BRY_E_BADDATA, "archives/%s is not a record",
-                                       cli_quote(names.name[i]).text);
-        if (status == BRY_OK)
+                       : dedup_problem(DEDUP_DAMAGED, "archives/%s: not a record",
+                                       cli_name(names.name[i]).text);
+        if (status == DEDUP_OK)
             ++*count;
-        else if (status == BRY_E_NOUNIT) /* removed meanwhile */
-            status = BRY_OK;
-        else if (status == BRY_E_BADDATA && damaged) {
+        else if (status == DEDUP_MISSING) /* removed meanwhile */
+            status = DEDUP_OK;
+        else if (status == DEDUP_DAMAGED && damaged) {
             damaged(context, names.name[i]);
-            status = BRY_OK;
+            status = DEDUP_OK;
         }
     }
     dedup_names_free(&names);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         free(*archives);
     else if (*count)
         qsort(*archives, *count, sizeof **archives, compare_archives);

@@ -15,7 +15,7 @@ typedef struct dedup_archive {
     uint64_t ms; /* when the put began, since 1970 */
     dedup_digest root;
     unsigned depth;
-    uint64_t entries; /* files, folders and so on */
+    uint64_t entries; /* files, directories and so on */
     uint64_t bytes; /* of all files */
     uint64_t new_bytes; /* chunks that were new, raw */
 } dedup_archive;
@@ -23,16 +23,16 @@ typedef struct dedup_archive {
 /* NULL, or why this cannot be the name of an archive. */
 const char *dedup_name_problem(const char *name);
 
-/* BRY_E_NOUNIT: there is no such archive. BRY_E_BADDATA: its record is damaged. */
-bry_status dedup_archive_read(const dedup_repo *repo, const char *name, dedup_archive *archive);
-bry_status dedup_archive_write(const dedup_repo *repo, const dedup_archive *archive);
-bry_status dedup_archive_remove(const dedup_repo *repo, const char *name);
+/* DEDUP_MISSING: there is no such archive. DEDUP_DAMAGED: its record is damaged. */
+dedup_status dedup_archive_read(const dedup_repo *repo, const char *name, dedup_archive *archive);
+dedup_status dedup_archive_write(const dedup_repo *repo, const dedup_archive *archive);
+dedup_status dedup_archive_remove(const dedup_repo *repo, const char *name);
 
 /* All archives that can be read, by time. Damaged records are reported with `damaged`, or end it
- * with BRY_E_BADDATA if that is NULL. free() the list. */
+ * with DEDUP_DAMAGED if that is NULL. free() the list. */
 typedef void dedup_damaged_record(void *context, const char *name);
-bry_status dedup_archive_list(const dedup_repo *repo, dedup_archive **archives, size_t *count,
-                              dedup_damaged_record *damaged, void *context);
+dedup_status dedup_archive_list(const dedup_repo *repo, dedup_archive **archives, size_t *count,
+                                dedup_damaged_record *damaged, void *context);
 
 /* A time as text, in the local time zone: "2026-11-16 12:30:00". */
 typedef struct dedup_time_text {

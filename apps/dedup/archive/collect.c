@@ -13,11 +13,11 @@ typedef struct collection {
     uint64_t *victims; /* numbers of containers to remove */
     size_t count;
     bool copies; /* some chunks are in several containers */
-    dedup_collected *result;
+    dedup_gc_result *result;
 } collection;
 
 /* Whether a container has enough stale bytes. */
-static bry_status is_stale(collection *gc, size_t row, double share, bool *stale)
+static dedup_status container_is_stale(collection *gc, size_t row, double share, bool *stale)
 {
     const dedup_row *container = &gc->store->rows.row[row];
     uint64_t dead = 0, dead_bytes = 0;
@@ -27,68 +27,68 @@ static bry_status is_stale(collection *gc, size_t row, double share, bool *stale
         dead += !dedup_marks_has(&gc->marks, row, i);
     gc->result->stale_chunks += dead;
     if (dead == 0)
-        return BRY_OK;
-    bry_status status = dedup_store_container(gc->store, container->number, &slot);
-    if (status == BRY_OK && slot->directory.count != container->chunks)
-        status = dedup_problem(BRY_E_BADDATA,
-                               "the exact index is wrong about %s; "
-                               "\"dedup rebuild-index\" makes a new one",
+        return DEDUP_OK;
+    dedup_status status = dedup_store_container(gc->store, container->number, &slot);
+    if (status == DEDUP_OK && slot->directory.count != container->chunks)
+        status = dedup_problem(DEDUP_DAMAGED,
+                               "the exact index disagrees with %s; \"dedup "
+                               "rebuild-index\" rebuilds it",
                                dedup_container_name_of(container->number).text);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     for (uint32_t i = 0; i < slot->directory.count; i++)
         if (!dedup_marks_has(&gc->marks, row, i))
             dead_bytes += DEDUP_CHUNK_HEADER + slot->directory.entry[i].stored;
     *stale = (double)dead_bytes >= share * (double)slot->directory.data;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 /* Copies the needed chunks of a container to new ones, verifying each. */
-static bry_status move_chunks(collection *gc, size_t row)
+static dedup_status copy_needed_chunks(collection *gc, size_t row)
 {
-    uint64_t number = gc->store->rows.row[row].number, chunks = gc->store->rows.row[row].chunks;
-    for (uint32_t i = 0; i < chunks; i++) {
+    const dedup_row container = gc->store->rows.row[row]; /* a commit may move the rows */
+    for (uint32_t i = 0; i < container.chunks; i++) {
         dedup_slot *slot;
         const unsigned char *stored;
         if (!dedup_marks_has(&gc->marks, row, i))
             continue;
         /* Again for each chunk: adding one may push the directory out of the cache. */
-        bry_status status = dedup_store_container(gc->store, number, &slot);
-        if (status == BRY_OK)
+        dedup_status status = dedup_store_container(gc->store, container.number, &slot);
+        if (status == DEDUP_OK)
             status = dedup_store_read_stored(gc->store, slot, i, &stored);
-        if (status != BRY_OK)
+        if (status != DEDUP_OK)
             return status;
         dedup_entry entry = slot->directory.entry[i];
         dedup_digest digest = slot->directory.digest[i];
-        status = dedup_store_move(gc->store, &digest, &entry, stored);
-        if (status != BRY_OK)
+        status = dedup_store_append(gc->store, &digest, &entry, stored);
+        if (status != DEDUP_OK)
             return status;
         gc->result->moved_chunks++;
     }
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status choose_victims(collection *gc, double share, bool dry)
+static dedup_status choose_victims(collection *gc, double share, bool dry)
 {
     size_t rows = gc->store->rows.count; /* moving adds rows */
-    bry_status status = BRY_OK;
+    dedup_status status = DEDUP_OK;
     gc->victims = calloc(rows + 1, sizeof *gc->victims);
     if (!gc->victims)
         return dedup_no_memory();
-    for (size_t row = 0; status == BRY_OK && row < rows; row++) {
+    for (size_t row = 0; status == DEDUP_OK && row < rows; row++) {
         bool stale;
         uint64_t number = gc->store->rows.row[row].number;
-        status = is_stale(gc, row, share, &stale);
-        if (status != BRY_OK || !stale)
+        status = container_is_stale(gc, row, share, &stale);
+        if (status != DEDUP_OK || !stale)
             continue;
         if (!dry)
-            status = move_chunks(gc, row);
-        if (status == BRY_OK) {
+            status = copy_needed_chunks(gc, row);
+        if (status == DEDUP_OK) {
             gc->victims[gc->count++] = number;
-        } else if (status == BRY_E_BADDATA) { /* what can still be read of it stays */
-            cli_note("%s stays: %s", dedup_container_name_of(number).text, dedup_problem_text());
+        } else if (status == DEDUP_DAMAGED) { /* what can still be read of it stays */
+            cli_note("%s is kept: %s", dedup_container_name_of(number).text, dedup_problem_text());
             gc->result->kept_containers++;
-            status = BRY_OK;
+            status = DEDUP_OK;
         }
     }
     return status;
@@ -96,28 +96,28 @@ static bry_status choose_victims(collection *gc, double share, bool dry)
 
 /* Removes the chunks of a container from the exact index, unless they are elsewhere now, and from
  * the units. */
-static bry_status forget_container(collection *gc, uint64_t number)
+static dedup_status forget_container(collection *gc, uint64_t number)
 {
     dedup_slot *slot;
-    bry_status status = dedup_store_container(gc->store, number, &slot);
-    if (status != BRY_OK)
+    dedup_status status = dedup_store_container(gc->store, number, &slot);
+    if (status != DEDUP_OK)
         return status;
     const dedup_directory *directory = &slot->directory;
     dedup_change *changes = calloc(directory->count + 1, sizeof *changes);
     size_t count = 0;
     if (!changes)
         return dedup_no_memory();
-    for (uint32_t i = 0; status == BRY_OK && i < directory->count; i++) {
+    for (uint32_t i = 0; status == DEDUP_OK && i < directory->count; i++) {
         dedup_location where;
         status = dedup_exact_get(gc->store->exact, &directory->digest[i], &where);
-        if (status == BRY_OK && where.container == number)
+        if (status == DEDUP_OK && where.container == number)
             changes[count++] = (dedup_change){.digest = directory->digest[i], .remove = true};
-        status = status == BRY_E_NOUNIT ? BRY_OK : status;
+        status = status == DEDUP_MISSING ? DEDUP_OK : status;
     }
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_exact_apply(gc->store->exact, changes, count);
     free(changes);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_units_remove(&gc->store->units, directory);
     gc->result->freed_bytes += DEDUP_HEADER + directory->data +
                                dedup_data_offset(directory->count, gc->store->repo->config.hash);
@@ -127,11 +127,11 @@ static bry_status forget_container(collection *gc, uint64_t number)
 
 /* From here on the exact index does not know the containers. If the process dies before they are
  * removed, the next writer enters them again, with all their chunks. */
-static bry_status disown_containers(const collection *gc)
+static dedup_status disown_containers(const collection *gc)
 {
     uint64_t epoch;
     if (getrandom(&epoch, sizeof epoch, 0) != (ssize_t)sizeof epoch)
-        return dedup_problem(BRY_E_IO, "no random numbers: ");
+        return dedup_problem(DEDUP_FAILED, "getrandom: ");
     const dedup_setting setting = {"epoch", epoch | 1}; /* the file cache must notice */
     return dedup_exact_finish(gc->store->exact, NULL, 0, gc->victims, gc->count, &setting, 1);
 }
@@ -149,82 +149,82 @@ static void remove_rows(collection *gc)
     rows->count = kept;
 }
 
-static bry_status unlink_victims(collection *gc)
+static dedup_status unlink_victims(collection *gc)
 {
     dedup_repo *repo = gc->store->repo;
-    bry_status status = dedup_repo_exclude_readers(repo);
-    for (size_t i = 0; status == BRY_OK && i < gc->count; i++) {
+    dedup_status status = dedup_repo_exclude_readers(repo);
+    for (size_t i = 0; status == DEDUP_OK && i < gc->count; i++) {
         dedup_container_name name = dedup_container_name_of(gc->victims[i]);
         if (unlinkat(repo->fd, name.text, 0) != 0)
-            status = dedup_problem(BRY_E_IO, "%s: ", name.text);
+            status = dedup_problem(DEDUP_FAILED, "%s: ", name.text);
     }
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_sync_at(repo->fd, "containers");
     dedup_repo_admit_readers(repo);
     return status;
 }
 
-static bry_status remove_victims(collection *gc)
+static dedup_status remove_victims(collection *gc)
 {
     dedup_store *store = gc->store;
-    bry_status status = dedup_store_commit(store);
-    if (status == BRY_OK && gc->count > 0)
+    dedup_status status = dedup_store_commit(store);
+    if (status == DEDUP_OK && gc->count > 0)
         status = disown_containers(gc);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         remove_rows(gc);
-    for (size_t i = 0; status == BRY_OK && i < gc->count; i++)
+    for (size_t i = 0; status == DEDUP_OK && i < gc->count; i++)
         status = forget_container(gc, gc->victims[i]);
-    if (status == BRY_OK && gc->copies)
+    if (status == DEDUP_OK && gc->copies)
         status = dedup_store_enter_again(store);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_units_mend(&store->units);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_units_settle(&store->units);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_store_save(store);
     gc->result->removed_containers = gc->count;
-    return status == BRY_OK && gc->count > 0 ? unlink_victims(gc) : status;
+    return status == DEDUP_OK && gc->count > 0 ? unlink_victims(gc) : status;
 }
 
 /* Marks the chunks of all archives. LMDB's file has no checksums: a chunk that the exact index does
  * not know may still be in a container, which must not be removed then. */
-static bry_status mark_chunks(collection *gc, bool dry)
+static dedup_status mark_chunks(collection *gc, bool dry)
 {
     dedup_store *store = gc->store;
     dedup_repo *repo = store->repo;
-    bry_status status = dedup_marks_make(&gc->marks, store);
-    if (status != BRY_OK || gc->marks.missing == 0 || dry)
+    dedup_status status = dedup_marks_make(&gc->marks, store);
+    if (status != DEDUP_OK || gc->marks.missing == 0 || dry)
         return status;
-    cli_note("the exact index lacks chunks of archives: making a new one from the containers");
+    cli_note("the exact index lacks chunks of archives; rebuilding it from the containers");
     dedup_marks_free(&gc->marks);
     dedup_store_close(store);
     status = dedup_rebuild_open(store, repo);
-    return status == BRY_OK ? dedup_marks_make(&gc->marks, store) : status;
+    return status == DEDUP_OK ? dedup_marks_make(&gc->marks, store) : status;
 }
 
 /* A gc that was killed leaves chunks in two containers, of which the exact index has one. */
-static bry_status look_for_copies(collection *gc)
+static dedup_status look_for_copies(collection *gc)
 {
     uint64_t chunks = 0, entries, bytes;
-    bry_status status = dedup_exact_count(gc->store->exact, &entries, &bytes);
+    dedup_status status = dedup_exact_count(gc->store->exact, &entries, &bytes);
     for (size_t i = 0; i < gc->store->rows.count; i++)
         chunks += gc->store->rows.row[i].chunks;
-    gc->copies = status == BRY_OK && chunks != entries;
+    gc->copies = status == DEDUP_OK && chunks != entries;
     return status;
 }
 
-bry_status dedup_collect(dedup_store *store, double share, bool dry, dedup_collected *collected)
+dedup_status dedup_collect(dedup_store *store, double share, bool dry, dedup_gc_result *collected)
 {
     collection gc = {.store = store, .result = collected};
-    *collected = (dedup_collected){0};
-    bry_status status = mark_chunks(&gc, dry);
-    if (status != BRY_OK)
+    *collected = (dedup_gc_result){0};
+    dedup_status status = mark_chunks(&gc, dry);
+    if (status != DEDUP_OK)
         return status;
     status = look_for_copies(&gc);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = choose_victims(&gc, share, dry);
     collected->removed_containers = gc.count;
-    if (status == BRY_OK && !dry)
+    if (status == DEDUP_OK && !dry)
         status = remove_victims(&gc);
     dedup_marks_free(&gc.marks);
     free(gc.victims);

@@ -12,14 +12,15 @@
 
 #include "apps/dedup/archive/marks.h"
 
-typedef struct dedup_collected {
-    uint64_t stale_chunks; /* found */
-    uint64_t moved_chunks; /* to new containers */
-    uint64_t removed_containers, freed_bytes;
-    uint64_t kept_containers; /* that would have gone, but contain a damaged chunk */
-} dedup_collected;
+typedef struct dedup_gc_result {
+    uint64_t stale_chunks; /* Chunks that no archive needs. */
+    uint64_t moved_chunks; /* Chunks copied to new containers. */
+    uint64_t removed_containers; /* Containers removed. */
+    uint64_t freed_bytes; /* Bytes of these. */
+    uint64_t kept_containers; /* Containers kept because a chunk of them is damaged. */
+} dedup_gc_result;
 
 /* `share`: of stale bytes, from which on a container is removed. `dry`: only counts. */
-bry_status dedup_collect(dedup_store *store, double share, bool dry, dedup_collected *collected);
+dedup_status dedup_collect(dedup_store *store, double share, bool dry, dedup_gc_result *collected);
 
 #endif

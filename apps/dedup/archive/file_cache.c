@@ -14,24 +14,24 @@ static const char saved_name[] = "cache/files", new_name[] = "cache/.new";
 enum { CACHE_HEADER = 64, RECORD = 96, OLDEST = 10 };
 enum { NOT_MET, MET, CHANGED }; /* states of an old file */
 
-static uint64_t plain_sum(const void *bytes, size_t len)
+static uint64_t cache_sum(const void *bytes, size_t len)
 {
     return bry_hash_key(0, bytes, len).lo;
 }
 
-dedup_cached dedup_cached_of(dedup_text path, const struct stat *facts)
+dedup_cached_file dedup_cached_of(dedup_text path, const struct stat *facts)
 {
-    dedup_cached file = {.key = bry_hash_key(0, path.bytes, path.len),
-                         .size = (uint64_t)facts->st_size,
-                         .inode = facts->st_ino,
-                         .modified = facts->st_mtim.tv_sec,
-                         .modified_ns = (uint32_t)facts->st_mtim.tv_nsec,
-                         .changed = facts->st_ctim.tv_sec,
-                         .changed_ns = (uint32_t)facts->st_ctim.tv_nsec};
+    dedup_cached_file file = {.key = bry_hash_key(0, path.bytes, path.len),
+                              .size = (uint64_t)facts->st_size,
+                              .inode = facts->st_ino,
+                              .modified = facts->st_mtim.tv_sec,
+                              .modified_ns = (uint32_t)facts->st_mtim.tv_nsec,
+                              .changed = facts->st_ctim.tv_sec,
+                              .changed_ns = (uint32_t)facts->st_ctim.tv_nsec};
     return file;
 }
 
-static void encode_cached(const dedup_cached *file, unsigned char to[RECORD])
+static void encode_cached(const dedup_cached_file *file, unsigned char to[RECORD])
 {
     const uint64_t words[] = {file->key.hi,
                               file->key.lo,
@@ -49,22 +49,22 @@ static void encode_cached(const dedup_cached *file, unsigned char to[RECORD])
         cli_put(to + 8 * (size_t)i, words[i], 8);
 }
 
-static dedup_cached decode_cached(const unsigned char *from)
+static dedup_cached_file decode_cached(const unsigned char *from)
 {
     uint64_t word[RECORD / 8];
     for (int i = 0; i < RECORD / 8; i++)
         word[i] = cli_get(from + 8 * (size_t)i, 8);
-    dedup_cached file = {.key = {.hi = word[0], .lo = word[1]},
-                         .size = word[2],
-                         .inode = word[3],
-                         .modified = (int64_t)word[4],
-                         .changed = (int64_t)word[5],
-                         .modified_ns = (uint32_t)word[6],
-                         .changed_ns = (uint32_t)word[7],
-                         .offset = word[8],
-                         .len = word[9],
-                         .sum = word[10],
-                         .age = (uint32_t)word[11]};
+    dedup_cached_file file = {.key = {.hi = word[0], .lo = word[1]},
+                              .size = word[2],
+                              .inode = word[3],
+                              .modified = (int64_t)word[4],
+                              .changed = (int64_t)word[5],
+                              .modified_ns = (uint32_t)word[6],
+                              .changed_ns = (uint32_t)word[7],
+                              .offset = word[8],
+                              .len = word[9],
+                              .sum = word[10],
+                              .age = (uint32_t)word[11]};
     return file;
 }
 
@@ -73,7 +73,7 @@ static const char *cache_damage(const unsigned char *map, size_t len, uint64_t *
                                 uint64_t *count)
 {
     if (len < CACHE_HEADER || memcmp(map, cache_magic, sizeof cache_magic) != 0 ||
-        cli_get(map + 56, 8) != plain_sum(map, 56))
+        cli_get(map + 56, 8) != cache_sum(map, 56))
         return "the header is damaged";
     if (cli_get(map + 8, 4) != DEDUP_FORMAT)
         return "it has another format";
@@ -81,7 +81,7 @@ static const char *cache_damage(const unsigned char *map, size_t len, uint64_t *
     *count = cli_get(map + 16, 8);
     if (*table < CACHE_HEADER || *table > len || (len - *table) % RECORD != 0 ||
         (len - *table) / RECORD != *count ||
-        plain_sum(map + *table, len - (size_t)*table) != cli_get(map + 40, 8))
+        cache_sum(map + *table, len - (size_t)*table) != cli_get(map + 40, 8))
         return "the table is damaged";
     return NULL;
 }
@@ -102,20 +102,21 @@ static bool map_cache(const dedup_repo *repo, const unsigned char **map, size_t 
     return true;
 }
 
-static bool items_are_intact(const unsigned char *map, uint64_t table, const dedup_cached *file)
+static bool items_are_intact(const unsigned char *map, uint64_t table,
+                             const dedup_cached_file *file)
 {
     return file->offset >= CACHE_HEADER && file->offset <= table &&
            file->len <= table - file->offset &&
-           plain_sum(map + file->offset, (size_t)file->len) == file->sum;
+           cache_sum(map + file->offset, (size_t)file->len) == file->sum;
 }
 
 /* Drops a file if one of its chunks is gone. */
-static bry_status validate_cached(dedup_file_cache *cache, dedup_cached *file)
+static dedup_status validate_cached(dedup_file_cache *cache, dedup_cached_file *file)
 {
     dedup_text rest = {(const char *)cache->map + file->offset, (size_t)file->len};
     size_t digest_len = dedup_digest_len(cache->store->repo->config.hash);
-    bry_status status = BRY_OK;
-    while (status == BRY_OK && rest.len > 0 && file->state != CHANGED) {
+    dedup_status status = DEDUP_OK;
+    while (status == DEDUP_OK && rest.len > 0 && file->state != CHANGED) {
         dedup_item item;
         bool has = true;
         if (!dedup_next_item(&rest, digest_len, &item) || item.tag == 'E')
@@ -128,12 +129,12 @@ static bry_status validate_cached(dedup_file_cache *cache, dedup_cached *file)
     return status;
 }
 
-static bry_status load_old(dedup_file_cache *cache)
+static dedup_status load_old_cache(dedup_file_cache *cache)
 {
     uint64_t table, count;
     if (!map_cache(cache->store->repo, &cache->map, &cache->map_len) || !cache->map ||
         cache_damage(cache->map, cache->map_len, &table, &count))
-        return BRY_OK;
+        return DEDUP_OK;
     cache->old = malloc(((size_t)count + 1) * sizeof *cache->old);
     if (!cache->old)
         return dedup_no_memory();
@@ -144,25 +145,25 @@ static bry_status load_old(dedup_file_cache *cache)
             items_are_intact(cache->map, table, &cache->old[i]) ? NOT_MET : CHANGED;
     }
     if (cli_get(cache->map + 24, 8) == cache->epoch)
-        return BRY_OK;
-    bry_status status = BRY_OK;
+        return DEDUP_OK;
+    dedup_status status = DEDUP_OK;
     dedup_counters before = cache->store->counters; /* these look-ups are not of the put */
-    for (size_t i = 0; status == BRY_OK && i < cache->old_count; i++)
+    for (size_t i = 0; status == DEDUP_OK && i < cache->old_count; i++)
         if (cache->old[i].state != CHANGED)
             status = validate_cached(cache, &cache->old[i]);
     cache->store->counters = before;
     return status;
 }
 
-bry_status dedup_file_cache_open(dedup_file_cache *cache, dedup_store *store, bool use)
+dedup_status dedup_file_cache_open(dedup_file_cache *cache, dedup_store *store, bool use)
 {
     *cache = (dedup_file_cache){.store = store};
-    bry_status status = dedup_exact_number(store->exact, "epoch", &cache->epoch);
-    return status == BRY_OK && use ? load_old(cache) : status;
+    dedup_status status = dedup_exact_number(store->exact, "epoch", &cache->epoch);
+    return status == DEDUP_OK && use ? load_old_cache(cache) : status;
 }
 
 /* The new file is begun when there is something to write. */
-static bry_status begin_new(dedup_file_cache *cache)
+static dedup_status begin_new_cache(dedup_file_cache *cache)
 {
     const unsigned char header[CACHE_HEADER] = {0};
     int fd =
@@ -170,8 +171,8 @@ static bry_status begin_new(dedup_file_cache *cache)
     cache->out = fd < 0 ? NULL : fdopen(fd, "w");
     cache->written = CACHE_HEADER;
     if (!cache->out || fwrite(header, 1, sizeof header, cache->out) != sizeof header)
-        return dedup_problem(BRY_E_IO, "%s: ", new_name);
-    return BRY_OK;
+        return dedup_problem(DEDUP_FAILED, "%s: ", new_name);
+    return DEDUP_OK;
 }
 
 void dedup_file_cache_close(dedup_file_cache *cache)
@@ -189,17 +190,18 @@ void dedup_file_cache_close(dedup_file_cache *cache)
 
 static int compare_keys(const void *a, const void *b)
 {
-    const dedup_cached *x = a, *y = b;
+    const dedup_cached_file *x = a, *y = b;
     if (x->key.hi != y->key.hi)
         return x->key.hi < y->key.hi ? -1 : 1;
     return x->key.lo != y->key.lo ? (x->key.lo < y->key.lo ? -1 : 1) : 0;
 }
 
-bool dedup_file_cache_find(dedup_file_cache *cache, const dedup_cached *file, dedup_text *items)
+bool dedup_file_cache_find(dedup_file_cache *cache, const dedup_cached_file *file,
+                           dedup_text *items)
 {
-    dedup_cached *old = cache->old_count ? bsearch(file, cache->old, cache->old_count,
-                                                   sizeof *cache->old, compare_keys)
-                                         : NULL;
+    dedup_cached_file *old = cache->old_count ? bsearch(file, cache->old, cache->old_count,
+                                                        sizeof *cache->old, compare_keys)
+                                              : NULL;
     if (!old || old->state == CHANGED)
         return false;
     old->state = CHANGED;
@@ -212,32 +214,32 @@ bool dedup_file_cache_find(dedup_file_cache *cache, const dedup_cached *file, de
     return true;
 }
 
-bry_status dedup_file_cache_keep(dedup_file_cache *cache, const dedup_cached *file,
-                                 dedup_text items)
+dedup_status dedup_file_cache_keep(dedup_file_cache *cache, const dedup_cached_file *file,
+                                   dedup_text items)
 {
-    bry_status status = cache->out ? BRY_OK : begin_new(cache);
-    if (status != BRY_OK)
+    dedup_status status = cache->out ? DEDUP_OK : begin_new_cache(cache);
+    if (status != DEDUP_OK)
         return status;
     if (cache->fresh_count == cache->fresh_room) {
         size_t room = cache->fresh_room ? 2 * cache->fresh_room : 256;
-        dedup_cached *larger = realloc(cache->fresh, room * sizeof *larger);
+        dedup_cached_file *larger = realloc(cache->fresh, room * sizeof *larger);
         if (!larger)
             return dedup_no_memory();
         cache->fresh = larger;
         cache->fresh_room = room;
     }
-    dedup_cached *kept = &cache->fresh[cache->fresh_count++];
+    dedup_cached_file *kept = &cache->fresh[cache->fresh_count++];
     *kept = *file;
     kept->offset = cache->written;
     kept->len = items.len;
-    kept->sum = plain_sum(items.bytes, items.len);
+    kept->sum = cache_sum(items.bytes, items.len);
     cache->written += items.len;
     if (items.len > 0 && fwrite(items.bytes, 1, items.len, cache->out) != items.len)
-        return dedup_problem(BRY_E_IO, "%s: ", new_name);
-    return BRY_OK;
+        return dedup_problem(DEDUP_FAILED, "%s: ", new_name);
+    return DEDUP_OK;
 }
 
-static bry_status write_table(dedup_file_cache *cache)
+static dedup_status write_table(dedup_file_cache *cache)
 {
     size_t len = cache->fresh_count * RECORD;
     unsigned char *table = malloc(len + 1), header[CACHE_HEADER] = {0};
@@ -250,13 +252,13 @@ static bry_status write_table(dedup_file_cache *cache)
     cli_put(header + 16, cache->fresh_count, 8);
     cli_put(header + 24, cache->epoch, 8);
     cli_put(header + 32, cache->written, 8);
-    cli_put(header + 40, plain_sum(table, len), 8);
-    cli_put(header + 56, plain_sum(header, 56), 8);
+    cli_put(header + 40, cache_sum(table, len), 8);
+    cli_put(header + 56, cache_sum(header, 56), 8);
     bool written =
         fwrite(table, 1, len, cache->out) == len && fseek(cache->out, 0, SEEK_SET) == 0 &&
         fwrite(header, 1, sizeof header, cache->out) == sizeof header && fflush(cache->out) == 0;
     free(table);
-    return written ? BRY_OK : dedup_problem(BRY_E_IO, "%s: ", new_name);
+    return written ? DEDUP_OK : dedup_problem(DEDUP_FAILED, "%s: ", new_name);
 }
 
 /* Whether the new cache would be the old one. */
@@ -269,43 +271,43 @@ static bool is_unchanged(const dedup_file_cache *cache)
     return same;
 }
 
-bry_status dedup_file_cache_save(dedup_file_cache *cache)
+dedup_status dedup_file_cache_save(dedup_file_cache *cache)
 {
     if (is_unchanged(cache))
-        return BRY_OK;
-    bry_status status = cache->out ? BRY_OK : begin_new(cache);
-    for (size_t i = 0; status == BRY_OK && i < cache->old_count; i++) {
-        dedup_cached *old = &cache->old[i];
+        return DEDUP_OK;
+    dedup_status status = cache->out ? DEDUP_OK : begin_new_cache(cache);
+    for (size_t i = 0; status == DEDUP_OK && i < cache->old_count; i++) {
+        dedup_cached_file *old = &cache->old[i];
         old->age = old->state == MET ? 0 : old->age + 1;
         if (old->state != CHANGED && old->age <= OLDEST)
             status = dedup_file_cache_keep(
                 cache, old, (dedup_text){(const char *)cache->map + old->offset, (size_t)old->len});
     }
-    if (status == BRY_OK && cache->fresh_count)
+    if (status == DEDUP_OK && cache->fresh_count)
         qsort(cache->fresh, cache->fresh_count, sizeof *cache->fresh, compare_keys);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = write_table(cache);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     int failed = fclose(cache->out);
     cache->out = NULL;
     /* Not synced: after a crash its checksums tell whether it is complete. */
     if (failed || renameat(cache->store->repo->fd, new_name, cache->store->repo->fd, saved_name))
-        return dedup_problem(BRY_E_IO, "%s: ", saved_name);
-    return BRY_OK;
+        return dedup_problem(DEDUP_FAILED, "%s: ", saved_name);
+    return DEDUP_OK;
 }
 
-bry_status dedup_file_cache_check(const dedup_repo *repo)
+dedup_status dedup_file_cache_check(const dedup_repo *repo)
 {
     const unsigned char *map;
     size_t len = 0;
     uint64_t table, count;
     if (!map_cache(repo, &map, &len))
-        return BRY_OK;
+        return DEDUP_OK;
     const char *problem = map ? cache_damage(map, len, &table, &count) : "it is empty";
     uint64_t covered = CACHE_HEADER;
     for (uint64_t i = 0; !problem && i < count; i++) {
-        dedup_cached file = decode_cached(map + table + RECORD * i);
+        dedup_cached_file file = decode_cached(map + table + RECORD * i);
         if (!items_are_intact(map, table, &file))
             problem = "the items are damaged";
         covered += file.len;
@@ -314,5 +316,5 @@ bry_status dedup_file_cache_check(const dedup_repo *repo)
         problem = "the items are damaged";
     if (map)
         munmap((void *)(uintptr_t)map, len);
-    return problem ? dedup_problem(BRY_E_BADDATA, "%s: %s", saved_name, problem) : BRY_OK;
+    return problem ? dedup_problem(DEDUP_DAMAGED, "%s: %s", saved_name, problem) : DEDUP_OK;
 }

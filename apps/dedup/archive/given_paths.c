@@ -33,8 +33,8 @@ bool dedup_stored_path(const char *given, char *to)
     return true;
 }
 
-/* Folders come right before what is below them: a slash sorts before all other bytes. */
-static int rank_of(unsigned char byte)
+/* Directories come right before what is below them: a slash sorts before all other bytes. */
+static int path_byte_rank(unsigned char byte)
 {
     return byte == 0 ? 0 : byte == '/' ? 1 : byte + 1;
 }
@@ -48,26 +48,27 @@ static int compare_paths(const void *a, const void *b)
     size_t at = 0;
     while (x->stored[at] && x->stored[at] == y->stored[at])
         at++;
-    int order = rank_of((unsigned char)x->stored[at]) - rank_of((unsigned char)y->stored[at]);
+    int order =
+        path_byte_rank((unsigned char)x->stored[at]) - path_byte_rank((unsigned char)y->stored[at]);
     return order ? order : x->index < y->index ? -1 : 1;
 }
 
-static bry_status read_given(char *const *given, size_t count, given_path *paths)
+static dedup_status read_given(char *const *given, size_t count, given_path *paths)
 {
     for (size_t i = 0; i < count; i++) {
         paths[i] = (given_path){malloc(strlen(given[i]) + 2), i, given[i][0] == '/'};
         if (!paths[i].stored)
             return dedup_no_memory();
         if (!dedup_stored_path(given[i], paths[i].stored))
-            return dedup_problem(BRY_E_RANGE, "%s: a path must not contain \"..\"",
-                                 cli_quote(given[i]).text);
+            return dedup_problem(DEDUP_FAILED, "%s: a path must not contain \"..\"",
+                                 cli_name(given[i]).text);
     }
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 /* In sorted paths, one is covered by the last that is not covered, or by none. */
-static bry_status mark_covered(char *const *given, const given_path *paths, size_t count,
-                               bool *covered)
+static dedup_status mark_covered(char *const *given, const given_path *paths, size_t count,
+                                 bool *covered)
 {
     bool whole[2] = {false, false}; /* "." and "/" */
     const given_path *last = NULL;
@@ -75,9 +76,9 @@ static bry_status mark_covered(char *const *given, const given_path *paths, size
         const given_path *path = &paths[i];
         dedup_text text = {path->stored, strlen(path->stored)};
         if (last && dedup_path_is_under(text, last->stored) && last->absolute != path->absolute)
-            return dedup_problem(BRY_E_RANGE, "%s and %s would be stored under the same name",
-                                 cli_quote(given[last->index]).text,
-                                 cli_quote(given[path->index]).text);
+            return dedup_problem(DEDUP_FAILED, "%s and %s would be stored under the same name",
+                                 cli_name(given[last->index]).text,
+                                 cli_name(given[path->index]).text);
         if (whole[path->absolute] || (last && dedup_path_is_under(text, last->stored)))
             covered[path->index] = true;
         else
@@ -85,16 +86,16 @@ static bry_status mark_covered(char *const *given, const given_path *paths, size
         if (dedup_path_is_root(text))
             whole[path->absolute] = true;
     }
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_find_covered(char *const *given, size_t count, bool *covered)
+dedup_status dedup_find_covered(char *const *given, size_t count, bool *covered)
 {
     given_path *paths = calloc(count + 1, sizeof *paths);
     if (!paths)
         return dedup_no_memory();
-    bry_status status = read_given(given, count, paths);
-    if (status == BRY_OK) {
+    dedup_status status = read_given(given, count, paths);
+    if (status == DEDUP_OK) {
         qsort(paths, count, sizeof *paths, compare_paths);
         status = mark_covered(given, paths, count, covered);
     }

@@ -9,7 +9,7 @@
 bool dedup_stored_path(const char *given, char *to);
 
 /* Sets covered[i] for each path that is stored with another one: it is the same or below it.
- * BRY_E_RANGE: a path contains "..", or two different ones would get the same name. */
-bry_status dedup_find_covered(char *const *given, size_t count, bool *covered);
+ * DEDUP_FAILED: a path contains "..", or two different ones would get the same name. */
+dedup_status dedup_find_covered(char *const *given, size_t count, bool *covered);
 
 #endif

@@ -25,22 +25,22 @@ void dedup_manifest_init(dedup_manifest *manifest, dedup_store *store);
 void dedup_manifest_free(dedup_manifest *manifest);
 
 /* Adds one item, encoded. */
-bry_status dedup_manifest_add(dedup_manifest *manifest, const void *item, size_t len);
+dedup_status dedup_manifest_add(dedup_manifest *manifest, const void *item, size_t len);
 
 /* Stores what is left. The root is at level `depth`; 0: the only leaf. */
-bry_status dedup_manifest_end(dedup_manifest *manifest, dedup_digest *root, unsigned *depth);
+dedup_status dedup_manifest_end(dedup_manifest *manifest, dedup_digest *root, unsigned *depth);
 
-/* What a walk through a manifest does. Another status than BRY_OK ends it. */
+/* What a walk through a manifest does. Another status than DEDUP_OK ends it. */
 typedef struct dedup_walk {
     void *context;
     /* A chunk of the manifest, before it is read; false skips it and all below. May be NULL. */
-    bool (*enter)(void *context, const dedup_digest *digest, bry_status *status);
-    bry_status (*item)(void *context, const dedup_item *item);
+    bool (*enter)(void *context, const dedup_digest *digest, dedup_status *status);
+    dedup_status (*item)(void *context, const dedup_item *item);
     /* A chunk of the manifest that cannot be read. NULL: the walk ends with its status. */
-    bry_status (*lost)(void *context, const dedup_digest *digest, bry_status status);
+    dedup_status (*lost)(void *context, const dedup_digest *digest, dedup_status status);
 } dedup_walk;
 
-bry_status dedup_manifest_walk(dedup_store *store, const dedup_digest *root, unsigned depth,
-                               const dedup_walk *walk);
+dedup_status dedup_manifest_walk(dedup_store *store, const dedup_digest *root, unsigned depth,
+                                 const dedup_walk *walk);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static bry_status put_varint(bry_buffer *to, uint64_t number)
+static dedup_status put_varint(bry_buffer *to, uint64_t number)
 {
     unsigned char bytes[10];
     size_t len = 0;
@@ -14,10 +14,10 @@ static bry_status put_varint(bry_buffer *to, uint64_t number)
     return dedup_append(to, bytes, len);
 }
 
-static bry_status put_item_text(bry_buffer *to, dedup_text text)
+static dedup_status put_item_text(bry_buffer *to, dedup_text text)
 {
-    bry_status status = put_varint(to, text.len);
-    return status == BRY_OK ? dedup_append(to, text.bytes, text.len) : status;
+    dedup_status status = put_varint(to, text.len);
+    return status == DEDUP_OK ? dedup_append(to, text.bytes, text.len) : status;
 }
 
 static uint64_t zigzag_of(int64_t number)
@@ -30,57 +30,57 @@ static int64_t unzigzag(uint64_t number)
     return (int64_t)(number >> 1 ^ -(number & 1));
 }
 
-static bry_status put_payload(bry_buffer *to, const dedup_file_entry *entry)
+static dedup_status put_payload(bry_buffer *to, const dedup_file_entry *entry)
 {
     const char type = (char)entry->type;
     const uint64_t numbers[] = {
         entry->mode,        entry->user, entry->group, zigzag_of(entry->seconds),
         entry->nanoseconds, entry->size, entry->device};
-    bry_status status = dedup_append(to, &type, 1);
-    if (status == BRY_OK)
+    dedup_status status = dedup_append(to, &type, 1);
+    if (status == DEDUP_OK)
         status = put_item_text(to, entry->path);
-    for (size_t i = 0; status == BRY_OK && i < sizeof numbers / sizeof numbers[0]; i++)
+    for (size_t i = 0; status == DEDUP_OK && i < sizeof numbers / sizeof numbers[0]; i++)
         status = put_varint(to, numbers[i]);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = put_item_text(to, entry->target);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = put_varint(to, entry->attributes);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_append(to, entry->attribute_bytes.bytes, entry->attribute_bytes.len);
     return status;
 }
 
-bry_status dedup_put_entry(bry_buffer *to, const dedup_file_entry *entry)
+dedup_status dedup_put_entry(bry_buffer *to, const dedup_file_entry *entry)
 {
     bry_buffer payload = BRY_BUFFER;
-    bry_status status = put_payload(&payload, entry);
-    if (status == BRY_OK)
+    dedup_status status = put_payload(&payload, entry);
+    if (status == DEDUP_OK)
         status = dedup_append(to, "E", 1);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = put_item_text(to, (dedup_text){(const char *)payload.bytes, payload.len});
     bry_buffer_free(&payload);
     return status;
 }
 
-bry_status dedup_put_chunk(bry_buffer *to, const dedup_digest *digest, size_t digest_len,
-                           uint64_t len)
+dedup_status dedup_put_chunk(bry_buffer *to, const dedup_digest *digest, size_t digest_len,
+                             uint64_t len)
 {
-    bry_status status = dedup_append(to, "C", 1);
-    if (status == BRY_OK)
+    dedup_status status = dedup_append(to, "C", 1);
+    if (status == DEDUP_OK)
         status = dedup_append(to, digest->bytes, digest_len);
-    return status == BRY_OK ? put_varint(to, len) : status;
+    return status == DEDUP_OK ? put_varint(to, len) : status;
 }
 
-bry_status dedup_put_hole(bry_buffer *to, uint64_t len)
+dedup_status dedup_put_hole(bry_buffer *to, uint64_t len)
 {
-    bry_status status = dedup_append(to, "Z", 1);
-    return status == BRY_OK ? put_varint(to, len) : status;
+    dedup_status status = dedup_append(to, "Z", 1);
+    return status == DEDUP_OK ? put_varint(to, len) : status;
 }
 
-bry_status dedup_put_attribute(bry_buffer *to, dedup_text name, dedup_text value)
+dedup_status dedup_put_attribute(bry_buffer *to, dedup_text name, dedup_text value)
 {
-    bry_status status = put_item_text(to, name);
-    return status == BRY_OK ? put_item_text(to, value) : status;
+    dedup_status status = put_item_text(to, name);
+    return status == DEDUP_OK ? put_item_text(to, value) : status;
 }
 
 static bool take_varint(dedup_text *rest, uint64_t *number)
@@ -200,9 +200,9 @@ bool dedup_path_is_root(dedup_text path)
     return path.len == 1 && path.bytes[0] == '.';
 }
 
-bool dedup_path_is_under(dedup_text path, const char *folder)
+bool dedup_path_is_under(dedup_text path, const char *dir)
 {
-    size_t len = strlen(folder);
-    return path.len >= len && memcmp(path.bytes, folder, len) == 0 &&
+    size_t len = strlen(dir);
+    return path.len >= len && memcmp(path.bytes, dir, len) == 0 &&
            (path.len == len || path.bytes[len] == '/');
 }

@@ -13,70 +13,70 @@ bool dedup_marks_has(const dedup_marks *marks, size_t row, uint32_t place)
 }
 
 /* Sets bits of a chunk and returns in *before those it had. */
-static bry_status set_marks(dedup_marks *marks, const dedup_digest *digest, unsigned bits,
-                            unsigned *before)
+static dedup_status set_marks(dedup_marks *marks, const dedup_digest *digest, unsigned bits,
+                              unsigned *before)
 {
     dedup_slot *slot;
     uint32_t place;
-    bry_status status = dedup_store_locate(marks->store, digest, &slot, &place);
-    if (status != BRY_OK)
+    dedup_status status = dedup_store_locate(marks->store, digest, &slot, &place);
+    if (status != DEDUP_OK)
         return status;
     const dedup_row *row = dedup_rows_find(&marks->store->rows, slot->directory.number);
     if (!row || row->chunks != slot->directory.count)
-        return dedup_problem(BRY_E_BADDATA,
-                             "the exact index does not know %s; "
-                             "\"dedup rebuild-index\" makes a new one",
+        return dedup_problem(DEDUP_DAMAGED,
+                             "the exact index disagrees with %s; \"dedup "
+                             "rebuild-index\" rebuilds it",
                              dedup_container_name_of(slot->directory.number).text);
     unsigned char *byte = &marks->bits[row - marks->store->rows.row][place / 4];
     unsigned shift = 2 * (place % 4);
     *before = *byte >> shift & 3;
     *byte |= (unsigned char)(bits << shift);
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bool enter_marked(void *context, const dedup_digest *digest, bry_status *status)
+static bool enter_marked(void *context, const dedup_digest *digest, dedup_status *status)
 {
     unsigned before = 0;
     *status = set_marks(context, digest, NEEDED | ENTERED, &before);
-    if (*status == BRY_E_NOUNIT)
-        *status = dedup_problem(BRY_E_BADDATA, "a part of its manifest is missing");
+    if (*status == DEDUP_MISSING)
+        *status = dedup_problem(DEDUP_DAMAGED, "a part of the manifest is missing");
     return !(before & ENTERED);
 }
 
-static bry_status mark_item(void *context, const dedup_item *item)
+static dedup_status mark_item(void *context, const dedup_item *item)
 {
     dedup_marks *marks = context;
     unsigned before;
     if (item->tag != 'C')
-        return BRY_OK;
-    bry_status status = set_marks(marks, &item->digest, NEEDED, &before);
-    if (status != BRY_E_NOUNIT)
+        return DEDUP_OK;
+    dedup_status status = set_marks(marks, &item->digest, NEEDED, &before);
+    if (status != DEDUP_MISSING)
         return status;
     marks->missing++;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status mark_archives(dedup_marks *marks)
+static dedup_status mark_archives(dedup_marks *marks)
 {
     const dedup_walk walk = {.context = marks, .enter = enter_marked, .item = mark_item};
     dedup_archive *archives;
     size_t count;
-    bry_status status = dedup_archive_list(marks->store->repo, &archives, &count, NULL, NULL);
-    if (status != BRY_OK)
+    dedup_status status = dedup_archive_list(marks->store->repo, &archives, &count, NULL, NULL);
+    if (status != DEDUP_OK)
         return status;
-    for (size_t i = 0; status == BRY_OK && i < count; i++) {
+    for (size_t i = 0; status == DEDUP_OK && i < count; i++) {
         status = dedup_manifest_walk(marks->store, &archives[i].root, archives[i].depth, &walk);
-        if (status != BRY_OK) {
+        if (status != DEDUP_OK) {
             char problem[512];
             snprintf(problem, sizeof problem, "%s", dedup_problem_text());
-            dedup_describe("archive %s: %s", cli_quote(archives[i].name).text, problem);
+            dedup_describe("archive %s: %s", cli_name(archives[i].name).text, problem);
         }
     }
     free(archives);
     return status;
 }
 
-bry_status dedup_marks_make(dedup_marks *marks, dedup_store *store)
+dedup_status dedup_marks_make(dedup_marks *marks, dedup_store *store)
 {
     *marks = (dedup_marks){.store = store, .count = store->rows.count};
     marks->bits = calloc(marks->count + 1, sizeof *marks->bits);
@@ -89,8 +89,8 @@ bry_status dedup_marks_make(dedup_marks *marks, dedup_store *store)
             return dedup_no_memory();
         }
     }
-    bry_status status = mark_archives(marks);
-    if (status != BRY_OK)
+    dedup_status status = mark_archives(marks);
+    if (status != DEDUP_OK)
         dedup_marks_free(marks);
     return status;
 }

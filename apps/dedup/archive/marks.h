@@ -16,9 +16,9 @@ typedef struct dedup_marks {
     uint64_t missing; /* chunks of files that are not in the store */
 } dedup_marks;
 
-/* Walks through all archives. BRY_E_BADDATA: a record or a manifest is damaged, so that it is not
+/* Walks through all archives. DEDUP_DAMAGED: a record or a manifest is damaged, so that it is not
  * known what is needed. */
-bry_status dedup_marks_make(dedup_marks *marks, dedup_store *store);
+dedup_status dedup_marks_make(dedup_marks *marks, dedup_store *store);
 void dedup_marks_free(dedup_marks *marks);
 
 /* Whether a chunk is needed, by the number of the row and the place. */

@@ -15,45 +15,45 @@ enum {
 /* ---- the second half ------------------------------------------------------------------------ */
 
 /* Adds an item of a file's content to the manifest, and remembers it for the file cache. */
-static bry_status content_item(dedup_pipeline *pipeline, size_t from)
+static dedup_status content_item(dedup_pipeline *pipeline, size_t from)
 {
     return dedup_manifest_add(&pipeline->manifest, pipeline->items.bytes + from,
                               pipeline->items.len - from);
 }
 
-static bry_status run_known(dedup_pipeline *pipeline, dedup_text items)
+static dedup_status run_known(dedup_pipeline *pipeline, dedup_text items)
 {
     size_t digest_len = dedup_digest_len(pipeline->store->repo->config.hash);
     while (items.len > 0) {
         dedup_item item;
         const char *start = items.bytes;
         if (!dedup_next_item(&items, digest_len, &item))
-            return dedup_problem(BRY_E_BADDATA, "cache/files is damaged; remove it");
-        bry_status status =
+            return dedup_problem(DEDUP_DAMAGED, "cache/files: damaged; remove it");
+        dedup_status status =
             dedup_manifest_add(&pipeline->manifest, start, (size_t)(items.bytes - start));
-        if (status != BRY_OK)
+        if (status != DEDUP_OK)
             return status;
     }
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status run_data(dedup_pipeline *pipeline, const unsigned char *bytes, size_t len)
+static dedup_status run_data(dedup_pipeline *pipeline, const unsigned char *bytes, size_t len)
 {
     dedup_digest digest;
     size_t from = pipeline->items.len;
-    bry_status status = dedup_store_add(pipeline->store, DEDUP_DATA, bytes, len, &digest);
-    if (status == BRY_OK)
+    dedup_status status = dedup_store_add(pipeline->store, DEDUP_DATA, bytes, len, &digest);
+    if (status == DEDUP_OK)
         status = dedup_put_chunk(&pipeline->items, &digest,
                                  dedup_digest_len(pipeline->store->repo->config.hash), len);
-    return status == BRY_OK ? content_item(pipeline, from) : status;
+    return status == DEDUP_OK ? content_item(pipeline, from) : status;
 }
 
-static bry_status run_step(dedup_pipeline *pipeline, const dedup_batch *batch,
-                           const dedup_step *step)
+static dedup_status run_step(dedup_pipeline *pipeline, const dedup_batch *batch,
+                             const dedup_step *step)
 {
     const unsigned char *item = batch->items.bytes ? batch->items.bytes + step->at : NULL;
-    bry_status status = BRY_OK;
-    dedup_cached file;
+    dedup_status status = DEDUP_OK;
+    dedup_cached_file file;
     size_t from = pipeline->items.len;
     switch (step->what) {
     case 'E':
@@ -62,7 +62,7 @@ static bry_status run_step(dedup_pipeline *pipeline, const dedup_batch *batch,
         return run_data(pipeline, batch->data + step->at, (size_t)step->len);
     case 'Z':
         status = dedup_put_hole(&pipeline->items, step->len);
-        return status == BRY_OK ? content_item(pipeline, from) : status;
+        return status == DEDUP_OK ? content_item(pipeline, from) : status;
     case 'K':
         return run_known(pipeline, (dedup_text){(const char *)item, (size_t)step->len});
     default:
@@ -77,10 +77,10 @@ static bry_status run_step(dedup_pipeline *pipeline, const dedup_batch *batch,
     }
 }
 
-static bry_status run_steps(dedup_pipeline *pipeline, const dedup_batch *batch)
+static dedup_status run_steps(dedup_pipeline *pipeline, const dedup_batch *batch)
 {
-    bry_status status = BRY_OK;
-    for (size_t i = 0; status == BRY_OK && i < batch->count; i++)
+    dedup_status status = DEDUP_OK;
+    for (size_t i = 0; status == DEDUP_OK && i < batch->count; i++)
         status = run_step(pipeline, batch, &batch->steps[i]);
     atomic_store_explicit(&pipeline->new_bytes, pipeline->store->counters.new_bytes,
                           memory_order_relaxed);
@@ -98,13 +98,13 @@ static void *run_second_half(void *argument)
         if (pipeline->done == pipeline->filled)
             break;
         const dedup_batch *batch = &pipeline->batch[pipeline->done % DEDUP_BATCHES];
-        bry_status status = pipeline->status;
+        dedup_status status = pipeline->status;
         pthread_mutex_unlock(&pipeline->lock);
-        bool run = status == BRY_OK;
+        bool run = status == DEDUP_OK;
         if (run)
             status = run_steps(pipeline, batch);
         pthread_mutex_lock(&pipeline->lock);
-        if (run && status != BRY_OK) {
+        if (run && status != DEDUP_OK) {
             pipeline->status = status;
             snprintf(pipeline->problem, sizeof pipeline->problem, "%s", dedup_problem_text());
         }
@@ -117,7 +117,7 @@ static void *run_second_half(void *argument)
 
 /* ---- the first half ------------------------------------------------------------------------- */
 
-static bry_status allocate_batches(dedup_pipeline *pipeline)
+static dedup_status allocate_batches(dedup_pipeline *pipeline)
 {
     for (int i = 0; i < DEDUP_BATCHES; i++) {
         pipeline->batch[i].data = malloc(BATCH_BYTES);
@@ -126,39 +126,39 @@ static bry_status allocate_batches(dedup_pipeline *pipeline)
             return dedup_no_memory();
     }
     pipeline->current = &pipeline->batch[0];
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_pipeline_begin(dedup_pipeline *pipeline, dedup_store *store,
-                                dedup_file_cache *cache)
+dedup_status dedup_pipeline_begin(dedup_pipeline *pipeline, dedup_store *store,
+                                  dedup_file_cache *cache)
 {
     *pipeline = (dedup_pipeline){.store = store, .cache = cache};
     pthread_mutex_init(&pipeline->lock, NULL);
     pthread_cond_init(&pipeline->changed, NULL);
     dedup_chunker_init(&pipeline->chunker, store->repo->config.chunk);
     dedup_manifest_init(&pipeline->manifest, store);
-    bry_status status = allocate_batches(pipeline);
-    if (status != BRY_OK)
+    dedup_status status = allocate_batches(pipeline);
+    if (status != DEDUP_OK)
         return status;
     int failed = pthread_create(&pipeline->thread, NULL, run_second_half, pipeline);
     if (failed) {
         errno = failed;
-        return dedup_problem(BRY_E_IO, "a thread cannot be started: ");
+        return dedup_problem(DEDUP_FAILED, "pthread_create: ");
     }
     pipeline->running = true;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 /* Passes the batch on and waits for an empty one. */
-static bry_status pass_batch(dedup_pipeline *pipeline)
+static dedup_status pass_batch(dedup_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->lock);
     pipeline->filled++;
     pthread_cond_broadcast(&pipeline->changed);
     while (pipeline->filled - pipeline->done == DEDUP_BATCHES)
         pthread_cond_wait(&pipeline->changed, &pipeline->lock);
-    bry_status status = pipeline->status;
-    if (status != BRY_OK)
+    dedup_status status = pipeline->status;
+    if (status != DEDUP_OK)
         dedup_describe("%s", pipeline->problem);
     pipeline->current = &pipeline->batch[pipeline->filled % DEDUP_BATCHES];
     pthread_mutex_unlock(&pipeline->lock);
@@ -167,60 +167,60 @@ static bry_status pass_batch(dedup_pipeline *pipeline)
     return status;
 }
 
-static bry_status add_step(dedup_pipeline *pipeline, dedup_step step)
+static dedup_status add_step(dedup_pipeline *pipeline, dedup_step step)
 {
     dedup_batch *batch = pipeline->current;
     batch->steps[batch->count++] = step;
     if (batch->count == BATCH_STEPS || batch->items.len > BATCH_ITEMS)
         return pass_batch(pipeline);
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_pipeline_entry(dedup_pipeline *pipeline, const dedup_file_entry *entry)
+dedup_status dedup_pipeline_entry(dedup_pipeline *pipeline, const dedup_file_entry *entry)
 {
     bry_buffer *items = &pipeline->current->items;
     uint64_t at = items->len;
-    bry_status status = dedup_put_entry(items, entry);
-    if (status != BRY_OK)
+    dedup_status status = dedup_put_entry(items, entry);
+    if (status != DEDUP_OK)
         return status;
     return add_step(pipeline, (dedup_step){.what = 'E', .at = at, .len = items->len - at});
 }
 
-bry_status dedup_pipeline_hole(dedup_pipeline *pipeline, uint64_t len)
+dedup_status dedup_pipeline_hole(dedup_pipeline *pipeline, uint64_t len)
 {
     return add_step(pipeline, (dedup_step){.what = 'Z', .len = len});
 }
 
-bry_status dedup_pipeline_known(dedup_pipeline *pipeline, dedup_text items)
+dedup_status dedup_pipeline_known(dedup_pipeline *pipeline, dedup_text items)
 {
     bry_buffer *to = &pipeline->current->items;
     uint64_t at = to->len;
-    bry_status status = dedup_append(to, items.bytes, items.len);
-    if (status != BRY_OK)
+    dedup_status status = dedup_append(to, items.bytes, items.len);
+    if (status != DEDUP_OK)
         return status;
     return add_step(pipeline, (dedup_step){.what = 'K', .at = at, .len = items.len});
 }
 
-bry_status dedup_pipeline_file_end(dedup_pipeline *pipeline, const dedup_cached *file)
+dedup_status dedup_pipeline_file_end(dedup_pipeline *pipeline, const dedup_cached_file *file)
 {
     bry_buffer *items = &pipeline->current->items;
     uint64_t at = items->len;
-    bry_status status = file ? dedup_append(items, file, sizeof *file) : BRY_OK;
-    if (status != BRY_OK)
+    dedup_status status = file ? dedup_append(items, file, sizeof *file) : DEDUP_OK;
+    if (status != DEDUP_OK)
         return status;
     return add_step(pipeline, (dedup_step){.what = 'F', .keep = file != NULL, .at = at});
 }
 
 /* Adds the complete chunks between `from` and the end of the data as steps; the rest of them too at
  * the end of the file. A batch that is passed on takes the incomplete chunk to the next one. */
-static bry_status cut_data(dedup_pipeline *pipeline, size_t *from, bool end)
+static dedup_status cut_data(dedup_pipeline *pipeline, size_t *from, bool end)
 {
     const dedup_chunker *chunker = &pipeline->chunker;
     for (;;) {
         dedup_batch *batch = pipeline->current;
         size_t left = batch->used - *from;
         if (left == 0 || (!end && left < chunker->most))
-            return BRY_OK;
+            return DEDUP_OK;
         size_t len = dedup_chunker_cut(chunker, batch->data + *from, left);
         size_t next = *from + len;
         dedup_step step = {.what = 'D', .at = *from, .len = len};
@@ -234,8 +234,8 @@ static bry_status cut_data(dedup_pipeline *pipeline, size_t *from, bool end)
         const unsigned char *rest = batch->data + next;
         size_t rest_len = batch->used - next;
         batch->steps[batch->count++] = step;
-        bry_status status = pass_batch(pipeline);
-        if (status != BRY_OK)
+        dedup_status status = pass_batch(pipeline);
+        if (status != DEDUP_OK)
             return status;
         memcpy(pipeline->current->data, rest, rest_len);
         pipeline->current->used = rest_len;
@@ -244,20 +244,20 @@ static bry_status cut_data(dedup_pipeline *pipeline, size_t *from, bool end)
 }
 
 /* Moves the incomplete chunk to an empty batch when there is no room for a whole one. */
-static bry_status ensure_room(dedup_pipeline *pipeline, size_t *from)
+static dedup_status ensure_room(dedup_pipeline *pipeline, size_t *from)
 {
     dedup_batch *batch = pipeline->current;
     if (BATCH_BYTES - batch->used >= pipeline->chunker.most)
-        return BRY_OK;
+        return DEDUP_OK;
     const unsigned char *rest = batch->data + *from;
     size_t rest_len = batch->used - *from;
-    bry_status status = pass_batch(pipeline);
-    if (status != BRY_OK)
+    dedup_status status = pass_batch(pipeline);
+    if (status != DEDUP_OK)
         return status;
     memcpy(pipeline->current->data, rest, rest_len);
     pipeline->current->used = rest_len;
     *from = 0;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 void dedup_pipeline_passed(dedup_pipeline *pipeline, uint64_t bytes)
@@ -268,16 +268,16 @@ void dedup_pipeline_passed(dedup_pipeline *pipeline, uint64_t bytes)
     cli_progress_read(pipeline->progress, bytes);
 }
 
-bry_status dedup_pipeline_read(dedup_pipeline *pipeline, int fd, uint64_t most, uint64_t *got,
-                               bool *failed)
+dedup_status dedup_pipeline_read(dedup_pipeline *pipeline, int fd, uint64_t most, uint64_t *got,
+                                 bool *failed)
 {
     size_t from = pipeline->current->used;
     bool end = false;
     *got = 0;
     *failed = false;
     while (!end) {
-        bry_status status = ensure_room(pipeline, &from);
-        if (status != BRY_OK)
+        dedup_status status = ensure_room(pipeline, &from);
+        if (status != DEDUP_OK)
             return status;
         dedup_batch *batch = pipeline->current;
         size_t room = BATCH_BYTES - batch->used;
@@ -295,32 +295,33 @@ bry_status dedup_pipeline_read(dedup_pipeline *pipeline, int fd, uint64_t most, 
             dedup_pipeline_passed(pipeline, (uint64_t)done);
         }
         status = cut_data(pipeline, &from, end);
-        if (status != BRY_OK)
+        if (status != DEDUP_OK)
             return status;
         errno = kept;
     }
-    return *failed ? BRY_E_IO : BRY_OK;
+    return *failed ? DEDUP_FAILED : DEDUP_OK;
 }
 
-bry_status dedup_pipeline_end(dedup_pipeline *pipeline, dedup_digest *root, unsigned *depth)
+dedup_status dedup_pipeline_end(dedup_pipeline *pipeline, dedup_digest *root, unsigned *depth)
 {
-    bry_status status = pass_batch(pipeline);
+    dedup_status status = pass_batch(pipeline);
     pthread_mutex_lock(&pipeline->lock);
     pipeline->ended = true;
     pthread_cond_broadcast(&pipeline->changed);
     pthread_mutex_unlock(&pipeline->lock);
     pthread_join(pipeline->thread, NULL);
     pipeline->running = false;
-    if (status == BRY_OK && pipeline->status != BRY_OK)
+    if (status == DEDUP_OK && pipeline->status != DEDUP_OK)
         status = dedup_problem(pipeline->status, "%s", pipeline->problem);
-    return status == BRY_OK ? dedup_manifest_end(&pipeline->manifest, root, depth) : status;
+    return status == DEDUP_OK ? dedup_manifest_end(&pipeline->manifest, root, depth) : status;
 }
 
 void dedup_pipeline_free(dedup_pipeline *pipeline)
 {
     if (pipeline->running) {
         pthread_mutex_lock(&pipeline->lock);
-        pipeline->status = pipeline->status == BRY_OK ? BRY_E_STOPPED : pipeline->status;
+        if (pipeline->status == DEDUP_OK) /* what is left is not stored */
+            pipeline->status = DEDUP_FAILED;
         pipeline->ended = true;
         pthread_cond_broadcast(&pipeline->changed);
         pthread_mutex_unlock(&pipeline->lock);

@@ -23,7 +23,8 @@ enum { DEDUP_BATCHES = 4 };
 typedef struct dedup_step {
     char what; /* E item of an entry, D data, Z hole, K items of an unchanged file, F end of file */
     bool keep; /* F: remember the file */
-    uint64_t at, len; /* in the data or the items of the batch */
+    uint64_t at; /* Where it begins in the data or the items of the batch. */
+    uint64_t len; /* Its bytes there. */
 } dedup_step;
 
 typedef struct dedup_batch {
@@ -43,9 +44,10 @@ typedef struct dedup_pipeline {
     bool running;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    uint64_t filled, done; /* batches passed, and batches completed */
+    uint64_t filled; /* Batches passed to the second half. */
+    uint64_t done; /* Batches that the second half has completed. */
     bool ended;
-    bry_status status; /* of the second half */
+    dedup_status status; /* of the second half */
     char problem[512];
 
     dedup_store *store;
@@ -56,27 +58,27 @@ typedef struct dedup_pipeline {
     cli_progress *progress; /* NULL: none; `done` counts new bytes */
 } dedup_pipeline;
 
-bry_status dedup_pipeline_begin(dedup_pipeline *pipeline, dedup_store *store,
-                                dedup_file_cache *cache);
+dedup_status dedup_pipeline_begin(dedup_pipeline *pipeline, dedup_store *store,
+                                  dedup_file_cache *cache);
 
 /* The first half. Each returns the error of the second half, if it had one. */
-bry_status dedup_pipeline_entry(dedup_pipeline *pipeline, const dedup_file_entry *entry);
-bry_status dedup_pipeline_hole(dedup_pipeline *pipeline, uint64_t len);
-bry_status dedup_pipeline_known(dedup_pipeline *pipeline, dedup_text items);
+dedup_status dedup_pipeline_entry(dedup_pipeline *pipeline, const dedup_file_entry *entry);
+dedup_status dedup_pipeline_hole(dedup_pipeline *pipeline, uint64_t len);
+dedup_status dedup_pipeline_known(dedup_pipeline *pipeline, dedup_text items);
 
 /* Ends a file. `file` is what to remember of it; NULL: nothing. */
-bry_status dedup_pipeline_file_end(dedup_pipeline *pipeline, const dedup_cached *file);
+dedup_status dedup_pipeline_file_end(dedup_pipeline *pipeline, const dedup_cached_file *file);
 
-/* Reads up to `most` bytes of a file and adds them as chunks; *got is what it had. BRY_E_IO with
- * *failed set: reading failed, and what was read before is added. */
-bry_status dedup_pipeline_read(dedup_pipeline *pipeline, int fd, uint64_t most, uint64_t *got,
-                               bool *failed);
+/* Reads up to `most` bytes of a file and adds them as chunks; *got is what it had. DEDUP_FAILED
+ * with *failed set: reading failed, and what was read before is added. */
+dedup_status dedup_pipeline_read(dedup_pipeline *pipeline, int fd, uint64_t most, uint64_t *got,
+                                 bool *failed);
 
 /* Shows the progress: these bytes of files need not be read. */
 void dedup_pipeline_passed(dedup_pipeline *pipeline, uint64_t bytes);
 
 /* Waits for the second half and stores the end of the manifest. */
-bry_status dedup_pipeline_end(dedup_pipeline *pipeline, dedup_digest *root, unsigned *depth);
+dedup_status dedup_pipeline_end(dedup_pipeline *pipeline, dedup_digest *root, unsigned *depth);
 
 /* Stops the second half, if it runs, and frees everything. */
 void dedup_pipeline_free(dedup_pipeline *pipeline);

@@ -1,6 +1,7 @@
 #include "apps/dedup/archive/restore.h"
 
 #include "apps/dedup/archive/restore_meta.h"
+#include "cli/core/files/target_file.h"
 #include "cli/core/output/output.h"
 
 #include <errno.h>
@@ -11,25 +12,25 @@
 #include <unistd.h>
 
 /* An entry that is completed later, with its own copies of the texts. */
-struct dedup_later {
+struct dedup_postponed {
     dedup_file_entry entry;
     char *texts;
 };
 
-bry_status dedup_restore_begin(dedup_restore *restore)
+dedup_status dedup_restore_begin(dedup_restore *restore)
 {
     restore->fd = -1;
     restore->found = calloc(restore->wanted_count + 1, sizeof *restore->found);
-    return restore->found ? BRY_OK : dedup_no_memory();
+    return restore->found ? DEDUP_OK : dedup_no_memory();
 }
 
 static void restore_failed(dedup_restore *restore, const char *path, const char *why)
 {
-    cli_note("%s: %s", cli_quote(path).text, why);
+    cli_note("%s: %s", cli_name(path).text, why);
     restore->failed++;
 }
 
-static bool is_wanted(dedup_restore *restore, dedup_text path)
+static bool path_is_wanted(dedup_restore *restore, dedup_text path)
 {
     bool wanted = restore->wanted_count == 0;
     for (size_t i = 0; i < restore->wanted_count; i++)
@@ -58,28 +59,28 @@ static size_t texts_len(const dedup_file_entry *entry)
     return entry->path.len + entry->target.len + entry->attribute_bytes.len + 3;
 }
 
-static bry_status keep_for_later(dedup_later **list, size_t *count, size_t *room,
-                                 const dedup_file_entry *entry)
+static dedup_status keep_for_later(dedup_postponed **list, size_t *count, size_t *room,
+                                   const dedup_file_entry *entry)
 {
     if (*count == *room) {
         size_t wanted = *room ? 2 * *room : 16;
-        dedup_later *larger = realloc(*list, wanted * sizeof *larger);
+        dedup_postponed *larger = realloc(*list, wanted * sizeof *larger);
         if (!larger)
             return dedup_no_memory();
         *list = larger;
         *room = wanted;
     }
-    dedup_later *later = &(*list)[*count];
+    dedup_postponed *later = &(*list)[*count];
     later->texts = malloc(texts_len(entry));
     if (!later->texts)
         return dedup_no_memory();
     later->entry = copy_texts(entry, later->texts);
     ++*count;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 /* Makes way for a new entry. False: something is there and stays. */
-static bool clear_way(const dedup_restore *restore, int parent, const char *name)
+static bool clear_way_of_entry(const dedup_restore *restore, int parent, const char *name)
 {
     struct stat facts;
     if (fstatat(parent, name, &facts, AT_SYMLINK_NOFOLLOW) != 0)
@@ -91,7 +92,7 @@ static bool clear_way(const dedup_restore *restore, int parent, const char *name
     return unlinkat(parent, name, 0) == 0;
 }
 
-static bool create_folder(dedup_restore *restore, int parent, const char *name)
+static bool create_dir(dedup_restore *restore, int parent, const char *name)
 {
     struct stat facts;
     if (dedup_path_is_root(restore->entry.path))
@@ -105,13 +106,13 @@ static bool create_folder(dedup_restore *restore, int parent, const char *name)
 static bool create_link(dedup_restore *restore, int parent, const char *name)
 {
     const char *last;
-    int folder =
-        dedup_open_parent(restore->folder, (char *)(uintptr_t)restore->entry.target.bytes, &last);
-    if (folder < 0)
+    int dir =
+        dedup_open_parent(restore->dir, (char *)(uintptr_t)restore->entry.target.bytes, &last);
+    if (dir < 0)
         return false;
-    bool done = linkat(folder, last, parent, name, 0) == 0;
+    bool done = linkat(dir, last, parent, name, 0) == 0;
     int kept = errno;
-    close(folder);
+    close(dir);
     errno = kept;
     return done;
 }
@@ -120,9 +121,9 @@ static bool create_link(dedup_restore *restore, int parent, const char *name)
 static bool create_entry(dedup_restore *restore, int parent, const char *name)
 {
     const dedup_file_entry *entry = &restore->entry;
-    if (entry->type == DEDUP_FOLDER)
-        return create_folder(restore, parent, name);
-    if (!clear_way(restore, parent, name))
+    if (entry->type == DEDUP_DIR)
+        return create_dir(restore, parent, name);
+    if (!clear_way_of_entry(restore, parent, name))
         return false;
     switch (entry->type) {
     case DEDUP_FILE:
@@ -141,35 +142,32 @@ static bool create_entry(dedup_restore *restore, int parent, const char *name)
     }
 }
 
-static bry_status begin_entry(dedup_restore *restore)
+static dedup_status begin_entry(dedup_restore *restore)
 {
     const dedup_file_entry *entry = &restore->entry;
     char *path = (char *)(uintptr_t)entry->path.bytes;
     const char *name;
-    bry_status status = BRY_OK;
-    int parent = dedup_open_parent(restore->folder, path, &name);
+    dedup_status status = DEDUP_OK;
+    int parent = dedup_open_parent(restore->dir, path, &name);
     if (parent < 0 || !create_entry(restore, parent, name)) {
         int kept = errno;
-        if (entry->type != DEDUP_FOLDER)
+        if (entry->type != DEDUP_DIR)
             status = keep_for_later(&restore->refused, &restore->refused_count,
                                     &restore->refused_room, entry);
         errno = kept;
-        restore_failed(restore, path,
-                       errno == EEXIST ? "exists already; --force replaces files"
-                                       : strerror(errno));
+        restore_failed(restore, path, errno == EEXIST ? CLI_EXISTS : strerror(errno));
     } else {
         restore->entries++;
         restore->taking = entry->type == DEDUP_FILE;
         const char *problem = NULL;
-        if (entry->type != DEDUP_FILE && entry->type != DEDUP_FOLDER &&
-            entry->type != DEDUP_HARDLINK)
+        if (entry->type != DEDUP_FILE && entry->type != DEDUP_DIR && entry->type != DEDUP_HARDLINK)
             problem = dedup_set_meta(-1, parent, name, entry);
         if (problem)
             restore_failed(restore, path, problem);
     }
     if (parent >= 0)
         close(parent);
-    return entry->type == DEDUP_FOLDER
+    return entry->type == DEDUP_DIR
                ? keep_for_later(&restore->later, &restore->later_count, &restore->later_room, entry)
                : status;
 }
@@ -190,70 +188,71 @@ static bool link_is_restored(const dedup_restore *restore)
     return wanted;
 }
 
-static bry_status restore_entry(dedup_restore *restore, const dedup_file_entry *entry)
+static dedup_status restore_entry(dedup_restore *restore, const dedup_file_entry *entry)
 {
-    bry_status status = dedup_restore_end_file(restore);
-    if (status != BRY_OK || !is_wanted(restore, entry->path))
+    dedup_status status = dedup_restore_end_file(restore);
+    if (status != DEDUP_OK || !path_is_wanted(restore, entry->path))
         return status;
     size_t path_len = restore->instead ? strlen(restore->instead) : 0;
     status = dedup_buffer_reserve(&restore->texts, texts_len(entry) + path_len);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     dedup_file_entry renamed = *entry;
     if (restore->instead) /* the name of a link whose file was not wanted */
         renamed.path = (dedup_text){restore->instead, path_len};
     restore->entry = copy_texts(&renamed, (char *)restore->texts.bytes);
     restore->at = 0;
-    if (entry->type == DEDUP_HARDLINK && (restore->folder < 0 || !link_is_restored(restore)))
+    if (entry->type == DEDUP_HARDLINK && (restore->dir < 0 || !link_is_restored(restore)))
         return keep_for_later(&restore->links, &restore->link_count, &restore->link_room,
                               &restore->entry);
-    if (restore->folder >= 0)
+    if (restore->dir >= 0)
         return begin_entry(restore);
     restore->taking = entry->type == DEDUP_FILE;
     restore->entries += restore->taking;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status write_content(dedup_restore *restore, const unsigned char *bytes, size_t len)
+static dedup_status write_content(dedup_restore *restore, const unsigned char *bytes, size_t len)
 {
-    if (restore->folder < 0)
-        return fwrite(bytes, 1, len, stdout) == len ? BRY_OK
-                                                    : dedup_problem(BRY_E_IO, "standard output: ");
+    if (restore->dir < 0)
+        return fwrite(bytes, 1, len, stdout) == len
+                   ? DEDUP_OK
+                   : dedup_problem(DEDUP_FAILED, "standard output: ");
     for (size_t done = 0; done < len;) {
         ssize_t got = pwrite(restore->fd, bytes + done, len - done, (off_t)(restore->at + done));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return dedup_problem(BRY_E_IO, "%s: ", restore->entry.path.bytes);
+            return dedup_problem(DEDUP_FAILED, "%s: ", cli_name(restore->entry.path.bytes).text);
         done += (size_t)got;
     }
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status restore_chunk(dedup_restore *restore, const dedup_item *item)
+static dedup_status restore_chunk(dedup_restore *restore, const dedup_item *item)
 {
-    bry_status status = dedup_store_read(restore->store, &item->digest, &restore->chunk);
-    if (status == BRY_OK && restore->chunk.len != item->len)
-        status = dedup_problem(BRY_E_BADDATA, "a chunk has another length than its manifest says");
-    if (status == BRY_OK) {
+    dedup_status status = dedup_store_read(restore->store, &item->digest, &restore->chunk);
+    if (status == DEDUP_OK && restore->chunk.len != item->len)
+        status = dedup_problem(DEDUP_DAMAGED, "a chunk is not as long as the manifest says");
+    if (status == DEDUP_OK) {
         status = write_content(restore, restore->chunk.bytes, restore->chunk.len);
-    } else if (restore->folder >= 0 && (status == BRY_E_BADDATA || status == BRY_E_NOUNIT)) {
+    } else if (restore->dir >= 0 && (status == DEDUP_DAMAGED || status == DEDUP_MISSING)) {
         cli_note("%s: bytes %llu to %llu are lost and restored as zeros: %s",
-                 cli_quote(restore->entry.path.bytes).text, (unsigned long long)restore->at,
+                 cli_name(restore->entry.path.bytes).text, (unsigned long long)restore->at,
                  (unsigned long long)(restore->at + item->len - 1), dedup_problem_text());
         restore->failed++;
-        status = BRY_OK;
+        status = DEDUP_OK;
     }
     restore->at += item->len;
     restore->bytes += item->len;
     return status;
 }
 
-static bry_status restore_hole(dedup_restore *restore, uint64_t len)
+static dedup_status restore_hole(dedup_restore *restore, uint64_t len)
 {
     static const unsigned char zeros[65536];
-    bry_status status = BRY_OK;
-    for (uint64_t left = restore->folder < 0 ? len : 0; status == BRY_OK && left > 0;) {
+    dedup_status status = DEDUP_OK;
+    for (uint64_t left = restore->dir < 0 ? len : 0; status == DEDUP_OK && left > 0;) {
         size_t part = left < sizeof zeros ? (size_t)left : sizeof zeros;
         status = write_content(restore, zeros, part);
         left -= part;
@@ -263,17 +262,17 @@ static bry_status restore_hole(dedup_restore *restore, uint64_t len)
     return status;
 }
 
-bry_status dedup_restore_item(void *context, const dedup_item *item)
+dedup_status dedup_restore_item(void *context, const dedup_item *item)
 {
     dedup_restore *restore = context;
     if (item->tag == 'E')
         return restore_entry(restore, &item->entry);
     if (!restore->taking)
-        return BRY_OK;
+        return DEDUP_OK;
     return item->tag == 'C' ? restore_chunk(restore, item) : restore_hole(restore, item->len);
 }
 
-bry_status dedup_restore_end_file(dedup_restore *restore)
+dedup_status dedup_restore_end_file(dedup_restore *restore)
 {
     const char *problem = NULL;
     if (restore->fd >= 0) {
@@ -288,7 +287,7 @@ bry_status dedup_restore_end_file(dedup_restore *restore)
     }
     restore->fd = -1;
     restore->taking = false;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 bool dedup_restore_next_link(dedup_restore *restore)
@@ -306,10 +305,10 @@ bool dedup_restore_next_link(dedup_restore *restore)
 void dedup_restore_finish(dedup_restore *restore)
 {
     while (restore->later_count > 0) {
-        dedup_later *later = &restore->later[--restore->later_count];
+        dedup_postponed *later = &restore->later[--restore->later_count];
         char *path = later->texts;
         const char *name, *problem = NULL;
-        int parent = dedup_open_parent(restore->folder, path, &name);
+        int parent = dedup_open_parent(restore->dir, path, &name);
         int fd =
             parent < 0 ? -1 : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)

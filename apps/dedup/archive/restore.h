@@ -1,17 +1,17 @@
 /*
- * Restores entries of an archive into a folder. No path leaves the folder, also not through a
- * symbolic link: folders on the way are opened without following links.
+ * Restores entries of an archive into a directory. No path leaves the directory, also not through a
+ * symbolic link: directories on the way are opened without following links.
  */
 #ifndef BLOOMERY_DEDUP_RESTORE_H
 #define BLOOMERY_DEDUP_RESTORE_H
 
 #include "apps/dedup/archive/manifest.h"
 
-typedef struct dedup_later dedup_later;
+typedef struct dedup_postponed dedup_postponed;
 
 typedef struct dedup_restore {
     dedup_store *store;
-    int folder; /* that everything goes into; -1: content to standard output */
+    int dir; /* that everything goes into; -1: content to standard output */
     bool force; /* replaces existing files */
     char **wanted; /* paths; none: everything */
     size_t wanted_count;
@@ -25,32 +25,38 @@ typedef struct dedup_restore {
     bry_buffer texts; /* its path, target and attributes */
     bry_buffer chunk;
 
-    dedup_later *later; /* folders, whose modes and times are set at the end */
-    size_t later_count, later_room;
-    dedup_later *links; /* hard links to files that are not wanted, or were not created */
-    size_t link_count, link_room, links_done;
-    dedup_later *refused; /* files that were not created */
-    size_t refused_count, refused_room;
+    dedup_postponed *later; /* directories, whose modes and times are set at the end */
+    size_t later_count; /* How many there are. */
+    size_t later_room; /* For how many there is room. */
+    dedup_postponed *links; /* hard links to files that are not wanted, or were not created */
+    size_t link_count; /* How many there are. */
+    size_t link_room; /* For how many there is room. */
+    size_t links_done; /* How many of them were restored. */
+    dedup_postponed *refused; /* files that were not created */
+    size_t refused_count; /* How many there are. */
+    size_t refused_room; /* For how many there is room. */
     char *only; /* the file that a link needs */
     const char *instead; /* restore this path under the name of the link */
 
-    uint64_t entries, bytes, failed; /* results */
+    uint64_t entries; /* Entries restored. */
+    uint64_t bytes; /* Bytes of their content. */
+    uint64_t failed; /* Problems that were reported. */
 } dedup_restore;
 
 /* Initializes `found`. */
-bry_status dedup_restore_begin(dedup_restore *restore);
+dedup_status dedup_restore_begin(dedup_restore *restore);
 
 /* For dedup_manifest_walk(). */
-bry_status dedup_restore_item(void *context, const dedup_item *item);
+dedup_status dedup_restore_item(void *context, const dedup_item *item);
 
 /* Completes the last file. */
-bry_status dedup_restore_end_file(dedup_restore *restore);
+dedup_status dedup_restore_end_file(dedup_restore *restore);
 
 /* The next hard link whose file is not there: walk once more, with only that file as `wanted`.
  * False if there is none. */
 bool dedup_restore_next_link(dedup_restore *restore);
 
-/* Sets modes and times of folders. */
+/* Sets modes and times of directories. */
 void dedup_restore_finish(dedup_restore *restore);
 void dedup_restore_free(dedup_restore *restore);
 

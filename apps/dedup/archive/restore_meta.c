@@ -40,8 +40,8 @@ static bool set_attributes(int fd, int parent, const char *name, const dedup_fil
 static mode_t restored_mode(const dedup_file_entry *entry)
 {
     bool owned = geteuid() == 0 || entry->user == geteuid();
-    return owned || entry->type == DEDUP_FOLDER ? entry->mode
-                                                : entry->mode & ~(mode_t)(S_ISUID | S_ISGID);
+    return owned || entry->type == DEDUP_DIR ? entry->mode
+                                             : entry->mode & ~(mode_t)(S_ISUID | S_ISGID);
 }
 
 const char *dedup_set_meta(int fd, int parent, const char *name, const dedup_file_entry *entry)
@@ -65,10 +65,10 @@ const char *dedup_set_meta(int fd, int parent, const char *name, const dedup_fil
     return problem;
 }
 
-int dedup_open_parent(int folder, char *path, const char **name)
+int dedup_open_parent(int dir, char *path, const char **name)
 {
     enum { FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
-    int at = openat(folder, ".", FLAGS);
+    int at = openat(dir, ".", FLAGS);
     char *part = path, *slash;
     while (at >= 0 && (slash = strchr(part, '/')) != NULL) {
         *slash = 0;

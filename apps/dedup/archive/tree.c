@@ -10,28 +10,28 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A folder that is being walked through. */
-typedef struct open_folder {
+/* A directory that is being walked through. */
+typedef struct open_dir {
     int fd;
     dedup_names names;
     size_t next;
     size_t path_len; /* of its path as stored */
-} open_folder;
+} open_dir;
 
-typedef struct folder_stack {
-    open_folder *folder;
+typedef struct dir_stack {
+    open_dir *dir;
     size_t count, room;
-} folder_stack;
+} dir_stack;
 
-static bry_status set_path(dedup_tree *tree, size_t len, const char *name)
+static dedup_status set_path(dedup_tree *tree, size_t len, const char *name)
 {
-    bry_status status = BRY_OK;
+    dedup_status status = DEDUP_OK;
     tree->path.len = len;
     if (len > 0)
         status = dedup_append(&tree->path, "/", 1);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_append(&tree->path, name, strlen(name) + 1);
-    tree->path.len -= status == BRY_OK; /* the NUL is not part of it */
+    tree->path.len -= status == DEDUP_OK; /* the NUL is not part of it */
     return status;
 }
 
@@ -46,128 +46,128 @@ static bool is_excluded(const dedup_tree *tree)
     return false;
 }
 
-static bry_status push_folder(dedup_tree *tree, folder_stack *stack, int parent, const char *name,
-                              size_t path_len)
+static dedup_status push_dir(dedup_tree *tree, dir_stack *stack, int parent, const char *name,
+                             size_t path_len)
 {
     if (stack->count == stack->room) {
         size_t room = stack->room ? 2 * stack->room : 16;
-        open_folder *larger = realloc(stack->folder, room * sizeof *larger);
+        open_dir *larger = realloc(stack->dir, room * sizeof *larger);
         if (!larger)
             return dedup_no_memory();
-        stack->folder = larger;
+        stack->dir = larger;
         stack->room = room;
     }
-    open_folder opened = {.path_len = path_len};
+    open_dir opened = {.path_len = path_len};
     opened.fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int copy = opened.fd < 0 ? -1 : fcntl(opened.fd, F_DUPFD_CLOEXEC, 3);
     if (copy < 0) {
         dedup_tree_skip(tree, strerror(errno));
         if (opened.fd >= 0)
             close(opened.fd);
-        return BRY_OK;
+        return DEDUP_OK;
     }
-    bry_status status = dedup_names_read(copy, name, &opened.names);
-    if (status != BRY_OK) {
+    dedup_status status = dedup_names_read(copy, name, &opened.names);
+    if (status != DEDUP_OK) {
         close(opened.fd);
-        if (status == BRY_E_NOMEM)
+        if (status == DEDUP_NO_MEMORY)
             return status;
         dedup_tree_skip(tree, strerror(errno));
-        return BRY_OK;
+        return DEDUP_OK;
     }
-    stack->folder[stack->count++] = opened;
-    return BRY_OK;
+    stack->dir[stack->count++] = opened;
+    return DEDUP_OK;
 }
 
-static void pop_folder(folder_stack *stack)
+static void pop_dir(dir_stack *stack)
 {
-    open_folder *top = &stack->folder[--stack->count];
+    open_dir *top = &stack->dir[--stack->count];
     close(top->fd);
     dedup_names_free(&top->names);
 }
 
-/* Passes one entry, and enters it if it is a folder. */
-static bry_status visit_name(dedup_tree *tree, folder_stack *stack, int parent, const char *name)
+/* Passes one entry, and enters it if it is a directory. */
+static dedup_status visit_name(dedup_tree *tree, dir_stack *stack, int parent, const char *name)
 {
     struct stat facts;
     if (is_excluded(tree))
-        return BRY_OK;
+        return DEDUP_OK;
     if (fstatat(parent, name, &facts, AT_SYMLINK_NOFOLLOW) != 0) {
         dedup_tree_skip(tree, strerror(errno));
-        return BRY_OK;
+        return DEDUP_OK;
     }
     if (facts.st_ino == tree->repository.st_ino && facts.st_dev == tree->repository.st_dev) {
         if (tree->pipeline)
-            cli_note("%s is the repository itself, and is left out",
-                     cli_quote((const char *)tree->path.bytes).text);
-        return BRY_OK;
+            cli_note("%s: skipped, because it is the repository",
+                     cli_name((const char *)tree->path.bytes).text);
+        return DEDUP_OK;
     }
     bool root = dedup_path_is_root((dedup_text){(const char *)tree->path.bytes, tree->path.len});
-    bry_status status = dedup_tree_entry(tree, parent, name, &facts);
-    if (status == BRY_OK && S_ISDIR(facts.st_mode))
-        status = push_folder(tree, stack, parent, name, root ? 0 : tree->path.len);
+    dedup_status status = dedup_tree_entry(tree, parent, name, &facts);
+    if (status == DEDUP_OK && S_ISDIR(facts.st_mode))
+        status = push_dir(tree, stack, parent, name, root ? 0 : tree->path.len);
     return status;
 }
 
-static bry_status walk_tree(dedup_tree *tree, const char *given)
+static dedup_status walk_tree(dedup_tree *tree, const char *given)
 {
-    folder_stack stack = {NULL, 0, 0};
-    bry_status status = visit_name(tree, &stack, AT_FDCWD, given);
-    while (status == BRY_OK && stack.count > 0) {
-        open_folder *top = &stack.folder[stack.count - 1];
+    dir_stack stack = {NULL, 0, 0};
+    dedup_status status = visit_name(tree, &stack, AT_FDCWD, given);
+    while (status == DEDUP_OK && stack.count > 0) {
+        open_dir *top = &stack.dir[stack.count - 1];
         if (top->next == top->names.count) {
-            pop_folder(&stack);
+            pop_dir(&stack);
             continue;
         }
         const char *name = top->names.name[top->next++];
         status = set_path(tree, top->path_len, name);
-        if (status == BRY_OK)
+        if (status == DEDUP_OK)
             status = visit_name(tree, &stack, top->fd, name);
     }
     while (stack.count > 0)
-        pop_folder(&stack);
-    free(stack.folder);
+        pop_dir(&stack);
+    free(stack.dir);
     return status;
 }
 
 /* The paths have been looked at by dedup_find_covered(). */
-static bry_status begin_path(dedup_tree *tree, const char *given)
+static dedup_status begin_path(dedup_tree *tree, const char *given)
 {
     char *stored = malloc(strlen(given) + 2);
     if (!stored)
         return dedup_no_memory();
     dedup_stored_path(given, stored);
-    bry_status status = set_path(tree, 0, stored);
+    dedup_status status = set_path(tree, 0, stored);
     free(stored);
     tree->key.len = 0;
-    if (status == BRY_OK && given[0] != '/') {
-        if (!tree->folder && !(tree->folder = getcwd(NULL, 0)))
-            return dedup_problem(BRY_E_IO, "the current folder: ");
-        status = dedup_append(&tree->key, tree->folder, strlen(tree->folder));
+    if (status == DEDUP_OK && given[0] != '/') {
+        if (!tree->dir && !(tree->dir = getcwd(NULL, 0)))
+            return dedup_problem(DEDUP_FAILED, "getcwd: ");
+        status = dedup_append(&tree->key, tree->dir, strlen(tree->dir));
     }
-    return status == BRY_OK ? dedup_append(&tree->key, "/", 1) : status;
+    return status == DEDUP_OK ? dedup_append(&tree->key, "/", 1) : status;
 }
 
-static bry_status add_path(dedup_tree *tree, const char *given)
+static dedup_status add_path(dedup_tree *tree, const char *given)
 {
     struct stat facts;
-    bry_status status = begin_path(tree, given);
-    if (status == BRY_OK && lstat(given, &facts) != 0)
-        status = dedup_problem(BRY_E_IO, "%s: ", cli_quote(given).text);
-    return status == BRY_OK ? walk_tree(tree, given) : status;
+    dedup_status status = begin_path(tree, given);
+    if (status == DEDUP_OK && lstat(given, &facts) != 0)
+        status = dedup_problem(DEDUP_FAILED, "%s: ", cli_name(given).text);
+    return status == DEDUP_OK ? walk_tree(tree, given) : status;
 }
 
-bry_status dedup_tree_add(dedup_tree *tree, char *const *given, size_t count)
+dedup_status dedup_tree_add(dedup_tree *tree, char *const *given, size_t count)
 {
     bool *covered = calloc(count + 1, sizeof *covered);
-    bry_status status = covered ? dedup_find_covered(given, count, covered) : dedup_no_memory();
-    for (size_t i = 0; status == BRY_OK && i < count; i++)
+    dedup_status status = covered ? dedup_find_covered(given, count, covered) : dedup_no_memory();
+    for (size_t i = 0; status == DEDUP_OK && i < count; i++)
         if (!covered[i])
             status = add_path(tree, given[i]);
     free(covered);
     return status;
 }
 
-bry_status dedup_tree_add_stream(dedup_tree *tree, int fd, const char *name)
+dedup_status dedup_tree_add_stream(dedup_tree *tree, int fd, const char *name)
 {
     uint64_t got = 0;
     bool failed = false;
@@ -178,12 +178,12 @@ bry_status dedup_tree_add_stream(dedup_tree *tree, int fd, const char *name)
                               .group = getgid(),
                               .seconds = tree->started.tv_sec,
                               .nanoseconds = (uint32_t)tree->started.tv_nsec};
-    bry_status status = dedup_pipeline_entry(tree->pipeline, &entry);
-    if (status == BRY_OK)
+    dedup_status status = dedup_pipeline_entry(tree->pipeline, &entry);
+    if (status == DEDUP_OK)
         status = dedup_pipeline_read(tree->pipeline, fd, UINT64_MAX, &got, &failed);
-    if (status == BRY_E_IO && failed)
+    if (status == DEDUP_FAILED && failed)
         return dedup_problem(status, "standard input: ");
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     tree->bytes += got;
     tree->entries++;
@@ -195,7 +195,7 @@ void dedup_tree_free(dedup_tree *tree)
     for (size_t i = 0; i < tree->link_room; i++)
         free(tree->links[i].path);
     free(tree->links);
-    free(tree->folder);
+    free(tree->dir);
     bry_buffer_free(&tree->path);
     bry_buffer_free(&tree->key);
 }

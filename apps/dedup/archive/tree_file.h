@@ -10,10 +10,10 @@ struct dedup_link {
     char *path; /* NULL: free */
 };
 
-/* Passes one entry, `name` in the folder `parent`, whose stored path is tree->path. Everything but the
- * names in a folder. Reports and counts what cannot be read. */
-bry_status dedup_tree_entry(dedup_tree *tree, int parent, const char *name,
-                            const struct stat *facts);
+/* Passes one entry, `name` in the directory `parent`, whose stored path is tree->path. Everything
+ * but the names in a directory. Reports and counts what cannot be read. */
+dedup_status dedup_tree_entry(dedup_tree *tree, int parent, const char *name,
+                              const struct stat *facts);
 
 /* Reports that the current entry cannot be read, with errno, and counts it. */
 void dedup_tree_skip(dedup_tree *tree, const char *why);

@@ -18,8 +18,11 @@
 #include <stdint.h>
 
 typedef struct dedup_chunker {
-    size_t least, normal, most;
-    uint64_t before, after; /* masks of the hash up to `normal` and from there on */
+    size_t least; /* The shortest chunk. */
+    size_t normal; /* The length from which on chunks end more easily. */
+    size_t most; /* The longest chunk. */
+    uint64_t before; /* Mask of the hash up to `normal`. */
+    uint64_t after; /* Mask of the hash from `normal` on. */
     uint64_t gear[256];
 } dedup_chunker;
 

@@ -16,17 +16,17 @@ const char *dedup_hash_name(dedup_hash hash)
     return hash == DEDUP_SHA1 ? "sha1" : "sha256";
 }
 
-static bry_status no_digest(void)
+static dedup_status no_digest(void)
 {
-    return dedup_problem(BRY_E_UNSUPPORTED, "the cryptographic library cannot compute digests");
+    return dedup_problem(DEDUP_FAILED, "OpenSSL cannot compute this digest");
 }
 
-bry_status dedup_hasher_init(dedup_hasher *hasher, dedup_hash hash)
+dedup_status dedup_hasher_init(dedup_hasher *hasher, dedup_hash hash)
 {
     hasher->algorithm = EVP_MD_fetch(NULL, hash == DEDUP_SHA1 ? "SHA1" : "SHA256", NULL);
     hasher->context = EVP_MD_CTX_new();
     if (hasher->algorithm && hasher->context)
-        return BRY_OK;
+        return DEDUP_OK;
     dedup_hasher_free(hasher);
     return no_digest();
 }
@@ -38,15 +38,15 @@ void dedup_hasher_free(dedup_hasher *hasher)
     hasher->algorithm = hasher->context = NULL;
 }
 
-bry_status dedup_hasher_run(dedup_hasher *hasher, const void *bytes, size_t len,
-                            dedup_digest *digest)
+dedup_status dedup_hasher_run(dedup_hasher *hasher, const void *bytes, size_t len,
+                              dedup_digest *digest)
 {
     memset(digest, 0, sizeof *digest);
     if (EVP_DigestInit_ex2(hasher->context, hasher->algorithm, NULL) != 1 ||
         EVP_DigestUpdate(hasher->context, bytes, len) != 1 ||
         EVP_DigestFinal_ex(hasher->context, digest->bytes, NULL) != 1)
         return no_digest();
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 dedup_hex dedup_hex_of(const void *bytes, size_t len)

@@ -2,7 +2,10 @@
 #ifndef BLOOMERY_DEDUP_DIGEST_H
 #define BLOOMERY_DEDUP_DIGEST_H
 
-#include <bloomery/base.h>
+#include "apps/dedup/base/problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 enum { DEDUP_DIGEST_MAX = 32 };
 
@@ -16,13 +19,14 @@ size_t dedup_digest_len(dedup_hash hash);
 const char *dedup_hash_name(dedup_hash hash);
 
 typedef struct dedup_hasher {
-    void *algorithm, *context; /* of the library that computes it */
+    void *algorithm; /* The EVP_MD of OpenSSL. */
+    void *context; /* The EVP_MD_CTX of OpenSSL. */
 } dedup_hasher;
 
-bry_status dedup_hasher_init(dedup_hasher *hasher, dedup_hash hash);
+dedup_status dedup_hasher_init(dedup_hasher *hasher, dedup_hash hash);
 void dedup_hasher_free(dedup_hasher *hasher);
-bry_status dedup_hasher_run(dedup_hasher *hasher, const void *bytes, size_t len,
-                            dedup_digest *digest);
+dedup_status dedup_hasher_run(dedup_hasher *hasher, const void *bytes, size_t len,
+                              dedup_digest *digest);
 
 /* As hexadecimal digits; false if the text is not len bytes in them. */
 typedef struct dedup_hex {

@@ -37,7 +37,7 @@ static uint64_t checksum_of(const unsigned char *bytes, size_t len)
     return bry_hash_key(0, bytes, len).lo;
 }
 
-bry_status dedup_record_end(dedup_record *record)
+dedup_status dedup_record_end(dedup_record *record)
 {
     char line[CHECKSUM_LINE + 1];
     snprintf(line, sizeof line, "%s%016llx\n", checksum_name,
@@ -57,38 +57,38 @@ static bool checksum_is_right(const bry_buffer *bytes)
 }
 
 /* The first line, before the checksum: a file of another format may have another one. */
-static bry_status check_first_line(const bry_buffer *bytes, const char *path, const char *what)
+static dedup_status check_first_line(const bry_buffer *bytes, const char *path, const char *what)
 {
     char first[64];
     int len = snprintf(first, sizeof first, "bloomery dedup %s ", what);
     if (bytes->len <= (size_t)len || memcmp(bytes->bytes, first, (size_t)len) != 0)
-        return dedup_problem(BRY_E_BADDATA, "%s is damaged, or not a file of a repository", path);
+        return dedup_problem(DEDUP_DAMAGED, "%s: damaged, or not a file of a repository", path);
     char digits[16] = "";
     for (size_t i = 0; i + 1 < sizeof digits && (size_t)len + i < bytes->len; i++)
         digits[i] = (char)bytes->bytes[(size_t)len + i];
     char *end;
     unsigned long format = strtoul(digits, &end, 10);
     if (end == digits || *end != '\n')
-        return dedup_problem(BRY_E_BADDATA, "%s is damaged", path);
+        return dedup_problem(DEDUP_DAMAGED, "%s: damaged", path);
     if (format != DEDUP_FORMAT)
-        return dedup_problem(BRY_E_VERSION, "%s has format %lu; this build reads format %d", path,
-                             format, DEDUP_FORMAT);
-    return BRY_OK;
+        return dedup_problem(DEDUP_VERSION, "%s: has format %lu, but this build reads format %d",
+                             path, format, DEDUP_FORMAT);
+    return DEDUP_OK;
 }
 
-bry_status dedup_record_read(dedup_record *record, int folder, const char *path, const char *what)
+dedup_status dedup_record_read(dedup_record *record, int dir, const char *path, const char *what)
 {
     *record = (dedup_record){BRY_BUFFER};
-    bry_status status = dedup_read_whole(folder, path, DEDUP_RECORD_MAX, &record->bytes);
-    if (status == BRY_OK)
+    dedup_status status = dedup_read_whole(dir, path, DEDUP_RECORD_MAX, &record->bytes);
+    if (status == DEDUP_OK)
         status = check_first_line(&record->bytes, path, what);
-    if (status == BRY_OK && !checksum_is_right(&record->bytes))
-        status = dedup_problem(BRY_E_BADDATA, "%s is damaged", path);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK && !checksum_is_right(&record->bytes))
+        status = dedup_problem(DEDUP_DAMAGED, "%s: damaged", path);
+    if (status == DEDUP_OK)
         for (size_t i = 0; i < record->bytes.len; i++)
             if (record->bytes.bytes[i] == '\n')
                 record->bytes.bytes[i] = 0;
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         dedup_record_free(record);
     return status;
 }

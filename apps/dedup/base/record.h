@@ -11,6 +11,8 @@
 #ifndef BLOOMERY_DEDUP_RECORD_H
 #define BLOOMERY_DEDUP_RECORD_H
 
+#include "apps/dedup/base/problem.h"
+
 #include <bloomery/base.h>
 
 /* The format of everything in a repository: doc/dedup-format.md. */
@@ -26,10 +28,10 @@ typedef struct dedup_record {
 void dedup_record_begin(dedup_record *record, const char *what);
 __attribute__((format(printf, 3, 4))) void dedup_record_add(dedup_record *record, const char *name,
                                                             const char *format, ...);
-bry_status dedup_record_end(dedup_record *record);
+dedup_status dedup_record_end(dedup_record *record);
 
-/* Reading: BRY_E_NOUNIT: no such file; BRY_E_BADDATA, BRY_E_VERSION. */
-bry_status dedup_record_read(dedup_record *record, int folder, const char *path, const char *what);
+/* Reading: DEDUP_MISSING: no such file; DEDUP_DAMAGED, DEDUP_VERSION. */
+dedup_status dedup_record_read(dedup_record *record, int dir, const char *path, const char *what);
 const char *dedup_record_get(const dedup_record *record, const char *name); /* NULL: missing */
 bool dedup_record_number(const dedup_record *record, const char *name, uint64_t *number);
 void dedup_record_free(dedup_record *record);

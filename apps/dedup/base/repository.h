@@ -1,5 +1,5 @@
 /*
- * A repository: a folder, its configuration and its locks.
+ * A repository: a directory, its configuration and its locks.
  *
  *   REPO/config              the configuration, written once
  *   REPO/lock                locked exclusively (flock) by the one process that writes
@@ -29,28 +29,32 @@ typedef struct dedup_config {
 
 typedef struct dedup_repo {
     const char *path;
-    int fd; /* of the folder */
-    int lock, readers; /* descriptors that hold the locks; -1: not held */
+    int fd; /* of the directory */
+    int lock; /* Descriptor that holds the lock of writers; -1: not held. */
+    int readers; /* Descriptor that holds the lock of readers; -1: not held. */
     dedup_config config;
     uint64_t unit_chunks; /* tests: chunks of a unit; 0: 2^16 or more */
 } dedup_repo;
 
-typedef enum dedup_access { DEDUP_READ, DEDUP_WRITE } dedup_access;
+typedef enum dedup_access {
+    DEDUP_READ, /* Shares the repository with other readers and a writer. */
+    DEDUP_WRITE, /* Is the only writer. */
+} dedup_access;
 
-/* Creates a repository in a folder that does not exist or is empty. */
-bry_status dedup_repo_create(const char *path, const dedup_config *config);
+/* Creates a repository in a directory that does not exist or is empty. */
+dedup_status dedup_repo_create(const char *path, const dedup_config *config);
 
 /* Opens and locks it. Waits for the lock; after a second it prints for whom. */
-bry_status dedup_repo_open(dedup_repo *repo, const char *path, dedup_access access);
+dedup_status dedup_repo_open(dedup_repo *repo, const char *path, dedup_access access);
 void dedup_repo_close(dedup_repo *repo);
 
 /* Waits until no reader is left, and keeps new ones out until they are admitted. */
-bry_status dedup_repo_exclude_readers(dedup_repo *repo);
+dedup_status dedup_repo_exclude_readers(dedup_repo *repo);
 void dedup_repo_admit_readers(dedup_repo *repo);
 
 /* Keeps writers out until the repository is closed, instead of only the removal of containers. What
  * was read before may have changed: to be called before the indexes are opened. */
-bry_status dedup_repo_exclude_writers(dedup_repo *repo);
+dedup_status dedup_repo_exclude_writers(dedup_repo *repo);
 
 /* The path of something in the repository, for a library that wants one. */
 typedef struct dedup_place {

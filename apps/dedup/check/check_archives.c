@@ -46,18 +46,18 @@ static bool add_place(place_set *set, uint64_t place, bool *added)
 }
 
 /* Whether a chunk is there, as far as the containers were checked. */
-static bry_status chunk_is_there(archive_check *check, const dedup_digest *digest, bool *there,
-                                 dedup_location *where)
+static dedup_status chunk_is_there(archive_check *check, const dedup_digest *digest, bool *there,
+                                   dedup_location *where)
 {
-    bry_status status = dedup_exact_get(check->store->exact, digest, where);
-    *there = status == BRY_OK && !dedup_is_lost(check->findings, *where);
-    if (status == BRY_E_NOUNIT)
+    dedup_status status = dedup_exact_get(check->store->exact, digest, where);
+    *there = status == DEDUP_OK && !dedup_is_lost(check->findings, *where);
+    if (status == DEDUP_MISSING)
         status = dedup_store_missing(check->store, digest);
-    return status == BRY_E_NOUNIT ? BRY_OK : status;
+    return status == DEDUP_MISSING ? DEDUP_OK : status;
 }
 
 /* In the first walk, a part that is in several archives is entered once. */
-static bool enter_once(void *context, const dedup_digest *digest, bry_status *status)
+static bool enter_once(void *context, const dedup_digest *digest, dedup_status *status)
 {
     archive_check *check = context;
     dedup_location where;
@@ -65,25 +65,25 @@ static bool enter_once(void *context, const dedup_digest *digest, bry_status *st
     if (check->naming)
         return true;
     *status = chunk_is_there(check, digest, &there, &where);
-    if (*status == BRY_OK && there &&
+    if (*status == DEDUP_OK && there &&
         !add_place(&check->entered, where.container << 16 | where.place, &added))
         *status = dedup_no_memory();
     return added;
 }
 
-static bry_status part_is_lost(void *context, const dedup_digest *digest, bry_status status)
+static dedup_status part_is_lost(void *context, const dedup_digest *digest, dedup_status status)
 {
     archive_check *check = context;
     (void)digest;
     (void)status;
     check->problems++;
     if (check->naming)
-        dedup_found(check->findings, "archive %s: a part of its list of files is lost: %s",
-                    cli_quote(check->archive).text, dedup_problem_text());
-    return BRY_OK;
+        dedup_found(check->findings, "archive %s: a part of the list of files is lost: %s",
+                    cli_name(check->archive).text, dedup_problem_text());
+    return DEDUP_OK;
 }
 
-static bry_status check_item(void *context, const dedup_item *item)
+static dedup_status check_item(void *context, const dedup_item *item)
 {
     archive_check *check = context;
     bool there;
@@ -91,40 +91,40 @@ static bry_status check_item(void *context, const dedup_item *item)
     if (item->tag == 'E') {
         check->hit = false;
         check->path.len = 0;
-        bry_status status =
+        dedup_status status =
             dedup_append(&check->path, item->entry.path.bytes, item->entry.path.len);
-        return status == BRY_OK ? dedup_append(&check->path, "", 1) : status;
+        return status == DEDUP_OK ? dedup_append(&check->path, "", 1) : status;
     }
     if (item->tag != 'C')
-        return BRY_OK;
-    bry_status status = chunk_is_there(check, &item->digest, &there, &where);
-    if (status != BRY_OK || there)
+        return DEDUP_OK;
+    dedup_status status = chunk_is_there(check, &item->digest, &there, &where);
+    if (status != DEDUP_OK || there)
         return status;
     check->problems++;
     if (check->naming && !check->hit) {
         check->hit = true;
         check->findings->files_hit++;
-        dedup_found(check->findings, "archive %s: %s is damaged", cli_quote(check->archive).text,
-                    check->path.len ? cli_quote((const char *)check->path.bytes).text
+        dedup_found(check->findings, "archive %s: %s: damaged", cli_name(check->archive).text,
+                    check->path.len ? cli_name((const char *)check->path.bytes).text
                                     : "a file whose name is lost");
     }
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 static void report_record(void *context, const char *name)
 {
     dedup_findings *findings = context;
     findings->record = true;
-    dedup_found(findings, "archive %s: its record is damaged", cli_quote(name).text);
+    dedup_found(findings, "archive %s: record damaged", cli_name(name).text);
 }
 
-static bry_status check_archive(archive_check *check, const dedup_archive *archive)
+static dedup_status check_archive(archive_check *check, const dedup_archive *archive)
 {
     const dedup_walk walk = {check, enter_once, check_item, part_is_lost};
-    bry_status status = BRY_OK;
+    dedup_status status = DEDUP_OK;
     check->archive = archive->name;
     check->problems = 0;
-    for (int naming = 0; status == BRY_OK && naming < 2; naming++) {
+    for (int naming = 0; status == DEDUP_OK && naming < 2; naming++) {
         check->naming = naming == 1;
         if (naming && check->problems == 0)
             break;
@@ -132,23 +132,24 @@ static bry_status check_archive(archive_check *check, const dedup_archive *archi
         check->hit = false;
         status = dedup_manifest_walk(check->store, &archive->root, archive->depth, &walk);
     }
-    if (status == BRY_E_BADDATA || status == BRY_E_IO) {
-        dedup_found(check->findings, "archive %s: %s", cli_quote(archive->name).text,
+    if (status == DEDUP_DAMAGED || status == DEDUP_FAILED) {
+        dedup_found(check->findings, "archive %s: %s", cli_name(archive->name).text,
                     dedup_problem_text());
-        status = BRY_OK;
+        status = DEDUP_OK;
     }
     return status;
 }
 
-bry_status dedup_check_archives(dedup_store *store, dedup_findings *findings)
+dedup_status dedup_check_archives(dedup_store *store, dedup_findings *findings)
 {
     archive_check check = {.store = store, .findings = findings};
     dedup_archive *archives;
     size_t count;
-    bry_status status = dedup_archive_list(store->repo, &archives, &count, report_record, findings);
-    if (status != BRY_OK)
+    dedup_status status =
+        dedup_archive_list(store->repo, &archives, &count, report_record, findings);
+    if (status != DEDUP_OK)
         return status;
-    for (size_t i = 0; status == BRY_OK && i < count; i++)
+    for (size_t i = 0; status == DEDUP_OK && i < count; i++)
         status = check_archive(&check, &archives[i]);
     free(archives);
     free(check.entered.place);
@@ -157,34 +158,34 @@ bry_status dedup_check_archives(dedup_store *store, dedup_findings *findings)
 }
 
 /* Whether the units have every chunk of the containers that they were saved with. */
-static bry_status units_have_all(dedup_store *store, const dedup_units *units, uint64_t next,
-                                 bool *all)
+static dedup_status units_have_all(dedup_store *store, const dedup_units *units, uint64_t next,
+                                   bool *all)
 {
     *all = true;
     for (size_t row = 0; row < store->rows.count && store->rows.row[row].number < next; row++) {
         dedup_slot *slot;
-        bry_status status = dedup_store_container(store, store->rows.row[row].number, &slot);
-        if (status == BRY_E_BADDATA || status == BRY_E_VERSION)
+        dedup_status status = dedup_store_container(store, store->rows.row[row].number, &slot);
+        if (status == DEDUP_DAMAGED || status == DEDUP_VERSION)
             continue; /* reported with the containers */
-        if (status != BRY_OK)
+        if (status != DEDUP_OK)
             return status;
         for (uint32_t i = 0; i < slot->directory.count; i++)
             if (!dedup_units_may_have(units, &slot->directory.digest[i]))
                 *all = false;
     }
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_check_units(dedup_store *store, bool deep, dedup_findings *findings)
+dedup_status dedup_check_units(dedup_store *store, bool deep, dedup_findings *findings)
 {
     dedup_units units = {.repo = store->repo, .rows = &store->rows};
     uint64_t next = 0;
     bool all = true;
-    bry_status status = dedup_units_load(&units, &next);
-    if (status == BRY_E_NOMEM)
+    dedup_status status = dedup_units_load(&units, &next);
+    if (status == DEDUP_NO_MEMORY)
         return dedup_no_memory();
-    bool loaded = status == BRY_OK;
-    status = loaded && deep ? units_have_all(store, &units, next, &all) : BRY_OK;
+    bool loaded = status == DEDUP_OK;
+    status = loaded && deep ? units_have_all(store, &units, next, &all) : DEDUP_OK;
     dedup_units_close(&units);
     if (!loaded || !all) {
         findings->units = true;

@@ -12,53 +12,54 @@ typedef struct container_check {
     dedup_findings *findings;
 } container_check;
 
-static bry_status read_container(container_check *check, int fd, const char *name)
+static dedup_status read_container(container_check *check, int fd, const char *name)
 {
     struct stat facts;
     size_t got;
     if (fstat(fd, &facts) != 0)
-        return dedup_problem(BRY_E_IO, "%s: ", name);
-    bry_status status = dedup_buffer_reserve(&check->file, (size_t)facts.st_size + 1);
-    if (status == BRY_OK)
+        return dedup_problem(DEDUP_FAILED, "%s: ", name);
+    dedup_status status = dedup_buffer_reserve(&check->file, (size_t)facts.st_size + 1);
+    if (status == DEDUP_OK)
         status = dedup_read_at(fd, check->file.bytes, (size_t)facts.st_size, 0, name, &got);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         check->file.len = got;
     return status;
 }
 
 /* Each chunk; *bad if one is damaged. */
-static bry_status check_chunks(container_check *check, const dedup_directory *directory, bool *bad)
+static dedup_status check_chunks(container_check *check, const dedup_directory *directory,
+                                 bool *bad)
 {
     for (uint32_t i = 0; i < directory->count; i++) {
         const dedup_entry *entry = &directory->entry[i];
         const unsigned char *at = check->file.bytes + entry->offset;
         unsigned char header[DEDUP_CHUNK_HEADER];
         dedup_chunk_header(entry, header);
-        bry_status status = memcmp(header, at, sizeof header) != 0
-                                ? BRY_E_BADDATA
-                                : dedup_store_decode(&check->store, &directory->digest[i], entry,
-                                                     at + sizeof header, &check->raw);
-        if (status == BRY_E_BADDATA) {
+        dedup_status status = memcmp(header, at, sizeof header) != 0
+                                  ? DEDUP_DAMAGED
+                                  : dedup_store_decode(&check->store, &directory->digest[i], entry,
+                                                       at + sizeof header, &check->raw);
+        if (status == DEDUP_DAMAGED) {
             *bad = true;
             dedup_found_lost(check->findings, directory->number, i);
             dedup_found(check->findings, "%s: chunk %u is damaged",
                         dedup_container_name_of(directory->number).text, i);
-        } else if (status != BRY_OK) {
+        } else if (status != DEDUP_OK) {
             return status;
         }
     }
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 /* Every byte: each chunk, the checksum of the data, and the copy of the header. */
-static bry_status check_bytes(container_check *check, const dedup_directory *directory)
+static dedup_status check_bytes(container_check *check, const dedup_directory *directory)
 {
     const unsigned char *bytes = check->file.bytes;
     uint64_t data = dedup_data_offset(directory->count, check->store.repo->config.hash);
     const char *problem = NULL;
     bool bad = false;
-    bry_status status = check_chunks(check, directory, &bad);
-    if (status != BRY_OK)
+    dedup_status status = check_chunks(check, directory, &bad);
+    if (status != DEDUP_OK)
         return status;
     /* Compressed bytes may be damaged and decompress to the same content. */
     if (!bad &&
@@ -71,31 +72,31 @@ static bry_status check_bytes(container_check *check, const dedup_directory *dir
                     problem);
     if (bad || problem)
         dedup_found_damaged(check->findings, directory->number);
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status check_container(container_check *check, uint64_t number, bool deep)
+static dedup_status check_container(container_check *check, uint64_t number, bool deep)
 {
     dedup_repo *repo = check->store.repo;
     dedup_container_name name = dedup_container_name_of(number);
     dedup_directory directory;
     int fd = openat(repo->fd, name.text, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return dedup_problem(BRY_E_IO, "%s: ", name.text);
-    bry_status status = dedup_directory_read(fd, number, repo->config.hash, &directory);
+        return dedup_problem(DEDUP_FAILED, "%s: ", name.text);
+    dedup_status status = dedup_directory_read(fd, number, repo->config.hash, &directory);
     check->findings->containers++;
-    if (status == BRY_E_BADDATA || status == BRY_E_VERSION) {
+    if (status == DEDUP_DAMAGED || status == DEDUP_VERSION) {
         dedup_found(check->findings, "%s", dedup_problem_text());
         dedup_found_damaged(check->findings, number);
         dedup_found_lost(check->findings, number, DEDUP_ALL_PLACES);
         close(fd);
-        return BRY_OK;
+        return DEDUP_OK;
     }
-    if (status == BRY_OK) {
+    if (status == DEDUP_OK) {
         check->findings->chunks += directory.count;
         if (deep)
             status = read_container(check, fd, name.text);
-        if (deep && status == BRY_OK)
+        if (deep && status == DEDUP_OK)
             status = check_bytes(check, &directory);
         dedup_directory_free(&directory);
     }
@@ -103,16 +104,16 @@ static bry_status check_container(container_check *check, uint64_t number, bool 
     return status;
 }
 
-bry_status dedup_check_containers(dedup_repo *repo, bool deep, dedup_findings *findings)
+dedup_status dedup_check_containers(dedup_repo *repo, bool deep, dedup_findings *findings)
 {
     container_check check = {.store = {.repo = repo}, .findings = findings};
     dedup_names names;
     uint64_t number;
-    bry_status status = dedup_container_names(repo->fd, &names);
-    if (status != BRY_OK)
+    dedup_status status = dedup_container_names(repo->fd, &names);
+    if (status != DEDUP_OK)
         return status;
     status = dedup_hasher_init(&check.store.hasher, repo->config.hash);
-    for (size_t i = 0; status == BRY_OK && i < names.count; i++)
+    for (size_t i = 0; status == DEDUP_OK && i < names.count; i++)
         if (dedup_container_number(names.name[i], &number))
             status = check_container(&check, number, deep);
     dedup_names_free(&names);

@@ -21,46 +21,46 @@ typedef struct exact_check {
     const char *problem;
 } exact_check;
 
-static bry_status count_entry(void *context, const dedup_digest *digest, dedup_location where)
+static dedup_status count_entry(void *context, const dedup_digest *digest, dedup_location where)
 {
     exact_check *check = context;
     (void)where;
     if (check->walked++ > 0 && memcmp(&check->last, digest, sizeof *digest) >= 0)
         check->problem = "entries are not in order";
     check->last = *digest;
-    return check->problem ? BRY_E_STOPPED : BRY_OK;
+    return check->problem ? DEDUP_DAMAGED : DEDUP_OK;
 }
 
 /* `known`: the index has a row for the container. If not, the next writer enters it, and chunks may
  * be missing. */
-static bry_status compare_directory(exact_check *check, const dedup_directory *directory,
-                                    bool known)
+static dedup_status compare_directory(exact_check *check, const dedup_directory *directory,
+                                      bool known)
 {
     for (uint32_t i = 0; i < directory->count; i++) {
         dedup_location where;
-        bry_status status = dedup_exact_get(check->exact, &directory->digest[i], &where);
-        if (status == BRY_E_NOUNIT && !known)
+        dedup_status status = dedup_exact_get(check->exact, &directory->digest[i], &where);
+        if (status == DEDUP_MISSING && !known)
             continue;
-        if (status == BRY_E_NOUNIT)
-            check->problem = "a chunk is missing in it";
-        if (status != BRY_OK)
+        if (status == DEDUP_MISSING)
+            check->problem = "it lacks a chunk";
+        if (status != DEDUP_OK)
             return status;
         check->right += where.container == directory->number && where.place == i;
     }
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 /* Compares a container with its row, which may be NULL. A damaged one was reported before. */
-static bry_status compare_container(exact_check *check, const dedup_repo *repo, uint64_t number,
-                                    const dedup_row *row)
+static dedup_status compare_container(exact_check *check, const dedup_repo *repo, uint64_t number,
+                                      const dedup_row *row)
 {
     dedup_directory directory;
-    bry_status status = dedup_directory_of(repo->fd, number, repo->config.hash, &directory);
-    if (status == BRY_E_BADDATA || status == BRY_E_VERSION) {
+    dedup_status status = dedup_directory_of(repo->fd, number, repo->config.hash, &directory);
+    if (status == DEDUP_DAMAGED || status == DEDUP_VERSION) {
         check->damaged = true;
-        return BRY_OK;
+        return DEDUP_OK;
     }
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     if (row && directory.count != row->chunks)
         check->problem = "it has a wrong number of chunks for a container";
@@ -70,41 +70,41 @@ static bry_status compare_container(exact_check *check, const dedup_repo *repo, 
     return status;
 }
 
-static bry_status compare_containers(exact_check *check, const dedup_repo *repo,
-                                     const dedup_rows *rows)
+static dedup_status compare_containers(exact_check *check, const dedup_repo *repo,
+                                       const dedup_rows *rows)
 {
     dedup_names names;
     uint64_t number;
     size_t known = 0;
-    bry_status status = dedup_container_names(repo->fd, &names);
-    if (status != BRY_OK)
+    dedup_status status = dedup_container_names(repo->fd, &names);
+    if (status != DEDUP_OK)
         return status;
-    for (size_t i = 0; status == BRY_OK && !check->problem && i < names.count; i++) {
+    for (size_t i = 0; status == DEDUP_OK && !check->problem && i < names.count; i++) {
         if (!dedup_container_number(names.name[i], &number))
             continue;
         const dedup_row *row = dedup_rows_find(rows, number);
         known += row != NULL;
         status = compare_container(check, repo, number, row);
     }
-    if (status == BRY_OK && !check->problem && known != rows->count)
-        check->problem = "it knows a container that does not exist";
+    if (status == DEDUP_OK && !check->problem && known != rows->count)
+        check->problem = "it lists a container that does not exist";
     dedup_names_free(&names);
     return status;
 }
 
-static bry_status compare_entries(exact_check *check, const dedup_repo *repo)
+static dedup_status compare_entries(exact_check *check, const dedup_repo *repo)
 {
     dedup_rows rows = {NULL, 0, 0};
     uint64_t chunks, bytes;
-    bry_status status = dedup_exact_rows(check->exact, &rows.row, &rows.count);
-    if (status == BRY_OK)
+    dedup_status status = dedup_exact_rows(check->exact, &rows.row, &rows.count);
+    if (status == DEDUP_OK)
         status = compare_containers(check, repo, &rows);
     free(rows.row);
-    if (status == BRY_OK && !check->problem)
+    if (status == DEDUP_OK && !check->problem)
         status = dedup_exact_walk(check->exact, count_entry, check);
-    if (status == BRY_OK && !check->problem)
+    if (status == DEDUP_OK && !check->problem)
         status = dedup_exact_count(check->exact, &chunks, &bytes);
-    if (status == BRY_OK && !check->problem &&
+    if (status == DEDUP_OK && !check->problem &&
         (check->walked != chunks || (!check->damaged && check->right != chunks)))
         check->problem = "it has entries for chunks that do not exist";
     return status;
@@ -116,19 +116,19 @@ static int compare_index(dedup_repo *repo, int pipe)
     exact_check check = {.problem = NULL};
     int fd = openat(repo->fd, "index/data.mdb", O_RDONLY | O_CLOEXEC);
     check.problem = fd < 0 ? "the file is missing" : dedup_check_pages(fd);
-    bry_status status = BRY_OK;
+    dedup_status status = DEDUP_OK;
     if (!check.problem) {
         status = dedup_store_open_exact(repo, false, &check.exact);
-        if (status == BRY_OK)
+        if (status == DEDUP_OK)
             status = compare_entries(&check, repo);
     }
-    const char *problem = check.problem      ? check.problem
-                          : status != BRY_OK ? dedup_problem_text()
-                                             : "";
+    const char *problem = check.problem        ? check.problem
+                          : status != DEDUP_OK ? dedup_problem_text()
+                                               : "";
     return write(pipe, problem, strlen(problem)) < 0 ? 1 : 0;
 }
 
-static bry_status wait_for_child(pid_t child, int pipe, dedup_findings *findings)
+static dedup_status wait_for_child(pid_t child, int pipe, dedup_findings *findings)
 {
     char text[512] = "";
     size_t len = 0;
@@ -138,22 +138,22 @@ static bry_status wait_for_child(pid_t child, int pipe, dedup_findings *findings
         len += (size_t)got;
     text[len] = 0;
     if (waitpid(child, &state, 0) < 0)
-        return dedup_problem(BRY_E_IO, "waiting for a process: ");
+        return dedup_problem(DEDUP_FAILED, "waitpid: ");
     bool crashed = !WIFEXITED(state) || WEXITSTATUS(state) != 0;
     if (crashed && !len)
         snprintf(text, sizeof text, "the process that read it crashed");
     if (!*text)
-        return BRY_OK;
+        return DEDUP_OK;
     findings->exact = true;
     dedup_found(findings, "the exact index is damaged: %s", text);
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_check_exact(dedup_repo *repo, dedup_findings *findings)
+dedup_status dedup_check_exact(dedup_repo *repo, dedup_findings *findings)
 {
     int pipes[2];
     if (pipe2(pipes, O_CLOEXEC) != 0)
-        return dedup_problem(BRY_E_IO, "a pipe: ");
+        return dedup_problem(DEDUP_FAILED, "pipe: ");
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
@@ -163,8 +163,8 @@ bry_status dedup_check_exact(dedup_repo *repo, dedup_findings *findings)
         _exit(compare_index(repo, pipes[1]));
     }
     close(pipes[1]);
-    bry_status status = child < 0 ? dedup_problem(BRY_E_IO, "a process: ")
-                                  : wait_for_child(child, pipes[0], findings);
+    dedup_status status = child < 0 ? dedup_problem(DEDUP_FAILED, "fork: ")
+                                    : wait_for_child(child, pipes[0], findings);
     close(pipes[0]);
     return status;
 }

@@ -1,7 +1,7 @@
 /*
  * Repair. A damaged container is moved to REPO/damaged. What can be read of it is stored again: by
  * its directory, or, if that is damaged, by the lengths before each chunk, from which the digest
- * follows. Then both indexes are made anew. A chunk that is lost stays lost until a put stores the
+ * follows. Then both indexes are rebuilt. A chunk that is lost stays lost until a put stores the
  * same content again; until then, archives that need it are restored without it.
  */
 #include "apps/dedup/check/findings.h"
@@ -30,45 +30,45 @@ static dedup_container_name damaged_name_of(uint64_t number)
     return name;
 }
 
-static bry_status set_aside(const dedup_repo *repo, const char *from, const char *to)
+static dedup_status set_file_aside(const dedup_repo *repo, const char *from, const char *to)
 {
     if (mkdirat(repo->fd, "damaged", 0777) != 0 && errno != EEXIST)
-        return dedup_problem(BRY_E_IO, "damaged: ");
+        return dedup_problem(DEDUP_FAILED, "damaged: ");
     if (renameat(repo->fd, from, repo->fd, to) != 0)
-        return dedup_problem(BRY_E_IO, "%s: ", from);
+        return dedup_problem(DEDUP_FAILED, "%s: ", from);
     return dedup_sync_at(repo->fd, "damaged");
 }
 
 /* Stores a chunk unless the store has it. The digest is that of the content, which is verified. */
-static bry_status save_chunk(salvage *from, const dedup_digest *digest, const dedup_entry *entry,
-                             const unsigned char *stored)
+static dedup_status save_chunk(salvage *from, const dedup_digest *digest, const dedup_entry *entry,
+                               const unsigned char *stored)
 {
     bool has;
-    bry_status status = dedup_store_has(from->store, digest, &has);
-    if (status != BRY_OK || has)
+    dedup_status status = dedup_store_has(from->store, digest, &has);
+    if (status != DEDUP_OK || has)
         return status;
     from->saved++;
-    return dedup_store_move(from->store, digest, entry, stored);
+    return dedup_store_append(from->store, digest, entry, stored);
 }
 
 /* All chunks whose directory entry is intact. */
-static bry_status salvage_by_directory(salvage *from, const dedup_directory *directory)
+static dedup_status salvage_by_directory(salvage *from, const dedup_directory *directory)
 {
-    bry_status status = BRY_OK;
-    for (uint32_t i = 0; status == BRY_OK && i < directory->count; i++) {
+    dedup_status status = DEDUP_OK;
+    for (uint32_t i = 0; status == DEDUP_OK && i < directory->count; i++) {
         const dedup_entry *entry = &directory->entry[i];
         const unsigned char *stored = from->file.bytes + entry->offset + DEDUP_CHUNK_HEADER;
         status = dedup_store_decode(from->store, &directory->digest[i], entry, stored, &from->raw);
-        if (status == BRY_OK)
+        if (status == DEDUP_OK)
             status = save_chunk(from, &directory->digest[i], entry, stored);
-        else if (status == BRY_E_BADDATA)
-            status = BRY_OK; /* this one is lost */
+        else if (status == DEDUP_DAMAGED)
+            status = DEDUP_OK; /* this one is lost */
     }
     return status;
 }
 
 /* The chunk at an offset, by its own header; false if there cannot be one. */
-static bool entry_at(const bry_buffer *file, size_t at, dedup_entry *entry)
+static bool chunk_entry_at(const bry_buffer *file, size_t at, dedup_entry *entry)
 {
     size_t end = file->len - DEDUP_HEADER;
     if (at + DEDUP_CHUNK_HEADER > end)
@@ -84,15 +84,16 @@ static bool entry_at(const bry_buffer *file, size_t at, dedup_entry *entry)
            (entry->codec != DEDUP_STORED || entry->raw == entry->stored);
 }
 
-/* Where the data begins: with that many chunks, their lengths end exactly at the end. 0: nowhere. */
-static size_t find_data(const salvage *from)
+/* Where the data begins: with that many chunks, their lengths end exactly at the end. 0:
+ * nowhere. */
+static size_t find_container_data(const salvage *from)
 {
     dedup_hash hash = from->store->repo->config.hash;
     for (uint64_t chunks = 1; chunks <= DEDUP_CONTAINER_CHUNKS; chunks++) {
         size_t start = (size_t)dedup_data_offset(chunks, hash), at = start;
         dedup_entry entry;
         uint64_t count = 0;
-        while (count < chunks && entry_at(&from->file, at, &entry)) {
+        while (count < chunks && chunk_entry_at(&from->file, at, &entry)) {
             at += DEDUP_CHUNK_HEADER + entry.stored;
             count++;
         }
@@ -102,32 +103,32 @@ static size_t find_data(const salvage *from)
     return 0;
 }
 
-static bry_status salvage_by_lengths(salvage *from)
+static dedup_status salvage_by_lengths(salvage *from)
 {
-    bry_status status = BRY_OK;
+    dedup_status status = DEDUP_OK;
     dedup_entry entry;
-    size_t at = from->file.len > DEDUP_HEADER ? find_data(from) : 0;
-    for (; at > 0 && status == BRY_OK && entry_at(&from->file, at, &entry);
+    size_t at = from->file.len > DEDUP_HEADER ? find_container_data(from) : 0;
+    for (; at > 0 && status == DEDUP_OK && chunk_entry_at(&from->file, at, &entry);
          at += DEDUP_CHUNK_HEADER + entry.stored) {
         const unsigned char *stored = from->file.bytes + at + DEDUP_CHUNK_HEADER;
         dedup_digest none = {{0}}, digest;
         status = dedup_store_decode(from->store, &none, &entry, stored, &from->raw);
-        if (status != BRY_E_BADDATA)
+        if (status != DEDUP_DAMAGED)
             continue;
         /* As expected, that is not its digest; but it may not have decompressed either, and then
          * its content has a digest that nobody asks for. */
         status = dedup_hasher_run(&from->store->hasher, from->raw.bytes, from->raw.len, &digest);
-        if (status == BRY_OK)
+        if (status == DEDUP_OK)
             status = dedup_store_decode(from->store, &digest, &entry, stored, &from->raw);
-        if (status == BRY_OK)
+        if (status == DEDUP_OK)
             status = save_chunk(from, &digest, &entry, stored);
-        else if (status == BRY_E_BADDATA)
-            status = BRY_OK;
+        else if (status == DEDUP_DAMAGED)
+            status = DEDUP_OK;
     }
     return status;
 }
 
-static bry_status salvage_container(salvage *from, uint64_t number)
+static dedup_status salvage_container(salvage *from, uint64_t number)
 {
     dedup_repo *repo = from->store->repo;
     dedup_container_name name = damaged_name_of(number);
@@ -136,38 +137,39 @@ static bry_status salvage_container(salvage *from, uint64_t number)
     size_t got = 0;
     int fd = openat(repo->fd, name.text, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &facts) != 0)
-        return dedup_problem(BRY_E_IO, "%s: ", name.text);
-    bry_status status = dedup_buffer_reserve(&from->file, (size_t)facts.st_size + 1);
-    if (status == BRY_OK)
+        return dedup_problem(DEDUP_FAILED, "%s: ", name.text);
+    dedup_status status = dedup_buffer_reserve(&from->file, (size_t)facts.st_size + 1);
+    if (status == DEDUP_OK)
         status = dedup_read_at(fd, from->file.bytes, (size_t)facts.st_size, 0, name.text, &got);
     from->file.len = got;
-    if (status == BRY_OK) {
-        bry_status read = dedup_directory_read(fd, number, repo->config.hash, &directory);
-        status = read == BRY_OK ? salvage_by_directory(from, &directory) : salvage_by_lengths(from);
-        if (read == BRY_OK)
+    if (status == DEDUP_OK) {
+        dedup_status read = dedup_directory_read(fd, number, repo->config.hash, &directory);
+        status =
+            read == DEDUP_OK ? salvage_by_directory(from, &directory) : salvage_by_lengths(from);
+        if (read == DEDUP_OK)
             dedup_directory_free(&directory);
     }
     close(fd);
     return status;
 }
 
-/* Everything in REPO/damaged: a repair that was interrupted may have left containers there. What the
- * store has is not stored again. */
-static bry_status salvage_all(salvage *from)
+/* Everything in REPO/damaged: a repair that was interrupted may have left containers there. What
+ * the store has is not stored again. */
+static dedup_status salvage_all(salvage *from)
 {
     dedup_store *store = from->store;
     dedup_names names;
     uint64_t number;
-    int folder = openat(store->repo->fd, "damaged", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return errno == ENOENT ? BRY_OK : dedup_problem(BRY_E_IO, "damaged: ");
-    bry_status status = dedup_names_read(folder, "damaged", &names);
-    if (status != BRY_OK)
+    int dir = openat(store->repo->fd, "damaged", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return errno == ENOENT ? DEDUP_OK : dedup_problem(DEDUP_FAILED, "damaged: ");
+    dedup_status status = dedup_names_read(dir, "damaged", &names);
+    if (status != DEDUP_OK)
         return status;
     for (size_t i = 0; i < names.count; i++) /* a number is not used again */
         if (dedup_container_number(names.name[i], &number) && number >= store->next)
             store->next = number + 1;
-    for (size_t i = 0; status == BRY_OK && i < names.count; i++)
+    for (size_t i = 0; status == DEDUP_OK && i < names.count; i++)
         if (dedup_container_number(names.name[i], &number))
             status = salvage_container(from, number);
     dedup_names_free(&names);
@@ -181,43 +183,43 @@ static void set_record_aside(void *context, const char *name)
     char from[512], to[512];
     snprintf(from, sizeof from, "archives/%s", name);
     snprintf(to, sizeof to, "damaged/archive %s", name); /* never the name of a container */
-    set_aside(repo, from, to);
+    set_file_aside(repo, from, to);
 }
 
-static bry_status set_records_aside(dedup_repo *repo)
+static dedup_status set_records_aside(dedup_repo *repo)
 {
     dedup_archive *archives;
     size_t count;
-    bry_status status = dedup_archive_list(repo, &archives, &count, set_record_aside, repo);
-    if (status != BRY_OK)
+    dedup_status status = dedup_archive_list(repo, &archives, &count, set_record_aside, repo);
+    if (status != DEDUP_OK)
         return status;
     free(archives);
     return dedup_sync_at(repo->fd, "archives");
 }
 
-bry_status dedup_repair(dedup_repo *repo, const dedup_findings *findings, uint64_t *saved)
+dedup_status dedup_repair(dedup_repo *repo, const dedup_findings *findings, uint64_t *saved)
 {
     static dedup_store store;
     salvage from = {.store = &store};
-    bry_status status = dedup_repo_exclude_readers(repo);
-    for (size_t i = 0; status == BRY_OK && i < findings->damaged_count; i++)
-        status = set_aside(repo, dedup_container_name_of(findings->damaged[i]).text,
-                           damaged_name_of(findings->damaged[i]).text);
-    if (status == BRY_OK)
+    dedup_status status = dedup_repo_exclude_readers(repo);
+    for (size_t i = 0; status == DEDUP_OK && i < findings->damaged_count; i++)
+        status = set_file_aside(repo, dedup_container_name_of(findings->damaged[i]).text,
+                                damaged_name_of(findings->damaged[i]).text);
+    if (status == DEDUP_OK)
         status = dedup_sync_at(repo->fd, "containers");
     dedup_repo_admit_readers(repo);
-    if (status == BRY_OK && findings->record)
+    if (status == DEDUP_OK && findings->record)
         status = set_records_aside(repo);
-    if (status == BRY_OK && findings->cache)
+    if (status == DEDUP_OK && findings->cache)
         unlinkat(repo->fd, "cache/files", 0);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_rebuild_open(&store, repo);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     status = salvage_all(&from);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_store_commit(&store);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_store_save(&store);
     *saved = from.saved;
     dedup_store_close(&store);

@@ -13,33 +13,34 @@ typedef struct request {
 } request;
 
 /* What needs the exact index: archives and units. */
-static bry_status check_with_index(dedup_repo *repo, const request *asked, dedup_findings *findings)
+static dedup_status check_with_index(dedup_repo *repo, const request *asked,
+                                     dedup_findings *findings)
 {
     dedup_store store;
-    bry_status status = dedup_store_open_plain(&store, repo, false);
-    if (status != BRY_OK)
+    dedup_status status = dedup_store_open_plain(&store, repo, false);
+    if (status != DEDUP_OK)
         return status;
     status = dedup_check_archives(&store, findings);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_check_units(&store, asked->deep, findings);
     dedup_store_close(&store);
     return status;
 }
 
-static bry_status check_parts(dedup_repo *repo, const request *asked, dedup_findings *findings)
+static dedup_status check_parts(dedup_repo *repo, const request *asked, dedup_findings *findings)
 {
-    bry_status status = dedup_check_containers(repo, asked->deep, findings);
-    if (status == BRY_OK)
+    dedup_status status = dedup_check_containers(repo, asked->deep, findings);
+    if (status == DEDUP_OK)
         status = dedup_check_exact(repo, findings);
-    if (status == BRY_OK && asked->deep && dedup_file_cache_check(repo) != BRY_OK) {
+    if (status == DEDUP_OK && asked->deep && dedup_file_cache_check(repo) != DEDUP_OK) {
         findings->cache = true;
         dedup_found(findings, "%s", dedup_problem_text());
     }
-    if (status == BRY_OK && !findings->exact)
+    if (status == DEDUP_OK && !findings->exact)
         status = check_with_index(repo, asked, findings);
-    else if (status == BRY_OK && !asked->repair)
+    else if (status == DEDUP_OK && !asked->repair)
         dedup_found(findings, "the archives were not checked: that needs the exact index, which "
-                              "\"dedup rebuild-index\" makes anew");
+                              "\"dedup rebuild-index\" rebuilds");
     return status;
 }
 
@@ -77,12 +78,12 @@ static void print_findings(const request *asked, const dedup_findings *findings,
 }
 
 /* After a repair the archives are checked again: what is still missing is lost. */
-static bry_status repair_found(dedup_repo *repo, const request *asked, dedup_findings *findings,
-                               uint64_t *saved)
+static dedup_status repair_found(dedup_repo *repo, const request *asked, dedup_findings *findings,
+                                 uint64_t *saved)
 {
     dedup_findings after = {.quiet = findings->quiet};
-    bry_status status = dedup_repair(repo, findings, saved);
-    if (status == BRY_OK)
+    dedup_status status = dedup_repair(repo, findings, saved);
+    if (status == DEDUP_OK)
         status = check_with_index(repo, asked, &after);
     for (size_t i = 0; findings->quiet && i < after.count; i++)
         dedup_found(findings, "after the repair: %s", after.text[i]);
@@ -97,27 +98,27 @@ static int check_repository(const char *path, const request *asked)
     dedup_repo repo;
     dedup_findings findings = {.quiet = asked->json};
     uint64_t saved = 0;
-    bry_status status = dedup_repo_open(&repo, path, asked->repair ? DEDUP_WRITE : DEDUP_READ);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    dedup_status status = dedup_repo_open(&repo, path, asked->repair ? DEDUP_WRITE : DEDUP_READ);
+    if (status != DEDUP_OK)
+        return dedup_report();
     dedup_catch_faults();
     if (!asked->repair) /* what is checked must not change meanwhile */
         status = dedup_repo_exclude_writers(&repo);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = check_parts(&repo, asked, &findings);
-    bool repaired = status == BRY_OK && asked->repair && findings.count > 0;
+    bool repaired = status == DEDUP_OK && asked->repair && findings.count > 0;
     if (repaired) {
         if (!asked->json)
             cli_note("repairing");
         status = repair_found(&repo, asked, &findings, &saved);
     }
     dedup_repo_close(&repo);
-    if (status == BRY_OK && findings.no_memory)
+    if (status == DEDUP_OK && findings.no_memory)
         status = dedup_no_memory();
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         print_findings(asked, &findings, repaired, saved);
     size_t left = repaired ? findings.left : findings.count;
-    int code = status != BRY_OK ? dedup_report(status) : left > 0 ? CLI_NO : CLI_YES;
+    int code = status != DEDUP_OK ? dedup_report() : left > 0 ? CLI_NO : CLI_YES;
     dedup_findings_free(&findings);
     return code;
 }
@@ -141,13 +142,13 @@ int dedup_check(int argc, char **argv)
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .more = "--repair moves damaged containers to REPO/damaged, stores again what can be read\n"
-                "of them, and makes both indexes anew. It implies nothing about --deep: give both\n"
+                "of them, and rebuilds both indexes. It does not imply --deep: give both\n"
                 "to repair damage inside of chunks. Exit code 1: there are problems.",
         .examples = "  bloomery dedup check /backup/repo\n"
                     "  bloomery dedup check /backup/repo --deep --repair",
         .most_words = 1,
         .least_words = 1,
-        .missing = "no repository is given",
+        .missing = "missing repository",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);

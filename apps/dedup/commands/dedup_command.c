@@ -13,7 +13,7 @@
 
 static const cli_command commands[] = {
     {"init", "creates a repository", dedup_init},
-    {"put", "stores files and folders as an archive", dedup_put},
+    {"put", "stores files and directories as an archive", dedup_put},
     {"get", "restores an archive, or parts of it", dedup_get},
     {"ls", "lists archives, or what one contains", dedup_ls},
     {"rm", "removes archives", dedup_rm},
@@ -21,7 +21,7 @@ static const cli_command commands[] = {
     {"gc", "frees the space of removed archives", dedup_gc},
     {"check", "verifies a repository, and repairs it", dedup_check},
     {"stats", "prints sizes, ratios and counters", dedup_stats},
-    {"rebuild-index", "makes both indexes anew from the containers", dedup_rebuild},
+    {"rebuild-index", "rebuilds both indexes from the containers", dedup_rebuild},
 };
 
 static const cli_group group = {
@@ -34,7 +34,7 @@ static const cli_group group = {
     .count = sizeof commands / sizeof commands[0],
     .options = "  -h, --help  this text, or that of the command",
     .more = "\"bloomery help dedup COMMAND\" lists the options of a command. A repository is a\n"
-            "folder. An archive that \"put\" has reported as stored survives any crash.",
+            "directory. An archive that \"put\" has reported as stored survives any crash.",
     .examples = "  bloomery dedup init /backup/repo\n"
                 "  bloomery dedup put /backup/repo monday ~/work\n"
                 "  bloomery dedup get /backup/repo monday -C /tmp/restored",
@@ -42,7 +42,7 @@ static const cli_group group = {
 
 int cli_dedup(int argc, char **argv)
 {
-    /* A folder stays open for each level of a tree. */
+    /* A directory stays open for each level of a tree. */
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
@@ -54,8 +54,8 @@ int cli_dedup(int argc, char **argv)
 
 static void report_fault(int number)
 {
-    static const char text[] = ": BADDATA: the exact index is damaged; \"dedup rebuild-index\" "
-                               "makes a new one\n";
+    static const char text[] =
+        ": the exact index is damaged; \"dedup rebuild-index\" rebuilds it\n";
     (void)number;
     if (write(STDERR_FILENO, cli_program, strlen(cli_program)) < 0 ||
         write(STDERR_FILENO, text, sizeof text - 1) < 0)
@@ -70,17 +70,17 @@ void dedup_catch_faults(void)
     sigaction(SIGSEGV, &action, NULL);
 }
 
-bry_status dedup_open(dedup_repo *repo, dedup_store *store, const char *path, dedup_access access,
-                      bool units)
+dedup_status dedup_open(dedup_repo *repo, dedup_store *store, const char *path, dedup_access access,
+                        bool units)
 {
-    bry_status status = dedup_repo_open(repo, path, access);
-    if (status != BRY_OK)
+    dedup_status status = dedup_repo_open(repo, path, access);
+    if (status != DEDUP_OK)
         return status;
     dedup_catch_faults();
     bool write = access == DEDUP_WRITE;
     status =
         units ? dedup_store_open(store, repo, write) : dedup_store_open_plain(store, repo, write);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         dedup_repo_close(repo);
     return status;
 }
@@ -106,17 +106,17 @@ dedup_amount dedup_amount_of(uint64_t count, const char *one, const char *many)
     return amount;
 }
 
-bry_status dedup_find_archive(const dedup_repo *repo, dedup_store *store, const char *name,
-                              dedup_archive *archive)
+dedup_status dedup_find_archive(const dedup_repo *repo, dedup_store *store, const char *name,
+                                dedup_archive *archive)
 {
     dedup_archive before;
-    bry_status status;
+    dedup_status status;
     do {
         status = dedup_archive_read(repo, name, &before);
-        if (status == BRY_OK)
+        if (status == DEDUP_OK)
             status = dedup_exact_refresh(store->exact);
-        if (status == BRY_OK)
+        if (status == DEDUP_OK)
             status = dedup_archive_read(repo, name, archive);
-    } while (status == BRY_OK && memcmp(&before.root, &archive->root, sizeof before.root) != 0);
+    } while (status == DEDUP_OK && memcmp(&before.root, &archive->root, sizeof before.root) != 0);
     return status;
 }

@@ -31,8 +31,8 @@ int dedup_rebuild(int argc, char **argv);
 
 /* Opens repository and store; on failure nothing is open. `units` false: without the index in
  * memory. */
-bry_status dedup_open(dedup_repo *repo, dedup_store *store, const char *path, dedup_access access,
-                      bool units);
+dedup_status dedup_open(dedup_repo *repo, dedup_store *store, const char *path, dedup_access access,
+                        bool units);
 void dedup_close(dedup_repo *repo, dedup_store *store);
 
 /*
@@ -40,8 +40,8 @@ void dedup_close(dedup_repo *repo, dedup_store *store);
  * the record, which is written last, and not younger than its removal, which comes before that of
  * chunks. So the record is read before and after taking it.
  */
-bry_status dedup_find_archive(const dedup_repo *repo, dedup_store *store, const char *name,
-                              dedup_archive *archive);
+dedup_status dedup_find_archive(const dedup_repo *repo, dedup_store *store, const char *name,
+                                dedup_archive *archive);
 
 /* CLI_GO_ON, or CLI_USAGE after a message. */
 int dedup_check_name(const char *command, const char *name);

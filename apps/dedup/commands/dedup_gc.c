@@ -7,7 +7,7 @@
 
 static const char command[] = "dedup gc";
 
-static void print_collected(const dedup_collected *collected, bool dry, bool as_json)
+static void print_collected(const dedup_gc_result *collected, bool dry, bool as_json)
 {
     if (as_json) {
         cli_json json = CLI_JSON_TO(stdout);
@@ -51,7 +51,7 @@ int dedup_gc(int argc, char **argv)
                     "  bloomery dedup gc /backup/repo --stale 1%",
         .most_words = 1,
         .least_words = 1,
-        .missing = "no repository is given",
+        .missing = "missing repository",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
@@ -59,14 +59,14 @@ int dedup_gc(int argc, char **argv)
         return code;
     dedup_repo repo;
     static dedup_store store;
-    dedup_collected collected;
-    bry_status status = dedup_open(&repo, &store, argv[0], DEDUP_WRITE, true);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    dedup_gc_result collected;
+    dedup_status status = dedup_open(&repo, &store, argv[0], DEDUP_WRITE, true);
+    if (status != DEDUP_OK)
+        return dedup_report();
     status = dedup_collect(&store, share, dry, &collected);
     dedup_close(&repo, &store);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    if (status != DEDUP_OK)
+        return dedup_report();
     if (as_json || !quiet)
         print_collected(&collected, dry, as_json);
     return CLI_YES;

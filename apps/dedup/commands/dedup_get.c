@@ -13,40 +13,42 @@
 static const char command[] = "dedup get";
 
 typedef struct request {
-    const char *path, *name, *folder;
+    const char *path, *name, *dir;
     char **wanted;
     size_t count;
     bool force, quiet, json;
 } request;
 
-static bry_status walk_archive(dedup_restore *restore, const dedup_archive *archive)
+static dedup_status walk_archive(dedup_restore *restore, const dedup_archive *archive)
 {
     const dedup_walk walk = {.context = restore, .item = dedup_restore_item};
-    bry_status status = dedup_manifest_walk(restore->store, &archive->root, archive->depth, &walk);
-    return status == BRY_OK ? dedup_restore_end_file(restore) : status;
+    dedup_status status =
+        dedup_manifest_walk(restore->store, &archive->root, archive->depth, &walk);
+    return status == DEDUP_OK ? dedup_restore_end_file(restore) : status;
 }
 
 /* Counts files, to refuse a standard output that would get several. */
-static bry_status count_files(void *context, const dedup_item *item)
+static dedup_status count_files(void *context, const dedup_item *item)
 {
     dedup_restore *restore = context;
     if (item->tag != 'E')
-        return BRY_OK;
+        return DEDUP_OK;
     bool wanted = restore->wanted_count == 0;
     for (size_t i = 0; i < restore->wanted_count && !wanted; i++)
         wanted = dedup_path_is_under(item->entry.path, restore->wanted[i]);
     restore->entries +=
         wanted && (item->entry.type == DEDUP_FILE || item->entry.type == DEDUP_HARDLINK);
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status check_one_file(const dedup_restore *asked, const dedup_archive *archive)
+static dedup_status check_one_file(const dedup_restore *asked, const dedup_archive *archive)
 {
     dedup_restore counting = *asked;
     const dedup_walk walk = {.context = &counting, .item = count_files};
-    bry_status status = dedup_manifest_walk(asked->store, &archive->root, archive->depth, &walk);
-    if (status == BRY_OK && counting.entries > 1)
-        status = dedup_problem(BRY_E_RANGE, "that is %llu files; -C DIR restores them",
+    dedup_status status = dedup_manifest_walk(asked->store, &archive->root, archive->depth, &walk);
+    if (status == DEDUP_OK && counting.entries > 1)
+        status = dedup_problem(DEDUP_FAILED,
+                               "standard output takes one file, not %llu; -C DIR restores them",
                                (unsigned long long)counting.entries);
     return status;
 }
@@ -56,7 +58,7 @@ static int report_missing(const request *asked, const dedup_restore *restore)
     int code = CLI_YES;
     for (size_t i = 0; i < asked->count; i++)
         if (!restore->found[i]) {
-            cli_note("%s: the archive does not contain it", cli_quote(asked->wanted[i]).text);
+            cli_note("%s: not in the archive", cli_name(asked->wanted[i]).text);
             code = CLI_NO;
         }
     return code;
@@ -65,9 +67,9 @@ static int report_missing(const request *asked, const dedup_restore *restore)
 static int report_restored(const request *asked, const dedup_restore *restore, int code)
 {
     if (restore->failed)
-        return cli_fail(BRY_E_BADDATA, "%s not restored correctly",
+        return cli_fail("%s not restored",
                         dedup_amount_of(restore->failed, "entry was", "entries were").text);
-    if (restore->folder < 0)
+    if (restore->dir < 0)
         return code;
     if (asked->json) {
         cli_json json = CLI_JSON_TO(stdout);
@@ -82,7 +84,7 @@ static int report_restored(const request *asked, const dedup_restore *restore, i
     return code;
 }
 
-static bool is_same_folder(int a, int b)
+static bool is_same_dir(int a, int b)
 {
     struct stat x, y;
     return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
@@ -91,33 +93,33 @@ static bool is_same_folder(int a, int b)
 static int restore_archive(const request *asked, dedup_store *store, const dedup_archive *archive)
 {
     dedup_restore restore = {.store = store,
-                             .folder = -1,
+                             .dir = -1,
                              .force = asked->force,
                              .wanted = asked->wanted,
                              .wanted_count = asked->count};
-    bry_status status = dedup_restore_begin(&restore);
-    if (status == BRY_OK && asked->folder) {
-        if (mkdir(asked->folder, 0777) != 0 && errno != EEXIST)
-            status = dedup_problem(BRY_E_IO, "%s: ", asked->folder);
-        restore.folder = open(asked->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (status == BRY_OK && restore.folder < 0)
-            status = dedup_problem(BRY_E_IO, "%s: ", asked->folder);
-        if (status == BRY_OK && is_same_folder(restore.folder, store->repo->fd))
+    dedup_status status = dedup_restore_begin(&restore);
+    if (status == DEDUP_OK && asked->dir) {
+        if (mkdir(asked->dir, 0777) != 0 && errno != EEXIST)
+            status = dedup_problem(DEDUP_FAILED, "%s: ", cli_name(asked->dir).text);
+        restore.dir = open(asked->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (status == DEDUP_OK && restore.dir < 0)
+            status = dedup_problem(DEDUP_FAILED, "%s: ", cli_name(asked->dir).text);
+        if (status == DEDUP_OK && is_same_dir(restore.dir, store->repo->fd))
             status =
-                dedup_problem(BRY_E_RANGE, "%s is the repository", cli_quote(asked->folder).text);
-    } else if (status == BRY_OK) {
+                dedup_problem(DEDUP_FAILED, "%s: is the repository", cli_name(asked->dir).text);
+    } else if (status == DEDUP_OK) {
         status = check_one_file(&restore, archive);
     }
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = walk_archive(&restore, archive);
-    int code = status == BRY_OK ? report_missing(asked, &restore) : CLI_FAILED;
-    while (status == BRY_OK && dedup_restore_next_link(&restore))
+    int code = status == DEDUP_OK ? report_missing(asked, &restore) : CLI_FAILED;
+    while (status == DEDUP_OK && dedup_restore_next_link(&restore))
         status = walk_archive(&restore, archive);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         dedup_restore_finish(&restore);
-    code = status == BRY_OK ? report_restored(asked, &restore, code) : dedup_report(status);
-    if (restore.folder >= 0)
-        close(restore.folder);
+    code = status == DEDUP_OK ? report_restored(asked, &restore, code) : dedup_report();
+    if (restore.dir >= 0)
+        close(restore.dir);
     dedup_restore_free(&restore);
     return code;
 }
@@ -127,13 +129,13 @@ static int get_archive(const request *asked)
     dedup_repo repo;
     dedup_store store;
     dedup_archive archive;
-    bry_status status = dedup_open(&repo, &store, asked->path, DEDUP_READ, false);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    dedup_status status = dedup_open(&repo, &store, asked->path, DEDUP_READ, false);
+    if (status != DEDUP_OK)
+        return dedup_report();
     status = dedup_find_archive(&repo, &store, asked->name, &archive);
-    int code = status == BRY_OK         ? restore_archive(asked, &store, &archive)
-               : status == BRY_E_NOUNIT ? (dedup_report(status), CLI_NO)
-                                        : dedup_report(status);
+    int code = status == DEDUP_OK        ? restore_archive(asked, &store, &archive)
+               : status == DEDUP_MISSING ? (dedup_report(), CLI_NO)
+                                         : dedup_report();
     dedup_close(&repo, &store);
     return code;
 }
@@ -153,8 +155,8 @@ int dedup_get(int argc, char **argv)
 {
     request asked = {.path = NULL};
     cli_option options[] = {
-        {"C", CLI_TEXT, "DIR", "restore into this folder; without it, one file goes to stdout",
-         &asked.folder, 0},
+        {"C", CLI_TEXT, "DIR", "restore into this directory; without it, one file goes to stdout",
+         &asked.dir, 0},
         {"force", CLI_FLAG, NULL, "replace files that exist", &asked.force, 0},
         DEDUP_JSON_ROW(&asked.json),
         DEDUP_QUIET_ROW(&asked.quiet),
@@ -162,8 +164,9 @@ int dedup_get(int argc, char **argv)
     const cli_syntax syntax = {
         .command = command,
         .usage = "REPO NAME [PATH...] [options]",
-        .about = "Restores the archive NAME, or the given files and folders of it. Every chunk is\n"
-                 "verified when it is read. Owners are restored if root runs the command.",
+        .about =
+            "Restores the archive NAME, or the given files and directories of it. Every chunk is\n"
+            "verified when it is read. Owners are restored if root runs the command.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .more =
@@ -173,7 +176,7 @@ int dedup_get(int argc, char **argv)
                     "  bloomery dedup get /backup/repo monday home/me/work/notes.txt > notes.txt",
         .most_words = (size_t)-1,
         .least_words = 2,
-        .missing = "a repository and the name of an archive are needed",
+        .missing = "missing repository or archive name",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);

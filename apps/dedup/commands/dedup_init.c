@@ -44,7 +44,7 @@ static int read_config_options(const request *asked, dedup_config *config)
     config->hash = strcmp(asked->hash, "sha1") == 0 ? DEDUP_SHA1 : DEDUP_SHA256;
     if (bry_engine_parse(asked->index, &config->engine) != BRY_OK ||
         (config->engine != BRY_ENGINE_DBA && config->engine != BRY_ENGINE_COMPACT))
-        return cli_misuse(command, "--index: %s is not compact or dba",
+        return cli_misuse(command, "--engine: %s is not compact or dba",
                           cli_quote(asked->index).text);
     return read_compression(asked->compress, &config->level);
 }
@@ -60,13 +60,14 @@ int dedup_init(int argc, char **argv)
          &asked.hash, 0},
         {"compress", CLI_TEXT, "HOW", "none, or zstd:1 to zstd:19 (default zstd:3)",
          &asked.compress, 0},
-        {"index", CLI_TEXT, "ENGINE", "index in memory: compact (default) or dba", &asked.index, 0},
+        {"engine", CLI_TEXT, "E", "index in memory: compact (default) or dba", &asked.index, 0},
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "REPO [options]",
-        .about = "Creates a repository in a folder that does not exist or is empty. The options\n"
-                 "cannot be changed later.",
+        .about =
+            "Creates a repository in a directory that does not exist or is empty. The options\n"
+            "cannot be changed later.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .more = "Smaller chunks find more duplicates and need more memory and disk for the\n"
@@ -75,7 +76,7 @@ int dedup_init(int argc, char **argv)
                     "  bloomery dedup init /backup/videos --chunk 64K --compress none",
         .most_words = 1,
         .least_words = 1,
-        .missing = "no repository is given",
+        .missing = "missing repository",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
@@ -83,15 +84,15 @@ int dedup_init(int argc, char **argv)
         code = read_config_options(&asked, &config);
     if (code != CLI_GO_ON)
         return code;
-    bry_status status = dedup_repo_create(argv[0], &config);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    dedup_status status = dedup_repo_create(argv[0], &config);
+    if (status != DEDUP_OK)
+        return dedup_report();
     dedup_repo repo;
     dedup_store store;
     status = dedup_open(&repo, &store, argv[0], DEDUP_WRITE, true); /* creates the indexes */
-    if (status == BRY_OK) {
+    if (status == DEDUP_OK) {
         status = dedup_store_save(&store);
         dedup_close(&repo, &store);
     }
-    return status == BRY_OK ? CLI_YES : dedup_report(status);
+    return status == DEDUP_OK ? CLI_YES : dedup_report();
 }

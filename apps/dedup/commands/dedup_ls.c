@@ -12,15 +12,15 @@
 static const char command[] = "dedup ls";
 
 /* The entry that was met last: it is printed when its content, and so its size, is known. */
-typedef struct listing {
+typedef struct ls_printer {
     cli_json json;
     bool as_json, any;
     dedup_file_entry entry;
     bry_buffer texts; /* path and target */
     uint64_t size;
-} listing;
+} ls_printer;
 
-static void print_json_entry(listing *list, const char *path, const char *target)
+static void print_json_entry(ls_printer *list, const char *path, const char *target)
 {
     const dedup_file_entry *entry = &list->entry;
     const char type[2] = {(char)entry->type, 0};
@@ -46,7 +46,7 @@ static void print_name(const char *name)
         putchar((unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
 }
 
-static void print_last_entry(listing *list)
+static void print_last_entry(ls_printer *list)
 {
     static const char letters[] = "rwxrwxrwx";
     char mode[11];
@@ -73,36 +73,36 @@ static void print_last_entry(listing *list)
     putchar('\n');
 }
 
-static bry_status list_item(void *context, const dedup_item *item)
+static dedup_status list_item(void *context, const dedup_item *item)
 {
-    listing *list = context;
+    ls_printer *list = context;
     if (item->tag != 'E') {
         list->size += item->len;
-        return BRY_OK;
+        return DEDUP_OK;
     }
     print_last_entry(list);
     list->any = true;
     list->size = 0;
     list->entry = item->entry;
     list->texts.len = 0;
-    bry_status status = dedup_append(&list->texts, item->entry.path.bytes, item->entry.path.len);
-    if (status == BRY_OK)
+    dedup_status status = dedup_append(&list->texts, item->entry.path.bytes, item->entry.path.len);
+    if (status == DEDUP_OK)
         status = dedup_append(&list->texts, "", 1);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_append(&list->texts, item->entry.target.bytes, item->entry.target.len);
-    return status == BRY_OK ? dedup_append(&list->texts, "", 1) : status;
+    return status == DEDUP_OK ? dedup_append(&list->texts, "", 1) : status;
 }
 
-static bry_status list_archive(dedup_store *store, const dedup_archive *archive, bool as_json)
+static dedup_status list_archive(dedup_store *store, const dedup_archive *archive, bool as_json)
 {
-    listing list = {.json = CLI_JSON_TO(stdout), .as_json = as_json};
+    ls_printer list = {.json = CLI_JSON_TO(stdout), .as_json = as_json};
     const dedup_walk walk = {.context = &list, .item = list_item};
     if (as_json) {
         cli_json_open(&list.json, NULL, '{');
         cli_json_open(&list.json, "entries", '[');
     }
-    bry_status status = dedup_manifest_walk(store, &archive->root, archive->depth, &walk);
-    if (status == BRY_OK)
+    dedup_status status = dedup_manifest_walk(store, &archive->root, archive->depth, &walk);
+    if (status == DEDUP_OK)
         print_last_entry(&list);
     if (as_json) {
         cli_json_close(&list.json, ']');
@@ -130,12 +130,12 @@ static void print_archives_json(const dedup_archive *archives, size_t count)
     cli_json_close(&json, '}');
 }
 
-static bry_status list_archives(const dedup_repo *repo, bool as_json)
+static dedup_status list_archives(const dedup_repo *repo, bool as_json)
 {
     dedup_archive *archives;
     size_t count;
-    bry_status status = dedup_archive_list(repo, &archives, &count, NULL, NULL);
-    if (status != BRY_OK)
+    dedup_status status = dedup_archive_list(repo, &archives, &count, NULL, NULL);
+    if (status != DEDUP_OK)
         return status;
     if (as_json) {
         print_archives_json(archives, count);
@@ -163,12 +163,12 @@ static bry_status list_archives(const dedup_repo *repo, bool as_json)
 static int list_repository(const char *path, bool as_json)
 {
     dedup_repo repo;
-    bry_status status = dedup_repo_open(&repo, path, DEDUP_READ);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    dedup_status status = dedup_repo_open(&repo, path, DEDUP_READ);
+    if (status != DEDUP_OK)
+        return dedup_report();
     status = list_archives(&repo, as_json);
     dedup_repo_close(&repo);
-    return status == BRY_OK ? CLI_YES : dedup_report(status);
+    return status == DEDUP_OK ? CLI_YES : dedup_report();
 }
 
 static int list_entries(const char *path, const char *name, bool as_json)
@@ -176,14 +176,14 @@ static int list_entries(const char *path, const char *name, bool as_json)
     dedup_repo repo;
     dedup_store store;
     dedup_archive archive;
-    bry_status status = dedup_open(&repo, &store, path, DEDUP_READ, false);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    dedup_status status = dedup_open(&repo, &store, path, DEDUP_READ, false);
+    if (status != DEDUP_OK)
+        return dedup_report();
     status = dedup_find_archive(&repo, &store, name, &archive);
-    bool missing = status == BRY_E_NOUNIT;
-    if (status == BRY_OK)
+    bool missing = status == DEDUP_MISSING;
+    if (status == DEDUP_OK)
         status = list_archive(&store, &archive, as_json);
-    int code = status == BRY_OK ? CLI_YES : dedup_report(status);
+    int code = status == DEDUP_OK ? CLI_YES : dedup_report();
     dedup_close(&repo, &store);
     return missing ? CLI_NO : code;
 }
@@ -203,7 +203,7 @@ int dedup_ls(int argc, char **argv)
                     "  bloomery dedup ls /backup/repo monday",
         .most_words = 2,
         .least_words = 1,
-        .missing = "no repository is given",
+        .missing = "missing repository",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);

@@ -68,22 +68,22 @@ static void print_pruned(const request *asked, const dedup_archive *archives, si
                dedup_time_of((int64_t)(archives[i].ms / 1000)).text, archives[i].name);
 }
 
-static bry_status prune_archives(const request *asked, const dedup_repo *repo)
+static dedup_status prune_archives(const request *asked, const dedup_repo *repo)
 {
     dedup_archive *archives;
     size_t count;
-    bry_status status = dedup_archive_list(repo, &archives, &count, NULL, NULL);
-    if (status != BRY_OK)
+    dedup_status status = dedup_archive_list(repo, &archives, &count, NULL, NULL);
+    if (status != DEDUP_OK)
         return status;
     bool *kept = calloc(count + 1, sizeof *kept);
     if (!kept)
         status = dedup_no_memory();
-    for (int rule = 0; status == BRY_OK && rule < RULES; rule++)
+    for (int rule = 0; status == DEDUP_OK && rule < RULES; rule++)
         apply_rule(archives, count, rule, asked->keep[rule], kept);
-    for (size_t i = 0; status == BRY_OK && !asked->dry_run && i < count; i++)
+    for (size_t i = 0; status == DEDUP_OK && !asked->dry_run && i < count; i++)
         if (!kept[i])
             status = dedup_archive_remove(repo, archives[i].name);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         print_pruned(asked, archives, count, kept);
     free(kept);
     free(archives);
@@ -113,19 +113,19 @@ int dedup_prune(int argc, char **argv)
         .examples = "  bloomery dedup prune /backup/repo --keep-daily 7 --keep-weekly 4",
         .most_words = 1,
         .least_words = 1,
-        .missing = "no repository is given",
+        .missing = "missing repository",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code != CLI_GO_ON)
         return code;
     if (!asked.keep[LAST] && !asked.keep[DAILY] && !asked.keep[WEEKLY] && !asked.keep[MONTHLY])
-        return cli_misuse(command, "no --keep- option is given, and everything would be removed");
+        return cli_misuse(command, "missing --keep- option: everything would be removed");
     dedup_repo repo;
-    bry_status status = dedup_repo_open(&repo, argv[0], DEDUP_WRITE);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    dedup_status status = dedup_repo_open(&repo, argv[0], DEDUP_WRITE);
+    if (status != DEDUP_OK)
+        return dedup_report();
     status = prune_archives(&asked, &repo);
     dedup_repo_close(&repo);
-    return status == BRY_OK ? CLI_YES : dedup_report(status);
+    return status == DEDUP_OK ? CLI_YES : dedup_report();
 }

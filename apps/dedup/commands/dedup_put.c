@@ -1,4 +1,4 @@
-/* bloomery dedup put: files and folders become an archive. */
+/* bloomery dedup put: files and directories become an archive. */
 #include "apps/dedup/archive/tree.h"
 #include "apps/dedup/commands/dedup_command.h"
 #include "cli/core/files/saved_file.h"
@@ -20,7 +20,7 @@ typedef struct request {
     bool no_cache, json, quiet;
 } request;
 
-typedef struct putting {
+typedef struct put_state {
     dedup_repo repo;
     dedup_store store;
     dedup_file_cache cache;
@@ -28,7 +28,7 @@ typedef struct putting {
     dedup_tree tree;
     cli_progress progress;
     dedup_archive archive;
-} putting;
+} put_state;
 
 static void describe_put(const cli_progress *progress, double seconds)
 {
@@ -41,7 +41,7 @@ static void describe_put(const cli_progress *progress, double seconds)
         fprintf(stderr, "nothing new");
 }
 
-static bry_status add_paths(const request *asked, dedup_tree *tree)
+static dedup_status add_paths(const request *asked, dedup_tree *tree)
 {
     if (cli_is_stream(asked->given[0]))
         return dedup_tree_add_stream(tree, STDIN_FILENO, "stdin");
@@ -49,7 +49,7 @@ static bry_status add_paths(const request *asked, dedup_tree *tree)
 }
 
 /* The time left is shown on a terminal, for which the sizes are added up first. */
-static void begin_progress(const request *asked, putting *put)
+static void begin_progress(const request *asked, put_state *put)
 {
     put->progress = cli_progress_start(0, false);
     put->progress.describe = describe_put;
@@ -57,13 +57,13 @@ static void begin_progress(const request *asked, putting *put)
     if (!put->progress.on || cli_is_stream(asked->given[0]))
         return;
     dedup_tree counting = {.exclude = &asked->exclude, .repository = put->tree.repository};
-    if (add_paths(asked, &counting) == BRY_OK)
+    if (add_paths(asked, &counting) == DEDUP_OK)
         put->progress.total = counting.bytes;
     dedup_tree_free(&counting);
 }
 
 /* Adds the counters of this put to those of the repository. */
-static bry_status add_counters(dedup_store *store)
+static dedup_status add_counters(dedup_store *store)
 {
     const dedup_counters *now = &store->counters;
     dedup_setting settings[] = {
@@ -75,31 +75,31 @@ static bry_status add_counters(dedup_store *store)
     enum { COUNT = sizeof settings / sizeof settings[0] };
     for (size_t i = 0; i < COUNT; i++) {
         uint64_t before;
-        bry_status status = dedup_exact_number(store->exact, settings[i].name, &before);
-        if (status != BRY_OK)
+        dedup_status status = dedup_exact_number(store->exact, settings[i].name, &before);
+        if (status != DEDUP_OK)
             return status;
         settings[i].value += before;
     }
     return dedup_exact_finish(store->exact, NULL, 0, NULL, 0, settings, COUNT);
 }
 
-static bry_status run_put(const request *asked, putting *put)
+static dedup_status run_put(const request *asked, put_state *put)
 {
-    bry_status status = dedup_pipeline_begin(&put->pipeline, &put->store, &put->cache);
+    dedup_status status = dedup_pipeline_begin(&put->pipeline, &put->store, &put->cache);
     put->tree.pipeline = &put->pipeline;
     put->tree.cache = &put->cache;
     put->pipeline.progress = put->progress.on ? &put->progress : NULL;
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = add_paths(asked, &put->tree);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_pipeline_end(&put->pipeline, &put->archive.root, &put->archive.depth);
     cli_progress_end(&put->progress);
     dedup_pipeline_free(&put->pipeline);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_store_commit(&put->store);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = add_counters(&put->store);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     put->archive.entries = put->tree.entries;
     put->archive.bytes = put->tree.bytes;
@@ -107,7 +107,7 @@ static bry_status run_put(const request *asked, putting *put)
     return dedup_archive_write(&put->repo, &put->archive);
 }
 
-static void print_put_json(const putting *put)
+static void print_put_json(const put_state *put)
 {
     const dedup_counters *counters = &put->store.counters;
     cli_json json = CLI_JSON_TO(stdout);
@@ -129,7 +129,7 @@ static void print_put_json(const putting *put)
     cli_json_close(&json, '}');
 }
 
-static void print_put(const request *asked, const putting *put)
+static void print_put(const request *asked, const put_state *put)
 {
     if (asked->json) {
         print_put_json(put);
@@ -142,24 +142,24 @@ static void print_put(const request *asked, const putting *put)
 }
 
 /* Everything after the archive is complete: what fails here is rebuilt by the next put. */
-static int finish_put(const request *asked, putting *put)
+static int finish_put(const request *asked, put_state *put)
 {
-    bry_status status = dedup_store_save(&put->store);
-    if (status == BRY_OK)
+    dedup_status status = dedup_store_save(&put->store);
+    if (status == DEDUP_OK)
         status = dedup_file_cache_save(&put->cache);
-    if (status != BRY_OK)
-        cli_note("%s is stored, but a cache is not: %s", cli_quote(asked->name).text,
+    if (status != DEDUP_OK)
+        cli_note("archive %s stored; saving the cache failed: %s", cli_name(asked->name).text,
                  dedup_problem_text());
     print_put(asked, put);
     if (put->tree.skipped == 0)
         return CLI_YES;
-    return cli_fail(BRY_E_IO, "%s was stored without %s", cli_quote(asked->name).text,
+    return cli_fail("archive %s stored without %s", cli_name(asked->name).text,
                     dedup_amount_of(put->tree.skipped, "entry that cannot be read",
                                     "entries that cannot be read")
                         .text);
 }
 
-static int begin_put(const request *asked, putting *put)
+static int begin_put(const request *asked, put_state *put)
 {
     dedup_archive existing;
     snprintf(put->archive.name, sizeof put->archive.name, "%s", asked->name);
@@ -171,36 +171,35 @@ static int begin_put(const request *asked, putting *put)
         const char *problem =
             text_parse_time(asked->time, strlen(asked->time), TEXT_S, &put->archive.ms);
         if (problem)
-            return cli_misuse(command, "--time: %s %s", cli_quote(asked->time).text, problem);
+            return cli_misuse(command, "--timestamp: %s %s", cli_quote(asked->time).text, problem);
     }
-    bry_status status = dedup_open(&put->repo, &put->store, asked->path, DEDUP_WRITE, true);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    dedup_status status = dedup_open(&put->repo, &put->store, asked->path, DEDUP_WRITE, true);
+    if (status != DEDUP_OK)
+        return dedup_report();
     status = dedup_archive_read(&put->repo, asked->name, &existing);
-    if (status == BRY_E_NOUNIT) {
+    if (status == DEDUP_MISSING) {
         status = fstat(put->repo.fd, &put->tree.repository) == 0
                      ? dedup_file_cache_open(&put->cache, &put->store, !asked->no_cache)
-                     : dedup_problem(BRY_E_IO, "%s: ", asked->path);
-    } else if (status == BRY_OK || status == BRY_E_BADDATA) {
-        status =
-            dedup_problem(BRY_E_IO, "there is an archive %s already", cli_quote(asked->name).text);
+                     : dedup_problem(DEDUP_FAILED, "%s: ", cli_name(asked->path).text);
+    } else if (status == DEDUP_OK || status == DEDUP_DAMAGED) {
+        status = dedup_problem(DEDUP_FAILED, "archive %s: name in use", cli_name(asked->name).text);
     }
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         return CLI_GO_ON;
     dedup_file_cache_close(&put->cache);
     dedup_close(&put->repo, &put->store);
-    return dedup_report(status);
+    return dedup_report();
 }
 
 static int put_archive(const request *asked)
 {
-    static putting put; /* too large for the stack */
+    static put_state put; /* too large for the stack */
     int code = begin_put(asked, &put);
     if (code != CLI_GO_ON)
         return code;
     begin_progress(asked, &put);
-    bry_status status = run_put(asked, &put);
-    code = status == BRY_OK ? finish_put(asked, &put) : dedup_report(status);
+    dedup_status status = run_put(asked, &put);
+    code = status == DEDUP_OK ? finish_put(asked, &put) : dedup_report();
     dedup_tree_free(&put.tree);
     dedup_file_cache_close(&put.cache);
     dedup_close(&put.repo, &put.store);
@@ -215,16 +214,17 @@ int dedup_put(int argc, char **argv)
          &asked.exclude, 0},
         {"no-cache", CLI_FLAG, NULL, "read all files, also those that have not changed",
          &asked.no_cache, 0},
-        {"time", CLI_TEXT, "TIME", "the time of the archive instead of now", &asked.time, 0},
+        {"timestamp", CLI_TEXT, "TIME", "the time of the archive instead of now", &asked.time, 0},
         DEDUP_JSON_ROW(&asked.json),
         DEDUP_QUIET_ROW(&asked.quiet),
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "REPO NAME PATH... [options]",
-        .about = "Stores files and folders as the archive NAME, with names, modes, owners, times,\n"
-                 "links, holes and extended attributes. \"-\" stores standard input, as the file\n"
-                 "\"stdin\".",
+        .about =
+            "Stores files and directories as the archive NAME, with names, modes, owners, times,\n"
+            "links, holes and extended attributes. \"-\" stores standard input, as the file\n"
+            "\"stdin\".",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .more =
@@ -236,7 +236,7 @@ int dedup_put(int argc, char **argv)
                     "  mysqldump shop | bloomery dedup put /backup/repo shop-monday -",
         .most_words = (size_t)-1,
         .least_words = 3,
-        .missing = "a repository, a name and a path are needed",
+        .missing = "missing repository, archive name or path",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);

@@ -13,14 +13,14 @@ int dedup_rebuild(int argc, char **argv)
     const cli_syntax syntax = {
         .command = command,
         .usage = "REPO [options]",
-        .about = "Makes the exact index and the index in memory anew from the directories of the\n"
+        .about = "Rebuilds the exact index and the index in memory from the directories of the\n"
                  "containers. Needed only when one of them is damaged or lost.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery dedup rebuild-index /backup/repo",
         .most_words = 1,
         .least_words = 1,
-        .missing = "no repository is given",
+        .missing = "missing repository",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
@@ -28,18 +28,18 @@ int dedup_rebuild(int argc, char **argv)
         return code;
     dedup_repo repo;
     static dedup_store store;
-    bry_status status = dedup_repo_open(&repo, argv[0], DEDUP_WRITE);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    dedup_status status = dedup_repo_open(&repo, argv[0], DEDUP_WRITE);
+    if (status != DEDUP_OK)
+        return dedup_report();
     status = dedup_rebuild_open(&store, &repo);
-    if (status == BRY_OK) {
+    if (status == DEDUP_OK) {
         status = dedup_store_save(&store);
-        if (status == BRY_OK && !quiet)
+        if (status == DEDUP_OK && !quiet)
             printf("%s of %s\n",
                    dedup_amount_of(bry_index_items(store.units.index), "chunk", "chunks").text,
                    dedup_amount_of(store.rows.count, "container", "containers").text);
         dedup_store_close(&store);
     }
     dedup_repo_close(&repo);
-    return status == BRY_OK ? CLI_YES : dedup_report(status);
+    return status == DEDUP_OK ? CLI_YES : dedup_report();
 }

@@ -6,15 +6,15 @@
 static const char command[] = "dedup rm";
 
 /* All names are checked before the first is removed. A damaged record is removed too. */
-static bry_status remove_archives(const dedup_repo *repo, char **names, size_t count)
+static dedup_status remove_archives(const dedup_repo *repo, char **names, size_t count)
 {
     dedup_archive archive;
-    bry_status status = BRY_OK;
-    for (size_t i = 0; status == BRY_OK && i < count; i++) {
+    dedup_status status = DEDUP_OK;
+    for (size_t i = 0; status == DEDUP_OK && i < count; i++) {
         status = dedup_archive_read(repo, names[i], &archive);
-        status = status == BRY_E_BADDATA ? BRY_OK : status;
+        status = status == DEDUP_DAMAGED ? DEDUP_OK : status;
     }
-    for (size_t i = 0; status == BRY_OK && i < count; i++)
+    for (size_t i = 0; status == DEDUP_OK && i < count; i++)
         status = dedup_archive_remove(repo, names[i]);
     return status;
 }
@@ -33,7 +33,7 @@ int dedup_rm(int argc, char **argv)
         .examples = "  bloomery dedup rm /backup/repo monday",
         .most_words = (size_t)-1,
         .least_words = 2,
-        .missing = "a repository and the name of an archive are needed",
+        .missing = "missing repository or archive name",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
@@ -42,15 +42,15 @@ int dedup_rm(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     dedup_repo repo;
-    bry_status status = dedup_repo_open(&repo, argv[0], DEDUP_WRITE);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    dedup_status status = dedup_repo_open(&repo, argv[0], DEDUP_WRITE);
+    if (status != DEDUP_OK)
+        return dedup_report();
     status = remove_archives(&repo, argv + 1, words - 1);
     dedup_repo_close(&repo);
-    if (status == BRY_OK && !quiet)
+    if (status == DEDUP_OK && !quiet)
         printf("%s removed\n", dedup_amount_of(words - 1, "archive", "archives").text);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         return CLI_YES;
-    code = dedup_report(status);
-    return status == BRY_E_NOUNIT ? CLI_NO : code;
+    code = dedup_report();
+    return status == DEDUP_MISSING ? CLI_NO : code;
 }

@@ -24,30 +24,30 @@ static const char *const counter_names[8] = {"chunks",  "new chunks",   "decided
                                              "lookups", "false alarms", "bytes",   "new bytes"};
 enum { CHUNKS, NEW_CHUNKS, DECIDED, CACHE_HITS, LOOKUPS, FALSE_ALARMS };
 
-static uint64_t folder_bytes(const dedup_repo *repo, const char *name)
+static uint64_t dir_bytes(const dedup_repo *repo, const char *name)
 {
     dedup_names names;
     uint64_t bytes = 0;
-    int folder = openat(repo->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int copy = folder < 0 ? -1 : dup(folder);
-    if (copy >= 0 && dedup_names_read(copy, name, &names) == BRY_OK) {
+    int dir = openat(repo->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int copy = dir < 0 ? -1 : dup(dir);
+    if (copy >= 0 && dedup_names_read(copy, name, &names) == DEDUP_OK) {
         struct stat facts;
         for (size_t i = 0; i < names.count; i++)
-            if (fstatat(folder, names.name[i], &facts, 0) == 0)
+            if (fstatat(dir, names.name[i], &facts, 0) == 0)
                 bytes += (uint64_t)facts.st_size;
         dedup_names_free(&names);
     }
-    if (folder >= 0)
-        close(folder);
+    if (dir >= 0)
+        close(dir);
     return bytes;
 }
 
-static bry_status add_container_figures(dedup_store *store, uint64_t number, figures *all)
+static dedup_status add_container_figures(dedup_store *store, uint64_t number, figures *all)
 {
     dedup_directory directory;
-    bry_status status =
+    dedup_status status =
         dedup_directory_of(store->repo->fd, number, store->repo->config.hash, &directory);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     for (uint32_t i = 0; i < directory.count; i++) {
         const dedup_entry *entry = &directory.entry[i];
@@ -59,32 +59,32 @@ static bry_status add_container_figures(dedup_store *store, uint64_t number, fig
     all->container_bytes += DEDUP_HEADER + directory.data +
                             dedup_data_offset(directory.count, store->repo->config.hash);
     dedup_directory_free(&directory);
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status collect_figures(dedup_store *store, figures *all)
+static dedup_status collect_figures(dedup_store *store, figures *all)
 {
     dedup_archive *archives;
     size_t count;
-    bry_status status = dedup_archive_list(store->repo, &archives, &count, NULL, NULL);
-    if (status != BRY_OK)
+    dedup_status status = dedup_archive_list(store->repo, &archives, &count, NULL, NULL);
+    if (status != DEDUP_OK)
         return status;
     all->archives = count;
     for (size_t i = 0; i < count; i++)
         all->logical += archives[i].bytes;
     free(archives);
     all->containers = store->rows.count;
-    for (size_t i = 0; status == BRY_OK && i < store->rows.count; i++)
+    for (size_t i = 0; status == DEDUP_OK && i < store->rows.count; i++)
         status = add_container_figures(store, store->rows.row[i].number, all);
-    for (size_t i = 0; status == BRY_OK && i < 8; i++)
+    for (size_t i = 0; status == DEDUP_OK && i < 8; i++)
         status = dedup_exact_number(store->exact, counter_names[i], &all->counted[i]);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_exact_count(store->exact, &all->exact_chunks, &all->exact_bytes);
-    all->units_bytes = folder_bytes(store->repo, "units");
-    all->cache_bytes = folder_bytes(store->repo, "cache");
+    all->units_bytes = dir_bytes(store->repo, "units");
+    all->cache_bytes = dir_bytes(store->repo, "cache");
     all->index = (bry_index_stats){0};
-    if (status == BRY_OK)
-        status = bry_index_get_stats(store->units.index, &all->index);
+    if (status == DEDUP_OK)
+        bry_index_get_stats(store->units.index, &all->index);
     return status;
 }
 
@@ -175,7 +175,7 @@ int dedup_stats(int argc, char **argv)
         .examples = "  bloomery dedup stats /backup/repo",
         .most_words = 1,
         .least_words = 1,
-        .missing = "no repository is given",
+        .missing = "missing repository",
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
@@ -184,13 +184,13 @@ int dedup_stats(int argc, char **argv)
     dedup_repo repo;
     dedup_store store;
     figures all = {.archives = 0};
-    bry_status status = dedup_open(&repo, &store, argv[0], DEDUP_READ, true);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    dedup_status status = dedup_open(&repo, &store, argv[0], DEDUP_READ, true);
+    if (status != DEDUP_OK)
+        return dedup_report();
     status = collect_figures(&store, &all);
     dedup_close(&repo, &store);
-    if (status != BRY_OK)
-        return dedup_report(status);
+    if (status != DEDUP_OK)
+        return dedup_report();
     if (as_json)
         print_figures_json(&all);
     else

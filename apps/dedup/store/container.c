@@ -24,7 +24,7 @@ static uint32_t length_word(const dedup_entry *entry)
     return entry->stored | (uint32_t)entry->codec << 24 | (uint32_t)entry->kind << 28;
 }
 
-static dedup_entry entry_of(const unsigned char lengths[LENGTHS])
+static dedup_entry chunk_entry_of(const unsigned char lengths[LENGTHS])
 {
     uint32_t word = (uint32_t)cli_get(lengths, 4);
     dedup_entry entry = {.stored = word & 0xffffff,
@@ -54,10 +54,10 @@ void dedup_directory_free(dedup_directory *directory)
     directory->count = directory->room = 0;
 }
 
-static bry_status reserve_entries(dedup_directory *directory, uint32_t room)
+static dedup_status reserve_entries(dedup_directory *directory, uint32_t room)
 {
     if (room <= directory->room)
-        return BRY_OK;
+        return DEDUP_OK;
     dedup_entry *entry = realloc(directory->entry, room * sizeof *entry);
     if (!entry)
         return dedup_no_memory();
@@ -67,25 +67,26 @@ static bry_status reserve_entries(dedup_directory *directory, uint32_t room)
         return dedup_no_memory();
     directory->digest = digest;
     directory->room = room;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_directory_add(dedup_directory *directory, const dedup_digest *digest,
-                               const dedup_entry *entry)
+dedup_status dedup_directory_add(dedup_directory *directory, const dedup_digest *digest,
+                                 const dedup_entry *entry)
 {
     if (directory->count == directory->room) {
-        bry_status status = reserve_entries(directory, directory->room ? 2 * directory->room : 64);
-        if (status != BRY_OK)
+        dedup_status status =
+            reserve_entries(directory, directory->room ? 2 * directory->room : 64);
+        if (status != DEDUP_OK)
             return status;
     }
     directory->digest[directory->count] = *digest;
     directory->entry[directory->count++] = *entry;
     directory->data += DEDUP_CHUNK_HEADER + entry->stored;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_container_front(const dedup_directory *directory, dedup_hash hash,
-                                 const unsigned char *data, bry_buffer *front)
+dedup_status dedup_container_front(const dedup_directory *directory, dedup_hash hash,
+                                   const unsigned char *data, bry_buffer *front)
 {
     size_t digest = dedup_digest_len(hash), each = digest + LENGTHS;
     size_t len = (size_t)dedup_data_offset(directory->count, hash);
@@ -114,22 +115,22 @@ bry_status dedup_container_front(const dedup_directory *directory, dedup_hash ha
             8);
     cli_put(header + 48, seeded_sum(directory->number, data, directory->data), 8);
     cli_put(header + 56, seeded_sum(directory->number, header, 56), 8);
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status damaged_container(uint64_t number, const char *what)
+static dedup_status damaged_container(uint64_t number, const char *what)
 {
-    return dedup_problem(BRY_E_BADDATA, "%s: %s", dedup_container_name_of(number).text, what);
+    return dedup_problem(DEDUP_DAMAGED, "%s: %s", dedup_container_name_of(number).text, what);
 }
 
-static bry_status read_header(const unsigned char *header, uint64_t number, dedup_hash hash,
-                              dedup_directory *directory, uint64_t size)
+static dedup_status read_header(const unsigned char *header, uint64_t number, dedup_hash hash,
+                                dedup_directory *directory, uint64_t size)
 {
     if (memcmp(header, magic, sizeof magic) != 0 ||
         cli_get(header + 56, 8) != seeded_sum(number, header, 56))
         return damaged_container(number, "the header is damaged");
     if (cli_get(header + 8, 4) != DEDUP_FORMAT)
-        return dedup_problem(BRY_E_VERSION, "%s has a format that this build does not read",
+        return dedup_problem(DEDUP_VERSION, "%s: has a format that this build does not read",
                              dedup_container_name_of(number).text);
     uint64_t count = cli_get(header + 24, 8), data = cli_get(header + 32, 8);
     if (cli_get(header + 12, 4) != (uint64_t)hash || cli_get(header + 16, 8) != number ||
@@ -140,7 +141,7 @@ static bry_status read_header(const unsigned char *header, uint64_t number, dedu
     directory->count = (uint32_t)count;
     directory->data = data;
     directory->data_sum = cli_get(header + 48, 8);
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 /* Whether the lengths of the chunks fill the data exactly. */
@@ -148,7 +149,7 @@ static bool fill_directory(dedup_directory *directory, const unsigned char *byte
 {
     uint64_t at = DEDUP_HEADER + directory->count * (digest + LENGTHS), end = at + directory->data;
     for (uint32_t i = 0; i < directory->count; i++, bytes += digest + LENGTHS) {
-        dedup_entry entry = entry_of(bytes + digest);
+        dedup_entry entry = chunk_entry_of(bytes + digest);
         entry.offset = (uint32_t)at;
         at += DEDUP_CHUNK_HEADER + (uint64_t)entry.stored;
         if (at > end || entry.raw > DEDUP_CHUNK_MAX || entry.codec > DEDUP_ZSTD ||
@@ -161,62 +162,62 @@ static bool fill_directory(dedup_directory *directory, const unsigned char *byte
     return at == end;
 }
 
-static bry_status read_entries(int fd, uint64_t sum, dedup_hash hash, dedup_directory *directory)
+static dedup_status read_entries(int fd, uint64_t sum, dedup_hash hash, dedup_directory *directory)
 {
     size_t digest = dedup_digest_len(hash), len = directory->count * (digest + LENGTHS), got = 0;
     uint64_t number = directory->number;
     unsigned char *bytes = malloc(len ? len : 1);
     if (!bytes)
         return dedup_no_memory();
-    bry_status status = reserve_entries(directory, directory->count);
-    if (status == BRY_OK)
+    dedup_status status = reserve_entries(directory, directory->count);
+    if (status == DEDUP_OK)
         status =
             dedup_read_at(fd, bytes, len, DEDUP_HEADER, dedup_container_name_of(number).text, &got);
-    if (status == BRY_OK && (got != len || seeded_sum(number, bytes, len) != sum ||
-                             !fill_directory(directory, bytes, digest)))
+    if (status == DEDUP_OK && (got != len || seeded_sum(number, bytes, len) != sum ||
+                               !fill_directory(directory, bytes, digest)))
         status = damaged_container(number, "the directory is damaged");
     free(bytes);
     return status;
 }
 
-bry_status dedup_directory_of(int repo, uint64_t number, dedup_hash hash,
-                              dedup_directory *directory)
+dedup_status dedup_directory_of(int repo, uint64_t number, dedup_hash hash,
+                                dedup_directory *directory)
 {
     dedup_container_name name = dedup_container_name_of(number);
     int fd = openat(repo, name.text, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return dedup_problem(BRY_E_IO, "%s: ", name.text);
-    bry_status status = dedup_directory_read(fd, number, hash, directory);
+        return dedup_problem(DEDUP_FAILED, "%s: ", name.text);
+    dedup_status status = dedup_directory_read(fd, number, hash, directory);
     close(fd);
     return status;
 }
 
-bry_status dedup_container_names(int repo, dedup_names *names)
+dedup_status dedup_container_names(int repo, dedup_names *names)
 {
-    int folder = openat(repo, "containers", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return dedup_problem(BRY_E_IO, "containers: ");
-    return dedup_names_read(folder, "containers", names);
+    int dir = openat(repo, "containers", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return dedup_problem(DEDUP_FAILED, "containers: ");
+    return dedup_names_read(dir, "containers", names);
 }
 
-bry_status dedup_directory_read(int fd, uint64_t number, dedup_hash hash,
-                                dedup_directory *directory)
+dedup_status dedup_directory_read(int fd, uint64_t number, dedup_hash hash,
+                                  dedup_directory *directory)
 {
     unsigned char header[DEDUP_HEADER];
     struct stat facts;
     size_t got;
     dedup_container_name name = dedup_container_name_of(number);
     if (fstat(fd, &facts) != 0)
-        return dedup_problem(BRY_E_IO, "%s: ", name.text);
+        return dedup_problem(DEDUP_FAILED, "%s: ", name.text);
     *directory = (dedup_directory){0};
-    bry_status status = dedup_read_at(fd, header, sizeof header, 0, name.text, &got);
-    if (status == BRY_OK && got < sizeof header)
+    dedup_status status = dedup_read_at(fd, header, sizeof header, 0, name.text, &got);
+    if (status == DEDUP_OK && got < sizeof header)
         status = damaged_container(number, "the file is too short");
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = read_header(header, number, hash, directory, (uint64_t)facts.st_size);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = read_entries(fd, cli_get(header + 40, 8), hash, directory);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         dedup_directory_free(directory);
     return status;
 }

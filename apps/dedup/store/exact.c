@@ -21,7 +21,7 @@ struct dedup_exact {
     size_t digest_len;
 };
 
-static bry_status exact_failed(int code)
+static dedup_status exact_failed(int code)
 {
     if (code == ENOMEM)
         return dedup_no_memory();
@@ -29,9 +29,9 @@ static bry_status exact_failed(int code)
                    code == MDB_PANIC || code == MDB_VERSION_MISMATCH || code == MDB_NOTFOUND ||
                    code == MDB_INCOMPATIBLE || code == MDB_BAD_TXN;
     errno = code > 0 ? code : 0;
-    return dedup_problem(damaged ? BRY_E_BADDATA : BRY_E_IO, "the exact index: %s%s",
+    return dedup_problem(damaged ? DEDUP_DAMAGED : DEDUP_FAILED, "the exact index: %s%s",
                          mdb_strerror(code),
-                         damaged ? "; \"dedup rebuild-index\" makes a new one" : "");
+                         damaged ? "; \"dedup rebuild-index\" rebuilds it" : "");
 }
 
 static int open_databases(dedup_exact *exact, bool write)
@@ -73,8 +73,8 @@ static int open_environment(dedup_exact *exact, const char *path, unsigned flags
     return code;
 }
 
-bry_status dedup_exact_open(const char *path, size_t digest_len, dedup_exact_mode mode,
-                            dedup_exact **exact)
+dedup_status dedup_exact_open(const char *path, size_t digest_len, dedup_exact_mode mode,
+                              dedup_exact **exact)
 {
     bool write = mode == DEDUP_EXACT_WRITE;
     unsigned flags = MDB_NOTLS | MDB_NORDAHEAD | (write ? 0 : MDB_RDONLY) |
@@ -94,7 +94,7 @@ bry_status dedup_exact_open(const char *path, size_t digest_len, dedup_exact_mod
         return exact_failed(code == MDB_NOTFOUND ? MDB_INVALID : code);
     }
     *exact = opened;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 void dedup_exact_close(dedup_exact *exact)
@@ -108,10 +108,10 @@ void dedup_exact_close(dedup_exact *exact)
     free(exact);
 }
 
-static bry_status exact_snapshot(dedup_exact *exact)
+static dedup_status exact_snapshot(dedup_exact *exact)
 {
     int code = exact->reader ? 0 : mdb_txn_begin(exact->env, NULL, MDB_RDONLY, &exact->reader);
-    return code == 0 ? BRY_OK : exact_failed(code);
+    return code == 0 ? DEDUP_OK : exact_failed(code);
 }
 
 static void drop_snapshot(dedup_exact *exact)
@@ -121,7 +121,7 @@ static void drop_snapshot(dedup_exact *exact)
     exact->reader = NULL;
 }
 
-bry_status dedup_exact_refresh(dedup_exact *exact)
+dedup_status dedup_exact_refresh(dedup_exact *exact)
 {
     drop_snapshot(exact);
     return exact_snapshot(exact);
@@ -134,21 +134,21 @@ static dedup_location location_of(uint64_t word)
     return where;
 }
 
-bry_status dedup_exact_get(dedup_exact *exact, const dedup_digest *digest, dedup_location *where)
+dedup_status dedup_exact_get(dedup_exact *exact, const dedup_digest *digest, dedup_location *where)
 {
-    bry_status status = exact_snapshot(exact);
-    if (status != BRY_OK)
+    dedup_status status = exact_snapshot(exact);
+    if (status != DEDUP_OK)
         return status;
     MDB_val key = {exact->digest_len, (void *)(uintptr_t)digest->bytes}, value;
     int code = mdb_get(exact->reader, exact->chunks, &key, &value);
     if (code == MDB_NOTFOUND)
-        return BRY_E_NOUNIT;
+        return DEDUP_MISSING;
     if (code == 0 && value.mv_size != 8)
         code = MDB_CORRUPTED;
     if (code != 0)
         return exact_failed(code);
     *where = location_of(cli_get(value.mv_data, 8));
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 static int compare_changes(const void *a, const void *b)
@@ -169,7 +169,7 @@ static int apply_change(dedup_exact *exact, MDB_txn *txn, const dedup_change *ch
     return code == MDB_KEYEXIST ? 0 : code;
 }
 
-bry_status dedup_exact_apply(dedup_exact *exact, dedup_change *changes, size_t count)
+dedup_status dedup_exact_apply(dedup_exact *exact, dedup_change *changes, size_t count)
 {
     drop_snapshot(exact);
     if (count)
@@ -189,7 +189,7 @@ bry_status dedup_exact_apply(dedup_exact *exact, dedup_change *changes, size_t c
         if (code != 0)
             return exact_failed(code);
     }
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 /* Big-endian, so that the order of keys is that of numbers. */
@@ -218,9 +218,9 @@ static int write_rows(dedup_exact *exact, MDB_txn *txn, const dedup_row *add, si
     return code;
 }
 
-bry_status dedup_exact_finish(dedup_exact *exact, const dedup_row *add, size_t added,
-                              const uint64_t *remove, size_t removed, const dedup_setting *settings,
-                              size_t set)
+dedup_status dedup_exact_finish(dedup_exact *exact, const dedup_row *add, size_t added,
+                                const uint64_t *remove, size_t removed,
+                                const dedup_setting *settings, size_t set)
 {
     drop_snapshot(exact);
     MDB_txn *txn;
@@ -239,37 +239,37 @@ bry_status dedup_exact_finish(dedup_exact *exact, const dedup_row *add, size_t a
         mdb_txn_abort(txn);
     else
         code = mdb_txn_commit(txn);
-    return code == 0 ? BRY_OK : exact_failed(code);
+    return code == 0 ? DEDUP_OK : exact_failed(code);
 }
 
-bry_status dedup_exact_number(dedup_exact *exact, const char *name, uint64_t *number)
+dedup_status dedup_exact_number(dedup_exact *exact, const char *name, uint64_t *number)
 {
-    bry_status status = exact_snapshot(exact);
-    if (status != BRY_OK)
+    dedup_status status = exact_snapshot(exact);
+    if (status != DEDUP_OK)
         return status;
     MDB_val key = {strlen(name), (void *)(uintptr_t)name}, value;
     int code = mdb_get(exact->reader, exact->meta, &key, &value);
     *number = code == 0 && value.mv_size == 8 ? cli_get(value.mv_data, 8) : 0;
-    return code == 0 || code == MDB_NOTFOUND ? BRY_OK : exact_failed(code);
+    return code == 0 || code == MDB_NOTFOUND ? DEDUP_OK : exact_failed(code);
 }
 
 /* Calls `row` for each pair of a database. */
-static bry_status walk_database(dedup_exact *exact, MDB_dbi database,
-                                bry_status (*row)(void *context, MDB_val key, MDB_val value),
-                                void *context)
+static dedup_status walk_database(dedup_exact *exact, MDB_dbi database,
+                                  dedup_status (*row)(void *context, MDB_val key, MDB_val value),
+                                  void *context)
 {
     MDB_cursor *cursor;
     MDB_val key, value;
-    bry_status status = exact_snapshot(exact);
-    if (status != BRY_OK)
+    dedup_status status = exact_snapshot(exact);
+    if (status != DEDUP_OK)
         return status;
     int code = mdb_cursor_open(exact->reader, database, &cursor);
     if (code != 0)
         return exact_failed(code);
-    while (status == BRY_OK && (code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0)
+    while (status == DEDUP_OK && (code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)) == 0)
         status = row(context, key, value);
     mdb_cursor_close(cursor);
-    if (status == BRY_OK && code != MDB_NOTFOUND)
+    if (status == DEDUP_OK && code != MDB_NOTFOUND)
         status = exact_failed(code);
     return status;
 }
@@ -279,7 +279,7 @@ typedef struct row_list {
     size_t count, room;
 } row_list;
 
-static bry_status collect_row(void *context, MDB_val key, MDB_val value)
+static dedup_status collect_row(void *context, MDB_val key, MDB_val value)
 {
     row_list *list = context;
     if (key.mv_size != 8 || value.mv_size != 8)
@@ -295,20 +295,20 @@ static bry_status collect_row(void *context, MDB_val key, MDB_val value)
     for (int i = 0; i < 8; i++)
         row.number = row.number << 8 | ((const unsigned char *)key.mv_data)[i];
     list->rows[list->count++] = row;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_exact_rows(dedup_exact *exact, dedup_row **rows, size_t *count)
+dedup_status dedup_exact_rows(dedup_exact *exact, dedup_row **rows, size_t *count)
 {
     row_list list = {NULL, 0, 0};
-    bry_status status = walk_database(exact, exact->containers, collect_row, &list);
-    if (status != BRY_OK) {
+    dedup_status status = walk_database(exact, exact->containers, collect_row, &list);
+    if (status != DEDUP_OK) {
         free(list.rows);
         return status;
     }
     *rows = list.rows;
     *count = list.count;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 typedef struct chunk_visit {
@@ -317,7 +317,7 @@ typedef struct chunk_visit {
     size_t digest_len;
 } chunk_visit;
 
-static bry_status visit_row(void *context, MDB_val key, MDB_val value)
+static dedup_status visit_row(void *context, MDB_val key, MDB_val value)
 {
     const chunk_visit *visit = context;
     dedup_digest digest = {{0}};
@@ -327,18 +327,18 @@ static bry_status visit_row(void *context, MDB_val key, MDB_val value)
     return visit->visit(visit->context, &digest, location_of(cli_get(value.mv_data, 8)));
 }
 
-bry_status dedup_exact_walk(dedup_exact *exact, dedup_visit_chunk *visit, void *context)
+dedup_status dedup_exact_walk(dedup_exact *exact, dedup_visit_chunk *visit, void *context)
 {
     chunk_visit each = {visit, context, exact->digest_len};
     return walk_database(exact, exact->chunks, visit_row, &each);
 }
 
-bry_status dedup_exact_count(dedup_exact *exact, uint64_t *chunks, uint64_t *bytes)
+dedup_status dedup_exact_count(dedup_exact *exact, uint64_t *chunks, uint64_t *bytes)
 {
     MDB_stat stat;
     MDB_envinfo info;
-    bry_status status = exact_snapshot(exact);
-    if (status != BRY_OK)
+    dedup_status status = exact_snapshot(exact);
+    if (status != DEDUP_OK)
         return status;
     int code = mdb_stat(exact->reader, exact->chunks, &stat);
     if (code == 0)
@@ -347,5 +347,5 @@ bry_status dedup_exact_count(dedup_exact *exact, uint64_t *chunks, uint64_t *byt
         return exact_failed(code);
     *chunks = stat.ms_entries;
     *bytes = (uint64_t)(info.me_last_pgno + 1) * stat.ms_psize;
-    return BRY_OK;
+    return DEDUP_OK;
 }

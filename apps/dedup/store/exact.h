@@ -3,8 +3,8 @@
  *
  *   database "chunks"      digest → 8 bytes, little-endian: container number << 16 | place
  *   database "containers"  number (8 bytes, big-endian) → 8 bytes: chunks
- *   database "meta"        name → 8 bytes: "epoch", a random number that changes whenever chunks are
- *                          removed; counters of the puts, for `stats`
+ *   database "meta"        name → 8 bytes: "epoch", a random number that changes whenever chunks
+ *                          are removed; counters of the puts, for `stats`
  *
  * Transactions are synced (no MDB_NOSYNC, no MDB_WRITEMAP). A row in "containers" is written after
  * all chunks of the container, so a container without a row is added again when the repository is
@@ -35,17 +35,17 @@ typedef enum dedup_exact_mode {
     DEDUP_EXACT_WRITE, /* creates the databases */
 } dedup_exact_mode;
 
-/* Opens the folder. BRY_E_IO with errno EACCES: the lock file may not be written. */
-bry_status dedup_exact_open(const char *path, size_t digest_len, dedup_exact_mode mode,
-                            dedup_exact **exact);
+/* Opens the directory. DEDUP_FAILED with errno EACCES: the lock file may not be written. */
+dedup_status dedup_exact_open(const char *path, size_t digest_len, dedup_exact_mode mode,
+                              dedup_exact **exact);
 void dedup_exact_close(dedup_exact *exact);
 
 /* Takes a new snapshot for what follows. */
-bry_status dedup_exact_refresh(dedup_exact *exact);
+dedup_status dedup_exact_refresh(dedup_exact *exact);
 
-/* Looks up in a snapshot, which is renewed after each change of this process. BRY_E_NOUNIT: not
+/* Looks up in a snapshot, which is renewed after each change of this process. DEDUP_MISSING: not
  * there, without a description. */
-bry_status dedup_exact_get(dedup_exact *exact, const dedup_digest *digest, dedup_location *where);
+dedup_status dedup_exact_get(dedup_exact *exact, const dedup_digest *digest, dedup_location *where);
 
 /* A change of one chunk. */
 typedef struct dedup_change {
@@ -56,29 +56,29 @@ typedef struct dedup_change {
 } dedup_change;
 
 /* Applies changes in the order of digests, which it sorts, in several transactions. */
-bry_status dedup_exact_apply(dedup_exact *exact, dedup_change *changes, size_t count);
+dedup_status dedup_exact_apply(dedup_exact *exact, dedup_change *changes, size_t count);
 
 /* Adds and removes rows of containers and sets numbers of "meta", all in one transaction. */
 typedef struct dedup_setting {
     const char *name;
     uint64_t value;
 } dedup_setting;
-bry_status dedup_exact_finish(dedup_exact *exact, const dedup_row *add, size_t added,
-                              const uint64_t *remove, size_t removed, const dedup_setting *settings,
-                              size_t set);
+dedup_status dedup_exact_finish(dedup_exact *exact, const dedup_row *add, size_t added,
+                                const uint64_t *remove, size_t removed,
+                                const dedup_setting *settings, size_t set);
 
 /* Reads a number of "meta"; 0 if it is missing. */
-bry_status dedup_exact_number(dedup_exact *exact, const char *name, uint64_t *number);
+dedup_status dedup_exact_number(dedup_exact *exact, const char *name, uint64_t *number);
 
 /* All rows, sorted by number; free() them. */
-bry_status dedup_exact_rows(dedup_exact *exact, dedup_row **rows, size_t *count);
+dedup_status dedup_exact_rows(dedup_exact *exact, dedup_row **rows, size_t *count);
 
 /* Calls visit for every chunk in the order of digests, until it returns another status. */
-typedef bry_status dedup_visit_chunk(void *context, const dedup_digest *digest,
-                                     dedup_location where);
-bry_status dedup_exact_walk(dedup_exact *exact, dedup_visit_chunk *visit, void *context);
+typedef dedup_status dedup_visit_chunk(void *context, const dedup_digest *digest,
+                                       dedup_location where);
+dedup_status dedup_exact_walk(dedup_exact *exact, dedup_visit_chunk *visit, void *context);
 
 /* The number of chunks, and bytes of the file. */
-bry_status dedup_exact_count(dedup_exact *exact, uint64_t *chunks, uint64_t *bytes);
+dedup_status dedup_exact_count(dedup_exact *exact, uint64_t *chunks, uint64_t *bytes);
 
 #endif

@@ -14,11 +14,11 @@ enum {
     NONE = 0, /* node + 1 is stored, so 0 is no node */
 };
 
-bry_status dedup_locality_init(dedup_locality *cache)
+dedup_status dedup_locality_init(dedup_locality *cache)
 {
     *cache = (dedup_locality){.most_entries = MOST_ENTRIES};
     cache->bucket = calloc(BUCKETS, sizeof *cache->bucket);
-    return cache->bucket ? BRY_OK : dedup_no_memory();
+    return cache->bucket ? DEDUP_OK : dedup_no_memory();
 }
 
 static uint32_t *bucket_of(const dedup_locality *cache, const dedup_digest *digest)
@@ -120,7 +120,7 @@ static dedup_slot *oldest_slot(dedup_locality *cache, bool with_file)
     return oldest;
 }
 
-static void make_room(dedup_locality *cache)
+static void make_locality_room(dedup_locality *cache)
 {
     while (cache->entries > cache->most_entries) {
         dedup_slot *oldest = oldest_slot(cache, false);
@@ -130,7 +130,7 @@ static void make_room(dedup_locality *cache)
     }
 }
 
-static dedup_slot *free_slot(dedup_locality *cache)
+static dedup_slot *free_locality_slot(dedup_locality *cache)
 {
     for (uint32_t i = 0; i < cache->slots; i++)
         if (!cache->slot[i].used)
@@ -147,27 +147,27 @@ static dedup_slot *free_slot(dedup_locality *cache)
     return slot;
 }
 
-static bry_status reserve_next(dedup_slot *slot, uint32_t room)
+static dedup_status reserve_next(dedup_slot *slot, uint32_t room)
 {
     if (room <= slot->room)
-        return BRY_OK;
+        return DEDUP_OK;
     uint32_t *larger = realloc(slot->next, room * sizeof *larger);
     if (!larger)
         return dedup_no_memory();
     slot->next = larger;
     slot->room = room;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_locality_take(dedup_locality *cache, dedup_directory *directory, bool pinned,
-                               dedup_slot **taken)
+dedup_status dedup_locality_take(dedup_locality *cache, dedup_directory *directory, bool pinned,
+                                 dedup_slot **taken)
 {
-    make_room(cache);
-    dedup_slot *slot = free_slot(cache);
+    make_locality_room(cache);
+    dedup_slot *slot = free_locality_slot(cache);
     if (!slot)
         return dedup_no_memory();
-    bry_status status = reserve_next(slot, directory->count ? directory->count : 64);
-    if (status != BRY_OK)
+    dedup_status status = reserve_next(slot, directory->count ? directory->count : 64);
+    if (status != DEDUP_OK)
         return status;
     slot->directory = *directory;
     *directory = (dedup_directory){0};
@@ -179,18 +179,18 @@ bry_status dedup_locality_take(dedup_locality *cache, dedup_directory *directory
     if (!pinned)
         cache->entries += slot->directory.count;
     *taken = slot;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_locality_add(dedup_locality *cache, dedup_slot *slot, const dedup_digest *digest,
-                              const dedup_entry *entry)
+dedup_status dedup_locality_add(dedup_locality *cache, dedup_slot *slot, const dedup_digest *digest,
+                                const dedup_entry *entry)
 {
-    bry_status status = BRY_OK;
+    dedup_status status = DEDUP_OK;
     if (slot->directory.count == slot->room)
         status = reserve_next(slot, 2 * slot->room);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_directory_add(&slot->directory, digest, entry);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         link_node(cache, slot, slot->directory.count - 1);
     return status;
 }
@@ -202,7 +202,7 @@ void dedup_locality_unpin(dedup_locality *cache)
             cache->slot[i].pinned = false;
             cache->entries += cache->slot[i].directory.count;
         }
-    make_room(cache);
+    make_locality_room(cache);
 }
 
 void dedup_locality_opened(dedup_locality *cache, const dedup_slot *slot)

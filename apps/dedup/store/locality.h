@@ -17,8 +17,9 @@ typedef struct dedup_slot {
     uint32_t *next; /* for each place, the next node in its bucket */
     uint32_t room;
     int fd; /* of the container, once a chunk was read from it; -1: closed */
-    bool used, pinned;
-    uint64_t used_at;
+    bool used; /* The slot has a directory. */
+    bool pinned; /* The directory must stay. */
+    uint64_t used_at; /* When it was last used, by the clock of the cache. */
 } dedup_slot;
 
 typedef struct dedup_locality {
@@ -26,11 +27,12 @@ typedef struct dedup_locality {
     uint32_t slots; /* allocated */
     uint32_t *bucket;
     uint64_t clock;
-    uint64_t entries, most_entries; /* unpinned */
+    uint64_t entries; /* Entries in directories that are not pinned. */
+    uint64_t most_entries; /* How many of them may be kept. */
     unsigned open_files;
 } dedup_locality;
 
-bry_status dedup_locality_init(dedup_locality *cache);
+dedup_status dedup_locality_init(dedup_locality *cache);
 void dedup_locality_free(dedup_locality *cache);
 
 /* The slot and place of a digest; NULL if no directory in memory has it. */
@@ -40,12 +42,12 @@ dedup_slot *dedup_locality_find(dedup_locality *cache, const dedup_digest *diges
 dedup_slot *dedup_locality_container(dedup_locality *cache, uint64_t number);
 
 /* Takes over a directory, which is empty afterwards. Slots returned before may move. */
-bry_status dedup_locality_take(dedup_locality *cache, dedup_directory *directory, bool pinned,
-                               dedup_slot **taken);
+dedup_status dedup_locality_take(dedup_locality *cache, dedup_directory *directory, bool pinned,
+                                 dedup_slot **taken);
 
 /* Adds a chunk to a pinned directory. */
-bry_status dedup_locality_add(dedup_locality *cache, dedup_slot *slot, const dedup_digest *digest,
-                              const dedup_entry *entry);
+dedup_status dedup_locality_add(dedup_locality *cache, dedup_slot *slot, const dedup_digest *digest,
+                                const dedup_entry *entry);
 
 /* Unpins all. */
 void dedup_locality_unpin(dedup_locality *cache);

@@ -1,4 +1,4 @@
-/* Both indexes made anew from the containers. */
+/* Both indexes rebuilt from the containers. */
 #ifndef BLOOMERY_DEDUP_REBUILD_H
 #define BLOOMERY_DEDUP_REBUILD_H
 
@@ -6,6 +6,6 @@
 
 /* Removes the indexes of a repository locked for writing and opens the store with new ones, which
  * are complete but not saved. If the process dies meanwhile, the next writer does the rest. */
-bry_status dedup_rebuild_open(dedup_store *store, dedup_repo *repo);
+dedup_status dedup_rebuild_open(dedup_store *store, dedup_repo *repo);
 
 #endif

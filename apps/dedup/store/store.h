@@ -11,10 +11,10 @@
  *      └ not found: a false alarm ────► new
  *
  * Containers are written as NUMBER.new. dedup_store_commit() syncs them, renames them to NUMBER,
- * syncs the folder, and only then enters the chunks into the exact index. So a container NUMBER is
- * always complete, and everything in the exact index is on disk. A crash before the renaming leaves
- * files NUMBER.new, which the next writer removes; a crash after it leaves containers that the exact
- * index does not know, which the next writer adds.
+ * syncs the directory, and only then enters the chunks into the exact index. So a container NUMBER
+ * is always complete, and everything in the exact index is on disk. A crash before the renaming
+ * leaves files NUMBER.new, which the next writer removes; a crash after it leaves containers that
+ * the exact index does not know, which the next writer adds.
  */
 #ifndef BLOOMERY_DEDUP_STORE_H
 #define BLOOMERY_DEDUP_STORE_H
@@ -27,13 +27,15 @@
 
 /* What happened to the chunks that were added. */
 typedef struct dedup_counters {
-    uint64_t chunks, bytes; /* added, duplicates included */
-    uint64_t new_chunks, new_bytes; /* stored: raw bytes */
-    uint64_t stored_bytes; /* after compression, with headers of chunks */
-    uint64_t decided; /* new, without a disk look-up */
-    uint64_t cache_hits; /* known, found in the locality cache */
-    uint64_t lookups; /* in the exact index */
-    uint64_t false_alarms; /* of these: not found */
+    uint64_t chunks; /* Chunks added, duplicates included. */
+    uint64_t bytes; /* Bytes of these. */
+    uint64_t new_chunks; /* Chunks stored. */
+    uint64_t new_bytes; /* Bytes of these, before compression. */
+    uint64_t stored_bytes; /* Bytes of these, after compression and with headers. */
+    uint64_t decided; /* Chunks found to be new without a disk look-up. */
+    uint64_t cache_hits; /* Known chunks found in the locality cache. */
+    uint64_t lookups; /* Look-ups in the exact index. */
+    uint64_t false_alarms; /* Look-ups in the exact index that found nothing. */
 } dedup_counters;
 
 typedef struct dedup_store {
@@ -44,8 +46,10 @@ typedef struct dedup_store {
     dedup_units units;
     dedup_locality cache;
     dedup_hasher hasher;
-    void *compressor, *decompressor; /* of zstd */
-    bry_buffer scratch, front;
+    void *compressor; /* A ZSTD_CCtx. */
+    void *decompressor; /* A ZSTD_DCtx. */
+    bry_buffer scratch; /* Stored bytes of the chunk that was read or compressed last. */
+    bry_buffer front; /* Header and directory of a container, or content of a chunk. */
 
     /* The container being filled. */
     bool filling;
@@ -59,7 +63,8 @@ typedef struct dedup_store {
         uint64_t number;
         int fd;
     } * pending;
-    size_t pending_count, pending_room;
+    size_t pending_count; /* How many there are. */
+    size_t pending_room; /* For how many there is room. */
 
     dedup_counters counters;
 } dedup_store;
@@ -68,72 +73,73 @@ enum { DEDUP_COMMIT_CONTAINERS = 64 }; /* written between two commits of a long 
 
 /*
  * Opens the store of a locked repository. For writing it removes what a crashed process left and
- * enters containers that the exact index does not know. BRY_E_BADDATA: a container is missing or
+ * enters containers that the exact index does not know. DEDUP_DAMAGED: a container is missing or
  * damaged.
  */
-bry_status dedup_store_open(dedup_store *store, dedup_repo *repo, bool write);
+dedup_status dedup_store_open(dedup_store *store, dedup_repo *repo, bool write);
 
 /* Opens the exact index. A writer replaces one that cannot be opened, such as one that a crash left
  * half created: everything in it follows from the containers. A reader that may not write LMDB's
  * lock file keeps writers out instead. */
-bry_status dedup_store_open_exact(dedup_repo *repo, bool write, dedup_exact **exact);
+dedup_status dedup_store_open_exact(dedup_repo *repo, bool write, dedup_exact **exact);
 
 /* The same without the units, for commands that look at all chunks. */
-bry_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool write);
+dedup_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool write);
 
-/* Enters the chunks of all containers that the exact index does not know, of which there may be some
- * after another copy of a chunk was removed. */
-bry_status dedup_store_enter_again(dedup_store *store);
+/* Enters the chunks of all containers that the exact index does not know, of which there may be
+ * some after another copy of a chunk was removed. */
+dedup_status dedup_store_enter_again(dedup_store *store);
 
 /* Closes it. What was not committed is removed. */
 void dedup_store_close(dedup_store *store);
 
 /* Adds a chunk, and sets its digest. */
-bry_status dedup_store_add(dedup_store *store, dedup_kind kind, const void *bytes, size_t len,
-                           dedup_digest *digest);
+dedup_status dedup_store_add(dedup_store *store, dedup_kind kind, const void *bytes, size_t len,
+                             dedup_digest *digest);
 
-/* Stores a chunk without looking for it, as it is in another container. */
-bry_status dedup_store_move(dedup_store *store, const dedup_digest *digest,
-                            const dedup_entry *source, const void *stored);
+/* Appends a chunk to the container being filled, without looking for it. `source` and `stored` are
+ * its entry and its stored bytes, compressed or not. */
+dedup_status dedup_store_append(dedup_store *store, const dedup_digest *digest,
+                                const dedup_entry *source, const void *stored);
 
 /* Makes everything that was added durable. */
-bry_status dedup_store_commit(dedup_store *store);
+dedup_status dedup_store_commit(dedup_store *store);
 
 /* Saves the units. */
-bry_status dedup_store_save(dedup_store *store);
+dedup_status dedup_store_save(dedup_store *store);
 
 /* Whether the store has a chunk. */
-bry_status dedup_store_has(dedup_store *store, const dedup_digest *digest, bool *has);
+dedup_status dedup_store_has(dedup_store *store, const dedup_digest *digest, bool *has);
 
-/* Finds a chunk: the slot of its container and the place in it. BRY_E_NOUNIT: no such chunk. */
-bry_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
-                            uint32_t *place);
-
-/* The same, but where the exact index says: after a crash a chunk may be in two containers. */
-bry_status dedup_store_locate(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
+/* Finds a chunk: the slot of its container and the place in it. DEDUP_MISSING: no such chunk. */
+dedup_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
                               uint32_t *place);
 
+/* The same, but where the exact index says: after a crash a chunk may be in two containers. */
+dedup_status dedup_store_locate(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
+                                uint32_t *place);
+
 /* The slot of a container, read if it is not in memory. */
-bry_status dedup_store_container(dedup_store *store, uint64_t number, dedup_slot **slot);
+dedup_status dedup_store_container(dedup_store *store, uint64_t number, dedup_slot **slot);
 
-/* Describes why there is no such chunk. BRY_E_NOUNIT: it is lost; BRY_E_IO: the exact index is
+/* Describes why there is no such chunk. DEDUP_MISSING: it is lost; DEDUP_FAILED: the exact index is
  * incomplete, because a process that made a new one was killed. */
-bry_status dedup_store_missing(const dedup_store *store, const dedup_digest *digest);
+dedup_status dedup_store_missing(const dedup_store *store, const dedup_digest *digest);
 
-/* Reads a chunk and verifies its digest. BRY_E_NOUNIT: no such chunk; BRY_E_BADDATA. */
-bry_status dedup_store_read(dedup_store *store, const dedup_digest *digest, bry_buffer *bytes);
+/* Reads a chunk and verifies its digest. DEDUP_MISSING: no such chunk; DEDUP_DAMAGED. */
+dedup_status dedup_store_read(dedup_store *store, const dedup_digest *digest, bry_buffer *bytes);
 
 /* The stored bytes of a chunk, after verifying its content; in the buffer `scratch` of the store
  * until the next call. */
-bry_status dedup_store_read_stored(dedup_store *store, dedup_slot *slot, uint32_t place,
-                                   const unsigned char **stored);
+dedup_status dedup_store_read_stored(dedup_store *store, dedup_slot *slot, uint32_t place,
+                                     const unsigned char **stored);
 
 /* Decodes and verifies a chunk from its stored bytes. */
-bry_status dedup_store_decode(dedup_store *store, const dedup_digest *digest,
-                              const dedup_entry *entry, const unsigned char *stored,
-                              bry_buffer *raw);
+dedup_status dedup_store_decode(dedup_store *store, const dedup_digest *digest,
+                                const dedup_entry *entry, const unsigned char *stored,
+                                bry_buffer *raw);
 
 /* Makes room in a buffer, without its content. */
-bry_status dedup_buffer_reserve(bry_buffer *buffer, size_t len);
+dedup_status dedup_buffer_reserve(bry_buffer *buffer, size_t len);
 
 #endif

@@ -20,17 +20,17 @@ typedef struct adoption {
     size_t row_count;
 } adoption;
 
-static bry_status flush_adoption(dedup_store *store, adoption *adopted)
+static dedup_status flush_adoption(dedup_store *store, adoption *adopted)
 {
-    bry_status status = dedup_exact_apply(store->exact, adopted->changes, adopted->count);
-    if (status == BRY_OK)
+    dedup_status status = dedup_exact_apply(store->exact, adopted->changes, adopted->count);
+    if (status == DEDUP_OK)
         status =
             dedup_exact_finish(store->exact, adopted->rows, adopted->row_count, NULL, 0, NULL, 0);
     adopted->count = adopted->row_count = 0;
     return status;
 }
 
-static bry_status adopt_directory(adoption *adopted, const dedup_directory *directory)
+static dedup_status adopt_directory(adoption *adopted, const dedup_directory *directory)
 {
     size_t wanted = adopted->count + directory->count;
     if (wanted > adopted->room) {
@@ -46,46 +46,48 @@ static bry_status adopt_directory(adoption *adopted, const dedup_directory *dire
             .digest = directory->digest[i], .where = {directory->number, i}, .keep = true};
     }
     adopted->rows[adopted->row_count++] = (dedup_row){directory->number, directory->count};
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status adopt_container(dedup_store *store, adoption *adopted, uint64_t number)
+static dedup_status adopt_container(dedup_store *store, adoption *adopted, uint64_t number)
 {
     dedup_directory directory;
-    bry_status status =
+    dedup_status status =
         dedup_directory_of(store->repo->fd, number, store->repo->config.hash, &directory);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     if (adopted->row_count == DEDUP_COMMIT_CONTAINERS)
         status = flush_adoption(store, adopted);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = adopt_directory(adopted, &directory);
     dedup_directory_free(&directory);
     return status;
 }
 
-bry_status dedup_store_enter_again(dedup_store *store)
+dedup_status dedup_store_enter_again(dedup_store *store)
 {
     adoption adopted = {.count = 0};
-    bry_status status = BRY_OK;
-    for (size_t i = 0; status == BRY_OK && i < store->rows.count; i++) {
+    dedup_status status = DEDUP_OK;
+    for (size_t i = 0; status == DEDUP_OK && i < store->rows.count; i++) {
         status = adopt_container(store, &adopted, store->rows.row[i].number);
-        if (status == BRY_E_BADDATA) /* check reports a damaged one */
-            status = BRY_OK;
+        if (status == DEDUP_DAMAGED) /* check reports a damaged one */
+            status = DEDUP_OK;
     }
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = flush_adoption(store, &adopted);
     free(adopted.changes);
     return status;
 }
 
-/* Compares the folder with the rows: both are sorted, because names are numbers in fixed width. */
-static bry_status reconcile(dedup_store *store, const dedup_names *names, adoption *adopted)
+/* Compares the directory with the rows: both are sorted, because names are numbers in fixed
+ * width. */
+static dedup_status reconcile_containers(dedup_store *store, const dedup_names *names,
+                                         adoption *adopted)
 {
-    bry_status status = BRY_OK;
+    dedup_status status = DEDUP_OK;
     size_t row = 0;
     uint64_t number;
-    for (size_t i = 0; status == BRY_OK && i < names->count; i++) {
+    for (size_t i = 0; status == DEDUP_OK && i < names->count; i++) {
         const char *suffix = strchr(names->name[i], '.');
         if (suffix && strcmp(suffix, ".new") == 0) {
             dedup_container_name name;
@@ -106,120 +108,120 @@ static bry_status reconcile(dedup_store *store, const dedup_names *names, adopti
         if (adopted->row_count > 0 && store->adopted == 0)
             store->adopted = number;
     }
-    if (status == BRY_OK && row < store->rows.count)
-        status = dedup_problem(BRY_E_BADDATA, "%s is missing; see \"dedup check\"",
+    if (status == DEDUP_OK && row < store->rows.count)
+        status = dedup_problem(DEDUP_DAMAGED, "%s: missing; see \"dedup check\"",
                                dedup_container_name_of(store->rows.row[row].number).text);
     return status;
 }
 
-static bry_status load_rows(dedup_store *store)
+static dedup_status load_container_rows(dedup_store *store)
 {
     dedup_row *rows;
     size_t count;
-    bry_status status = dedup_exact_rows(store->exact, &rows, &count);
-    if (status != BRY_OK)
+    dedup_status status = dedup_exact_rows(store->exact, &rows, &count);
+    if (status != DEDUP_OK)
         return status;
     free(store->rows.row);
     store->rows = (dedup_rows){rows, count, count};
     store->next = count ? rows[count - 1].number + 1 : 1;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 /* A new exact index gets an epoch, which no file cache knows. */
-static bry_status ensure_epoch(dedup_store *store)
+static dedup_status ensure_epoch(dedup_store *store)
 {
     uint64_t epoch;
-    bry_status status = dedup_exact_number(store->exact, "epoch", &epoch);
-    if (status != BRY_OK || epoch)
+    dedup_status status = dedup_exact_number(store->exact, "epoch", &epoch);
+    if (status != DEDUP_OK || epoch)
         return status;
     if (getrandom(&epoch, sizeof epoch, 0) != (ssize_t)sizeof epoch)
-        return dedup_problem(BRY_E_IO, "no random numbers: ");
+        return dedup_problem(DEDUP_FAILED, "getrandom: ");
     const dedup_setting setting = {"epoch", epoch | 1};
     return dedup_exact_finish(store->exact, NULL, 0, NULL, 0, &setting, 1);
 }
 
-static bry_status adopt_unknown(dedup_store *store)
+static dedup_status adopt_unknown(dedup_store *store)
 {
     dedup_names names;
     adoption adopted = {.count = 0};
-    bry_status status = dedup_container_names(store->repo->fd, &names);
-    if (status != BRY_OK)
+    dedup_status status = dedup_container_names(store->repo->fd, &names);
+    if (status != DEDUP_OK)
         return status;
-    status = reconcile(store, &names, &adopted);
+    status = reconcile_containers(store, &names, &adopted);
     bool changed = adopted.row_count > 0;
     uint64_t next = store->next;
-    if (status == BRY_OK && changed)
+    if (status == DEDUP_OK && changed)
         status = flush_adoption(store, &adopted);
-    if (status == BRY_OK && changed)
-        status = load_rows(store);
+    if (status == DEDUP_OK && changed)
+        status = load_container_rows(store);
     store->next = next > store->next ? next : store->next;
     free(adopted.changes);
     dedup_names_free(&names);
     return status;
 }
 
-bry_status dedup_store_open_exact(dedup_repo *repo, bool write, dedup_exact **exact)
+dedup_status dedup_store_open_exact(dedup_repo *repo, bool write, dedup_exact **exact)
 {
     dedup_place place = dedup_place_of(repo, "index");
     size_t digest_len = dedup_digest_len(repo->config.hash);
     dedup_exact_mode mode = write ? DEDUP_EXACT_WRITE : DEDUP_EXACT_READ;
-    bry_status status = dedup_exact_open(place.text, digest_len, mode, exact);
-    if (status == BRY_E_IO && errno == EACCES && !write) {
+    dedup_status status = dedup_exact_open(place.text, digest_len, mode, exact);
+    if (status == DEDUP_FAILED && errno == EACCES && !write) {
         status = dedup_repo_exclude_writers(repo);
         mode = DEDUP_EXACT_ALONE;
-    } else if (status == BRY_E_BADDATA && write) {
-        cli_note("the exact index is damaged: making a new one from the containers");
-        status = dedup_empty_folder(repo->fd, "index");
+    } else if (status == DEDUP_DAMAGED && write) {
+        cli_note("the exact index is damaged; rebuilding it from the containers");
+        status = dedup_empty_dir(repo->fd, "index");
     } else {
         return status;
     }
-    return status == BRY_OK ? dedup_exact_open(place.text, digest_len, mode, exact) : status;
+    return status == DEDUP_OK ? dedup_exact_open(place.text, digest_len, mode, exact) : status;
 }
 
-/* The folders whose content can be made again. Programs that copy repositories may leave out empty
- * ones. */
-static bry_status create_derived(const dedup_repo *repo)
+/* The directories whose content can be made again. Programs that copy repositories may leave out
+ * empty ones. */
+static dedup_status create_derived(const dedup_repo *repo)
 {
     static const char *const derived[] = {"index", "units", "cache"};
     for (size_t i = 0; i < sizeof derived / sizeof derived[0]; i++)
         if (mkdirat(repo->fd, derived[i], 0777) != 0 && errno != EEXIST)
-            return dedup_problem(BRY_E_IO, "%s: ", derived[i]);
-    return BRY_OK;
+            return dedup_problem(DEDUP_FAILED, "%s: ", derived[i]);
+    return DEDUP_OK;
 }
 
-bry_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool write)
+dedup_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool write)
 {
     *store = (dedup_store){.repo = repo, .write = write};
-    bry_status status = write ? create_derived(repo) : BRY_OK;
-    if (status == BRY_OK)
+    dedup_status status = write ? create_derived(repo) : DEDUP_OK;
+    if (status == DEDUP_OK)
         status = dedup_hasher_init(&store->hasher, repo->config.hash);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_locality_init(&store->cache);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_store_open_exact(repo, write, &store->exact);
-    if (status == BRY_OK && write)
+    if (status == DEDUP_OK && write)
         status = ensure_epoch(store);
-    if (status == BRY_OK)
-        status = load_rows(store);
-    if (status == BRY_OK && write)
+    if (status == DEDUP_OK)
+        status = load_container_rows(store);
+    if (status == DEDUP_OK && write)
         status = adopt_unknown(store);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         dedup_store_close(store);
     return status;
 }
 
-bry_status dedup_store_open(dedup_store *store, dedup_repo *repo, bool write)
+dedup_status dedup_store_open(dedup_store *store, dedup_repo *repo, bool write)
 {
-    bry_status status = dedup_store_open_plain(store, repo, write);
-    if (status == BRY_OK) {
+    dedup_status status = dedup_store_open_plain(store, repo, write);
+    if (status == DEDUP_OK) {
         status = dedup_units_open(&store->units, repo, &store->rows, store->adopted);
         /* A number is not used again, also not that of a container which gc has removed. */
-        if (status == BRY_OK && store->units.next > store->next)
+        if (status == DEDUP_OK && store->units.next > store->next)
             store->next = store->units.next;
         /* At once: the next process does not know what this one has entered. */
-        if (status == BRY_OK && write && store->units.rebuilt)
+        if (status == DEDUP_OK && write && store->units.rebuilt)
             status = dedup_store_save(store);
-        if (status != BRY_OK)
+        if (status != DEDUP_OK)
             dedup_store_close(store);
     }
     return status;

@@ -7,91 +7,92 @@
 #include <unistd.h>
 #include <zstd.h>
 
-static bry_status open_container(dedup_store *store, uint64_t number, int *fd)
+static dedup_status open_container(dedup_store *store, uint64_t number, int *fd)
 {
     dedup_container_name name = dedup_container_name_of(number);
     *fd = openat(store->repo->fd, name.text, O_RDONLY | O_CLOEXEC);
-    return *fd >= 0 ? BRY_OK
-                    : dedup_problem(errno == ENOENT ? BRY_E_BADDATA : BRY_E_IO, "%s: ", name.text);
+    return *fd >= 0
+               ? DEDUP_OK
+               : dedup_problem(errno == ENOENT ? DEDUP_DAMAGED : DEDUP_FAILED, "%s: ", name.text);
 }
 
-bry_status dedup_store_container(dedup_store *store, uint64_t number, dedup_slot **slot)
+dedup_status dedup_store_container(dedup_store *store, uint64_t number, dedup_slot **slot)
 {
     dedup_directory directory;
     int fd;
     if ((*slot = dedup_locality_container(&store->cache, number)) != NULL)
-        return BRY_OK;
-    bry_status status = open_container(store, number, &fd);
-    if (status != BRY_OK)
+        return DEDUP_OK;
+    dedup_status status = open_container(store, number, &fd);
+    if (status != DEDUP_OK)
         return status;
     status = dedup_directory_read(fd, number, store->repo->config.hash, &directory);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_locality_take(&store->cache, &directory, false, slot);
-    if (status != BRY_OK) {
+    if (status != DEDUP_OK) {
         close(fd);
         return status;
     }
     (*slot)->fd = fd;
     dedup_locality_opened(&store->cache, *slot);
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_store_locate(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
-                              uint32_t *place)
+dedup_status dedup_store_locate(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
+                                uint32_t *place)
 {
     dedup_location where;
-    bry_status status = dedup_exact_get(store->exact, digest, &where);
-    if (status != BRY_OK)
+    dedup_status status = dedup_exact_get(store->exact, digest, &where);
+    if (status != DEDUP_OK)
         return status;
     status = dedup_store_container(store, where.container, slot);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     if (where.place >= (*slot)->directory.count ||
         memcmp(&(*slot)->directory.digest[where.place], digest, sizeof *digest) != 0)
-        return dedup_problem(BRY_E_BADDATA,
-                             "the exact index is wrong about %s; "
-                             "\"dedup rebuild-index\" makes a new one",
+        return dedup_problem(DEDUP_DAMAGED,
+                             "the exact index disagrees with %s; \"dedup "
+                             "rebuild-index\" rebuilds it",
                              dedup_container_name_of(where.container).text);
     *place = where.place;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
-                            uint32_t *place)
+dedup_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
+                              uint32_t *place)
 {
     *slot = dedup_locality_find(&store->cache, digest, place);
     if (*slot) {
         store->counters.cache_hits++;
-        return BRY_OK;
+        return DEDUP_OK;
     }
     store->counters.lookups++;
     return dedup_store_locate(store, digest, slot, place);
 }
 
-bry_status dedup_store_has(dedup_store *store, const dedup_digest *digest, bool *has)
+dedup_status dedup_store_has(dedup_store *store, const dedup_digest *digest, bool *has)
 {
     dedup_slot *slot;
     uint32_t place;
-    bry_status status = dedup_store_find(store, digest, &slot, &place);
-    if (status == BRY_E_NOUNIT)
+    dedup_status status = dedup_store_find(store, digest, &slot, &place);
+    if (status == DEDUP_MISSING)
         store->counters.false_alarms++;
-    *has = status == BRY_OK;
-    return status == BRY_E_NOUNIT ? BRY_OK : status;
+    *has = status == DEDUP_OK;
+    return status == DEDUP_MISSING ? DEDUP_OK : status;
 }
 
-static bry_status bad_chunk(const dedup_digest *digest, const char *what)
+static dedup_status bad_chunk(const dedup_digest *digest, const char *what)
 {
-    return dedup_problem(BRY_E_BADDATA, "chunk %.16s… %s",
+    return dedup_problem(DEDUP_DAMAGED, "chunk %.16s… %s",
                          dedup_hex_of(digest->bytes, sizeof digest->bytes).text, what);
 }
 
-bry_status dedup_store_decode(dedup_store *store, const dedup_digest *digest,
-                              const dedup_entry *entry, const unsigned char *stored,
-                              bry_buffer *raw)
+dedup_status dedup_store_decode(dedup_store *store, const dedup_digest *digest,
+                                const dedup_entry *entry, const unsigned char *stored,
+                                bry_buffer *raw)
 {
     dedup_digest found;
-    bry_status status = dedup_buffer_reserve(raw, entry->raw ? entry->raw : 1);
-    if (status != BRY_OK)
+    dedup_status status = dedup_buffer_reserve(raw, entry->raw ? entry->raw : 1);
+    if (status != DEDUP_OK)
         return status;
     raw->len = entry->raw;
     if (entry->codec == DEDUP_STORED) {
@@ -105,40 +106,41 @@ bry_status dedup_store_decode(dedup_store *store, const dedup_digest *digest,
             return bad_chunk(digest, "does not decompress");
     }
     status = dedup_hasher_run(&store->hasher, raw->bytes, raw->len, &found);
-    if (status == BRY_OK && memcmp(&found, digest, sizeof found) != 0)
+    if (status == DEDUP_OK && memcmp(&found, digest, sizeof found) != 0)
         status = bad_chunk(digest, "is damaged");
     return status;
 }
 
 /* Header and stored bytes of a chunk, into the scratch buffer. */
-static bry_status fetch_stored(dedup_store *store, dedup_slot *slot, uint32_t place)
+static dedup_status fetch_stored(dedup_store *store, dedup_slot *slot, uint32_t place)
 {
     const dedup_entry *entry = &slot->directory.entry[place];
     unsigned char header[DEDUP_CHUNK_HEADER];
     size_t len = sizeof header + entry->stored, got;
-    bry_status status = BRY_OK;
+    dedup_status status = DEDUP_OK;
     if (slot->fd < 0) {
         status = open_container(store, slot->directory.number, &slot->fd);
-        if (status == BRY_OK)
+        if (status == DEDUP_OK)
             dedup_locality_opened(&store->cache, slot);
     }
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_buffer_reserve(&store->scratch, len);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_read_at(slot->fd, store->scratch.bytes, len, entry->offset,
                                dedup_container_name_of(slot->directory.number).text, &got);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     dedup_chunk_header(entry, header);
     if (got != len || memcmp(header, store->scratch.bytes, sizeof header) != 0)
         return bad_chunk(&slot->directory.digest[place], "is damaged");
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status read_place(dedup_store *store, dedup_slot *slot, uint32_t place, bry_buffer *raw)
+static dedup_status read_place(dedup_store *store, dedup_slot *slot, uint32_t place,
+                               bry_buffer *raw)
 {
-    bry_status status = fetch_stored(store, slot, place);
-    if (status == BRY_OK)
+    dedup_status status = fetch_stored(store, slot, place);
+    if (status == DEDUP_OK)
         status =
             dedup_store_decode(store, &slot->directory.digest[place], &slot->directory.entry[place],
                                store->scratch.bytes + DEDUP_CHUNK_HEADER, raw);
@@ -151,7 +153,7 @@ static bool has_unknown_container(const dedup_store *store)
     dedup_names names;
     uint64_t number;
     bool unknown = false;
-    if (dedup_container_names(store->repo->fd, &names) != BRY_OK)
+    if (dedup_container_names(store->repo->fd, &names) != DEDUP_OK)
         return false;
     for (size_t i = 0; i < names.count && !unknown; i++)
         unknown = dedup_container_number(names.name[i], &number) &&
@@ -160,29 +162,29 @@ static bool has_unknown_container(const dedup_store *store)
     return unknown;
 }
 
-bry_status dedup_store_missing(const dedup_store *store, const dedup_digest *digest)
+dedup_status dedup_store_missing(const dedup_store *store, const dedup_digest *digest)
 {
     if (has_unknown_container(store))
-        return dedup_problem(BRY_E_IO, "the exact index is incomplete; \"dedup rebuild-index\" "
-                                       "makes a new one");
+        return dedup_problem(DEDUP_FAILED, "the exact index is incomplete; \"dedup rebuild-index\" "
+                                           "rebuilds it");
     bad_chunk(digest, "is missing");
-    return BRY_E_NOUNIT;
+    return DEDUP_MISSING;
 }
 
-bry_status dedup_store_read(dedup_store *store, const dedup_digest *digest, bry_buffer *bytes)
+dedup_status dedup_store_read(dedup_store *store, const dedup_digest *digest, bry_buffer *bytes)
 {
     dedup_slot *slot;
     uint32_t place;
-    bry_status status = dedup_store_find(store, digest, &slot, &place);
-    if (status == BRY_E_NOUNIT)
+    dedup_status status = dedup_store_find(store, digest, &slot, &place);
+    if (status == DEDUP_MISSING)
         return dedup_store_missing(store, digest);
-    return status == BRY_OK ? read_place(store, slot, place, bytes) : status;
+    return status == DEDUP_OK ? read_place(store, slot, place, bytes) : status;
 }
 
-bry_status dedup_store_read_stored(dedup_store *store, dedup_slot *slot, uint32_t place,
-                                   const unsigned char **stored)
+dedup_status dedup_store_read_stored(dedup_store *store, dedup_slot *slot, uint32_t place,
+                                     const unsigned char **stored)
 {
-    bry_status status = read_place(store, slot, place, &store->front);
+    dedup_status status = read_place(store, slot, place, &store->front);
     *stored = store->scratch.bytes + DEDUP_CHUNK_HEADER;
     return status;
 }

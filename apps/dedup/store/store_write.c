@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-bry_status dedup_buffer_reserve(bry_buffer *buffer, size_t len)
+dedup_status dedup_buffer_reserve(bry_buffer *buffer, size_t len)
 {
     if (buffer->capacity < len) {
         size_t room = len + len / 4;
@@ -17,29 +17,29 @@ bry_status dedup_buffer_reserve(bry_buffer *buffer, size_t len)
         buffer->bytes = larger;
         buffer->capacity = room;
     }
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status begin_container(dedup_store *store)
+static dedup_status begin_container(dedup_store *store)
 {
     dedup_directory empty = {.number = store->next};
     dedup_slot *slot;
-    bry_status status = dedup_locality_take(&store->cache, &empty, true, &slot);
-    if (status != BRY_OK)
+    dedup_status status = dedup_locality_take(&store->cache, &empty, true, &slot);
+    if (status != DEDUP_OK)
         return status;
     if (!store->units.open && store->units.index) {
         status = dedup_units_next(&store->units, store->next);
-        if (status != BRY_OK)
+        if (status != DEDUP_OK)
             return status;
     }
     store->filled = (uint32_t)(slot - store->cache.slot);
     store->filling = true;
     store->data.len = 0;
     store->next++;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status note_pending(dedup_store *store, uint64_t number, int fd)
+static dedup_status note_pending(dedup_store *store, uint64_t number, int fd)
 {
     if (store->pending_count == store->pending_room) {
         size_t room = store->pending_room ? 2 * store->pending_room : 16;
@@ -50,77 +50,77 @@ static bry_status note_pending(dedup_store *store, uint64_t number, int fd)
         store->pending_room = room;
     }
     store->pending[store->pending_count++] = (struct dedup_pending){number, fd};
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 /* Writes the container being filled as NUMBER.new. */
-static bry_status write_container(dedup_store *store)
+static dedup_status write_container(dedup_store *store)
 {
     dedup_directory *directory = &store->cache.slot[store->filled].directory;
     store->filling = false;
     dedup_container_name name = dedup_new_name_of(directory->number);
-    bry_status status = dedup_container_front(directory, store->repo->config.hash,
-                                              store->data.bytes, &store->front);
-    if (status != BRY_OK)
+    dedup_status status = dedup_container_front(directory, store->repo->config.hash,
+                                                store->data.bytes, &store->front);
+    if (status != DEDUP_OK)
         return status;
     for (uint32_t i = 0; i < directory->count; i++) /* until now they were counted from the data */
         directory->entry[i].offset += (uint32_t)store->front.len;
     int fd = openat(store->repo->fd, name.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
-        return dedup_problem(BRY_E_IO, "%s: ", name.text);
+        return dedup_problem(DEDUP_FAILED, "%s: ", name.text);
     status = note_pending(store, directory->number, fd);
-    if (status != BRY_OK) {
+    if (status != DEDUP_OK) {
         close(fd);
         return status;
     }
     status = dedup_write_all(fd, store->front.bytes, store->front.len, name.text);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_write_all(fd, store->data.bytes, store->data.len, name.text);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_write_all(fd, store->front.bytes, DEDUP_HEADER, name.text);
-    if (status == BRY_OK) /* starts the writing, which the commit waits for */
+    if (status == DEDUP_OK) /* starts the writing, which the commit waits for */
         sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
     return status;
 }
 
 /* Adds the digest to the units; completes the container first if the unit is full. */
-static bry_status enter_unit(dedup_store *store, const dedup_digest *digest)
+static dedup_status enter_unit(dedup_store *store, const dedup_digest *digest)
 {
-    bry_status status = store->filling ? BRY_OK : begin_container(store);
-    if (status != BRY_OK)
+    dedup_status status = store->filling ? DEDUP_OK : begin_container(store);
+    if (status != DEDUP_OK)
         return status;
     if (!store->units.index)
-        return BRY_OK;
+        return DEDUP_OK;
     status = dedup_units_add(&store->units, digest);
-    if (status != BRY_E_FULL)
+    if (status != DEDUP_FULL)
         return status;
     if (store->data.len > 0) {
         status = write_container(store);
-        if (status == BRY_OK)
+        if (status == DEDUP_OK)
             status = begin_container(store);
-        if (status != BRY_OK)
+        if (status != DEDUP_OK)
             return status;
     }
     status = dedup_units_next(&store->units, store->next - 1);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = dedup_units_add(&store->units, digest);
-    return status == BRY_E_FULL ? dedup_problem(status, "the index in memory is full") : status;
+    return status == DEDUP_FULL ? dedup_problem(status, "the index in memory is full") : status;
 }
 
-bry_status dedup_store_move(dedup_store *store, const dedup_digest *digest,
-                            const dedup_entry *source, const void *stored)
+dedup_status dedup_store_append(dedup_store *store, const dedup_digest *digest,
+                                const dedup_entry *source, const void *stored)
 {
     unsigned char header[DEDUP_CHUNK_HEADER];
-    bry_status status = enter_unit(store, digest);
-    if (status == BRY_OK)
+    dedup_status status = enter_unit(store, digest);
+    if (status == DEDUP_OK)
         status =
             dedup_buffer_reserve(&store->data, store->data.len + sizeof header + source->stored);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     dedup_entry entry = *source;
     entry.offset = (uint32_t)store->data.len;
     status = dedup_locality_add(&store->cache, &store->cache.slot[store->filled], digest, &entry);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     dedup_chunk_header(&entry, header);
     memcpy(store->data.bytes + store->data.len, header, sizeof header);
@@ -129,25 +129,25 @@ bry_status dedup_store_move(dedup_store *store, const dedup_digest *digest,
     if (store->data.len >= DEDUP_CONTAINER_BYTES ||
         store->cache.slot[store->filled].directory.count == DEDUP_CONTAINER_CHUNKS)
         status = write_container(store);
-    if (status == BRY_OK && store->pending_count >= DEDUP_COMMIT_CONTAINERS)
+    if (status == DEDUP_OK && store->pending_count >= DEDUP_COMMIT_CONTAINERS)
         status = dedup_store_commit(store);
     return status;
 }
 
 /* Compresses, if that makes it shorter. */
-static bry_status compress_chunk(dedup_store *store, const void *bytes, dedup_entry *entry,
-                                 const void **stored)
+static dedup_status compress_chunk(dedup_store *store, const void *bytes, dedup_entry *entry,
+                                   const void **stored)
 {
     entry->stored = entry->raw;
     entry->codec = DEDUP_STORED;
     *stored = bytes;
     int level = store->repo->config.level;
     if (level == 0)
-        return BRY_OK;
+        return DEDUP_OK;
     if (!store->compressor && !(store->compressor = ZSTD_createCCtx()))
         return dedup_no_memory();
-    bry_status status = dedup_buffer_reserve(&store->scratch, ZSTD_compressBound(entry->raw));
-    if (status != BRY_OK)
+    dedup_status status = dedup_buffer_reserve(&store->scratch, ZSTD_compressBound(entry->raw));
+    if (status != DEDUP_OK)
         return status;
     size_t len = ZSTD_compressCCtx(store->compressor, store->scratch.bytes, store->scratch.capacity,
                                    bytes, entry->raw, level);
@@ -156,18 +156,18 @@ static bry_status compress_chunk(dedup_store *store, const void *bytes, dedup_en
         entry->codec = DEDUP_ZSTD;
         *stored = store->scratch.bytes;
     }
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-static bry_status store_new(dedup_store *store, dedup_kind kind, const void *bytes, size_t len,
-                            const dedup_digest *digest)
+static dedup_status store_new_chunk(dedup_store *store, dedup_kind kind, const void *bytes,
+                                    size_t len, const dedup_digest *digest)
 {
     dedup_entry entry = {.raw = (uint32_t)len, .kind = (uint8_t)kind};
     const void *stored;
-    bry_status status = compress_chunk(store, bytes, &entry, &stored);
-    if (status == BRY_OK)
-        status = dedup_store_move(store, digest, &entry, stored);
-    if (status == BRY_OK) {
+    dedup_status status = compress_chunk(store, bytes, &entry, &stored);
+    if (status == DEDUP_OK)
+        status = dedup_store_append(store, digest, &entry, stored);
+    if (status == DEDUP_OK) {
         store->counters.new_chunks++;
         store->counters.new_bytes += len;
         store->counters.stored_bytes += DEDUP_CHUNK_HEADER + entry.stored;
@@ -175,13 +175,13 @@ static bry_status store_new(dedup_store *store, dedup_kind kind, const void *byt
     return status;
 }
 
-bry_status dedup_store_add(dedup_store *store, dedup_kind kind, const void *bytes, size_t len,
-                           dedup_digest *digest)
+dedup_status dedup_store_add(dedup_store *store, dedup_kind kind, const void *bytes, size_t len,
+                             dedup_digest *digest)
 {
     if (len > DEDUP_CHUNK_MAX)
-        return dedup_problem(BRY_E_TOOLONG, "a chunk is too long");
-    bry_status status = dedup_hasher_run(&store->hasher, bytes, len, digest);
-    if (status != BRY_OK)
+        return dedup_problem(DEDUP_FAILED, "a chunk is too long");
+    dedup_status status = dedup_hasher_run(&store->hasher, bytes, len, digest);
+    if (status != DEDUP_OK)
         return status;
     store->counters.chunks++;
     store->counters.bytes += len;
@@ -190,28 +190,28 @@ bry_status dedup_store_add(dedup_store *store, dedup_kind kind, const void *byte
         status = dedup_store_has(store, digest, &known);
     else
         store->counters.decided++;
-    return status != BRY_OK || known ? status : store_new(store, kind, bytes, len, digest);
+    return status != DEDUP_OK || known ? status : store_new_chunk(store, kind, bytes, len, digest);
 }
 
-static bry_status sync_pending(dedup_store *store)
+static dedup_status sync_pending(dedup_store *store)
 {
-    bry_status status = BRY_OK;
-    for (size_t i = 0; status == BRY_OK && i < store->pending_count; i++) {
+    dedup_status status = DEDUP_OK;
+    for (size_t i = 0; status == DEDUP_OK && i < store->pending_count; i++) {
         status = dedup_sync(store->pending[i].fd, dedup_new_name_of(store->pending[i].number).text);
         close(store->pending[i].fd);
         store->pending[i].fd = -1;
     }
-    for (size_t i = 0; status == BRY_OK && i < store->pending_count; i++) {
+    for (size_t i = 0; status == DEDUP_OK && i < store->pending_count; i++) {
         dedup_container_name from = dedup_new_name_of(store->pending[i].number);
         dedup_container_name to = dedup_container_name_of(store->pending[i].number);
         if (renameat(store->repo->fd, from.text, store->repo->fd, to.text) != 0)
-            status = dedup_problem(BRY_E_IO, "%s: ", to.text);
+            status = dedup_problem(DEDUP_FAILED, "%s: ", to.text);
     }
-    return status == BRY_OK ? dedup_sync_at(store->repo->fd, "containers") : status;
+    return status == DEDUP_OK ? dedup_sync_at(store->repo->fd, "containers") : status;
 }
 
 /* Enters the pending containers into the exact index. */
-static bry_status enter_pending(dedup_store *store)
+static dedup_status enter_pending(dedup_store *store)
 {
     dedup_change *changes = NULL;
     size_t count = 0, room = 0;
@@ -233,34 +233,34 @@ static bry_status enter_pending(dedup_store *store)
             changes[count].where = (dedup_location){directory->number, at};
         }
     }
-    bry_status status = dedup_exact_apply(store->exact, changes, count);
-    if (status == BRY_OK)
+    dedup_status status = dedup_exact_apply(store->exact, changes, count);
+    if (status == DEDUP_OK)
         status = dedup_exact_finish(store->exact, rows, store->pending_count, NULL, 0, NULL, 0);
-    for (size_t i = 0; status == BRY_OK && i < store->pending_count; i++)
+    for (size_t i = 0; status == DEDUP_OK && i < store->pending_count; i++)
         status = dedup_rows_add(&store->rows, rows[i]);
     free(rows);
     free(changes);
     return status;
 }
 
-bry_status dedup_store_commit(dedup_store *store)
+dedup_status dedup_store_commit(dedup_store *store)
 {
-    bry_status status = BRY_OK;
+    dedup_status status = DEDUP_OK;
     if (store->filling && store->data.len > 0)
         status = write_container(store);
-    if (status != BRY_OK || store->pending_count == 0)
+    if (status != DEDUP_OK || store->pending_count == 0)
         return status;
     status = sync_pending(store);
-    if (status == BRY_OK)
+    if (status == DEDUP_OK)
         status = enter_pending(store);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     store->pending_count = 0;
     dedup_locality_unpin(&store->cache);
-    return store->units.index ? dedup_units_settle(&store->units) : BRY_OK;
+    return store->units.index ? dedup_units_settle(&store->units) : DEDUP_OK;
 }
 
-bry_status dedup_store_save(dedup_store *store)
+dedup_status dedup_store_save(dedup_store *store)
 {
     return dedup_units_save(&store->units, store->next);
 }

@@ -20,7 +20,7 @@ enum {
 };
 _Static_assert((int)UNIT_SMALL >= (int)DEDUP_CONTAINER_CHUNKS, "a unit covers whole containers");
 
-bry_status dedup_rows_add(dedup_rows *rows, dedup_row row)
+dedup_status dedup_rows_add(dedup_rows *rows, dedup_row row)
 {
     if (rows->count == rows->room) {
         size_t room = rows->room ? 2 * rows->room : 64;
@@ -31,7 +31,7 @@ bry_status dedup_rows_add(dedup_rows *rows, dedup_row row)
         rows->room = room;
     }
     rows->row[rows->count++] = row;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
 /* The first row with this number or a higher one. */
@@ -54,19 +54,21 @@ const dedup_row *dedup_rows_find(const dedup_rows *rows, uint64_t number)
     return at < rows->count && rows->row[at].number == number ? &rows->row[at] : NULL;
 }
 
-static bry_status units_failed(bry_status status)
+/* Describes a failed call of the library. */
+static dedup_status units_failed(bry_status status)
 {
-    return dedup_problem(status, "the index in memory: %s", bry_status_text(status));
+    return dedup_problem(status == BRY_E_NOMEM ? DEDUP_NO_MEMORY : DEDUP_FAILED,
+                         "the index in memory: %s", bry_status_text(status));
 }
 
-static bry_status read_directory_of(const dedup_repo *repo, uint64_t number,
-                                    dedup_directory *directory)
+static dedup_status read_directory_of(const dedup_repo *repo, uint64_t number,
+                                      dedup_directory *directory)
 {
     dedup_container_name name = dedup_container_name_of(number);
     int fd = openat(repo->fd, name.text, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return dedup_problem(errno == ENOENT ? BRY_E_BADDATA : BRY_E_IO, "%s: ", name.text);
-    bry_status status = dedup_directory_read(fd, number, repo->config.hash, directory);
+        return dedup_problem(errno == ENOENT ? DEDUP_DAMAGED : DEDUP_FAILED, "%s: ", name.text);
+    dedup_status status = dedup_directory_read(fd, number, repo->config.hash, directory);
     close(fd);
     return status;
 }
@@ -81,7 +83,7 @@ bool dedup_units_may_have(const dedup_units *units, const dedup_digest *digest)
     return bry_index_has(units->index, dedup_units_hash(units, digest)) != BRY_ABSENT;
 }
 
-bry_status dedup_units_next(dedup_units *units, uint64_t container)
+dedup_status dedup_units_next(dedup_units *units, uint64_t container)
 {
     if (units->open)
         bry_index_seal(units->index, units->unit);
@@ -90,42 +92,42 @@ bry_status dedup_units_next(dedup_units *units, uint64_t container)
     if (status != BRY_OK)
         return units_failed(status);
     units->open = true;
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_units_add(dedup_units *units, const dedup_digest *digest)
+dedup_status dedup_units_add(dedup_units *units, const dedup_digest *digest)
 {
     if (!units->open)
-        return BRY_E_FULL;
+        return DEDUP_FULL;
     bry_status status =
         bry_index_add(units->index, dedup_units_hash(units, digest), units->unit, NULL, NULL);
     if (status == BRY_E_FULL || status == BRY_E_SEALED)
-        return BRY_E_FULL;
-    return status == BRY_OK ? BRY_OK : units_failed(status);
+        return DEDUP_FULL;
+    return status == BRY_OK ? DEDUP_OK : units_failed(status);
 }
 
-bry_status dedup_units_add_container(dedup_units *units, const dedup_directory *directory)
+dedup_status dedup_units_add_container(dedup_units *units, const dedup_directory *directory)
 {
-    bry_index_unit info = {0};
-    bry_status status = BRY_OK;
+    bry_index_unit_info info = {0};
+    dedup_status status = DEDUP_OK;
     /* Not in the middle of a container: a unit covers whole ones. */
-    if (!units->open || bry_index_get_unit(units->index, units->unit, &info) != BRY_OK ||
+    if (!units->open || bry_index_get_unit_info(units->index, units->unit, &info) != BRY_OK ||
         info.elements + directory->count > info.capacity)
         status = dedup_units_next(units, directory->number);
-    for (uint32_t i = 0; status == BRY_OK && i < directory->count; i++)
+    for (uint32_t i = 0; status == DEDUP_OK && i < directory->count; i++)
         status = dedup_units_add(units, &directory->digest[i]);
     return status;
 }
 
 /* Adds every container from this number on. */
-static bry_status add_rows_from(dedup_units *units, uint64_t number)
+static dedup_status add_rows_from(dedup_units *units, uint64_t number)
 {
-    bry_status status = BRY_OK;
-    for (size_t i = first_row(units->rows, number); status == BRY_OK && i < units->rows->count;
+    dedup_status status = DEDUP_OK;
+    for (size_t i = first_row(units->rows, number); status == DEDUP_OK && i < units->rows->count;
          i++) {
         dedup_directory directory;
         status = read_directory_of(units->repo, units->rows->row[i].number, &directory);
-        if (status != BRY_OK)
+        if (status != DEDUP_OK)
             break;
         status = dedup_units_add_container(units, &directory);
         dedup_directory_free(&directory);
@@ -158,36 +160,37 @@ static bry_index_options units_options(const dedup_repo *repo, const dedup_rows 
     return options;
 }
 
-static bry_status build_units(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows,
-                              bool may_be_small)
+static dedup_status build_units(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows,
+                                bool may_be_small)
 {
     *units = (dedup_units){.repo = repo, .rows = rows, .rebuilt = true};
     bry_index_options options = units_options(repo, rows, may_be_small);
-    bry_status status = bry_index_create(&options, &units->index);
-    if (status != BRY_OK)
-        return units_failed(status);
-    status = add_rows_from(units, 0);
-    if (status != BRY_OK)
+    bry_status created = bry_index_create(&options, &units->index);
+    if (created != BRY_OK)
+        return units_failed(created);
+    dedup_status status = add_rows_from(units, 0);
+    if (status != DEDUP_OK)
         dedup_units_close(units);
     return status;
 }
 
-bry_status dedup_units_build(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows)
+dedup_status dedup_units_build(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows)
 {
     return build_units(units, repo, rows, true);
 }
 
 /* Builds larger units when there are many small ones. Everything is in containers by now. */
-static bry_status enlarge_units(dedup_units *units)
+static dedup_status enlarge_units(dedup_units *units)
 {
     bry_index_stats stats = {0};
-    bry_status status = bry_index_get_stats(units->index, &stats);
-    if (status != BRY_OK || stats.unit_capacity != UNIT_SMALL || stats.units <= SMALL_UNITS ||
-        units->repo->unit_chunks)
-        return status;
+    bry_status read = bry_index_get_stats(units->index, &stats);
+    if (read != BRY_OK)
+        return units_failed(read);
+    if (stats.unit_capacity != UNIT_SMALL || stats.units <= SMALL_UNITS || units->repo->unit_chunks)
+        return DEDUP_OK;
     dedup_units larger;
-    status = build_units(&larger, units->repo, units->rows, false);
-    if (status == BRY_OK) {
+    dedup_status status = build_units(&larger, units->repo, units->rows, false);
+    if (status == DEDUP_OK) {
         dedup_units_close(units);
         *units = larger;
     }
@@ -197,40 +200,44 @@ static bry_status enlarge_units(dedup_units *units)
 /* The newest unit goes on if it has room. */
 static void reopen_unit(dedup_units *units)
 {
-    bry_index_unit info = {0};
+    bry_index_unit_info info = {0};
     units->open = bry_index_units(units->index, &units->unit, 1) > 0 &&
-                  bry_index_get_unit(units->index, units->unit, &info) == BRY_OK && !info.sealed;
+                  bry_index_get_unit_info(units->index, units->unit, &info) == BRY_OK &&
+                  !info.sealed;
 }
 
-bry_status dedup_units_load(dedup_units *units, uint64_t *next)
+dedup_status dedup_units_load(dedup_units *units, uint64_t *next)
 {
     bry_buffer note = BRY_BUFFER;
     bry_load load = BRY_LOAD;
     load.note = &note;
     bry_status status =
-        bry_index_load_folder(dedup_place_of(units->repo, "units").text, &load, &units->index);
+        bry_index_load_dir(dedup_place_of(units->repo, "units").text, &load, &units->index);
+    bool missing = status == BRY_E_IO && errno == ENOENT;
     if (status == BRY_OK && note.len != NOTE_BYTES)
         status = BRY_E_BADDATA;
     if (status == BRY_OK)
         *next = cli_get(note.bytes, 8);
     bry_buffer_free(&note);
-    return status;
+    if (status == BRY_OK)
+        return DEDUP_OK;
+    units_failed(status);
+    return status == BRY_E_NOMEM ? DEDUP_NO_MEMORY : missing ? DEDUP_MISSING : DEDUP_DAMAGED;
 }
 
-bry_status dedup_units_open(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows,
-                            uint64_t adopted)
+dedup_status dedup_units_open(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows,
+                              uint64_t adopted)
 {
     uint64_t next = 0;
     *units = (dedup_units){.repo = repo, .rows = rows};
-    bry_status status = dedup_units_load(units, &next);
-    if (status == BRY_E_NOMEM)
-        return units_failed(status);
-    if (status != BRY_OK) {
-        bool missing = status == BRY_E_IO && errno == ENOENT;
+    dedup_status status = dedup_units_load(units, &next);
+    if (status == DEDUP_NO_MEMORY)
+        return status;
+    if (status != DEDUP_OK) {
         dedup_units_close(units);
         if (rows->count)
-            cli_note("the index in memory %s: building it from the containers",
-                     missing ? "is missing" : "is damaged");
+            cli_note("the index in memory %s; rebuilding it from the containers",
+                     status == DEDUP_MISSING ? "is missing" : "is damaged");
         return dedup_units_build(units, repo, rows);
     }
     units->next = next;
@@ -242,7 +249,7 @@ bry_status dedup_units_open(dedup_units *units, const dedup_repo *repo, const de
     }
     reopen_unit(units);
     status = add_rows_from(units, next);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         dedup_units_close(units);
     return status;
 }
@@ -253,7 +260,7 @@ void dedup_units_close(dedup_units *units)
     units->index = NULL;
 }
 
-bry_status dedup_units_save(dedup_units *units, uint64_t next)
+dedup_status dedup_units_save(dedup_units *units, uint64_t next)
 {
     unsigned char note[NOTE_BYTES];
     bry_save save = BRY_SAVE;
@@ -261,16 +268,16 @@ bry_status dedup_units_save(dedup_units *units, uint64_t next)
     save.note = note;
     save.note_len = sizeof note;
     dedup_place place = dedup_place_of(units->repo, "units");
-    bry_status status = bry_index_save_folder(units->index, place.text, &save);
+    bry_status status = bry_index_save_dir(units->index, place.text, &save);
     if (status == BRY_E_MISMATCH || status == BRY_E_BADDATA || status == BRY_E_VERSION) {
         /* One that was built again has another seed. The old one goes: it can be rebuilt. */
-        status = dedup_empty_folder(units->repo->fd, "units");
-        if (status != BRY_OK)
-            return status;
-        status = bry_index_save_folder(units->index, place.text, &save);
+        dedup_status emptied = dedup_empty_dir(units->repo->fd, "units");
+        if (emptied != DEDUP_OK)
+            return emptied;
+        status = bry_index_save_dir(units->index, place.text, &save);
     }
-    return status == BRY_OK     ? BRY_OK
-           : status == BRY_E_IO ? dedup_problem(status, "units: ")
+    return status == BRY_OK     ? DEDUP_OK
+           : status == BRY_E_IO ? dedup_problem(DEDUP_FAILED, "units: ")
                                 : units_failed(status);
 }
 
@@ -286,7 +293,7 @@ static int compare_tags(const void *a, const void *b)
 }
 
 /* All units by their first container; free() them. */
-static bry_status sorted_tags(const dedup_units *units, unit_tag **tags, size_t *count)
+static dedup_status sorted_tags(const dedup_units *units, unit_tag **tags, size_t *count)
 {
     *count = bry_index_units(units->index, NULL, 0);
     uint32_t *numbers = malloc((*count + 1) * sizeof *numbers);
@@ -304,53 +311,54 @@ static bry_status sorted_tags(const dedup_units *units, unit_tag **tags, size_t 
     free(numbers);
     if (*count)
         qsort(*tags, *count, sizeof **tags, compare_tags);
-    return BRY_OK;
+    return DEDUP_OK;
 }
 
-bry_status dedup_units_remove(dedup_units *units, const dedup_directory *directory)
+dedup_status dedup_units_remove(dedup_units *units, const dedup_directory *directory)
 {
     unit_tag *tags;
     size_t count, at = 0;
-    bry_status status = sorted_tags(units, &tags, &count);
-    if (status != BRY_OK)
+    dedup_status status = sorted_tags(units, &tags, &count);
+    if (status != DEDUP_OK)
         return status;
     while (at < count && tags[at].tag <= directory->number)
         at++;
-    for (uint32_t i = 0; at > 0 && status == BRY_OK && i < directory->count; i++)
-        status = bry_index_del(units->index, dedup_units_hash(units, &directory->digest[i]),
-                               tags[at - 1].unit, NULL);
+    bry_status removed = BRY_OK;
+    for (uint32_t i = 0; at > 0 && removed == BRY_OK && i < directory->count; i++)
+        removed = bry_index_del(units->index, dedup_units_hash(units, &directory->digest[i]),
+                                tags[at - 1].unit, NULL);
     uint64_t from = at > 0 ? tags[at - 1].tag : 0, to = at < count ? tags[at].tag : UINT64_MAX;
     units->from = units->to == 0 || from < units->from ? from : units->from;
     units->to = to > units->to ? to : units->to;
     free(tags);
-    return status == BRY_OK ? BRY_OK : units_failed(status);
+    return removed == BRY_OK ? DEDUP_OK : units_failed(removed);
 }
 
-static bry_status mend_container(dedup_units *units, const dedup_directory *directory)
+static dedup_status mend_container(dedup_units *units, const dedup_directory *directory)
 {
-    bry_status status = BRY_OK;
-    for (uint32_t i = 0; status == BRY_OK && i < directory->count; i++) {
+    dedup_status status = DEDUP_OK;
+    for (uint32_t i = 0; status == DEDUP_OK && i < directory->count; i++) {
         if (dedup_units_may_have(units, &directory->digest[i]))
             continue;
         status = dedup_units_add(units, &directory->digest[i]);
-        if (status != BRY_E_FULL)
+        if (status != DEDUP_FULL)
             continue;
         status = dedup_units_next(units, units->rows->row[units->rows->count - 1].number + 1);
-        if (status == BRY_OK)
+        if (status == DEDUP_OK)
             status = dedup_units_add(units, &directory->digest[i]);
     }
     return status;
 }
 
-bry_status dedup_units_mend(dedup_units *units)
+dedup_status dedup_units_mend(dedup_units *units)
 {
-    bry_status status = BRY_OK;
+    dedup_status status = DEDUP_OK;
     for (size_t i = first_row(units->rows, units->from);
-         status == BRY_OK && i < units->rows->count && units->rows->row[i].number < units->to;
+         status == DEDUP_OK && i < units->rows->count && units->rows->row[i].number < units->to;
          i++) {
         dedup_directory directory;
         status = read_directory_of(units->repo, units->rows->row[i].number, &directory);
-        if (status != BRY_OK)
+        if (status != DEDUP_OK)
             break;
         status = mend_container(units, &directory);
         dedup_directory_free(&directory);
@@ -364,7 +372,8 @@ typedef struct unit_source {
     const dedup_units *units;
     const unit_tag *tags;
     size_t count;
-    dedup_directory directory; /* read last */
+    dedup_directory directory; /* The one that was read last. */
+    dedup_status status; /* Why it stopped, if it did. */
 } unit_source;
 
 /* The containers of the unit with this tag, as rows. */
@@ -392,10 +401,10 @@ static bry_status supply_chunks(void *opaque, uint32_t unit, uint64_t tag, uint6
     for (; at < end && *got < room; at++, from = 0) {
         if (!source->directory.digest || source->directory.number != rows[at].number) {
             dedup_directory_free(&source->directory);
-            bry_status status =
+            source->status =
                 read_directory_of(source->units->repo, rows[at].number, &source->directory);
-            if (status != BRY_OK)
-                return status;
+            if (source->status != DEDUP_OK)
+                return BRY_E_STOPPED;
         }
         for (; from < source->directory.count && *got < room; from++)
             hashes[(*got)++] = dedup_units_hash(source->units, &source->directory.digest[from]);
@@ -403,14 +412,14 @@ static bry_status supply_chunks(void *opaque, uint32_t unit, uint64_t tag, uint6
     return BRY_OK;
 }
 
-bry_status dedup_units_settle(dedup_units *units)
+dedup_status dedup_units_settle(dedup_units *units)
 {
     unit_tag *tags;
     size_t count;
-    bry_status status = enlarge_units(units);
-    if (status == BRY_OK)
+    dedup_status status = enlarge_units(units);
+    if (status == DEDUP_OK)
         status = sorted_tags(units, &tags, &count);
-    if (status != BRY_OK)
+    if (status != DEDUP_OK)
         return status;
     unit_source source = {.units = units, .tags = tags, .count = count};
     for (size_t i = 0; i < count; i++) {
@@ -421,12 +430,12 @@ bry_status dedup_units_settle(dedup_units *units)
     }
     const bry_index_supplier supplier = {supply_chunks, &source};
     uint64_t left = 1;
-    while (status == BRY_OK && left > 0) {
-        status = bry_index_step(units->index, &supplier, UNIT_LEAST, &left);
-        if (status != BRY_OK && status != BRY_E_BADDATA && status != BRY_E_IO)
-            units_failed(status);
-    }
+    bry_status stepped = BRY_OK;
+    while (stepped == BRY_OK && left > 0)
+        stepped = bry_index_step(units->index, &supplier, UNIT_LEAST, &left);
     dedup_directory_free(&source.directory);
     free(tags);
-    return status;
+    return source.status != DEDUP_OK ? source.status
+           : stepped != BRY_OK       ? units_failed(stepped)
+                                     : DEDUP_OK;
 }

@@ -3,7 +3,7 @@
  * access, or names the units that may contain a chunk. A unit covers the chunks of a run of
  * containers; its tag is the number of the first.
  *
- * It is saved in REPO/units with bry_index_save_folder(), which writes only the parts that changed;
+ * It is saved in REPO/units with bry_index_save_dir(), which writes only the parts that changed;
  * its note is the number of the next container. Containers from that number on are added when it is
  * loaded. If it cannot be loaded it is built again: everything it
  * needs is in the directories of the containers.
@@ -20,10 +20,11 @@
 /* The containers of the repository, which the units cover: sorted by number. */
 typedef struct dedup_rows {
     dedup_row *row;
-    size_t count, room;
+    size_t count; /* How many there are. */
+    size_t room; /* For how many there is room. */
 } dedup_rows;
 
-bry_status dedup_rows_add(dedup_rows *rows, dedup_row row); /* with the highest number */
+dedup_status dedup_rows_add(dedup_rows *rows, dedup_row row); /* with the highest number */
 const dedup_row *dedup_rows_find(const dedup_rows *rows, uint64_t number);
 
 typedef struct dedup_units {
@@ -44,38 +45,38 @@ typedef struct dedup_units {
 /* Loads the units, or builds them. A problem with the saved ones is printed as a note. `adopted` is
  * the lowest number of containers that came back; 0: none. If the saved units were written without
  * them, they are built again. */
-bry_status dedup_units_open(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows,
-                            uint64_t adopted);
+dedup_status dedup_units_open(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows,
+                              uint64_t adopted);
 
 /* Builds them from the containers alone. */
-bry_status dedup_units_build(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows);
+dedup_status dedup_units_build(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows);
 void dedup_units_close(dedup_units *units);
 
 bry_hash dedup_units_hash(const dedup_units *units, const dedup_digest *digest);
 bool dedup_units_may_have(const dedup_units *units, const dedup_digest *digest);
 
-/* Adds a chunk of the container that is being filled. BRY_E_FULL: the unit is full; complete the
+/* Adds a chunk of the container that is being filled. DEDUP_FULL: the unit is full; complete the
  * container and call dedup_units_next() with the number of the next one. */
-bry_status dedup_units_add(dedup_units *units, const dedup_digest *digest);
-bry_status dedup_units_next(dedup_units *units, uint64_t container);
+dedup_status dedup_units_add(dedup_units *units, const dedup_digest *digest);
+dedup_status dedup_units_next(dedup_units *units, uint64_t container);
 
 /* Adds a complete container, the one with the highest number. */
-bry_status dedup_units_add_container(dedup_units *units, const dedup_directory *directory);
+dedup_status dedup_units_add_container(dedup_units *units, const dedup_directory *directory);
 
-/* Removes the chunks of a container, which is gone from the rows. Another chunk of the same unit with
- * the same fingerprint goes with one, and so does a chunk that another container of the unit has
- * too; _mend() adds those again, after the last removal. */
-bry_status dedup_units_remove(dedup_units *units, const dedup_directory *directory);
-bry_status dedup_units_mend(dedup_units *units);
+/* Removes the chunks of a container, which is gone from the rows. Another chunk of the same unit
+ * with the same fingerprint goes with one, and so does a chunk that another container of the unit
+ * has too; _mend() adds those again, after the last removal. */
+dedup_status dedup_units_remove(dedup_units *units, const dedup_directory *directory);
+dedup_status dedup_units_mend(dedup_units *units);
 
 /* Only loads the units. `next` is the number of the container from which on they have nothing. */
-bry_status dedup_units_load(dedup_units *units, uint64_t *next);
+dedup_status dedup_units_load(dedup_units *units, uint64_t *next);
 
-/* Does what is pending: error control and refreshing, with elements from the containers. Drops units
- * without containers. */
-bry_status dedup_units_settle(dedup_units *units);
+/* Does what is pending: error control and refreshing, with elements from the containers. Drops
+ * units without containers. */
+dedup_status dedup_units_settle(dedup_units *units);
 
 /* `next` is the number of the next container. */
-bry_status dedup_units_save(dedup_units *units, uint64_t next);
+dedup_status dedup_units_save(dedup_units *units, uint64_t next);
 
 #endif

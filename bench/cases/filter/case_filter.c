@@ -17,7 +17,7 @@ static bool prepare_filter_work(const bench_settings *settings, filter_work *wor
     };
     if (work->hashes && work->answers && bench_keys_make(&work->keys, settings->items))
         return true;
-    cli_fail(BRY_E_NOMEM, "%llu keys do not fit in memory", (unsigned long long)settings->items);
+    cli_fail("%llu keys do not fit in memory", (unsigned long long)settings->items);
     return false;
 }
 
@@ -49,8 +49,7 @@ static bool choose_filters(const filter_work *work, filter_report *report)
             report->filters[report->count].who = all[i];
             report->filters[report->count++].facts = facts;
         } else if (!all[i]->peer) {
-            cli_fail(BRY_E_RANGE, "%s cannot be made at this size and error",
-                     all[i]->candidate.name);
+            cli_fail("%s cannot be made at this size and error", all[i]->candidate.name);
             return false;
         }
     }
@@ -65,14 +64,13 @@ static bool check_filter(const filter_report *report, size_t i)
     const uint64_t *found = report->filters[i].result.found;
     uint64_t items = report->settings.items;
     if (found[PHASE_HIT] != items) {
-        cli_fail(BRY_E_BADDATA, "%s: %llu keys that were added are reported absent",
-                 who->candidate.name, (unsigned long long)(items - found[PHASE_HIT]));
+        cli_fail("%s: %llu keys that were added are reported absent", who->candidate.name,
+                 (unsigned long long)(items - found[PHASE_HIT]));
         return false;
     }
     if (!(who->candidate.skips & BENCH_NO_READY) &&
         (found[PHASE_HIT_READY] != items || found[PHASE_MISS_READY] != found[PHASE_MISS])) {
-        cli_fail(BRY_E_BADDATA, "%s: precomputed hashes give different answers",
-                 who->candidate.name);
+        cli_fail("%s: precomputed hashes give different answers", who->candidate.name);
         return false;
     }
     if (who->peer)
@@ -82,7 +80,7 @@ static bool check_filter(const filter_report *report, size_t i)
     double away = fabs((double)found[PHASE_MISS] - expected);
     if (away <= 5 * sqrt(expected * (1 - p)) + 1)
         return true;
-    cli_fail(BRY_E_BADDATA, "%s: %llu false positives where %.1f are expected", who->candidate.name,
+    cli_fail("%s: %llu false positives where %.1f are expected", who->candidate.name,
              (unsigned long long)found[PHASE_MISS], expected);
     return false;
 }
@@ -112,7 +110,7 @@ static bool measure_filters(const filter_work *work, filter_report *report)
     for (size_t i = 1; i < report->count; i++)
         if (report->filters[i].who->batched &&
             results[i].found[PHASE_MISS] != results[i - 1].found[PHASE_MISS]) {
-            cli_fail(BRY_E_BADDATA, "batches and single look-ups give different answers");
+            cli_fail("batches and single look-ups give different answers");
             return false;
         }
     return true;

@@ -96,7 +96,7 @@ bool bench_hash(const bench_settings *settings, hash_report *report)
     report->rounds = settings->rounds;
     for (unsigned i = 0; i < HASH_LENGTHS; i++) {
         if (results[0].found[i] != results[1].found[i]) {
-            cli_fail(BRY_E_BADDATA, "%u-byte keys are hashed differently in a batch", lengths[i]);
+            cli_fail("%u-byte keys are hashed differently in a batch", lengths[i]);
             return false;
         }
         report->lengths[i].bytes = lengths[i];

@@ -133,11 +133,11 @@ static bool try_sbf(const bry_map_shape *shape, const flows_stream *stream, doub
                     flows_trial *trial)
 {
     state_table table = {.allocator = bry__allocator_or_default(NULL)};
-    if (bry__sbf_init(&table.sbf, shape->hashes, shape->cells / shape->hashes, &table.allocator) !=
-        BRY_OK)
+    if (bry__sbf_init(&table.sbf, shape->kbf.hashes, shape->kbf.cells / shape->kbf.hashes,
+                      &table.allocator) != BRY_OK)
         return false;
     trial->error = p;
-    trial->bytes = shape->cells * sizeof(bry__sbf_cell);
+    trial->bytes = shape->kbf.cells * sizeof(bry__sbf_cell);
     table.sbf.for_good = for_good;
     bool good = replay_stream(&table, stream, trial);
     bry__sbf_free(&table.sbf, &table.allocator);
@@ -154,11 +154,12 @@ static bool try_published(const bry_map_shape *shape, const flows_stream *stream
     bool good = bry__greedy_index(&table.codes, PAIRS_ERROR) == BRY_OK;
     if (good) {
         const bry__encoder encoder = bry__greedy_encoder(&table.codes);
-        good = bry__paper_kbf_init(&table.published, &encoder, shape->hashes,
-                                   shape->cells / shape->hashes, &table.allocator) == BRY_OK;
+        good =
+            bry__paper_kbf_init(&table.published, &encoder, shape->kbf.hashes,
+                                shape->kbf.cells / shape->kbf.hashes, &table.allocator) == BRY_OK;
     }
     trial->error = p;
-    trial->bytes = shape->cells * sizeof *table.published.cells;
+    trial->bytes = shape->kbf.cells * sizeof *table.published.cells;
     good = good && replay_stream(&table, stream, trial);
     bry__paper_kbf_free(&table.published, &table.allocator);
     bry__greedy_free(&table.codes);
@@ -205,13 +206,11 @@ static bool check_compact_trials(const flows_trial *trials, double p)
     const flows_trial *kbf = &trials[FLOWS_KBF], *tenth = &trials[FLOWS_TENTH],
                       *quarter = &trials[FLOWS_QUARTER];
     if (tenth->bytes * 10 > kbf->bytes || error_shares(tenth) > p)
-        cli_fail(BRY_E_BADDATA,
-                 "flows: p %g: compact has an error of %g in %llu bytes, where kbf has %llu", p,
+        cli_fail("flows: p %g: compact has an error of %g in %llu bytes, where kbf has %llu", p,
                  error_shares(tenth), (unsigned long long)tenth->bytes,
                  (unsigned long long)kbf->bytes);
     else if (quarter->bytes * 4 > kbf->bytes || all_errors(quarter) > all_errors(kbf))
-        cli_fail(BRY_E_BADDATA,
-                 "flows: p %g: compact has %llu errors in %llu bytes, kbf %llu in %llu", p,
+        cli_fail("flows: p %g: compact has %llu errors in %llu bytes, kbf %llu in %llu", p,
                  (unsigned long long)all_errors(quarter), (unsigned long long)quarter->bytes,
                  (unsigned long long)all_errors(kbf), (unsigned long long)kbf->bytes);
     else
@@ -234,8 +233,7 @@ bool flows_compare(const flows_stream *stream, double p, flows_trial *trials)
         good = try_map(&compact, stream, &trials[i]);
     }
     if (!good)
-        cli_fail(BRY_E_NOMEM, "flows: %llu flows do not fit in memory",
-                 (unsigned long long)stream->live);
+        cli_fail("flows: %llu flows do not fit in memory", (unsigned long long)stream->live);
     return good;
 }
 

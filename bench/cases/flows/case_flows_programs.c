@@ -78,7 +78,7 @@ static int make_capture(uint64_t packets)
     flow_traffic *traffic = out ? flow_traffic_new() : NULL;
     bool good = traffic && flow_traffic_write(traffic, packets, NULL, out);
     if (!good)
-        cli_fail(BRY_E_IO, "flows: a temporary file: %s", strerror(errno));
+        cli_fail("flows: a temporary file: %s", strerror(errno));
     flow_traffic_free(traffic);
     if (out)
         fclose(out);
@@ -96,8 +96,7 @@ static program_usage run_flow_program(const flow_programs *all, unsigned row, in
     program_usage usage = program_run(all->arguments[row], file, read_flow_numbers, &numbers);
     *flows = numbers.number[0];
     if (usage.there && !usage.done)
-        cli_fail(BRY_E_BADDATA, "flows: %s failed",
-                 row == FLOWS_BLOOMERY ? "bloomery" : "softflowd");
+        cli_fail("flows: %s failed", row == FLOWS_BLOOMERY ? "bloomery" : "softflowd");
     return usage;
 }
 
@@ -133,7 +132,7 @@ static bool check_flows(const flow_programs *all, int file, flows_programs_repor
     report->false_positive = numbers.number[2];
     if (usage.done && numbers.found == MOST_MARKS)
         return true;
-    cli_fail(BRY_E_BADDATA, "flows: bloomery flows --check failed");
+    cli_fail("flows: bloomery flows --check failed");
     return false;
 }
 
@@ -143,7 +142,7 @@ static bool flow_counts_agree(const flows_programs_report *report)
            theirs = (double)report->row[FLOWS_SOFTFLOWD].flows, most = most_error * theirs;
     if (!report->row[FLOWS_SOFTFLOWD].there || fabs(ours - theirs) <= most + 5 * sqrt(most) + 2)
         return true;
-    cli_fail(BRY_E_BADDATA, "flows: %.0f flows, but %.0f by softflowd", ours, theirs);
+    cli_fail("flows: %.0f flows, but %.0f by softflowd", ours, theirs);
     return false;
 }
 

@@ -49,7 +49,7 @@ typedef struct speed_run {
 
 static volatile sig_atomic_t never;
 
-static void see_flow_packet(void *detector, const flow_seen *seen)
+static void see_flow_packet(void *detector, const flow_sighting *seen)
 {
     flow_detector_see(detector, seen);
 }
@@ -93,7 +93,7 @@ static bool read_bare(speed_run *run, const char *path)
     char problem[PCAP_ERRBUF_SIZE];
     pcap_t *pcap = pcap_open_offline(path, problem);
     if (!pcap) {
-        cli_fail(BRY_E_IO, "flows: %s", problem);
+        cli_fail("flows: %s", problem);
         return false;
     }
     bool good = pcap_loop(pcap, -1, count_packet, (u_char *)(void *)&run->bare_packets) == 0;
@@ -202,7 +202,7 @@ static bool check_speed(const speed_run *run, const flows_speed_report *report)
                 run->runners[FLOWS_WHOLE][i].capture.counts.packets == report->packets;
     }
     if (!good)
-        cli_fail(BRY_E_BADDATA, "flows: an engine has counted wrong");
+        cli_fail("flows: an engine has counted wrong");
     return good;
 }
 
@@ -211,7 +211,7 @@ bool bench_flows_speed(uint64_t packets, flows_speed_report *report)
     *report = (flows_speed_report){.packets = packets};
     speed_run *run = calloc(1, sizeof *run);
     if (!run || !open_speed_run(run)) {
-        cli_fail(BRY_E_IO, "flows: a temporary file, or memory: %s", strerror(errno));
+        cli_fail("flows: a temporary file, or memory: %s", strerror(errno));
         if (run)
             close_speed_run(run);
         return false;
@@ -220,7 +220,7 @@ bool bench_flows_speed(uint64_t packets, flows_speed_report *report)
     for (uint64_t done = 0, part = 0; done < packets && good; done += PART, part++) {
         good = write_part(run, packets - done < PART ? packets - done : PART);
         if (!good)
-            cli_fail(BRY_E_IO, "flows: a temporary file: %s", strerror(errno));
+            cli_fail("flows: a temporary file: %s", strerror(errno));
         for (unsigned i = 0; i < FLOWS_CAPTURES && good; i++)
             report->bytes[i] += (uint64_t)ftello(run->files[i]);
         good = good && measure_part(run, (unsigned)part);

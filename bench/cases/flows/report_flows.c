@@ -1,4 +1,4 @@
-/* The report of bloomery-bench flows, in two formats. doc/bloomery-bench.1 explains the fields. */
+/* The report of bloomery-bench flows, in two formats; doc/man/bloomery-bench.1 explains fields. */
 #include "bench/cases/flows/flows_cases.h"
 
 #include "cli/core/output/text_table.h"

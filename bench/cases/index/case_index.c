@@ -36,7 +36,7 @@ bool index_plan_for(index_report *report)
     report->shape = (bry_index_shape){0};
     if (report->exact || bry_index_plan(&options, &report->shape) == BRY_OK)
         return true;
-    cli_fail(BRY_E_RANGE, "no index can be made of this size and error");
+    cli_fail("no index can be made of this size and error");
     return false;
 }
 
@@ -45,7 +45,7 @@ static bool check_index_report(const index_report *report, const bench_result *r
     const index_record *record = &report->record;
     uint64_t asked = report->asked;
     if (result->found[INDEX_HIT] != asked || result->found[INDEX_HIT_BATCH] != asked) {
-        cli_fail(BRY_E_BADDATA, "the units of %llu elements were not found",
+        cli_fail("the units of %llu elements were not found",
                  (unsigned long long)(asked - result->found[INDEX_HIT]));
         return false;
     }
@@ -53,8 +53,8 @@ static bool check_index_report(const index_report *report, const bench_result *r
     double p = record->estimated_error, expected = (double)asked * p;
     if ((double)record->found <= expected + 5 * sqrt(expected) + 1)
         return true;
-    cli_fail(BRY_E_BADDATA, "%llu false positives where %.1f are expected",
-             (unsigned long long)record->found, expected);
+    cli_fail("%llu false positives where %.1f are expected", (unsigned long long)record->found,
+             expected);
     return false;
 }
 
@@ -87,7 +87,7 @@ bool index_reports_measure(const index_data *const *data, index_report *reports,
         .rounds = reports[0].settings.rounds,
     };
     if (!good)
-        cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+        cli_no_memory();
     good = good && bench_measure(&plan, NULL, results);
     for (size_t i = 0; i < count; i++) {
         memcpy(reports[i].time, results[i].time, sizeof reports[i].time);
@@ -101,7 +101,7 @@ bool index_data_for(index_data *data, const index_settings *settings)
 {
     if (index_data_make(data, settings->units, settings->unit_capacity, 0))
         return true;
-    cli_fail(BRY_E_NOMEM, "%llu elements do not fit in memory",
+    cli_fail("%llu elements do not fit in memory",
              (unsigned long long)settings->unit_capacity * settings->units);
     return false;
 }

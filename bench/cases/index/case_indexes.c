@@ -69,7 +69,7 @@ static bool measure_control(indexes_report *report)
         good = index_grow(&options, &data, GROWN * 2, NULL, &report->control[i]);
     }
     if (!good)
-        cli_fail(BRY_E_BADDATA, "an index that grew lost elements, or memory ran out");
+        cli_fail("an index that grew lost elements, or memory ran out");
     index_data_free(&data);
     return good;
 }

@@ -135,7 +135,7 @@ static bool fill_index(const index_work *work, bry_index *index, bench_watch *wa
     index_record *seen = work->record;
     if (seen->bytes == 0) {
         seen->bytes = stats.bytes;
-        seen->group = stats.group;
+        seen->group = stats.dba.group;
         seen->estimated_error = stats.estimated_error;
     }
     return good && seen->bytes == stats.bytes;

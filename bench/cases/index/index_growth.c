@@ -13,7 +13,7 @@ typedef struct subsets {
     uint32_t *next; /* for each element, the next one in its unit */
     uint32_t *first, *last; /* of each unit */
     uint32_t unit, at; /* the last element supplied */
-    uint64_t number; /* and its position */
+    uint64_t number; /* its position */
     uint64_t given;
 } subsets;
 
@@ -117,7 +117,7 @@ bool index_grow(const bry_index_options *options, const index_data *data, uint32
         *report = (control_report){
             .units = stats.units,
             .bytes = stats.bytes,
-            .rebuilds = stats.rebuilds,
+            .rebuilds = stats.dba.rebuilds,
             .reinserted = all.given,
             .full_error = stats.full_error,
             .estimated_error = stats.estimated_error,

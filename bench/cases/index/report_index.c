@@ -39,7 +39,7 @@ void index_row_json(cli_json *json, const index_report *report)
     cli_json_count(json, "unit_capacity", report->settings.index.unit_capacity);
     cli_json_count(json, "group", record->group);
     cli_json_bool(json, "segmented", report->settings.index.segmented);
-    cli_json_count(json, "hashes", report->shape.hashes);
+    cli_json_count(json, "hashes", report->shape.dba.hashes);
     cli_json_count(json, "bytes", record->bytes);
     cli_json_number(json, "bits_per_element", bits_each(report));
     cli_json_number(json, "planned_error", report->shape.error);

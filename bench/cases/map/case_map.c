@@ -41,7 +41,7 @@ static bool check_most(const char *what, double seen, double expected)
 {
     if (seen <= expected + 5 * sqrt(2 * expected) + 2)
         return true;
-    cli_fail(BRY_E_BADDATA, "map: %.0f %s where %.1f are expected", seen, what, expected);
+    cli_fail("map: %.0f %s where %.1f are expected", seen, what, expected);
     return false;
 }
 
@@ -52,12 +52,12 @@ static bool check_compact(const map_report *report, double n, double same_value)
     bry_map_errors seen = map_errors_seen(record, report->settings.items);
     double p = record->estimated.false_positive;
     if (hit->absent || hit->unsure || record->updated.absent || record->updated.unsure) {
-        cli_fail(BRY_E_BADDATA, "map: engine compact reports present keys as absent");
+        cli_fail("map: engine compact reports present keys as absent");
         return false;
     }
     if (fabs(seen.false_positive - p) * n > 5 * sqrt(n * p) + 2) {
-        cli_fail(BRY_E_BADDATA, "map: %.0f false positives where %.1f are expected",
-                 seen.false_positive * n, p * n);
+        cli_fail("map: %.0f false positives where %.1f are expected", seen.false_positive * n,
+                 p * n);
         return false;
     }
     return check_most("wrong values", seen.incorrect * n, p * n * (1 - same_value));
@@ -73,7 +73,7 @@ static bool check_kbf(const map_report *report, double n)
     uint64_t refused = record->said[MAP_UPDATE].absent + record->said[MAP_UPDATE].unsure;
     if (record->said[MAP_HIT].wrong || record->updated.wrong > refused ||
         record->kept.wrong > refused) {
-        cli_fail(BRY_E_BADDATA, "map: engine kbf returns values of other keys");
+        cli_fail("map: engine kbf returns values of other keys");
         return false;
     }
     return check_most("false negatives", seen.false_negative * n, expected->false_negative * n) &&
@@ -86,7 +86,7 @@ static bool check_map_report(const map_report *report, double same_value, bool b
     double n = (double)report->settings.items;
     if (batched && (!same_tally(&record->said[MAP_HIT], &record->said[MAP_HIT_BATCH]) ||
                     !same_tally(&record->said[MAP_MISS], &record->said[MAP_MISS_BATCH]))) {
-        cli_fail(BRY_E_BADDATA, "map: batches and single look-ups give different answers");
+        cli_fail("map: batches and single look-ups give different answers");
         return false;
     }
     if (report->settings.map.unmasked)
@@ -115,7 +115,7 @@ bool map_reports_measure(const map_data *const *data, map_report *reports, size_
                                                settings->batch, &reports[i].record))
             status = BRY_E_NOMEM;
         if (status != BRY_OK) {
-            cli_fail(status, "no such map can be made at this size and error");
+            cli_fail("no such map can be made at this size and error");
             good = false;
         }
         candidates[i] = map_settings_papers(&settings->map) ? candidate_paper_map : candidate_map;
@@ -146,7 +146,7 @@ bool map_data_for(map_data *data, const bench_settings *settings)
     if (map_data_make(data, settings->items, (uint32_t)settings->map.values, settings->map.skew,
                       settings->map.top))
         return true;
-    cli_fail(BRY_E_NOMEM, "%llu pairs do not fit in memory", (unsigned long long)settings->items);
+    cli_fail("%llu pairs do not fit in memory", (unsigned long long)settings->items);
     return false;
 }
 

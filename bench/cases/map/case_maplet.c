@@ -14,7 +14,7 @@
 
 static bool maplet_out_of_memory(const bench_settings *settings)
 {
-    cli_fail(BRY_E_NOMEM, "%llu entries do not fit in memory", (unsigned long long)settings->items);
+    cli_fail("%llu entries do not fit in memory", (unsigned long long)settings->items);
     return false;
 }
 
@@ -64,7 +64,7 @@ static bool prepare_maplet_work(const bench_settings *settings, maplet_work *wor
     };
     work->range = bry__maplet_range(&work->options);
     if (work->range == 0) {
-        cli_fail(BRY_E_RANGE, "no maplet can be made at this size and error");
+        cli_fail("no maplet can be made at this size and error");
         return false;
     }
     if (!bench_keys_make(&work->keys, count))
@@ -216,7 +216,7 @@ static bool check_band(const char *what, double seen, double expected, double si
 {
     if (fabs(seen - expected) <= 5 * sigma + 2)
         return true;
-    cli_fail(BRY_E_BADDATA, "maplet: %.0f %s where %.1f are expected", seen, what, expected);
+    cli_fail("maplet: %.0f %s where %.1f are expected", seen, what, expected);
     return false;
 }
 
@@ -249,9 +249,8 @@ static bool check_counts(const maplet_work *work, const bench_candidate *who, co
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (found[rows[i].phase] == rows[i].expected)
             continue;
-        cli_fail(BRY_E_BADDATA, "%s: %llu %s instead of %llu", who->name,
-                 (unsigned long long)found[rows[i].phase], rows[i].what,
-                 (unsigned long long)rows[i].expected);
+        cli_fail("%s: %llu %s instead of %llu", who->name, (unsigned long long)found[rows[i].phase],
+                 rows[i].what, (unsigned long long)rows[i].expected);
         return false;
     }
     return true;

@@ -11,7 +11,7 @@
 
 static bool pairs_out_of_memory(const bench_settings *settings)
 {
-    cli_fail(BRY_E_NOMEM, "%llu pairs do not fit in memory", (unsigned long long)settings->items);
+    cli_fail("%llu pairs do not fit in memory", (unsigned long long)settings->items);
     return false;
 }
 
@@ -35,7 +35,7 @@ static bool check_remote_record(const remote_report *report, const char *name,
         most += 5 * sqrt(2 * most) + 2;
     for (unsigned phase = 0; phase < REMOTE_PHASES; phase++)
         if ((double)record->wrong[phase] > most) {
-            cli_fail(BRY_E_BADDATA, "%s: %llu wrong answers of %llu in phase %u", name,
+            cli_fail("%s: %llu wrong answers of %llu in phase %u", name,
                      (unsigned long long)record->wrong[phase], (unsigned long long)report->asked,
                      phase);
             return false;

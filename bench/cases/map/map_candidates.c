@@ -82,9 +82,9 @@ bry_status map_options_for(const map_settings *settings, uint64_t items, double 
     *shape = (bry_map_shape){0};
     bry_status status = bry_map_plan(options, shape);
     if (status == BRY_OK && settings->size != 1) {
-        double segment = ceil((double)shape->cells / shape->hashes * settings->size);
-        options->kbf.cells = (uint64_t)fmax(segment, 1) * shape->hashes;
-        options->kbf.hashes = shape->hashes;
+        double segment = ceil((double)shape->kbf.cells / shape->kbf.hashes * settings->size);
+        options->kbf.cells = (uint64_t)fmax(segment, 1) * shape->kbf.hashes;
+        options->kbf.hashes = shape->kbf.hashes;
         status = bry_map_plan(options, shape);
     }
     if (status == BRY_OK && map_settings_papers(settings))
@@ -192,10 +192,10 @@ static void library_map_measure(const map_work *work, const void *state, map_rec
     bry_map_stats stats = {0};
     bry_map_get_stats(state, &stats);
     record->bytes = stats.bytes;
-    record->bytes_main = stats.bytes_main;
+    record->bytes_main = stats.bytes_keys;
     record->estimated = stats.estimated;
     for (int i = 0; i < 8; i++)
-        record->cells += stats.cells[i];
+        record->cells += stats.kbf.cells[i];
 }
 
 static bool library_map_run(const void *work, void *state, unsigned phase, bench_watch *watch,

@@ -61,8 +61,9 @@ static void *paper_make(const void *opaque)
         return NULL;
     map->allocator = bry__allocator_or_default(NULL);
     if (make_encoder(map, work, &encoder) && bry_map_plan(&work->options, &shape) == BRY_OK)
-        map->has_kbf = bry__paper_kbf_init(&map->kbf, &encoder, shape.hashes,
-                                           shape.cells / shape.hashes, &map->allocator) == BRY_OK;
+        map->has_kbf =
+            bry__paper_kbf_init(&map->kbf, &encoder, shape.kbf.hashes,
+                                shape.kbf.cells / shape.kbf.hashes, &map->allocator) == BRY_OK;
     if (map->has_kbf) {
         map->kbf.gf = map->has_gf ? &map->gf : NULL;
         map->kbf.masked = !work->settings.unmasked;
@@ -131,7 +132,7 @@ static void paper_map_measure(const map_work *work, const void *state, map_recor
 bry_map_errors map_paper_errors(const map_settings *settings, uint64_t items,
                                 const bry_map_shape *shape)
 {
-    bry__kbf_shape table = {shape->hashes, shape->cells / shape->hashes};
+    bry__kbf_shape table = {shape->kbf.hashes, shape->kbf.cells / shape->kbf.hashes};
     uint32_t values = (uint32_t)settings->values;
     const bry__paper_setting setting = {
         .level = level_of(settings),

@@ -48,7 +48,7 @@ static int read_engine(const map_words *words, map_settings *settings)
     settings->engine = engine;
     if (engine == BRY_ENGINE_KBF)
         return CLI_GO_ON;
-    const char *alien = words->shape         ? "shape"
+    const char *alien = words->layout        ? "layout"
                         : words->decode      ? "decode"
                         : words->encoder     ? "encoder"
                         : words->size        ? "size"
@@ -61,16 +61,16 @@ static int read_engine(const map_words *words, map_settings *settings)
 
 static int read_kbf(const map_words *words, map_settings *settings)
 {
-    static const char *const shapes[] = {"tuned", "paper"};
+    static const char *const layouts[] = {"tuned", "paper"};
     static const char *const levels[] = {"1", "2", "3", "4", "sets"};
     static const char *const encoders[] = {"algebraic", "greedy"};
-    int shape = words->shape ? read_choice("shape", words->shape, shapes, 2) : 0;
+    int layout = words->layout ? read_choice("layout", words->layout, layouts, 2) : 0;
     int encoder = words->encoder ? read_choice("encoder", words->encoder, encoders, 2) : 0;
     int best = encoder == 1 ? 2 : 3;
     int level = words->decode ? read_choice("decode", words->decode, levels, 5) : best;
-    if (shape < 0 || level < 0 || encoder < 0)
+    if (layout < 0 || level < 0 || encoder < 0)
         return CLI_USAGE;
-    settings->layout = (bry_map_layout)shape;
+    settings->layout = (bry_map_layout)layout;
     settings->decode = (unsigned)level + 1;
     settings->greedy = encoder == 1;
     if (settings->greedy && settings->decode == 4)
@@ -87,8 +87,8 @@ int map_settings_read(const map_words *words, map_settings *settings)
     int code = read_engine(words, settings);
     if (code == CLI_GO_ON && settings->engine == BRY_ENGINE_KBF)
         code = read_kbf(words, settings);
-    if (code == CLI_GO_ON && words->skew)
-        code = read_map_number("skew", words->skew, 0, MOST_SKEW, &settings->skew);
+    if (code == CLI_GO_ON && words->zipf)
+        code = read_map_number("zipf", words->zipf, 0, MOST_SKEW, &settings->skew);
     if (code != CLI_GO_ON)
         return code;
     uint64_t most = settings->engine != BRY_ENGINE_KBF ? MOST_VALUES
@@ -98,6 +98,6 @@ int map_settings_read(const map_words *words, map_settings *settings)
         return cli_misuse(NULL, "--values: %llu is not between 1 and %llu",
                           (unsigned long long)settings->values, (unsigned long long)most);
     if (settings->top > 0 && settings->values < 2)
-        return cli_misuse(NULL, "--top: a single value has all");
+        return cli_misuse(NULL, "--top-share: a single value has all");
     return CLI_GO_ON;
 }

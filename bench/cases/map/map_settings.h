@@ -20,7 +20,7 @@ typedef struct map_settings {
 
 /* Options as typed; NULL: not given. */
 typedef struct map_words {
-    const char *engine, *shape, *decode, *encoder, *skew, *size;
+    const char *engine, *layout, *decode, *encoder, *zipf, *size;
 } map_words;
 
 /*

@@ -138,8 +138,8 @@ ALWAYS_INLINE bool take_out(const maplet_work *work, void *state, table_calls ca
 }
 
 /* Afterwards, outside the measured time, all must have their new values. */
-ALWAYS_INLINE bool put_anew(const maplet_work *work, void *state, table_calls calls,
-                            bench_watch *watch, uint64_t *replaced)
+ALWAYS_INLINE bool put_into_new(const maplet_work *work, void *state, table_calls calls,
+                                bench_watch *watch, uint64_t *replaced)
 {
     bool good = true;
     bench_start(watch);
@@ -179,7 +179,7 @@ ALWAYS_INLINE bool run(const maplet_work *work, void *state, table_calls calls, 
     case MAPLET_INSERT_FULL:
         return put_in(work, state, calls, work->hits, work->churn, watch);
     default:
-        return put_anew(work, state, calls, watch, found);
+        return put_into_new(work, state, calls, watch, found);
     }
 }
 

@@ -1,4 +1,4 @@
-/* The report of one map, in JSON and as text. doc/bloomery-bench.1 explains the fields. */
+/* The report of one map, in JSON and as text. doc/man/bloomery-bench.1 explains the fields. */
 #include "bench/cases/bench_cases.h"
 #include "cli/core/output/text_table.h"
 
@@ -59,7 +59,7 @@ static void map_facts_json(cli_json *json, const map_report *report)
     uint64_t items = report->settings.items;
     bool kbf = report->settings.map.engine == BRY_ENGINE_KBF;
     cli_json_number(json, "cells", kbf ? (double)record->cells : NAN);
-    cli_json_number(json, "hashes", kbf ? report->shape.hashes : NAN);
+    cli_json_number(json, "hashes", kbf ? report->shape.kbf.hashes : NAN);
     cli_json_count(json, "bytes", record->bytes);
     cli_json_number(json, "bytes_per_key", share_of(record->bytes_main, items));
     cli_json_number(json, "bytes_per_key_total", share_of(record->bytes, items));
@@ -136,7 +136,7 @@ static void describe_map(FILE *out, const map_report *report)
         return;
     fprintf(out, "%s shape, %g times its size: %llu cells, %u per key; ",
             map->layout == BRY_MAP_PAPER ? "paper" : "tuned", map->size,
-            (unsigned long long)report->record.cells, report->shape.hashes);
+            (unsigned long long)report->record.cells, report->shape.kbf.hashes);
     if (map->decode == MAP_DECODE_SETS)
         fputs("decoding of sets", out);
     else

@@ -1,4 +1,4 @@
-/* The report of all engines, in two formats. doc/bloomery-bench.1 explains the fields. */
+/* The report of all engines, in two formats. doc/man/bloomery-bench.1 explains the fields. */
 #include "bench/cases/bench_cases.h"
 #include "cli/core/output/text_table.h"
 

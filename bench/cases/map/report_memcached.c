@@ -1,5 +1,5 @@
-/* The report of the comparison with memcached, in two formats. doc/bloomery-bench.1 explains the
- * fields. */
+/* The report of the comparison with memcached, in two formats. doc/man/bloomery-bench.1 explains
+ * the fields. */
 #include "bench/cases/bench_cases.h"
 #include "cli/core/output/text_table.h"
 

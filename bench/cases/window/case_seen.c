@@ -60,7 +60,7 @@ static bool check_all(const programs *all, int file, seen_report *report)
         if (!run.there && row != SEEN_BLOOMERY)
             continue;
         if (!run.done || check.wrong) {
-            cli_fail(BRY_E_BADDATA, "%s: wrong output", all->arguments[row][row == SEEN_BLOOMERY]);
+            cli_fail("%s: wrong output", all->arguments[row][row == SEEN_BLOOMERY]);
             return false;
         }
         report->row[row].right = row == SEEN_BLOOMERY || check.missing == 0;
@@ -72,7 +72,7 @@ static bool check_all(const programs *all, int file, seen_report *report)
     report->row[SEEN_BLOOMERY].right = (double)report->false_drops <= most + 5 * sqrt(most) + 1;
     for (unsigned row = 0; row < SEEN_ROWS; row++)
         if (report->row[row].there && !report->row[row].right) {
-            cli_fail(BRY_E_BADDATA, "%s dropped lines", all->arguments[row][row == SEEN_BLOOMERY]);
+            cli_fail("%s dropped lines", all->arguments[row][row == SEEN_BLOOMERY]);
             return false;
         }
     return true;
@@ -89,7 +89,7 @@ static bool measure_programs(const programs *all, int file, seen_report *report)
                 continue;
             program_usage run = program_run(all->arguments[row], file, NULL, NULL);
             if (!run.done) {
-                cli_fail(BRY_E_BADDATA, "%s failed", all->arguments[row][row == SEEN_BLOOMERY]);
+                cli_fail("%s failed", all->arguments[row][row == SEEN_BLOOMERY]);
                 return false;
             }
             wall[row][round] = run.seconds;
@@ -120,7 +120,7 @@ bool bench_seen(const seen_settings *settings, seen_report *report)
         return false;
     int file = line_file(settings->lines);
     if (file < 0) {
-        cli_fail(BRY_E_IO, "a temporary file: %s", strerror(errno));
+        cli_fail("a temporary file: %s", strerror(errno));
         return false;
     }
     bool good = check_all(&all, file, report) && measure_programs(&all, file, report);

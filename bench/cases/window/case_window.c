@@ -15,19 +15,18 @@ static bool check_window_report(const window_report *report, const bench_result 
     if (report->work.kind != WINDOW_LIBRARY && report->work.kind != WINDOW_PAPER)
         return true; /* only reported */
     if (facts->forgotten_early) {
-        cli_fail(BRY_E_BADDATA, "%s: %llu elements were forgotten early", report->name,
+        cli_fail("%s: %llu elements were forgotten early", report->name,
                  (unsigned long long)facts->forgotten_early);
         return false;
     }
     if (facts->false_positive * asked > error * asked + 5 * sqrt(error * asked) + 1) {
-        cli_fail(BRY_E_BADDATA, "%s: an error of %.3g where %g is promised", report->name,
-                 facts->false_positive, error);
+        cli_fail("%s: an error of %.3g where %g is promised", report->name, facts->false_positive,
+                 error);
         return false;
     }
     if (result->found[WINDOW_HIT] != result->found[WINDOW_HIT_BATCH] ||
         result->found[WINDOW_MISS] != result->found[WINDOW_MISS_BATCH]) {
-        cli_fail(BRY_E_BADDATA, "%s: batches and single look-ups give different answers",
-                 report->name);
+        cli_fail("%s: batches and single look-ups give different answers", report->name);
         return false;
     }
     return true;
@@ -37,7 +36,7 @@ static bool check_window_report(const window_report *report, const bench_result 
 
 static bool window_out_of_memory(const char *name)
 {
-    cli_fail(BRY_E_NOMEM, "%s does not fit in memory", name);
+    cli_fail("%s does not fit in memory", name);
     return false;
 }
 
@@ -94,7 +93,7 @@ bool bench_window(const window_settings *settings, window_report *report)
     *report = (window_report){.name = "window"};
     bry_status status = window_work_plan(&report->work, window_kind_of(settings), settings);
     if (status != BRY_OK) {
-        cli_fail(status, "no such window can be made at this size and error");
+        cli_fail("no such window can be made at this size and error");
         return false;
     }
     return window_reports_measure(report, 1);

@@ -39,7 +39,7 @@ static window_settings settings_of(const window_settings *settings, unsigned row
 
 static bool report_failure(bry_status status, const char *what)
 {
-    cli_fail(status, "%s: %s", what, bry_status_text(status));
+    cli_fail("%s: %s", what, bry_status_text(status));
     return false;
 }
 
@@ -61,8 +61,8 @@ static bool check_burst(const burst_facts *facts, double error, const char *name
     double asked = (double)facts->asked;
     if (facts->worst_error * asked <= error * asked + 5 * sqrt(error * asked) + 1)
         return true;
-    cli_fail(BRY_E_BADDATA, "%s: an error of %.3g in a burst where %g is promised", name,
-             facts->worst_error, error);
+    cli_fail("%s: an error of %.3g in a burst where %g is promised", name, facts->worst_error,
+             error);
     return false;
 }
 

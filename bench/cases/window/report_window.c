@@ -1,4 +1,4 @@
-/* The report of one window, in JSON and as text. doc/bloomery-bench.1 explains the fields. */
+/* The report of one window, in JSON and as text. doc/man/bloomery-bench.1 explains the fields. */
 #include "bench/cases/window/window_cases.h"
 #include "cli/core/output/text_table.h"
 

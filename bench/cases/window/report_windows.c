@@ -1,4 +1,4 @@
-/* The report of windows, in two formats. doc/bloomery-bench.1 explains the fields. */
+/* The report of windows, in two formats. doc/man/bloomery-bench.1 explains the fields. */
 #include "bench/cases/window/window_cases.h"
 #include "cli/core/output/text_table.h"
 

@@ -136,14 +136,14 @@ static double library_predicted(const window_work *work, const void *state)
     (void)work;
     bry_window_stats stats = {0};
     bry_window_get_stats(state, &stats);
-    return stats.predicted_error;
+    return stats.engine == BRY_ENGINE_FBF ? stats.fbf.predicted_error : stats.estimated_error;
 }
 
 static window_counts library_counts(const void *state)
 {
     bry_window_stats stats = {0};
     bry_window_get_stats(state, &stats);
-    return (window_counts){stats.items, stats.ended_early, stats.resizes};
+    return (window_counts){stats.items, stats.fbf.ended_early, stats.fbf.resizes};
 }
 
 /* ---- fbf as published ---------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ bry_status window_trial(const window_work *work, window_facts *facts);
 
 typedef struct burst_facts {
     double worst_error; /* measured, the maximum over all samples */
-    double error; /* and over all samples together */
+    double error; /* measured over all samples together */
     uint64_t asked; /* at each moment */
     uint64_t elements_before, elements_peak;
     uint64_t bytes_before, bytes_peak, bytes_after;

@@ -32,7 +32,7 @@ static bool look_at_decline(const figure_run *run, dba_curve *curve)
     if (bry_index_options_like(curve->index[0], &options) != BRY_OK ||
         bry_index_plan(&options, &shape) != BRY_OK)
         return false;
-    figure_point(run, "rows", "k per filter (paper)", units, (double)shape.hashes * units);
+    figure_point(run, "rows", "k per filter (paper)", units, (double)shape.dba.hashes * units);
     dba_curve_choose(curve, DBA_PRESENT);
     if (!dba_curve_time(curve, ns))
         return false;

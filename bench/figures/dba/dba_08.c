@@ -24,16 +24,16 @@ static const struct {
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-typedef struct growing {
+typedef struct growth_curve {
     const figure_run *run;
     const char *series;
     uint64_t unit_capacity, asked, first;
     double threshold;
-} growing;
+} growth_curve;
 
 static void look_at_error(void *opaque, const bry_index *index, uint64_t elements)
 {
-    const growing *here = opaque;
+    const growth_curve *here = opaque;
     bry_hash hashes[BATCHED];
     bry_answer answers[BATCHED];
     uint64_t found = 0;
@@ -61,8 +61,10 @@ static bool measure_error_control(const figure_run *run)
     const double threshold = run->scale == FIGURE_SMALL ? 0x1p-7 : 0x1p-14;
     const uint64_t first = run->seed >> 3, looks = FIGURE_SIZE(run, 8, 8, 16);
     index_data data;
-    if (!index_data_make(&data, GROWN, unit_capacity, first))
-        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM)) == CLI_YES;
+    if (!index_data_make(&data, GROWN, unit_capacity, first)) {
+        cli_no_memory();
+        return false;
+    }
     bool good = true;
     for (int i = 0; i < WAYS && good; i++) {
         const bool dba = ways[i].engine == BRY_ENGINE_DBA;
@@ -71,16 +73,17 @@ static bool measure_error_control(const figure_run *run)
         bry_index_options options = index_options_for(&settings, threshold, true);
         options.dba.control = ways[i].control;
         options.dba.factor = dba ? FACTOR : 0;
-        growing here = {run,           ways[i].name,
-                        unit_capacity, FIGURE_SIZE(run, 20480, 2000128, 8000000),
-                        first + 1,     threshold};
+        growth_curve here = {run,           ways[i].name,
+                             unit_capacity, FIGURE_SIZE(run, 20480, 2000128, 8000000),
+                             first + 1,     threshold};
         const index_observer observer = {GROWN / looks * unit_capacity, look_at_error, &here};
         control_report report;
         good = index_grow(&options, &data, GROWN * 2, &observer, &report);
     }
     index_data_free(&data);
-    return good || cli_fail(BRY_E_BADDATA, "an index that grew lost elements, or memory ran out") ==
-                       CLI_YES;
+    if (!good)
+        cli_fail("an index that grew lost elements, or memory ran out");
+    return good;
 }
 
 const figure dba_08_figure = {"dba-08", "Error control", {5, 2, 1}, measure_error_control};

@@ -97,8 +97,10 @@ static bool measure_configuration(const figure_run *run, const index_data *data,
 static bool measure_reconstruction(const figure_run *run)
 {
     index_data data;
-    if (!index_data_make(&data, UNITS, FIGURE_SIZE(run, 256, 1 << 13, 1 << 19), run->seed >> 3))
-        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM)) == CLI_YES;
+    if (!index_data_make(&data, UNITS, FIGURE_SIZE(run, 256, 1 << 13, 1 << 19), run->seed >> 3)) {
+        cli_no_memory();
+        return false;
+    }
     bool good = true;
     for (int i = 0; i < CONFIGURATIONS && good; i++)
         for (int g = 0; g < GROUPS && good; g++)
@@ -106,7 +108,9 @@ static bool measure_reconstruction(const figure_run *run)
     for (int g = 0; g < GROUPS && good; g++) /* its growth needs no elements */
         figure_point(run, "share", "compact (ours)", groups[g], 0);
     index_data_free(&data);
-    return good || cli_fail(BRY_E_BADDATA, "a rebuild lost elements, or memory ran out") == CLI_YES;
+    if (!good)
+        cli_fail("a rebuild lost elements, or memory ran out");
+    return good;
 }
 
 const figure dba_09_figure = {

@@ -15,7 +15,8 @@ enum { ROUNDS = 3 };
 
 static bool curve_lost(const char *what)
 {
-    return cli_fail(BRY_E_BADDATA, "%s", what) == CLI_YES;
+    cli_fail("%s", what);
+    return false;
 }
 
 bool dba_curve_make(dba_curve *curve, const figure_run *run, const dba_line *lines, size_t count,
@@ -40,7 +41,9 @@ bool dba_curve_make(dba_curve *curve, const figure_run *run, const dba_line *lin
             options.dba.control = BRY_INDEX_UNCONTROLLED;
         good = bry_index_create(&options, &curve->index[i]) == BRY_OK;
     }
-    return good || cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM)) == CLI_YES;
+    if (!good)
+        cli_no_memory();
+    return good;
 }
 
 void dba_curve_free(dba_curve *curve)
@@ -72,8 +75,10 @@ bool dba_curve_grow(dba_curve *curve, uint32_t units)
 {
     for (size_t i = 0; i < curve->count; i++) {
         bry_status status = grow_line(curve, curve->index[i], units);
-        if (status != BRY_OK)
-            return cli_fail(status, "%s, %u units", curve->lines[i].name, units) == CLI_YES;
+        if (status != BRY_OK) {
+            cli_fail("%s, %u units: %s", curve->lines[i].name, units, bry_status_text(status));
+            return false;
+        }
     }
     curve->units = units;
     return true;

@@ -30,5 +30,7 @@ bool dba_memory_fill(const dba_memory_set *set, uint64_t elements, double *bits)
         status = bry_index_step(index, NULL, TIDY_BUDGET, &left);
     *bits = index ? 8 * (double)bry_index_bytes(index) : 0;
     bry_index_destroy(index);
-    return status == BRY_OK || cli_fail(status, "an index of %u units", set->units) == CLI_YES;
+    if (status != BRY_OK)
+        cli_fail("an index of %u units: %s", set->units, bry_status_text(status));
+    return status == BRY_OK;
 }

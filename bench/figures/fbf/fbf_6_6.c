@@ -30,7 +30,7 @@ typedef struct adaptation {
     bry_allocator allocator;
     bry__literal_fbf literal;
     fbf_row row[ROWS];
-    uint64_t added; /* elements so far, and for each of them: */
+    uint64_t added; /* elements so far */
     uint64_t time[MOST];
     bool was_new[ROWS][MOST];
 } adaptation;
@@ -141,11 +141,15 @@ static bool run_load(adaptation *all, const scenario *its)
     for (uint64_t now = 0; now < UINT64_C(1000) * SECONDS; now++) {
         due += its->load((double)now / 1000) / 1000;
         while (all->added < (uint64_t)due && all->added < MOST)
-            if (!add_element(all, now))
-                return cli_fail(BRY_E_NOMEM, "a window for a figure") == CLI_YES;
+            if (!add_element(all, now)) {
+                cli_no_memory();
+                return false;
+            }
         if ((now + 1) % (UINT64_C(1000) * step) == 0) {
-            if (bry__literal_fbf_advance(&all->literal, now + 1, &all->allocator) != BRY_OK)
-                return cli_fail(BRY_E_NOMEM, "a window for a figure") == CLI_YES;
+            if (bry__literal_fbf_advance(&all->literal, now + 1, &all->allocator) != BRY_OK) {
+                cli_no_memory();
+                return false;
+            }
             its->report(all, now + 1);
         }
     }
@@ -169,8 +173,10 @@ static bool measure_scenario(const figure_run *run, const scenario *its)
     options.capacity = PLANNED;
     options.error = TARGET;
     adaptation *all = calloc(1, sizeof *all);
-    if (!all)
-        return cli_fail(BRY_E_NOMEM, "a window for a figure") == CLI_YES;
+    if (!all) {
+        cli_no_memory();
+        return false;
+    }
     all->run = run;
     all->allocator = bry__allocator_or_default(NULL);
     bry_status status = bry__literal_fbf_init(&all->literal, &literal, &all->allocator);

@@ -22,8 +22,10 @@ static bool measure_retries(const figure_run *run)
     for (size_t i = first; i < sizeof shares / sizeof *shares; i += step) {
         retry_facts facts;
         bry_status status = window_retries(shares[i], operations, run->number, &facts);
-        if (status != BRY_OK)
-            return cli_fail(status, "counters under retries") == CLI_YES;
+        if (status != BRY_OK) {
+            cli_fail("counters under retries: %s", bry_status_text(status));
+            return false;
+        }
         for (int row = 0; row < RETRY_ROWS; row++)
             figure_point(run, "", guard_names[row], 100 * shares[i], 100 * facts.error[row]);
     }

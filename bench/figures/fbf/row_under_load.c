@@ -24,7 +24,7 @@ fbf_row fbf_row_make(const figure_run *run, const window_work *work)
     fbf_row row = {.run = run, .calls = window_calls_of(work->kind), .work = *work, .now = START};
     row.state = row.calls->make(work);
     if (!row.state)
-        cli_fail(BRY_E_NOMEM, "a window for a figure");
+        cli_no_memory();
     return row;
 }
 
@@ -65,8 +65,10 @@ bool fbf_row_add(fbf_row *row, uint64_t count, uint64_t until)
     for (uint64_t i = 0; i < count && row->state; i++) {
         row->now = begin + (end - begin) * i / count;
         if (row->calls->add(row->state, fbf_element(row->run, row->added++), row->now) ==
-            BRY_UNSURE)
-            return cli_fail(BRY_E_NOMEM, "a window for a figure") == CLI_YES;
+            BRY_UNSURE) {
+            cli_no_memory();
+            return false;
+        }
     }
     row->now = end - 1 > row->now ? end - 1 : row->now;
     return row->state != NULL;

@@ -24,7 +24,9 @@ static bool search_encodings(bry__greedy *greedy, uint32_t count, double bits_an
 {
     const bry_allocator allocator = bry__allocator_or_default(NULL);
     bry_status status = bry__greedy_search(greedy, count, bits_an_entry, &allocator);
-    return status == BRY_OK || cli_fail(status, "search for %u encodings", count) == CLI_YES;
+    if (status != BRY_OK)
+        cli_fail("search for %u encodings: %s", count, bry_status_text(status));
+    return status == BRY_OK;
 }
 
 /* As published, with a Bloom filter of what is taken, which is as large as all pairs need. */

@@ -33,8 +33,10 @@ static bool plot_reads(const figure_run *run, const uint32_t *code, uint32_t n)
     double regression = 0, binary = 0;
     for (uint32_t x = 0; x < n; x++) {
         uint32_t reads;
-        if (bry__regression_find(&fit, code, n, code[x], &reads) != x)
-            return cli_fail(BRY_E_BADDATA, "an encoding is not found by its curve") == CLI_YES;
+        if (bry__regression_find(&fit, code, n, code[x], &reads) != x) {
+            cli_fail("an encoding is not found by its curve");
+            return false;
+        }
         regression += (double)reads / n;
         binary += (double)binary_reads(n, x) / n;
     }
@@ -51,8 +53,10 @@ static bool measure_encoding_curve(const figure_run *run)
     const bry_allocator allocator = bry__allocator_or_default(NULL);
     bry__greedy greedy;
     bry_status status = bry__greedy_search(&greedy, most, 0, &allocator);
-    if (status != BRY_OK)
-        return cli_fail(status, "search for %u encodings", most) == CLI_YES;
+    if (status != BRY_OK) {
+        cli_fail("search for %u encodings: %s", most, bry_status_text(status));
+        return false;
+    }
     for (uint32_t i = 0; i <= CURVE_POINTS; i++) {
         uint32_t at = i * (most - 1) / CURVE_POINTS;
         double x = at;

@@ -81,7 +81,7 @@ static bool measure_batches(batch_work work, uint64_t count)
     work.now = malloc(pairs.count * sizeof *work.now);
     bool good = work.now && run_all_batches(&work, 1) && run_all_batches(&work, 0.5);
     if (!work.now)
-        cli_fail(BRY_E_NOMEM, "figures of kBF");
+        cli_no_memory();
     free(work.now);
     kbf_pairs_free(&pairs);
     return good;

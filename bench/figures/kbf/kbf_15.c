@@ -92,9 +92,8 @@ static bool run_phase(const store_work *work, unsigned phase)
                 : phase == QUERY  ? store_look_up(work, true, &wrong)
                                   : store_delete(work, &wrong);
     if (good && (double)wrong > 10 * ERROR * (double)work->load->asked + 5) {
-        cli_fail(BRY_E_BADDATA, "kbf-15: %llu wrong answers to %llu times %s",
-                 (unsigned long long)wrong, (unsigned long long)work->load->asked,
-                 phase_names[phase]);
+        cli_fail("kbf-15: %llu wrong answers to %llu times %s", (unsigned long long)wrong,
+                 (unsigned long long)work->load->asked, phase_names[phase]);
         return false;
     }
     return good;
@@ -166,7 +165,7 @@ static bool time_all_stores(const figure_run *run, const places *found, const kb
         if (state)
             one->store->close(state);
         if (!good) {
-            cli_fail(BRY_E_IO, "kbf-15: %s has failed", one->series);
+            cli_fail("kbf-15: %s has failed", one->series);
             return false;
         }
     }
@@ -181,8 +180,10 @@ static bool measure_times(const figure_run *run)
     for (unsigned i = 1; i <= SIZES && good; i++) {
         kbf_workload load;
         uint64_t pairs = most >> (SIZES - i);
-        if (!kbf_workload_make(&load, pairs, pairs, VALUES))
-            return cli_fail(BRY_E_NOMEM, "%llu pairs", (unsigned long long)pairs) == CLI_YES;
+        if (!kbf_workload_make(&load, pairs, pairs, VALUES)) {
+            cli_fail("%llu pairs do not fit in memory", (unsigned long long)pairs);
+            return false;
+        }
         good = time_all_stores(run, &found, &load, i == SIZES);
         kbf_workload_free(&load);
     }

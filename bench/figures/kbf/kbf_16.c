@@ -68,7 +68,7 @@ static bool measure_store(const figure_run *run, const sized_store *one, const k
     if (state)
         one->store->close(state);
     if (!good) {
-        cli_fail(BRY_E_IO, "kbf-16: %s has failed", one->series);
+        cli_fail("kbf-16: %s has failed", one->series);
         return false;
     }
     figure_point(run, "memory", one->series, megabytes, (double)size.bytes / 0x1p20);
@@ -82,8 +82,10 @@ static bool measure_limit(const figure_run *run, uint64_t megabytes)
     const bool servers = run->scale != FIGURE_SMALL, memcached = servers && memcached_installed();
     const uint64_t bytes = megabytes << 20;
     kbf_workload load;
-    if (!kbf_workload_make(&load, bytes / (memcached ? LEAST_PAIR : USUAL_PAIR), 1, VALUES))
-        return cli_fail(BRY_E_NOMEM, "the pairs do not fit in memory") == CLI_YES;
+    if (!kbf_workload_make(&load, bytes / (memcached ? LEAST_PAIR : USUAL_PAIR), 1, VALUES)) {
+        cli_fail("the pairs do not fit in memory");
+        return false;
+    }
     uint64_t all = load.pairs;
     bool good = true;
     if (memcached) {
@@ -94,7 +96,7 @@ static bool measure_limit(const figure_run *run, uint64_t megabytes)
             figure_point(run, "pair", "Memcached", (double)megabytes,
                          (double)bytes / (double)load.pairs);
         } else {
-            cli_fail(BRY_E_IO, "kbf-16: memcached has failed");
+            cli_fail("kbf-16: memcached has failed");
         }
     }
     for (unsigned i = 0; i < STORES && good; i++)

@@ -24,13 +24,13 @@ typedef struct encoders {
     uint32_t codes;
 } encoders;
 
-typedef struct decoding {
+typedef struct decoder_row {
     const char *name;
     bry__paper_level level;
     code_kind kind;
-} decoding;
+} decoder_row;
 
-static const decoding options[] = {
+static const decoder_row options[] = {
     {"decode22 (option 1)", BRY__PAPER_PAIRS, GREEDY},
     {"decode23 too (option 2)", BRY__PAPER_TRIPLES, GREEDY},
     {"decode23 too with algebraic codes", BRY__PAPER_TRIPLES, DENSE},
@@ -59,7 +59,8 @@ static bool make_encoders(encoders *made, uint32_t codes)
         return true;
     bry__gf_free(&made->wide, &made->allocator);
     bry__gf_free(&made->dense, &made->allocator);
-    return cli_fail(status, "search for %u encodings", codes) == CLI_YES;
+    cli_fail("search for %u encodings: %s", codes, bry_status_text(status));
+    return false;
 }
 
 static void free_encoders(encoders *made)
@@ -83,7 +84,7 @@ static bry__kbf_shape shape_for(double keys, double p, double share)
 
 /* ---- figure 17 ----------------------------------------------------------------------------- */
 
-static double predict(const encoders *of, const decoding *option, const bry__kbf_shape *shape,
+static double predict(const encoders *of, const decoder_row *option, const bry__kbf_shape *shape,
                       double keys)
 {
     const bry__paper_setting setting = {
@@ -96,7 +97,7 @@ static double predict(const encoders *of, const decoding *option, const bry__kbf
     return bry__paper_errors_at(&setting, shape, keys).false_negative;
 }
 
-static bool ask_option(const figure_run *run, const kbf_trial *trial, const decoding *option,
+static bool ask_option(const figure_run *run, const kbf_trial *trial, const decoder_row *option,
                        double expected, double p)
 {
     double missed;
@@ -172,8 +173,10 @@ static bool plot_ours(const figure_run *run, double p, bry_engine engine, const 
     };
     bry_map_shape shape = {0};
     bry_status status = bry_map_plan(&planned, &shape);
-    if (status != BRY_OK)
-        return cli_fail(status, "a map of error %g", p) == CLI_YES;
+    if (status != BRY_OK) {
+        cli_fail("a map of error %g: %s", p, bry_status_text(status));
+        return false;
+    }
     figure_point(run, "memory", name, p, (double)shape.bytes / PAPER_PAIRS);
     return true;
 }
@@ -186,7 +189,8 @@ static bool plot_memory(const figure_run *run, double p)
            plot_ours(run, p, BRY_ENGINE_COMPACT, "compact (ours)");
 }
 
-/* The paper's are 10^-3 to 10^-5. Tests take larger ones, with which few keys give enough errors. */
+/* The paper's are 10^-3 to 10^-5. Tests take larger ones, with which few keys give enough
+ * errors. */
 static const double errors_of_paper[] = {1e-3, 1e-4, 1e-5};
 static const double errors_of_small[] = {0.03, 0.01};
 

@@ -49,8 +49,10 @@ static bool make_image(state_image *image, const figure_run *run, size_t side)
         .distance = malloc(patches * sizeof *image->distance),
         .patches = patches,
     };
-    if (!image->exact || !image->asked || !image->distance)
-        return cli_fail(BRY_E_NOMEM, "figures of kBF") == CLI_YES;
+    if (!image->exact || !image->asked || !image->distance) {
+        cli_no_memory();
+        return false;
+    }
     if (!kbf_pairs_make_bare(&image->pairs, count, FLOW_STATES))
         return false;
     for (size_t i = 0; i < count; i++)

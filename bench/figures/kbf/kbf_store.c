@@ -13,7 +13,8 @@ const char *const kbf_kind_names[KBF_KINDS] = {"published", "to the letter", "kb
 
 static bool no_memory(void)
 {
-    return cli_fail(BRY_E_NOMEM, "figures of kBF") == CLI_YES;
+    cli_no_memory();
+    return false;
 }
 
 /* ---- pairs --------------------------------------------------------------------------------- */
@@ -105,16 +106,18 @@ bool kbf_store_make(kbf_store *store, kbf_kind kind, const kbf_pairs *pairs, con
     bry_map_shape shape;
     bry_status status =
         map_options_for(&settings, plan->capacity, plan->p, false, &options, &shape);
-    if (status != BRY_OK)
-        return cli_fail(status, "figures of kBF: a map of p = %g", plan->p) == CLI_YES;
+    if (status != BRY_OK) {
+        cli_fail("figures of kBF: a map of p = %g: %s", plan->p, bry_status_text(status));
+        return false;
+    }
     if (kind != KBF_COMPACT) {
-        uint64_t segment = shape.cells / shape.hashes;
+        uint64_t segment = shape.kbf.cells / shape.kbf.hashes;
         if (plan->folds) /* twice an odd number */
             segment = (segment / 2 | 1) * 2;
         if (is_paper(store))
-            return make_published(store, shape.hashes, segment);
-        options.kbf.hashes = shape.hashes;
-        options.kbf.cells = shape.hashes * segment;
+            return make_published(store, shape.kbf.hashes, segment);
+        options.kbf.hashes = shape.kbf.hashes;
+        options.kbf.cells = shape.kbf.hashes * segment;
     }
     options.capacity = plan->most;
     return bry_map_create(&options, &store->map) == BRY_OK || no_memory();
@@ -146,8 +149,11 @@ bool kbf_store_fill(kbf_store *store, uint64_t from, uint64_t end)
         }
         bry_status status =
             bry_map_add(store->map, pairs->hash[i], value_of_code(&pairs->first[i]));
-        if (status != BRY_OK)
-            return cli_fail(status, "figures of kBF: pair %llu", (unsigned long long)i) == CLI_YES;
+        if (status != BRY_OK) {
+            cli_fail("figures of kBF: pair %llu: %s", (unsigned long long)i,
+                     bry_status_text(status));
+            return false;
+        }
     }
     return true;
 }
@@ -185,7 +191,9 @@ bool kbf_store_join(kbf_store *into, const kbf_store *from)
         return true;
     }
     bry_status status = bry_map_merge(into->map, from->map);
-    return status == BRY_OK || cli_fail(status, "figures of kBF: merge") == CLI_YES;
+    if (status != BRY_OK)
+        cli_fail("figures of kBF: merge: %s", bry_status_text(status));
+    return status == BRY_OK;
 }
 
 static uint64_t cells_of_map(const bry_map *map)
@@ -194,7 +202,7 @@ static uint64_t cells_of_map(const bry_map *map)
     uint64_t cells = 0;
     bry_map_get_stats(map, &stats);
     for (int i = 0; i < 8; i++)
-        cells += stats.cells[i];
+        cells += stats.kbf.cells[i];
     return cells;
 }
 
@@ -205,7 +213,9 @@ static bool fold_map(bry_map *map)
     bry_status status = bry_map_compress(map, 1);
     if (status == BRY_OK && cells_of_map(map) != before / 2)
         status = BRY_E_BADDATA;
-    return status == BRY_OK || cli_fail(status, "figures of kBF: compress") == CLI_YES;
+    if (status != BRY_OK)
+        cli_fail("figures of kBF: compress: %s", bry_status_text(status));
+    return status == BRY_OK;
 }
 
 bool kbf_store_fold(kbf_store *store)
@@ -268,8 +278,9 @@ double kbf_false_positives(const kbf_answers *answers)
 
 bool kbf_only_right(const kbf_answers *answers)
 {
-    return answers->wrong == 0 || cli_fail(BRY_E_BADDATA, "figures of kBF: %llu wrong values",
-                                           (unsigned long long)answers->wrong) == CLI_YES;
+    if (!(answers->wrong == 0))
+        cli_fail("figures of kBF: %llu wrong values", (unsigned long long)answers->wrong);
+    return answers->wrong == 0;
 }
 
 double kbf_store_bytes_per_key(const kbf_store *store, uint64_t keys)
@@ -280,7 +291,7 @@ double kbf_store_bytes_per_key(const kbf_store *store, uint64_t keys)
         bytes = store->paper.hashes * store->paper.segment * sizeof(uint32_t);
     } else if (store->kind == KBF_COMPACT) {
         bry_map_get_stats(store->map, &stats);
-        bytes = stats.bytes_main;
+        bytes = stats.bytes_keys;
     } else {
         bytes = cells_of_map(store->map) * sizeof(uint32_t);
     }

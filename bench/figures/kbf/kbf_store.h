@@ -15,7 +15,7 @@
 /* ---- pairs --------------------------------------------------------------------------------- */
 
 typedef struct kbf_pairs {
-    uint64_t count; /* and as many absent keys */
+    uint64_t count; /* of the keys, and of the absent keys */
     uint32_t values;
     kbf_workload load; /* the keys and values, unless made bare */
     bry_hash *hash; /* of the keys of all pairs, then of the absent ones */

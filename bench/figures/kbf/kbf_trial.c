@@ -18,7 +18,9 @@ bry__kbf_shape kbf_shape_at(unsigned hashes, uint64_t keys, double rho)
 bool kbf_field_make(bry__gf *gf, uint32_t codes, const bry_allocator *allocator)
 {
     bry_status status = bry__gf_init(gf, bry__gf_bits_for(codes), allocator);
-    return status == BRY_OK || cli_fail(status, "a field for %u codes", codes) == CLI_YES;
+    if (status != BRY_OK)
+        cli_fail("a field for %u codes: %s", codes, bry_status_text(status));
+    return status == BRY_OK;
 }
 
 static bry_hash trial_key(const kbf_trial *trial, uint64_t i)
@@ -38,9 +40,11 @@ bool kbf_trial_make(kbf_trial *trial, const kbf_trial *setting, const bry__encod
     trial->allocator = bry__allocator_or_default(NULL);
     bry_status status =
         bry__paper_kbf_init(&trial->kbf, encoder, shape->hashes, shape->segment, &trial->allocator);
-    if (status != BRY_OK)
-        return cli_fail(status, "a table for %llu keys", (unsigned long long)trial->keys) ==
-               CLI_YES;
+    if (status != BRY_OK) {
+        cli_fail("a table for %llu keys: %s", (unsigned long long)trial->keys,
+                 bry_status_text(status));
+        return false;
+    }
     trial->kbf.gf = setting->kbf.gf;
     trial->kbf.masked = setting->kbf.masked;
     for (uint64_t i = 0; i < trial->keys; i++)
@@ -64,8 +68,9 @@ bool kbf_trial_ask(const kbf_trial *trial, bry__paper_level level, double *misse
         wrong += answer == BRY_PRESENT && code != trial_code(trial, i);
     }
     *missed = (double)unanswered / (double)trial->keys;
-    return wrong == 0 || cli_fail(BRY_E_BADDATA, "decoding gives %llu keys a wrong value",
-                                  (unsigned long long)wrong) == CLI_YES;
+    if (!(wrong == 0))
+        cli_fail("decoding gives %llu keys a wrong value", (unsigned long long)wrong);
+    return wrong == 0;
 }
 
 double kbf_trial_cells_from(const kbf_trial *trial, unsigned count)

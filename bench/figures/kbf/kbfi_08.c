@@ -25,7 +25,9 @@ static bool memory_of(const figure_run *run, const kbf_pairs *pairs, const char 
     if (status == BRY_OK)
         figure_point(run, "", series, p, (double)bry_map_bytes(map) / (double)pairs->count);
     bry_map_destroy(map);
-    return status == BRY_OK || cli_fail(status, "figures of kBF: p = %g", p) == CLI_YES;
+    if (status != BRY_OK)
+        cli_fail("figures of kBF: p = %g: %s", p, bry_status_text(status));
+    return status == BRY_OK;
 }
 
 static bool measure_map_memory(const figure_run *run)

@@ -31,8 +31,8 @@ VOID = {"meta", "link", "br", "hr", "img", "input"}
 class Record:
     """What was measured at which scale and how long it took: run.json."""
 
-    def __init__(self, folder):
-        self.path = folder / "run.json"
+    def __init__(self, directory):
+        self.path = directory / "run.json"
         try:
             self.entries = json.loads(self.path.read_text())
         except (OSError, ValueError):
@@ -220,7 +220,7 @@ def main():
         return run(read_options())
     except KeyboardInterrupt:
         return 130
-    except OSError as error:  # a folder that cannot be written, a full disk, no gnuplot
+    except OSError as error:  # a directory that cannot be written, a full disk, no gnuplot
         sys.exit(f"build_report.py: {error}")
 
 

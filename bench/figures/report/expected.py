@@ -9,7 +9,7 @@ import math
 import pathlib
 import statistics
 
-FOLDER = pathlib.Path(__file__).resolve().parents[1] / "expected"
+DIR = pathlib.Path(__file__).resolve().parents[1] / "expected"
 COLUMNS = ["x", "y", "tolerance", "panel", "series"]
 SIGMAS = 5  # of the mean over repetitions
 LEAST = 0.05  # tolerance, since another compiler or another hash gives other numbers
@@ -49,9 +49,9 @@ def read_number(text):
         return text
 
 
-def read_expected(name, folder=FOLDER):
+def read_expected(name, directory=DIR):
     """{key: (y, tolerance)}; FileNotFoundError if the figure has none."""
-    with open(folder / f"{name}.csv", newline="", encoding="utf-8") as file:
+    with open(directory / f"{name}.csv", newline="", encoding="utf-8") as file:
         return {key_of(row["panel"], row["series"], read_number(row["x"])):
                 (float(row["y"]), float(row["tolerance"])) for row in csv.DictReader(file)}
 
@@ -137,9 +137,9 @@ def expect(figure, data):
     return rows, problems
 
 
-def write_expected(name, rows, folder=FOLDER):
-    folder.mkdir(exist_ok=True)
-    with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
+def write_expected(name, rows, directory=DIR):
+    directory.mkdir(exist_ok=True)
+    with open(directory / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(COLUMNS)
         table.writerows(rows)

@@ -328,7 +328,7 @@ FIGURES = [
            claim="The check costs little: a batch of 50 counter updates takes 10 % longer with the FBF, "
                  "about 2 ms.",
            setting="Calls in turn on one connection to a primary of a Redis cluster with a replica; the "
-                   "median of each run. A batch is one COUNTER.MINCRBY, or 50 INCRBY in one write.",
+                   "median of each run. A batch is one COUNTER.INCRBY, or 50 INCRBY in one write.",
            plots=[Plot("", "microseconds", "always", "Time of a call, appendfsync always", log="y",
                        bars=True, timed=True),
                   Plot("", "microseconds", "everysec", "Time of a call, appendfsync everysec", log="y",

@@ -1,7 +1,7 @@
 """Figures that need real servers: scripts that measure them, in place of bloomery-figures.
 
 A script writes the tables of its figures, NAME.csv with the columns x, repetition, y, panel and
-series, into the folder it is given. The description of such a figure has live="…", the name of its
+series, into the directory it is given. The description of such a figure has live="…", the name of its
 script here. The tests do not run these scripts. `make figures` does, and says so if it cannot.
 """
 
@@ -18,14 +18,14 @@ class Live:
     name: str
     what: str  # is measured
     script: str  # relative to the root
-    arguments: Callable[[pathlib.Path, pathlib.Path, str], list[str]]  # build, folder, scale
+    arguments: Callable[[pathlib.Path, pathlib.Path, str], list[str]]  # build, directory, scale
     programs: tuple[str, ...] = ()  # which must be installed
     seconds: int = 120  # about, at reduced scale
 
 
 LIVE = [
     Live("once", "counters on a cluster with faults", "scripts/measure-once",
-         lambda build, folder, scale: ["redis-server", str(build / "bloomery.so"), str(folder),
+         lambda build, directory, scale: ["redis-server", str(build / "bloomery.so"), str(directory),
                                        scale],
          programs=("redis-server",), seconds=130),
 ]

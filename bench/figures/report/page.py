@@ -27,17 +27,17 @@ class Result:
     reason: str = ""
 
 
-def read_result(figure, folder, reason=""):
+def read_result(figure, directory, reason=""):
     """Reads the table of a figure, computes its finding and draws it; the plots are also written as
     files."""
-    path = folder / f"{figure.name}.csv"
+    path = directory / f"{figure.name}.csv"
     if not path.exists():
         return Result(figure, reason=reason or "it has not been measured")
     data = Data(path)
     drawn = [plot.draw(figure, number, data) for number in range(len(figure.plots))]
     for number, (svg, _) in enumerate(drawn):
         name = figure.name + (f"-{number + 1}" if len(drawn) > 1 else "")
-        (folder / f"{name}.svg").write_text(plot.standalone(svg), encoding="utf-8")
+        (directory / f"{name}.svg").write_text(plot.standalone(svg), encoding="utf-8")
     notes = tuple("The lowest tick of this logarithmic axis stands for 0." if zeros else ""
                   for _, zeros in drawn)
     return Result(figure, figure.finding(data), tuple(svg for svg, _ in drawn), notes,

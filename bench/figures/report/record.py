@@ -34,8 +34,8 @@ def describe(name, rows):
         print(f"  {x:>12} {y:>12} ± {tolerance:<8} {panel:<20} {series}{change}")
 
 
-def record(figure, folder):
-    data = Data(folder / f"{figure.name}.csv")
+def record(figure, directory):
+    data = Data(directory / f"{figure.name}.csv")
     problems = list(check_panels(figure, data))
     rows, wide = expect(figure, data)
     problems += wide
@@ -59,11 +59,11 @@ def main(arguments):
     if unknown:
         sys.exit(f"record.py: report/*.py does not describe {', '.join(unknown)}")
     names = names or list(described)
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([build / "bloomery-figures", *names, "--scale", "small", "--output", folder],
+    with tempfile.TemporaryDirectory() as directory:
+        subprocess.run([build / "bloomery-figures", *names, "--scale", "small", "--output", directory],
                        check=True)
         problems = [problem for name in names
-                    for problem in record(described[name], pathlib.Path(folder))]
+                    for problem in record(described[name], pathlib.Path(directory))]
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

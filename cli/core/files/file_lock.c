@@ -58,10 +58,10 @@ static process_name name_holder(const struct stat *facts)
 }
 
 /* Locks the descriptor. CLI_GO_ON, or an exit code after a message. */
-static int wait_for(int fd, const char *path, const struct stat *facts, cli_lock_how how)
+static int wait_for_lock(int fd, const char *path, const struct stat *facts, cli_lock_mode how)
 {
     const struct timespec pause = {0, BETWEEN};
-    cli_quoted name = cli_quote(path);
+    cli_quotation name = cli_name(path);
     int tries = how == CLI_LOCK_WAIT ? TRIES : 1;
     bool said = false;
     for (;;) {
@@ -70,13 +70,13 @@ static int wait_for(int fd, const char *path, const struct stat *facts, cli_lock
         if (errno == EINTR)
             continue;
         if (errno != EWOULDBLOCK)
-            return cli_fail(BRY_E_IO, "%s cannot be locked: %s", name.text, strerror(errno));
+            return cli_fail("%s: cannot lock: %s", name.text, strerror(errno));
         if (--tries > 0) {
             nanosleep(&pause, NULL);
             continue;
         }
         if (how == CLI_LOCK_REFUSE)
-            return cli_fail(BRY_E_IO, "%s is in use by %s", name.text, name_holder(facts).text);
+            return cli_fail("%s: in use by %s", name.text, name_holder(facts).text);
         cli_note("waiting for %s, which is changing %s", name_holder(facts).text, name.text);
         said = true;
     }
@@ -94,7 +94,7 @@ static int above_streams(int fd)
     return above;
 }
 
-int cli_lock(const char *path, cli_lock_how how)
+int cli_lock(const char *path, cli_lock_mode how)
 {
     static bool held; /* a command replaces one file */
     if (held || cli_is_stream(path))
@@ -106,9 +106,8 @@ int cli_lock(const char *path, cli_lock_how how)
         if (fd < 0 && errno == ENOENT)
             return CLI_GO_ON;
         if (fd < 0)
-            return cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text,
-                            problem ? problem : strerror(errno));
-        int code = wait_for(fd, path, &facts, how);
+            return cli_fail("%s: %s", cli_name(path).text, problem ? problem : strerror(errno));
+        int code = wait_for_lock(fd, path, &facts, how);
         if (code != CLI_GO_ON) {
             close(fd);
             return code;
@@ -120,12 +119,12 @@ int cli_lock(const char *path, cli_lock_how how)
     }
 }
 
-int cli_lock_folder(const char *path)
+int cli_lock_dir(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    free(folder);
+    char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(dir);
     if (fd >= 0 && flock(fd, LOCK_EX) != 0) {
         close(fd);
         fd = -1;

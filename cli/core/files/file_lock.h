@@ -10,18 +10,18 @@
 #ifndef BLOOMERY_CLI_FILE_LOCK_H
 #define BLOOMERY_CLI_FILE_LOCK_H
 
-typedef enum cli_lock_how {
+typedef enum cli_lock_mode {
     CLI_LOCK_WAIT, /* until it is free; after a second, print for which process */
     CLI_LOCK_REFUSE, /* fail if another process has locked the file */
-} cli_lock_how;
+} cli_lock_mode;
 
 /* Locks the file for this process, until it ends. A file that does not exist, and "-", need no
  * lock. A process locks one file; calling this again finds the lock held, or a file created
  * meanwhile. CLI_GO_ON, or an exit code after a message. */
-int cli_lock(const char *path, cli_lock_how how);
+int cli_lock(const char *path, cli_lock_mode how);
 
-/* Locks the folder of the file, while a name is checked and created. Returns a descriptor to close,
- * or -1 if folders cannot be locked. */
-int cli_lock_folder(const char *path);
+/* Locks the directory of the file, while a name is checked and created. Returns a descriptor to
+ * close, or -1 if directories cannot be locked. */
+int cli_lock_dir(const char *path);
 
 #endif

@@ -19,7 +19,15 @@ cli_fields cli_get_fields(const unsigned char *from, char delimiter)
 
 bry_status cli_note_fail(bry_load *load, bry_status status, uint64_t at, const char *problem)
 {
-    load->offset = at;
+    /* After the header of the file, in frames of 64 KiB with 16 bytes before and 8 after each. */
+    load->offset = 64 + 16 + at + (at >> 16) * 24;
     load->problem = problem;
     return status;
+}
+
+bry_status cli_note_refuse(bry_load *load, const char *problem)
+{
+    load->offset = 0;
+    load->problem = problem;
+    return BRY_E_BADDATA;
 }

@@ -29,7 +29,11 @@ enum { CLI_FIELDS_BYTES = 2 * CLI_MOST_FIELDS };
 void cli_put_fields(unsigned char *to, const cli_fields *fields);
 cli_fields cli_get_fields(const unsigned char *from, char delimiter);
 
-/* Sets problem and offset of the load to `problem` at byte `at` of the note; returns the status. */
+/* Sets problem and offset of the load to `problem` at byte `at` of the note; returns the status. The
+ * offset is that in the file. */
 bry_status cli_note_fail(bry_load *load, bry_status status, uint64_t at, const char *problem);
+
+/* The same for a problem of the whole note; returns BRY_E_BADDATA. */
+bry_status cli_note_refuse(bry_load *load, const char *problem);
 
 #endif

@@ -13,11 +13,18 @@ bool cli_is_stream(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-int cli_check_stream(const char *command, const char *path, const char *what)
+int cli_keys_given(const cli_syntax *syntax, char **argv, size_t *words, const char *what)
 {
-    if (!cli_is_stream(path))
-        return CLI_GO_ON;
-    return cli_misuse(command, "standard input cannot be both \"-\" and the %s", what);
+    size_t plain = *syntax->plain_words;
+    for (size_t i = 1; i < *words && i<plain && * words> 2; i++)
+        if (cli_is_stream(argv[i]))
+            return cli_misuse(syntax->command, "\"-\" cannot be combined with keys; after \"--\" "
+                                               "it is a key");
+    if (*words == 2 && plain == 2 && cli_is_stream(argv[1]))
+        *words = 1;
+    if (*words == 1 && cli_is_stream(argv[0]))
+        return cli_misuse(syntax->command, "standard input cannot be both \"-\" and the %s", what);
+    return CLI_GO_ON;
 }
 
 int cli_open_regular(const char *path, struct stat *facts, const char **problem)
@@ -38,7 +45,7 @@ int cli_open_regular(const char *path, struct stat *facts, const char **problem)
     return -1;
 }
 
-static bry_status read_some(void *opaque, void *bytes, size_t len, size_t *got)
+static bry_status read_saved_bytes(void *opaque, void *bytes, size_t len, size_t *got)
 {
     cli_input *input = opaque;
     *got = fread(bytes, 1, len, input->file);
@@ -59,7 +66,7 @@ bool cli_input_open(cli_input *input, const char *path, bry_load *load)
 
 bry_source cli_input_source(cli_input *input)
 {
-    return (bry_source){read_some, input};
+    return (bry_source){read_saved_bytes, input};
 }
 
 bry_status cli_input_end(cli_input *input, bry_load *load)
@@ -67,7 +74,7 @@ bry_status cli_input_end(cli_input *input, bry_load *load)
     if (fgetc(input->file) == EOF)
         return BRY_OK;
     load->offset = input->given;
-    load->problem = "bytes follow the end";
+    load->problem = "trailing data";
     return BRY_E_BADDATA;
 }
 

@@ -15,9 +15,13 @@
 /* Whether the name means standard input or output. */
 bool cli_is_stream(const char *path);
 
-/* For a command that reads `what` from standard input: CLI_GO_ON, or CLI_USAGE after a message if
- * `path` is standard input too. */
-int cli_check_stream(const char *command, const char *path, const char *what);
+/*
+ * For a command whose words are an object and keys, or the object and "-": the keys are on standard
+ * input, and `what` names them. After "--" a "-" is a key. *words becomes 1 if the keys are on standard input. CLI_GO_ON,
+ * or CLI_USAGE after a message if the object is standard input too, or "-" is one of several.
+ */
+struct cli_syntax;
+int cli_keys_given(const struct cli_syntax *syntax, char **argv, size_t *words, const char *what);
 
 /* Opens a regular file for reading and stores its stat if wanted. -1 with errno, or with errno 0
  * and *problem. */

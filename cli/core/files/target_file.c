@@ -14,35 +14,34 @@
 
 static int check_file(const char *path, bool replace)
 {
-    cli_quoted name = cli_quote(path);
+    cli_quotation name = cli_name(path);
     struct stat facts;
     if (!replace && lstat(path, &facts) == 0)
-        return cli_fail(BRY_E_IO, "%s: %s", name.text, CLI_EXISTS);
+        return cli_fail("%s: %s", name.text, CLI_EXISTS);
     if (stat(path, &facts) == 0) {
         if (!S_ISREG(facts.st_mode))
-            return cli_fail(BRY_E_IO, "%s: %s", name.text,
+            return cli_fail("%s: %s", name.text,
                             S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "not a regular file");
     } else if (errno != ENOENT) {
-        return cli_fail(BRY_E_IO, "%s: %s", name.text, strerror(errno));
+        return cli_fail("%s: %s", name.text, strerror(errno));
     } else if (lstat(path, &facts) == 0) {
-        return cli_fail(BRY_E_IO, "%s: dangling symbolic link", name.text);
+        return cli_fail("%s: dangling symbolic link", name.text);
     }
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    if (!folder)
-        return cli_fail(BRY_E_NOMEM, "%s", bry_status_text(BRY_E_NOMEM));
+    char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    if (!dir)
+        return cli_no_memory();
     errno = 0;
-    int problem = !*path ? ENOENT : access(folder, W_OK | X_OK) == 0 ? 0 : errno;
-    free(folder);
-    return problem == 0 ? CLI_GO_ON : cli_fail(BRY_E_IO, "%s: %s", name.text, strerror(problem));
+    int problem = !*path ? ENOENT : access(dir, W_OK | X_OK) == 0 ? 0 : errno;
+    free(dir);
+    return problem == 0 ? CLI_GO_ON : cli_fail("%s: %s", name.text, strerror(problem));
 }
 
-int cli_target_check(const char *path, bool replace, cli_lock_how how)
+int cli_target_check(const char *path, bool replace, cli_lock_mode how)
 {
     if (cli_is_stream(path))
         return isatty(STDOUT_FILENO) == 1
-                   ? cli_fail(BRY_E_IO,
-                              "standard output is a terminal: redirect it to a file or a pipe")
+                   ? cli_fail("standard output is a terminal: redirect it to a file or a pipe")
                    : CLI_GO_ON;
     int code = check_file(path, replace);
     return code == CLI_GO_ON ? cli_lock(path, how) : code;
@@ -58,8 +57,7 @@ static int save_to_stdout(const cli_saver *saver, const void *object, const bry_
 {
     bry_sink sink = {write_some, stdout};
     bry_status status = saver->to_sink(object, &sink, save);
-    return status == BRY_OK || ferror(stdout) ? CLI_YES
-                                              : cli_fail(status, "%s", bry_status_text(status));
+    return status == BRY_OK || ferror(stdout) ? CLI_YES : cli_fail("%s", bry_status_text(status));
 }
 
 static int replace_target(const char *path, const cli_saver *saver, const void *object,
@@ -82,7 +80,7 @@ static int replace_target(const char *path, const cli_saver *saver, const void *
     if (status == BRY_OK)
         return CLI_YES;
     bool known = status == BRY_E_IO && problem;
-    return cli_fail(status, "%s: %s", cli_quote(path).text,
+    return cli_fail("%s: %s", cli_name(path).text,
                     known ? strerror(problem) : bry_status_text(status));
 }
 
@@ -99,10 +97,10 @@ int cli_target_save(const char *path, const char *taken, const cli_saver *saver,
         int code = cli_lock(path, CLI_LOCK_WAIT);
         return code == CLI_GO_ON ? replace_target(path, saver, object, &save) : code;
     }
-    int folder = cli_lock_folder(path);
-    int code = lstat(path, &facts) == 0 ? cli_fail(BRY_E_IO, "%s: %s", cli_quote(path).text, taken)
+    int dir = cli_lock_dir(path);
+    int code = lstat(path, &facts) == 0 ? cli_fail("%s: %s", cli_name(path).text, taken)
                                         : replace_target(path, saver, object, &save);
-    if (folder >= 0)
-        close(folder);
+    if (dir >= 0)
+        close(dir);
     return code;
 }

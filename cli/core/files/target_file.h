@@ -9,7 +9,7 @@
 /* Checks whether the file can be written, as far as that is known before reading an input that may
  * be long. Locks the file (file_lock.h) until the program ends. CLI_GO_ON, or an exit code after a
  * message. */
-int cli_target_check(const char *path, bool replace, cli_lock_how how);
+int cli_target_check(const char *path, bool replace, cli_lock_mode how);
 
 /* Saves an object by the call of its job. */
 typedef struct cli_saver {
@@ -40,6 +40,6 @@ int cli_target_save(const char *path, const char *taken, const cli_saver *saver,
                     const bry_buffer *note);
 
 /* The message for a file that must not be replaced. */
-#define CLI_EXISTS "already exists; --force replaces it"
+#define CLI_EXISTS "exists already; --force replaces it"
 
 #endif

@@ -11,7 +11,7 @@
 enum { PIECE = 256 * 1024, AHEAD = 4 << 20, COLUMNS = 64 };
 
 /* Appends up to `room` bytes from the input to the buffer, and enlarges it if necessary. */
-static bry_status read_more(cli_lines *lines, size_t room)
+static bry_status read_more_input(cli_lines *lines, size_t room)
 {
     if (lines->may_read && !lines->may_read(lines->context)) {
         lines->ended = true;
@@ -41,30 +41,30 @@ static bry_status read_more(cli_lines *lines, size_t room)
     return BRY_OK;
 }
 
-static char *find_end(const cli_lines *lines, size_t from)
+static char *find_line_end(const cli_lines *lines, size_t from)
 {
     return from < lines->held ? memchr(lines->buffer + from, lines->end, lines->held - from) : NULL;
 }
 
 bool cli_lines_ready(const cli_lines *lines)
 {
-    return find_end(lines, lines->at) || (lines->ended && lines->at < lines->held);
+    return find_line_end(lines, lines->at) || (lines->ended && lines->at < lines->held);
 }
 
 bry_status cli_lines_next(cli_lines *lines, cli_text *line)
 {
     size_t searched = lines->at;
     char *found;
-    while (!(found = find_end(lines, searched)) && !lines->ended) {
+    while (!(found = find_line_end(lines, searched)) && !lines->ended) {
         if (lines->at > 0) {
             memmove(lines->buffer, lines->buffer + lines->at, lines->held - lines->at);
             lines->held -= lines->at;
             lines->at = 0;
         }
         if (lines->held > CLI_LINE_MAX)
-            return BRY_E_LIMIT;
+            return BRY_E_TOOLONG;
         searched = lines->held;
-        bry_status status = read_more(lines, PIECE);
+        bry_status status = read_more_input(lines, PIECE);
         if (status != BRY_OK)
             return status;
     }
@@ -74,7 +74,7 @@ bry_status cli_lines_next(cli_lines *lines, cli_text *line)
     line->bytes = lines->buffer + lines->at;
     line->len = (size_t)((found ? found : lines->buffer + lines->held) - line->bytes);
     if (line->len > CLI_LINE_MAX)
-        return BRY_E_LIMIT;
+        return BRY_E_TOOLONG;
     lines->at += line->len + (found != NULL);
     lines->number++;
     return BRY_OK;
@@ -135,7 +135,7 @@ bry_status cli_lines_count(cli_lines *lines, uint64_t *count, bool *exact)
         return count_lines_of_file(lines, at, count);
 
     while (lines->held < AHEAD && !lines->ended) {
-        bry_status status = read_more(lines, PIECE);
+        bry_status status = read_more_input(lines, PIECE);
         if (status != BRY_OK)
             return status;
     }
@@ -145,9 +145,9 @@ bry_status cli_lines_count(cli_lines *lines, uint64_t *count, bool *exact)
     return BRY_OK;
 }
 
-cli_quoted cli_quote_text(cli_text text)
+cli_quotation cli_quote_text(cli_text text)
 {
-    char word[sizeof((cli_quoted *)0)->text];
+    char word[sizeof((cli_quotation *)0)->text];
     size_t len = text.len < sizeof word - 1 ? text.len : sizeof word - 1;
     for (size_t i = 0; i < len; i++)
         word[i] = text.bytes[i] ? text.bytes[i] : '\x01'; /* NUL-terminated below */
@@ -158,9 +158,9 @@ cli_quoted cli_quote_text(cli_text text)
 cli_place cli_lines_place(const cli_lines *lines, uint64_t number)
 {
     cli_place place;
-    cli_quoted name = cli_quote(lines->name ? lines->name : "");
+    cli_quotation name = cli_name(lines->name ? lines->name : "");
     snprintf(place.text, sizeof place.text, "%s%sline %" PRIu64, lines->name ? name.text : "",
-             lines->name ? ", " : "", number);
+             lines->name ? ": " : "", number);
     return place;
 }
 
@@ -175,10 +175,9 @@ int cli_lines_failed(const cli_lines *lines, bry_status status)
     int problem = errno;
     cli_place place = cli_lines_place(lines, lines->number + 1);
     if (status == BRY_E_IO)
-        return cli_fail(status, "%s: %s",
-                        lines->name ? cli_quote(lines->name).text : "standard input",
+        return cli_fail("%s: %s", lines->name ? cli_name(lines->name).text : "standard input",
                         strerror(problem));
-    if (status == BRY_E_LIMIT)
-        return cli_fail(status, "%s: longer than %zu bytes", place.text, CLI_LINE_MAX);
-    return cli_fail(status, "%s: %s", place.text, bry_status_text(status));
+    if (status == BRY_E_TOOLONG)
+        return cli_fail("%s: longer than %zu bytes", place.text, CLI_LINE_MAX);
+    return cli_fail("%s: %s", place.text, bry_status_text(status));
 }

@@ -28,7 +28,9 @@ typedef struct cli_lines {
     const char *name; /* of the file, for messages; NULL: standard input */
     uint64_t number; /* of the last line returned, from 1 */
     char *buffer;
-    size_t at, held, capacity;
+    size_t at; /* Where the next line begins in the buffer. */
+    size_t held; /* Bytes in the buffer. */
+    size_t capacity; /* Bytes that fit into the buffer. */
     bool ended; /* nothing is left to read */
     /* Called before each read, which may block; false ends the input and discards an incomplete
      * line. NULL: always read. */
@@ -44,7 +46,7 @@ typedef struct cli_lines {
 
 /*
  * The next line, or *line->bytes NULL at the end. The line stays where it is, and may be written
- * to, until a call that reads. BRY_E_IO with errno; BRY_E_LIMIT: longer than CLI_LINE_MAX;
+ * to, until a call that reads. BRY_E_IO with errno; BRY_E_TOOLONG: longer than CLI_LINE_MAX;
  * BRY_E_NOMEM.
  */
 bry_status cli_lines_next(cli_lines *lines, cli_text *line);
@@ -60,11 +62,11 @@ bool cli_lines_ready(const cli_lines *lines);
 bry_status cli_lines_count(cli_lines *lines, uint64_t *count, bool *exact);
 
 /* As cli_quote(). */
-cli_quoted cli_quote_text(cli_text text);
+cli_quotation cli_quote_text(cli_text text);
 
-/* The position of a line, for a message: "line 5" or "\"name\", line 5". */
+/* The position of a line, for a message: "line 5" or "name: line 5". */
 typedef struct cli_place {
-    char text[128];
+    char text[1100];
 } cli_place;
 cli_place cli_lines_place(const cli_lines *lines, uint64_t number);
 

@@ -1,6 +1,10 @@
 #include "cli/core/output/output.h"
 
+#include "cli/core/json/utf8.h"
+#include "cli/core/stop_signals.h"
+
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,31 +29,33 @@ cli_colours cli_colours_of(FILE *out)
     return !plain && isatty(fileno(out)) == 1 ? some : none;
 }
 
-static void print_message(const char *word, const char *format, va_list arguments)
+static void print_message(const char *format, va_list arguments)
 {
-    cli_colours use = cli_colours_of(stderr);
     fprintf(stderr, "%s: ", cli_program);
-    if (*word)
-        fprintf(stderr, "%s%s:%s ", use.bad, word, use.off);
     /* The analyzer loses sight of va_start() in the fortified form of this. */
     vfprintf(stderr, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized) */
     fputc('\n', stderr);
 }
 
-int cli_fail(bry_status status, const char *format, ...)
+int cli_fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message(bry_status_word(status), format, arguments);
+    print_message(format, arguments);
     va_end(arguments);
     return CLI_FAILED;
+}
+
+int cli_no_memory(void)
+{
+    return cli_fail("%s", bry_status_text(BRY_E_NOMEM));
 }
 
 int cli_misuse(const char *command, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message("USAGE", format, arguments);
+    print_message(format, arguments);
     va_end(arguments);
     fprintf(stderr, "Try \"%s %s%s--help\".\n", cli_program, command ? command : "",
             command ? " " : "");
@@ -60,26 +66,70 @@ void cli_note(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    print_message("", format, arguments);
+    print_message(format, arguments);
     va_end(arguments);
 }
 
-cli_quoted cli_quote(const char *word)
+/* Bytes of the printable character at the start of a text; 0 if it is not printable. Printable are
+ * ASCII and other characters of UTF-8 that are visible: not the control characters below U+00A0,
+ * nor the marks of U+2000 to U+206F, which change the direction of the text or take no room. */
+static size_t printable_character(const char *text)
 {
-    /* Room for one more character or escape, the dots, the closing quote and the end. */
-    const size_t full = sizeof((cli_quoted *)0)->text - 9;
-    cli_quoted quoted;
-    size_t len = 0;
+    const unsigned char *s = (const unsigned char *)text;
+    size_t len = cli_utf8_character(s, strnlen(text, 4));
+    bool hidden = len == 1   ? s[0] < 0x20 || s[0] == 0x7f
+                  : len == 2 ? s[0] == 0xc2 && s[1] < 0xa0
+                             : len == 3 && s[0] == 0xe2 && (s[1] == 0x80 || s[1] == 0x81);
+    return hidden ? 0 : len;
+}
+
+/* In quotes, with at most `room` bytes. */
+static cli_quotation quote_within(const char *word, size_t room)
+{
+    /* One more character or escape, the dots, the closing quote and the end fit. */
+    const size_t full = room - 9;
+    cli_quotation quoted;
+    size_t len = 0, step;
     quoted.text[len++] = '"';
-    for (; *word && len < full; word++) {
-        unsigned char c = (unsigned char)*word;
-        if (c < 0x20 || c >= 0x7f)
-            len += (size_t)snprintf(quoted.text + len, sizeof quoted.text - len, "\\x%02x", c);
-        else
-            quoted.text[len++] = (char)c;
+    for (; *word && len < full; word += step) {
+        step = printable_character(word);
+        if (*word == '"' || *word == '\\')
+            quoted.text[len++] = '\\';
+        if (step == 0)
+            len += (size_t)snprintf(quoted.text + len, sizeof quoted.text - len, "\\x%02x",
+                                    (unsigned char)*word);
+        memcpy(quoted.text + len, word, step);
+        len += step;
+        step = step ? step : 1;
     }
     snprintf(quoted.text + len, sizeof quoted.text - len, "%s", *word ? "...\"" : "\"");
     return quoted;
+}
+
+cli_quotation cli_quote(const char *word)
+{
+    return quote_within(word, 96);
+}
+
+/* Whether a name is clear without quotes. */
+static bool name_is_plain(const char *name)
+{
+    size_t len = 0, step;
+    for (; name[len]; len += step) {
+        step = printable_character(name + len);
+        if (step == 0 || strchr(" \"'\\", name[len]))
+            return false;
+    }
+    return len > 0 && len < sizeof((cli_quotation *)0)->text && name[len - 1] != ':';
+}
+
+cli_quotation cli_name(const char *name)
+{
+    cli_quotation plain;
+    if (!name_is_plain(name))
+        return quote_within(name, sizeof plain.text);
+    snprintf(plain.text, sizeof plain.text, "%s", strcmp(name, "-") == 0 ? "standard input" : name);
+    return plain;
 }
 
 int cli_print_version(void)
@@ -94,5 +144,7 @@ int cli_finish(int code)
     errno = 0;
     if (fflush(stdout) == 0 && !failed_before)
         return code;
-    return cli_fail(BRY_E_IO, "standard output: %s", errno ? strerror(errno) : "a write failed");
+    if (cli_is_pipe_closed())
+        return cli_end_by(SIGPIPE);
+    return cli_fail("standard output: %s", errno ? strerror(errno) : "a write failed");
 }

@@ -16,30 +16,50 @@ const char *cli_compiler(void);
 /* Escape sequences for a terminal; "" if `out` is not a terminal, if NO_COLOR is set
  * (no-color.org), or if TERM is "dumb". */
 typedef struct cli_colours {
-    const char *strong, *bad, *off;
+    const char *strong; /* For headings. */
+    const char *bad; /* For what is wrong. */
+    const char *off; /* Ends both. */
 } cli_colours;
 cli_colours cli_colours_of(FILE *out);
 
-/* Prints "PROGRAM: WORD: text" on stderr and returns CLI_FAILED. */
-__attribute__((format(printf, 2, 3))) int cli_fail(bry_status status, const char *format, ...);
+/*
+ * Messages. What is wrong comes after where it is: "PROGRAM: FILE: No such file or directory". Names
+ * of files, archives, maps and servers are printed with cli_name(), refused words of the user, such
+ * as the value of an option, with cli_quote().
+ */
 
-/* The same for invalid arguments, with the word USAGE and a hint to the help; returns CLI_USAGE.
- * `command` is the subcommand's name, or NULL for the program's own arguments. */
+/* Prints "PROGRAM: text" on stderr and returns CLI_FAILED. */
+__attribute__((format(printf, 1, 2))) int cli_fail(const char *format, ...);
+
+/* The same with the text "out of memory". */
+int cli_no_memory(void);
+
+/* The same for invalid arguments, with a hint to the help; returns CLI_USAGE. `command` is the
+ * subcommand's name, or NULL for the program's own arguments. */
 __attribute__((format(printf, 2, 3))) int cli_misuse(const char *command, const char *format, ...);
 
-/* Prints "PROGRAM: text" on stderr: a note, not a failure. */
+/* The same for a note, which is not a failure. */
 __attribute__((format(printf, 1, 2))) void cli_note(const char *format, ...);
 
-/* A word of the user for a message: quoted, truncated if long, with control characters escaped. */
-typedef struct cli_quoted {
-    char text[96];
-} cli_quoted;
-cli_quoted cli_quote(const char *word);
+/* A word or a name as it is printed in a message. */
+typedef struct cli_quotation {
+    char text[1024];
+} cli_quotation;
+
+/* In quotes; quotes and backslashes are escaped, and so are bytes that are not printable. Truncated
+ * to one line. */
+cli_quotation cli_quote(const char *word);
+
+/* As it is, without quotes; "-" is "standard input". A name that could be misread is quoted: one
+ * that is empty, ends in a colon, or has a blank, a quote, a backslash or a byte that is not
+ * printable. Truncated to about 1000 bytes. */
+cli_quotation cli_name(const char *name);
 
 /* Prints name, version, instruction set and compiler: `--version`. Returns an exit code. */
 int cli_print_version(void);
 
-/* Flushes stdout. Returns `code`, or reports the failed write and returns CLI_FAILED. */
+/* Flushes stdout. Returns `code`, or reports the failed write and returns CLI_FAILED; if nobody reads
+ * stdout any more, ends the program by SIGPIPE. */
 int cli_finish(int code);
 
 #endif

@@ -9,14 +9,15 @@
 #include <stdint.h>
 
 typedef struct cli_progress {
-    bool on;
-    void (*describe)(const struct cli_progress *progress,
-                     double seconds); /* prints what was done on
-                                                    stderr; NULL: "N keys, N keys/s" */
-    uint64_t done; /* keys, or what describe() makes of it */
-    uint64_t read, total; /* bytes; total 0: not known */
-    uint64_t started_at, shown_at; /* in milliseconds */
-    bool shown; /* a line is displayed */
+    bool on; /* Progress is shown at all. */
+    /* Prints on stderr what was done; NULL: "N keys, N keys/s". */
+    void (*describe)(const struct cli_progress *progress, double seconds);
+    uint64_t done; /* Keys done, or whatever describe() counts. */
+    uint64_t read; /* Bytes read. */
+    uint64_t total; /* Bytes of the whole input; 0: not known. */
+    uint64_t started_at; /* When the job began, in ms. */
+    uint64_t shown_at; /* When the line was last shown, in ms. */
+    bool shown; /* A line is displayed. */
 } cli_progress;
 
 /* `prints`: the command writes lines meanwhile. If both go to a terminal they would mix, so there

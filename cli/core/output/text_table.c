@@ -31,7 +31,7 @@ void cli_table_add(cli_table *table, const char *format, ...)
 }
 
 /* Characters, not bytes. */
-static size_t width_of(const char *cell)
+static size_t cell_width_of(const char *cell)
 {
     size_t width = 0;
     for (; *cell; cell++)
@@ -41,7 +41,7 @@ static size_t width_of(const char *cell)
 
 static void print_cell(const char *cell, size_t width, bool right, bool last, FILE *out)
 {
-    int pad = (int)(width - width_of(cell));
+    int pad = (int)(width - cell_width_of(cell));
     if (right)
         fprintf(out, "%*s%s", pad, "", cell);
     else
@@ -54,7 +54,7 @@ bool cli_table_print(const cli_table *table, FILE *out)
     if (table->failed || columns > MOST_COLUMNS)
         return false;
     for (size_t i = 0; i < table->count; i++) {
-        size_t width = width_of(table->cells[i]);
+        size_t width = cell_width_of(table->cells[i]);
         if (width > widths[i % columns])
             widths[i % columns] = width;
     }

@@ -7,10 +7,11 @@
 #include <stdio.h>
 
 typedef struct cli_table {
-    const char *align; /* a letter for each column: l or r */
-    char **cells;
-    size_t count, capacity;
-    bool failed; /* memory ran out: printing reports it */
+    const char *align; /* A letter for each column: l or r. */
+    char **cells; /* The cells, row by row. */
+    size_t count; /* How many cells there are. */
+    size_t capacity; /* For how many there is room. */
+    bool failed; /* Memory ran out: printing reports it. */
 } cli_table;
 
 #define CLI_TABLE(letters)                                                                         \

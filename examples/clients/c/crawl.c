@@ -1,7 +1,7 @@
 /*
  * A crawler that fetches each page at most once a day:  crawl PORT
  *
- * Any number of crawlers share one window on the server. WINDOW.ADD checks and marks in one step,
+ * Any number of crawlers share one window on the server. WINDOW.INSERT checks and marks in one step,
  * so of all crawlers that find a link at the same moment only one gets to fetch it. At an error of
  * 1e-6 one new page in a million is taken for a known one, and missed until it is found again
  * another day; no page is fetched twice within the window. A page takes 5 bytes, however long its
@@ -39,37 +39,48 @@ static const struct page *fetch(const char *name)
     return page;
 }
 
-/* WINDOW.ADD: 1 if the page is new. WINDOW.FORGET: 1 if it was known. */
-static long long ask(redisContext *server, const char *command, const char *page, long long now)
+/* The answer for the one page of a command; frees the reply. */
+static long long only_answer(redisContext *server, redisReply *reply)
 {
-    redisReply *reply = redisCommand(server, "%s example:seen %s AT %lld", command, page, now);
-    if (reply == NULL || reply->type != REDIS_REPLY_INTEGER) {
-        fprintf(stderr, "%s: %s\n", command, reply != NULL ? reply->str : server->errstr);
+    if (reply == NULL || reply->type != REDIS_REPLY_ARRAY) {
+        fprintf(stderr, "%s\n", reply != NULL ? reply->str : server->errstr);
         exit(3);
     }
-    long long answer = reply->integer;
+    long long answer = reply->element[0]->integer;
     freeReplyObject(reply);
     return answer;
+}
+
+/* Marks the page as seen; true if it is new. */
+static bool mark(redisContext *server, const char *page, long long now)
+{
+    return only_answer(server, redisCommand(server, "WINDOW.INSERT example:seen AT %lld ITEMS %s",
+                                            now, page)) == 1;
+}
+
+static void remove_mark(redisContext *server, const char *page)
+{
+    only_answer(server, redisCommand(server, "WINDOW.DEL example:seen %s", page));
 }
 
 /* Crawls the site at that hour; returns how many pages were fetched. */
 static int crawl(redisContext *server, int hour)
 {
-    /* Passes times explicitly, so that the example need not run for two days. Without EVENTTIME, AT
-     * and ADVANCE it is the server's clock. */
+    /* Passes times explicitly, so that the example need not run for two days. Without EVENTTIME
+     * below it is the server's clock, and WINDOW.ADD is enough. */
     const long long now = 1800000000000 + hour * 3600000LL;
     freeReplyObject(redisCommand(server, "WINDOW.ADVANCE example:seen AT %lld", now));
     const char *queue[QUEUE] = {"/"};
     int fetched = 0, known = 0, queued = 1;
     for (int next = 0; next < queued; next++) {
-        if (!ask(server, "WINDOW.ADD", queue[next], now)) {
+        if (!mark(server, queue[next], now)) {
             known++;
             continue;
         }
         const struct page *page = fetch(queue[next]);
         if (page == NULL) {
             /* It was marked but not fetched: remove the mark and try again later. */
-            ask(server, "WINDOW.FORGET", queue[next], now);
+            remove_mark(server, queue[next]);
             printf("  %s failed, to be tried again\n", queue[next]);
             queue[queued++] = queue[next];
             continue;

@@ -40,9 +40,11 @@ static void like(redisContext *server, const char *who, const char *post, const 
 {
     const char *command[] = {"COUNTER.INCRBY", "example:likes", post, "1", click};
     redisReply *reply = until_answered(server, 5, command);
-    if (reply != NULL)
-        printf("%s likes %s: %lld, %s\n", who, post, reply->element[0]->integer,
-               reply->element[1]->integer ? "counted" : "an earlier try was counted");
+    if (reply != NULL) { /* one pair for each increment */
+        redisReply **pair = reply->element[0]->element;
+        printf("%s likes %s: %lld, %s\n", who, post, pair[0]->integer,
+               pair[1]->integer ? "counted" : "an earlier try was counted");
+    }
     freeReplyObject(reply);
 }
 
@@ -64,13 +66,14 @@ static void lose_the_next_answer(redisContext *server)
     redisAppendCommand(server, "CLIENT REPLY SKIP");
 }
 
-/* The number that a command returns, or the one after a name in its reply; -1 if there is none. */
+/* The number that a command returns, alone or as the only element, or the one after a name in its
+ * reply; -1 if there is none. */
 static long long number(redisContext *server, const char *command, const char *name)
 {
     redisReply *reply = redisCommand(server, command);
     long long found = reply != NULL && reply->type == REDIS_REPLY_INTEGER ? reply->integer : -1;
-    if (reply != NULL && reply->type == REDIS_REPLY_STRING)
-        found = strtoll(reply->str, NULL, 10);
+    if (reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements == 1)
+        found = reply->element[0]->integer;
     for (size_t i = 0; reply != NULL && name != NULL && i + 1 < reply->elements; i += 2)
         if (strcmp(reply->element[i]->str, name) == 0)
             found = reply->element[i + 1]->integer;

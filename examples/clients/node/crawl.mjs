@@ -1,7 +1,7 @@
 /*
  * A crawler that fetches each page at most once a day:  node crawl.mjs PORT
  *
- * Any number of crawlers share one window on the server. WINDOW.ADD checks and marks in one step,
+ * Any number of crawlers share one window on the server. WINDOW.INSERT checks and marks in one step,
  * so of all crawlers that find a link at the same moment only one gets to fetch it. At an error of
  * 1e-6 one new page in a million is taken for a known one, and missed until it is found again
  * another day; no page is fetched twice within the window. A page takes 5 bytes, however long its
@@ -45,15 +45,16 @@ async function fetchPage(page) {
 
 /* Crawls the site at that hour; returns how many pages were fetched. */
 async function crawl(hour) {
-    /* Passes times explicitly, so that the example need not run for two days. Without EVENTTIME below, AT and
-     * ADVANCE here it is the server's clock. */
+    /* Passes times explicitly, so that the example need not run for two days. Without EVENTTIME below
+     * it is the server's clock, and WINDOW.ADD is enough. */
     const now = START + hour * HOUR;
     await command("WINDOW.ADVANCE", "example:seen", "AT", now);
     const queue = ["/"];
     let fetched = 0, known = 0;
     while (queue.length > 0) {
         const page = queue.shift();
-        if (!await command("WINDOW.ADD", "example:seen", page, "AT", now)) {
+        const [isNew] = await command("WINDOW.INSERT", "example:seen", "AT", now, "ITEMS", page);
+        if (!isNew) {
             known++;
             continue;
         }
@@ -62,7 +63,7 @@ async function crawl(hour) {
             fetched++;
         } catch {
             /* It was marked but not fetched: remove the mark and try again later. */
-            await command("WINDOW.FORGET", "example:seen", page, "AT", now);
+            await command("WINDOW.DEL", "example:seen", page);
             queue.push(page);
             console.log(`  ${page} failed, to be tried again`);
         }

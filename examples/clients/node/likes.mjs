@@ -40,7 +40,8 @@ async function untilAnswered(...command) {
 async function like(who, post) {
     /* One id per click, chosen before the first try and used for all tries. */
     const click = randomUUID();
-    const [likes, counted] = await untilAnswered("COUNTER.INCRBY", "example:likes", post, 1, click);
+    const [[likes, counted]] = await untilAnswered("COUNTER.INCRBY", "example:likes", post, 1,
+        click);
     console.log(`${who} likes ${post}: ${likes},`,
         counted ? "counted" : "an earlier try was counted");
 }
@@ -68,7 +69,7 @@ await like("cleo", "post:7");
 loseTheNextAnswer();
 await comment("cleo", "post:7", "the best yet");
 
-const likes = Number(await server.call("COUNTER.GET", "example:likes", "post:7"));
+const likes = Number((await server.call("COUNTER.GET", "example:likes", "post:7"))[0]);
 const info = await server.call("COUNTER.INFO", "example:likes");
 const number = (name) => info[info.indexOf(name) + 1];
 const comments = await server.llen("example:comments");

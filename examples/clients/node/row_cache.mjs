@@ -32,13 +32,13 @@ const server = createClient({
 server.on("error", () => {}); // errors are thrown where a command is awaited
 await server.connect();
 
-/* The database: a folder with a file for each row. Any other would do. */
-const folder = await mkdtemp(join(tmpdir(), "rows-"));
+/* The database: a directory with a file for each row. Any other would do. */
+const directory = await mkdtemp(join(tmpdir(), "rows-"));
 const database = {
-    names: () => readdir(folder),
-    get: (name) => readFile(join(folder, name), "utf8").catch(() => null),
-    set: (name, mail) => writeFile(join(folder, name), mail),
-    del: (name) => rm(join(folder, name)),
+    names: () => readdir(directory),
+    get: (name) => readFile(join(directory, name), "utf8").catch(() => null),
+    set: (name, mail) => writeFile(join(directory, name), mail),
+    del: (name) => rm(join(directory, name)),
 };
 let queries = 0;
 
@@ -96,7 +96,7 @@ await remove("user7");
 const inserted = await found(["eve"]), removed = await found(["user7"]);
 await server.del(FILTER);
 const lost = await found(["eve", "user8"]);
-await rm(folder, { recursive: true });
+await rm(directory, { recursive: true });
 await server.close();
 
 console.log("2000 unknown names: %d found, %d queries", ...unknown);

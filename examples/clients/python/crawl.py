@@ -2,7 +2,7 @@
 
     crawl.py PORT
 
-Any number of crawlers share one window on the server. WINDOW.ADD checks and marks in one step, so
+Any number of crawlers share one window on the server. WINDOW.INSERT checks and marks in one step, so
 of all crawlers that find a link at the same moment only one gets to fetch it. At an error of 1e-6
 one new page in a million is taken for a known one, and missed until it is found again another day;
 no page is fetched twice within the window. A page takes 5 bytes, however long its address.
@@ -40,14 +40,15 @@ def fetch(page):
 
 def crawl(hour):
     """Crawls the site at that hour; returns how many pages were fetched."""
-    # Passes times explicitly, so that the example need not run for two days. Without EVENTTIME below, AT and
-    # ADVANCE here it is the server's clock.
+    # Passes times explicitly, so that the example need not run for two days. Without EVENTTIME
+    # below it is the server's clock, and WINDOW.ADD is enough.
     now = START + hour * HOUR
     server.execute_command("WINDOW.ADVANCE", "example:seen", "AT", now)
     queue, fetched, known = collections.deque(["/"]), 0, 0
     while queue:
         page = queue.popleft()
-        if not server.execute_command("WINDOW.ADD", "example:seen", page, "AT", now):
+        (new,) = server.execute_command("WINDOW.INSERT", "example:seen", "AT", now, "ITEMS", page)
+        if not new:
             known += 1
             continue
         try:
@@ -55,7 +56,7 @@ def crawl(hour):
             fetched += 1
         except TimeoutError:
             # It was marked but not fetched: remove the mark and try again later.
-            server.execute_command("WINDOW.FORGET", "example:seen", page, "AT", now)
+            server.execute_command("WINDOW.DEL", "example:seen", page)
             queue.append(page)
             print(f"  {page} failed, to be tried again")
     print(f"hour {hour}: {fetched} pages fetched, {known} links to known ones")

@@ -29,7 +29,8 @@ def like(who, post):
     """Counts a like."""
     # One id per click, chosen before the first try and used for all tries.
     click = uuid.uuid4().hex
-    likes, counted = retrying.execute_command("COUNTER.INCRBY", "example:likes", post, 1, click)
+    ((likes, counted),) = retrying.execute_command("COUNTER.INCRBY", "example:likes", post, 1,
+                                                   click)
     print(f"{who} likes {post}: {likes},", "counted" if counted else "an earlier try was counted")
 
 
@@ -59,7 +60,7 @@ like("cleo", "post:7")
 lose_the_next_answer()
 comment("cleo", "post:7", "the best yet")
 
-likes = int(server.execute_command("COUNTER.GET", "example:likes", "post:7"))
+likes = int(server.execute_command("COUNTER.GET", "example:likes", "post:7")[0])
 info = server.execute_command("COUNTER.INFO", "example:likes")
 info = dict(zip(info[::2], info[1::2]))
 comments = server.llen("example:comments")

@@ -77,7 +77,7 @@ static bry_status compact_index_plan(const bry_index_options *options, bry_index
         .engine = BRY_ENGINE_COMPACT,
         .units = options->units,
         .unit_capacity = options->unit_capacity,
-        .fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
+        .compact.fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
         .unit_error = (double)options->unit_capacity / (double)range,
         .error = (double)maplet.capacity / (double)range,
         .bytes = compact_index_bytes_empty() + room * (2 * sizeof(uint32_t) + sizeof(uint64_t)) +
@@ -119,7 +119,7 @@ void bry__compact_index_destroy(void *self)
     bry_allocator allocator = index->maplet.allocator;
     bry__free(&allocator, index->value, index->room * sizeof *index->value);
     if (index->reading)
-        bry__maplet_reading_free(index->reading);
+        bry__maplet_reader_free(index->reading);
     bry__maplet_free(&index->maplet);
     bry__free(&allocator, index, sizeof *index);
 }
@@ -264,7 +264,7 @@ static bry_status compact_index_merge_units(void *self, uint32_t into, uint32_t 
 }
 
 static void compact_index_unit_info(const void *self, const bry__index_slots *slots, uint32_t slot,
-                                    bry_index_unit *info)
+                                    bry_index_unit_info *info)
 {
     const bry__maplet *maplet = &((const bry__compact_index *)self)->maplet;
     uint64_t count = bry__maplet_count(maplet);
@@ -476,7 +476,7 @@ static void compact_index_stats(const void *self, const bry__index_slots *slots,
     if (stats->full_error < stats->estimated_error) /* rounding */
         stats->full_error = stats->estimated_error;
     stats->waiting = compact_index_waiting(maplet);
-    stats->dropped = bry__values_dead(maplet);
+    stats->compact.dropped = bry__values_dead(maplet);
 }
 
 const bry__index_engine bry__compact_index_engine = {

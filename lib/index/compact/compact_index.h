@@ -12,7 +12,7 @@ typedef struct bry__compact_index {
     uint32_t *value; /* of each slot; BRY__NO_NAME: no unit */
     uint32_t room; /* number of slots allocated */
     uint32_t units; /* slots with a unit */
-    bry__maplet_reading *reading; /* only while parts are read */
+    bry__maplet_reader *reading; /* only while parts are read */
 } bry__compact_index;
 
 /* ---- compact_index.c ------------------------------------------------------------------------- */

@@ -21,9 +21,9 @@ void bry__compact_index_write(const void *self, bry__frame_writer *writer)
 
 bry_status bry__compact_index_begin_parts(const void *self, void **saving)
 {
-    bry__maplet_saving *begun;
+    bry__maplet_writer *begun;
     bry_status status =
-        bry__maplet_saving_begin(&((const bry__compact_index *)self)->maplet, &begun);
+        bry__maplet_writer_begin(&((const bry__compact_index *)self)->maplet, &begun);
     if (status == BRY_OK)
         *saving = begun;
     return status;
@@ -31,7 +31,7 @@ bry_status bry__compact_index_begin_parts(const void *self, void **saving)
 
 void bry__compact_index_end_parts(void *saving)
 {
-    bry__maplet_saving_end(saving);
+    bry__maplet_writer_end(saving);
 }
 
 uint64_t bry__compact_index_parts(const void *self, void *saving)
@@ -176,9 +176,9 @@ bry_status bry__compact_index_read_head(const bry_index_options *options,
     if (!index)
         return reader->status;
     bry__entry_visit visit = compact_index_visit(index);
-    bry_status status = bry__maplet_reading_begin(&index->reading, reader, allocator, &visit);
+    bry_status status = bry__maplet_reader_begin(&index->reading, reader, allocator, &visit);
     if (status == BRY_OK &&
-        !compact_index_matches(index, bry__maplet_reading_options(index->reading), options))
+        !compact_index_matches(index, bry__maplet_reader_options(index->reading), options))
         status = bry__frame_reader_bad(reader, wrong_maplet);
     if (status == BRY_OK)
         *self = index;
@@ -198,9 +198,9 @@ bry_status bry__compact_index_read_done(void *self, const bry__index_slots *slot
                                         const char **problem)
 {
     bry__compact_index *index = self;
-    bry__maplet_reading *reading = index->reading;
+    bry__maplet_reader *reading = index->reading;
     bry__maplet maplet;
     index->reading = NULL;
-    *problem = bry__maplet_reading_end(reading, &maplet);
+    *problem = bry__maplet_reader_end(reading, &maplet);
     return *problem ? BRY_E_BADDATA : compact_index_take_maplet(index, &maplet, slots, problem);
 }

@@ -15,7 +15,8 @@
 
 enum {
     CHUNK = 32, /* elements of a batch that are processed together */
-    SECOND = 4, /* rows of the second stage; the third takes the rest */
+    SECOND = 4, /* rows of the second stage */
+    LATER = 24, /* rows of a later stage; the first has fewer */
 };
 
 static unsigned first_stage(const bry__dba_group *group)
@@ -29,7 +30,8 @@ static unsigned dba_stage_end(const bry__dba_group *group, unsigned done)
     unsigned k = group->shape.hashes, first = first_stage(group);
     if (done == 0)
         return first;
-    return done == first && first + SECOND < k ? first + SECOND : k;
+    unsigned end = done + (done == first ? SECOND : LATER);
+    return end < k ? end : k;
 }
 
 BRY__PREFETCHING void dba_prefetch(const bry__dba_group *group, bry__dba_probe *probe,
@@ -46,7 +48,7 @@ static bool dba_ask_rows(const bry__kernel *kernel, const bry__dba_group *group,
                          bry__dba_probe *probe, unsigned char mask[BRY__DBA_MASK])
 {
     size_t bytes = group->width / 8;
-    const unsigned char *rows[BRY__DBA_MAX_HASHES];
+    const unsigned char *rows[LATER];
     memcpy(mask, group->live, BRY__DBA_MASK);
     for (unsigned done = 0; done < group->shape.hashes;) {
         unsigned end = dba_stage_end(group, done);
@@ -121,7 +123,7 @@ void bry__dba_locate(const void *self, bry_hash hash, bry__index_found *found)
 typedef struct chunk {
     bry__dba_probe probe[CHUNK];
     unsigned char mask[CHUNK][BRY__DBA_MASK];
-    const unsigned char *rows[CHUNK][BRY__DBA_MAX_HASHES];
+    const unsigned char *rows[CHUNK][LATER];
 } chunk;
 
 /* Asks a group for the n elements listed in asked[]; keeps those that it may hold there, and

@@ -167,7 +167,7 @@ void bry__dba_counted(void *self, uint32_t slot, uint64_t elements);
 void bry__dba_uncount(bry__dba *self, uint32_t slot);
 
 void bry__dba_unit_info(const void *self, const bry__index_slots *slots, uint32_t slot,
-                        bry_index_unit *info);
+                        bry_index_unit_info *info);
 void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_stats *stats);
 
 /* ---- dba_ask.c ----------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ void bry__dba_has_n(const void *self, const bry_hash *hashes, size_t n, uint8_t 
 void bry__dba_locate(const void *self, bry_hash hash, bry__index_found *found);
 void bry__dba_locate_n(const void *self, const bry_hash *hashes, size_t n, bry__index_found *found);
 
-/* ---- dba_cleanup.c: what needs no elements ---------------------------------------------------- */
+/* ---- dba_cleanup.c: what needs no elements --------------------------------------------------- */
 
 /* Continues work for a budget of about `budget` elements; *used is what it cost, 0: nothing to do.
  * NOMEM. */

@@ -217,9 +217,9 @@ bry_status bry__dba_plan(const bry_index_options *options, bry_index_shape *shap
         .engine = BRY_ENGINE_DBA,
         .units = options->units,
         .unit_capacity = options->unit_capacity,
-        .group = bry__dba_width_wanted(options, options->units),
-        .unit_bits = bry__dba_rows(&level.shape),
-        .hashes = level.shape.hashes,
+        .dba.group = bry__dba_width_wanted(options, options->units),
+        .dba.unit_bits = bry__dba_rows(&level.shape),
+        .dba.hashes = level.shape.hashes,
         .unit_error = level.unit_error,
         .error = -expm1(options->units * log1p(-level.unit_error)),
         .bytes = sizeof(bry__dba) + tables_cost(options) + units_cost(options, &level.shape),
@@ -236,7 +236,7 @@ bool bry__dba_stale(const bry__dba *self, const bry__index_slot *unit)
 }
 
 void bry__dba_unit_info(const void *self, const bry__index_slots *slots, uint32_t slot,
-                        bry_index_unit *info)
+                        bry_index_unit_info *info)
 {
     const bry__dba *dba = self;
     const bry__dba_group *group = bry__dba_place_of(dba, slot)->group;
@@ -321,12 +321,12 @@ void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_s
     bry__dba_open_level(dba, &next);
     stats->planned_units = planned_units(dba);
     stats->unit_capacity = next.shape.capacity;
-    stats->groups = dba->groups;
-    stats->group = 0;
+    stats->dba.groups = dba->groups;
+    stats->dba.group = 0;
     for (uint32_t g = 0; g < dba->groups; g++) {
         const bry__dba_group *group = dba->group[g];
-        if (group->width > stats->group)
-            stats->group = group->width;
+        if (group->width > stats->dba.group)
+            stats->dba.group = group->width;
     }
     for (uint32_t i = 0; i < dba->levels; i++)
         rows += (double)dba->level[i].units * (double)bry__dba_rows(&dba->level[i].shape);
@@ -335,5 +335,5 @@ void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_s
     stats->estimated_error = sum.certain ? 1 : none < -LEAST ? -expm1(none) : 0;
     stats->full_error = -expm1(bry__dba_full_log(dba));
     stats->waiting = bry__dba_waiting(dba, slots, &stats->waiting_for_supplier);
-    stats->rebuilds = dba->rebuilds;
+    stats->dba.rebuilds = dba->rebuilds;
 }

@@ -28,7 +28,7 @@ bry_status bry__dba_table_init(bry__dba_table *table, uint64_t bytes,
     made.ready = bry__alloc(allocator, ready_bytes(bytes));
     bool all = made.ready != NULL;
     for (size_t i = 0; i < made.pieces.count && all; i++)
-        all = bry__piece_take(&made.pieces, i, allocator) == BRY_OK;
+        all = bry__piece_alloc_uninit(&made.pieces, i, allocator) == BRY_OK;
     if (all)
         *table = made;
     else

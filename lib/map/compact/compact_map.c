@@ -62,8 +62,7 @@ static bry_status compact_map_plan(const bry_map_options *options, bry_map_shape
         .capacity = options->capacity,
         .values = options->value_bits ? 0 : options->values,
         .value_bits = bits,
-        .cells = options->capacity,
-        .fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
+        .compact.fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
         .errors = {.false_positive = shared, .incorrect = shared / 2},
         .bytes = sizeof(bry__compact_map) + bry__maplet_plan_bytes(&maplet, options->capacity),
         .bytes_empty = sizeof(bry__compact_map),
@@ -107,9 +106,11 @@ static bry_status compact_map_clone(const void *self, const bry_allocator *alloc
     return BRY_OK;
 }
 
-static void compact_map_clear(void *self)
+static void compact_map_clear(void *self, uint64_t codes)
 {
-    bry__maplet_clear(&((bry__compact_map *)self)->maplet);
+    bry__maplet *maplet = &((bry__compact_map *)self)->maplet;
+    bry__maplet_clear(maplet);
+    maplet->value_bits = (uint8_t)compact_map_bits_for(codes);
 }
 
 static void compact_map_like(const void *self, bry_map_options *options)
@@ -170,18 +171,18 @@ static void compact_map_report(const bry__compact_map *map, uint32_t code, bool 
         map->carried(map->context, code, got);
 }
 
-typedef struct reporting {
+typedef struct report_target {
     const bry__compact_map *map;
-} reporting;
+} report_target;
 
 static void compact_map_report_got(void *context, uint32_t code)
 {
-    compact_map_report(((const reporting *)context)->map, code, true);
+    compact_map_report(((const report_target *)context)->map, code, true);
 }
 
 static void compact_map_recount(const void *self)
 {
-    reporting to = {self};
+    report_target to = {self};
     bry__maplet_tell_values(&to.map->maplet, compact_map_report_got, &to);
 }
 

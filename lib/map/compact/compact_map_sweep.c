@@ -3,16 +3,16 @@
 
 #include "maplet/maplet_visit.h"
 
-typedef struct sweeping {
+typedef struct compact_sweep {
     bry__compact_map *map;
     bry__map_judged *judged;
     void *context;
-} sweeping;
+} compact_sweep;
 
 static bry_status compact_map_judge(void *context, uint32_t code, bry__verdict *verdict,
                                     uint32_t *to)
 {
-    const sweeping *sweep = context;
+    const compact_sweep *sweep = context;
     bry_map_verdict found = BRY_MAP_KEEP;
     bry_status status = sweep->judged(sweep->context, code, &found, to);
     if (status == BRY_OK && found == BRY_MAP_CHANGE) {
@@ -26,7 +26,7 @@ static bry_status compact_map_judge(void *context, uint32_t code, bry__verdict *
 
 static void compact_map_judged(void *context, uint32_t code, bry__verdict verdict, uint32_t to)
 {
-    const bry__compact_map *map = ((const sweeping *)context)->map;
+    const bry__compact_map *map = ((const compact_sweep *)context)->map;
     if (!map->carried)
         return;
     if (verdict == BRY__CHANGE)
@@ -37,7 +37,7 @@ static void compact_map_judged(void *context, uint32_t code, bry__verdict verdic
 bry_status bry__compact_map_sweep(void *self, bry__map_judged *judged, void *context,
                                   uint64_t budget, uint64_t *cursor)
 {
-    sweeping sweep = {self, judged, context};
+    compact_sweep sweep = {self, judged, context};
     bry__visitor visitor = {compact_map_judge, compact_map_judged, &sweep};
     return bry__maplet_visit(&sweep.map->maplet, &visitor, budget, cursor);
 }

@@ -96,8 +96,8 @@ static bry_status kbf_map_plan(const bry_map_options *options, bry_map_shape *sh
         .capacity = options->capacity,
         .values = setting.codes,
         .value_bits = field_bits,
-        .cells = count,
-        .hashes = table.hashes,
+        .kbf.cells = count,
+        .kbf.hashes = table.hashes,
         .errors = bry__kbf_errors_at(&setting, &cells, (double)options->capacity).by_kind,
         .bytes = bare + bry__pieces_bytes_full_of(count * sizeof(uint32_t), BRY__KBF_PIECE_SHIFT),
         .bytes_empty =
@@ -200,8 +200,9 @@ void bry__kbf_map_drop(bry__kbf_map *map, unsigned i)
     memmove(&map->table[i], &map->table[i + 1], (map->tables - i) * sizeof map->table[i]);
 }
 
-static void kbf_map_clear(void *self)
+static void kbf_map_clear(void *self, uint64_t codes)
 {
+    (void)codes;
     bry__kbf_map *map = self;
     while (map->tables > 1)
         bry__kbf_map_drop(map, map->tables - 1);
@@ -405,7 +406,7 @@ static void kbf_map_stats(const void *self, uint64_t codes, bry_map_stats *out)
               (1 - here) * (errors.by_kind.false_positive + errors.unsure);
         capacity += (double)table->capacity;
         for (int c = 0; c < 8; c++)
-            out->cells[c] += table->counts[c];
+            out->kbf.cells[c] += table->counts[c];
     }
     out->items += items;
     out->tables += map->tables;

@@ -119,75 +119,71 @@ unsigned char *bry__arena_append(bry__table *table, uint32_t number, size_t byte
 
 /* ---- arranging ------------------------------------------------------------------------------ */
 
-/* Lists the blocks from `at` on, which is `from` bytes behind the beginning of the area, to `to` or to
- * the end of the area. Returns where that is; NULL: there are too many. */
-static unsigned char *list_from(const bry__table *table, unsigned char *at, uint32_t from,
-                                const unsigned char *to, bry__placed_list *list)
+bool bry__area_list(const bry__table *table, bry__area *area, bry__placed_list *list)
 {
+    unsigned char *at = bry__area_at(area, sizeof *area);
+    uint32_t from = sizeof *area;
+    list->n = list->used = 0;
     bry__segment *owner;
     size_t size;
-    for (; at != to && (size = bry__block_at(table, at, &owner)) > 0;
-         at += size, from += (uint32_t)size) {
+    for (; (size = bry__block_at(table, at, &owner)) > 0; at += size, from += (uint32_t)size) {
         /* What lies some blocks ahead is read next, and moved afterwards. */
         for (size_t ahead = 0; ahead < size; ahead += BRY__LINE)
             __builtin_prefetch(at + AHEAD + ahead, 1);
         if (!owner)
             continue;
         if (list->n == BRY__BLOCKS)
-            return NULL;
+            return false;
         uint32_t number = bry__load32(at);
         bry__block_ends ends = bry__segment_ends(owner, bry__table_u_most(table, number));
-        list->block[list->n++] = (bry__placed){.owner = owner,
-                                               .number = number,
+        list->block[list->n++] = (bry__placed){.number = number,
                                                .from = from,
-                                               .steps = ends.steps,
-                                               .front = (uint32_t)ends.front,
-                                               .slots = (uint32_t)ends.slots};
+                                               .before = owner->steps,
+                                               .steps = (uint16_t)ends.steps,
+                                               .front = (uint16_t)ends.front,
+                                               .slots = (uint16_t)ends.slots};
         list->used += BRY__HEAD + (uint32_t)bry__segment_block(ends.steps);
     }
-    return at;
+    return true;
 }
 
-bool bry__area_list(const bry__table *table, bry__area *area, bry__placed_list *list)
+bry__area *bry__area_of(const bry__table *table, const bry__segment *segment)
 {
-    list->n = list->used = 0;
-    return list_from(table, bry__area_at(area, sizeof *area), sizeof *area, NULL, list) != NULL;
+    unsigned char *at = segment->bytes - BRY__HEAD;
+    bry__segment *owner;
+    for (size_t size; (size = bry__block_at(table, at, &owner)) > 0;)
+        at += size;
+    return bry__area_before(at);
 }
 
-/* The same for the area of a segment, which is only found at its end: NULL: there are too many. */
-bry__area *bry__area_list_of(const bry__table *table, const bry__segment *segment,
-                             bry__placed_list *list)
+/* Where the slots of a block begin if its head is at this offset. */
+static inline size_t slots_at(const bry__placed *block, uint32_t head, unsigned steps)
 {
-    bry__placed_list after; /* from the segment on */
-    after.n = after.used = list->n = list->used = 0;
-    unsigned char *head = segment->bytes - BRY__HEAD;
-    unsigned char *end = list_from(table, head, 0, NULL, &after);
-    if (!end)
-        return NULL;
-    bry__area *area = bry__area_before(end);
-    if (!list_from(table, bry__area_at(area, sizeof *area), sizeof *area, head, list) ||
-        list->n + after.n > BRY__BLOCKS)
-        return NULL;
-    for (unsigned i = 0; i < after.n; i++) {
-        after.block[i].from += (uint32_t)(head - bry__area_at(area, 0));
-        list->block[list->n++] = after.block[i];
-    }
-    list->used += after.used;
-    return area;
+    return head + BRY__HEAD + bry__segment_block(steps) - block->slots;
 }
 
-/* Moves the ends of blocks that go up, or of those that go down. What goes up is moved from above,
- * and what goes down, from below: so nothing is overwritten before it was moved. */
-static void move_ends(bry__area *area, const bry__placed *block, bool up)
+/* Move the ends of blocks that go up, or of those that go down. What goes up is moved from above,
+ * and what goes down, from below: so nothing is overwritten before it was moved. `to` is the new
+ * offset of the head. */
+static inline void move_up(bry__area *area, const bry__placed *block, uint32_t to)
 {
-    size_t from_end = block->from + BRY__HEAD + bry__segment_bytes(block->owner) - block->slots;
-    size_t to_end = block->to + BRY__HEAD + bry__segment_block(block->steps) - block->slots;
-    size_t front = BRY__HEAD + block->front;
-    if (up && to_end > from_end)
+    size_t from_end = slots_at(block, block->from, block->before);
+    size_t to_end = slots_at(block, to, block->steps);
+    if (to_end > from_end)
         memmove(bry__area_at(area, to_end), bry__area_at(area, from_end), block->slots);
-    if (up ? block->to > block->from : block->to < block->from)
-        memmove(bry__area_at(area, block->to), bry__area_at(area, block->from), front);
-    if (!up && to_end < from_end)
+    if (to > block->from)
+        memmove(bry__area_at(area, to), bry__area_at(area, block->from),
+                BRY__HEAD + (size_t)block->front);
+}
+
+static inline void move_down(bry__area *area, const bry__placed *block, uint32_t to)
+{
+    size_t from_end = slots_at(block, block->from, block->before);
+    size_t to_end = slots_at(block, to, block->steps);
+    if (to < block->from)
+        memmove(bry__area_at(area, to), bry__area_at(area, block->from),
+                BRY__HEAD + (size_t)block->front);
+    if (to_end < from_end)
         memmove(bry__area_at(area, to_end), bry__area_at(area, from_end), block->slots);
 }
 
@@ -201,8 +197,14 @@ uint32_t bry__room_end(const bry__area *area, const bry__placed_list *list, unsi
     return hi < list->n ? list->block[hi].from : area->size - BRY__TAIL;
 }
 
-/* Decides where the blocks go: each gets a part of `free` that is proportional to its size. Returns
- * where they end. */
+/* Bytes of a block with its head, as it is afterwards. */
+static uint32_t placed_bytes(const bry__placed *block)
+{
+    return BRY__HEAD + (uint32_t)bry__segment_block(block->steps);
+}
+
+/* Decides how large blocks are: each gets a part of `free` that is proportional to its size.
+ * Returns where they end. */
 static uint32_t lay_out(bry__placed_list *list, unsigned lo, unsigned hi, uint32_t free)
 {
     uint32_t to = bry__room_begin(list, lo);
@@ -213,10 +215,9 @@ static uint32_t lay_out(bry__placed_list *list, unsigned lo, unsigned hi, uint32
         bry__placed *block = &list->block[i];
         sum += block->steps + 1;
         uint64_t give = sum * (free / BRY__SEGMENT_STEP) / all;
-        block->steps += (uint32_t)(give - given);
+        block->steps += (uint16_t)(give - given);
         given = give;
-        block->to = to;
-        to += BRY__HEAD + (uint32_t)bry__segment_block(block->steps);
+        to += placed_bytes(block);
     }
     return to;
 }
@@ -225,17 +226,24 @@ void bry__area_arrange(bry__table *table, bry__area *area, bry__placed_list *lis
                        unsigned hi, uint32_t free)
 {
     uint32_t begin = bry__room_begin(list, lo), before = begin, end = lay_out(list, lo, hi, free);
-    for (unsigned i = hi; i-- > lo;)
-        move_ends(area, &list->block[i], true);
-    for (unsigned i = lo; i < hi; i++)
-        move_ends(area, &list->block[i], false);
+    uint32_t to = end;
+    for (unsigned i = hi; i-- > lo;) {
+        to -= placed_bytes(&list->block[i]);
+        move_up(area, &list->block[i], to);
+    }
+    for (unsigned i = lo; i < hi; i++) {
+        move_down(area, &list->block[i], to);
+        to += placed_bytes(&list->block[i]);
+    }
+    to = begin;
     for (unsigned i = lo; i < hi; i++) {
         const bry__placed *block = &list->block[i];
-        bry__segment *of = block->owner;
-        before += BRY__HEAD + (uint32_t)bry__segment_bytes(of);
-        of->bytes = bry__area_at(area, block->to + BRY__HEAD);
-        of->steps = (uint16_t)block->steps;
+        bry__segment *of = bry__table_segment(table, block->number);
+        before += BRY__HEAD + (uint32_t)bry__segment_block(block->before);
+        of->bytes = bry__area_at(area, to + BRY__HEAD);
+        of->steps = block->steps;
         bry__clear_gap(of->bytes, bry__segment_bytes(of), block->front, block->slots);
+        to += placed_bytes(block);
     }
     table->arena->free += before;
     table->arena->free -= end;

@@ -31,13 +31,13 @@ typedef struct bry__area {
     uint32_t unused;
 } bry__area;
 
-/* A block and where it goes when an area is arranged. */
+/* A block of an area that is arranged. Small, since the list of all is on the stack. */
 typedef struct bry__placed {
-    bry__segment *owner;
     uint32_t number;
-    uint32_t from, to; /* offsets of its head */
-    uint32_t steps; /* that it has afterwards; what it needs, before that is decided */
-    uint32_t front, slots; /* bytes that are kept */
+    uint32_t from; /* offset of its head */
+    uint16_t before; /* steps that it has now */
+    uint16_t steps; /* that it has afterwards; what it needs, before that is decided */
+    uint16_t front, slots; /* bytes that are kept */
 } bry__placed;
 
 typedef struct bry__placed_list {
@@ -145,9 +145,8 @@ unsigned char *bry__arena_append(bry__table *table, uint32_t number, size_t byte
 
 /* Lists the blocks of an area; false: there are too many. */
 bool bry__area_list(const bry__table *table, bry__area *area, bry__placed_list *list);
-/* The same for the area of a segment; NULL: there are too many. */
-bry__area *bry__area_list_of(const bry__table *table, const bry__segment *segment,
-                             bry__placed_list *list);
+/* The area of a segment. */
+bry__area *bry__area_of(const bry__table *table, const bry__segment *segment);
 
 /* Where the room of the blocks from `lo` to `hi` - 1 begins and ends. */
 uint32_t bry__room_begin(const bry__placed_list *list, unsigned lo);

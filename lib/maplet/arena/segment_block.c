@@ -1,5 +1,8 @@
-/* The blocks of segments: larger and smaller, in areas or by themselves. table_arena.c explains it. */
+/* The blocks of segments: larger and smaller, in areas or by themselves. table_arena.c explains
+ * it. */
 #include "maplet/arena/area.h"
+
+#include "common/attributes.h"
 
 enum {
     REACH = 8, /* how many blocks may move for one that grows, unless all do */
@@ -117,7 +120,7 @@ static bool grow_nearby(bry__table *table, bry__segment *segment, unsigned steps
 static bry_status move_out(bry__table *table, const bry__placed *block, const bry__area *avoid,
                            const bry_allocator *allocator)
 {
-    bry__segment *segment = block->owner;
+    bry__segment *segment = bry__table_segment(table, block->number);
     size_t size = bry__segment_block(block->steps), before = bry__segment_bytes(segment);
     unsigned char *to = bry__arena_append(table, block->number, size, avoid, allocator);
     if (!to)
@@ -126,7 +129,7 @@ static bry_status move_out(bry__table *table, const bry__placed *block, const br
     bry__block_kill(segment->bytes - BRY__HEAD, (uint32_t)(BRY__HEAD + before));
     table->arena->free += BRY__HEAD + before;
     segment->bytes = to;
-    segment->steps = (uint16_t)block->steps;
+    segment->steps = block->steps;
     return BRY_OK;
 }
 
@@ -165,10 +168,10 @@ static bry_status make_room(bry__table *table, bry__area **area, bry__placed_lis
 /* Arranges the block and those around it. As many as have together about as much to spare as the
  * average of the area. */
 static void arrange_around(bry__table *table, bry__area *area, bry__placed_list *list,
-                           const bry__segment *segment)
+                           uint32_t number)
 {
     unsigned lo = 0, hi, n = list->n;
-    while (list->block[lo].owner != segment)
+    while (list->block[lo].number != number)
         lo++;
     hi = lo + 1;
     uint64_t average = (bry__area_room(area->size) - list->used) / n * 3 / 4;
@@ -188,26 +191,25 @@ static void arrange_around(bry__table *table, bry__area *area, bry__placed_list 
     }
 }
 
-/* Makes a block larger by arranging its area anew. */
-static bry_status grow_in_area(bry__table *table, bry__segment *segment, unsigned steps,
-                               size_t front, size_t slots, const bry_allocator *allocator)
+/* Makes a block larger by rearranging its area. */
+static BRY__LARGE_FRAME bry_status grow_in_area(bry__table *table, bry__segment *segment,
+                                                unsigned steps, size_t front, size_t slots,
+                                                const bry_allocator *allocator)
 {
     bry__placed_list list;
-    bry__area *area = bry__area_list_of(table, segment, &list);
-    if (!area) {
-        bry__placed block = {.owner = segment,
-                             .number = bry__load32(segment->bytes - BRY__HEAD),
-                             .steps = steps,
-                             .front = (uint32_t)front,
-                             .slots = (uint32_t)slots};
+    bry__area *area = bry__area_of(table, segment);
+    bry__placed block = {.number = bry__load32(segment->bytes - BRY__HEAD),
+                         .before = segment->steps,
+                         .steps = (uint16_t)steps,
+                         .front = (uint16_t)front,
+                         .slots = (uint16_t)slots};
+    if (!bry__area_list(table, area, &list))
         return move_out(table, &block, NULL, allocator);
-    }
     for (unsigned i = 0; i < list.n; i++)
-        if (list.block[i].owner == segment) {
+        if (list.block[i].number == block.number) {
             list.used += (steps - list.block[i].steps) * BRY__SEGMENT_STEP;
-            list.block[i].steps = steps;
-            list.block[i].front = (uint32_t)front;
-            list.block[i].slots = (uint32_t)slots;
+            block.from = list.block[i].from;
+            list.block[i] = block;
         }
     unsigned all = list.n;
     while (list.n > 0 && list.used + area->size / BRY__RESERVE > bry__area_room(area->size)) {
@@ -222,7 +224,7 @@ static bry_status grow_in_area(bry__table *table, bry__segment *segment, unsigne
     else if (list.n < all)
         bry__area_arrange_all(table, area, &list, bry__area_room(area->size) - list.used);
     else
-        arrange_around(table, area, &list, segment);
+        arrange_around(table, area, &list, block.number);
     return BRY_OK;
 }
 
@@ -307,13 +309,23 @@ bry_status bry__block_resize(const bry__home *home, bry__segment *segment, unsig
     return grow_in_area(home->table, segment, steps, front, slots, home->allocator);
 }
 
-bool bry__block_split(const bry__home *home, bry__segment *segment, unsigned steps,
-                      bry__segment *other, unsigned other_steps)
+/* Bytes of a block that is divided into two of these sizes. */
+static size_t divided_bytes(unsigned steps, unsigned other_steps)
 {
-    size_t need = bry__segment_block(steps) + BRY__HEAD + bry__segment_block(other_steps);
-    size_t before = bry__segment_bytes(segment);
-    if (!segment->in_area || other->bytes || before < need)
-        return false;
+    return bry__segment_block(steps) + BRY__HEAD + bry__segment_block(other_steps);
+}
+
+bool bry__block_divides(const bry__segment *segment, unsigned steps, const bry__segment *other,
+                        unsigned other_steps)
+{
+    return segment->in_area && !other->bytes &&
+           bry__segment_bytes(segment) >= divided_bytes(steps, other_steps);
+}
+
+void bry__block_divide(const bry__home *home, bry__segment *segment, unsigned steps,
+                       bry__segment *other, unsigned other_steps)
+{
+    size_t before = bry__segment_bytes(segment), need = divided_bytes(steps, other_steps);
     unsigned spare = (unsigned)(before - need) / BRY__SEGMENT_STEP;
     segment->steps = (uint16_t)(steps + spare / 2);
     unsigned char *head = segment->bytes + bry__segment_bytes(segment);
@@ -323,7 +335,6 @@ bool bry__block_split(const bry__home *home, bry__segment *segment, unsigned ste
     other->in_area = 1;
     memset(segment->bytes, 0, bry__segment_bytes(segment));
     memset(other->bytes, 0, bry__segment_bytes(other));
-    return true;
 }
 
 void bry__block_free(const bry__home *home, bry__segment *segment)

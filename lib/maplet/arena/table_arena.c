@@ -14,9 +14,10 @@
  *
  *   A block that grows takes what it needs from the nearest block behind it that has as much to
  *   spare; those between move by a few bytes. If there is none near, the blocks around it are
- *   arranged anew, so that all have about the same to spare. If the area has too little for that,
+ *   rearranged, so that all have about the same to spare. If the area has too little for that,
  *   one of its blocks first moves to the last area, which grows for it. An area has a hundred
- *   blocks or so; so about half a block of each area is free, and what an insertion moves is little.
+ *   blocks or so; so about half a block of each area is free, and what an insertion moves is
+ *   little.
  *
  *   A block that shrinks leaves a dead one behind it, which the others use in the same way. If more
  *   than 1/32 is free, each removal moves a few blocks of the last area to where they fit, until
@@ -33,7 +34,7 @@
 /* Puts a copy of the block behind the others of the area, which has room for it. */
 static void copy_into(bry__table *table, bry__area *area, const bry__placed *block)
 {
-    bry__segment *segment = block->owner;
+    bry__segment *segment = bry__table_segment(table, block->number);
     size_t size = bry__segment_block(block->steps), before = bry__segment_bytes(segment);
     unsigned char *at = bry__area_at(area, area->end);
     bry__store32(at, block->number);
@@ -43,40 +44,43 @@ static void copy_into(bry__table *table, bry__area *area, const bry__placed *blo
     table->arena->free += before;
     table->arena->free -= size;
     segment->bytes = at + BRY__HEAD;
-    segment->steps = (uint16_t)block->steps;
+    segment->steps = block->steps;
 }
 
 /* Moves some blocks from the end of the last area, whose blocks are listed, to one of the next few
- * areas that has room for them. */
-static bool compact_into_others(bry__table *table, const bry__placed_list *last)
+ * areas that has room for them. The list is overwritten. */
+static bool compact_into_others(bry__table *table, bry__placed_list *list)
 {
     enum { TRIES = 4, TOGETHER = 4 };
     bry__arena *arena = table->arena;
-    bry__placed_list list;
+    bry__placed last[TOGETHER]; /* the last one first */
+    unsigned most = list->n < TOGETHER ? list->n : TOGETHER;
+    for (unsigned i = 0; i < most; i++)
+        last[i] = list->block[list->n - 1 - i];
     for (unsigned tries = 0; tries < TRIES; tries++) {
         bry__area *area = arena->next && arena->next != arena->last ? arena->next : arena->first;
         arena->next = area->next;
-        bool listed = bry__area_list(table, area, &list);
-        uint32_t room = bry__area_room(area->size), used = list.used;
+        bool listed = bry__area_list(table, area, list);
+        uint32_t room = bry__area_room(area->size), used = list->used;
         unsigned n = 0;
-        while (listed && n < TOGETHER && n < last->n && list.n + n < BRY__BLOCKS) {
-            used += BRY__HEAD + (uint32_t)bry__segment_block(last->block[last->n - 1 - n].steps);
+        while (listed && n < most && list->n + n < BRY__BLOCKS) {
+            used += BRY__HEAD + (uint32_t)bry__segment_block(last[n].steps);
             if (used > room)
                 break;
             n++;
         }
         if (n == 0)
             continue;
-        bry__area_arrange_all(table, area, &list, used < room ? (room - used) / 2 : 0);
+        bry__area_arrange_all(table, area, list, used < room ? (room - used) / 2 : 0);
         for (unsigned i = 0; i < n; i++)
-            copy_into(table, area, &last->block[last->n - 1 - i]);
-        bry__area_set_end(arena->last, last->block[last->n - n].from);
+            copy_into(table, area, &last[i]);
+        bry__area_set_end(arena->last, last[n - 1].from);
         return true;
     }
     return false;
 }
 
-/* Makes the last area smaller. */
+/* Makes the last area, whose blocks are listed, smaller. */
 static bool compact_last(bry__table *table, bry__placed_list *list, const bry_allocator *allocator)
 {
     bry__area *area = table->arena->last;
@@ -85,13 +89,16 @@ static bool compact_last(bry__table *table, bry__placed_list *list, const bry_al
     if (size + area->size / 32 > area->size)
         return false;
     bry__area_arrange_all(table, area, list, list->used / 40);
-    return bry__area_resize_last(table, size, allocator) == BRY_OK;
+    if (bry__area_resize_last(table, size, allocator) == BRY_OK)
+        return true;
+    (void)bry__area_list(table, area, list); /* the blocks have moved */
+    return false;
 }
 
 /* Moves the last block of the last area out of the areas. */
 static bool compact_out(bry__table *table, const bry__placed *block, const bry_allocator *allocator)
 {
-    bry__segment made = {0}, *segment = block->owner;
+    bry__segment made = {0}, *segment = bry__table_segment(table, block->number);
     bry__home home = {allocator, table, block->number};
     if (bry__alone_resize(&home, &made, block->steps, 0, 0) != BRY_OK)
         return false;
@@ -105,8 +112,8 @@ static bool compact_out(bry__table *table, const bry__placed *block, const bry_a
     return true;
 }
 
-/* Moves some blocks, or out of the areas if `out`. Not inlined: the lists take 80 KB of stack, which
- * the compiler touches page by page at the beginning of the function. */
+/* Moves some blocks, or out of the areas if `out`. Not inlined: the list takes 16 KB of stack,
+ * which the compiler touches page by page at the beginning of the function. */
 static BRY__COLD bool compact_some(bry__table *table, bool out, const bry_allocator *allocator)
 {
     bry__arena *arena = table->arena;

@@ -64,7 +64,7 @@ static bry_status compact_window_plan(const bry_window_options *options, bry_win
         .capacity = options->capacity,
         .generations =
             (uint32_t)(inside.window / inside.length + (inside.window % inside.length != 0) + 1),
-        .fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
+        .compact.fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
         .error = (double)capacity / (double)range,
         .bytes = sizeof(bry__compact_window) + bry__compact_window_plan_bytes(&maplet, capacity),
         .bytes_empty = sizeof(bry__compact_window),
@@ -281,7 +281,7 @@ static bry_status compact_window_add_one(bry__compact_window *window, bry_hash h
 static bry_status compact_window_add(void *self, bry_hash hash, uint64_t now, bry_answer *was)
 {
     bry__compact_window *window = self;
-    bry__changing change;
+    bry__window_change change;
     bry_status status = bry__compact_window_begin(window, now, true, &change);
     if (status != BRY_OK)
         return status;
@@ -330,7 +330,7 @@ static bry_status compact_window_add_all(bry__compact_window *window, const bry_
 static bry_status compact_window_add_logged(bry__compact_window *window, const bry_hash *hashes,
                                             size_t n, uint64_t now, const batch_log *log)
 {
-    bry__changing change;
+    bry__window_change change;
     bry_status status = bry__compact_window_begin(window, now, true, &change);
     if (status != BRY_OK)
         return status;
@@ -368,7 +368,7 @@ static bry_status compact_window_add_n(void *self, const bry_hash *hashes, size_
 static bry_status compact_window_del(void *self, bry_hash hash, uint64_t now, bry_answer *was)
 {
     bry__compact_window *window = self;
-    bry__changing change;
+    bry__window_change change;
     bry_status status = bry__compact_window_begin(window, now, false, &change);
     if (status != BRY_OK)
         return status;
@@ -379,7 +379,7 @@ static bry_status compact_window_del(void *self, bry_hash hash, uint64_t now, br
 static bry_status compact_window_advance(void *self, uint64_t now)
 {
     bry__compact_window *window = self;
-    bry__changing change;
+    bry__window_change change;
     bry_status status = bry__compact_window_begin(window, now, false, &change);
     return status == BRY_OK ? bry__compact_window_end(window, &change, BRY_OK, 0, now) : status;
 }
@@ -387,7 +387,7 @@ static bry_status compact_window_advance(void *self, uint64_t now)
 static bry_status compact_window_merge(void *self, const void *from, uint64_t now)
 {
     bry__compact_window *window = self;
-    bry__changing change;
+    bry__window_change change;
     bry__maplet both;
     bry_status status = bry__compact_window_begin(window, now, true, &change);
     if (status != BRY_OK)
@@ -452,7 +452,7 @@ static void compact_window_stats(const void *self, uint64_t now, bry_window_stat
     stats->covered = now - bry__window_then(window) * window->shape.length;
     stats->items = bry__maplet_count(&window->maplet);
     stats->generations = window->older + 1;
-    stats->estimated_error = stats->predicted_error = bry__maplet_error_now(&window->maplet);
+    stats->estimated_error = bry__maplet_error_now(&window->maplet);
     stats->at_limit = bry__compact_window_at_limit(window);
     stats->bytes = bry__compact_window_bytes(window);
 }

@@ -106,23 +106,23 @@ typedef struct bry__expired {
 #define BRY__EXPIRED_FEW 16u
 
 /* A change in progress. Time moves first; what that changed is kept here, to undo it on failure. */
-typedef struct bry__changing {
+typedef struct bry__window_change {
     bool moved; /* time moved; the rest is valid only then */
     bool put_aside; /* all tables were put aside */
     uint64_t newest, oldest; /* before the change */
     uint32_t value;
     bry__expired few[BRY__EXPIRED_FEW], *expired;
     uint32_t n, room;
-} bry__changing;
+} bry__window_change;
 
 /* Begins a change: makes `now` the window's time. `fails`: the change may fail. BRY_E_NOMEM, only
  * if `fails`: nothing has changed. */
 bry_status bry__compact_window_begin(bry__compact_window *window, uint64_t now, bool fails,
-                                     bry__changing *change);
+                                     bry__window_change *change);
 
 /* Ends a change. On BRY_OK, does a part of the reclaiming that is due. Otherwise moves time back;
  * the caller has undone its own part before. Returns `status`. */
-bry_status bry__compact_window_end(bry__compact_window *window, bry__changing *change,
+bry_status bry__compact_window_end(bry__compact_window *window, bry__window_change *change,
                                    bry_status status, uint64_t added, uint64_t now);
 
 /* Gives the newest generation a value if it has none. BRY_E_NOMEM. */

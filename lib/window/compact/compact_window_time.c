@@ -23,7 +23,8 @@
 /* ---- generations ---------------------------------------------------------------------------- */
 
 /* Makes room for one more expired value. */
-static bry_status compact_window_grow_expired(bry__changing *change, const bry_allocator *allocator)
+static bry_status compact_window_grow_expired(bry__window_change *change,
+                                              const bry_allocator *allocator)
 {
     if (change->n < change->room)
         return BRY_OK;
@@ -40,7 +41,7 @@ static bry_status compact_window_grow_expired(bry__changing *change, const bry_a
     return BRY_OK;
 }
 
-static void compact_window_free_expired(bry__changing *change, const bry_allocator *allocator)
+static void compact_window_free_expired(bry__window_change *change, const bry_allocator *allocator)
 {
     if (change->expired != change->few)
         bry__free(allocator, change->expired, change->room * sizeof *change->expired);
@@ -49,7 +50,7 @@ static void compact_window_free_expired(bry__changing *change, const bry_allocat
 /* Kills the values of generations before `oldest`. If `noted`, lists them in `change`, to be
  * revived on failure. */
 static bry_status compact_window_expire(bry__compact_window *window, uint64_t oldest, bool noted,
-                                        bry__changing *change)
+                                        bry__window_change *change)
 {
     bry__maplet *maplet = &window->maplet;
     const bry__values *values = maplet->values;
@@ -174,7 +175,7 @@ static void compact_window_reclaim(bry__compact_window *window, uint64_t added, 
 /* ---- changes -------------------------------------------------------------------------------- */
 
 /* Moves time back: revives what has expired. */
-static void compact_window_undo(bry__compact_window *window, const bry__changing *change)
+static void compact_window_undo(bry__compact_window *window, const bry__window_change *change)
 {
     bry__maplet *maplet = &window->maplet;
     if (change->put_aside)
@@ -188,7 +189,7 @@ static void compact_window_undo(bry__compact_window *window, const bry__changing
 }
 
 bry_status bry__compact_window_begin(bry__compact_window *window, uint64_t now, bool fails,
-                                     bry__changing *change)
+                                     bry__window_change *change)
 {
     uint64_t newest = bry__window_newest(&window->shape, now);
     uint64_t oldest = bry__window_oldest(&window->shape, now);
@@ -217,7 +218,7 @@ bry_status bry__compact_window_begin(bry__compact_window *window, uint64_t now, 
     return BRY_OK;
 }
 
-bry_status bry__compact_window_end(bry__compact_window *window, bry__changing *change,
+bry_status bry__compact_window_end(bry__compact_window *window, bry__window_change *change,
                                    bry_status status, uint64_t added, uint64_t now)
 {
     if (status != BRY_OK && change->moved)

@@ -58,9 +58,9 @@ typedef struct bry__fbf {
     uint64_t time;
     uint64_t last; /* time of the last element that was stored */
     uint64_t items; /* in all periods that are still remembered */
-    uint64_t cell; /* the current cell of the grid of time, */
-    uint64_t cell_items; /* the elements that came in it, */
-    uint32_t sub; /* and how many periods ended early in it */
+    uint64_t cell; /* the current cell of the grid of time */
+    uint64_t cell_items; /* the elements that came in that cell */
+    uint32_t sub; /* how many periods ended early in that cell */
     uint64_t ended_early, resizes;
 } bry__fbf;
 

@@ -175,10 +175,10 @@ void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats)
     stats->covered = covered > back ? covered : back;
     stats->items = fbf->items;
     stats->generations = (uint32_t)bry__fbf_generations(self, now, NULL, 0, 0);
-    stats->ended_early = fbf->ended_early;
-    stats->resizes = fbf->resizes;
+    stats->fbf.ended_early = fbf->ended_early;
+    stats->fbf.resizes = fbf->resizes;
     stats->estimated_error = fbf_estimated(fbf);
-    stats->predicted_error = fbf_predicted(fbf);
+    stats->fbf.predicted_error = fbf_predicted(fbf);
     stats->at_limit = fbf_at_limit(fbf);
     stats->bytes += bry__fbf_bytes(self);
 }

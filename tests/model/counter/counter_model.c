@@ -19,10 +19,10 @@ counter_model_counts counter_model_counted(void)
 typedef struct pair {
     failing_allocator memory;
     recording_io fs;
-    bool in_folder, asked;
-    bry_counter_options options;
+    bool in_dir, asked;
+    bry_counters_options options;
     uint64_t longest;
-    bry_counter *counters;
+    bry_counters *counters;
     /* the twin */
     struct {
         bool known;
@@ -75,10 +75,10 @@ static uint64_t read_time(const pair *both, model_reader *reader)
 
 static bry_status reach(pair *both)
 {
-    bry_counter_options options = both->options;
+    bry_counters_options options = both->options;
     options.allocator = &both->memory.allocator;
-    return both->in_folder ? bry__counter_open(&both->fs.io, "t", &options, NULL, &both->counters)
-                           : bry_counter_create(&options, &both->counters);
+    return both->in_dir ? bry__counter_open(&both->fs.io, "t", &options, NULL, &both->counters)
+                        : bry_counters_create(&options, &both->counters);
 }
 
 static void *create(model_reader *reader)
@@ -93,25 +93,25 @@ static void *create(model_reader *reader)
     failing_allocator_init(&both->memory);
     recording_init(&both->fs);
     unsigned kind = model_byte(reader), sizes = model_byte(reader);
-    both->options = (bry_counter_options)BRY_COUNTER_OPTIONS;
+    both->options = (bry_counters_options)BRY_COUNTERS_OPTIONS;
     both->options.engine = kind & 1 ? BRY_ENGINE_FBF : BRY_ENGINE_COMPACT;
-    both->in_folder = kind & 2;
+    both->in_dir = kind & 2;
     both->asked = kind & 4;
-    both->options.sync = both->asked ? BRY_COUNTER_SYNC_ASKED : BRY_COUNTER_SYNC_ALWAYS;
+    both->options.sync = both->asked ? BRY_COUNTERS_SYNC_ASKED : BRY_COUNTERS_SYNC_ALWAYS;
     both->options.max_skew = kind & 8 ? 200 : 0;
     both->options.window = windows[sizes % 3];
     both->options.capacity = capacities[sizes / 3 % 3];
     both->options.log_bytes = log_bytes[sizes / 9 % 3];
     both->options.error = 1e-12;
     both->options.seed = 3;
-    bry_counter_shape shape = {0};
-    model_expect(reader, bry_counter_plan(&both->options, &shape) == BRY_OK);
+    bry_counters_shape shape = {0};
+    model_expect(reader, bry_counters_plan(&both->options, &shape) == BRY_OK);
     both->longest = shape.longest;
     if (kind & 16)
         both->options.max_bytes = shape.bytes_least + (uint64_t)sizes * 16;
     model_expect(reader, reach(both) == BRY_OK);
     model_say(reader, "create %s%s%s, window %ju, capacity %ju, limit %ju, skew %ju",
-              bry_engine_name(both->options.engine), both->in_folder ? ", folder" : "",
+              bry_engine_name(both->options.engine), both->in_dir ? ", directory" : "",
               both->asked ? ", asked" : "", (uintmax_t)both->options.window,
               (uintmax_t)both->options.capacity, (uintmax_t)both->options.max_bytes,
               (uintmax_t)both->options.max_skew);
@@ -124,7 +124,7 @@ static void destroy(void *state, model_reader *reader)
     if (!both)
         return;
     both->memory.fail_at = 0;
-    bry_counter_destroy(both->counters);
+    bry_counters_destroy(both->counters);
     model_expect(reader, both->memory.blocks == 0);
     model_expect(reader, recording_open_files(&both->fs) == 0);
     recording_free(&both->fs);
@@ -185,14 +185,14 @@ static bool any_is_open(const pair *both, const planned *ops, size_t n, uint64_t
 }
 
 /* Checks the table's answer to each operation and updates the twin. */
-static void follow(pair *both, model_reader *reader, const planned *ops, const bry_counter_op *done,
-                   size_t n, uint64_t now)
+static void follow(pair *both, model_reader *reader, const planned *ops,
+                   const bry_counters_op *done, size_t n, uint64_t now)
 {
     uint64_t at = later(now, both->time);
     bool in_batch[IDS] = {false}, any = false;
     for (size_t i = 0; i < n; i++) {
         memory_of recalled = in_batch[ops[i].id] ? REMEMBERED : recall(both, ops[i].id, now);
-        bool applied = done[i].outcome == BRY_COUNTER_APPLIED;
+        bool applied = done[i].outcome == BRY_COUNTERS_APPLIED;
         model_expect(reader, recalled == EITHER || applied == (recalled == FORGOTTEN));
         if (applied) {
             both->id[ops[i].id].known = true;
@@ -226,7 +226,7 @@ static void refused(pair *both, model_reader *reader, bry_status status, const p
     } else if (status == BRY_E_FULL) {
         model_expect(reader, both->options.max_bytes != 0);
         /* The time advances, unless there is no memory even for that. */
-        if (!model_has_failed_one(&both->memory) || bry_counter_time(both->counters) != both->time)
+        if (!model_has_failed_one(&both->memory) || bry_counters_time(both->counters) != both->time)
             both->time = later(both->time, now);
         counted.full++;
     } else {
@@ -240,7 +240,7 @@ static void refused(pair *both, model_reader *reader, bry_status status, const p
 static void do_apply(pair *both, model_reader *reader, size_t n)
 {
     planned ops[BATCH];
-    bry_counter_op given[BATCH];
+    bry_counters_op given[BATCH];
     unsigned id = model_byte(reader), name = model_byte(reader), stride = 0;
     if (n > 1)
         stride = model_byte(reader);
@@ -250,17 +250,17 @@ static void do_apply(pair *both, model_reader *reader, size_t n)
         ops[i].name = (name + (unsigned)i * (stride >> 4)) % NAMES;
         ops[i].delta = delta_of(model_byte(reader));
         const char *bytes = name_of(ops[i].name, &len);
-        given[i] = (bry_counter_op){
+        given[i] = (bry_counters_op){
             .id = id_of(ops[i].id), .name = bytes, .name_len = len, .delta = ops[i].delta};
     }
     uint64_t now = read_time(both, reader);
     model_say(reader, "apply %zu from id %u, name %u, at %ju", n, id, name, (uintmax_t)now);
     bry_status status;
     if (n == 1)
-        status = bry_counter_apply(both->counters, given[0].id, given[0].name, given[0].name_len,
-                                   given[0].delta, now, &given[0].outcome, &given[0].value);
+        status = bry_counters_apply(both->counters, given[0].id, given[0].name, given[0].name_len,
+                                    given[0].delta, now, &given[0].outcome, &given[0].value);
     else
-        status = bry_counter_apply_n(both->counters, given, sizeof *given, n, now);
+        status = bry_counters_apply_n(both->counters, given, n, now);
     counted.operations += n;
     model_say(reader, "  %s", bry_status_word(status));
     if (status != BRY_OK) {
@@ -278,7 +278,7 @@ static void do_del(pair *both, model_reader *reader)
     const char *bytes = name_of(name, &len);
     bry_answer was = BRY_UNSURE;
     model_say(reader, "delete %u", name);
-    bry_status status = bry_counter_del(both->counters, bytes, len, &was);
+    bry_status status = bry_counters_del(both->counters, bytes, len, &was);
     if (status != BRY_OK) {
         refused(both, reader, status, NULL, 0, 0);
         return;
@@ -294,7 +294,7 @@ static void do_advance(pair *both, model_reader *reader)
 {
     uint64_t now = read_time(both, reader);
     model_say(reader, "advance to %ju", (uintmax_t)now);
-    bry_status status = bry_counter_advance(both->counters, now);
+    bry_status status = bry_counters_advance(both->counters, now);
     if (status != BRY_OK) {
         model_expect(reader, status == BRY_E_NOMEM);
         refused(both, reader, status, NULL, 0, now);
@@ -310,7 +310,7 @@ static void do_ask(pair *both, model_reader *reader)
     uint64_t now = read_time(both, reader);
     model_say(reader, "ask for all ids at %ju", (uintmax_t)now);
     for (unsigned i = 0; i < IDS; i++) {
-        bry_answer answer = bry_counter_has(both->counters, id_of(i), now);
+        bry_answer answer = bry_counters_has(both->counters, id_of(i), now);
         memory_of recalled = recall(both, i, now);
         model_expect(reader,
                      recalled == EITHER || (answer == BRY_PRESENT) == (recalled == REMEMBERED));
@@ -320,7 +320,7 @@ static void do_ask(pair *both, model_reader *reader)
 static void do_clear(pair *both, model_reader *reader)
 {
     model_say(reader, "clear");
-    bry_status status = bry_counter_clear(both->counters);
+    bry_status status = bry_counters_clear(both->counters);
     if (status != BRY_OK) {
         refused(both, reader, status, NULL, 0, 0);
         return;
@@ -328,21 +328,22 @@ static void do_clear(pair *both, model_reader *reader)
     memset(both->id, 0, sizeof both->id);
     memset(both->name, 0, sizeof both->name);
     both->logged_time = both->time;
+    both->applied = both->repeats = 0;
 }
 
-/* A copy replaces the table; if the table has a folder, it stays and the copy is destroyed. */
+/* A copy replaces the table; if the table has a directory, it stays and the copy is destroyed. */
 static void do_copy(pair *both, model_reader *reader)
 {
     model_say(reader, "clone");
-    bry_counter *copy;
-    bry_status status = bry_counter_clone(both->counters, NULL, &copy);
+    bry_counters *copy;
+    bry_status status = bry_counters_clone(both->counters, NULL, &copy);
     if (status != BRY_OK) {
         model_expect(reader, status == BRY_E_NOMEM);
         refused(both, reader, status, NULL, 0, 0);
         return;
     }
-    bry_counter_destroy(both->in_folder ? copy : both->counters);
-    if (!both->in_folder)
+    bry_counters_destroy(both->in_dir ? copy : both->counters);
+    if (!both->in_dir)
         both->counters = copy;
 }
 
@@ -362,23 +363,23 @@ static void renew_files(pair *both)
 
 static void do_reopen(pair *both, model_reader *reader, bool killed)
 {
-    if (!both->in_folder)
+    if (!both->in_dir)
         return;
     model_say(reader, killed ? "kill and open" : "close and open");
     both->memory.fail_at = 0;
     counted.reopened++;
     both->counters->broken |= killed; /* then nothing more is written */
-    bry_counter_destroy(both->counters);
+    bry_counters_destroy(both->counters);
     both->counters = NULL;
     renew_files(both);
     model_expect(reader, reach(both) == BRY_OK);
     if (!both->counters)
         return;
-    uint64_t time = bry_counter_time(both->counters);
+    uint64_t time = bry_counters_time(both->counters);
     model_expect(reader, time <= both->time && time >= (killed ? both->logged_time : both->time));
     both->time = time;
-    bry_counter_stats stats = {0};
-    bry_counter_get_stats(both->counters, &stats);
+    bry_counters_stats stats = {0};
+    bry_counters_get_stats(both->counters, &stats);
     model_expect(reader,
                  stats.repeats <= both->repeats && (killed || stats.repeats == both->repeats));
     both->repeats = stats.repeats;
@@ -388,8 +389,8 @@ static void do_keep(pair *both, model_reader *reader, bool snapshot)
 {
     model_say(reader, snapshot ? "snapshot" : "sync");
     bry_status status =
-        snapshot ? bry_counter_snapshot(both->counters) : bry_counter_sync(both->counters);
-    if (snapshot && !both->in_folder)
+        snapshot ? bry_counters_snapshot(both->counters) : bry_counters_sync(both->counters);
+    if (snapshot && !both->in_dir)
         model_expect(reader, status == BRY_E_UNSUPPORTED);
     else if (status == BRY_OK)
         both->logged_time = both->time;
@@ -432,21 +433,21 @@ static void check(void *state, model_reader *reader)
     uint64_t there = 0, cursor = 0, listed = 0;
     for (unsigned i = 0; i < NAMES; i++) {
         size_t len;
-        int64_t value;
+        int64_t value = both->name[i].there ? 0 : both->name[i].value; /* written if it is there */
         const char *bytes = name_of(i, &len);
-        bry_answer answer = bry_counter_get(both->counters, bytes, len, &value);
+        bry_answer answer = bry_counters_get(both->counters, bytes, len, &value);
         model_expect(reader, (answer == BRY_PRESENT) == both->name[i].there);
         model_expect(reader, value == both->name[i].value);
         there += both->name[i].there;
     }
-    bry_counter_entry entries[3];
+    bry_counters_entry entries[3];
     do
-        listed += bry_counter_scan(both->counters, &cursor, entries, sizeof *entries, 3);
+        listed += bry_counters_scan(both->counters, &cursor, entries, 3);
     while (cursor != 0);
     model_expect(reader, listed == there);
-    model_expect(reader, bry_counter_time(both->counters) == both->time);
-    bry_counter_stats stats = {0};
-    bry_counter_get_stats(both->counters, &stats);
+    model_expect(reader, bry_counters_time(both->counters) == both->time);
+    bry_counters_stats stats = {0};
+    bry_counters_get_stats(both->counters, &stats);
     model_expect(reader, stats.applied == both->applied && stats.repeats == both->repeats);
     model_expect(reader, stats.counters == there);
     model_expect(reader, stats.expected_lost <= 1e-12 * (double)stats.applied);

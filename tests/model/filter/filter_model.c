@@ -26,6 +26,7 @@ static bry_filter_options read_options(model_reader *reader)
     static const uint64_t capacities[] = {1, 2, 10, 60, 300, 1000};
     static const double errors[] = {0.5, 0.2, 0.05, 0.01, 1e-3, 1e-5, 1e-9};
     bry_filter_options options = BRY_FILTER_OPTIONS;
+    options.engine = BRY_ENGINE_BLOOM;
     unsigned kind = model_byte(reader);
     if (kind == 255) { /* two pieces; rare, because comparing them takes time */
         options.capacity = 4000; /* which allows that many bits */
@@ -61,7 +62,7 @@ static void *create(model_reader *reader)
         model_expect(reader, filter_twin_make(&both->twin[i], &shape, options.seed));
     }
     model_say(reader, "create capacity %ju, %ju blocks, %u hashes, seed %ju",
-              (uintmax_t)options.capacity, (uintmax_t)(shape.bits / 512), shape.hashes,
+              (uintmax_t)options.capacity, (uintmax_t)(shape.bits / 512), shape.bloom.hashes,
               (uintmax_t)options.seed);
     model_expect(reader, both->memory.now == 2 * shape.bytes_empty);
     return both;
@@ -211,7 +212,7 @@ static void do_stats(pair *both, model_reader *reader)
     bry_filter_get_stats(both->filter[0], &stats);
     model_expect(reader, stats.engine == BRY_ENGINE_BLOOM);
     model_expect(reader, stats.seed == twin->seed && stats.capacity == twin->capacity);
-    model_expect(reader, stats.items == twin->items && stats.hashes == twin->hashes);
+    model_expect(reader, stats.items == twin->items && stats.bloom.hashes == twin->hashes);
     model_expect(reader, stats.bits == twin->blocks * 512);
     model_expect(reader,
                  stats.fill == (double)filter_twin_count(twin) / (double)(twin->blocks * 512));

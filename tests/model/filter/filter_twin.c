@@ -11,7 +11,7 @@ bool filter_twin_make(filter_twin *twin, const bry_filter_shape *shape, uint64_t
         .seed = seed,
         .capacity = shape->capacity,
         .blocks = shape->bits / 512,
-        .hashes = shape->hashes,
+        .hashes = shape->bloom.hashes,
         .bits = calloc(1, (size_t)(shape->bits / 8)),
     };
     return twin->bits != NULL;

@@ -99,8 +99,8 @@ void index_learn(index_pair *both, model_reader *reader)
     size_t count = bry_index_units(both->index, units, TWIN_UNITS);
     model_expect(reader, count <= TWIN_UNITS);
     for (size_t i = count; i-- > 0 && !reader->failed;) {
-        bry_index_unit info = {0};
-        model_expect(reader, bry_index_get_unit(both->index, units[i], &info) == BRY_OK);
+        bry_index_unit_info info = {0};
+        model_expect(reader, bry_index_get_unit_info(both->index, units[i], &info) == BRY_OK);
         int place = index_twin_find(twin, units[i]);
         if (place == TWIN_NO_UNIT) {
             model_expect(reader, units[i] == twin->next_number);
@@ -300,18 +300,18 @@ static void do_save_and_load(index_pair *both, model_reader *reader)
     bry_buffer_free(&again);
 }
 
-/* Saves to the folder, which may contain an earlier state, and perhaps loads it. */
-static void do_folder(index_pair *both, model_reader *reader)
+/* Saves to the directory, which may contain an earlier state, and perhaps loads it. */
+static void do_dir(index_pair *both, model_reader *reader)
 {
     unsigned kind = model_byte(reader);
     if (both->is_unsaved)
         return;
-    model_say(reader, "save to the folder%s", kind % 2 ? " and load" : "");
+    model_say(reader, "save to the directory%s", kind % 2 ? " and load" : "");
     if (both->disk.file_count > RECORDED_FILES - 2 * TWIN_UNITS - 8) {
         recording_free(&both->disk);
         recording_init(&both->disk);
     }
-    model_expect(reader, bry__index_save_folder(&both->disk.io, both->index, "f", NULL) == BRY_OK);
+    model_expect(reader, bry__index_save_dir(&both->disk.io, both->index, "f", NULL) == BRY_OK);
     uint64_t parts = index_parts_count(both->index);
     model_expect(reader, recording_names(&both->disk) == parts + 1);
     recording_start(&both->disk); /* the record itself is not compared */
@@ -320,7 +320,7 @@ static void do_folder(index_pair *both, model_reader *reader)
     bry_load load = BRY_LOAD;
     load.allocator = &both->memory.allocator;
     bry_index *loaded = NULL;
-    bry_status status = bry__index_load_folder(&both->disk.io, "f", &load, &loaded);
+    bry_status status = bry__index_load_dir(&both->disk.io, "f", &load, &loaded);
     go_on_with(both, reader, status, loaded, &load);
 }
 
@@ -431,7 +431,7 @@ static const struct {
     {do_drop, 5},           {do_set_tag, 1},
     {do_merge_units, 3},    {do_step, 4},
     {do_clone, 1},          {do_clear, 1},
-    {do_save_and_load, 2},  {do_folder, 2},
+    {do_save_and_load, 2},  {do_dir, 2},
     {do_reinstall, 1},      {do_install, 1},
 };
 
@@ -464,8 +464,8 @@ static void step(void *state, model_reader *reader)
 
 static void check_unit(index_pair *both, model_reader *reader, const index_twin_unit *unit)
 {
-    bry_index_unit info = {0};
-    model_expect(reader, bry_index_get_unit(both->index, unit->number, &info) == BRY_OK);
+    bry_index_unit_info info = {0};
+    model_expect(reader, bry_index_get_unit_info(both->index, unit->number, &info) == BRY_OK);
     model_expect(reader, info.unit == unit->number && info.tag == unit->tag &&
                              info.sealed == unit->sealed && info.capacity == unit->capacity &&
                              info.elements == unit->elements && info.stale == unit->stale);

@@ -13,8 +13,8 @@ enum { MODEL_BATCH = 150 };
 
 typedef struct index_pair {
     failing_allocator memory;
-    recording_io disk; /* contains the folder "f" */
-    bool in_folder; /* the folder contains the index, except for later changes */
+    recording_io disk; /* contains the directory "f" */
+    bool in_dir; /* the directory contains the index, except for later changes */
     bry_index *index;
     index_twin twin;
     bry_engine engine;

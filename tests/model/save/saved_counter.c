@@ -4,14 +4,14 @@
 
 #include "counter/counter_object.h"
 
-#include <bloomery/counter.h>
+#include <bloomery/counters.h>
 
 #include <string.h>
 
 static void *create(model_reader *reader, const bry_allocator *allocator, bry_engine engine)
 {
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
-    bry_counter_shape shape = {0};
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
+    bry_counters_shape shape = {0};
     options.engine = engine;
     options.window = read_scaled(reader, 1, (uint64_t)1 << 52);
     options.capacity = read_scaled(reader, 1, (uint64_t)1 << 40);
@@ -19,10 +19,10 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     if (read_chance(reader, 3))
         options.max_skew = read_scaled(reader, 1, UINT64_MAX);
     options.seed = 1 + model_byte(reader);
-    bry_status planned = bry_counter_plan(&options, &shape);
+    bry_status planned = bry_counters_plan(&options, &shape);
     if (planned == BRY_OK && read_chance(reader, 3)) {
         options.max_bytes = shape.bytes_empty + read_scaled(reader, 0, 1 << 16);
-        planned = bry_counter_plan(&options, &shape);
+        planned = bry_counters_plan(&options, &shape);
     }
     model_say(reader, "create %s, window %ju, capacity %ju, error %g, limit %ju, skew %ju: %s",
               bry_engine_name(engine), (uintmax_t)options.window, (uintmax_t)options.capacity,
@@ -31,14 +31,14 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     if (planned == BRY_OK && !plan_fits(reader, shape.bytes, shape.bytes_empty))
         return NULL;
     options.allocator = allocator;
-    bry_counter *counters = NULL;
-    bry_status made = bry_counter_create(&options, &counters);
+    bry_counters *counters = NULL;
+    bry_status made = bry_counters_create(&options, &counters);
     return check_planned(reader, planned, made, counters);
 }
 
-static uint64_t read_time(model_reader *reader, const bry_counter *counters)
+static uint64_t read_time(model_reader *reader, const bry_counters *counters)
 {
-    uint64_t time = bry_counter_time(counters), length = counter_like(counters).window;
+    uint64_t time = bry_counters_time(counters), length = counters_like(counters).window;
     unsigned kind = model_byte(reader), steps = kind % 16;
     uint64_t now = time + (kind < 230 ? length / 16 * steps + steps / 4 : 0);
     if (kind >= 244)
@@ -53,24 +53,24 @@ enum { NAMES = 24, LONGEST = 63 };
 static size_t name_of(unsigned number, char *name)
 {
     memset(name, 'a' + (int)(number % 16), 20);
-    return number == LONGEST ? BRY_COUNTER_NAME_MAX : number % 20;
+    return number == LONGEST ? BRY_COUNTERS_NAME_MAX : number % 20;
 }
 
 /* The limit applies to allocated memory, and a loaded table may have less. */
-static void note_applied(answer_notes *notes, const bry_counter *counters, bry_status status)
+static void note_applied(answer_notes *notes, const bry_counters *counters, bry_status status)
 {
-    bry_counter_stats stats = {0};
-    bry_counter_get_stats(counters, &stats);
+    bry_counters_stats stats = {0};
+    bry_counters_get_stats(counters, &stats);
     note_status(notes, "apply", status);
     notes->parted |= status == BRY_E_FULL && stats.max_bytes;
 }
 
-static void apply(bry_counter *counters, model_reader *reader, const bry_hash *ids, size_t n,
+static void apply(bry_counters *counters, model_reader *reader, const bry_hash *ids, size_t n,
                   bool at_once, answer_notes *notes)
 {
     static char names[MOST_BATCH][20];
-    static const char longest[BRY_COUNTER_NAME_MAX];
-    bry_counter_op ops[MOST_BATCH];
+    static const char longest[BRY_COUNTERS_NAME_MAX];
+    bry_counters_op ops[MOST_BATCH];
     unsigned name = model_byte(reader), delta = model_byte(reader);
     uint64_t now = read_time(reader, counters);
     for (size_t i = 0; i < n; i++) {
@@ -78,15 +78,15 @@ static void apply(bry_counter *counters, model_reader *reader, const bry_hash *i
             delta == 7 && i == 0 ? LONGEST : (name + (unsigned)i * (delta % 3)) % NAMES;
         size_t len = name_of(number, names[i]);
         int64_t by = delta % 32 == 31 ? INT64_MAX : delta % 32 == 30 ? INT64_MIN : (int)delta - 100;
-        ops[i] = (bry_counter_op){
-            ids[i], len > 20 ? longest : names[i], len, by, BRY_COUNTER_REPEAT, 0, 0};
+        ops[i] = (bry_counters_op){
+            ids[i], len > 20 ? longest : names[i], len, by, BRY_COUNTERS_REPEAT, 0, 0};
         if (!at_once)
             note_applied(notes, counters,
-                         bry_counter_apply(counters, ids[i], ops[i].name, len, by, now,
-                                           &ops[i].outcome, &ops[i].value));
+                         bry_counters_apply(counters, ids[i], ops[i].name, len, by, now,
+                                            &ops[i].outcome, &ops[i].value));
     }
     if (at_once)
-        note_applied(notes, counters, bry_counter_apply_n(counters, ops, sizeof *ops, n, now));
+        note_applied(notes, counters, bry_counters_apply_n(counters, ops, n, now));
     for (size_t i = 0; i < n; i++) {
         note_number(notes, "outcome", ops[i].outcome);
         note_number(notes, "value", (uint64_t)ops[i].value);
@@ -95,7 +95,7 @@ static void apply(bry_counter *counters, model_reader *reader, const bry_hash *i
 
 static void use(void *object, model_reader *reader, answer_notes *notes)
 {
-    bry_counter *counters = object;
+    bry_counters *counters = object;
     bry_hash ids[MOST_BATCH];
     char name[20];
     unsigned kind = model_below(reader, 16);
@@ -111,19 +111,19 @@ static void use(void *object, model_reader *reader, answer_notes *notes)
     } else if (kind < 13) {
         bry_answer was = BRY_UNSURE;
         size_t len = name_of(model_below(reader, NAMES), name);
-        note_status(notes, "delete", bry_counter_del(counters, name, len, &was));
+        note_status(notes, "delete", bry_counters_del(counters, name, len, &was));
         note_number(notes, "was", was);
     } else if (kind < 15) {
-        note_status(notes, "advance", bry_counter_advance(counters, read_time(reader, counters)));
+        note_status(notes, "advance", bry_counters_advance(counters, read_time(reader, counters)));
     } else if (read_chance(reader, 4)) {
-        note_status(notes, "clear", bry_counter_clear(counters));
+        note_status(notes, "clear", bry_counters_clear(counters));
     }
 }
 
 static void look(const void *object, answer_notes *notes)
 {
-    bry_counter_stats stats = {0};
-    bry_counter_get_stats(object, &stats);
+    bry_counters_stats stats = {0};
+    bry_counters_get_stats(object, &stats);
     note_number(notes, "engine", stats.engine);
     note_number(notes, "seed", stats.seed);
     note_number(notes, "time", stats.time);
@@ -136,25 +136,25 @@ static void look(const void *object, answer_notes *notes)
     note_real(notes, "expected_lost", stats.expected_lost);
     note_number(notes, "refused_full", stats.refused_full);
     note_number(notes, "refused_overflow", stats.refused_overflow);
-    note_number(notes, "refused_time", stats.refused_time);
+    note_number(notes, "refused_skew", stats.refused_skew);
     note_real(notes, "promised_error", stats.promised_error);
     note_real(notes, "estimated_error", stats.estimated_error);
     note_number(notes, "max_bytes", stats.max_bytes);
     char name[20];
     for (unsigned i = 0; i < NAMES; i++) {
-        int64_t value;
+        int64_t value = 0;
         size_t len = name_of(i, name);
-        note_number(notes, "get", bry_counter_get(object, name, len, &value));
+        note_number(notes, "get", bry_counters_get(object, name, len, &value));
         note_number(notes, "value", (uint64_t)value);
     }
     for (unsigned i = 0; i < 128; i++)
         note_number(
             notes, "has",
-            bry_counter_has(object, key_number(i), stats.time + i % 4 * (stats.window / 3)));
+            bry_counters_has(object, key_number(i), stats.time + i % 4 * (stats.window / 3)));
 }
 
 #define SAVED_JOB_OPTIONS(object) (object)->options
-SAVED_JOB_CALLS(bry_counter)
+SAVED_JOB_CALLS(bry_counters)
 
 const saved_job saved_counter_compact = SAVED_JOB("counter-compact", BRY_ENGINE_COMPACT, NULL);
 const saved_job saved_counter_fbf = SAVED_JOB("counter-fbf", BRY_ENGINE_FBF, NULL);

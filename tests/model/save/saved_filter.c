@@ -84,7 +84,7 @@ static void look(const void *object, answer_notes *notes)
     note_number(notes, "items", stats.items);
     if (stats.engine == BRY_ENGINE_BLOOM) /* the memory of the other depends on its history */
         note_number(notes, "bits", stats.bits);
-    note_number(notes, "hashes", stats.hashes);
+    note_number(notes, "hashes", stats.bloom.hashes);
     note_number(notes, "tables", stats.tables);
     note_real(notes, "fill", stats.fill);
     note_real(notes, "promised_error", stats.promised_error);

@@ -154,7 +154,7 @@ static void use_units(bry_index *index, unsigned which, model_reader *reader, an
     else if (which == TAG)
         note_status(notes, "set_tag", bry_index_set_tag(index, unit, model_byte(reader)));
     else if (which == UNOPEN)
-        note_status(notes, "unopen", bry_index_unopen(index, unit));
+        note_status(notes, "unopen", bry_index_undo_open(index, unit));
     else if (which == SHIP && bry_index_units(index, NULL, 0) < MOST_UNITS)
         ship(index, unit, notes);
 }
@@ -217,13 +217,13 @@ static void look(const void *object, answer_notes *notes)
     note_real(notes, "promised_error", stats.promised_error);
     note_real(notes, "estimated_error", stats.estimated_error);
     note_real(notes, "full_error", stats.full_error);
-    note_number(notes, "rebuilds", stats.rebuilds);
+    note_number(notes, "rebuilds", stats.dba.rebuilds);
     uint32_t units[MOST_UNITS];
     size_t count = bry_index_units(object, units, MOST_UNITS);
     note_bytes(notes, "units", units, (count < MOST_UNITS ? count : MOST_UNITS) * sizeof units[0]);
     for (size_t i = 0; i < count && i < MOST_UNITS; i++) {
-        bry_index_unit info = {0};
-        note_status(notes, "get_unit", bry_index_get_unit(object, units[i], &info));
+        bry_index_unit_info info = {0};
+        note_status(notes, "get_unit", bry_index_get_unit_info(object, units[i], &info));
         /* Not wants_refresh: with dba it also depends on work in progress, which is not saved. */
         note_number(notes, "sealed", info.sealed);
         note_number(notes, "tag", info.tag);
@@ -242,21 +242,21 @@ static void look(const void *object, answer_notes *notes)
 #define SAVED_JOB_OPTIONS(object) bry__index_kept_options(&(object)->options)
 SAVED_JOB_CALLS(bry_index)
 
-/* Saves to a folder and loads it; the file system in memory has a limited number of files. */
-static bry_status by_folder(const void *object, bry_load *how, void **loaded)
+/* Saves to a directory and loads it; the file system in memory has a limited number of files. */
+static bry_status by_dir(const void *object, bry_load *how, void **loaded)
 {
     if (bry_index_units(object, NULL, 0) > RECORDED_FILES / 2 - 8)
         return BRY_E_UNSUPPORTED;
     static recording_io disk;
     recording_init(&disk);
     bry_index *index = NULL;
-    bry_status status = bry__index_save_folder(&disk.io, object, "f", NULL);
+    bry_status status = bry__index_save_dir(&disk.io, object, "f", NULL);
     if (status == BRY_OK)
-        status = bry__index_load_folder(&disk.io, "f", how, &index);
+        status = bry__index_load_dir(&disk.io, "f", how, &index);
     *loaded = index;
     recording_free(&disk);
     return status;
 }
 
-const saved_job saved_index_compact = SAVED_JOB("index-compact", BRY_ENGINE_COMPACT, by_folder);
-const saved_job saved_index_dba = SAVED_JOB("index-dba", BRY_ENGINE_DBA, by_folder);
+const saved_job saved_index_compact = SAVED_JOB("index-compact", BRY_ENGINE_COMPACT, by_dir);
+const saved_job saved_index_dba = SAVED_JOB("index-dba", BRY_ENGINE_DBA, by_dir);

@@ -162,16 +162,16 @@ static void look(const void *object, answer_notes *notes)
     note_real(notes, "load", stats.load);
     note_number(notes, "values", stats.values);
     note_number(notes, "values_left", stats.values_left);
-    note_real(notes, "promised", stats.promised.false_positive);
-    note_real(notes, "promised", stats.promised.false_negative);
-    note_real(notes, "promised", stats.promised.incorrect);
+    note_real(notes, "planned", stats.planned.false_positive);
+    note_real(notes, "planned", stats.planned.false_negative);
+    note_real(notes, "planned", stats.planned.incorrect);
     note_real(notes, "estimated", stats.estimated.false_positive);
     note_real(notes, "estimated", stats.estimated.false_negative);
     note_real(notes, "estimated", stats.estimated.incorrect);
     note_number(notes, "refused_unsure", stats.refused_unsure);
     note_number(notes, "refused_full", stats.refused_full);
     for (int i = 0; i < 8; i++)
-        note_number(notes, "cells", stats.cells[i]);
+        note_number(notes, "cells", stats.kbf.cells[i]);
     for (unsigned i = 0; i < 128; i++)
         note_value(notes, object, key_number(i));
 }

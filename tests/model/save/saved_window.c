@@ -124,15 +124,15 @@ static void look(const void *object, answer_notes *notes)
     note_number(notes, "covered", stats.covered);
     note_number(notes, "items", stats.items);
     note_number(notes, "generations", stats.generations);
-    note_number(notes, "ended_early", stats.ended_early);
-    note_number(notes, "resizes", stats.resizes);
+    note_number(notes, "ended_early", stats.fbf.ended_early);
+    note_number(notes, "resizes", stats.fbf.resizes);
     note_real(notes, "promised_error", stats.promised_error);
     note_real(notes, "estimated_error", stats.estimated_error);
-    note_real(notes, "predicted_error", stats.predicted_error);
+    note_real(notes, "predicted_error", stats.fbf.predicted_error);
     note_number(notes, "at_limit", stats.at_limit);
     note_number(notes, "max_bytes", stats.max_bytes);
     bry_window_generation generation[8];
-    size_t count = bry_window_generations(object, generation, sizeof *generation, 8);
+    size_t count = bry_window_generations(object, generation, 8);
     note_number(notes, "generations", count);
     for (size_t i = 0; i < count && i < 8; i++) {
         note_number(notes, "begin", generation[i].begin);

@@ -32,12 +32,15 @@ static const struct {
     {BRY_E_LIMIT, -8, "LIMIT", "the data needs more memory than the limit allows"},
     {BRY_E_IO, -9, "IO", "reading or writing failed; see errno"},
     {BRY_E_NOUNIT, -10, "NOUNIT", "there is no such unit"},
-    {BRY_E_UNSUPPORTED, -11, "UNSUPPORTED", "this engine does not support the operation"},
+    {BRY_E_UNSUPPORTED, -11, "UNSUPPORTED",
+     "not supported by this engine, or for this kind of values"},
     {BRY_E_STOPPED, -12, "STOPPED", "a callback asked to stop"},
     {BRY_E_SEALED, -13, "SEALED", "the unit is sealed and accepts no more elements"},
     {BRY_E_SKEW, -14, "SKEW", "the time is further ahead than max_skew allows"},
     {BRY_E_OVERFLOW, -15, "OVERFLOW", "a counter would overflow 64 bits"},
     {BRY_E_TOOLONG, -16, "TOOLONG", "a name, value, note or batch is too long"},
+    {BRY_E_NOTFOUND, -17, "NOTFOUND", "there is no such map or table"},
+    {BRY_E_WRONGTYPE, -18, "WRONGTYPE", "the key holds another type"},
 };
 enum { PINNED = sizeof pinned / sizeof pinned[0] };
 
@@ -98,7 +101,6 @@ TEST(test_version_is_the_headers)
     snprintf(expected, sizeof expected, "%d.%d.%d%s", BRY_VERSION_MAJOR, BRY_VERSION_MINOR,
              BRY_VERSION_PATCH, BRY_VERSION_RELEASE ? "" : "-dev");
     assert_string_equal(bry_version(), expected);
-    assert_int_equal(bry_version_number(), BRY_VERSION_NUMBER);
 }
 
 /* ---- memory ---- */

@@ -39,12 +39,12 @@ static bool window_add(void *self, uint64_t i)
     return status == BRY_OK && was == BRY_ABSENT;
 }
 
-static bool counter_add(void *self, uint64_t i)
+static bool counters_add(void *self, uint64_t i)
 {
-    bry_counter_outcome outcome;
+    bry_counters_outcome outcome;
     bry_status status =
-        bry_counter_apply_key(self, &i, sizeof i, &i, sizeof i, 1, NOW, &outcome, NULL);
-    return status == BRY_OK && outcome == BRY_COUNTER_APPLIED;
+        bry_counters_apply_key(self, &i, sizeof i, &i, sizeof i, 1, NOW, &outcome, NULL);
+    return status == BRY_OK && outcome == BRY_COUNTERS_APPLIED;
 }
 
 static bool index_add(void *self, uint64_t i)
@@ -79,11 +79,11 @@ static bool window_has(const void *self, uint64_t i)
     return answer == BRY_PRESENT;
 }
 
-static bool counter_has(const void *self, uint64_t i)
+static bool counters_has(const void *self, uint64_t i)
 {
-    bry_answer answer = bry_counter_has(self, key(i), NOW);
-    assert_int_equal(bry_counter_has_key(self, &i, sizeof i, NOW), answer);
-    return answer == BRY_PRESENT && bry_counter_get(self, &i, sizeof i, NULL) == BRY_PRESENT;
+    bry_answer answer = bry_counters_has(self, key(i), NOW);
+    assert_int_equal(bry_counters_has_key(self, &i, sizeof i, NOW), answer);
+    return answer == BRY_PRESENT && bry_counters_get(self, &i, sizeof i, NULL) == BRY_PRESENT;
 }
 
 static bool index_has(const void *self, uint64_t i)
@@ -110,11 +110,11 @@ typedef struct job {
     }
 
 static const job jobs[] = {
-    JOB(filter, BRY_ENGINE_BLOOM, 1000),    JOB(filter, BRY_ENGINE_COMPACT, KEYS),
-    JOB(map, BRY_ENGINE_COMPACT, KEYS),     JOB(map, BRY_ENGINE_KBF, KEYS),
-    JOB(window, BRY_ENGINE_COMPACT, KEYS),  JOB(window, BRY_ENGINE_FBF, KEYS),
-    JOB(counter, BRY_ENGINE_COMPACT, KEYS), JOB(counter, BRY_ENGINE_FBF, KEYS),
-    JOB(index, BRY_ENGINE_COMPACT, KEYS),   JOB(index, BRY_ENGINE_DBA, KEYS),
+    JOB(filter, BRY_ENGINE_BLOOM, 1000),     JOB(filter, BRY_ENGINE_COMPACT, KEYS),
+    JOB(map, BRY_ENGINE_COMPACT, KEYS),      JOB(map, BRY_ENGINE_KBF, KEYS),
+    JOB(window, BRY_ENGINE_COMPACT, KEYS),   JOB(window, BRY_ENGINE_FBF, KEYS),
+    JOB(counters, BRY_ENGINE_COMPACT, KEYS), JOB(counters, BRY_ENGINE_FBF, KEYS),
+    JOB(index, BRY_ENGINE_COMPACT, KEYS),    JOB(index, BRY_ENGINE_DBA, KEYS),
 };
 #define JOBS (sizeof jobs / sizeof *jobs)
 

@@ -16,7 +16,7 @@ typedef struct objects {
     bry_filter *filter;
     bry_map *map;
     bry_window *window;
-    bry_counter *counters;
+    bry_counters *counters;
     bry_index *index;
 } objects;
 
@@ -33,8 +33,8 @@ static int make_objects(void **state)
     assert_int_equal(bry_map_set(all.map, hash, bry_map_value_bytes("x", 1), NULL), BRY_OK);
     assert_int_equal(bry_window_create(NULL, &all.window), BRY_OK);
     assert_int_equal(bry_window_add(all.window, hash, 100000, NULL), BRY_OK);
-    assert_int_equal(bry_counter_create(NULL, &all.counters), BRY_OK);
-    assert_int_equal(bry_counter_apply(all.counters, hash, "a", 1, 5, 1000, NULL, NULL), BRY_OK);
+    assert_int_equal(bry_counters_create(NULL, &all.counters), BRY_OK);
+    assert_int_equal(bry_counters_apply(all.counters, hash, "a", 1, 5, 1000, NULL, NULL), BRY_OK);
     assert_int_equal(bry_index_create(NULL, &all.index), BRY_OK);
     assert_int_equal(bry_index_add(all.index, hash, BRY_INDEX_NEWEST, &went, NULL), BRY_OK);
     assert_int_equal(went, 0);
@@ -47,7 +47,7 @@ static int destroy_objects(void **state)
     bry_filter_destroy(all.filter);
     bry_map_destroy(all.map);
     bry_window_destroy(all.window);
-    bry_counter_destroy(all.counters);
+    bry_counters_destroy(all.counters);
     bry_index_destroy(all.index);
     return 0;
 }
@@ -69,13 +69,13 @@ FILL(map_options, bry_map_options_like_sized(all.map, to, size))
 FILL(window_shape, bry_window_plan_sized(NULL, to, size))
 FILL(window_stats, bry_window_get_stats_sized(all.window, to, size))
 FILL(window_options, bry_window_options_like_sized(all.window, to, size))
-FILL(counter_shape, bry_counter_plan_sized(NULL, to, size))
-FILL(counter_stats, bry_counter_get_stats_sized(all.counters, to, size))
-FILL(counter_options, bry_counter_options_like_sized(all.counters, to, size))
+FILL(counter_shape, bry_counters_plan_sized(NULL, to, size))
+FILL(counter_stats, bry_counters_get_stats_sized(all.counters, to, size))
+FILL(counter_options, bry_counters_options_like_sized(all.counters, to, size))
 FILL(index_shape, bry_index_plan_sized(NULL, to, size))
 FILL(index_stats, bry_index_get_stats_sized(all.index, to, size))
 FILL(index_options, bry_index_options_like_sized(all.index, to, size))
-FILL(index_unit, bry_index_get_unit_sized(all.index, 0, to, size))
+FILL(index_unit, bry_index_get_unit_info_sized(all.index, 0, to, size))
 
 static const struct {
     bry_status (*fill)(void *to, size_t size);
@@ -91,13 +91,13 @@ static const struct {
     {window_shape, sizeof(bry_window_shape), false},
     {window_stats, sizeof(bry_window_stats), false},
     {window_options, sizeof(bry_window_options), true},
-    {counter_shape, sizeof(bry_counter_shape), false},
-    {counter_stats, sizeof(bry_counter_stats), false},
-    {counter_options, sizeof(bry_counter_options), true},
+    {counter_shape, sizeof(bry_counters_shape), false},
+    {counter_stats, sizeof(bry_counters_stats), false},
+    {counter_options, sizeof(bry_counters_options), true},
     {index_shape, sizeof(bry_index_shape), false},
     {index_stats, sizeof(bry_index_stats), false},
     {index_options, sizeof(bry_index_options), true},
-    {index_unit, sizeof(bry_index_unit), false},
+    {index_unit, sizeof(bry_index_unit_info), false},
 };
 enum { FILLED = sizeof filled / sizeof *filled };
 
@@ -202,13 +202,13 @@ TEST(test_not_initialized)
     NOT_INITIALIZED(bry_window_shape, bry_window_plan(NULL, &one.filled));
     NOT_INITIALIZED(bry_window_stats, bry_window_get_stats(all.window, &one.filled));
     NOT_INITIALIZED(bry_window_options, bry_window_options_like(all.window, &one.filled));
-    NOT_INITIALIZED(bry_counter_shape, bry_counter_plan(NULL, &one.filled));
-    NOT_INITIALIZED(bry_counter_stats, bry_counter_get_stats(all.counters, &one.filled));
-    NOT_INITIALIZED(bry_counter_options, bry_counter_options_like(all.counters, &one.filled));
+    NOT_INITIALIZED(bry_counters_shape, bry_counters_plan(NULL, &one.filled));
+    NOT_INITIALIZED(bry_counters_stats, bry_counters_get_stats(all.counters, &one.filled));
+    NOT_INITIALIZED(bry_counters_options, bry_counters_options_like(all.counters, &one.filled));
     NOT_INITIALIZED(bry_index_shape, bry_index_plan(NULL, &one.filled));
     NOT_INITIALIZED(bry_index_stats, bry_index_get_stats(all.index, &one.filled));
     NOT_INITIALIZED(bry_index_options, bry_index_options_like(all.index, &one.filled));
-    NOT_INITIALIZED(bry_index_unit, bry_index_get_unit(all.index, 0, &one.filled));
+    NOT_INITIALIZED(bry_index_unit_info, bry_index_get_unit_info(all.index, 0, &one.filled));
 }
 
 /* ---- structs that the library reads ------------------------------------------------------------
@@ -231,13 +231,13 @@ TEST(test_not_initialized)
 PLAN(filter, BRY_FILTER_OPTIONS)
 PLAN(map, BRY_MAP_OPTIONS)
 PLAN(window, BRY_WINDOW_OPTIONS)
-PLAN(counter, BRY_COUNTER_OPTIONS)
+PLAN(counters, BRY_COUNTERS_OPTIONS)
 PLAN(index, BRY_INDEX_OPTIONS)
 
 TEST(test_options)
 {
     bry_status (*const plans[])(size_t, unsigned char) = {filter_with, map_with, window_with,
-                                                          counter_with, index_with};
+                                                          counters_with, index_with};
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         assert_int_equal(plans[i](0, 0), BRY_OK); /* an option that is not used */
         assert_int_equal(plans[i](0, 1), BRY_E_RANGE); /* one that is */
@@ -271,7 +271,7 @@ TEST(test_reserved_fields_and_flags)
     REFUSED(window, BRY_WINDOW_OPTIONS, reserved);
     REFUSED(window, BRY_WINDOW_OPTIONS, fbf.reserved[0]);
     REFUSED(window, BRY_WINDOW_OPTIONS, fbf.reserved[8]);
-    REFUSED(counter, BRY_COUNTER_OPTIONS, sync);
+    REFUSED(counters, BRY_COUNTERS_OPTIONS, sync);
     REFUSED(index, BRY_INDEX_OPTIONS, fixed);
     REFUSED(index, BRY_INDEX_OPTIONS, reserved);
     REFUSED(index, BRY_INDEX_OPTIONS, dba.segmented);
@@ -284,8 +284,8 @@ TEST(test_loads)
     bry_buffer buffer = job_saved(&filter_calls, all.filter);
     struct {
         bry_load load;
-        size_t more;
-    } given = {BRY_LOAD, 0};
+        uint64_t more[MORE / 8];
+    } given = {BRY_LOAD, {0}};
     static const struct {
         size_t size, more;
         bry_status status;
@@ -299,11 +299,11 @@ TEST(test_loads)
         bry_source source = bry_view_source(&view);
         bry_filter *loaded = NULL;
         given.load.struct_size = cases[i].size;
-        given.more = cases[i].more;
+        given.more[MORE / 8 - 1] = cases[i].more;
         assert_int_equal(bry_filter_load(&source, &given.load, &loaded), cases[i].status);
         assert_true((loaded != NULL) == (cases[i].status == BRY_OK));
         assert_null(given.load.problem);
-        assert_int_equal(bry_index_load_folder("none", &given.load, &(bry_index *){0}),
+        assert_int_equal(bry_index_load_dir("none", &given.load, &(bry_index *){0}),
                          cases[i].status == BRY_OK ? BRY_E_IO : BRY_E_RANGE);
         given.load.problem = NULL;
         bry_filter_destroy(loaded);
@@ -317,21 +317,21 @@ TEST(test_loads)
 TEST(test_generations)
 {
     bry_window_generation real[2];
-    size_t n = bry_window_generations(all.window, real, sizeof *real, 2);
+    size_t n = bry_window_generations(all.window, real, 2);
     assert_true(n >= 2);
     struct {
         bry_window_generation generation;
         uint64_t later;
     } longer[3];
     memset(longer, GUARD, sizeof longer);
-    assert_int_equal(bry_window_generations(all.window, &longer[0].generation, sizeof *longer, 2),
-                     n);
+    assert_int_equal(
+        bry_window_generations_sized(all.window, &longer[0].generation, 2, sizeof *longer), n);
     struct {
         uint64_t begin, end;
     } shorter[3];
     memset(shorter, GUARD, sizeof shorter);
-    assert_int_equal(bry_window_generations(all.window, (bry_window_generation *)(void *)shorter,
-                                            sizeof *shorter, 2),
+    assert_int_equal(bry_window_generations_sized(
+                         all.window, (bry_window_generation *)(void *)shorter, 2, sizeof *shorter),
                      n);
     for (size_t i = 0; i < 2; i++) {
         assert_memory_equal(&longer[i].generation, &real[i], sizeof real[i]);
@@ -346,29 +346,31 @@ TEST(test_generations)
 TEST(test_entries_and_operations)
 {
     struct {
-        bry_counter_op op;
-        uint64_t later;
+        bry_counters_op op;
+        uint64_t later[MORE / 8];
     } ops[2] = {{.op = {.id = bry_hash_key(0, "7", 1), .name = "b", .name_len = 1, .delta = 2}},
                 {.op = {.id = bry_hash_key(0, "8", 1), .name = "b", .name_len = 1, .delta = 3}}};
-    ops[1].later = 1; /* an option this library does not know */
-    assert_int_equal(bry_counter_apply_n(all.counters, &ops[0].op, sizeof *ops, 2, 2000),
+    ops[1].later[MORE / 8 - 1] = 1; /* an option this library does not know */
+    assert_int_equal(bry_counters_apply_n_sized(all.counters, &ops[0].op, 2, 2000, sizeof *ops),
                      BRY_E_RANGE);
     assert_int_equal(
-        bry_counter_apply_n(all.counters, &ops[0].op, sizeof(bry_counter_op) - 8, 1, 2000),
+        bry_counters_apply_n_sized(all.counters, &ops[0].op, 1, 2000, sizeof(bry_counters_op) - 8),
         BRY_E_RANGE);
-    ops[1].later = 0;
-    assert_int_equal(bry_counter_apply_n(all.counters, &ops[0].op, sizeof *ops, 2, 2000), BRY_OK);
+    ops[1].later[MORE / 8 - 1] = 0;
+    assert_int_equal(bry_counters_apply_n_sized(all.counters, &ops[0].op, 2, 2000, sizeof *ops),
+                     BRY_OK);
     assert_int_equal(ops[0].op.value, 2);
     assert_int_equal(ops[1].op.value, 5);
-    assert_int_equal(ops[1].op.outcome, BRY_COUNTER_APPLIED);
+    assert_int_equal(ops[1].op.outcome, BRY_COUNTERS_APPLIED);
 
     struct {
-        bry_counter_entry entry;
+        bry_counters_entry entry;
         uint64_t later;
     } entries[4];
     uint64_t cursor = 0;
     memset(entries, GUARD, sizeof entries);
-    size_t n = bry_counter_scan(all.counters, &cursor, &entries[0].entry, sizeof *entries, 4);
+    size_t n =
+        bry_counters_scan_sized(all.counters, &cursor, &entries[0].entry, 4, sizeof *entries);
     assert_int_equal(n, 2);
     assert_int_equal(cursor, 0);
     assert_int_equal(entries[0].entry.value + entries[1].entry.value, 10);

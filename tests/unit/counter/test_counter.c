@@ -10,19 +10,19 @@
 static const bry_engine engines[] = {BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
 enum { ENGINES = sizeof engines / sizeof *engines };
 
-static bry_counter_options options_for(bry_engine engine)
+static bry_counters_options options_for(bry_engine engine)
 {
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
     options.engine = engine;
     options.seed = 1;
     options.window = 1000;
     return options;
 }
 
-static bry_counter *make(const bry_counter_options *options)
+static bry_counters *make(const bry_counters_options *options)
 {
-    bry_counter *counters;
-    assert_int_equal(bry_counter_create(options, &counters), BRY_OK);
+    bry_counters *counters;
+    assert_int_equal(bry_counters_create(options, &counters), BRY_OK);
     return counters;
 }
 
@@ -30,8 +30,8 @@ static bry_counter *make(const bry_counter_options *options)
 
 TEST(plans)
 {
-    bry_counter_shape shape = {0};
-    assert_int_equal(bry_counter_plan(NULL, &shape), BRY_OK);
+    bry_counters_shape shape = {0};
+    assert_int_equal(bry_counters_plan(NULL, &shape), BRY_OK);
     assert_int_equal(shape.engine, BRY_ENGINE_COMPACT);
     assert_int_equal(shape.window, 60000);
     assert_int_equal(shape.capacity, 1000);
@@ -43,35 +43,35 @@ TEST(plans)
     for (int i = 0; i < ENGINES; i++) {
         failing_allocator memory;
         failing_allocator_init(&memory);
-        bry_counter_options options = options_for(engines[i]);
+        bry_counters_options options = options_for(engines[i]);
         options.allocator = &memory.allocator;
-        assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
-        bry_counter *counters = make(&options);
+        assert_int_equal(bry_counters_plan(&options, &shape), BRY_OK);
+        bry_counters *counters = make(&options);
         assert_int_equal(memory.now, shape.bytes_empty);
         assert_int_equal(counter_stats(counters).bytes, shape.bytes_empty);
-        bry_counter_destroy(counters);
+        bry_counters_destroy(counters);
         options.capacity = 1; /* smaller than the rest of the table */
         options.error = 0.5;
-        assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
+        assert_int_equal(bry_counters_plan(&options, &shape), BRY_OK);
         assert_true(shape.bytes >= shape.bytes_empty);
         assert_int_equal(memory.blocks, 0);
     }
-    bry_counter_destroy(NULL);
+    bry_counters_destroy(NULL);
 }
 
 TEST(ranges)
 {
-    bry_counter_shape shape = {0};
-    bry_counter *counters;
+    bry_counters_shape shape = {0};
+    bry_counters *counters;
 #define REFUSED(field, bad, status)                                                                \
     do {                                                                                           \
-        bry_counter_options options = BRY_COUNTER_OPTIONS;                                         \
+        bry_counters_options options = BRY_COUNTERS_OPTIONS;                                       \
         options.field = (bad);                                                                     \
-        assert_int_equal(bry_counter_plan(&options, &shape), (status));                            \
-        assert_int_equal(bry_counter_create(&options, &counters), (status));                       \
+        assert_int_equal(bry_counters_plan(&options, &shape), (status));                           \
+        assert_int_equal(bry_counters_create(&options, &counters), (status));                      \
     } while (0)
     REFUSED(struct_size, 0, BRY_E_RANGE);
-    REFUSED(struct_size, sizeof(bry_counter_options) + 4, BRY_E_RANGE);
+    REFUSED(struct_size, sizeof(bry_counters_options) + 4, BRY_E_RANGE);
     REFUSED(engine, BRY_ENGINE_KBF, BRY_E_UNSUPPORTED);
     REFUSED(engine, (bry_engine)99, BRY_E_RANGE);
     REFUSED(window, (UINT64_C(1) << 52) + 1, BRY_E_RANGE);
@@ -79,24 +79,24 @@ TEST(ranges)
     REFUSED(error, 1e-13, BRY_E_RANGE);
     REFUSED(error, 0.6, BRY_E_RANGE);
     REFUSED(error, -1, BRY_E_RANGE);
-    REFUSED(sync, (bry_counter_sync_policy)2, BRY_E_RANGE);
+    REFUSED(sync, (bry_counters_sync_policy)2, BRY_E_RANGE);
     REFUSED(max_bytes, 100, BRY_E_RANGE);
 #undef REFUSED
     /* A caller with fewer options. */
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
     options.window = 5000;
     options.capacity = 1; /* behind the end */
-    options.struct_size = offsetof(bry_counter_options, capacity);
-    assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
+    options.struct_size = offsetof(bry_counters_options, capacity);
+    assert_int_equal(bry_counters_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.window, 5000);
     assert_int_equal(shape.capacity, 1000);
     /* A limit of exactly the needed memory is enough. */
-    options = (bry_counter_options)BRY_COUNTER_OPTIONS;
-    assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
+    options = (bry_counters_options)BRY_COUNTERS_OPTIONS;
+    assert_int_equal(bry_counters_plan(&options, &shape), BRY_OK);
     options.max_bytes = shape.bytes_least;
-    assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
+    assert_int_equal(bry_counters_plan(&options, &shape), BRY_OK);
     options.max_bytes--;
-    assert_int_equal(bry_counter_plan(&options, &shape), BRY_E_RANGE);
+    assert_int_equal(bry_counters_plan(&options, &shape), BRY_E_RANGE);
 }
 
 /* With the smallest limit, an operation can be applied. */
@@ -105,16 +105,16 @@ TEST(least_limit)
     static const uint64_t capacities[] = {1, 1000, 1000000, 100000000};
     for (int e = 0; e < ENGINES; e++)
         for (int i = 0; i < 4; i++) {
-            bry_counter_options options = options_for(engines[e]);
+            bry_counters_options options = options_for(engines[e]);
             options.capacity = capacities[i];
-            bry_counter_shape shape = {0};
-            assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
+            bry_counters_shape shape = {0};
+            assert_int_equal(bry_counters_plan(&options, &shape), BRY_OK);
             options.max_bytes = shape.bytes_least;
-            bry_counter *c = make(&options);
-            assert_int_equal(bry_counter_apply(c, bry_hash_key(1, "a", 1), "sixteen bytes ..", 16,
-                                               1, 5, NULL, NULL),
+            bry_counters *c = make(&options);
+            assert_int_equal(bry_counters_apply(c, bry_hash_key(1, "a", 1), "sixteen bytes ..", 16,
+                                                1, 5, NULL, NULL),
                              BRY_OK);
-            bry_counter_destroy(c);
+            bry_counters_destroy(c);
         }
 }
 
@@ -123,64 +123,64 @@ TEST(time_zero)
 {
     for (int e = 0; e < ENGINES; e++)
         for (int way = 0; way < 2; way++) {
-            bry_counter_options options = options_for(engines[e]);
+            bry_counters_options options = options_for(engines[e]);
             options.max_skew = 100;
-            bry_counter *c = make(&options);
+            bry_counters *c = make(&options);
             bry_hash id = bry_hash_key(1, "a", 1);
             int64_t value = 0;
-            assert_int_equal(bry_counter_apply(c, id, "n", 1, 1, 0, NULL, &value), BRY_OK);
+            assert_int_equal(bry_counters_apply(c, id, "n", 1, 1, 0, NULL, &value), BRY_OK);
             if (way) { /* the same after it was saved and loaded */
-                bry_buffer buffer = job_saved(&counter_calls, c);
-                bry_counter_destroy(c);
+                bry_buffer buffer = job_saved(&counters_calls, c);
+                bry_counters_destroy(c);
                 bry_view view = {buffer.bytes, buffer.len, 0};
                 bry_source source = bry_view_source(&view);
-                assert_int_equal(bry_counter_load(&source, NULL, &c), BRY_OK);
+                assert_int_equal(bry_counters_load(&source, NULL, &c), BRY_OK);
                 bry_buffer_free(&buffer);
             }
-            assert_int_equal(bry_counter_apply(c, id, "n", 1, 1, 1000000, NULL, NULL), BRY_E_SKEW);
-            bry_counter_outcome outcome = BRY_COUNTER_APPLIED;
-            assert_int_equal(bry_counter_apply(c, id, "n", 1, 1, 100, &outcome, &value), BRY_OK);
-            assert_int_equal(outcome, BRY_COUNTER_REPEAT);
+            assert_int_equal(bry_counters_apply(c, id, "n", 1, 1, 1000000, NULL, NULL), BRY_E_SKEW);
+            bry_counters_outcome outcome = BRY_COUNTERS_APPLIED;
+            assert_int_equal(bry_counters_apply(c, id, "n", 1, 1, 100, &outcome, &value), BRY_OK);
+            assert_int_equal(outcome, BRY_COUNTERS_REPEAT);
             assert_int_equal(value, 1);
-            bry_counter_destroy(c);
+            bry_counters_destroy(c);
             /* Advancing to 0 begins time, too. */
             c = make(&options);
-            assert_int_equal(bry_counter_advance(c, 0), BRY_OK);
-            assert_int_equal(bry_counter_apply(c, id, "n", 1, 1, 101, NULL, NULL), BRY_E_SKEW);
-            bry_counter_destroy(c);
+            assert_int_equal(bry_counters_advance(c, 0), BRY_OK);
+            assert_int_equal(bry_counters_apply(c, id, "n", 1, 1, 101, NULL, NULL), BRY_E_SKEW);
+            bry_counters_destroy(c);
         }
 }
 
 /* Two tables without a seed do not share one. */
 TEST(seeds)
 {
-    bry_counter *a = make(NULL), *b = make(NULL);
-    assert_true(bry_counter_seed(a) != 0 && bry_counter_seed(a) != bry_counter_seed(b));
-    bry_counter_options like = counter_like(a);
-    bry_counter *c = make(&like);
-    assert_int_equal(bry_counter_seed(c), bry_counter_seed(a));
+    bry_counters *a = make(NULL), *b = make(NULL);
+    assert_true(bry_counters_seed(a) != 0 && bry_counters_seed(a) != bry_counters_seed(b));
+    bry_counters_options like = counters_like(a);
+    bry_counters *c = make(&like);
+    assert_int_equal(bry_counters_seed(c), bry_counters_seed(a));
     assert_int_equal(counter_stats(c).window, 60000);
     assert_true(counter_stats(c).promised_error == 1e-9);
-    bry_counter_destroy(a);
-    bry_counter_destroy(b);
-    bry_counter_destroy(c);
+    bry_counters_destroy(a);
+    bry_counters_destroy(b);
+    bry_counters_destroy(c);
 }
 
 /* An id of one counter: the formula is fixed, since saved tables contain such ids. */
 TEST(ids_of_one_counter)
 {
-    bry_counter *c = make(NULL);
+    bry_counters *c = make(NULL);
     static const char *const names[] = {"", "n", "a longer name of a counter"};
     for (size_t i = 0; i < 3; i++) {
         size_t len = strlen(names[i]);
-        bry_hash id = bry_counter_hash_for(c, names[i], len, "id", 2);
-        bry_hash same = bry_hash_key(bry_hash_key(bry_counter_seed(c), names[i], len).lo, "id", 2);
+        bry_hash id = bry_counters_prepare(c, names[i], len, "id", 2);
+        bry_hash same = bry_hash_key(bry_hash_key(bry_counters_seed(c), names[i], len).lo, "id", 2);
         assert_true(id.lo == same.lo && id.hi == same.hi);
-        bry_counter_outcome outcome;
-        assert_int_equal(bry_counter_apply(c, id, names[i], len, 1, 1, &outcome, NULL), BRY_OK);
-        assert_int_equal(outcome, BRY_COUNTER_APPLIED);
+        bry_counters_outcome outcome;
+        assert_int_equal(bry_counters_apply(c, id, names[i], len, 1, 1, &outcome, NULL), BRY_OK);
+        assert_int_equal(outcome, BRY_COUNTERS_APPLIED);
     }
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
 }
 
 /* ---- counting ------------------------------------------------------------------------------- */
@@ -188,9 +188,9 @@ TEST(ids_of_one_counter)
 TEST(once)
 {
     for (int e = 0; e < ENGINES; e++) {
-        bry_counter_options options = options_for(engines[e]);
-        bry_counter *c = make(&options);
-        assert_int_equal(bry_counter_time(c), 0);
+        bry_counters_options options = options_for(engines[e]);
+        bry_counters *c = make(&options);
+        assert_int_equal(bry_counters_time(c), 0);
         assert_false(counter_is_there(c, "a"));
         counter_applied(c, 1, "a", 5, 100, 5);
         counter_applied(c, 2, "a", -7, 100, -2);
@@ -201,10 +201,10 @@ TEST(once)
         assert_true(counter_is_there(c, "zero"));
         counter_applied(c, 4, "", 1, 100, 1);
         assert_int_equal(counter_value(c, ""), 1);
-        assert_int_equal(bry_counter_has(c, counter_id(4), 100), BRY_PRESENT);
-        assert_int_equal(bry_counter_has(c, counter_id(5), 100), BRY_ABSENT);
+        assert_int_equal(bry_counters_has(c, counter_id(4), 100), BRY_PRESENT);
+        assert_int_equal(bry_counters_has(c, counter_id(5), 100), BRY_ABSENT);
         assert_int_equal(counter_try(c, 4, "", 1, 100), BRY_OK); /* without answers */
-        bry_counter_stats stats = counter_stats(c);
+        bry_counters_stats stats = counter_stats(c);
         assert_int_equal(stats.applied, 4);
         assert_int_equal(stats.repeats, 3);
         assert_int_equal(stats.counters, 3);
@@ -213,60 +213,60 @@ TEST(once)
         assert_int_equal(stats.log_bytes, 0);
         assert_int_equal(stats.unsynced, 0);
         assert_true(stats.bytes_window > 0 && stats.bytes_window < stats.bytes);
-        assert_int_equal(bry_counter_sync(c), BRY_OK);
-        assert_int_equal(bry_counter_snapshot(c), BRY_E_UNSUPPORTED);
-        bry_counter_destroy(c);
+        assert_int_equal(bry_counters_sync(c), BRY_OK);
+        assert_int_equal(bry_counters_snapshot(c), BRY_E_UNSUPPORTED);
+        bry_counters_destroy(c);
     }
 }
 
 TEST(names)
 {
-    bry_counter_options options = options_for(BRY_ENGINE_AUTO);
-    bry_counter *c = make(&options);
-    static char longest[BRY_COUNTER_NAME_MAX + 1];
+    bry_counters_options options = options_for(BRY_ENGINE_AUTO);
+    bry_counters *c = make(&options);
+    static char longest[BRY_COUNTERS_NAME_MAX + 1];
     memset(longest, 'x', sizeof longest);
     int64_t value = 3;
-    bry_counter_outcome outcome = (bry_counter_outcome)7;
+    bry_counters_outcome outcome = (bry_counters_outcome)7;
     assert_int_equal(
-        bry_counter_apply(c, counter_id(1), longest, sizeof longest, 1, 5, &outcome, &value),
+        bry_counters_apply(c, counter_id(1), longest, sizeof longest, 1, 5, &outcome, &value),
         BRY_E_TOOLONG);
-    assert_true(value == 3 && outcome == (bry_counter_outcome)7);
-    assert_int_equal(bry_counter_time(c), 0);
-    assert_int_equal(bry_counter_get(c, longest, sizeof longest, &value), BRY_ABSENT);
+    assert_true(value == 3 && outcome == (bry_counters_outcome)7);
+    assert_int_equal(bry_counters_time(c), 0);
+    assert_int_equal(bry_counters_get(c, longest, sizeof longest, &value), BRY_ABSENT);
     bry_answer was = BRY_PRESENT;
-    assert_int_equal(bry_counter_del(c, longest, sizeof longest, &was), BRY_OK);
+    assert_int_equal(bry_counters_del(c, longest, sizeof longest, &was), BRY_OK);
     assert_int_equal(was, BRY_ABSENT);
     assert_int_equal(
-        bry_counter_apply(c, counter_id(1), longest, sizeof longest - 1, 1, 5, NULL, &value),
+        bry_counters_apply(c, counter_id(1), longest, sizeof longest - 1, 1, 5, NULL, &value),
         BRY_OK);
     /* Zeros are bytes like others. */
     static const char zeros[2][3] = {{0, 'a', 0}, {0, 'b', 0}};
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(
-            bry_counter_apply(c, counter_id(10 + i), zeros[i % 2], 3, i, 5, NULL, &value), BRY_OK);
+            bry_counters_apply(c, counter_id(10 + i), zeros[i % 2], 3, i, 5, NULL, &value), BRY_OK);
     const void *asked[] = {zeros[0], zeros[1], longest, "none"};
-    size_t lens[] = {3, 3, BRY_COUNTER_NAME_MAX, 4};
-    int64_t values[4];
+    size_t lens[] = {3, 3, BRY_COUNTERS_NAME_MAX, 4};
+    int64_t values[4] = {0, 0, 0, -1}; /* the last is not written */
     uint8_t answers[4];
-    bry_counter_get_n(c, asked, lens, 4, values, answers);
+    bry_counters_get_n(c, asked, lens, 4, values, answers);
     for (unsigned i = 0; i < 4; i++) {
-        static const int64_t want[] = {2, 4, 1, 0};
+        static const int64_t want[] = {2, 4, 1, -1};
         assert_int_equal(answers[i], i < 3 ? BRY_PRESENT : BRY_ABSENT);
         assert_int_equal(values[i], want[i]);
     }
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
 }
 
 TEST(overflow)
 {
     for (int e = 0; e < ENGINES; e++) {
-        bry_counter_options options = options_for(engines[e]);
-        bry_counter *c = make(&options);
+        bry_counters_options options = options_for(engines[e]);
+        bry_counters *c = make(&options);
         counter_applied(c, 1, "high", INT64_MAX, 10, INT64_MAX);
         counter_applied(c, 2, "low", INT64_MIN, 10, INT64_MIN);
         assert_int_equal(counter_try(c, 3, "high", 1, 20), BRY_E_OVERFLOW);
         assert_int_equal(counter_try(c, 3, "low", -1, 20), BRY_E_OVERFLOW);
-        assert_int_equal(bry_counter_time(c), 10); /* a refusal does not move the time */
+        assert_int_equal(bry_counters_time(c), 10); /* a refusal does not move the time */
         assert_int_equal(counter_try(c, 3, "high", 1, 10), BRY_E_OVERFLOW);
         assert_int_equal(counter_stats(c).refused_overflow, 3);
         assert_int_equal(counter_stats(c).ids, 2);
@@ -274,30 +274,30 @@ TEST(overflow)
         counter_applied(c, 3, "high", -1, 20, INT64_MAX - 1);
         counter_repeat(c, 1, "high", INT64_MAX, 20, INT64_MAX - 1);
         counter_applied(c, 4, "low", INT64_MAX, 20, -1);
-        bry_counter_destroy(c);
+        bry_counters_destroy(c);
     }
 }
 
 TEST(time_and_skew)
 {
     for (int e = 0; e < ENGINES; e++) {
-        bry_counter_options options = options_for(engines[e]);
+        bry_counters_options options = options_for(engines[e]);
         options.max_skew = 50;
-        bry_counter *c = make(&options);
+        bry_counters *c = make(&options);
         counter_applied(c, 1, "a", 1, 1000000, 1); /* the first one sets the time */
         assert_int_equal(counter_try(c, 2, "a", 1, 1000051), BRY_E_SKEW);
         assert_int_equal(counter_try(c, 1, "a", 1, 1000051), BRY_E_SKEW); /* a repeat as well */
-        assert_int_equal(counter_stats(c).refused_time, 2);
+        assert_int_equal(counter_stats(c).refused_skew, 2);
         counter_applied(c, 2, "a", 1, 1000050, 2);
         counter_applied(c, 3, "a", 1, 5, 3); /* an earlier time counts as T */
-        assert_int_equal(bry_counter_time(c), 1000050);
+        assert_int_equal(bry_counters_time(c), 1000050);
         counter_repeat(c, 3, "a", 1, 1000090, 3); /* repeats move the time */
-        assert_int_equal(bry_counter_time(c), 1000090);
-        assert_int_equal(bry_counter_advance(c, 9999999), BRY_OK); /* has no limit */
-        assert_int_equal(bry_counter_advance(c, 7), BRY_OK);
-        assert_int_equal(bry_counter_time(c), 9999999);
+        assert_int_equal(bry_counters_time(c), 1000090);
+        assert_int_equal(bry_counters_advance(c, 9999999), BRY_OK); /* has no limit */
+        assert_int_equal(bry_counters_advance(c, 7), BRY_OK);
+        assert_int_equal(bry_counters_time(c), 9999999);
         counter_applied(c, 1, "a", 1, 9999999, 4); /* long forgotten */
-        bry_counter_destroy(c);
+        bry_counters_destroy(c);
     }
 }
 
@@ -305,56 +305,60 @@ TEST(time_and_skew)
 TEST(forgetting)
 {
     for (int e = 0; e < ENGINES; e++) {
-        bry_counter_options options = options_for(engines[e]);
+        bry_counters_options options = options_for(engines[e]);
         options.window = 800;
-        bry_counter_shape shape = {0};
-        assert_int_equal(bry_counter_plan(&options, &shape), BRY_OK);
+        bry_counters_shape shape = {0};
+        assert_int_equal(bry_counters_plan(&options, &shape), BRY_OK);
         for (uint64_t start = 1; start < 2000; start += 37) {
-            bry_counter *c = make(&options);
+            bry_counters *c = make(&options);
             counter_applied(c, 1, "a", 1, start, 1);
             for (uint64_t later = 0; later <= 800; later += 50)
                 counter_repeat(c, 1, "a", 1, start + later, 1);
-            assert_int_equal(bry_counter_has(c, counter_id(1), start + 800), BRY_PRESENT);
-            assert_int_equal(bry_counter_has(c, counter_id(1), start + shape.longest + 1),
+            assert_int_equal(bry_counters_has(c, counter_id(1), start + 800), BRY_PRESENT);
+            assert_int_equal(bry_counters_has(c, counter_id(1), start + shape.longest + 1),
                              BRY_ABSENT);
             counter_applied(c, 1, "a", 1, start + shape.longest + 1, 2);
-            bry_counter_destroy(c);
+            bry_counters_destroy(c);
         }
     }
 }
 
 TEST(deleting)
 {
-    bry_counter_options options = options_for(BRY_ENGINE_AUTO);
-    bry_counter *c = make(&options);
+    bry_counters_options options = options_for(BRY_ENGINE_AUTO);
+    bry_counters *c = make(&options);
     bry_answer was = BRY_PRESENT;
-    assert_int_equal(bry_counter_del(c, "a", 1, &was), BRY_OK);
+    assert_int_equal(bry_counters_del(c, "a", 1, &was), BRY_OK);
     assert_int_equal(was, BRY_ABSENT);
     counter_applied(c, 1, "a", 8, 1, 8);
-    assert_int_equal(bry_counter_del(c, "a", 1, &was), BRY_OK);
+    assert_int_equal(bry_counters_del(c, "a", 1, &was), BRY_OK);
     assert_int_equal(was, BRY_PRESENT);
     assert_false(counter_is_there(c, "a"));
     counter_repeat(c, 1, "a", 8, 2, 0); /* does not bring it back */
     assert_false(counter_is_there(c, "a"));
     counter_applied(c, 2, "a", 3, 2, 3);
-    assert_int_equal(bry_counter_del(c, "a", 1, NULL), BRY_OK);
+    assert_int_equal(bry_counters_del(c, "a", 1, NULL), BRY_OK);
     assert_int_equal(counter_stats(c).counters, 0);
 
     counter_applied(c, 3, "b", 3, 2, 3);
-    assert_int_equal(bry_counter_clear(c), BRY_OK);
-    assert_int_equal(bry_counter_time(c), 2);
-    assert_int_equal(bry_counter_seed(c), 1);
+    counter_repeat(c, 3, "b", 3, 2, 3);
+    assert_int_equal(bry_counters_clear(c), BRY_OK);
+    bry_counters_stats stats = counter_stats(c);
+    assert_int_equal(stats.applied + stats.repeats + stats.ids + stats.counters, 0);
+    assert_true(stats.expected_lost == 0);
+    assert_int_equal(bry_counters_time(c), 2);
+    assert_int_equal(bry_counters_seed(c), 1);
     assert_false(counter_is_there(c, "b"));
     counter_applied(c, 3, "b", 4, 2, 4);
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
 }
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
-static bry_counter_op op(uint64_t i, const char *name, int64_t delta)
+static bry_counters_op op(uint64_t i, const char *name, int64_t delta)
 {
-    return (bry_counter_op){
-        counter_id(i), name, strlen(name), delta, (bry_counter_outcome)7, 0, 77};
+    return (bry_counters_op){
+        counter_id(i), name, strlen(name), delta, (bry_counters_outcome)7, 0, 77};
 }
 
 #define expect_op(op, want_outcome, want_value)                                                    \
@@ -366,34 +370,34 @@ static bry_counter_op op(uint64_t i, const char *name, int64_t delta)
 TEST(batches)
 {
     for (int e = 0; e < ENGINES; e++) {
-        bry_counter_options options = options_for(engines[e]);
-        bry_counter *c = make(&options);
-        assert_int_equal(bry_counter_apply_n(c, NULL, sizeof(bry_counter_op), 0, 50), BRY_OK);
-        assert_int_equal(bry_counter_time(c), 0);
+        bry_counters_options options = options_for(engines[e]);
+        bry_counters *c = make(&options);
+        assert_int_equal(bry_counters_apply_n(c, NULL, 0, 50), BRY_OK);
+        assert_int_equal(bry_counters_time(c), 0);
         counter_applied(c, 1, "a", 1, 10, 1);
-        bry_counter_op ops[] = {
+        bry_counters_op ops[] = {
             op(2, "a", 10),  op(1, "a", 1),     op(3, "b", 5), op(3, "b", 5),
             op(4, "a", 100), op(3, "never", 5), /* the same id: creates no counter */
         };
-        assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 6, 20), BRY_OK);
-        expect_op(ops[0], BRY_COUNTER_APPLIED, 11);
-        expect_op(ops[1], BRY_COUNTER_REPEAT, 11);
-        expect_op(ops[2], BRY_COUNTER_APPLIED, 5);
-        expect_op(ops[3], BRY_COUNTER_REPEAT, 5);
-        expect_op(ops[4], BRY_COUNTER_APPLIED, 111);
-        expect_op(ops[5], BRY_COUNTER_REPEAT, 0);
+        assert_int_equal(bry_counters_apply_n(c, ops, 6, 20), BRY_OK);
+        expect_op(ops[0], BRY_COUNTERS_APPLIED, 11);
+        expect_op(ops[1], BRY_COUNTERS_REPEAT, 11);
+        expect_op(ops[2], BRY_COUNTERS_APPLIED, 5);
+        expect_op(ops[3], BRY_COUNTERS_REPEAT, 5);
+        expect_op(ops[4], BRY_COUNTERS_APPLIED, 111);
+        expect_op(ops[5], BRY_COUNTERS_REPEAT, 0);
         assert_false(counter_is_there(c, "never"));
         assert_int_equal(counter_stats(c).counters, 2);
         assert_int_equal(counter_stats(c).applied, 4);
         assert_int_equal(counter_stats(c).repeats, 3);
-        assert_int_equal(bry_counter_time(c), 20);
+        assert_int_equal(bry_counters_time(c), 20);
         /* All again. */
-        assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 6, 30), BRY_OK);
+        assert_int_equal(bry_counters_apply_n(c, ops, 6, 30), BRY_OK);
         for (int i = 0; i < 6; i++)
-            assert_int_equal(ops[i].outcome, BRY_COUNTER_REPEAT);
-        assert_int_equal(bry_counter_time(c), 30);
+            assert_int_equal(ops[i].outcome, BRY_COUNTERS_REPEAT);
+        assert_int_equal(bry_counters_time(c), 30);
         assert_int_equal(counter_value(c, "a"), 111);
-        bry_counter_destroy(c);
+        bry_counters_destroy(c);
     }
 }
 
@@ -402,11 +406,11 @@ TEST(batches_are_single_calls)
 {
     enum { OPS = 5000 };
     for (int e = 0; e < ENGINES; e++) {
-        bry_counter_options options = options_for(engines[e]);
+        bry_counters_options options = options_for(engines[e]);
         options.error = 0.1; /* so that false positives occur, also within a batch */
         options.capacity = OPS;
-        bry_counter *one = make(&options), *many = make(&options);
-        static bry_counter_op ops[OPS];
+        bry_counters *one = make(&options), *many = make(&options);
+        static bry_counters_op ops[OPS];
         static char text[OPS][8];
         uint64_t lost = 0;
         for (int round = 0; round < 3; round++) {
@@ -414,11 +418,11 @@ TEST(batches_are_single_calls)
                 snprintf(text[i], sizeof text[i], "%u", i % 700);
                 ops[i] = op((uint64_t)round * 4000 + i, text[i], i);
             }
-            assert_int_equal(bry_counter_apply_n(many, ops, sizeof *ops, OPS, 10), BRY_OK);
+            assert_int_equal(bry_counters_apply_n(many, ops, OPS, 10), BRY_OK);
             for (unsigned i = 0; i < OPS; i++) {
                 counter_expect(one, (uint64_t)round * 4000 + i, text[i], i, 10, ops[i].outcome,
                                ops[i].value);
-                lost += ops[i].outcome == BRY_COUNTER_REPEAT;
+                lost += ops[i].outcome == BRY_COUNTERS_REPEAT;
             }
         }
         assert_true(lost > 2000 + 50); /* the repeats, and some lost ones */
@@ -426,49 +430,49 @@ TEST(batches_are_single_calls)
         double risk_one = counter_stats(one).expected_lost;
         double risk_many = counter_stats(many).expected_lost;
         assert_true(risk_one > 0 && risk_many >= risk_one && risk_many < 2 * risk_one);
-        bry_counter_destroy(one);
-        bry_counter_destroy(many);
+        bry_counters_destroy(one);
+        bry_counters_destroy(many);
     }
 }
 
 TEST(batches_are_all_or_none)
 {
     for (int e = 0; e < ENGINES; e++) {
-        bry_counter_options options = options_for(engines[e]);
-        bry_counter *c = make(&options);
+        bry_counters_options options = options_for(engines[e]);
+        bry_counters *c = make(&options);
         counter_applied(c, 1, "a", INT64_MAX - 10, 10, INT64_MAX - 10);
         /* The third does not fit, so nothing is applied. */
-        bry_counter_op ops[] = {op(2, "new", 4), op(3, "a", 5), op(4, "a", 6), op(5, "b", 1)};
-        assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 4, 99), BRY_E_OVERFLOW);
+        bry_counters_op ops[] = {op(2, "new", 4), op(3, "a", 5), op(4, "a", 6), op(5, "b", 1)};
+        assert_int_equal(bry_counters_apply_n(c, ops, 4, 99), BRY_E_OVERFLOW);
         for (int i = 0; i < 4; i++)
-            expect_op(ops[i], (bry_counter_outcome)7, 77);
+            expect_op(ops[i], (bry_counters_outcome)7, 77);
         assert_false(counter_is_there(c, "new") || counter_is_there(c, "b"));
         assert_int_equal(counter_value(c, "a"), INT64_MAX - 10);
-        assert_int_equal(bry_counter_time(c), 10);
+        assert_int_equal(bry_counters_time(c), 10);
         assert_int_equal(counter_stats(c).ids, 1);
         assert_int_equal(counter_stats(c).refused_overflow, 1);
         for (uint64_t i = 2; i < 6; i++)
-            assert_int_equal(bry_counter_has(c, counter_id(i), 99), BRY_ABSENT);
+            assert_int_equal(bry_counters_has(c, counter_id(i), 99), BRY_ABSENT);
         /* Sums that do not overflow only in this order, */
         ops[1].delta = -100;
         ops[2].delta = 110;
-        assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 4, 99), BRY_OK);
+        assert_int_equal(bry_counters_apply_n(c, ops, 4, 99), BRY_OK);
         assert_true(ops[2].value == INT64_MAX);
         assert_int_equal(counter_stats(c).ids, 5);
-        assert_int_equal(bry_counter_time(c), 99);
+        assert_int_equal(bry_counters_time(c), 99);
         /* and one that fits because its second operation is a repeat of the first. */
-        bry_counter_op twice[] = {op(6, "low", INT64_MIN), op(6, "low", INT64_MIN),
-                                  op(7, "low", 1)};
-        assert_int_equal(bry_counter_apply_n(c, twice, sizeof *twice, 3, 99), BRY_OK);
-        expect_op(twice[0], BRY_COUNTER_APPLIED, INT64_MIN);
-        expect_op(twice[1], BRY_COUNTER_REPEAT, INT64_MIN);
-        expect_op(twice[2], BRY_COUNTER_APPLIED, INT64_MIN + 1);
+        bry_counters_op twice[] = {op(6, "low", INT64_MIN), op(6, "low", INT64_MIN),
+                                   op(7, "low", 1)};
+        assert_int_equal(bry_counters_apply_n(c, twice, 3, 99), BRY_OK);
+        expect_op(twice[0], BRY_COUNTERS_APPLIED, INT64_MIN);
+        expect_op(twice[1], BRY_COUNTERS_REPEAT, INT64_MIN);
+        expect_op(twice[2], BRY_COUNTERS_APPLIED, INT64_MIN + 1);
         /* In the other order it does not. */
-        bry_counter_op other[] = {op(8, "a", 1), op(9, "a", -1)};
-        assert_int_equal(bry_counter_apply_n(c, other, sizeof *other, 2, 99), BRY_E_OVERFLOW);
+        bry_counters_op other[] = {op(8, "a", 1), op(9, "a", -1)};
+        assert_int_equal(bry_counters_apply_n(c, other, 2, 99), BRY_E_OVERFLOW);
         assert_int_equal(counter_value(c, "a"), INT64_MAX);
-        assert_int_equal(bry_counter_has(c, counter_id(9), 99), BRY_ABSENT);
-        bry_counter_destroy(c);
+        assert_int_equal(bry_counters_has(c, counter_id(9), 99), BRY_ABSENT);
+        bry_counters_destroy(c);
     }
 }
 
@@ -476,24 +480,24 @@ TEST(batches_are_all_or_none)
 TEST(batches_have_a_largest_size)
 {
     enum { OPS = 256 };
-    static char name[BRY_COUNTER_NAME_MAX];
-    static bry_counter_op ops[OPS];
-    bry_counter_options options = options_for(BRY_ENGINE_AUTO);
-    bry_counter *c = make(&options);
+    static char name[BRY_COUNTERS_NAME_MAX];
+    static bry_counters_op ops[OPS];
+    bry_counters_options options = options_for(BRY_ENGINE_AUTO);
+    bry_counters *c = make(&options);
     size_t most = (1u << 24) - 24;
     for (unsigned i = 0; i < OPS; i++) {
-        ops[i] = (bry_counter_op){.id = counter_id(i), .name = name, .delta = 1};
-        ops[i].name_len = i < OPS - 1 ? BRY_COUNTER_NAME_MAX - 10 : 0;
+        ops[i] = (bry_counters_op){.id = counter_id(i), .name = name, .delta = 1};
+        ops[i].name_len = i < OPS - 1 ? BRY_COUNTERS_NAME_MAX - 10 : 0;
         most -= 26 + ops[i].name_len;
     }
-    assert_true(most < BRY_COUNTER_NAME_MAX);
+    assert_true(most < BRY_COUNTERS_NAME_MAX);
     ops[OPS - 1].name_len = most + 1;
-    assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, OPS, 5), BRY_E_TOOLONG);
+    assert_int_equal(bry_counters_apply_n(c, ops, OPS, 5), BRY_E_TOOLONG);
     assert_int_equal(counter_stats(c).ids, 0);
     ops[OPS - 1].name_len = most;
-    assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, OPS, 5), BRY_OK);
+    assert_int_equal(bry_counters_apply_n(c, ops, OPS, 5), BRY_OK);
     assert_int_equal(counter_stats(c).ids, OPS);
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
 }
 
 /* ---- the limit ------------------------------------------------------------------------------ */
@@ -501,9 +505,9 @@ TEST(batches_have_a_largest_size)
 TEST(full)
 {
     for (int e = 0; e < ENGINES; e++) {
-        bry_counter_options options = options_for(engines[e]);
+        bry_counters_options options = options_for(engines[e]);
         options.max_bytes = 200000;
-        bry_counter *c = make(&options);
+        bry_counters *c = make(&options);
         uint64_t i = 0;
         bry_status status;
         while ((status = counter_try(c, i, "a", 1, 1000)) == BRY_OK)
@@ -512,42 +516,42 @@ TEST(full)
         assert_true(i > 10000 && i < 40000);
         assert_true(counter_stats(c).bytes <= options.max_bytes);
         assert_int_equal(counter_value(c, "a"), (int64_t)i);
-        assert_int_equal(bry_counter_has(c, counter_id(i), 1000), BRY_ABSENT);
+        assert_int_equal(bry_counters_has(c, counter_id(i), 1000), BRY_ABSENT);
         assert_int_equal(counter_stats(c).refused_full, 1);
         assert_true(counter_stats(c).estimated_error <= 1e-9);
         /* Repeats are still recognised, but a batch with repeats and a new operation is refused. */
         for (uint64_t k = 0; k < i; k += 97)
             counter_repeat(c, k, "a", 1, 1001, (int64_t)i);
-        bry_counter_op ops[] = {op(0, "a", 1), op(i, "a", 1)};
-        assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 2, 1001), BRY_E_FULL);
+        bry_counters_op ops[] = {op(0, "a", 1), op(i, "a", 1)};
+        assert_int_equal(bry_counters_apply_n(c, ops, 2, 1001), BRY_E_FULL);
         /* Refusals advance the time, so that expired ids make room. */
         uint64_t now = 1001, refused = 0;
         while (counter_try(c, i, "a", 1, now) == BRY_E_FULL) {
-            assert_int_equal(bry_counter_time(c), now);
+            assert_int_equal(bry_counters_time(c), now);
             now += 20;
             assert_true(++refused < 200);
         }
         assert_true(refused > 0);
         for (uint64_t k = 0; k < i && now <= 2000; k++) /* ids within the window stay */
-            assert_int_equal(bry_counter_has(c, counter_id(k), now), BRY_PRESENT);
+            assert_int_equal(bry_counters_has(c, counter_id(k), now), BRY_PRESENT);
         assert_int_equal(counter_stats(c).refused_full, 2 + refused);
         counter_repeat(c, i, "a", 1, now, (int64_t)i + 1);
-        bry_counter_destroy(c);
+        bry_counters_destroy(c);
     }
 }
 
 TEST(full_of_names)
 {
-    bry_counter_options options = options_for(BRY_ENGINE_AUTO);
+    bry_counters_options options = options_for(BRY_ENGINE_AUTO);
     options.max_bytes = 10000000;
-    bry_counter *c = make(&options);
+    bry_counters *c = make(&options);
     char name[32768]; /* much more than an id needs */
     unsigned n = 0;
     bry_status status;
     do {
         memset(name, 'n', sizeof name);
         memcpy(name, &n, sizeof n);
-        status = bry_counter_apply(c, counter_id(n), name, sizeof name, 1, 10, NULL, NULL);
+        status = bry_counters_apply(c, counter_id(n), name, sizeof name, 1, 10, NULL, NULL);
         n += status == BRY_OK;
     } while (status == BRY_OK);
     assert_int_equal(status, BRY_E_FULL);
@@ -558,14 +562,14 @@ TEST(full_of_names)
     n--;
     memcpy(name, &n, sizeof n);
     assert_int_equal(
-        bry_counter_apply(c, counter_id(1000000), name, sizeof name, 1, 10, NULL, NULL), BRY_OK);
+        bry_counters_apply(c, counter_id(1000000), name, sizeof name, 1, 10, NULL, NULL), BRY_OK);
     /* Deleting a counter makes room for another. */
     for (unsigned k = 0; k < 3; k++) {
         memcpy(name, &k, sizeof k);
-        assert_int_equal(bry_counter_del(c, name, sizeof name, NULL), BRY_OK);
+        assert_int_equal(bry_counters_del(c, name, sizeof name, NULL), BRY_OK);
     }
     counter_applied(c, 2000000, "another", 1, 10, 1);
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
 }
 
 /* ---- whole tables --------------------------------------------------------------------------- */
@@ -573,18 +577,18 @@ TEST(full_of_names)
 TEST(clones)
 {
     for (int e = 0; e < ENGINES; e++) {
-        bry_counter_options options = options_for(engines[e]);
+        bry_counters_options options = options_for(engines[e]);
         options.max_bytes = 10000000;
         options.max_skew = 5000;
-        bry_counter *c = make(&options), *copy;
+        bry_counters *c = make(&options), *copy;
         for (unsigned i = 0; i < 3000; i++) {
             char name[8];
             snprintf(name, sizeof name, "%u", i % 1100);
             assert_int_equal(counter_try(c, i, name, i, i), BRY_OK);
         }
         counter_repeat(c, 2999, "1", 0, 3000, 1 + 1101 + 2201);
-        assert_int_equal(bry_counter_clone(c, NULL, &copy), BRY_OK);
-        bry_counter_stats a = counter_stats(c), b = counter_stats(copy);
+        assert_int_equal(bry_counters_clone(c, NULL, &copy), BRY_OK);
+        bry_counters_stats a = counter_stats(c), b = counter_stats(copy);
         assert_int_equal(a.counters, b.counters);
         assert_int_equal(a.ids, b.ids);
         assert_int_equal(a.time, b.time);
@@ -594,11 +598,11 @@ TEST(clones)
         /* The two are independent. */
         counter_applied(copy, 5000, "1", 1, 3000, 1 + 1101 + 2201 + 1);
         assert_int_equal(counter_value(c, "1"), 1 + 1101 + 2201);
-        assert_int_equal(bry_counter_has(c, counter_id(5000), 3000), BRY_ABSENT);
-        bry_counter_destroy(c);
+        assert_int_equal(bry_counters_has(c, counter_id(5000), 3000), BRY_ABSENT);
+        bry_counters_destroy(c);
         counter_repeat(copy, 2500, "1", 1, 3000, 1 + 1101 + 2201 + 1);
         assert_int_equal(counter_try(copy, 6000, "1", 1, 8001), BRY_E_SKEW);
-        bry_counter_destroy(copy);
+        bry_counters_destroy(copy);
     }
 }
 
@@ -606,18 +610,18 @@ TEST(clones)
 TEST(expected_losses)
 {
     for (int e = 0; e < ENGINES; e++) {
-        bry_counter_options options = options_for(engines[e]);
+        bry_counters_options options = options_for(engines[e]);
         options.error = 0.01;
         options.capacity = 20000;
-        bry_counter *c = make(&options);
+        bry_counters *c = make(&options);
         uint64_t repeats = 0;
         for (uint64_t i = 0; i < 200000; i++) { /* twenty a ms: a window's worth */
-            bry_counter_outcome outcome;
-            assert_int_equal(bry_counter_apply(c, counter_id(i), "a", 1, 1, i / 20, &outcome, NULL),
-                             BRY_OK);
-            repeats += outcome == BRY_COUNTER_REPEAT;
+            bry_counters_outcome outcome;
+            assert_int_equal(
+                bry_counters_apply(c, counter_id(i), "a", 1, 1, i / 20, &outcome, NULL), BRY_OK);
+            repeats += outcome == BRY_COUNTERS_REPEAT;
         }
-        bry_counter_stats stats = counter_stats(c);
+        bry_counters_stats stats = counter_stats(c);
         assert_int_equal(stats.repeats, repeats);
         /* All ids are different, so each repeat is a lost increment. 5σ of about 1500. */
         double lost = (double)repeats, spread = 5 * sqrt(stats.expected_lost);
@@ -625,6 +629,6 @@ TEST(expected_losses)
         assert_true(stats.expected_lost >= 0.2 * 0.01 * (double)stats.applied);
         assert_true(lost <= stats.expected_lost + spread);
         assert_true(lost >= 0.6 * stats.expected_lost - spread);
-        bry_counter_destroy(c);
+        bry_counters_destroy(c);
     }
 }

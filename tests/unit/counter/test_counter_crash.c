@@ -1,7 +1,7 @@
 /*
- * Whatever a crash leaves of a table's folder, opening it gives the table after some number of the
- * steps that were begun, all of the acknowledged ones among them; and when the client then retries
- * what it has no acknowledgement for, and goes on, every step counts once.
+ * Whatever a crash leaves of a table's directory, opening it gives the table after some number of
+ * the steps that were begun, all of the acknowledged ones among them; and when the client then
+ * retries what it has no acknowledgement for, and goes on, every step counts once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +22,9 @@ static const char *const names[NAMES] = {"one", "two", "a third one that has a l
  */
 typedef struct scenario {
     const char *steps;
-    bry_counter_options options;
+    bry_counters_options options;
     size_t count;
-    bry_counter *after[STEPS_MAX + 1]; /* so many steps */
+    bry_counters *after[STEPS_MAX + 1]; /* so many steps */
 } scenario;
 
 static uint64_t time_of(size_t i)
@@ -32,10 +32,10 @@ static uint64_t time_of(size_t i)
     return 1000 + i * 10;
 }
 
-static bry_status step(bry_counter *c, char kind, size_t i)
+static bry_status step(bry_counters *c, char kind, size_t i)
 {
     static char longest[1500];
-    bry_counter_op ops[3];
+    bry_counters_op ops[3];
     const char *name = names[i % NAMES];
     switch (kind) {
     case 'a':
@@ -43,41 +43,41 @@ static bry_status step(bry_counter *c, char kind, size_t i)
     case 'b':
     case 'B':
         for (size_t k = 0; k < 3; k++) {
-            ops[k] = (bry_counter_op){.id = counter_id(1000 + i * 3 + k),
-                                      .name = names[k],
-                                      .name_len = strlen(names[k]),
-                                      .delta = 100 + (int64_t)k};
+            ops[k] = (bry_counters_op){.id = counter_id(1000 + i * 3 + k),
+                                       .name = names[k],
+                                       .name_len = strlen(names[k]),
+                                       .delta = 100 + (int64_t)k};
             if (kind == 'B') {
                 memset(longest, 'l', sizeof longest);
                 ops[k].name = longest;
                 ops[k].name_len = sizeof longest - k;
             }
         }
-        return bry_counter_apply_n(c, ops, sizeof *ops, 3, time_of(i));
+        return bry_counters_apply_n(c, ops, 3, time_of(i));
     case 'd':
-        return bry_counter_del(c, name, strlen(name), NULL);
+        return bry_counters_del(c, name, strlen(name), NULL);
     case 'c':
-        return bry_counter_clear(c);
+        return bry_counters_clear(c);
     case 't':
-        return bry_counter_advance(c, time_of(i));
+        return bry_counters_advance(c, time_of(i));
     case 'S':
-        return bry_counter_snapshot(c);
+        return bry_counters_snapshot(c);
     default:
-        return bry_counter_sync(c);
+        return bry_counters_sync(c);
     }
 }
 
-static void scenario_make(scenario *s, const char *steps, bry_counter_sync_policy sync,
+static void scenario_make(scenario *s, const char *steps, bry_counters_sync_policy sync,
                           uint64_t log_bytes)
 {
-    *s = (scenario){.steps = steps, .options = BRY_COUNTER_OPTIONS, .count = strlen(steps)};
+    *s = (scenario){.steps = steps, .options = BRY_COUNTERS_OPTIONS, .count = strlen(steps)};
     assert_true(s->count <= STEPS_MAX);
     s->options.seed = 1;
     s->options.window = 100000;
     s->options.sync = sync;
     s->options.log_bytes = log_bytes;
     for (size_t n = 0; n <= s->count; n++) {
-        assert_int_equal(bry_counter_create(&s->options, &s->after[n]), BRY_OK);
+        assert_int_equal(bry_counters_create(&s->options, &s->after[n]), BRY_OK);
         for (size_t i = 0; i < n; i++)
             if (steps[i] != 'S')
                 assert_int_equal(step(s->after[n], steps[i], i), BRY_OK);
@@ -87,28 +87,28 @@ static void scenario_make(scenario *s, const char *steps, bry_counter_sync_polic
 static void scenario_free(scenario *s)
 {
     for (size_t n = 0; n <= s->count; n++)
-        bry_counter_destroy(s->after[n]);
+        bry_counters_destroy(s->after[n]);
 }
 
 /* Whether counters and ids are the same, to the last. */
-static bool equal(const scenario *s, const bry_counter *a, const bry_counter *b)
+static bool equal(const scenario *s, const bry_counters *a, const bry_counters *b)
 {
-    bry_counter_entry entries[8];
+    bry_counters_entry entries[8];
     uint64_t cursor = 0;
-    size_t n = bry_counter_scan(a, &cursor, entries, sizeof *entries, 8);
+    size_t n = bry_counters_scan(a, &cursor, entries, 8);
     assert_true(cursor == 0);
     if (counter_stats(b).counters != n)
         return false;
     for (size_t i = 0; i < n; i++) {
         int64_t value;
-        if (bry_counter_get(b, entries[i].name, entries[i].name_len, &value) != BRY_PRESENT ||
+        if (bry_counters_get(b, entries[i].name, entries[i].name_len, &value) != BRY_PRESENT ||
             value != entries[i].value)
             return false;
     }
     for (uint64_t i = 0; i < s->count; i++)
         for (uint64_t k = 0; k < 4; k++) {
             bry_hash id = counter_id(k == 3 ? i : 1000 + i * 3 + k);
-            if (bry_counter_has(a, id, 0) != bry_counter_has(b, id, 0))
+            if (bry_counters_has(a, id, 0) != bry_counters_has(b, id, 0))
                 return false;
         }
     return true;
@@ -124,7 +124,8 @@ typedef struct crash {
     int depth; /* crashes in a row */
 } crash;
 
-/* Of the states one in this many is checked. Under a sanitizer all of them would take 16 seconds, and
+/* Of the states one in this many is checked. Under a sanitizer all of them would take 16 seconds,
+ * and
    most take the same path through the code as their neighbours. */
 #ifdef __SANITIZE_ADDRESS__
 enum { ONE_IN = 5 };
@@ -135,9 +136,9 @@ enum { ONE_IN = 1 };
 /* A second crash follows one in this many states; all of them if the program has an argument. */
 static size_t second_crashes = 9;
 
-static bry_counter *reach(recording_io *fs, const scenario *s)
+static bry_counters *reach(recording_io *fs, const scenario *s)
 {
-    bry_counter *c = NULL;
+    bry_counters *c = NULL;
     bry_load load = BRY_LOAD;
     bry_status status = bry__counter_open(&fs->io, "t", &s->options, &load, &c);
     if (status != BRY_OK)
@@ -154,7 +155,7 @@ static void check_state(void *context, const crash_state *state)
     size_t most = state->marked ? (size_t)state->second : seen->most;
     if (seen->states++ % ONE_IN != 0)
         return;
-    bry_counter *c = reach(state->fs, s);
+    bry_counters *c = reach(state->fs, s);
     /* An upper bound: the last steps may have changed nothing. */
     size_t n = most + 1;
     while (n-- > least && !equal(s, s->after[n], c))
@@ -170,9 +171,9 @@ static void check_state(void *context, const crash_state *state)
         recording_mark(state->fs, least, most);
         for (size_t i = least; i < most; i++)
             assert_int_equal(step(c, s->steps[i], i), BRY_OK);
-        assert_int_equal(bry_counter_sync(c), BRY_OK);
+        assert_int_equal(bry_counters_sync(c), BRY_OK);
         recording_mark(state->fs, most, most);
-        bry_counter_destroy(c);
+        bry_counters_destroy(c);
         crash_states(state->fs, check_state, &next);
         seen->inner += next.states;
         c = reach(state->fs, s);
@@ -180,11 +181,11 @@ static void check_state(void *context, const crash_state *state)
     for (size_t i = least; i < s->count; i++)
         assert_int_equal(step(c, s->steps[i], i), BRY_OK);
     assert_true(equal(s, s->after[s->count], c));
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
     c = reach(state->fs, s);
     assert_true(equal(s, s->after[s->count], c));
     assert_true(recording_names(state->fs) <= 6);
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
 }
 
 /* ---- recording ----------------------------------------------------------------------------- */
@@ -192,9 +193,9 @@ static void check_state(void *context, const crash_state *state)
 /* Runs the steps from `from` to `to`, with marks for steps begun and acknowledged. */
 static void record(recording_io *fs, const scenario *s, size_t from, size_t to, bool close)
 {
-    bool asked = s->options.sync == BRY_COUNTER_SYNC_ASKED;
+    bool asked = s->options.sync == BRY_COUNTERS_SYNC_ASKED;
     size_t acknowledged = from;
-    bry_counter *c = reach(fs, s);
+    bry_counters *c = reach(fs, s);
     for (size_t i = from; i < to; i++) {
         recording_mark(fs, acknowledged, i + 1);
         assert_int_equal(step(c, s->steps[i], i), BRY_OK);
@@ -203,16 +204,16 @@ static void record(recording_io *fs, const scenario *s, size_t from, size_t to, 
         recording_mark(fs, acknowledged, i + 1);
     }
     if (close) {
-        bry_counter_destroy(c);
+        bry_counters_destroy(c);
         recording_mark(fs, to, to);
         return;
     }
     /* A kill: files are closed, and nothing more is written. */
     c->broken = true;
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
 }
 
-static void explore(const char *steps, bry_counter_sync_policy sync, uint64_t log_bytes,
+static void explore(const char *steps, bry_counters_sync_policy sync, uint64_t log_bytes,
                     size_t before, int depth, size_t least_states)
 {
     scenario s;
@@ -235,53 +236,53 @@ static void explore(const char *steps, bry_counter_sync_policy sync, uint64_t lo
 
 TEST(from_nothing)
 {
-    explore("aabdaa", BRY_COUNTER_SYNC_ALWAYS, 0, 0, 1, 500);
+    explore("aabdaa", BRY_COUNTERS_SYNC_ALWAYS, 0, 0, 1, 500);
 }
 
 TEST(log_alone)
 {
-    explore("aaabadBtacaabdaBa", BRY_COUNTER_SYNC_ALWAYS, 0, 3, 1, 500);
+    explore("aaabadBtacaabdaBa", BRY_COUNTERS_SYNC_ALWAYS, 0, 3, 1, 500);
 }
 
 TEST(with_snapshots)
 {
-    explore("aabSaaBaSSabadaSca", BRY_COUNTER_SYNC_ALWAYS, 0, 2, 1, 2000);
+    explore("aabSaaBaSSabadaSca", BRY_COUNTERS_SYNC_ALWAYS, 0, 2, 1, 2000);
 }
 
 /* Automatic snapshots. */
 TEST(snapshots_due)
 {
-    explore("aabaabadaBtaaab", BRY_COUNTER_SYNC_ALWAYS, 200, 1, 1, 2000);
-    explore("aabaada", BRY_COUNTER_SYNC_ALWAYS, 1, 1, 1, 2000);
+    explore("aabaabadaBtaaab", BRY_COUNTERS_SYNC_ALWAYS, 200, 1, 1, 2000);
+    explore("aabaada", BRY_COUNTERS_SYNC_ALWAYS, 1, 1, 1, 2000);
 }
 
 /* Acknowledged by syncs only, and retried from the last one. */
 TEST(syncs_when_asked)
 {
-    explore("aabyaabBayaaSaabay", BRY_COUNTER_SYNC_ASKED, 0, 3, 1, 2000);
-    explore("aabyaababayaaSaabay", BRY_COUNTER_SYNC_ASKED, 250, 3, 1, 2000);
+    explore("aabyaabBayaaSaabay", BRY_COUNTERS_SYNC_ASKED, 0, 3, 1, 2000);
+    explore("aabyaababayaaSaabay", BRY_COUNTERS_SYNC_ASKED, 250, 3, 1, 2000);
 }
 
 TEST(crash_upon_crash)
 {
-    explore("aab", BRY_COUNTER_SYNC_ALWAYS, 100, 2, 2, 5000); /* the batch, and a snapshot */
+    explore("aab", BRY_COUNTERS_SYNC_ALWAYS, 100, 2, 2, 5000); /* the batch, and a snapshot */
 }
 
 /*
  * Operations of the file system that fail, then a crash: the client has an error for one step, a
- * process of its own opens the folder anew and retries it.
+ * process of its own opens the directory again and retries it.
  */
 TEST(crash_after_failures)
 {
     for (int late = 0; late < 2; late++) {
         for (uint64_t fail_at = 1;; fail_at++) {
             scenario s;
-            scenario_make(&s, "aaba", BRY_COUNTER_SYNC_ALWAYS, 250);
+            scenario_make(&s, "aaba", BRY_COUNTERS_SYNC_ALWAYS, 250);
             recording_io fs;
             recording_init(&fs);
             record(&fs, &s, 0, 2, true);
             recording_start(&fs);
-            bry_counter *c = reach(&fs, &s);
+            bry_counters *c = reach(&fs, &s);
             fs.calls = 0;
             fs.fail_at = fail_at;
             fs.fail_late = late;
@@ -290,7 +291,7 @@ TEST(crash_after_failures)
                 bry_status status = step(c, s.steps[i], i);
                 if (status != BRY_OK) {
                     assert_int_equal(status, BRY_E_IO);
-                    bry_counter_destroy(c);
+                    bry_counters_destroy(c);
                     c = reach(&fs, &s);
                     assert_int_equal(step(c, s.steps[i], i), BRY_OK);
                 }
@@ -298,7 +299,7 @@ TEST(crash_after_failures)
             }
             bool done = fs.calls < fail_at;
             fs.fail_at = 0;
-            bry_counter_destroy(c);
+            bry_counters_destroy(c);
             recording_mark(&fs, s.count, s.count);
             crash seen = {.scenario = &s, .least = 2, .most = 2, .depth = 1};
             crash_states(&fs, check_state, &seen);
@@ -321,12 +322,12 @@ static void count_bad(void *context, const crash_state *state)
     const scenario *s = seen->scenario;
     size_t n = state->marked ? (size_t)state->first : seen->least;
     size_t most = state->marked ? (size_t)state->second : seen->most;
-    bry_counter *c;
+    bry_counters *c;
     bool good = false;
     if (bry__counter_open(&state->fs->io, "t", &s->options, NULL, &c) == BRY_OK) {
         for (; n <= most && !good; n++)
             good = equal(s, s->after[n], c);
-        bry_counter_destroy(c);
+        bry_counters_destroy(c);
     }
     seen->found[good]++;
 }
@@ -335,7 +336,7 @@ TEST(missing_syncs_are_caught)
 {
     for (int way = 0; way < 3; way++) {
         scenario s;
-        scenario_make(&s, "aabSaa", BRY_COUNTER_SYNC_ALWAYS, 0);
+        scenario_make(&s, "aabSaa", BRY_COUNTERS_SYNC_ALWAYS, 0);
         recording_io fs;
         recording_init(&fs);
         record(&fs, &s, 0, 2, true);
@@ -343,7 +344,7 @@ TEST(missing_syncs_are_caught)
         if (way == 1)
             fs.io.sync = skip_sync;
         if (way == 2)
-            fs.io.sync_folder = skip_folder_sync;
+            fs.io.sync_dir = skip_dir_sync;
         record(&fs, &s, 2, s.count, true);
         crash seen = {.scenario = &s, .least = 2, .most = 2};
         crash_states(&fs, count_bad, &seen);

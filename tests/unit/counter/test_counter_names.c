@@ -84,7 +84,7 @@ static void take(twin *t, unsigned i)
     }
 }
 
-static unsigned number_of(const bry_counter_entry *entry)
+static unsigned number_of(const bry_counters_entry *entry)
 {
     unsigned i = 0;
     if (entry->name_len)
@@ -98,7 +98,7 @@ static unsigned number_of(const bry_counter_entry *entry)
 /* A listing without changes has every name once. */
 static void compare(const twin *t, size_t room)
 {
-    bry_counter_entry entries[64];
+    bry_counters_entry entries[64];
     uint64_t cursor = 0, listed = 0;
     bool *seen = calloc(t->many + 1u, sizeof *seen);
     assert_non_null(seen);
@@ -166,7 +166,7 @@ TEST(listing_under_change)
             assert_non_null(seen);
             uint64_t cursor = 0, calls = 0, least = UINT64_MAX, most = 0;
             do {
-                bry_counter_entry entries[64];
+                bry_counters_entry entries[64];
                 size_t n = bry__counter_names_scan(&t.names, &cursor, entries, sizeof *entries,
                                                    cases[c].room);
                 for (size_t k = 0; k < n; k++)
@@ -217,7 +217,7 @@ TEST(names_with_one_hash)
      * is removed. */
     for (int gone = -1; gone < 4; gone++) {
         bool seen[4] = {false};
-        bry_counter_entry entry;
+        bry_counters_entry entry;
         uint64_t cursor = 0;
         do {
             size_t n = bry__counter_names_scan(&names, &cursor, &entry, sizeof entry, 1);
@@ -253,7 +253,7 @@ TEST(any_cursor)
         static const uint64_t edges[] = {1, UINT64_MAX, UINT64_C(1) << 63, UINT64_MAX - 1};
         uint64_t cursor = i < 4 ? edges[i] : generator_next(&from);
         uint64_t calls = 0;
-        bry_counter_entry entries[40];
+        bry_counters_entry entries[40];
         do
             for (size_t k =
                      bry__counter_names_scan(&t.names, &cursor, entries, sizeof *entries, 40);
@@ -279,7 +279,7 @@ TEST(fetching)
         bry__counter_names_fetch_name(&t.names, key);
         assert_true((bry__counter_names_find(&t.names, key) != NULL) == t.there[i]);
     }
-    assert_null(bry__counter_names_get(&t.names, "", BRY_COUNTER_NAME_MAX + 1u));
+    assert_null(bry__counter_names_get(&t.names, "", BRY_COUNTERS_NAME_MAX + 1u));
     compare(&t, 5);
     twin_free(&t);
 }

@@ -11,20 +11,20 @@
 #include "support/recording_io.h"
 #include "support/repair.h"
 
-static bry_counter *make(void)
+static bry_counters *make(void)
 {
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
     options.engine = BRY_ENGINE_COMPACT;
     options.seed = 1;
     options.window = 1000;
     options.capacity = 100;
     options.error = 1e-6;
-    bry_counter *counters;
-    assert_int_equal(bry_counter_create(&options, &counters), BRY_OK);
+    bry_counters *counters;
+    assert_int_equal(bry_counters_create(&options, &counters), BRY_OK);
     return counters;
 }
 
-static void work(bry_counter *c, uint64_t from, uint64_t to)
+static void work(bry_counters *c, uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++) {
         char name[16];
@@ -35,16 +35,16 @@ static void work(bry_counter *c, uint64_t from, uint64_t to)
     }
 }
 
-static bry_buffer image(const bry_counter *counters)
+static bry_buffer image(const bry_counters *counters)
 {
-    return job_saved(&counter_calls, counters);
+    return job_saved(&counters_calls, counters);
 }
 
 static bry_status load(const bry_buffer *saved, bry_load *how)
 {
     void *counters;
-    bry_status status = job_load_bytes(&counter_calls, saved->bytes, saved->len, how, &counters);
-    bry_counter_destroy(counters);
+    bry_status status = job_load_bytes(&counters_calls, saved->bytes, saved->len, how, &counters);
+    bry_counters_destroy(counters);
     return status;
 }
 
@@ -104,10 +104,10 @@ TEST(forged_numbers)
         {128, 5, "invalid position in the log"},
     };
     for (size_t i = 0; i < sizeof forgeries / sizeof *forgeries; i++) {
-        bry_counter *a = make();
+        bry_counters *a = make();
         work(a, 0, 40);
         bry_buffer saved = image(a);
-        bry_counter_destroy(a);
+        bry_counters_destroy(a);
         size_t len;
         unsigned char *numbers = frame_of(&saved, NUMS, 0, &len);
         assert_int_equal(len, 144);
@@ -120,11 +120,11 @@ TEST(forged_numbers)
 TEST(forged_names)
 {
     for (int way = 0; way < 4; way++) {
-        bry_counter *a = make();
+        bry_counters *a = make();
         assert_int_equal(counter_try(a, 1, "aaaa", 1, 5), BRY_OK);
         assert_int_equal(counter_try(a, 2, "bbbb", 1, 5), BRY_OK);
         bry_buffer saved = image(a);
-        bry_counter_destroy(a);
+        bry_counters_destroy(a);
         size_t len;
         unsigned char *names = frame_of(&saved, NAME, 0, &len);
         assert_int_equal(len, 28);
@@ -152,10 +152,10 @@ TEST(forged_names)
 /* The window of another table, a truncated one, and one with trailing bytes. */
 TEST(forged_window)
 {
-    bry_counter *a = make();
+    bry_counters *a = make();
     work(a, 0, 40);
     bry_buffer saved = image(a);
-    bry_counter_destroy(a);
+    bry_counters_destroy(a);
     size_t len;
     unsigned char *window = frame_of(&saved, WIND, 0, &len);
     /* Its seed, with correct checksums inside and outside. */
@@ -187,7 +187,7 @@ TEST(forged_window)
     bry__store32(longer.bytes + (window - saved.bytes) - 12, (uint32_t)len + 1);
     bry__store64(longer.bytes + longer.len - 16,
                  bry__load64(longer.bytes + longer.len - 16) + 1); /* END counts the bytes */
-    expect_problem(&longer, "bytes follow the window");
+    expect_problem(&longer, "trailing data after the window");
     bry_buffer_free(&longer);
     bry_buffer_free(&saved);
 }
@@ -196,7 +196,7 @@ TEST(forged_window)
 
 static unsigned char *golden_log(size_t *len)
 {
-    FILE *file = fopen(GOLDEN_FOLDER "/counter.log", "rb");
+    FILE *file = fopen(GOLDEN_DIR "/counter.log", "rb");
     assert_non_null(file);
     unsigned char *bytes = malloc(1 << 16);
     assert_non_null(bytes);
@@ -212,17 +212,17 @@ static bry_status open_golden(const unsigned char *bytes, size_t len, bry_load *
     static recording_io fs;
     recording_init(&fs);
     recording_put(&fs, "t/log", bytes, len);
-    bry_counter *c;
+    bry_counters *c;
     bry_status status = bry__counter_open(&fs.io, "t", NULL, how, &c);
     if (status == BRY_OK) {
-        bry_counter_stats stats = counter_stats(c);
+        bry_counters_stats stats = counter_stats(c);
         *applied = stats.applied;
         assert_int_equal(stats.seed, GOLDEN_SEED);
         assert_int_equal(stats.window, GOLDEN_COUNTER_WINDOW);
         if (stats.applied == GOLDEN_COUNTER_OPS)
             for (uint32_t i = 0; i < GOLDEN_COUNTER_OPS; i++)
-                assert_int_equal(bry_counter_has(c, golden_key(i), 0), BRY_PRESENT);
-        bry_counter_destroy(c);
+                assert_int_equal(bry_counters_has(c, golden_key(i), 0), BRY_PRESENT);
+        bry_counters_destroy(c);
     }
     recording_free(&fs);
     return status;
@@ -239,19 +239,19 @@ TEST(golden)
     static recording_io fs;
     recording_init(&fs);
     recording_put(&fs, "t/log", bytes, len);
-    bry_counter *c;
+    bry_counters *c;
     assert_int_equal(bry__counter_open(&fs.io, "t", NULL, NULL, &c), BRY_OK);
     for (uint32_t i = 0; i < GOLDEN_COUNTER_NAMES; i++) {
         char name[2];
-        int64_t value;
+        int64_t value = 0;
         golden_counter_name(i, name);
         bool there = i != 0; /* deleted at the end */
-        assert_int_equal(bry_counter_get(c, name, sizeof name, &value),
+        assert_int_equal(bry_counters_get(c, name, sizeof name, &value),
                          there ? BRY_PRESENT : BRY_ABSENT);
         assert_int_equal(value, there ? golden_counter_value(i, GOLDEN_COUNTER_OPS) : 0);
     }
-    assert_int_equal(bry_counter_time(c), GOLDEN_COUNTER_TIME + GOLDEN_COUNTER_OPS);
-    bry_counter_destroy(c);
+    assert_int_equal(bry_counters_time(c), GOLDEN_COUNTER_TIME + GOLDEN_COUNTER_OPS);
+    bry_counters_destroy(c);
     recording_free(&fs);
 
     /* A truncated log has fewer operations, or no table at all; damage in synced records is never
@@ -299,7 +299,7 @@ TEST(forged_log)
         {104 + 24, BRY__FOUR('D', 'E', 'L', ' '), "a deleted counter does not exist"},
         {104 + 24, BRY__FOUR('O', 'P', 'S', ' '), "a record has no operations"},
         {104 + 24, BRY__FOUR('O', 'P', 'S', ' ') | UINT64_C(2) << 32, "an operation is truncated"},
-        {104 + 72, 0, "bytes follow the last operation"}, /* its name's length */
+        {104 + 72, 0, "trailing data after the last operation"}, /* its name's length */
         {104 + 72, 900, "an operation is truncated"},
         {104 + 32, UINT64_MAX, "a record goes back in time"}, /* the one after it does */
     };

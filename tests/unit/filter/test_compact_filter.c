@@ -40,8 +40,8 @@ TEST(test_options)
     options.fixed = true;
     assert_int_equal(bry_filter_plan(&options, &fixed), BRY_OK);
     assert_int_equal(shape.engine, BRY_ENGINE_COMPACT);
-    assert_int_equal(shape.hashes, 0);
-    assert_int_equal(shape.fingerprint_bits, fixed.fingerprint_bits + 1);
+    assert_int_equal(shape.bloom.hashes, 0);
+    assert_int_equal(shape.compact.fingerprint_bits, fixed.compact.fingerprint_bits + 1);
     assert_true(shape.error <= 0.0075 && fixed.error <= 0.01 && fixed.error > 0.0099);
     assert_true(shape.grows_to == BRY_CAPACITY_MAX && fixed.grows_to == 1000);
     bry_filter_options tight = compact(1000, 1e-9, false);

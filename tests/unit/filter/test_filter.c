@@ -13,7 +13,7 @@ static void assert_same_shape(const bry_filter_shape *a, const bry_filter_shape 
     assert_int_equal(a->engine, b->engine);
     assert_int_equal(a->capacity, b->capacity);
     assert_int_equal(a->bits, b->bits);
-    assert_int_equal(a->hashes, b->hashes);
+    assert_int_equal(a->bloom.hashes, b->bloom.hashes);
     assert_true(a->error == b->error);
     assert_int_equal(a->bytes, b->bytes);
     assert_int_equal(a->bytes_empty, b->bytes_empty);
@@ -23,7 +23,7 @@ TEST(test_defaults)
 {
     bry_filter_options empty = BRY_FILTER_OPTIONS;
     bry_filter_options written = BRY_FILTER_OPTIONS;
-    written.engine = BRY_ENGINE_BLOOM;
+    written.engine = BRY_ENGINE_COMPACT;
     written.capacity = 1000;
     written.error = 0.01;
     bry_filter_shape by_null = {0}, by_empty = {0}, by_hand = {0};
@@ -32,19 +32,18 @@ TEST(test_defaults)
     assert_int_equal(bry_filter_plan(&written, &by_hand), BRY_OK);
     assert_same_shape(&by_null, &by_hand);
     assert_same_shape(&by_empty, &by_hand);
-    assert_int_equal(by_hand.engine, BRY_ENGINE_BLOOM);
+    assert_int_equal(by_hand.engine, BRY_ENGINE_COMPACT);
     assert_int_equal(by_hand.capacity, 1000);
     assert_true(by_hand.error <= 0.01);
-    assert_int_equal(by_hand.bits % 512, 0);
 
     bry_filter *filter = NULL, *other = NULL;
     assert_int_equal(bry_filter_create(NULL, &filter), BRY_OK);
     assert_int_equal(bry_filter_create(&empty, &other), BRY_OK);
     bry_filter_stats stats = stats_of(filter);
-    assert_int_equal(stats.engine, BRY_ENGINE_BLOOM);
+    assert_int_equal(stats.engine, BRY_ENGINE_COMPACT);
+    assert_int_equal(bry_filter_engine(filter), BRY_ENGINE_COMPACT);
     assert_int_equal(stats.capacity, 1000);
-    assert_int_equal(stats.bits, by_hand.bits);
-    assert_int_equal(stats.hashes, by_hand.hashes);
+    assert_int_equal(bry_filter_capacity(filter), 1000);
     assert_int_equal(stats.items, 0);
     assert_true(stats.fill == 0 && stats.estimated_error == 0 && stats.promised_error == 0.01);
     assert_int_equal(stats.bytes, by_hand.bytes_empty);
@@ -55,6 +54,29 @@ TEST(test_defaults)
     bry_filter_destroy(filter);
     bry_filter_destroy(other);
     bry_filter_destroy(NULL);
+}
+
+/* Whoever sets no options can add more than the default capacity; whoever asks for a fixed filter
+ * gets the fastest one. */
+TEST(test_the_default_grows)
+{
+    bry_filter *filter = NULL;
+    assert_int_equal(bry_filter_create(NULL, &filter), BRY_OK);
+    uint64_t taken = add_many(filter, 1, 5000);
+    assert_true(taken > 4900);
+    assert_int_equal(bry_filter_items(filter), taken);
+    bry_filter_destroy(filter);
+
+    bry_filter_options options = BRY_FILTER_OPTIONS;
+    bry_filter_shape shape = {0};
+    options.fixed = 1;
+    assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
+    assert_int_equal(shape.engine, BRY_ENGINE_BLOOM);
+    assert_int_equal(shape.grows_to, 1000);
+    options.fixed = 0;
+    assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
+    assert_int_equal(shape.engine, BRY_ENGINE_COMPACT);
+    assert_true(shape.grows_to > 1000000000);
 }
 
 static void assert_refused(bry_filter_options options, bry_status expected)
@@ -71,8 +93,8 @@ static void assert_refused(bry_filter_options options, bry_status expected)
 
 TEST(test_bad_options_are_refused)
 {
-    const bry_filter_options good = BRY_FILTER_OPTIONS;
-    bry_filter_options bad;
+    bry_filter_options good = BRY_FILTER_OPTIONS, bad;
+    good.engine = BRY_ENGINE_BLOOM;
 #define REFUSE(status, field, value)                                                               \
     bad = good;                                                                                    \
     bad.field = (value);                                                                           \
@@ -112,6 +134,7 @@ TEST(test_the_ends_of_the_ranges)
 {
     bry_filter_shape shape = {0};
     bry_filter_options options = BRY_FILTER_OPTIONS;
+    options.engine = BRY_ENGINE_BLOOM;
     options.capacity = UINT64_C(1) << 40;
     options.error = 1e-9;
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
@@ -125,7 +148,7 @@ TEST(test_the_ends_of_the_ranges)
     options.bloom.hashes = 21;
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.bits, 512);
-    assert_int_equal(shape.hashes, 21);
+    assert_int_equal(shape.bloom.hashes, 21);
 }
 
 /* A program compiled against an older header has a shorter struct: what it lacks is the default. */
@@ -133,6 +156,7 @@ TEST(test_shorter_options)
 {
     bry_filter_shape shape = {0};
     bry_filter_options options = BRY_FILTER_OPTIONS;
+    options.engine = BRY_ENGINE_BLOOM;
     options.capacity = 5000;
     options.error = 7; /* each of these would be refused … */
     options.bloom.bits = 3;

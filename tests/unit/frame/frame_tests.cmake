@@ -7,7 +7,7 @@ bloomery_unit_test(test_crash)
 
 bloomery_program(golden_write golden/golden_write.c)
 bloomery_unit_test(test_golden)
-target_compile_definitions(test_golden PRIVATE GOLDEN_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/golden")
+target_compile_definitions(test_golden PRIVATE GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden")
 add_test(NAME read_frames COMMAND ${BLOOMERY_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tools/check_read_frames.py
   ${CMAKE_CURRENT_SOURCE_DIR}/tools/read_frames.py ${CMAKE_CURRENT_SOURCE_DIR}/golden)
 

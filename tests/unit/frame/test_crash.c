@@ -139,7 +139,7 @@ TEST(missing_syncs_are_caught)
         if (way == 1)
             io.sync = skip_sync;
         if (way == 2)
-            io.sync_folder = skip_folder_sync;
+            io.sync_dir = skip_dir_sync;
         assert_int_equal(bry__file_save(&io, "file", write_content, &new), BRY_OK);
         recording_mark(&fs, 1, 0);
         size_t bad = 0;
@@ -186,7 +186,8 @@ static void append(bry__log *log, uint32_t i)
     assert_int_equal(bry__log_append(log, make_record(i), record_len(i)), BRY_OK);
 }
 
-/* A second crash follows one in this many states. Under a sanitizer all would take 4 seconds, and take
+/* A second crash follows one in this many states. Under a sanitizer all would take 4 seconds, and
+ * take
    the same paths. */
 #ifdef __SANITIZE_ADDRESS__
 enum { SECOND_CRASHES = 7 };

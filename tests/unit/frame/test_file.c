@@ -13,16 +13,16 @@
 #include "support/recording_io.h"
 
 /* Writes `len` bytes of one value, in portions smaller and larger than any buffer. */
-typedef struct filling {
+typedef struct fill_request {
     unsigned char value;
     size_t len;
     bry_status status; /* to return in the end */
-} filling;
+} fill_request;
 
 static bry_status write_filling(void *context, const bry_sink *sink)
 {
     static unsigned char block[40000];
-    const filling *f = context;
+    const fill_request *f = context;
     memset(block, f->value, sizeof block);
     const size_t portions[] = {1, 100, 0, 40000, 7, 16000, 16384};
     size_t left = f->len;
@@ -42,7 +42,7 @@ static bry_status write_filling(void *context, const bry_sink *sink)
 static bry_status read_filling(void *context, const bry_source *source, bry_load *load)
 {
     static unsigned char block[20000];
-    const filling *f = context;
+    const fill_request *f = context;
     size_t left = f->len;
     for (size_t turn = 0; left; turn++) {
         size_t want = turn % 2 ? sizeof block : 33, got;
@@ -65,34 +65,34 @@ static bry_status read_filling(void *context, const bry_source *source, bry_load
 
 /* ---- on the real file system --------------------------------------------------------------- */
 
-static char folder[64];
+static char dir[64];
 
-static int enter_folder(void **state)
+static int enter_dir(void **state)
 {
     (void)state;
-    snprintf(folder, sizeof folder, "/tmp/bloomery-test-XXXXXX");
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+    snprintf(dir, sizeof dir, "/tmp/bloomery-test-XXXXXX");
+    return mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
 }
 
 static int count_names(void)
 {
     int count = 0;
-    DIR *open_folder = opendir(".");
-    assert_non_null(open_folder);
-    for (const struct dirent *entry; (entry = readdir(open_folder));)
+    DIR *open_dir = opendir(".");
+    assert_non_null(open_dir);
+    for (const struct dirent *entry; (entry = readdir(open_dir));)
         count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    closedir(open_folder);
+    closedir(open_dir);
     return count;
 }
 
-static int leave_folder(void **state)
+static int leave_dir(void **state)
 {
     (void)state;
     const char *names[] = {"file", "link", "hole", "sub/file"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(names[i]);
     rmdir("sub");
-    return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1; /* fails if files are left */
+    return chdir("/") == 0 && rmdir(dir) == 0 ? 0 : -1; /* fails if files are left */
 }
 
 static mode_t mode_of(const char *path)
@@ -102,29 +102,29 @@ static mode_t mode_of(const char *path)
     return st.st_mode;
 }
 
-TEST_WITH(save_and_load, enter_folder, leave_folder)
+TEST_WITH(save_and_load, enter_dir, leave_dir)
 {
     const bry__io *io = bry__io_posix();
     const size_t sizes[] = {0, 1, 16383, 16384, 16385, 200000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        filling f = {(unsigned char)i, sizes[i], BRY_OK};
+        fill_request f = {(unsigned char)i, sizes[i], BRY_OK};
         assert_int_equal(bry__file_save(io, "file", write_filling, &f), BRY_OK);
         assert_int_equal(bry__file_load(io, "file", read_filling, &f, NULL), BRY_OK);
         assert_int_equal(count_names(), 1);
     }
     /* Bytes after the end, and too few. */
     bry_load load = BRY_LOAD;
-    filling less = {5, 199999, BRY_OK}, more = {5, 200001, BRY_OK};
+    fill_request less = {5, 199999, BRY_OK}, more = {5, 200001, BRY_OK};
     assert_int_equal(bry__file_load(io, "file", read_filling, &less, &load), BRY_E_BADDATA);
     assert_int_equal(load.offset, 199999);
     assert_non_null(load.problem);
     assert_int_equal(bry__file_load(io, "file", read_filling, &more, &load), BRY_E_BADDATA);
 }
 
-TEST_WITH(modes, enter_folder, leave_folder)
+TEST_WITH(modes, enter_dir, leave_dir)
 {
     const bry__io *io = bry__io_posix();
-    filling f = {1, 10, BRY_OK};
+    fill_request f = {1, 10, BRY_OK};
     mode_t before = umask(027);
     assert_int_equal(bry__file_save(io, "file", write_filling, &f), BRY_OK);
     assert_int_equal(mode_of("file") & 07777, 0640);
@@ -147,10 +147,10 @@ TEST_WITH(modes, enter_folder, leave_folder)
     assert_int_equal(mode_of("file") & 07777, 0600);
 }
 
-TEST_WITH(links, enter_folder, leave_folder)
+TEST_WITH(links, enter_dir, leave_dir)
 {
     const bry__io *io = bry__io_posix();
-    filling old = {1, 10, BRY_OK}, new = {2, 20, BRY_OK};
+    fill_request old = {1, 10, BRY_OK}, new = {2, 20, BRY_OK};
     assert_int_equal(mkdir("sub", 0777), 0);
     assert_int_equal(bry__file_save(io, "sub/file", write_filling, &old), BRY_OK);
     assert_int_equal(symlink("sub/file", "link"), 0);
@@ -164,10 +164,10 @@ TEST_WITH(links, enter_folder, leave_folder)
     assert_int_equal(count_names(), 3);
 }
 
-TEST_WITH(not_a_file, enter_folder, leave_folder)
+TEST_WITH(not_a_file, enter_dir, leave_dir)
 {
     const bry__io *io = bry__io_posix();
-    filling f = {1, 10, BRY_OK};
+    fill_request f = {1, 10, BRY_OK};
     bry_load load = BRY_LOAD;
     assert_int_equal(mkdir("sub", 0777), 0);
     const struct {
@@ -195,20 +195,20 @@ TEST_WITH(not_a_file, enter_folder, leave_folder)
     assert_int_equal(count_names(), 1);
 }
 
-TEST_WITH(writer_fails, enter_folder, leave_folder)
+TEST_WITH(writer_fails, enter_dir, leave_dir)
 {
     const bry__io *io = bry__io_posix();
-    filling old = {1, 50000, BRY_OK}, new = {2, 50000, BRY_E_NOMEM};
+    fill_request old = {1, 50000, BRY_OK}, new = {2, 50000, BRY_E_NOMEM};
     assert_int_equal(bry__file_save(io, "file", write_filling, &old), BRY_OK);
     assert_int_equal(bry__file_save(io, "file", write_filling, &new), BRY_E_NOMEM);
     assert_int_equal(bry__file_load(io, "file", read_filling, &old, NULL), BRY_OK);
     assert_int_equal(count_names(), 1);
 }
 
-TEST_WITH(create_only, enter_folder, leave_folder)
+TEST_WITH(create_only, enter_dir, leave_dir)
 {
     const bry__io *io = bry__io_posix();
-    filling old = {1, 10, BRY_OK}, new = {2, 10, BRY_OK};
+    fill_request old = {1, 10, BRY_OK}, new = {2, 10, BRY_OK};
     assert_int_equal(bry__file_create(io, "file", write_filling, &old), BRY_OK);
     errno = 0;
     assert_int_equal(bry__file_create(io, "file", write_filling, &new), BRY_E_IO);
@@ -218,12 +218,12 @@ TEST_WITH(create_only, enter_folder, leave_folder)
 }
 
 /* A long name leaves room for the temporary file's. */
-TEST_WITH(long_name, enter_folder, leave_folder)
+TEST_WITH(long_name, enter_dir, leave_dir)
 {
     char name[NAME_MAX + 1];
     memset(name, 'n', NAME_MAX);
     name[NAME_MAX] = '\0';
-    filling f = {1, 10, BRY_OK};
+    fill_request f = {1, 10, BRY_OK};
     assert_int_equal(bry__file_save(bry__io_posix(), name, write_filling, &f), BRY_OK);
     assert_int_equal(unlink(name), 0);
     static char path[PATH_MAX + 10];
@@ -236,7 +236,7 @@ TEST_WITH(long_name, enter_folder, leave_folder)
 
 /* ---- with faults --------------------------------------------------------------------------- */
 
-static bool holds(const recording_io *fs, const char *path, const filling *f)
+static bool holds(const recording_io *fs, const char *path, const fill_request *f)
 {
     const recorded_file *file = recording_get(fs, path);
     if (!file || file->len != f->len)
@@ -250,7 +250,7 @@ static bool holds(const recording_io *fs, const char *path, const filling *f)
 /* Every operation fails once. The old content stays until the rename, which is what decides. */
 TEST(every_operation_fails)
 {
-    filling old = {1, 100, BRY_OK}, new = {2, 60000, BRY_OK};
+    fill_request old = {1, 100, BRY_OK}, new = {2, 60000, BRY_OK};
     recording_io whole;
     recording_init(&whole);
     assert_int_equal(bry__file_save(&whole.io, "file", write_filling, &old), BRY_OK);
@@ -273,7 +273,8 @@ TEST(every_operation_fails)
             assert_int_equal(status, done ? BRY_OK : BRY_E_IO);
             if (!done)
                 assert_int_equal(errno, fs.fail_errno);
-            /* The last operation is the sync of the folder: then the new file is there already. */
+            /* The last operation is the sync of the directory: then the new file is there
+             * already. */
             assert_true(holds(&fs, "file", n < last ? &old : &new));
             assert_int_equal(recording_names(&fs), 1);
             assert_int_equal(recording_open_files(&fs), 0);
@@ -285,7 +286,7 @@ TEST(every_operation_fails)
 /* All fail from one on: the old file is intact; the temporary one could not be removed. */
 TEST(nothing_works_any_more)
 {
-    filling old = {1, 100, BRY_OK}, new = {2, 60000, BRY_OK};
+    fill_request old = {1, 100, BRY_OK}, new = {2, 60000, BRY_OK};
     bool done = false;
     for (uint64_t n = 1; !done; n++) {
         recording_io fs;
@@ -305,7 +306,7 @@ TEST(nothing_works_any_more)
 
 TEST(every_load_operation_fails)
 {
-    filling f = {1, 60000, BRY_OK};
+    fill_request f = {1, 60000, BRY_OK};
     recording_io fs;
     recording_init(&fs);
     assert_int_equal(bry__file_save(&fs.io, "file", write_filling, &f), BRY_OK);
@@ -328,7 +329,7 @@ TEST(every_load_operation_fails)
 
 TEST(short_and_interrupted)
 {
-    filling f = {3, 50000, BRY_OK};
+    fill_request f = {3, 50000, BRY_OK};
     recording_io fs;
     recording_init(&fs);
     fs.at_most = 777;

@@ -418,15 +418,15 @@ TEST(reserved_bytes)
 
 /* ---- sinks and sources that misbehave ------------------------------------------------------- */
 
-typedef struct dripping {
+typedef struct slow_source {
     bry_view view;
     size_t fail_at; /* offset */
     bry_status status;
-} dripping;
+} slow_source;
 
 static bry_status drip(void *opaque, void *bytes, size_t len, size_t *got)
 {
-    dripping *d = opaque;
+    slow_source *d = opaque;
     assert_true(len > 0);
     if (d->status != BRY_OK && d->view.at == d->fail_at)
         return d->status;
@@ -440,11 +440,11 @@ TEST(byte_by_byte)
 {
     bry_buffer buffer = BRY_BUFFER;
     make_stream(&buffer);
-    dripping d = {.view = {buffer.bytes, buffer.len, 0}};
+    slow_source d = {.view = {buffer.bytes, buffer.len, 0}};
     bry_source source = {drip, &d};
     assert_int_equal(read_stream(&source, NULL), BRY_OK);
     for (size_t at = 0; at < buffer.len; at++) {
-        d = (dripping){{buffer.bytes, buffer.len, 0}, at, BRY_E_STOPPED};
+        d = (slow_source){{buffer.bytes, buffer.len, 0}, at, BRY_E_STOPPED};
         bry_load load = BRY_LOAD;
         assert_int_equal(read_stream(&source, &load), BRY_E_STOPPED);
         assert_int_equal(load.offset, at);

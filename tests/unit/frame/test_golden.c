@@ -2,7 +2,7 @@
  * The golden files: each still reads correctly, and every truncation and a flipped bit in any byte
  * is detected. A new kind adds a line to `goldens` and a function that reads it.
  */
-#include <bloomery/counter.h>
+#include <bloomery/counters.h>
 #include <bloomery/filter.h>
 #include <bloomery/index.h>
 #include <bloomery/map.h>
@@ -32,7 +32,7 @@ typedef struct golden_file {
 static unsigned char *read_golden(const char *name, size_t *len)
 {
     char path[1024];
-    snprintf(path, sizeof path, "%s/%s", GOLDEN_FOLDER, name);
+    snprintf(path, sizeof path, "%s/%s", GOLDEN_DIR, name);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     unsigned char *bytes = malloc(1 << 20);
@@ -186,12 +186,12 @@ static bry_status read_counter(const golden_file *golden, const unsigned char *b
 {
     bry_view view = {bytes, len, 0};
     bry_source source = bry_view_source(&view);
-    bry_counter *counters;
-    bry_status status = bry_counter_load(&source, load, &counters);
+    bry_counters *counters;
+    bry_status status = bry_counters_load(&source, load, &counters);
     if (status != BRY_OK)
         return status;
-    bry_counter_stats stats = {0};
-    bry_counter_get_stats(counters, &stats);
+    bry_counters_stats stats = {0};
+    bry_counters_get_stats(counters, &stats);
     assert_int_equal(stats.seed, GOLDEN_SEED);
     assert_int_equal(stats.window, GOLDEN_COUNTER_WINDOW);
     assert_int_equal(stats.applied, golden->count);
@@ -200,11 +200,11 @@ static bry_status read_counter(const golden_file *golden, const unsigned char *b
         char name[2];
         int64_t value;
         golden_counter_name(i, name);
-        assert_int_equal(bry_counter_has(counters, golden_key(i), 0), BRY_PRESENT);
-        assert_int_equal(bry_counter_get(counters, name, sizeof name, &value), BRY_PRESENT);
+        assert_int_equal(bry_counters_has(counters, golden_key(i), 0), BRY_PRESENT);
+        assert_int_equal(bry_counters_get(counters, name, sizeof name, &value), BRY_PRESENT);
         assert_int_equal(value, golden_counter_value(i % GOLDEN_COUNTER_NAMES, golden->count));
     }
-    bry_counter_destroy(counters);
+    bry_counters_destroy(counters);
     return BRY_OK;
 }
 
@@ -248,8 +248,8 @@ static bry_status read_index_unit(const golden_file *golden, const unsigned char
     assert_int_equal(bry_index_create(&options, &index), BRY_OK);
     bry_status status = bry_index_install_unit(index, &source, load, &unit);
     if (status == BRY_OK) {
-        bry_index_unit info = {0};
-        assert_int_equal(bry_index_get_unit(index, unit, &info), BRY_OK);
+        bry_index_unit_info info = {0};
+        assert_int_equal(bry_index_get_unit_info(index, unit, &info), BRY_OK);
         assert_int_equal(info.tag, 100 + GOLDEN_INDEX_UNITS - 1);
         assert_int_equal(info.elements, golden->count);
         for (uint32_t i = GOLDEN_INDEX_KEYS - 7; i < GOLDEN_INDEX_KEYS; i++)

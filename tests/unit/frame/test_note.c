@@ -7,7 +7,7 @@
 #include "frame/frame.h"
 #include "index/index_save.h"
 #include "support/cmocka_all.h"
-#include "support/folder_helpers.h"
+#include "support/dir_helpers.h"
 #include "support/generator.h"
 #include "support/job_calls.h"
 #include "support/recording_io.h"
@@ -15,7 +15,7 @@
 
 enum { LONGEST = 3 * (int)BRY__NOTE_FULL };
 static unsigned char bytes[LONGEST];
-static char folder[] = "/tmp/bloomery-note-XXXXXX";
+static char dir[] = "/tmp/bloomery-note-XXXXXX";
 
 static bry_save note_of(size_t len)
 {
@@ -88,7 +88,7 @@ TEST(every_job_keeps_it)
     for (size_t j = 0; j < JOB_CALLS; j++) {
         const job_calls *calls = all_job_calls[j];
         char path[128];
-        snprintf(path, sizeof path, "%s/%s.bry", folder, calls->name);
+        snprintf(path, sizeof path, "%s/%s.bry", dir, calls->name);
         void *object = NULL;
         assert_int_equal(calls->create(BRY_ENGINE_AUTO, NULL, &object), BRY_OK);
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
@@ -98,7 +98,7 @@ TEST(every_job_keeps_it)
     }
 }
 
-TEST(a_folder_and_a_unit_keep_it)
+TEST(a_dir_and_a_unit_keep_it)
 {
     static recording_io disk;
     recording_init(&disk);
@@ -110,15 +110,15 @@ TEST(a_folder_and_a_unit_keep_it)
     bry_save save = note_of(100);
     bry_load load = BRY_LOAD;
     load.note = &note;
-    assert_int_equal(bry__index_save_folder(&disk.io, index, "f", &save), BRY_OK);
-    assert_int_equal(bry__index_load_folder(&disk.io, "f", &load, &loaded), BRY_OK);
+    assert_int_equal(bry__index_save_dir(&disk.io, index, "f", &save), BRY_OK);
+    assert_int_equal(bry__index_load_dir(&disk.io, "f", &load, &loaded), BRY_OK);
     assert_note(&note, 100);
     bry_index_destroy(loaded);
     bry_save wrong = note_of(BRY_NOTE_MAX + 1);
-    assert_int_equal(bry__index_save_folder(&disk.io, index, "f", &wrong), BRY_E_TOOLONG);
+    assert_int_equal(bry__index_save_dir(&disk.io, index, "f", &wrong), BRY_E_TOOLONG);
     save = note_of(99); /* nothing else has changed */
-    assert_int_equal(bry__index_save_folder(&disk.io, index, "f", &save), BRY_OK);
-    assert_int_equal(bry__index_load_folder(&disk.io, "f", &load, &loaded), BRY_OK);
+    assert_int_equal(bry__index_save_dir(&disk.io, index, "f", &save), BRY_OK);
+    assert_int_equal(bry__index_load_dir(&disk.io, "f", &load, &loaded), BRY_OK);
     assert_note(&note, 99);
     bry_index_destroy(loaded);
 
@@ -245,13 +245,13 @@ TEST(forged_notes_are_refused)
 static bry_buffer table_with_noted_window(size_t len)
 {
     const uint32_t window = BRY__FOUR('W', 'I', 'N', 'D');
-    bry_counter *table;
-    assert_int_equal(bry_counter_create(NULL, &table), BRY_OK);
+    bry_counters *table;
+    assert_int_equal(bry_counters_create(NULL, &table), BRY_OK);
     bry_buffer saved = BRY_BUFFER, inner = BRY_BUFFER, stream = BRY_BUFFER;
     bry_sink to_saved = bry_buffer_sink(&saved), to_inner = bry_buffer_sink(&inner),
              sink = bry_buffer_sink(&stream);
-    assert_int_equal(bry_counter_save(table, &to_saved, NULL), BRY_OK);
-    bry_counter_destroy(table);
+    assert_int_equal(bry_counters_save(table, &to_saved, NULL), BRY_OK);
+    bry_counters_destroy(table);
     bry__frame_writer writer;
     bry__frame_writer_begin(&writer, &sink, NULL, bry__load32(saved.bytes + 12), 1,
                             bry__load64(saved.bytes + 24));
@@ -282,13 +282,13 @@ TEST(the_window_of_a_table_has_none)
         bry_buffer stream = table_with_noted_window(lengths[i]);
         bry_view view = {stream.bytes, stream.len, 0};
         bry_source source = bry_view_source(&view);
-        bry_counter *table = NULL;
+        bry_counters *table = NULL;
         bry_load load = BRY_LOAD;
-        bry_status status = bry_counter_load(&source, &load, &table);
+        bry_status status = bry_counters_load(&source, &load, &table);
         assert_int_equal(status, i == 0 ? BRY_OK : BRY_E_BADDATA);
         if (i > 0)
             assert_string_equal(load.problem, "the window inside has a note");
-        bry_counter_destroy(table);
+        bry_counters_destroy(table);
         bry_buffer_free(&stream);
     }
 }
@@ -331,8 +331,8 @@ int main(void)
 {
     generator numbers = {1};
     generator_fill(&numbers, bytes, sizeof bytes);
-    assert_non_null(mkdtemp(folder));
+    assert_non_null(mkdtemp(dir));
     int failed = run_all_tests(NULL, NULL);
-    remove_folder(folder);
+    remove_dir(dir);
     return failed;
 }

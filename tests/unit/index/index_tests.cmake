@@ -1,4 +1,4 @@
-# Tests of lib/index: interface, frames, folders, and all engines with one model.
+# Tests of lib/index: interface, frames, directories, and all engines with one model.
 
 bloomery_fuzzer(fuzz_index)
 if(BLOOMERY_FUZZ)
@@ -16,6 +16,6 @@ bloomery_unit_test(test_index)
 bloomery_unit_test(test_index_memory)
 bloomery_unit_test(test_index_save)
 bloomery_unit_test(test_index_same)
-bloomery_unit_test(test_index_folder)
+bloomery_unit_test(test_index_dir)
 bloomery_program(test_index_rates stat/test_index_rates.c)
 bloomery_statistics(test_index_rates)

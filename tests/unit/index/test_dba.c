@@ -315,10 +315,10 @@ TEST(test_waiting_without_supplier)
     assert_true(stats.full_error > 1.04e-4 && stats.full_error < 1.06e-4);
     assert_int_equal(stats.planned_units, 10 - 0); /* the eleventh has half the error */
     assert_true(stats.waiting_for_supplier > 0);
-    bry_index_unit info = {0};
-    assert_int_equal(bry_index_get_unit(index, 0, &info), BRY_OK);
+    bry_index_unit_info info = {0};
+    assert_int_equal(bry_index_get_unit_info(index, 0, &info), BRY_OK);
     assert_true(info.wants_refresh);
-    assert_int_equal(bry_index_get_unit(index, unit, &info), BRY_OK);
+    assert_int_equal(bry_index_get_unit_info(index, unit, &info), BRY_OK);
     assert_false(info.wants_refresh);
     left = 99;
     assert_int_equal(bry_index_step(index, NULL, 1000000, &left), BRY_OK);
@@ -331,7 +331,7 @@ TEST(test_waiting_without_supplier)
     for (left = 1; left > 0; steps++)
         assert_int_equal(bry_index_step(index, &supplier, 10, &left), BRY_OK);
     stats = stats_of(index);
-    assert_true(stats.full_error <= 1e-4 && stats.waiting == 0 && stats.rebuilds > 0);
+    assert_true(stats.full_error <= 1e-4 && stats.waiting == 0 && stats.dba.rebuilds > 0);
     assert_true(10 * steps >= waiting && waiting >= 90);
     for (uint32_t u = 0; u < 10; u++)
         for (uint64_t i = 0; i < 90; i++)
@@ -365,17 +365,17 @@ TEST(test_refresh)
     bry_index *index = make((bry_index_options){
         .units = 8, .unit_capacity = 100, .error = 1e-9, .stale = 0.3, .dba.group = 8});
     uint64_t left = 1, n = 70;
-    bry_index_unit info = {0};
+    bry_index_unit_info info = {0};
     bry_index_supplier supplier = {supply, &n};
     fill(index, 8, 100);
     for (uint64_t i = 99; i >= 71; i--)
         assert_int_equal(bry_index_del(index, element(3000 + i), 3, NULL), BRY_OK);
-    assert_int_equal(bry_index_get_unit(index, 3, &info), BRY_OK);
+    assert_int_equal(bry_index_get_unit_info(index, 3, &info), BRY_OK);
     assert_int_equal(info.stale, 29);
     assert_false(info.wants_refresh);
     assert_int_equal(stats_of(index).waiting, 0);
     assert_int_equal(bry_index_del(index, element(3070), 3, NULL), BRY_OK);
-    assert_int_equal(bry_index_get_unit(index, 3, &info), BRY_OK);
+    assert_int_equal(bry_index_get_unit_info(index, 3, &info), BRY_OK);
     assert_true(info.wants_refresh);
     assert_int_equal(bry_index_has(index, element(3099)), BRY_PRESENT);
     /* One is added and one deleted while it is rebuilt. */
@@ -385,10 +385,10 @@ TEST(test_refresh)
     assert_int_equal(bry_index_del(index, element(3000), 3, NULL), BRY_OK);
     while (left > 0)
         assert_int_equal(bry_index_step(index, &supplier, 10, &left), BRY_OK);
-    assert_int_equal(bry_index_get_unit(index, 3, &info), BRY_OK);
+    assert_int_equal(bry_index_get_unit_info(index, 3, &info), BRY_OK);
     assert_int_equal(info.elements, 70);
     assert_int_equal(info.stale, 1);
-    assert_int_equal(stats_of(index).rebuilds, 1);
+    assert_int_equal(stats_of(index).dba.rebuilds, 1);
     for (uint64_t i = 0; i < 100; i++)
         assert_int_equal(bry_index_has(index, element(3000 + i)),
                          i < 70 ? BRY_PRESENT : BRY_ABSENT);
@@ -412,7 +412,7 @@ TEST(test_larger_opens_again)
     assert_int_equal(bry_index_seal(index, by_hand), BRY_OK);
     uint64_t left = 1, n = 99;
     uint32_t went = 0;
-    bry_index_unit info = {0};
+    bry_index_unit_info info = {0};
     bry_index_supplier supplier = {supply, &n};
     for (uint64_t i = 0; i < 399; i++)
         assert_int_equal(bry_index_add(index, element(1000 * (1 + i / 100) + i % 100),
@@ -422,16 +422,16 @@ TEST(test_larger_opens_again)
         assert_int_equal(bry_index_step(index, &supplier, 50, &left), BRY_OK);
     bry_index_stats stats = stats_of(index);
     assert_int_equal(stats.units, 5);
-    assert_true(stats.rebuilds > 0 && stats.full_error <= 1e-9 * (1 + 1e-6));
+    assert_true(stats.dba.rebuilds > 0 && stats.full_error <= 1e-9 * (1 + 1e-6));
     for (uint64_t i = 0; i < 700; i++)
         assert_int_equal(bry_index_add(index, element(900000 + i), BRY_INDEX_NEWEST, &went, NULL),
                          BRY_OK);
     stats = stats_of(index);
     assert_int_equal(stats.units, 5);
-    assert_int_equal(bry_index_get_unit(index, went, &info), BRY_OK);
+    assert_int_equal(bry_index_get_unit_info(index, went, &info), BRY_OK);
     assert_int_equal(info.capacity, 300);
     assert_false(info.sealed);
-    assert_int_equal(bry_index_get_unit(index, by_hand, &info), BRY_OK);
+    assert_int_equal(bry_index_get_unit_info(index, by_hand, &info), BRY_OK);
     assert_true(info.sealed && info.capacity == 300 && info.elements == 99);
     bry_index_destroy(index);
 }
@@ -454,10 +454,10 @@ TEST(test_segments_are_added)
     while (left > 0)
         assert_int_equal(bry_index_step(index, &supplier, 100, &left), BRY_OK);
     bry_index_stats stats = stats_of(index);
-    assert_int_equal(stats.rebuilds, 16);
+    assert_int_equal(stats.dba.rebuilds, 16);
     assert_int_equal(stats.elements, 17 * 900);
     assert_true(stats.full_error <= 1e-4);
-    assert_int_equal(stats.groups, 2);
+    assert_int_equal(stats.dba.groups, 2);
     for (uint32_t u = 0; u < 17; u++)
         for (uint64_t i = 0; i < 900; i++)
             assert_int_equal(bry_index_has(index, element(1000 * (uint64_t)u + i)), BRY_PRESENT);

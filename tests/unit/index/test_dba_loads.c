@@ -1,4 +1,4 @@
-/* Every index of engine dba can be saved and loaded, as a stream and as a folder. What it would
+/* Every index of engine dba can be saved and loaded, as a stream and as a directory. What it would
  * never save is refused. */
 #include "common/endian.h"
 #include "index/dba/dba_index.h"
@@ -58,8 +58,8 @@ static void assert_loads(const bry_index *index)
     recording_io disk;
     bry_load load = BRY_LOAD;
     recording_init(&disk);
-    assert_int_equal(bry__index_save_folder(&disk.io, index, "f", NULL), BRY_OK);
-    assert_int_equal(bry__index_load_folder(&disk.io, "f", &load, &loaded), BRY_OK);
+    assert_int_equal(bry__index_save_dir(&disk.io, index, "f", NULL), BRY_OK);
+    assert_int_equal(bry__index_load_dir(&disk.io, "f", &load, &loaded), BRY_OK);
     assert_same_bytes(loaded, &image);
     bry_index_destroy(loaded);
     recording_free(&disk);

@@ -131,8 +131,8 @@ static void check_unit(const twin *pair, const twin_unit *unit)
             !located(pair->index, unit->element[i], unit->number))
             fail_msg("unit %u denies element %zu of %zu", unit->number, i, unit->n);
     }
-    bry_index_unit info = {0};
-    assert_int_equal(bry_index_get_unit(pair->index, unit->number, &info), BRY_OK);
+    bry_index_unit_info info = {0};
+    assert_int_equal(bry_index_get_unit_info(pair->index, unit->number, &info), BRY_OK);
     assert_true(info.stale <= info.elements);
 }
 
@@ -458,14 +458,14 @@ static void program(bry_index_options options, uint64_t seed)
     if (options.dba.control != BRY_INDEX_UNCONTROLLED)
         assert_true(stats.full_error <= stats.promised_error * (1 + 1e-6));
     if (options.dba.group == 0 && pair->units >= 8) {
-        assert_true(stats.group >= 8);
-        assert_true(pair->units <= 64 || (stats.group * 8 >= pair->units));
+        assert_true(stats.dba.group >= 8);
+        assert_true(pair->units <= 64 || (stats.dba.group * 8 >= pair->units));
     }
     /* Without units there is nothing left. */
     while (pair->units > 0)
         op_drop(pair);
     bry_index_get_stats(pair->index, &stats);
-    assert_int_equal(stats.groups, 0);
+    assert_int_equal(stats.dba.groups, 0);
     assert_int_equal(stats.waiting, 0);
     end(pair);
 }
@@ -525,12 +525,12 @@ TEST(test_automatic_widths)
         bry_index_get_stats(index, &stats);
         assert_int_equal(stats.waiting, 0);
         if (r < 8)
-            assert_int_equal(stats.group, 1);
+            assert_int_equal(stats.dba.group, 1);
         else if (r <= 32)
-            assert_int_equal(stats.group, 8);
+            assert_int_equal(stats.dba.group, 8);
         else
-            assert_true(8 * stats.group >= r && 4 * stats.group <= r + 31);
-        assert_true(stats.groups <= 15);
+            assert_true(8 * stats.dba.group >= r && 4 * stats.dba.group <= r + 31);
+        assert_true(stats.dba.groups <= 15);
     }
     for (uint32_t number = 0; number < UNITS; number++)
         for (uint32_t i = 0; i < 5; i++) {
@@ -551,8 +551,8 @@ TEST(test_automatic_widths)
         assert_int_equal(bry_index_step(index, NULL, 1000, &left), BRY_OK);
     bry_index_get_stats(index, &stats);
     assert_int_equal(stats.units, UNITS / 50);
-    assert_int_equal(stats.group, 8);
-    assert_true(stats.groups <= 7);
+    assert_int_equal(stats.dba.group, 8);
+    assert_true(stats.dba.groups <= 7);
     for (uint32_t number = 0; number < UNITS; number += 50) {
         uint32_t found[64];
         size_t total = bry_index_locate(index, element(5 * number), found, 64), at = 0;
@@ -640,7 +640,7 @@ TEST(test_widths_and_kernels_agree)
                 assert_true(stats.fill == first_stats.fill);
                 assert_true(fabs(stats.estimated_error - first_stats.estimated_error) <=
                             1e-12 * first_stats.estimated_error);
-                assert_int_equal(stats.rebuilds, first_stats.rebuilds);
+                assert_int_equal(stats.dba.rebuilds, first_stats.dba.rebuilds);
             }
             uint64_t candidates = 0;
             for (uint32_t i = 0; i < ASKED; i++) {

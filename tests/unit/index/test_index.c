@@ -87,13 +87,13 @@ TEST(test_units)
         static const uint32_t order[] = {5, 4, 2, 1, 0};
         assert_memory_equal(units, order, sizeof order);
 
-        bry_index_unit info = unit_of(index, 2), untouched = info;
+        bry_index_unit_info info = unit_of(index, 2), untouched = info;
         assert_int_equal(info.unit, 2);
         assert_int_equal(info.tag, 102);
         assert_int_equal(info.capacity, 100);
         assert_int_equal(info.elements, 0);
         assert_false(info.sealed || info.wants_refresh);
-        assert_int_equal(bry_index_get_unit(index, 3, &info), BRY_E_NOUNIT);
+        assert_int_equal(bry_index_get_unit_info(index, 3, &info), BRY_E_NOUNIT);
         assert_memory_equal(&info, &untouched, sizeof info);
         assert_int_equal(bry_index_set_tag(index, 2, 7), BRY_OK);
         assert_int_equal(bry_index_seal(index, 2), BRY_OK);
@@ -319,7 +319,7 @@ TEST(test_delete)
             assert_int_equal(bry_index_del(index, element(i), 0, &was), BRY_OK);
             assert_int_equal(was, BRY_PRESENT);
         }
-        bry_index_unit info = unit_of(index, 0);
+        bry_index_unit_info info = unit_of(index, 0);
         assert_int_equal(info.elements, deletes ? 40 : 50);
         assert_int_equal(info.stale, deletes ? 0 : 10);
         assert_int_equal(stats_of(index).elements, deletes ? 60 : 70);

@@ -1,4 +1,4 @@
-/* The index's memory: plan, stats and allocator agree to the byte; loading a folder survives
+/* The index's memory: plan, stats and allocator agree to the byte; loading a directory survives
  * failing allocations; and operations that need no memory work without it. With every engine. */
 #include "index/index_save.h"
 #include "support/index_helpers.h"
@@ -112,8 +112,8 @@ static bry_index *busy(bry_index_options options)
     return index;
 }
 
-/* An index in a folder, loaded with every allocation failing once. */
-TEST(test_load_folder_failing)
+/* An index in a directory, loaded with every allocation failing once. */
+TEST(test_load_dir_failing)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
         failing_allocator memory;
@@ -121,13 +121,13 @@ TEST(test_load_folder_failing)
         bry_index *index = busy(small(index_engines[e], &memory)), *loaded = NULL;
         static recording_io disk;
         recording_init(&disk);
-        assert_int_equal(bry__index_save_folder(&disk.io, index, "f", NULL), BRY_OK);
+        assert_int_equal(bry__index_save_dir(&disk.io, index, "f", NULL), BRY_OK);
         uint64_t before = memory.now;
         bry_load load = BRY_LOAD;
         load.allocator = &memory.allocator;
         for (memory.fail_at = 1; !loaded; memory.fail_at++) {
             failing_allocator_restart(&memory);
-            bry_status status = bry__index_load_folder(&disk.io, "f", &load, &loaded);
+            bry_status status = bry__index_load_dir(&disk.io, "f", &load, &loaded);
             assert_int_equal(status, loaded ? BRY_OK : BRY_E_NOMEM);
             assert_true(loaded || memory.now == before);
         }

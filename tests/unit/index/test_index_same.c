@@ -5,7 +5,7 @@
  */
 #include "common/endian.h"
 #include "index/compact/compact_index.h"
-#include "support/folder_helpers.h"
+#include "support/dir_helpers.h"
 #include "support/index_helpers.h"
 #include "support/job_calls.h"
 #include "support/repair.h"
@@ -121,14 +121,14 @@ static bry_status command(bry_index *index, generator *numbers)
 }
 
 /* Another index with the same operations. */
-static bry_index *again(bry_index *index, unsigned how, const char *folder)
+static bry_index *again(bry_index *index, unsigned how, const char *dir)
 {
     bry_index *next = NULL;
     bry_buffer bytes = saved_of(index);
     switch (how) {
     case 0:
-        assert_int_equal(bry_index_save_folder(index, folder, NULL), BRY_OK);
-        assert_int_equal(bry_index_load_folder(folder, NULL, &next), BRY_OK);
+        assert_int_equal(bry_index_save_dir(index, dir, NULL), BRY_OK);
+        assert_int_equal(bry_index_load_dir(dir, NULL, &next), BRY_OK);
         break;
     case 1:
         assert_int_equal(bry_index_clone(index, NULL, &next), BRY_OK);
@@ -141,7 +141,7 @@ static bry_index *again(bry_index *index, unsigned how, const char *folder)
     return next;
 }
 
-static void run(uint64_t seed, bool fixed, const char *folder)
+static void run(uint64_t seed, bool fixed, const char *dir)
 {
     generator numbers = {seed}, choices = {seed + 1000};
     bry_index_options options = {.engine = BRY_ENGINE_COMPACT,
@@ -165,7 +165,7 @@ static void run(uint64_t seed, bool fixed, const char *folder)
         folded += now < before;
         dead += bry__values_dead(maplet_of(index)) > 0;
         if (i % 7 == 0)
-            kept = again(kept, (unsigned)generator_below(&choices, 4), folder);
+            kept = again(kept, (unsigned)generator_below(&choices, 4), dir);
         if (i % 29 == 0)
             assert_same_bytes(index, kept);
     }
@@ -180,11 +180,11 @@ static void run(uint64_t seed, bool fixed, const char *folder)
 
 TEST(test_kept_in_between)
 {
-    char folder[] = "index-same-XXXXXX";
-    assert_non_null(mkdtemp(folder));
+    char dir[] = "index-same-XXXXXX";
+    assert_non_null(mkdtemp(dir));
     for (uint64_t seed = 0; seed < 6; seed++)
-        run(seed, seed % 3 == 2, folder);
-    remove_folder(folder);
+        run(seed, seed % 3 == 2, dir);
+    remove_dir(dir);
 }
 
 /* Additional steps in an index that has nothing to fold change nothing. */
@@ -388,12 +388,12 @@ TEST(test_slots_take_turns)
     bry_index_destroy(index);
 }
 
-/* ---- folders ------------------------------------------------------------------------------- */
+/* ---- directories ----------------------------------------------------------------------------- */
 
-static unsigned parts_newer(const char *folder, unsigned generation)
+static unsigned parts_newer(const char *dir, unsigned generation)
 {
     unsigned newer = 0;
-    DIR *listing = opendir(folder);
+    DIR *listing = opendir(dir);
     assert_non_null(listing);
     for (struct dirent *file; (file = readdir(listing));)
         if (strncmp(file->d_name, "part-", 5) == 0)
@@ -406,29 +406,29 @@ static unsigned parts_newer(const char *folder, unsigned generation)
 TEST(test_parts)
 {
     enum { UNITS = 30, SIZE = 10000 };
-    char folder[] = "index-parts-XXXXXX";
-    assert_non_null(mkdtemp(folder));
+    char dir[] = "index-parts-XXXXXX";
+    assert_non_null(mkdtemp(dir));
     bry_index *index = exact(BRY_ENGINE_COMPACT, UNITS, 2 * SIZE), *loaded;
     for (uint32_t i = 0; i < UNITS; i++)
         add_many(index, (uint64_t)i * SIZE, SIZE, open_unit(index, i));
-    assert_int_equal(bry_index_save_folder(index, folder, NULL), BRY_OK);
-    assert_int_equal(parts_newer(folder, 1), 4);
+    assert_int_equal(bry_index_save_dir(index, dir, NULL), BRY_OK);
+    assert_int_equal(parts_newer(dir, 1), 4);
     add(index, 10 * UNITS * SIZE, 7);
-    assert_int_equal(bry_index_save_folder(index, folder, NULL), BRY_OK);
-    assert_int_equal(parts_newer(folder, 1), 4);
-    assert_int_equal(parts_newer(folder, 2), 1);
+    assert_int_equal(bry_index_save_dir(index, dir, NULL), BRY_OK);
+    assert_int_equal(parts_newer(dir, 1), 4);
+    assert_int_equal(parts_newer(dir, 2), 1);
     assert_int_equal(bry_index_drop(index, 3), BRY_OK);
-    assert_int_equal(bry_index_save_folder(index, folder, NULL), BRY_OK); /* it was everywhere */
+    assert_int_equal(bry_index_save_dir(index, dir, NULL), BRY_OK); /* it was everywhere */
     finish_steps(index);
-    assert_int_equal(bry_index_save_folder(index, folder, NULL), BRY_OK);
-    assert_int_equal(parts_newer(folder, 4), 0);
-    assert_int_equal(bry_index_load_folder(folder, NULL, &loaded), BRY_OK);
-    assert_int_equal(bry_index_save_folder(loaded, folder, NULL), BRY_OK);
-    assert_int_equal(parts_newer(folder, 4), 0);
+    assert_int_equal(bry_index_save_dir(index, dir, NULL), BRY_OK);
+    assert_int_equal(parts_newer(dir, 4), 0);
+    assert_int_equal(bry_index_load_dir(dir, NULL, &loaded), BRY_OK);
+    assert_int_equal(bry_index_save_dir(loaded, dir, NULL), BRY_OK);
+    assert_int_equal(parts_newer(dir, 4), 0);
     assert_same_bytes(index, loaded);
     bry_index_destroy(index);
     bry_index_destroy(loaded);
-    remove_folder(folder);
+    remove_dir(dir);
 }
 
 /* ---- what is refused ----------------------------------------------------------------------- */
@@ -481,18 +481,18 @@ TEST(test_unopen)
         add_many(index, 50, 50, open_unit(index, 2));
         bry_buffer before = saved_of(index);
         uint32_t unit = open_unit(index, 3);
-        assert_int_equal(bry_index_unopen(index, unit), BRY_OK);
+        assert_int_equal(bry_index_undo_open(index, unit), BRY_OK);
         bry_buffer after = saved_of(index);
         assert_int_equal(before.len, after.len);
         if (index_engines[e] == BRY_ENGINE_DBA) /* columns may be in another order */
             assert_int_equal(stats_of(index).units, 2);
         else
             assert_memory_equal(before.bytes, after.bytes, after.len);
-        assert_int_equal(bry_index_unopen(index, unit), BRY_E_NOUNIT);
-        assert_int_equal(bry_index_unopen(index, 1), BRY_E_RANGE); /* has elements */
+        assert_int_equal(bry_index_undo_open(index, unit), BRY_E_NOUNIT);
+        assert_int_equal(bry_index_undo_open(index, 1), BRY_E_RANGE); /* has elements */
         assert_int_equal(open_unit(index, 4), unit);
         open_unit(index, 5);
-        assert_int_equal(bry_index_unopen(index, unit), BRY_E_RANGE); /* not the last one */
+        assert_int_equal(bry_index_undo_open(index, unit), BRY_E_RANGE); /* not the last one */
         assert_int_equal(stats_of(index).units, 4);
         bry_buffer_free(&before);
         bry_buffer_free(&after);

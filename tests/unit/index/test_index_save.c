@@ -182,7 +182,7 @@ TEST(test_ship)
         uint32_t count = stats_of(index).units;
         assert_int_equal(install_bytes(index, bytes.bytes, bytes.len, NULL, &unit), BRY_OK);
         assert_int_equal(unit, 20);
-        bry_index_unit info = unit_of(index, unit);
+        bry_index_unit_info info = unit_of(index, unit);
         assert_int_equal(info.tag, 4711);
         assert_int_equal(info.elements, 50);
         assert_true(info.sealed);
@@ -351,7 +351,7 @@ TEST(test_forged_numbers)
             uint32_t unit;
             for (int i = 0; i < 3; i++) /* it can be saved and loaded */
                 (void)bry_index_open(loaded, 0, &unit);
-            (void)bry_index_unopen(loaded, 1);
+            (void)bry_index_undo_open(loaded, 1);
             for (uint64_t i = 0; i < 3; i++)
                 assert_int_equal(bry_index_del(loaded, element(i), 0, NULL), BRY_OK);
             bry_buffer again = saved_of(loaded);

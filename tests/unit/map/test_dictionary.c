@@ -234,7 +234,7 @@ TEST(test_appending)
         bry__dictionary dictionary;
         init(&dictionary, &engine, &memory);
         set_numbers(n, 1);
-        bry__appending *appending = bry__dictionary_append_begin(&dictionary);
+        bry__value_appender *appending = bry__dictionary_append_begin(&dictionary);
         assert_non_null(appending);
         for (unsigned at = 0, step = 1; at < n; at += step, step = step % 170 + 1) {
             if (step > n - at)

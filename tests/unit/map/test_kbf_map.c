@@ -19,20 +19,20 @@ TEST(test_plan_is_what_create_does)
                 assert_int_equal(engine->plan(&options, &shape), BRY_OK);
                 assert_int_equal(shape.values, 1023);
                 assert_int_equal(shape.value_bits, 10);
-                assert_int_equal(shape.cells % shape.hashes, 0);
+                assert_int_equal(shape.kbf.cells % shape.kbf.hashes, 0);
                 double sum = shape.errors.false_negative + shape.errors.false_positive;
                 assert_true(sum <= (fixed ? error : error / 2));
                 bry__kbf_map *map = make(options);
                 assert_int_equal(memory.now, shape.bytes_empty);
-                assert_int_equal(map->table[0].hashes * map->table[0].segment, shape.cells);
+                assert_int_equal(map->table[0].hashes * map->table[0].segment, shape.kbf.cells);
                 bry_map_stats stats = stats_of(map);
-                assert_int_equal(stats.bytes_main, shape.bytes_empty);
-                assert_int_equal(stats.cells[0], shape.cells);
+                assert_int_equal(stats.bytes_keys, shape.bytes_empty);
+                assert_int_equal(stats.kbf.cells[0], shape.kbf.cells);
                 if (capacity < 100000) {
                     insert(map, 0, capacity);
                     stats = stats_of(map);
                     assert_int_equal(stats.tables, 1);
-                    assert_int_equal(stats.bytes_main, memory.now);
+                    assert_int_equal(stats.bytes_keys, memory.now);
                     assert_true(memory.now <= shape.bytes);
                     assert_true(stats.load == 1);
                 }
@@ -60,7 +60,7 @@ TEST(test_options_out_of_range)
     options.kbf.cells = 1001;
     options.kbf.hashes = 7;
     assert_int_equal(engine->plan(&options, &shape), BRY_OK);
-    assert_int_equal(shape.cells, 1001);
+    assert_int_equal(shape.kbf.cells, 1001);
     options.kbf.hashes = 5;
     assert_int_equal(engine->plan(&options, &shape), BRY_E_RANGE);
     options.kbf.hashes = 33;
@@ -78,8 +78,8 @@ TEST(test_shapes)
     bry_map_shape shape = {0};
     options.kbf.layout = BRY_MAP_PAPER;
     assert_int_equal(engine->plan(&options, &shape), BRY_OK);
-    assert_int_equal(shape.hashes, 10);
-    assert_true(shape.cells >= 14377588 && shape.cells < 14377588 * 1.002);
+    assert_int_equal(shape.kbf.hashes, 10);
+    assert_true(shape.kbf.cells >= 14377588 && shape.kbf.cells < 14377588 * 1.002);
     options.kbf.layout = BRY_MAP_TUNED;
     static const struct {
         double error;
@@ -90,7 +90,7 @@ TEST(test_shapes)
             options.fixed = i % 2;
             options.error = bars[i / 2].error;
             assert_int_equal(engine->plan(&options, &shape), BRY_OK);
-            assert_true(shape.cells * 4 <= bars[i / 2].most * options.capacity);
+            assert_true(shape.kbf.cells * 4 <= bars[i / 2].most * options.capacity);
             /* If it may grow: half of the error; else with a small margin. */
             double sum = shape.errors.false_negative + shape.errors.false_positive;
             double most = options.error * (options.fixed ? 0.9 : 0.5);
@@ -160,7 +160,7 @@ TEST(test_growth_keeps_the_promise)
     assert_int_equal(map->tables, 1);
     assert_true(engine->is_blank(map));
     stats = stats_of(map);
-    assert_int_equal(stats.cells[0], map->table[0].hashes * map->table[0].segment);
+    assert_int_equal(stats.kbf.cells[0], map->table[0].hashes * map->table[0].segment);
     free(all);
     engine->destroy(map);
 }
@@ -401,7 +401,7 @@ TEST(test_merge)
         assert_int_equal(engine->del_pair(sum[1], key(i), code_of(i), CODES), BRY_PRESENT);
     void *rest = clone_of(part[2]);
     assert_int_equal(engine->merge(rest, part[1], NULL, CODES), BRY_OK);
-    if (stats_of(sum[0]).cells[7] == 0) {
+    if (stats_of(sum[0]).kbf.cells[7] == 0) {
         bry_buffer rest_image = image_of(rest);
         assert_true(same_image(sum[1], &rest_image));
         bry_buffer_free(&rest_image);
@@ -496,7 +496,7 @@ TEST(test_compress_merges_tables)
         if (answer == BRY_PRESENT)
             assert_int_equal(code, code_of(i));
     }
-    engine->clear(map);
+    engine->clear(map, 0);
     assert_int_equal(engine->items(map), 0);
     assert_true(engine->is_blank(map));
     engine->destroy(map);

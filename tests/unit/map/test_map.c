@@ -137,6 +137,49 @@ TEST(test_calls)
     }
 }
 
+static bry_buffer saved_bytes(const bry_map *map)
+{
+    bry_buffer bytes = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&bytes);
+    assert_int_equal(bry_map_save(map, &sink, NULL), BRY_OK);
+    return bytes;
+}
+
+/* A map that was cleared is as it was created, also in the width of its codes. */
+TEST(test_clear)
+{
+    for (int e = 0; e < 4; e++) {
+        bry_map_options options = exact(map_engines[e % 2], 100);
+        options.value_bits = e < 2 ? 0 : 8;
+        bry_map *map = make(options), *created = make(options);
+        for (uint64_t i = 0; i < 300; i++) {
+            char name[24];
+            snprintf(name, sizeof name, "%ju", (uintmax_t)i);
+            set(map, key(i), e < 2 ? text(name) : bry_map_value_number(i % 256));
+        }
+        bry_map_clear(map);
+        bry_map_stats stats = stats_of(map), at_first = stats_of(created);
+        assert_memory_equal(&stats, &at_first, sizeof stats);
+        bry_buffer bytes = saved_bytes(map), first = saved_bytes(created);
+        assert_int_equal(bytes.len, first.len);
+        assert_memory_equal(bytes.bytes, first.bytes, bytes.len);
+        bry_buffer_free(&bytes);
+        bry_buffer_free(&first);
+        bry_map_destroy(map);
+        bry_map_destroy(created);
+    }
+}
+
+/* What concerns kbf alone is 0 with compact. */
+TEST(test_shape_of_other_engines)
+{
+    bry_map_options options = BRY_MAP_OPTIONS;
+    bry_map_shape shape = {0};
+    assert_int_equal(bry_map_plan(&options, &shape), BRY_OK);
+    assert_int_equal(shape.kbf.cells, 0);
+    assert_int_equal(shape.kbf.hashes, 0);
+}
+
 TEST(test_values_too_long)
 {
     static unsigned char bytes[BRY_MAP_VALUE_MAX + 1];
@@ -190,9 +233,43 @@ TEST(test_integers)
             assert_int_equal(was, BRY_ABSENT);
             bry_map_stats stats = stats_of(map);
             assert_int_equal(stats.values, 0);
-            assert_int_equal(stats.bytes_secondary + stats.bytes_dictionary, 0);
+            assert_int_equal(stats.bytes_values, 0);
             bry_map_destroy(map);
         }
+    }
+}
+
+/* A value of the other kind is refused, not taken for 0 or the empty string. */
+TEST(test_the_other_kind_of_value)
+{
+    for (int numbers = 0; numbers < 2; numbers++) {
+        bry_map_options options = BRY_MAP_OPTIONS;
+        options.value_bits = numbers ? 8 : 0;
+        bry_map *map = NULL;
+        assert_int_equal(bry_map_create(&options, &map), BRY_OK);
+        bry_map_value good = numbers ? bry_map_value_number(7) : bry_map_value_bytes("seven", 5);
+        bry_map_value bad = numbers ? bry_map_value_bytes("seven", 5) : bry_map_value_number(7);
+        assert_int_equal(bry_map_value_bits(map), options.value_bits);
+        assert_int_equal(bry_map_set(map, key(1), good, NULL), BRY_OK);
+        assert_int_equal(bry_map_set(map, key(1), bad, NULL), BRY_E_RANGE);
+        assert_int_equal(bry_map_update(map, key(1), bad, NULL), BRY_E_RANGE);
+        assert_int_equal(bry_map_add(map, key(2), bad), BRY_E_RANGE);
+        assert_int_equal(
+            bry_map_set_n(map, (bry_hash[]){key(3), key(4)}, (bry_map_value[]){good, bad}, 2, NULL),
+            BRY_E_RANGE);
+        assert_int_equal(bry_map_items(map), 1);
+
+        bry_hash asked[] = {key(1), key(2)};
+        uint64_t found[] = {99, 99};
+        bry_answer answers[] = {9, 9};
+        bry_status status = bry_map_get_numbers_n(map, asked, 2, found, answers);
+        assert_int_equal(status, numbers ? BRY_OK : BRY_E_UNSUPPORTED);
+        assert_int_equal(found[0], numbers ? 7 : 99);
+        assert_int_equal(found[1], 99);
+        assert_int_equal(answers[0], numbers ? BRY_PRESENT : 9);
+        if (numbers)
+            assert_int_equal(bry_map_get_numbers_n(map, asked, 2, NULL, answers), BRY_OK);
+        bry_map_destroy(map);
     }
 }
 

@@ -97,7 +97,7 @@ static void assert_loads(const bry_map *map)
     bry_load load = BRY_LOAD;
     assert_int_equal(bry_map_load(&source, &load, &loaded), BRY_OK);
     assert_int_equal(stats_of(loaded).items, stats_of(map).items);
-    assert_int_equal(stats_of(loaded).ghosts, stats_of(map).ghosts);
+    assert_int_equal(stats_of(loaded).kbf.ghosts, stats_of(map).kbf.ghosts);
     bry_map_destroy(loaded);
     bry_buffer_free(&bytes);
 }
@@ -111,7 +111,8 @@ TEST(test_ghosts_and_rebuild)
         bry_map_stats stats = stats_of(map);
         uint64_t ghosts = stats.items - stored;
         assert_true(ghosts > live / 5); /* it drifts … */
-        assert_in_range(stats.ghosts, ghosts * 85 / 100, ghosts * 115 / 100); /* … and says so */
+        assert_in_range(stats.kbf.ghosts, ghosts * 85 / 100,
+                        ghosts * 115 / 100); /* … and says so */
 
         assert_loads(map); /* also after saving and loading */
 
@@ -120,7 +121,7 @@ TEST(test_ghosts_and_rebuild)
         assert_int_equal(bry_map_rebuild(map, &supplier), BRY_OK);
         bry_map_stats after = stats_of(map);
         assert_int_equal(after.items, live);
-        assert_int_equal(after.ghosts, 0);
+        assert_int_equal(after.kbf.ghosts, 0);
         assert_int_equal(after.tables, 1);
         assert_int_equal(after.refused_unsure, stats.refused_unsure);
         assert_int_equal(after.values, stats.values);
@@ -152,7 +153,7 @@ TEST(test_drift)
             uint64_t ghosts = stats.items - stored;
             if (!fixed)
                 assert_in_range(1000 * ghosts / live, at[i].least, at[i].most);
-            assert_in_range(stats.ghosts, ghosts * 8 / 10, ghosts);
+            assert_in_range(stats.kbf.ghosts, ghosts * 8 / 10, ghosts);
         }
         if (fixed) /* refused live keys */
             assert_in_range(1000 * (live - stored) / live, 200, 400);
@@ -162,7 +163,7 @@ TEST(test_drift)
         bry_map_supplier supplier = {supply, &all};
         assert_int_equal(bry_map_rebuild(map, &supplier), BRY_OK);
         assert_int_equal(stats_of(map).items, live);
-        assert_int_equal(stats_of(map).ghosts, 0);
+        assert_int_equal(stats_of(map).kbf.ghosts, 0);
         assert_true(count_readable(map, &all) > live * 99 / 100);
         bry_map_destroy(map);
     }
@@ -178,9 +179,9 @@ TEST(test_ghosts_go)
             assert_int_equal(bry_map_add(map, key(7), bry_map_value_number(5)), BRY_OK);
     for (uint64_t i = 0; i < 100; i++)
         assert_int_equal(bry_map_del(map, key(7), NULL), BRY_E_UNSURE);
-    assert_int_equal(stats_of(map).ghosts, stats_of(map).items);
+    assert_int_equal(stats_of(map).kbf.ghosts, stats_of(map).items);
     bry_map_clear(map);
-    assert_int_equal(stats_of(map).ghosts, 0);
+    assert_int_equal(stats_of(map).kbf.ghosts, 0);
     bry_map_destroy(map);
 }
 

@@ -83,10 +83,9 @@ static void check(const bry__table *table, const failing_allocator *memory)
 
 /* ---- changing ---- */
 
-static void add(void)
+static void add_value(uint32_t value)
 {
     uint64_t fingerprint = generator_below(&it.numbers, it.table.range);
-    uint32_t value = (uint32_t)generator_below(&it.numbers, UINT64_C(1) << it.table.value_bits);
     bry_status status = bry__table_add(&it.table, fingerprint, value, &it.memory.allocator);
     if (status == BRY_E_NOMEM) {
         assert_true(it.memory.fail_at > 0);
@@ -95,6 +94,11 @@ static void add(void)
     assert_int_equal(status, BRY_OK);
     it.fingerprint[it.n] = fingerprint;
     it.value[it.n++] = value;
+}
+
+static void add(void)
+{
+    add_value((uint32_t)generator_below(&it.numbers, UINT64_C(1) << it.table.value_bits));
 }
 
 static void take(void)
@@ -187,6 +191,56 @@ TEST(test_programs)
         while (it.n > 0)
             take();
         check(&it.table, &it.memory);
+        finish();
+    }
+}
+
+/* Values that become wider while segments are narrow: a half of a segment that is split may need
+ * more than the whole did. */
+TEST(test_wider_values)
+{
+    static const uint32_t areas[] = {0, 2048, 5000, 16384, 40000};
+    for (unsigned i = 0; i < 20; i++) {
+        start(UINT64_C(1) << (15 + i % 4), 0, areas[i % 5], 1, i);
+        bool without_memory = i >= 10;
+        while (it.n < MOST / 2)
+            add();
+        for (unsigned bits = 1; it.n < MOST; bits++) {
+            it.table.value_bits = (uint8_t)(bits < 16 ? bits : 16);
+            for (unsigned step = 0; step < 1000 && it.n < MOST; step++) {
+                failing_allocator_restart(&it.memory);
+                it.memory.fail_at = without_memory && step % 4 == 3 ? 1 + step / 4 % 4 : 0;
+                add_value(step % 100 ? 0 : (uint32_t)generator_below(&it.numbers, 1u << bits % 16));
+                it.memory.fail_at = 0;
+            }
+            check(&it.table, &it.memory);
+            compare(&it.table);
+        }
+        while (it.n > 0)
+            take();
+        finish();
+    }
+}
+
+/* Removals move blocks also if the last area cannot get a smaller allocation. */
+TEST(test_removals_without_memory)
+{
+    static const uint32_t areas[] = {2048, 5000, 16384, 40000, 100000};
+    for (unsigned i = 0; i < 20; i++) {
+        start(UINT64_C(1) << (20 + i % 3), i % 4 * 4, areas[i % 5], 1, i);
+        while (it.n < MOST)
+            add();
+        while (it.n > 0) {
+            failing_allocator_restart(&it.memory);
+            it.memory.fail_at = it.n % 3 ? 1 : 0;
+            it.memory.keep_failing = true;
+            take();
+            it.memory.fail_at = 0;
+            if (it.n % 1000 == 0) {
+                check(&it.table, &it.memory);
+                compare(&it.table);
+            }
+        }
         finish();
     }
 }

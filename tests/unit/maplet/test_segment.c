@@ -310,11 +310,12 @@ TEST(test_widen)
                 insert(&it, some_entry(&it));
             failing_allocator_restart(&it.memory);
             it.memory.fail_at = 1;
-            bry_status status = bry__segment_widen(&it.segment, it.u_most, to, &it.home);
+            bry_status status = bry__segment_rewrite(&it.segment, it.u_most, NULL, to, &it.home);
             assert_int_equal(status, to > from ? BRY_E_NOMEM : BRY_OK);
             compare_all(&it);
             it.memory.fail_at = 0;
-            assert_int_equal(bry__segment_widen(&it.segment, it.u_most, to, &it.home), BRY_OK);
+            assert_int_equal(bry__segment_rewrite(&it.segment, it.u_most, NULL, to, &it.home),
+                             BRY_OK);
             assert_int_equal(it.segment.value_bits, to);
             compare_all(&it);
             it.value_bits = to;

@@ -1,6 +1,6 @@
 /* Encoded segments compared with segments built from the same entries. */
 #include "kernel/kernel.h"
-#include "maplet/segment.h"
+#include "maplet/segment_layout.h"
 
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
@@ -269,6 +269,43 @@ TEST(test_no_memory_to_drop)
     for (unsigned i = 0; i < left; i++)
         assert_true(same_entry(read[i], expected[i]));
     assert_null(bry__segment_check(&segment, 1 << 20, 1 << 20));
+    bry__segment_free(&segment, &home);
+}
+
+/* The same for a segment whose copy would have to be allocated. */
+TEST(test_no_memory_to_drop_from_a_large_one)
+{
+    enum { N = 2000, VALUE_BITS = 30 };
+    uint64_t u_most = (uint64_t)1 << 50;
+    static uint32_t name[NAMES];
+    static bry__entry expected[BRY__SEGMENT_MAX], read[BRY__SEGMENT_MAX];
+    generator numbers = {4};
+    failing_allocator counting;
+    failing_allocator_init(&counting);
+    counting.keep_failing = true;
+    counting.fail_at = 1;
+    bry__home without = {.allocator = &counting.allocator};
+    draw(&numbers, N, u_most, 5);
+    give_names(&numbers, SAME, 5, 20, name);
+    bry__kept_values names = bry__keep_named(name, 32);
+    bry__segment segment = build(entries, N, u_most, VALUE_BITS), before = segment;
+    uint64_t told[NAMES] = {0}, all = 0;
+    assert_true(bry__segment_bytes(&segment) > sizeof(((bry__segment_copy *)NULL)->bytes));
+    assert_int_equal(bry__segment_rewrite(&segment, u_most, NULL, VALUE_BITS - 5, &without),
+                     BRY_E_NOMEM);
+    assert_memory_equal(&segment, &before, sizeof segment);
+    assert_int_equal(bry__segment_drop_nameless(&segment, u_most, &names, VALUE_BITS, count_told,
+                                                told, &without),
+                     BRY_OK);
+    unsigned left = keep(name, false, N, expected);
+    for (unsigned i = 0; i < NAMES; i++)
+        all += told[i];
+    assert_int_equal(segment.n, left);
+    assert_int_equal(all, N - left);
+    bry__segment_read(&segment, u_most, read);
+    for (unsigned i = 0; i < left; i++)
+        assert_true(same_entry(read[i], expected[i]));
+    assert_null(bry__segment_check(&segment, u_most, u_most));
     bry__segment_free(&segment, &home);
 }
 

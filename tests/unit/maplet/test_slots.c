@@ -125,11 +125,17 @@ static void check_runs(const bry__kernel *kernel, const sample *one)
     uint64_t runs_end = one->quotients + one->n;
     size_t size = (one->quotients + one->left + 7) / 8;
     unsigned char *expected = zeros(size + 8), *bytes = zeros(size + 8);
-    bry__run_entry *listed = malloc((one->left + 1) * sizeof *listed);
+    bry__run_entry *listed = malloc((one->left + 64) * sizeof *listed);
+    bry__runs_place place = {0};
+    unsigned list = 0;
     assert_non_null(listed);
     memset(bytes, 0xa5, size + 8);
     kernel->runs_copy(one->runs, runs_end, one->kept, bytes);
-    assert_int_equal(kernel->runs_list(one->runs, runs_end, one->kept, listed), one->left);
+    for (unsigned more; (more = kernel->runs_list(one->runs, runs_end, one->kept, &place,
+                                                  listed + list, 64 + one->n % 50)) > 0;)
+        list += more;
+    assert_int_equal(list, one->left);
+    assert_int_equal(place.index, one->n);
     for (unsigned i = 0, at = 0; i < one->n; i++) {
         if (!is_kept(one, i))
             continue;

@@ -187,8 +187,8 @@ enum { PARTS = 16 };
 static unsigned save_parts(const bry__maplet *maplet, bry_buffer *bytes, uint64_t (*stamp)[2],
                            uint64_t *id)
 {
-    bry__maplet_saving *saving;
-    assert_int_equal(bry__maplet_saving_begin(maplet, &saving), BRY_OK);
+    bry__maplet_writer *saving;
+    assert_int_equal(bry__maplet_writer_begin(maplet, &saving), BRY_OK);
     unsigned parts = (unsigned)bry__maplet_save_parts(saving);
     assert_true(parts < PARTS);
     for (unsigned i = 0; i <= parts; i++) {
@@ -206,7 +206,7 @@ static unsigned save_parts(const bry__maplet *maplet, bry_buffer *bytes, uint64_
         assert_int_equal(bry__frame_writer_end(&writer), BRY_OK);
         assert_true(i < 2 || id[i] > id[i - 1]);
     }
-    bry__maplet_saving_end(saving);
+    bry__maplet_writer_end(saving);
     return parts;
 }
 
@@ -221,7 +221,7 @@ static const char *load_parts(bry__maplet *maplet, const bry_buffer *bytes, cons
                               unsigned parts, unsigned without)
 {
     bry_allocator memory = bry__allocator_or_default(NULL);
-    bry__maplet_reading *reading = NULL;
+    bry__maplet_reader *reading = NULL;
     const char *problem = NULL;
     for (unsigned i = 0; i <= parts && !problem; i++) {
         if (i == without)
@@ -233,7 +233,7 @@ static const char *load_parts(bry__maplet *maplet, const bry_buffer *bytes, cons
         bry_status status =
             bry__frame_reader_open(&reader, &source, &load, BRY__FOUR('P', 'A', 'R', 'T'), 1);
         if (status == BRY_OK)
-            status = i == 0 ? bry__maplet_reading_begin(&reading, &reader, &memory, NULL)
+            status = i == 0 ? bry__maplet_reader_begin(&reading, &reader, &memory, NULL)
                             : bry__maplet_read_part(reading, id[i], &reader);
         if (status == BRY_OK)
             status = bry__frame_reader_end(&reader);
@@ -241,8 +241,8 @@ static const char *load_parts(bry__maplet *maplet, const bry_buffer *bytes, cons
         bry__frame_reader_close(&reader);
     }
     if (!problem)
-        return bry__maplet_reading_end(reading, maplet);
-    bry__maplet_reading_free(reading);
+        return bry__maplet_reader_end(reading, maplet);
+    bry__maplet_reader_free(reading);
     return problem;
 }
 

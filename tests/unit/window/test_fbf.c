@@ -33,10 +33,10 @@ TEST(test_plan_is_what_is_used)
         if (now % 250 == 249) {
             bry_window_stats stats = stats_of(window);
             most = stats.bytes > most ? stats.bytes : most;
-            worst = fmax(worst, stats.predicted_error);
+            worst = fmax(worst, stats.fbf.predicted_error);
             assert_true(stats.estimated_error < 1.1 * shape.error);
-            assert_int_equal(stats.ended_early, 0);
-            assert_int_equal(stats.resizes, 0);
+            assert_int_equal(stats.fbf.ended_early, 0);
+            assert_int_equal(stats.fbf.resizes, 0);
         }
     }
     assert_int_equal(most, shape.bytes);
@@ -58,8 +58,8 @@ TEST(test_exact_shape)
     options.fixed = true;
     bry_window_shape shape = {0};
     assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
-    assert_int_equal(shape.bits, 6250);
-    assert_int_equal(shape.hashes, 5);
+    assert_int_equal(shape.fbf.bits, 6250);
+    assert_int_equal(shape.fbf.hashes, 5);
     bry_window *window = make(options);
     for (uint64_t i = 0; i < 900; i++)
         add(window, i, 20000 + i * 20);
@@ -179,7 +179,7 @@ static void run_program(bry_window_options options, uint64_t seed, uint64_t coun
         if (what < 100) {
             bry_window_stats stats = stats_of(window);
             if (bounded)
-                assert_true(stats.predicted_error <= options.error);
+                assert_true(stats.fbf.predicted_error <= options.error);
             if (options.max_bytes)
                 assert_true(stats.bytes <= options.max_bytes);
             assert_true(stats.covered >= options.window || stats.time < options.window);
@@ -248,9 +248,9 @@ TEST(test_limits_follow_the_load)
             add(window, next++, now);
         if (burst || now % 1000 == 0) {
             bry_window_stats stats = stats_of(window);
-            assert_true(stats.predicted_error <= 0.001);
+            assert_true(stats.fbf.predicted_error <= 0.001);
             if (now < 150000)
-                assert_int_equal(stats.ended_early, 0);
+                assert_int_equal(stats.fbf.ended_early, 0);
             if (now == 149000)
                 calm = stats.bytes;
             peak = stats.bytes > peak ? stats.bytes : peak;
@@ -258,9 +258,9 @@ TEST(test_limits_follow_the_load)
     }
     bry_window_stats stats = stats_of(window);
     printf("burst: %llu periods ended early, %llu resizes, bytes %llu, %llu, %llu\n",
-           (unsigned long long)stats.ended_early, (unsigned long long)stats.resizes,
+           (unsigned long long)stats.fbf.ended_early, (unsigned long long)stats.fbf.resizes,
            (unsigned long long)calm, (unsigned long long)peak, (unsigned long long)stats.bytes);
-    assert_true(stats.ended_early >= 4 && stats.ended_early <= 12);
+    assert_true(stats.fbf.ended_early >= 4 && stats.fbf.ended_early <= 12);
     assert_true(peak > 10 * calm);
     assert_true(stats.bytes <= calm + calm / 50);
     bry_window_destroy(window);
@@ -277,7 +277,7 @@ TEST(test_early_ends_go_on_time)
         add(window, i, 1100);
     add(window, n, 1150);
     bry_window_stats stats = stats_of(window);
-    assert_int_equal(stats.ended_early, 1);
+    assert_int_equal(stats.fbf.ended_early, 1);
     assert_int_equal(stats.items, n + 1);
     advance(window, 2100);
     assert_int_equal(stats_of(window).items, n + 1);
@@ -319,10 +319,10 @@ TEST(test_limit)
             assert_true(has(window, i, 20000 - 1));
         if (refuse) {
             assert_true(refused > 0 && first > 6000);
-            assert_true(stats.predicted_error <= 0.001);
+            assert_true(stats.fbf.predicted_error <= 0.001);
         } else {
             assert_int_equal(refused, 0);
-            assert_true(stats.predicted_error > 0.01);
+            assert_true(stats.fbf.predicted_error > 0.01);
         }
         now = 40000;
         add(window, stored, now);
@@ -429,7 +429,7 @@ TEST(test_merge_of_early_ends)
     for (uint64_t i = 0; i < 1000; i++)
         add(a, i, 10000);
     add(b, 5000, 10000);
-    assert_true(stats_of(a).ended_early > 0);
+    assert_true(stats_of(a).fbf.ended_early > 0);
     bry_window *before = clone_of(b);
     assert_int_equal(bry_window_merge(b, a), BRY_E_MISMATCH);
     assert_true(alike(b, before));

@@ -209,13 +209,13 @@ TEST(test_looking_in)
         assert_true(stats.estimated_error > 0 && stats.estimated_error <= 1e-9);
         assert_true(stats.items >= 1000 && stats.items <= 1100);
         bry_window_generation some[64];
-        size_t n = bry_window_generations(window, NULL, 0, 0);
+        size_t n = bry_window_generations(window, NULL, 0);
         assert_true(n >= 10 && n <= 64);
         assert_int_equal(stats.generations, n);
         memset(some, 0x5a, sizeof some);
-        assert_int_equal(bry_window_generations(window, some, sizeof *some, 2), n);
+        assert_int_equal(bry_window_generations(window, some, 2), n);
         assert_true(some[2].items == UINT64_C(0x5a5a5a5a5a5a5a5a));
-        assert_int_equal(bry_window_generations(window, some, sizeof *some, 64), n);
+        assert_int_equal(bry_window_generations(window, some, 64), n);
         for (size_t i = 0; i < n; i++) {
             assert_true(some[i].begin < some[i].end);
             if (i > 0)

@@ -1,4 +1,4 @@
-#include "cli/map/map_folder.h"
+#include "cli/map/map_dir.h"
 
 #include "cli/core/files/note_bytes.h"
 
@@ -15,59 +15,58 @@
 #define CHECK_AT (COUNT_AT + 20 + strlen(" check="))
 #define HEAD_LEN (strlen("bloomery-values 1 count= check=\n") + 20 + 16)
 
-char *cli_folder_path(const char *folder, const char *name)
+char *cli_dir_path(const char *dir, const char *name)
 {
-    size_t room = strlen(folder) + strlen(name) + 2;
+    size_t room = strlen(dir) + strlen(name) + 2;
     char *path = malloc(room);
     if (path)
-        snprintf(path, room, "%s/%s", folder, name);
+        snprintf(path, room, "%s/%s", dir, name);
     return path;
 }
 
-char *cli_folder_slab_path(const char *folder, uint64_t slab)
+char *cli_dir_slab_path(const char *dir, uint64_t slab)
 {
     char name[SLAB_NAME];
     snprintf(name, sizeof name, SLAB_FORM, slab);
-    return cli_folder_path(folder, name);
+    return cli_dir_path(dir, name);
 }
 
-/* Opens a file of the folder, or fails with a message. */
-static FILE *open_in_folder(const char *folder, const char *name)
+/* Opens a file of the directory, or fails with a message. */
+static FILE *open_in_dir(const char *dir, const char *name)
 {
-    char *path = cli_folder_path(folder, name);
+    char *path = cli_dir_path(dir, name);
     FILE *file = path ? fopen(path, "rbe") : NULL;
     if (!file)
-        cli_fail(BRY_E_IO, "%s: %s", cli_quote(path ? path : folder).text, strerror(errno));
+        cli_fail("%s: %s", cli_name(path ? path : dir).text, strerror(errno));
     free(path);
     return file;
 }
 
-int cli_folder_read_record(const char *folder, char *record, size_t room)
+int cli_dir_read_record(const char *dir, char *record, size_t room)
 {
-    FILE *file = open_in_folder(folder, CLI_FOLDER_RECORD);
+    FILE *file = open_in_dir(dir, CLI_DIR_RECORD);
     if (!file)
         return CLI_FAILED;
     size_t len = fread(record, 1, room - 1, file);
     fclose(file);
     record[len] = '\0';
     if (len == 0 || record[len - 1] != '\n' || strlen(record) != len)
-        return cli_fail(BRY_E_BADDATA, "%s: the record of the map is damaged",
-                        cli_quote(folder).text);
+        return cli_fail("%s/%s: damaged", cli_name(dir).text, CLI_DIR_RECORD);
     record[len - 1] = '\0';
     return CLI_GO_ON;
 }
 
 /* ---- values -------------------------------------------------------------------------------- */
 
-bool cli_folder_begin_values(cli_folder_writer *writer, const char *path)
+bool cli_dir_begin_values(cli_dir_writer *writer, const char *path)
 {
-    *writer = (cli_folder_writer){.file = fopen(path, "wbxe")};
+    *writer = (cli_dir_writer){.file = fopen(path, "wbxe")};
     return writer->file && fprintf(writer->file, HEAD_FORM, (uint64_t)0, (uint64_t)0) > 0;
 }
 
-bry_status cli_folder_write_value(void *opaque, bry_map_value value)
+bry_status cli_dir_write_value(void *opaque, bry_map_value value)
 {
-    cli_folder_writer *writer = opaque;
+    cli_dir_writer *writer = opaque;
     unsigned char len[4];
     cli_put(len, value.len, 4);
     writer->count++;
@@ -78,7 +77,7 @@ bry_status cli_folder_write_value(void *opaque, bry_map_value value)
     return BRY_OK;
 }
 
-bool cli_folder_end_values(cli_folder_writer *writer)
+bool cli_dir_end_values(cli_dir_writer *writer)
 {
     bool written = fseek(writer->file, 0, SEEK_SET) == 0 &&
                    fprintf(writer->file, HEAD_FORM, writer->count, writer->check) > 0 &&
@@ -108,7 +107,7 @@ static char *read_whole(FILE *file, size_t *len)
 }
 
 /* Finds the values in the bytes. False if they are damaged. */
-static bool parse_values(cli_folder_values *values, size_t len)
+static bool parse_values(cli_dir_values *values, size_t len)
 {
     uint64_t count, check, sum = 0;
     size_t at = HEAD_LEN;
@@ -138,35 +137,35 @@ static bool parse_values(cli_folder_values *values, size_t len)
     return at == len && sum == check;
 }
 
-int cli_folder_read_values(const char *folder, cli_folder_values *values)
+int cli_dir_read_values(const char *dir, cli_dir_values *values)
 {
     size_t len = 0;
-    *values = (cli_folder_values){0};
-    FILE *file = open_in_folder(folder, CLI_FOLDER_VALUES);
+    *values = (cli_dir_values){0};
+    FILE *file = open_in_dir(dir, CLI_DIR_VALUES);
     if (!file)
         return CLI_FAILED;
     values->bytes = read_whole(file, &len);
     fclose(file);
     if (values->bytes && parse_values(values, len))
         return CLI_GO_ON;
-    cli_folder_values_free(values);
-    return cli_fail(BRY_E_BADDATA, "%s: the file of values is damaged", cli_quote(folder).text);
+    cli_dir_values_free(values);
+    return cli_fail("%s/%s: damaged", cli_name(dir).text, CLI_DIR_VALUES);
 }
 
-void cli_folder_values_free(cli_folder_values *values)
+void cli_dir_values_free(cli_dir_values *values)
 {
     free(values->values);
     free(values->bytes);
-    *values = (cli_folder_values){0};
+    *values = (cli_dir_values){0};
 }
 
 /* ---- slabs --------------------------------------------------------------------------------- */
 
-int cli_folder_read_slab(const char *folder, uint64_t slab, char **bytes, size_t *len)
+int cli_dir_read_slab(const char *dir, uint64_t slab, char **bytes, size_t *len)
 {
     char name[SLAB_NAME];
     snprintf(name, sizeof name, SLAB_FORM, slab);
-    FILE *file = open_in_folder(folder, name);
+    FILE *file = open_in_dir(dir, name);
     if (!file)
         return CLI_FAILED;
     *bytes = read_whole(file, len);
@@ -175,16 +174,16 @@ int cli_folder_read_slab(const char *folder, uint64_t slab, char **bytes, size_t
     if (*bytes && !failed)
         return CLI_GO_ON;
     free(*bytes);
-    return cli_fail(BRY_E_IO, "%s: slab %" PRIu64 " cannot be read", cli_quote(folder).text, slab);
+    return cli_fail("%s/%s: cannot read", cli_name(dir).text, name);
 }
 
-int cli_folder_load_slab(const char *folder, const bryc_map *of, uint64_t slab, cli_memory *memory,
-                         bry_map **map)
+int cli_dir_load_slab(const char *dir, const bryc_map *of, uint64_t slab, cli_memory *memory,
+                      bry_map **map)
 {
     bryc_map_options options = BRYC_MAP_OPTIONS;
-    char *path = cli_folder_slab_path(folder, slab);
+    char *path = cli_dir_slab_path(dir, slab);
     if (!path)
-        return cli_fail(BRY_E_NOMEM, "out of memory");
+        return cli_no_memory();
     int code = cli_map_load(path, memory, map, NULL);
     if (code == CLI_GO_ON) {
         bryc_map_get_options(of, &options);
@@ -192,7 +191,7 @@ int cli_folder_load_slab(const char *folder, const bryc_map *of, uint64_t slab, 
         bool codes = options.value_bits == 0;
         if (its.seed != options.seed || its.engine != options.engine ||
             (!codes && its.value_bits != options.value_bits)) {
-            code = cli_fail(BRY_E_MISMATCH, "%s does not belong to this map", cli_quote(path).text);
+            code = cli_fail("%s: belongs to another map", cli_name(path).text);
             bry_map_destroy(*map);
         }
     }
@@ -202,25 +201,25 @@ int cli_folder_load_slab(const char *folder, const bryc_map *of, uint64_t slab, 
 
 /* ---- looking up ---------------------------------------------------------------------------- */
 
-typedef struct folder_source {
-    char *folder;
+typedef struct dir_source {
+    char *dir;
     cli_memory *memory;
     bryc_map *of;
     bry_map **slabs; /* those that were needed */
     uint64_t count;
-    cli_folder_values values;
+    cli_dir_values values;
     bool codes;
-} folder_source;
+} dir_source;
 
-static int get_from_folder(cli_map_source *self, const cli_text *keys, size_t n,
-                           bry_map_value *values, bry_answer *answers)
+static int get_from_dir(cli_map_source *self, const cli_text *keys, size_t n, bry_map_value *values,
+                        bry_answer *answers)
 {
-    folder_source *from = self->inside;
+    dir_source *from = self->inside;
     for (size_t i = 0; i < n; i++) {
         uint64_t slab = bryc_map_slab_of(from->of, keys[i].bytes, keys[i].len);
         if (!from->slabs[slab]) {
-            int code = cli_folder_load_slab(from->folder, from->of, slab, from->memory,
-                                            &from->slabs[slab]);
+            int code =
+                cli_dir_load_slab(from->dir, from->of, slab, from->memory, &from->slabs[slab]);
             if (code != CLI_GO_ON) {
                 from->slabs[slab] = NULL;
                 return code;
@@ -235,60 +234,60 @@ static int get_from_folder(cli_map_source *self, const cli_text *keys, size_t n,
                  cli_map_options(from->slabs[slab]).engine == BRY_ENGINE_KBF)
             answers[i] = BRY_ABSENT; /* a false answer */
         else
-            return cli_fail(BRY_E_BADDATA, "slab %" PRIu64 " has a code without a value", slab);
+            return cli_fail("%s: slab %" PRIu64 " has a code without a value",
+                            cli_name(from->dir).text, slab);
     }
     return CLI_GO_ON;
 }
 
-static void close_folder_source(cli_map_source *self)
+static void close_dir_source(cli_map_source *self)
 {
-    folder_source *from = self->inside;
+    dir_source *from = self->inside;
     for (uint64_t i = 0; from->slabs && i < from->count; i++)
         bry_map_destroy(from->slabs[i]);
     free(from->slabs);
-    free(from->folder);
-    cli_folder_values_free(&from->values);
+    free(from->dir);
+    cli_dir_values_free(&from->values);
     bryc_map_close(from->of);
     free(from);
 }
 
-static int open_folder_source(folder_source *from)
+static int open_dir_source(dir_source *from)
 {
     char record[600];
     const char *problem;
     bryc_map_options options = BRYC_MAP_OPTIONS;
-    int code = cli_folder_read_record(from->folder, record, sizeof record);
+    int code = cli_dir_read_record(from->dir, record, sizeof record);
     if (code != CLI_GO_ON)
         return code;
-    bry_status status = bryc_map_prepare(NULL, "folder", record, &from->of, &problem);
+    bry_status status = bryc_map_prepare(NULL, "directory", record, &from->of, &problem);
     if (status != BRY_OK)
-        return cli_fail(status, "%s: %s", cli_quote(from->folder).text, problem);
+        return cli_fail("%s: %s", cli_name(from->dir).text, problem);
     bryc_map_get_options(from->of, &options);
     from->count = options.slabs;
     from->codes = options.value_bits == 0;
     from->slabs = calloc(from->count, sizeof *from->slabs);
     if (!from->slabs)
-        return cli_fail(BRY_E_NOMEM, "out of memory");
-    return from->codes ? cli_folder_read_values(from->folder, &from->values) : CLI_GO_ON;
+        return cli_no_memory();
+    return from->codes ? cli_dir_read_values(from->dir, &from->values) : CLI_GO_ON;
 }
 
-int cli_folder_source(const char *path, cli_memory *memory, cli_map_source *source)
+int cli_dir_source(const char *path, cli_memory *memory, cli_map_source *source)
 {
-    folder_source *from = calloc(1, sizeof *from);
-    if (!from || !(from->folder = strdup(path))) {
+    dir_source *from = calloc(1, sizeof *from);
+    if (!from || !(from->dir = strdup(path))) {
         free(from);
-        return cli_fail(BRY_E_NOMEM, "out of memory");
+        return cli_no_memory();
     }
     from->memory = memory;
-    *source =
-        (cli_map_source){.get = get_from_folder, .close = close_folder_source, .inside = from};
-    int code = open_folder_source(from);
+    *source = (cli_map_source){.get = get_from_dir, .close = close_dir_source, .inside = from};
+    int code = open_dir_source(from);
     bryc_map_options options = BRYC_MAP_OPTIONS;
     if (code == CLI_GO_ON) {
         bryc_map_get_options(from->of, &options);
         source->value_bits = options.value_bits;
     } else {
-        close_folder_source(source);
+        close_dir_source(source);
     }
     return code;
 }

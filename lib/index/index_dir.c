@@ -1,18 +1,18 @@
 /*
- * An index in a folder; a save writes only what has changed.
+ * An index in a directory; a save writes only what has changed.
  *
  *   index.bry                    options, units, the engine's head, and the list of parts
  *   part-<id>-<generation>.bry   one part each, written by the save of that generation
  *   index.tmp                    the next index.bry, while it is being written
  *
  * A save reads the list, writes the parts whose stamps are not in it under names that are not in it
- * either, syncs them and the folder, and then replaces index.bry: at this moment the new index
+ * either, syncs them and the directory, and then replaces index.bry: at this moment the new index
  * replaces the old one. Before it, nothing refers to the new parts; after it, nothing refers to the
  * old ones. Unreferenced files are removed at the end of a save, and at the beginning of the next
  * one after a crash.
  *
  * Two saves of an index only need to agree on the stamps (index_engine.h): an index that was loaded
- * from the folder, its clone, or the one that was saved, each writes what differs from what is
+ * from the directory, its clone, or the one that was saved, each writes what differs from what is
  * there.
  */
 #include "index/index_save.h"
@@ -39,16 +39,16 @@ enum { TRIES = 4 };
 #define TEMPORARY "index.tmp"
 #define PART_PREFIX "part-"
 
-static bry_status index_folder_join(char to[PATH_MAX], const char *folder, const char *name)
+static bry_status index_dir_join(char to[PATH_MAX], const char *dir, const char *name)
 {
-    int len = snprintf(to, PATH_MAX, "%s/%s", folder, name);
+    int len = snprintf(to, PATH_MAX, "%s/%s", dir, name);
     if (len >= 0 && len < PATH_MAX)
         return BRY_OK;
     errno = ENAMETOOLONG;
     return BRY_E_IO;
 }
 
-static void index_folder_name_part(char to[64], uint64_t id, uint64_t written)
+static void index_dir_name_part(char to[64], uint64_t id, uint64_t written)
 {
     snprintf(to, 64, PART_PREFIX "%016llx-%016llx.bry", (unsigned long long)id,
              (unsigned long long)written);
@@ -56,21 +56,21 @@ static void index_folder_name_part(char to[64], uint64_t id, uint64_t written)
 
 /* ---- saving -------------------------------------------------------------------------------- */
 
-typedef struct saving {
+typedef struct index_dir_writer {
     const bry__io *io;
     const bry_index *index;
     const bry_save *how;
-    const char *folder;
+    const char *dir;
     bry__parts_list before, after;
     void *parts; /* the engine's state while parts are written */
     uint64_t place; /* of the current part */
     uint64_t sum; /* checksum of the last file written */
-} saving;
+} index_dir_writer;
 
-/* Reads the list of parts in the folder; reads no further. */
+/* Reads the list of parts in the directory; reads no further. */
 static bry_status read_before(void *context, const bry_source *source, bry_load *load)
 {
-    saving *save = context;
+    index_dir_writer *save = context;
     bry__frame_reader reader;
     bry_index *found = NULL;
     uint64_t units;
@@ -96,10 +96,10 @@ static bry_status read_before(void *context, const bry_source *source, bry_load 
     return status;
 }
 
-static bry_status find_before(saving *save)
+static bry_status find_before(index_dir_writer *save)
 {
     char path[PATH_MAX];
-    bry_status status = index_folder_join(path, save->folder, MANIFEST);
+    bry_status status = index_dir_join(path, save->dir, MANIFEST);
     if (status != BRY_OK)
         return status;
     errno = 0;
@@ -108,46 +108,46 @@ static bry_status find_before(saving *save)
 }
 
 /* Removes a file that no list contains. */
-typedef struct cleaning {
-    const saving *save;
+typedef struct part_cleaner {
+    const index_dir_writer *save;
     const bry__parts_list *list;
-} cleaning;
+} part_cleaner;
 
 /* name starts with PART_PREFIX. */
-static bool index_folder_is_named(const bry__parts_list *list, const char *name)
+static bool index_dir_is_named(const bry__parts_list *list, const char *name)
 {
     const bry__kept_part *part =
         bry__parts_find(list, strtoull(name + strlen(PART_PREFIX), NULL, 16));
     char named[64];
     if (!part)
         return false;
-    index_folder_name_part(named, part->part.id, part->written);
+    index_dir_name_part(named, part->part.id, part->written);
     return strcmp(name, named) == 0;
 }
 
 static void remove_unnamed(void *context, const char *name)
 {
-    const cleaning *work = context;
+    const part_cleaner *work = context;
     char path[PATH_MAX];
     if (strncmp(name, PART_PREFIX, strlen(PART_PREFIX)) != 0 ||
-        index_folder_is_named(work->list, name) ||
-        index_folder_join(path, work->save->folder, name) != BRY_OK)
+        index_dir_is_named(work->list, name) ||
+        index_dir_join(path, work->save->dir, name) != BRY_OK)
         return;
     work->save->io->unlink(work->save->io->opaque, path);
 }
 
 /* A file that cannot be removed now is removed the next time: failures here are ignored. */
-static void index_folder_clean(const saving *save, const bry__parts_list *list)
+static void index_dir_clean(const index_dir_writer *save, const bry__parts_list *list)
 {
-    cleaning work = {save, list};
+    part_cleaner work = {save, list};
     int kept = errno;
-    save->io->list(save->io->opaque, save->folder, remove_unnamed, &work);
+    save->io->list(save->io->opaque, save->dir, remove_unnamed, &work);
     errno = kept;
 }
 
 static bry_status write_part(void *context, const bry_sink *sink)
 {
-    saving *save = context;
+    index_dir_writer *save = context;
     const bry_index *index = save->index;
     bry__kept_part part = save->after.part[save->after.count];
     unsigned char bytes[BRY__PART_RECORD];
@@ -162,8 +162,8 @@ static bry_status write_part(void *context, const bry_sink *sink)
     return status;
 }
 
-/* Writes the parts that are not in the folder. */
-static bry_status write_parts(saving *save)
+/* Writes the parts that are not in the directory. */
+static bry_status write_parts(index_dir_writer *save)
 {
     const bry_index *index = save->index;
     uint64_t count = index->engine->parts(index->elements, save->parts);
@@ -180,8 +180,8 @@ static bry_status write_parts(saving *save)
         } else {
             char name[64], path[PATH_MAX];
             part->written = save->after.generation;
-            index_folder_name_part(name, part->part.id, part->written);
-            status = index_folder_join(path, save->folder, name);
+            index_dir_name_part(name, part->part.id, part->written);
+            status = index_dir_join(path, save->dir, name);
             if (status == BRY_OK)
                 status = bry__file_write(save->io, path, write_part, save);
             part->sum = save->sum;
@@ -195,7 +195,7 @@ static bry_status write_parts(saving *save)
 
 static bry_status write_manifest(void *context, const bry_sink *sink)
 {
-    const saving *save = context;
+    const index_dir_writer *save = context;
     const bry_index *index = save->index;
     bry__frame_writer writer;
     bry__frame_writer_begin(&writer, sink, save->how, KIND, KIND_VERSION, index->options.seed);
@@ -206,44 +206,44 @@ static bry_status write_manifest(void *context, const bry_sink *sink)
     return bry__frame_writer_end(&writer);
 }
 
-static bry_status replace_manifest(saving *save)
+static bry_status replace_manifest(index_dir_writer *save)
 {
     char path[PATH_MAX], temporary[PATH_MAX];
-    bry_status status = index_folder_join(path, save->folder, MANIFEST);
+    bry_status status = index_dir_join(path, save->dir, MANIFEST);
     if (status == BRY_OK)
-        status = index_folder_join(temporary, save->folder, TEMPORARY);
-    if (status == BRY_OK && save->io->sync_folder(save->io->opaque, save->folder) < 0)
+        status = index_dir_join(temporary, save->dir, TEMPORARY);
+    if (status == BRY_OK && save->io->sync_dir(save->io->opaque, save->dir) < 0)
         status = BRY_E_IO;
     if (status == BRY_OK)
         status = bry__file_save_via(save->io, path, temporary, write_manifest, save);
     return status;
 }
 
-static bry_status make_folder(const bry__io *io, const char *path)
+static bry_status make_dir(const bry__io *io, const char *path)
 {
-    if (io->make_folder(io->opaque, path) == 0)
+    if (io->make_dir(io->opaque, path) == 0)
         return bry__io_sync_parent(io, path);
     return errno == EEXIST ? BRY_OK : BRY_E_IO;
 }
 
-bry_status bry__index_save_folder(const bry__io *io, const bry_index *index, const char *path,
-                                  const bry_save *how)
+bry_status bry__index_save_dir(const bry__io *io, const bry_index *index, const char *path,
+                               const bry_save *how)
 {
-    saving save = {.io = io, .index = index, .how = how, .folder = path};
-    bry_status status = make_folder(io, path);
+    index_dir_writer save = {.io = io, .index = index, .how = how, .dir = path};
+    bry_status status = make_dir(io, path);
     if (status == BRY_OK)
         status = find_before(&save);
     if (status == BRY_OK && index->engine->begin_parts)
         status = index->engine->begin_parts(index->elements, &save.parts);
     if (status == BRY_OK) {
-        index_folder_clean(&save, &save.before);
+        index_dir_clean(&save, &save.before);
         status = write_parts(&save);
         if (status == BRY_OK)
             status = replace_manifest(&save);
         /* The failure may have come after the replacement: then no file that it refers to is
          * removed. */
         if (status == BRY_OK)
-            index_folder_clean(&save, &save.after);
+            index_dir_clean(&save, &save.after);
     }
     if (save.parts)
         index->engine->end_parts(save.parts);
@@ -252,24 +252,24 @@ bry_status bry__index_save_folder(const bry__io *io, const bry_index *index, con
     return status;
 }
 
-bry_status bry_index_save_folder(const bry_index *index, const char *path, const bry_save *save)
+bry_status bry_index_save_dir(const bry_index *index, const char *path, const bry_save *save)
 {
-    return bry__index_save_folder(bry__io_posix(), index, path, save);
+    return bry__index_save_dir(bry__io_posix(), index, path, save);
 }
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-typedef struct reading {
+typedef struct index_dir_reader {
     bry_allocator allocator;
     bry__parts_list list;
     bry_index *index;
     const bry__kept_part *part; /* the current part */
     uint64_t claimed; /* by all files so far */
-} reading;
+} index_dir_reader;
 
 static bry_status read_manifest(void *context, const bry_source *source, bry_load *load)
 {
-    reading *from = context;
+    index_dir_reader *from = context;
     bry__frame_reader reader;
     uint64_t units;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
@@ -291,7 +291,7 @@ static bry_status read_manifest(void *context, const bry_source *source, bry_loa
     return status;
 }
 
-static bry_status read_part_frames(reading *from, bry__frame_reader *reader)
+static bry_status read_part_frames(index_dir_reader *from, bry__frame_reader *reader)
 {
     unsigned char bytes[BRY__PART_RECORD], wanted[BRY__PART_RECORD];
     bry__kept_part part = *from->part;
@@ -311,9 +311,9 @@ static bry_status read_part_frames(reading *from, bry__frame_reader *reader)
     return status;
 }
 
-static bry_status index_folder_read_part(void *context, const bry_source *source, bry_load *load)
+static bry_status index_dir_read_part(void *context, const bry_source *source, bry_load *load)
 {
-    reading *from = context;
+    index_dir_reader *from = context;
     bry__frame_reader reader;
     bry_load limited = BRY_LOAD;
     if (load && load->max_bytes) /* what the files before left of it */
@@ -327,23 +327,23 @@ static bry_status index_folder_read_part(void *context, const bry_source *source
                             : bry__load_fail(load, status, limited.offset, limited.problem);
 }
 
-static bry_status index_folder_read_all(const bry__io *io, const char *folder, bry_load *load,
-                                        reading *from)
+static bry_status index_dir_read_all(const bry__io *io, const char *dir, bry_load *load,
+                                     index_dir_reader *from)
 {
     char path[PATH_MAX];
-    bry_status status = index_folder_join(path, folder, MANIFEST);
+    bry_status status = index_dir_join(path, dir, MANIFEST);
     if (status != BRY_OK)
         return bry__load_fail(load, status, 0, "the file cannot be opened");
     status = bry__file_load(io, path, read_manifest, from, load);
     for (uint64_t i = 0; i < from->list.count && status == BRY_OK; i++) {
         char name[64];
         from->part = &from->list.part[i];
-        index_folder_name_part(name, from->part->part.id, from->part->written);
-        status = index_folder_join(path, folder, name);
+        index_dir_name_part(name, from->part->part.id, from->part->written);
+        status = index_dir_join(path, dir, name);
         if (status != BRY_OK)
             return bry__load_fail(load, status, 0, "the file cannot be opened");
         errno = 0;
-        status = bry__file_load(io, path, index_folder_read_part, from, load);
+        status = bry__file_load(io, path, index_dir_read_part, from, load);
     }
     if (status != BRY_OK)
         return status;
@@ -352,15 +352,16 @@ static bry_status index_folder_read_all(const bry__io *io, const char *folder, b
     return status == BRY_OK ? BRY_OK : bry__load_fail(load, status, 0, problem);
 }
 
-bry_status bry__index_load_folder(const bry__io *io, const char *path, bry_load *load,
-                                  bry_index **index)
+bry_status bry__index_load_dir(const bry__io *io, const char *path, bry_load *load,
+                               bry_index **index)
 {
     if (!bry__load_valid(load))
         return BRY_E_RANGE;
     bry_status status = BRY_OK;
     for (unsigned i = 0; i < TRIES; i++) {
-        reading from = {.allocator = bry__allocator_or_default(load ? load->allocator : NULL)};
-        status = index_folder_read_all(io, path, load, &from);
+        index_dir_reader from = {.allocator =
+                                     bry__allocator_or_default(load ? load->allocator : NULL)};
+        status = index_dir_read_all(io, path, load, &from);
         int kept = errno;
         bool part_gone = status == BRY_E_IO && kept == ENOENT && from.part;
         bry__parts_free(&from.list);
@@ -376,7 +377,7 @@ bry_status bry__index_load_folder(const bry__io *io, const char *path, bry_load 
     return status;
 }
 
-bry_status bry_index_load_folder(const char *path, bry_load *load, bry_index **index)
+bry_status bry_index_load_dir(const char *path, bry_load *load, bry_index **index)
 {
-    return bry__index_load_folder(bry__io_posix(), path, load, index);
+    return bry__index_load_dir(bry__io_posix(), path, load, index);
 }

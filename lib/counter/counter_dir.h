@@ -1,6 +1,7 @@
-/* The folder of a table of counters, for counter_folder.c, which explains it, and counter_open.c. */
-#ifndef BRY_COUNTER_FOLDER_H
-#define BRY_COUNTER_FOLDER_H
+/* The directory of a table of counters, for counter_dir.c, which explains it, and
+ * counter_open.c. */
+#ifndef BRY_COUNTER_DIR_H
+#define BRY_COUNTER_DIR_H
 
 #include "counter/counter_object.h"
 #include "frame/log.h"
@@ -8,7 +9,7 @@
 #define BRY__COUNTER_LOG_KIND BRY__FOUR('C', 'L', 'O', 'G')
 #define BRY__COUNTER_LOG_VERSION 1
 
-struct bry__counter_folder {
+struct bry__counter_dir {
     const bry__io *io;
     char *path;
     size_t path_size;
@@ -26,12 +27,11 @@ struct bry__counter_folder {
     bry__counter_limbo limbo;
 };
 
-/* The path of a file in the folder. BRY_E_IO: too long. */
-bry_status bry__counter_name_in(const bry__counter_folder *folder, const char *name,
-                                char to[PATH_MAX]);
+/* The path of a file in the directory. BRY_E_IO: too long. */
+bry_status bry__counter_name_in(const bry__counter_dir *dir, const char *name, char to[PATH_MAX]);
 
-/* Replaces the current log, if there is one, by an empty log for records from folder->next on.
+/* Replaces the current log, if there is one, by an empty log for records from directory->next on.
  * BRY_E_IO: the current log stays in use, or the table is broken. */
-bry_status bry__counter_replace_log(bry_counter *counters);
+bry_status bry__counter_replace_log(bry_counters *counters);
 
 #endif

@@ -1,4 +1,4 @@
-/* A table of counters in a folder: reopening, refusals, and failures of every file system
+/* A table of counters in a directory: reopening, refusals, and failures of every file system
  * operation. */
 #include <errno.h>
 #include <stdio.h>
@@ -12,26 +12,26 @@
 #include "support/like.h"
 #include "support/recording_io.h"
 
-static bry_counter_options small(void)
+static bry_counters_options small(void)
 {
-    bry_counter_options options = BRY_COUNTER_OPTIONS;
+    bry_counters_options options = BRY_COUNTERS_OPTIONS;
     options.seed = 1;
     options.window = 1000;
     return options;
 }
 
-static bry_counter *reach(recording_io *fs, const bry_counter_options *options)
+static bry_counters *reach(recording_io *fs, const bry_counters_options *options)
 {
-    bry_counter *counters = NULL;
+    bry_counters *counters = NULL;
     bry_load load = BRY_LOAD;
     assert_int_equal(bry__counter_open(&fs->io, "table", options, &load, &counters), BRY_OK);
     assert_null(load.problem);
     return counters;
 }
 
-static bry_status refuse(recording_io *fs, const bry_counter_options *options, bry_load *load)
+static bry_status refuse(recording_io *fs, const bry_counters_options *options, bry_load *load)
 {
-    bry_counter *counters = NULL;
+    bry_counters *counters = NULL;
     size_t before = recording_open_files(fs);
     bry_status status = bry__counter_open(&fs->io, "table", options, load, &counters);
     assert_true(status != BRY_OK && counters == NULL);
@@ -40,9 +40,9 @@ static bry_status refuse(recording_io *fs, const bry_counter_options *options, b
 }
 
 /* Compares everything visible of two tables. */
-static void same(const bry_counter *a, const bry_counter *b, uint64_t ids)
+static void same(const bry_counters *a, const bry_counters *b, uint64_t ids)
 {
-    bry_counter_stats x = counter_stats(a), y = counter_stats(b);
+    bry_counters_stats x = counter_stats(a), y = counter_stats(b);
     assert_int_equal(x.counters, y.counters);
     assert_int_equal(x.ids, y.ids);
     assert_int_equal(x.time, y.time);
@@ -51,25 +51,25 @@ static void same(const bry_counter *a, const bry_counter *b, uint64_t ids)
     assert_int_equal(x.repeats, y.repeats);
     assert_int_equal(x.seed, y.seed);
     assert_true(x.expected_lost == y.expected_lost && x.estimated_error == y.estimated_error);
-    bry_counter_entry entries[32];
+    bry_counters_entry entries[32];
     uint64_t cursor = 0;
     do {
-        size_t n = bry_counter_scan(a, &cursor, entries, sizeof *entries, 32);
+        size_t n = bry_counters_scan(a, &cursor, entries, 32);
         for (size_t i = 0; i < n; i++) {
             int64_t value;
-            assert_int_equal(bry_counter_get(b, entries[i].name, entries[i].name_len, &value),
+            assert_int_equal(bry_counters_get(b, entries[i].name, entries[i].name_len, &value),
                              BRY_PRESENT);
             assert_true(value == entries[i].value);
         }
     } while (cursor != 0);
     for (uint64_t i = 0; i < ids; i++)
         for (uint64_t later = 0; later < 1500; later += 300)
-            assert_int_equal(bry_counter_has(a, counter_id(i), x.time + later),
-                             bry_counter_has(b, counter_id(i), x.time + later));
+            assert_int_equal(bry_counters_has(a, counter_id(i), x.time + later),
+                             bry_counters_has(b, counter_id(i), x.time + later));
 }
 
 /* Applies operation i to both; sometimes not an increment. */
-static void work(bry_counter *c, uint64_t i)
+static void work(bry_counters *c, uint64_t i)
 {
     char name[16];
     snprintf(name, sizeof name, "n%u", (unsigned)(i * 7 % 31));
@@ -77,54 +77,54 @@ static void work(bry_counter *c, uint64_t i)
     if (i % 5 == 0)
         counter_try(c, i / 2, "retry", 1, 101 + i * 3);
     if (i % 11 == 10)
-        assert_int_equal(bry_counter_del(c, name, strlen(name), NULL), BRY_OK);
+        assert_int_equal(bry_counters_del(c, name, strlen(name), NULL), BRY_OK);
     if (i % 13 == 12)
-        assert_int_equal(bry_counter_advance(c, 102 + i * 3), BRY_OK);
+        assert_int_equal(bry_counters_advance(c, 102 + i * 3), BRY_OK);
     if (i % 97 == 96)
-        assert_int_equal(bry_counter_clear(c), BRY_OK);
+        assert_int_equal(bry_counters_clear(c), BRY_OK);
     if (i % 6 == 4) {
-        bry_counter_op ops[12];
+        bry_counters_op ops[12];
         for (uint64_t k = 0; k < 12; k++)
-            ops[k] = (bry_counter_op){
+            ops[k] = (bry_counters_op){
                 .id = counter_id(100000 + i * 10 + k), .name = "batch", .name_len = 5, .delta = 2};
-        assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 12, 100 + i * 3), BRY_OK);
+        assert_int_equal(bry_counters_apply_n(c, ops, 12, 100 + i * 3), BRY_OK);
     }
 }
 
-/* A table in a folder, closed and reopened many times, compared with one in memory. */
+/* A table in a directory, closed and reopened many times, compared with one in memory. */
 TEST(found_again)
 {
     static const uint64_t log_bytes[] = {0, 1, 3000, 9000};
     for (int way = 0; way < 8; way++) {
         recording_io fs;
         recording_init(&fs);
-        bry_counter_options options = small();
+        bry_counters_options options = small();
         options.log_bytes = log_bytes[way / 2];
-        options.sync = way % 2 ? BRY_COUNTER_SYNC_ASKED : BRY_COUNTER_SYNC_ALWAYS;
-        bry_counter *memory, *folder = reach(&fs, &options);
-        assert_int_equal(bry_counter_create(&options, &memory), BRY_OK);
+        options.sync = way % 2 ? BRY_COUNTERS_SYNC_ASKED : BRY_COUNTERS_SYNC_ALWAYS;
+        bry_counters *memory, *dir = reach(&fs, &options);
+        assert_int_equal(bry_counters_create(&options, &memory), BRY_OK);
         uint64_t steps = log_bytes[way / 2] == 1 ? 24 : 200;
         for (uint64_t i = 0; i < steps; i++) {
             work(memory, i);
-            work(folder, i);
+            work(dir, i);
             if (way == 2) /* the log is replaced with each change: mere repeats are not in it */
-                assert_int_equal(counter_stats(folder).log_bytes, 0);
+                assert_int_equal(counter_stats(dir).log_bytes, 0);
             if (i % 17 == 3) {
-                bry_counter_destroy(folder);
+                bry_counters_destroy(dir);
                 assert_int_equal(recording_open_files(&fs), 0);
-                folder = reach(&fs, i % 2 ? &options : NULL);
-                same(memory, folder, 250);
+                dir = reach(&fs, i % 2 ? &options : NULL);
+                same(memory, dir, 250);
                 if (i % 2 == 0) { /* opened with the defaults: again, with the policy */
-                    bry_counter_destroy(folder);
-                    folder = reach(&fs, &options);
+                    bry_counters_destroy(dir);
+                    dir = reach(&fs, &options);
                 }
             }
             if (i % 50 == 49)
-                assert_int_equal(bry_counter_snapshot(folder), BRY_OK);
+                assert_int_equal(bry_counters_snapshot(dir), BRY_OK);
         }
-        same(memory, folder, 300);
-        bry_counter_destroy(memory);
-        bry_counter_destroy(folder);
+        same(memory, dir, 300);
+        bry_counters_destroy(memory);
+        bry_counters_destroy(dir);
         assert_non_null(recording_get(&fs, "table/snapshot"));
         assert_null(recording_get(&fs, "table/snapshot.tmp"));
         assert_null(recording_get(&fs, "table/log.new"));
@@ -138,18 +138,18 @@ TEST(one_at_a_time)
 {
     recording_io fs;
     recording_init(&fs);
-    bry_counter *c = reach(&fs, NULL);
+    bry_counters *c = reach(&fs, NULL);
     bry_load load = BRY_LOAD;
     errno = 0;
     assert_int_equal(refuse(&fs, NULL, &load), BRY_E_IO);
     assert_int_equal(errno, EBUSY);
-    assert_null(load.problem);
-    assert_int_equal(bry_counter_snapshot(c), BRY_OK); /* a new log is locked as the old one was */
+    assert_non_null(load.problem);
+    assert_int_equal(bry_counters_snapshot(c), BRY_OK); /* a new log is locked as the old one was */
     assert_int_equal(refuse(&fs, NULL, NULL), BRY_E_IO);
     assert_int_equal(errno, EBUSY);
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
     c = reach(&fs, NULL);
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
     recording_free(&fs);
 }
 
@@ -158,21 +158,21 @@ TEST(keeps_its_shape)
     for (int snapshot = 0; snapshot < 2; snapshot++) {
         recording_io fs;
         recording_init(&fs);
-        bry_counter_options options = small();
+        bry_counters_options options = small();
         options.capacity = 500;
         options.error = 1e-6;
-        bry_counter *c = reach(&fs, &options);
+        bry_counters *c = reach(&fs, &options);
         counter_applied(c, 1, "a", 1, 10, 1);
         if (snapshot)
-            assert_int_equal(bry_counter_snapshot(c), BRY_OK);
-        bry_counter_destroy(c);
+            assert_int_equal(bry_counters_snapshot(c), BRY_OK);
+        bry_counters_destroy(c);
 #define MISMATCH(field, value)                                                                     \
     do {                                                                                           \
-        bry_counter_options other = BRY_COUNTER_OPTIONS;                                           \
+        bry_counters_options other = BRY_COUNTERS_OPTIONS;                                         \
         other.field = (value);                                                                     \
         bry_load load = BRY_LOAD;                                                                  \
         assert_int_equal(refuse(&fs, &other, &load), BRY_E_MISMATCH);                              \
-        assert_null(load.problem);                                                                 \
+        assert_non_null(load.problem);                                                             \
     } while (0)
         MISMATCH(engine, BRY_ENGINE_FBF);
         MISMATCH(window, 60000);
@@ -180,16 +180,16 @@ TEST(keeps_its_shape)
         MISMATCH(error, 1e-9);
         MISMATCH(seed, 2);
 #undef MISMATCH
-        bry_counter_options bad = BRY_COUNTER_OPTIONS;
+        bry_counters_options bad = BRY_COUNTERS_OPTIONS;
         bad.error = 0.7;
         assert_int_equal(refuse(&fs, &bad, NULL), BRY_E_RANGE);
         c = reach(&fs, &options);
-        bry_counter_destroy(c);
-        bry_counter_options later = BRY_COUNTER_OPTIONS; /* the rest is allocated again */
+        bry_counters_destroy(c);
+        bry_counters_options later = BRY_COUNTERS_OPTIONS; /* the rest is allocated again */
         later.max_bytes = 123456;
         later.max_skew = 7;
         c = reach(&fs, &later);
-        bry_counter_options has = counter_like(c);
+        bry_counters_options has = counters_like(c);
         assert_int_equal(has.capacity, 500);
         assert_int_equal(has.window, 1000);
         assert_true(has.error == 1e-6);
@@ -198,7 +198,7 @@ TEST(keeps_its_shape)
         assert_int_equal(counter_stats(c).max_bytes, 123456);
         assert_int_equal(counter_try(c, 2, "a", 1, 18), BRY_E_SKEW);
         counter_applied(c, 2, "a", 1, 17, 2);
-        bry_counter_destroy(c);
+        bry_counters_destroy(c);
         recording_free(&fs);
     }
 }
@@ -207,72 +207,72 @@ TEST(asked_syncs)
 {
     recording_io fs;
     recording_init(&fs);
-    bry_counter_options options = small();
-    options.sync = BRY_COUNTER_SYNC_ASKED;
-    bry_counter *c = reach(&fs, &options);
+    bry_counters_options options = small();
+    options.sync = BRY_COUNTERS_SYNC_ASKED;
+    bry_counters *c = reach(&fs, &options);
     uint64_t calls = fs.calls;
     counter_applied(c, 1, "a", 1, 10, 1);
     assert_int_equal(fs.calls, calls + 1); /* a write, and no sync */
-    bry_counter_op ops[3] = {{.id = counter_id(2), .name = "a", .name_len = 1, .delta = 1},
-                             {.id = counter_id(3), .name = "a", .name_len = 1, .delta = 1},
-                             {.id = counter_id(2), .name = "a", .name_len = 1, .delta = 1}};
-    assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 3, 10), BRY_OK);
+    bry_counters_op ops[3] = {{.id = counter_id(2), .name = "a", .name_len = 1, .delta = 1},
+                              {.id = counter_id(3), .name = "a", .name_len = 1, .delta = 1},
+                              {.id = counter_id(2), .name = "a", .name_len = 1, .delta = 1}};
+    assert_int_equal(bry_counters_apply_n(c, ops, 3, 10), BRY_OK);
     assert_int_equal(counter_stats(c).unsynced, 3);
     assert_true(counter_stats(c).log_bytes > 100);
-    assert_int_equal(bry_counter_sync(c), BRY_OK);
+    assert_int_equal(bry_counters_sync(c), BRY_OK);
     assert_int_equal(counter_stats(c).unsynced, 0);
     calls = fs.calls;
-    assert_int_equal(bry_counter_sync(c), BRY_OK); /* nothing to do */
+    assert_int_equal(bry_counters_sync(c), BRY_OK); /* nothing to do */
     assert_int_equal(fs.calls, calls);
     counter_repeat(c, 1, "a", 1, 10, 3);
     assert_int_equal(fs.calls, calls); /* a repeat needs no sync */
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
 
-    options.sync = BRY_COUNTER_SYNC_ALWAYS;
+    options.sync = BRY_COUNTERS_SYNC_ALWAYS;
     c = reach(&fs, &options);
     assert_int_equal(counter_stats(c).repeats, 2);
     calls = fs.calls;
-    assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 1, 10), BRY_OK); /* a repeat */
+    assert_int_equal(bry_counters_apply_n(c, ops, 1, 10), BRY_OK); /* a repeat */
     assert_int_equal(fs.calls, calls);
     for (int i = 0; i < 3; i++)
         ops[i].id = counter_id(50 + (uint64_t)i);
-    assert_int_equal(bry_counter_apply_n(c, ops, sizeof *ops, 3, 10), BRY_OK);
+    assert_int_equal(bry_counters_apply_n(c, ops, 3, 10), BRY_OK);
     assert_int_equal(fs.calls, calls + 2); /* one write and one sync for all three */
     assert_int_equal(counter_stats(c).unsynced, 0);
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
     recording_free(&fs);
 }
 
 /* ---- what cannot be read -------------------------------------------------------------------- */
 
-/* A folder with a snapshot and a log after it, as bytes to make damaged folders from. */
-typedef struct saved_folder {
+/* A directory with a snapshot and a log after it, as bytes to make damaged directories from. */
+typedef struct saved_dir {
     recording_io fs;
     recorded_file log, snapshot; /* in fs, which is not changed */
-} saved_folder;
+} saved_dir;
 
-static void saved_folder_init(saved_folder *saved, const bry_counter_options *options)
+static void saved_dir_init(saved_dir *saved, const bry_counters_options *options)
 {
     recording_init(&saved->fs);
-    bry_counter *c = reach(&saved->fs, options);
+    bry_counters *c = reach(&saved->fs, options);
     for (uint64_t i = 0; i < 20; i++)
         work(c, i);
-    assert_int_equal(bry_counter_snapshot(c), BRY_OK);
+    assert_int_equal(bry_counters_snapshot(c), BRY_OK);
     for (uint64_t i = 20; i < 30; i++)
         work(c, i);
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
     saved->log = *recording_get(&saved->fs, "table/log");
     saved->snapshot = *recording_get(&saved->fs, "table/snapshot");
 }
 
-static void saved_folder_copy(const saved_folder *saved, recording_io *to)
+static void saved_dir_copy(const saved_dir *saved, recording_io *to)
 {
     recording_init(to);
     recording_put(to, "table/log", saved->log.bytes, saved->log.len);
     recording_put(to, "table/snapshot", saved->snapshot.bytes, saved->snapshot.len);
 }
 
-static void assert_bad_folder(recording_io *fs, const char *problem)
+static void assert_bad_dir(recording_io *fs, const char *problem)
 {
     bry_load load = BRY_LOAD;
     assert_int_equal(refuse(fs, NULL, &load), BRY_E_BADDATA);
@@ -281,22 +281,22 @@ static void assert_bad_folder(recording_io *fs, const char *problem)
 
 TEST(log_or_snapshot_missing)
 {
-    bry_counter_options options = small();
-    saved_folder saved;
-    saved_folder_init(&saved, &options);
+    bry_counters_options options = small();
+    saved_dir saved;
+    saved_dir_init(&saved, &options);
     recording_io bare;
     recording_init(&bare);
     recording_put(&bare, "table/snapshot", saved.snapshot.bytes, saved.snapshot.len);
-    assert_bad_folder(&bare, "the log is missing");
+    assert_bad_dir(&bare, "the log is missing");
     recording_free(&bare);
 
     recording_init(&bare);
     recording_put(&bare, "table/log", saved.log.bytes, saved.log.len);
-    assert_bad_folder(&bare, "the snapshot is missing");
+    assert_bad_dir(&bare, "the snapshot is missing");
     recording_free(&bare);
 
-    saved_folder_copy(&saved, &bare);
-    bry_counter_destroy(reach(&bare, NULL));
+    saved_dir_copy(&saved, &bare);
+    bry_counters_destroy(reach(&bare, NULL));
     recording_free(&bare);
     recording_free(&saved.fs);
 }
@@ -304,49 +304,49 @@ TEST(log_or_snapshot_missing)
 /* Log or snapshot come from another table of the same shape, or the snapshot is a saved table. */
 TEST(log_or_snapshot_of_another_table)
 {
-    bry_counter_options options = small();
-    saved_folder saved;
-    saved_folder_init(&saved, &options);
+    bry_counters_options options = small();
+    saved_dir saved;
+    saved_dir_init(&saved, &options);
     recording_io younger, mixed;
     recording_init(&younger);
-    bry_counter *c = reach(&younger, &options);
-    assert_int_equal(bry_counter_snapshot(c), BRY_OK);
-    bry_counter_destroy(c);
+    bry_counters *c = reach(&younger, &options);
+    assert_int_equal(bry_counters_snapshot(c), BRY_OK);
+    bry_counters_destroy(c);
     static const char *const names[] = {"table/log", "table/snapshot"};
     for (int i = 0; i < 2; i++) {
         const recorded_file *file = recording_get(&younger, names[i]);
-        saved_folder_copy(&saved, &mixed);
+        saved_dir_copy(&saved, &mixed);
         recording_put(&mixed, names[i], file->bytes, file->len);
-        assert_bad_folder(&mixed, "snapshot and log belong to different tables");
+        assert_bad_dir(&mixed, "snapshot and log belong to different tables");
         recording_free(&mixed);
     }
     recording_free(&younger);
 
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(bry_counter_create(&options, &c), BRY_OK);
-    assert_int_equal(bry_counter_save(c, &sink, NULL), BRY_OK);
-    bry_counter_destroy(c);
-    saved_folder_copy(&saved, &mixed);
+    assert_int_equal(bry_counters_create(&options, &c), BRY_OK);
+    assert_int_equal(bry_counters_save(c, &sink, NULL), BRY_OK);
+    bry_counters_destroy(c);
+    saved_dir_copy(&saved, &mixed);
     recording_put(&mixed, "table/snapshot", buffer.bytes, buffer.len);
-    assert_bad_folder(&mixed, "the snapshot does not belong to a table");
+    assert_bad_dir(&mixed, "the snapshot does not belong to a table");
     bry_buffer_free(&buffer);
     recording_free(&mixed);
     recording_free(&saved.fs);
 }
 
-/* Flips one bit of log or snapshot. Returns whether the folder still opens; otherwise it must be
+/* Flips one bit of log or snapshot. Returns whether the directory still opens; otherwise it must be
  * refused. */
-static bool opens_with_bit_flipped(const saved_folder *saved, const char *name, size_t bit)
+static bool opens_with_bit_flipped(const saved_dir *saved, const char *name, size_t bit)
 {
     recording_io fs;
-    saved_folder_copy(saved, &fs);
+    saved_dir_copy(saved, &fs);
     recording_get(&fs, name)->bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
     bry_load load = BRY_LOAD;
-    bry_counter *c;
+    bry_counters *c;
     bry_status status = bry__counter_open(&fs.io, "table", NULL, &load, &c);
     if (status == BRY_OK) {
-        bry_counter_destroy(c);
+        bry_counters_destroy(c);
     } else {
         assert_int_equal(status, BRY_E_BADDATA);
         assert_non_null(load.problem);
@@ -358,9 +358,9 @@ static bool opens_with_bit_flipped(const saved_folder *saved, const char *name, 
 /* Every flipped bit is detected, except in the seal that ends the log: a log may lack it. */
 TEST(flipped_bits)
 {
-    bry_counter_options options = small();
-    saved_folder saved;
-    saved_folder_init(&saved, &options);
+    bry_counters_options options = small();
+    saved_dir saved;
+    saved_dir_init(&saved, &options);
     size_t opened = 0;
     for (size_t bit = 0; bit < saved.log.len * 8; bit += 5)
         if (opens_with_bit_flipped(&saved, "table/log", bit)) {
@@ -378,24 +378,24 @@ TEST(limits)
     for (int snapshot = 0; snapshot < 2; snapshot++) {
         recording_io fs;
         recording_init(&fs);
-        bry_counter_options options = small();
-        options.sync = BRY_COUNTER_SYNC_ASKED;
-        bry_counter *c = reach(&fs, &options);
+        bry_counters_options options = small();
+        options.sync = BRY_COUNTERS_SYNC_ASKED;
+        bry_counters *c = reach(&fs, &options);
         for (uint64_t i = 0; i < 5000; i++) {
             char name[40];
             snprintf(name, sizeof name, "a rather long name %ju", (uintmax_t)i);
             assert_int_equal(counter_try(c, i, name, 1, 5), BRY_OK);
         }
         if (snapshot)
-            assert_int_equal(bry_counter_snapshot(c), BRY_OK);
-        bry_counter_destroy(c);
+            assert_int_equal(bry_counters_snapshot(c), BRY_OK);
+        bry_counters_destroy(c);
         bry_load load = BRY_LOAD;
         load.max_bytes = 100000;
         assert_int_equal(refuse(&fs, &options, &load), BRY_E_LIMIT);
         assert_non_null(load.problem);
         load.max_bytes = 1000000;
         assert_int_equal(bry__counter_open(&fs.io, "table", &options, &load, &c), BRY_OK);
-        bry_counter_destroy(c);
+        bry_counters_destroy(c);
         /* A table that exceeds max_bytes opens, but cannot grow. */
         options.max_bytes = 50000;
         c = reach(&fs, &options);
@@ -405,7 +405,7 @@ TEST(limits)
             status = counter_try(c, i, "a rather long name 7", 1, 5);
         assert_int_equal(status, BRY_E_FULL);
         counter_repeat(c, 4999, "a rather long name 4999", 1, 5, 1);
-        bry_counter_destroy(c);
+        bry_counters_destroy(c);
         recording_free(&fs);
     }
 }
@@ -416,38 +416,38 @@ TEST(limits)
  * Each operation of the file system fails once, or that and all after it. Acknowledged operations
  * are in the table after reopening; the others are retried, and then each counts once.
  *
- * Step i is one operation if i is even; if it is odd, a batch of MOST_OPS, the last of which adds to
- * the counter "fresh".
+ * Step i is one operation if i is even; if it is odd, a batch of MOST_OPS, the last of which adds
+ * to the counter "fresh".
  */
 enum { STEPS = 12, MOST_OPS = 9 };
 
-static size_t ops_of(uint64_t step, bry_counter_op ops[MOST_OPS])
+static size_t ops_of(uint64_t step, bry_counters_op ops[MOST_OPS])
 {
     for (uint64_t k = 0; k < MOST_OPS; k++)
-        ops[k] = (bry_counter_op){.id = counter_id(k == 0 ? step : 1000 * k + step),
-                                  .name = k == 8 ? "fresh" : "sum",
-                                  .name_len = k == 8 ? 5 : 3,
-                                  .delta = 1};
+        ops[k] = (bry_counters_op){.id = counter_id(k == 0 ? step : 1000 * k + step),
+                                   .name = k == 8 ? "fresh" : "sum",
+                                   .name_len = k == 8 ? 5 : 3,
+                                   .delta = 1};
     return step % 2 ? MOST_OPS : 1;
 }
 
 /* Applies a step. If that fails, the table looks unchanged. */
-static bry_status apply_step(bry_counter *c, uint64_t step, bry_counter_sync_policy sync)
+static bry_status apply_step(bry_counters *c, uint64_t step, bry_counters_sync_policy sync)
 {
-    bry_counter_op ops[MOST_OPS];
+    bry_counters_op ops[MOST_OPS];
     size_t n = ops_of(step, ops);
     uint64_t now = 10 + step;
-    assert_int_equal(bry_counter_has(c, ops[0].id, 10), BRY_ABSENT);
+    assert_int_equal(bry_counters_has(c, ops[0].id, 10), BRY_ABSENT);
     int64_t value = counter_value(c, "sum");
     bool was_there = counter_is_there(c, "fresh");
-    bry_status status = bry_counter_apply_n(c, ops, sizeof *ops, n, now);
-    if (status == BRY_OK && sync == BRY_COUNTER_SYNC_ASKED) {
-        status = bry_counter_sync(c);
+    bry_status status = bry_counters_apply_n(c, ops, n, now);
+    if (status == BRY_OK && sync == BRY_COUNTERS_SYNC_ASKED) {
+        status = bry_counters_sync(c);
     } else if (status != BRY_OK) {
         assert_int_equal(counter_value(c, "sum"), value);
         assert_int_equal(counter_is_there(c, "fresh"), was_there);
         for (size_t k = 0; k < n; k++)
-            assert_int_equal(bry_counter_has(c, ops[k].id, now), BRY_ABSENT);
+            assert_int_equal(bry_counters_has(c, ops[k].id, now), BRY_ABSENT);
     }
     assert_true(status == BRY_OK || status == BRY_E_IO);
     /* EIO if a snapshot failed after the step before and broke the table. */
@@ -456,51 +456,52 @@ static bry_status apply_step(bry_counter *c, uint64_t step, bry_counter_sync_pol
 }
 
 /* A broken table accepts no change, but can be queried. */
-static void assert_broken(bry_counter *c)
+static void assert_broken(bry_counters *c)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    bry_counter *copy;
+    bry_counters *copy;
     assert_int_equal(counter_try(c, 1000, "sum", 1, 5), BRY_E_IO);
     assert_int_equal(errno, EIO);
-    assert_int_equal(bry_counter_del(c, "sum", 3, NULL), BRY_E_IO);
-    assert_int_equal(bry_counter_advance(c, 5000), BRY_E_IO);
-    assert_int_equal(bry_counter_clear(c), BRY_E_IO);
-    assert_int_equal(bry_counter_sync(c), BRY_E_IO);
-    assert_int_equal(bry_counter_snapshot(c), BRY_E_IO);
-    assert_int_equal(bry_counter_save(c, &sink, NULL), BRY_E_IO);
-    assert_int_equal(bry_counter_clone(c, NULL, &copy), BRY_E_IO);
-    assert_int_equal(bry_counter_has(c, counter_id(1000), 10), BRY_PRESENT);
+    assert_int_equal(bry_counters_del(c, "sum", 3, NULL), BRY_E_IO);
+    assert_int_equal(bry_counters_advance(c, 5000), BRY_E_IO);
+    assert_int_equal(bry_counters_clear(c), BRY_E_IO);
+    assert_int_equal(bry_counters_sync(c), BRY_E_IO);
+    assert_int_equal(bry_counters_snapshot(c), BRY_E_IO);
+    assert_int_equal(bry_counters_save(c, &sink, NULL), BRY_E_IO);
+    assert_int_equal(bry_counters_clone(c, NULL, &copy), BRY_E_IO);
+    assert_int_equal(bry_counters_has(c, counter_id(1000), 10), BRY_PRESENT);
     bry_buffer_free(&buffer);
 }
 
-/* Opens the folder again and retries all steps: each of them counts once. */
-static void retry_steps(recording_io *fs, const bry_counter_options *options, uint64_t acknowledged)
+/* Opens the directory again and retries all steps: each of them counts once. */
+static void retry_steps(recording_io *fs, const bry_counters_options *options,
+                        uint64_t acknowledged)
 {
-    bry_counter *c = reach(fs, options);
+    bry_counters *c = reach(fs, options);
     for (uint64_t step = 0; step < STEPS; step++) {
-        bry_counter_op ops[MOST_OPS];
+        bry_counters_op ops[MOST_OPS];
         size_t n = ops_of(step, ops);
         if (step < acknowledged)
-            assert_int_equal(bry_counter_has(c, ops[0].id, 30), BRY_PRESENT);
+            assert_int_equal(bry_counters_has(c, ops[0].id, 30), BRY_PRESENT);
         for (size_t k = 0; k < n; k++)
-            assert_int_equal(bry_counter_apply_n(c, &ops[k], sizeof *ops, 1, 30), BRY_OK);
+            assert_int_equal(bry_counters_apply_n(c, &ops[k], 1, 30), BRY_OK);
     }
     assert_int_equal(counter_value(c, "sum"), 1 + STEPS / 2 * (1 + 8));
     assert_int_equal(counter_value(c, "fresh"), STEPS / 2);
     assert_true(recording_names(fs) <= 4); /* lock, log, snapshot, and one temporary file */
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
 }
 
 /* Whether call number `fail_at` was reached, and so failed. */
-static bool call_fails(recording_io *fs, uint64_t fail_at, bry_counter_sync_policy sync)
+static bool call_fails(recording_io *fs, uint64_t fail_at, bry_counters_sync_policy sync)
 {
-    bry_counter_options options = small();
+    bry_counters_options options = small();
     options.log_bytes = 300; /* some snapshots on the way */
     options.sync = sync;
-    bry_counter *c = reach(fs, &options);
+    bry_counters *c = reach(fs, &options);
     counter_applied(c, 1000, "sum", 1, 5, 1);
-    assert_int_equal(bry_counter_sync(c), BRY_OK);
+    assert_int_equal(bry_counters_sync(c), BRY_OK);
     fs->calls = 0;
     fs->fail_at = fail_at;
     fs->fail_errno = ENOSPC;
@@ -511,14 +512,14 @@ static bool call_fails(recording_io *fs, uint64_t fail_at, bry_counter_sync_poli
         assert_broken(c);
     bool failed = fs->calls >= fail_at;
     assert_true(failed || acknowledged == STEPS);
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
     assert_int_equal(recording_open_files(fs), 0);
     fs->fail_at = 0;
     retry_steps(fs, &options, acknowledged);
     return failed;
 }
 
-static void io_fails(bool keep_failing, bool late, bry_counter_sync_policy sync)
+static void io_fails(bool keep_failing, bool late, bry_counters_sync_policy sync)
 {
     bool failed = true;
     for (uint64_t fail_at = 1; failed; fail_at++) {
@@ -535,10 +536,10 @@ static void io_fails(bool keep_failing, bool late, bry_counter_sync_policy sync)
 TEST(every_call_fails)
 {
     for (int way = 0; way < 8; way++)
-        io_fails(way & 1, way & 2, way & 4 ? BRY_COUNTER_SYNC_ASKED : BRY_COUNTER_SYNC_ALWAYS);
+        io_fails(way & 1, way & 2, way & 4 ? BRY_COUNTERS_SYNC_ASKED : BRY_COUNTERS_SYNC_ALWAYS);
 }
 
-/* Opening fails at each call, for a new folder and for one with snapshot and log; then it
+/* Opening fails at each call, for a new directory and for one with snapshot and log; then it
  * succeeds. */
 TEST(every_call_of_open_fails)
 {
@@ -546,14 +547,14 @@ TEST(every_call_of_open_fails)
         for (uint64_t fail_at = 1;; fail_at++) {
             recording_io fs;
             recording_init(&fs);
-            bry_counter_options options = small();
-            bry_counter *c;
+            bry_counters_options options = small();
+            bry_counters *c;
             if (old) {
                 c = reach(&fs, &options);
                 counter_applied(c, 1, "a", 1, 5, 1);
-                assert_int_equal(bry_counter_snapshot(c), BRY_OK);
+                assert_int_equal(bry_counters_snapshot(c), BRY_OK);
                 counter_applied(c, 2, "a", 1, 5, 2);
-                bry_counter_destroy(c);
+                bry_counters_destroy(c);
             }
             fs.calls = 0;
             fs.fail_at = fail_at;
@@ -562,14 +563,14 @@ TEST(every_call_of_open_fails)
             fs.fail_at = 0;
             if (status != BRY_OK) {
                 assert_int_equal(status, BRY_E_IO);
-                assert_null(load.problem);
+                assert_non_null(load.problem);
                 assert_int_equal(recording_open_files(&fs), 0);
                 c = reach(&fs, &options);
             }
             if (old)
                 assert_int_equal(counter_value(c, "a"), 2);
             counter_applied(c, 3, "a", 1, 5, old ? 3 : 1);
-            bry_counter_destroy(c);
+            bry_counters_destroy(c);
             recording_free(&fs);
             if (status == BRY_OK) {
                 assert_true(fail_at > (old ? 7 : 10));
@@ -581,38 +582,38 @@ TEST(every_call_of_open_fails)
 
 /* ---- real files ----------------------------------------------------------------------------- */
 
-TEST(a_real_folder)
+TEST(a_real_dir)
 {
     char outer[] = "counter-XXXXXX", path[64], file[80];
     assert_non_null(mkdtemp(outer));
     snprintf(path, sizeof path, "%s/table//", outer);
-    bry_counter *c, *second;
+    bry_counters *c, *second;
     bry_load load = BRY_LOAD;
-    assert_int_equal(bry_counter_open(path, NULL, &load, &c), BRY_OK);
-    uint64_t seed = bry_counter_seed(c);
+    assert_int_equal(bry_counters_open(path, NULL, &load, &c), BRY_OK);
+    uint64_t seed = bry_counters_seed(c);
     counter_applied(c, 1, "a", 1, 5, 1);
     errno = 0;
-    assert_int_equal(bry_counter_open(path, NULL, &load, &second), BRY_E_IO);
+    assert_int_equal(bry_counters_open(path, NULL, &load, &second), BRY_E_IO);
     assert_int_equal(errno, EBUSY);
-    assert_int_equal(bry_counter_snapshot(c), BRY_OK);
+    assert_int_equal(bry_counters_snapshot(c), BRY_OK);
     counter_applied(c, 2, "a", 1, 5, 2);
-    bry_counter_destroy(c);
-    assert_int_equal(bry_counter_open(path, NULL, NULL, &c), BRY_OK);
-    assert_true(bry_counter_seed(c) == seed);
+    bry_counters_destroy(c);
+    assert_int_equal(bry_counters_open(path, NULL, NULL, &c), BRY_OK);
+    assert_true(bry_counters_seed(c) == seed);
     counter_repeat(c, 2, "a", 1, 5, 2);
-    bry_counter_destroy(c);
+    bry_counters_destroy(c);
     /* A snapshot is a table like any that was saved. */
     snprintf(file, sizeof file, "%s/table/snapshot", outer);
-    assert_int_equal(bry_counter_load_file(file, &load, &c), BRY_OK);
+    assert_int_equal(bry_counters_load_file(file, &load, &c), BRY_OK);
     assert_int_equal(counter_value(c, "a"), 1);
-    assert_int_equal(bry_counter_snapshot(c), BRY_E_UNSUPPORTED);
-    bry_counter_destroy(c);
-    /* No folder, and none can be made. */
+    assert_int_equal(bry_counters_snapshot(c), BRY_E_UNSUPPORTED);
+    bry_counters_destroy(c);
+    /* No directory, and none can be made. */
     snprintf(file, sizeof file, "%s/none/table", outer);
-    assert_int_equal(bry_counter_open(file, NULL, &load, &c), BRY_E_IO);
+    assert_int_equal(bry_counters_open(file, NULL, &load, &c), BRY_E_IO);
     assert_int_equal(errno, ENOENT);
     snprintf(file, sizeof file, "%s/table/log", outer);
-    assert_int_equal(bry_counter_open(file, NULL, &load, &c), BRY_E_IO);
+    assert_int_equal(bry_counters_open(file, NULL, &load, &c), BRY_E_IO);
     assert_int_equal(errno, ENOTDIR);
     static const char *const names[] = {"lock", "log", "snapshot"};
     for (int i = 0; i < 3; i++) {

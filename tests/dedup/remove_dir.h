@@ -1,6 +1,6 @@
-/* Removes a folder of a test with everything in it. */
-#ifndef BLOOMERY_TESTS_REMOVE_FOLDER_H
-#define BLOOMERY_TESTS_REMOVE_FOLDER_H
+/* Removes a directory of a test with everything in it. */
+#ifndef BLOOMERY_TESTS_REMOVE_DIR_H
+#define BLOOMERY_TESTS_REMOVE_DIR_H
 
 #include "support/cmocka_all.h"
 
@@ -16,7 +16,7 @@ static inline int remove_entry(const char *path, const struct stat *facts, int k
     return remove(path);
 }
 
-static inline void remove_folder(const char *path)
+static inline void remove_dir(const char *path)
 {
     assert_int_equal(nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
 }

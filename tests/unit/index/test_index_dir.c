@@ -1,8 +1,8 @@
-/* Indexes in folders: only changed parts are written, and after a crash or failure the folder loads
- * as the old or the new index. */
+/* Indexes in directories: only changed parts are written, and after a crash or failure the
+ * directory loads as the old or the new index. */
 #include "index/index_save.h"
 #include "support/crash_states.h"
-#include "support/folder_helpers.h"
+#include "support/dir_helpers.h"
 #include "support/index_helpers.h"
 #include "support/index_parts_count.h"
 
@@ -11,19 +11,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define FOLDER "f"
+#define DIR "f"
 
 static bry_index *load(const recording_io *fs)
 {
     bry_index *index = NULL;
     bry_load how = BRY_LOAD;
-    assert_int_equal(bry__index_load_folder(&fs->io, FOLDER, &how, &index), BRY_OK);
+    assert_int_equal(bry__index_load_dir(&fs->io, DIR, &how, &index), BRY_OK);
     return index;
 }
 
 static void save(const recording_io *fs, const bry_index *index)
 {
-    assert_int_equal(bry__index_save_folder(&fs->io, index, FOLDER, NULL), BRY_OK);
+    assert_int_equal(bry__index_save_dir(&fs->io, index, DIR, NULL), BRY_OK);
 }
 
 static bry_index *copy_of(const bry_index *index)
@@ -57,7 +57,7 @@ TEST(test_round_trip)
         save(&fs, index);
         loaded = load(&fs);
         assert_same_index(index, loaded, 800);
-        add_many(loaded, 700, 50, BRY_INDEX_NEWEST); /* the folder stays in use */
+        add_many(loaded, 700, 50, BRY_INDEX_NEWEST); /* the directory stays in use */
         save(&fs, loaded);
         bry_index *again = load(&fs);
         assert_same_index(loaded, again, 800);
@@ -147,7 +147,7 @@ static void check_crash(void *context, const crash_state *state)
     wanted->as_old += old;
     wanted->as_new += !old;
     assert_same_index(found, old ? wanted->old : wanted->new, 400);
-    /* The folder can be used, and leftovers of the crash are removed. */
+    /* The directory can be used, and leftovers of the crash are removed. */
     add(found, 5000, BRY_INDEX_NEWEST);
     save(state->fs, found);
     assert_int_equal(recording_names(state->fs), index_parts_count(found) + 1);
@@ -184,7 +184,7 @@ TEST(test_crashes)
     }
 }
 
-/* Every file system call fails once, with all later ones: the folder contains the old or the new
+/* Every file system call fails once, with all later ones: the directory contains the old or the new
  * index. */
 TEST(test_failing_io)
 {
@@ -204,7 +204,7 @@ TEST(test_failing_io)
                 fs.fail_at = at;
                 fs.keep_failing = keep;
                 errno = 0;
-                bry_status status = bry__index_save_folder(&fs.io, new, FOLDER, NULL);
+                bry_status status = bry__index_save_dir(&fs.io, new, DIR, NULL);
                 bool reached = fs.calls >= at;
                 fs.fail_at = 0;
                 if (status != BRY_OK) {
@@ -255,7 +255,7 @@ TEST(test_failing_load)
             found = NULL;
             fs.calls = 0;
             fs.fail_at = at;
-            bry_status status = bry__index_load_folder(&fs.io, FOLDER, &how, &found);
+            bry_status status = bry__index_load_dir(&fs.io, DIR, &how, &found);
             bool reached = fs.calls >= at;
             fs.fail_at = 0;
             if (status != BRY_OK) {
@@ -277,7 +277,7 @@ TEST(test_failing_load)
 
 /* ---- what does not belong there ------------------------------------------------------------- */
 
-/* Damage in any file of the folder is detected. */
+/* Damage in any file of the directory is detected. */
 TEST(test_damage)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
@@ -293,14 +293,12 @@ TEST(test_damage)
             for (size_t i = 0; i < file->len; i += 1 + file->len / 150) {
                 bry_load how = BRY_LOAD;
                 file->bytes[i] ^= 0x10;
-                assert_int_equal(bry__index_load_folder(&fs.io, FOLDER, &how, &found),
-                                 BRY_E_BADDATA);
+                assert_int_equal(bry__index_load_dir(&fs.io, DIR, &how, &found), BRY_E_BADDATA);
                 assert_non_null(how.problem);
                 file->bytes[i] ^= 0x10;
                 size_t len = file->len;
                 file->len = i;
-                assert_int_equal(bry__index_load_folder(&fs.io, FOLDER, NULL, &found),
-                                 BRY_E_BADDATA);
+                assert_int_equal(bry__index_load_dir(&fs.io, DIR, NULL, &found), BRY_E_BADDATA);
                 file->len = len;
             }
         }
@@ -311,14 +309,14 @@ TEST(test_damage)
             char *kept = fs.names[f].path;
             fs.names[f].path = NULL;
             errno = 0;
-            assert_int_equal(bry__index_load_folder(&fs.io, FOLDER, NULL, &found), BRY_E_IO);
+            assert_int_equal(bry__index_load_dir(&fs.io, DIR, NULL, &found), BRY_E_IO);
             assert_int_equal(errno, ENOENT);
             fs.names[f].path = kept;
         }
         /* A damaged list is not replaced. */
-        recorded_file *list = (recorded_file *)recording_get(&fs, FOLDER "/index.bry");
+        recorded_file *list = (recorded_file *)recording_get(&fs, DIR "/index.bry");
         list->bytes[list->len - 1] ^= 1;
-        assert_int_equal(bry__index_save_folder(&fs.io, index, FOLDER, NULL), BRY_E_BADDATA);
+        assert_int_equal(bry__index_save_dir(&fs.io, index, DIR, NULL), BRY_E_BADDATA);
         list->bytes[list->len - 1] ^= 1;
         found = load(&fs);
         assert_same_index(found, index, 200);
@@ -352,7 +350,7 @@ TEST(test_exchanged_parts)
         save(&fs, other);
         assert_non_null(recording_get(&fs, part)); /* of the same name */
         recording_put(&fs, part, kept, len);
-        assert_int_equal(bry__index_load_folder(&fs.io, FOLDER, NULL, &found), BRY_E_BADDATA);
+        assert_int_equal(bry__index_load_dir(&fs.io, DIR, NULL, &found), BRY_E_BADDATA);
         assert_null(found);
         free(kept);
         bry_index_destroy(other);
@@ -370,10 +368,10 @@ TEST(test_mismatch_and_limit)
         add_many(index, 0, 170, BRY_INDEX_NEWEST);
         save(&fs, index);
         bry_index *other = make((bry_index_options){.engine = index_engines[e], .seed = 2});
-        assert_int_equal(bry__index_save_folder(&fs.io, other, FOLDER, NULL), BRY_E_MISMATCH);
+        assert_int_equal(bry__index_save_dir(&fs.io, other, DIR, NULL), BRY_E_MISMATCH);
         bry_index_destroy(other);
         other = make((bry_index_options){.engine = index_engines[1 - e]});
-        assert_int_equal(bry__index_save_folder(&fs.io, other, FOLDER, NULL), BRY_E_MISMATCH);
+        assert_int_equal(bry__index_save_dir(&fs.io, other, DIR, NULL), BRY_E_MISMATCH);
         bry_index_destroy(other);
         found = load(&fs);
         assert_same_index(found, index, 200);
@@ -383,53 +381,53 @@ TEST(test_mismatch_and_limit)
         for (uint64_t limit = 1; limit < size / 2; limit += size / 19) {
             bry_load how = BRY_LOAD;
             how.max_bytes = limit;
-            assert_int_equal(bry__index_load_folder(&fs.io, FOLDER, &how, &found), BRY_E_LIMIT);
+            assert_int_equal(bry__index_load_dir(&fs.io, DIR, &how, &found), BRY_E_LIMIT);
             assert_non_null(how.problem);
         }
         bry_load how = BRY_LOAD;
         how.max_bytes = size * 5 / 4;
-        assert_int_equal(bry__index_load_folder(&fs.io, FOLDER, &how, &found), BRY_OK);
+        assert_int_equal(bry__index_load_dir(&fs.io, DIR, &how, &found), BRY_OK);
         bry_index_destroy(found);
         /* Files of others stay. */
-        recording_put(&fs, FOLDER "/notes.txt", "hello", 5);
-        recording_put(&fs, FOLDER "/part-0000000000000000-00000000000000ff.bry", "orphan", 6);
+        recording_put(&fs, DIR "/notes.txt", "hello", 5);
+        recording_put(&fs, DIR "/part-0000000000000000-00000000000000ff.bry", "orphan", 6);
         add(index, 500, BRY_INDEX_NEWEST);
         save(&fs, index);
-        assert_non_null(recording_get(&fs, FOLDER "/notes.txt"));
-        assert_null(recording_get(&fs, FOLDER "/part-0000000000000000-00000000000000ff.bry"));
+        assert_non_null(recording_get(&fs, DIR "/notes.txt"));
+        assert_null(recording_get(&fs, DIR "/part-0000000000000000-00000000000000ff.bry"));
         bry_index_destroy(index);
         recording_free(&fs);
     }
 }
 
-/* ---- a real folder -------------------------------------------------------------------------- */
+/* ---- a real directory ------------------------------------------------------------------------ */
 
-TEST(test_real_folder)
+TEST(test_real_dir)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
-        char base[] = "index-folder-XXXXXX", path[64];
+        char base[] = "index-directory-XXXXXX", path[64];
         assert_non_null(mkdtemp(base));
         snprintf(path, sizeof path, "%s/index", base);
         bry_index *index = exact(index_engines[e], 4, 60), *found = NULL;
         bry_load how = BRY_LOAD;
-        assert_int_equal(bry_index_load_folder(path, &how, &found), BRY_E_IO);
+        assert_int_equal(bry_index_load_dir(path, &how, &found), BRY_E_IO);
         assert_int_equal(errno, ENOENT);
         add_many(index, 0, 170, BRY_INDEX_NEWEST);
-        assert_int_equal(bry_index_save_folder(index, path, NULL), BRY_OK);
+        assert_int_equal(bry_index_save_dir(index, path, NULL), BRY_OK);
         add_many(index, 200, 50, BRY_INDEX_NEWEST);
         assert_int_equal(bry_index_drop(index, 1), BRY_OK);
-        assert_int_equal(bry_index_save_folder(index, path, NULL), BRY_OK);
-        assert_int_equal(bry_index_load_folder(path, &how, &found), BRY_OK);
+        assert_int_equal(bry_index_save_dir(index, path, NULL), BRY_OK);
+        assert_int_equal(bry_index_load_dir(path, &how, &found), BRY_OK);
         assert_same_index(index, found, 300);
         bry_index_destroy(found);
         char inside[80];
         snprintf(inside, sizeof inside, "%s/none/index", base);
-        assert_int_equal(bry_index_save_folder(index, inside, NULL), BRY_E_IO);
+        assert_int_equal(bry_index_save_dir(index, inside, NULL), BRY_E_IO);
         assert_int_equal(errno, ENOENT);
         snprintf(inside, sizeof inside, "%s/index/index.bry", base);
-        assert_int_equal(bry_index_save_folder(index, inside, NULL), BRY_E_IO); /* a file */
+        assert_int_equal(bry_index_save_dir(index, inside, NULL), BRY_E_IO); /* a file */
         bry_index_destroy(index);
-        remove_folder(path);
+        remove_dir(path);
         assert_int_equal(rmdir(base), 0);
     }
 }

@@ -1,6 +1,6 @@
-/* Temporary folders. */
-#ifndef BLOOMERY_TESTS_FOLDER_HELPERS_H
-#define BLOOMERY_TESTS_FOLDER_HELPERS_H
+/* Temporary directories. */
+#ifndef BLOOMERY_TESTS_DIR_HELPERS_H
+#define BLOOMERY_TESTS_DIR_HELPERS_H
 
 #include "frame/io.h"
 #include "support/cmocka_all.h"
@@ -16,8 +16,8 @@ static void remove_file(void *context, const char *name)
     unlink(path); /* "." and ".." stay */
 }
 
-/* Removes a folder and its files; it must not contain folders. */
-static void remove_folder(char *path)
+/* Removes a directory and its files; it must not contain directories. */
+static void remove_dir(char *path)
 {
     const bry__io *io = bry__io_posix();
     assert_int_equal(io->list(io->opaque, path, remove_file, path), 0);
