@@ -20,7 +20,10 @@ static bool struct_bytes_zero(const void *bytes, size_t from, size_t to)
 
 bool bry__reserved_zero(const uint32_t *reserved, size_t size)
 {
-    return struct_bytes_zero(reserved, 0, size);
+    uint32_t any = 0;
+    for (size_t i = 0; i < size / sizeof *reserved; i++)
+        any |= reserved[i];
+    return any == 0;
 }
 
 static size_t struct_size_of(const void *theirs)

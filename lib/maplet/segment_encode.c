@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { PART = 128 }; /* entries that are read at a time; at least 64 */
+enum { PART = 192 }; /* entries that are read at a time; at least 64 */
 
 /* ---- slots --------------------------------------------------------------------------------- */
 

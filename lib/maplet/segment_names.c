@@ -201,10 +201,19 @@ static void write_kept(const bry__segment *before, uint64_t u_most, const bry__k
 static void tell_gone(const bry__segment *before, const bry__kept *chosen, bry__tell_value *gone,
                       void *context)
 {
+    unsigned low = before->remainder_bits, bits = bry__slot_bits(before);
+    uint64_t end = slots_end(before);
+    bool narrow = is_narrow(before);
     for (unsigned i = 0; i < before->n; i += 64) {
         uint64_t those = before->n - i < 64 ? bry__low_bits(before->n - i) : ~(uint64_t)0;
-        for (uint64_t left = ~chosen->bits[i / 64] & those; left; left &= left - 1)
-            gone(context, bry__segment_value(before, i + (unsigned)__builtin_ctzll(left)));
+        for (uint64_t left = ~chosen->bits[i / 64] & those; left; left &= left - 1) {
+            unsigned index = i + (unsigned)__builtin_ctzll(left);
+            gone(context, narrow
+                              ? (uint32_t)(bry__slot_before(before->bytes,
+                                                            end - (uint64_t)index * bits, bits) >>
+                                           low)
+                              : bry__segment_value(before, index));
+        }
     }
 }
 
