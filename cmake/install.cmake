@@ -43,7 +43,7 @@ if(BLOOMERY_CLUSTER)
   configure_file(cmake/bloomery-cluster.pc.in bloomery-cluster.pc @ONLY)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/bloomery-cluster.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-  install(FILES clients/c/README.md clients/c/map_example.c
+  install(FILES clients/c/README.md clients/c/map_example.c clients/c/counter_example.c
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/clients/c)
 endif()
 

@@ -347,11 +347,6 @@ BRY_API bry_status bryc_map_fetch_values(bryc_map *map,
 /* Appends byte strings, which get the next codes. */
 BRY_API bry_status bryc_map_place_values(bryc_map *map, const bry_map_value *values, size_t n);
 
-/* How the keys of a map are named on the servers, for tools: slab number i, or the list of values.
- * Returns the length, as snprintf(). */
-BRY_API size_t bryc_map_slab_key(const bryc_map *map, uint64_t slab, char *text, size_t room);
-BRY_API size_t bryc_map_values_key(const bryc_map *map, char *text, size_t room);
-
 #ifdef __cplusplus
 }
 #endif

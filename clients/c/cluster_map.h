@@ -58,6 +58,12 @@ bry_status bryc__codes_for(bryc_map *map, const bry_map_value *values, size_t n,
 /* Makes sure that the values of all codes up to `highest` are known, if they exist. */
 bry_status bryc__codes_read(bryc_map *map, uint64_t highest);
 
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+/* The keys of a map on the servers: slab number i, and the list of values. As snprintf(). */
+size_t bryc__slab_key(const bryc_map *map, uint64_t slab, char *text, size_t room);
+size_t bryc__values_key(const bryc_map *map, char *text, size_t room);
+
 /* ---- the record ---------------------------------------------------------------------------- */
 
 /* Reads the record again if it is old, or in any case. *changed: it is another map now. */

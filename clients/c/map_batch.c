@@ -235,7 +235,7 @@ static bool encode_chunk(const bryc_map *map, bryc__batch *batch, chunk *part)
     bool values = takes_values(batch->what);
     const char *name = command_names[batch->what];
     char key[BRYC__SLAB_KEY_MAX];
-    size_t key_len = bryc_map_slab_key(map, part->slab, key, sizeof key);
+    size_t key_len = bryc__slab_key(map, part->slab, key, sizeof key);
     part->start = bytes->len;
     if (!bryc__put_count(bytes, 2 + option_words(batch->what) +
                                     (uint64_t)part->count * (values ? 2 : 1)) ||

@@ -18,12 +18,12 @@ static size_t record_key(const char *name, char *text, size_t room)
     return (size_t)snprintf(text, room, "{%s}:map", name);
 }
 
-size_t bryc_map_slab_key(const bryc_map *map, uint64_t slab, char *text, size_t room)
+size_t bryc__slab_key(const bryc_map *map, uint64_t slab, char *text, size_t room)
 {
     return (size_t)snprintf(text, room, "{%s:%" PRIu64 "}:%s", map->name, slab, map->record.epoch);
 }
 
-size_t bryc_map_values_key(const bryc_map *map, char *text, size_t room)
+size_t bryc__values_key(const bryc_map *map, char *text, size_t room)
 {
     return (size_t)snprintf(text, room, "{%s}:values:%s", map->name, map->record.epoch);
 }
@@ -69,7 +69,7 @@ static bry_status adopt_record(bryc_map *map, const bryc__record *record)
     map->record = *record;
     map->read_at = bryc__now();
     for (uint64_t i = 0; i < record->slabs; i++)
-        slots[i] = (uint16_t)bryc_slot(key, bryc_map_slab_key(map, i, key, sizeof key));
+        slots[i] = (uint16_t)bryc_slot(key, bryc__slab_key(map, i, key, sizeof key));
     bryc__choice_init(&map->choice, record->slabs, record->keyed ? record->secret : NULL);
     return BRY_OK;
 }
@@ -234,9 +234,9 @@ static void key_of_slab(const void *of, uint64_t number, char *text, size_t room
 {
     const bryc_map *map = of;
     if (number < map->record.slabs)
-        bryc_map_slab_key(map, number, text, room);
+        bryc__slab_key(map, number, text, room);
     else
-        bryc_map_values_key(map, text, room);
+        bryc__values_key(map, text, room);
 }
 
 bry_status bryc__ask_slabs(bryc_map *map, const char *word, uint64_t first, size_t n,

@@ -103,7 +103,7 @@ void bryc__codes_free(bryc__codes *codes)
 static bry_status read_values_list(bryc_map *map, bryc__codes *codes, size_t start, size_t end)
 {
     char key[BRYC__SLAB_KEY_MAX];
-    size_t key_len = bryc_map_values_key(map, key, sizeof key);
+    size_t key_len = bryc__values_key(map, key, sizeof key);
     while (start < end) {
         size_t last = end - start > LIST_STEP ? start + LIST_STEP - 1 : end - 1;
         redisReply *reply;
@@ -214,7 +214,7 @@ static bry_status write_confirmed(bryc_map *map, uint32_t node, const bryc__byte
 static bry_status check_new_list(bryc_map *map)
 {
     char key[BRYC__SLAB_KEY_MAX];
-    size_t key_len = bryc_map_values_key(map, key, sizeof key);
+    size_t key_len = bryc__values_key(map, key, sizeof key);
     bryc_map_info info;
     bry_status status = bryc_map_get_info(map, &info, NULL);
     redisReply *reply = NULL;
@@ -238,7 +238,7 @@ static bry_status push_values(bryc_map *map, uint32_t node, const bry_map_value 
                               const bry_map_value **missing, size_t n, size_t *end)
 {
     char key[BRYC__SLAB_KEY_MAX];
-    size_t key_len = bryc_map_values_key(map, key, sizeof key);
+    size_t key_len = bryc__values_key(map, key, sizeof key);
     const char *command = n == 0 ? "LSET" : *end == 0 ? "RPUSH" : "RPUSHX";
     bryc__bytes bytes = {0};
     bool done = bryc__put_count(&bytes, n ? n + 2 : 4) &&
@@ -271,7 +271,7 @@ static bry_status give_codes(bryc_map *map, const bry_map_value **wanted, size_t
     size_t count = 0, start = map->codes.count, most = (size_t)1 << map->record.bits;
     char key[BRYC__SLAB_KEY_MAX];
     uint32_t node =
-        bryc_node_of_slot(map->client, bryc_slot(key, bryc_map_values_key(map, key, sizeof key)));
+        bryc_node_of_slot(map->client, bryc_slot(key, bryc__values_key(map, key, sizeof key)));
     bryc__codes rest = {0}; /* read, but maybe not confirmed */
     if (node == BRYC__NONE)
         return bryc__fail(map->client, BRY_E_IO, "no node has the list of values");

@@ -22,6 +22,7 @@ static bool use_map(bryc_map *map)
 {
     bryc_key keys[] = {text_key("10.0.0.1"), text_key("10.0.0.2"), text_key("10.9.9.9")};
     bry_map_value racks[] = {bry_map_value_number(7), bry_map_value_number(8)};
+    bry_map_value moved[] = {bry_map_value_number(9), bry_map_value_number(9)};
     bry_map_value found[3];
     bry_answer answers[3];
 
@@ -36,6 +37,11 @@ static bool use_map(bryc_map *map)
             printf("%s: %s\n", (const char *)keys[i].bytes,
                    answers[i] == BRY_UNSURE ? "not known" : "absent");
     }
+
+    /* Updating leaves keys absent that are absent. */
+    if (!went_well(bryc_map_update_n(map, keys + 1, moved, 2, answers)))
+        return false;
+    printf("updated: %d %d\n", answers[0], answers[1]);
 
     /* Deleting tells what was there; info sums up all slabs. */
     bryc_map_info info;

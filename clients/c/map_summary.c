@@ -97,7 +97,7 @@ static bry_status add_slabs(void *context, bryc_command *commands, size_t n)
 static bry_status add_values(bryc_map *map, bry_map_stats *stats)
 {
     char key[BRYC__SLAB_KEY_MAX];
-    size_t len = bryc_map_values_key(map, key, sizeof key);
+    size_t len = bryc__values_key(map, key, sizeof key);
     redisReply *reply;
     bry_status status = bryc_ask_key(map->client, key, len, 0, &reply, "LLEN %b", key, len);
     if (status != BRY_OK)

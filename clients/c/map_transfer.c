@@ -106,7 +106,7 @@ uint64_t bryc_map_slab_of(const bryc_map *map, const void *key, size_t len)
 bry_status bryc_map_fetch_slab(bryc_map *map, uint64_t slab, const bry_sink *sink, bool *there)
 {
     char key[BRYC__SLAB_KEY_MAX];
-    size_t len = bryc_map_slab_key(map, slab, key, sizeof key);
+    size_t len = bryc__slab_key(map, slab, key, sizeof key);
     redisReply *reply;
     bry_status status = bryc_ask_key(map->client, key, len, 0, &reply, "DUMP %b", key, len);
     if (status != BRY_OK)
@@ -126,7 +126,7 @@ bry_status bryc_map_fetch_slab(bryc_map *map, uint64_t slab, const bry_sink *sin
 bry_status bryc_map_place_slab(bryc_map *map, uint64_t slab, const void *bytes, size_t len)
 {
     char key[BRYC__SLAB_KEY_MAX];
-    size_t key_len = bryc_map_slab_key(map, slab, key, sizeof key), payload_len = 0;
+    size_t key_len = bryc__slab_key(map, slab, key, sizeof key), payload_len = 0;
     char *payload = bryc__payload_write(bytes, len, &payload_len);
     redisReply *reply = NULL;
     bryc__bytes command = {0};
@@ -153,7 +153,7 @@ bry_status bryc_map_fetch_values(bryc_map *map,
                                  void *opaque)
 {
     char key[BRYC__SLAB_KEY_MAX];
-    size_t len = bryc_map_values_key(map, key, sizeof key), count = VALUES_STEP;
+    size_t len = bryc__values_key(map, key, sizeof key), count = VALUES_STEP;
     bry_status status = BRY_OK;
     for (size_t start = 0; count == VALUES_STEP && status == BRY_OK; start += count) {
         redisReply *reply;
@@ -174,7 +174,7 @@ bry_status bryc_map_fetch_values(bryc_map *map,
 bry_status bryc_map_place_values(bryc_map *map, const bry_map_value *values, size_t n)
 {
     char key[BRYC__SLAB_KEY_MAX];
-    size_t key_len = bryc_map_values_key(map, key, sizeof key);
+    size_t key_len = bryc__values_key(map, key, sizeof key);
     bryc__bytes bytes = {0};
     bry_status status = BRY_OK;
     for (size_t done = 0; done < n && status == BRY_OK; done += VALUES_STEP) {

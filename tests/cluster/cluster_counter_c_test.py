@@ -4,6 +4,7 @@ not know. The Python client works on the same tables and outboxes."""
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -189,6 +190,19 @@ class Outboxes(CounterCase):
             sales.outbox.close()
             self.say(f"open sales nowait outbox={self.path}")
             self.assertEqual(self.talk.map("recover")[0][0].split()[2:], ["7", "1", "7", "0"])
+
+    def test_example(self):
+        done = subprocess.run([os.environ["COUNTER_EXAMPLE"], self.url("example"), self.path],
+                              text=True, capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, """\
+a sale of 3: UNSURE
+recovered: was counted before, the counter is 3
+another sale of 3: the counter is 6
+2 applied in 4 parts; at least one repeat: yes
+the record begins with bloomery-counters 1
+""")
+        self.assertEqual(self.cluster.keys(), [])
 
     def test_damage(self):
         self.say("create sales parts=8 nowait")
