@@ -403,7 +403,9 @@ export async function create(url, { window, skew, error, engine, capacity, parts
     for (const field of Object.keys(given).filter((each) => given[each] !== undefined)) {
       const same = field === "error" ? Number(old.error) === error : old[field] === record[field];
       if (!same) {
-        throw new Mismatch(`table "${name}" exists with ${field} ${old[field]}, not ${record[field]}`);
+        const differs = field === "seed" ? "another seed"
+          : `${field} ${old[field]}, not ${record[field]}`;
+        throw new Mismatch(`table "${name}" exists with ${differs}`);
       }
     }
     return new Table(nodes, name, old, how);

@@ -446,7 +446,8 @@ export const create = (url, given = {}) => opened(url, given, async (nodes, name
   for (const what of Object.keys(same)) {
     if (given[what] !== undefined && !same[what]) {
       const has = { keyed: old.pick !== "crc32", raw: old.values }[what] ?? old[what];
-      throw new Mismatch(`map "${name}" exists with ${what} ${has}, not ${given[what]}`);
+      const differs = what === "seed" ? "another seed" : `${what} ${has}, not ${given[what]}`;
+      throw new Mismatch(`map "${name}" exists with ${differs}`);
     }
   }
   return new BloomeryMap(nodes, name, old);

@@ -449,5 +449,6 @@ def create(where, name=None, *, window=None, skew=None, error=None, engine=None,
              ("hot", hot and record.hot, old.hot)]
     for what, wanted, has in given:
         if wanted is not None and wanted != has:
-            raise Mismatch(f"table {name!r} exists with {what} {has}, not {wanted}")
+            differs = "another seed" if what == "seed" else f"{what} {has}, not {wanted}"
+            raise Mismatch(f"table {name!r} exists with {differs}")
     return Table(nodes, name, old, **how)

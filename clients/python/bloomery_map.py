@@ -424,7 +424,8 @@ def create(where, name=None, *, capacity=None, error=None, engine=None, raw=None
              ("values", (raw or values) and record.values, old.values)]
     for what, wanted, has in given:
         if wanted is not None and wanted != has:
-            raise Mismatch(f"map {name!r} exists with {what} {has}, not {wanted}")
+            differs = "another seed" if what == "seed" else f"{what} {has}, not {wanted}"
+            raise Mismatch(f"map {name!r} exists with {differs}")
     return Map(nodes, name, old)
 
 

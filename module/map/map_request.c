@@ -120,6 +120,10 @@ static bool map_error_fits(server_context *context, double theirs, double given)
 static bool map_values_fit(server_context *context, const map_request *request,
                            const bry_map_options *theirs)
 {
+    if (request->given[MAP_RAW] && theirs->value_bits == 0) {
+        reply_error(context, "MISMATCH", "the map was created with VALUES, not with RAW");
+        return false;
+    }
     if (request->given[MAP_RAW])
         return map_number_fits(context, "RAW", theirs->value_bits, request->options.value_bits);
     if (!request->given[MAP_VALUES])
@@ -130,6 +134,15 @@ static bool map_values_fit(server_context *context, const map_request *request,
         return false;
     }
     return map_number_fits(context, "VALUES", theirs->values, request->options.values);
+}
+
+/* The seed is a secret that only MAP.INFO shows: see SECURITY.md. */
+static bool map_seed_fits(server_context *context, uint64_t theirs, uint64_t given)
+{
+    if (theirs == given)
+        return true;
+    reply_error(context, "MISMATCH", "the map has another SEED");
+    return false;
 }
 
 bool map_request_fits(server_context *context, const map_request *request, const bry_map *map)
@@ -150,5 +163,5 @@ bool map_request_fits(server_context *context, const map_request *request, const
     }
     return (!request->given[MAP_ERROR] || map_error_fits(context, theirs.error, ours->error)) &&
            map_values_fit(context, request, &theirs) &&
-           (!request->given[MAP_SEED] || map_number_fits(context, "SEED", theirs.seed, ours->seed));
+           (!request->given[MAP_SEED] || map_seed_fits(context, theirs.seed, ours->seed));
 }

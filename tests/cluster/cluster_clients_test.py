@@ -197,6 +197,8 @@ class Clients(map_agents.MapCase):
                     with self.assertRaises(Failed) as caught:
                         second.create(url, **different)
                     self.assertEqual(caught.exception.kind, "Mismatch")
+                    if "seed" in different:  # the seed that it has is a secret
+                        self.assertRegex(str(caught.exception), "exists with another seed$")
             self.assertIn(f"made by {first.name}", second.names(self.url))
 
     def test_records(self):

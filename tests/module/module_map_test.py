@@ -264,14 +264,20 @@ class Insert(Case):
                                ("the map has ENGINE compact, not kbf", "ENGINE", "kbf"),
                                ("created with RAW 12, not with VALUES", "VALUES", 12),
                                ("the map has RAW 12, not 13", "RAW", 13),
-                               ("the map has SEED 7, not 8", "SEED", 8),
                                ("created without NOGROW", "NOGROW")):
             self.refused("MISMATCH", "MAP.INSERT", "m", *options, "FIELDS", "a", 2, text=text)
         self.assertEqual(self.client("MAP.INSERT", "m", "ENGINE", "auto", "FIELDS", "a", 2), [0])
         self.client("MAP.CREATE", "bytes", "VALUES", 50, "NOGROW")
-        self.refused("MISMATCH", "MAP.INSERT", "bytes", "RAW", 12, "FIELDS", "a", 1)
+        self.refused("MISMATCH", "MAP.INSERT", "bytes", "RAW", 12, "FIELDS", "a", 1,
+                     text="created with VALUES, not with RAW")
         self.refused("MISMATCH", "MAP.INSERT", "bytes", "VALUES", 51, "FIELDS", "a", 1)
         self.client("MAP.INSERT", "bytes", "VALUES", 50, "NOGROW", "FIELDS", "a", 1)
+
+    def test_seed_is_not_revealed(self):
+        """A user who may not call MAP.INFO does not learn the seed from a refusal."""
+        self.client("MAP.SET", "m", "a", "1")
+        reply = self.refused("MISMATCH", "MAP.INSERT", "m", "SEED", 8, "FIELDS", "a", 2)
+        self.assertEqual(str(reply), "MISMATCH the map has another SEED")
 
     def test_a_compressed_kbf_map_still_fits(self):
         options = ("CAPACITY", 1000, "ENGINE", "kbf", "RAW", 8, "SEED", 7)

@@ -216,6 +216,10 @@ TEST(records_are_planned)
         options.capacity++;
         assert_string_equal(bryc__record_differs(&read, &options, text, sizeof text),
                             "capacity 20000000, not 20000001");
+        options.capacity--;
+        options.seed = read.seed ^ 1;
+        assert_string_equal(bryc__record_differs(&read, &options, text, sizeof text),
+                            "another seed");
     }
     bryc_map_options options = BRYC_MAP_OPTIONS;
     bryc__record record;
