@@ -234,7 +234,8 @@ static inline void bryc_map_get_options(const bryc_map *map, bryc_map_options *o
 /* The text of the map's record. Valid until the map is closed. */
 BRY_API const char *bryc_map_record(const bryc_map *map);
 
-/* Calls `each` for every map, in the order of their names. BRY_E_IO, BRY_E_NOMEM. */
+/* Calls `each` for every map whose record this user may read, in the order of their names. BRY_E_IO,
+ * BRY_E_NOMEM. */
 BRY_API bry_status bryc_map_list(bryc_client *client,
                                  void (*each)(void *opaque, const char *name, const char *record),
                                  void *opaque);

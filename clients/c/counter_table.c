@@ -122,7 +122,11 @@ static bry_status read_counter_record(bryc_client *client, const char *name,
     const char *problem = reply->type == REDIS_REPLY_STRING
                               ? bryc__counter_record_read(reply->str, record)
                               : "unexpected reply type";
-    return problem ? bryc__fail(client, BRY_E_VERSION, "table %s: %s", name, problem) : BRY_OK;
+    if (!problem)
+        return BRY_OK;
+    return bryc__fail(client, BRY_E_VERSION,
+                      "table %s: %s (if damaged, DEL {%s}:counters removes it)", name, problem,
+                      name);
 }
 
 /* ---- all parts ----------------------------------------------------------------------------- */

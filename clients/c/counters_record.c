@@ -2,6 +2,7 @@
 
 #include "clients/c/map_record.h"
 
+#include <bloomery/counters.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +89,7 @@ static const char *plan_numbers(const bryc_counters_options *options, uint32_t p
     if (record->skew == 0)
         record->skew =
             record->window / 4 + 1 < SKEW_DEFAULT ? record->window / 4 + 1 : SKEW_DEFAULT;
-    record->error = options->error > 0 ? options->error : ERROR_DEFAULT;
+    record->error = options->error != 0 ? options->error : ERROR_DEFAULT;
     bryc__write_share(record->error, record->error_text, sizeof record->error_text);
     record->engine = options->engine == BRY_ENGINE_FBF ? BRY_ENGINE_FBF : BRY_ENGINE_COMPACT;
     record->capacity = options->capacity ? options->capacity : CAPACITY_DEFAULT;
@@ -97,7 +98,7 @@ static const char *plan_numbers(const bryc_counters_options *options, uint32_t p
     record->seed = options->seed;
     if (record->window > BRY_SPAN_MAX || record->skew >= record->window ||
         record->parts > PARTS_MOST || record->capacity > BRY_CAPACITY_MAX ||
-        record->error > BRY_ERROR_MAX ||
+        !(record->error >= BRY_COUNTERS_ERROR_MIN && record->error <= BRY_ERROR_MAX) ||
         (options->engine != BRY_ENGINE_AUTO && options->engine != record->engine))
         return "window, skew, error, engine, parts or capacity are out of range";
     if (getrandom(random, sizeof random, 0) != sizeof random ||

@@ -82,7 +82,10 @@ static bry_status parse_record(bryc_client *client, const char *name, const redi
     const char *problem = reply->type == REDIS_REPLY_STRING
                               ? bryc__record_read(reply->str, reply->len, record)
                               : "unexpected reply type";
-    return problem ? bryc__fail(client, BRY_E_VERSION, "map %s: %s", name, problem) : BRY_OK;
+    if (!problem)
+        return BRY_OK;
+    return bryc__fail(client, BRY_E_VERSION, "map %s: %s (if damaged, DEL {%s}:map removes it)",
+                      name, problem, name);
 }
 
 static bry_status read_record(bryc_client *client, const char *name, bryc__record *record)
@@ -334,6 +337,28 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
+/* Calls `each` unless the map was deleted meanwhile, is not ours, or is not for this user. */
+static bry_status list_map(bryc_client *client, const char *name,
+                           void (*each)(void *opaque, const char *name, const char *record),
+                           void *opaque)
+{
+    char key[BRYC__SLAB_KEY_MAX];
+    const char *const words[] = {"GET", key};
+    const size_t lens[] = {3, record_key(name, key, sizeof key)};
+    bryc_command command = {.argc = 2, .key = 1, .argv = words, .lens = lens};
+    bryc__record record = {0};
+    bry_status status = bryc_send(client, &command, 1);
+    if (status == BRY_OK) {
+        status = parse_record(client, name, command.reply, &record);
+        if (status == BRY_OK || record.text[0])
+            each(opaque, name, record.text);
+    }
+    bool hidden = command.reply && command.reply->type == REDIS_REPLY_ERROR &&
+                  strncmp(command.reply->str, "NOPERM", 6) == 0;
+    freeReplyObject(command.reply);
+    return hidden || status == BRY_E_NOTFOUND || status == BRY_E_VERSION ? BRY_OK : status;
+}
+
 bry_status bryc_map_list(bryc_client *client,
                          void (*each)(void *opaque, const char *name, const char *record),
                          void *opaque)
@@ -346,14 +371,9 @@ bry_status bryc_map_list(bryc_client *client,
     if (list.count)
         qsort(list.names, list.count, sizeof list.names[0], compare_names);
     for (size_t i = 0; i < list.count && status == BRY_OK; i++) {
-        bryc__record record = {0};
         if (i > 0 && strcmp(list.names[i], list.names[i - 1]) == 0)
             continue; /* it moved while we looked */
-        status = read_record(client, list.names[i], &record);
-        if (status == BRY_OK || record.text[0])
-            each(opaque, list.names[i], record.text);
-        if (status == BRY_E_NOTFOUND || status == BRY_E_VERSION)
-            status = BRY_OK; /* deleted meanwhile, or not ours */
+        status = list_map(client, list.names[i], each, opaque);
     }
     free(list.names);
     return status;

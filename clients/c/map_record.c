@@ -111,7 +111,7 @@ const char *bryc__record_plan(const bryc_map_options *options, uint32_t primarie
                              .bits = options->value_bits,
                              .engine = kbf ? BRY_ENGINE_KBF : BRY_ENGINE_COMPACT,
                              .capacity = options->capacity ? options->capacity : CAPACITY_DEFAULT,
-                             .error = options->error > 0 ? options->error : ERROR_DEFAULT,
+                             .error = options->error != 0 ? options->error : ERROR_DEFAULT,
                              .seed = options->seed};
     if (record->codes)
         record->bits = code_bits(options->values ? options->values : VALUES_DEFAULT, kbf);
@@ -119,18 +119,26 @@ const char *bryc__record_plan(const bryc_map_options *options, uint32_t primarie
         return "the engine is neither compact nor kbf";
     if (options->value_bits && options->values)
         return "values are either integers or byte strings";
+    if (record->capacity > BRY_CAPACITY_MAX)
+        return "capacity is 1 to 2^40";
+    if (!(record->error >= BRY_MAP_ERROR_MIN && record->error <= BRY_ERROR_MAX))
+        return "error is 1e-09 to 0.5";
+    if (record->bits > (kbf ? BRY_MAP_KBF_VALUE_BITS_MAX : BRY_MAP_VALUE_BITS_MAX))
+        return "value_bits is 1 to 32 (kbf: 13)";
+    if (options->values > UINT64_C(1) << (kbf ? BRY_MAP_KBF_VALUE_BITS_MAX : CODE_BITS_MOST))
+        return "values is 1 to 2^24 (kbf: 2^13)";
     if (record->slabs == 0)
         record->slabs = plan_slab_count(record, primaries);
     if (record->slabs > SLABS_MOST)
-        return "more than 2^24 slabs";
+        return "slabs is 1 to 2^24";
     if (getrandom(record->secret, sizeof record->secret, 0) != sizeof record->secret ||
         (!record->seed && getrandom(&record->seed, sizeof record->seed, 0) != sizeof record->seed))
         return "getrandom failed";
     record->seed += record->seed == 0;
     bry_map_options slab = bryc__record_slab(record);
     bry_map_shape shape;
-    if (record->capacity > BRY_CAPACITY_MAX || bry_map_plan(&slab, &shape) != BRY_OK)
-        return "capacity, error or bits are out of range";
+    if (bry_map_plan(&slab, &shape) != BRY_OK)
+        return "there is no plan for this capacity, error and number of slabs";
     return bryc__record_new_epoch(record);
 }
 

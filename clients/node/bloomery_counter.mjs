@@ -17,8 +17,8 @@
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BloomeryError as CounterError, checkName, connect, crc32, isRetried, Mismatch, Missing,
-  REDIRECTED } from "./bloomery_nodes.mjs";
+import { BloomeryError as CounterError, checkName, checkNumber, checkSeed, connect, crc32, isRetried,
+  Mismatch, Missing, REDIRECTED } from "./bloomery_nodes.mjs";
 
 export { CounterError, Mismatch, Missing };
 
@@ -61,7 +61,7 @@ function parseRecord(name, text) {
     "seed=(\\d+) hot=(-|(?:[0-9a-f]{2})*(?:,(?:[0-9a-f]{2})*)*)$").exec(text.toString("latin1"));
   if (!match) {
     throw new CounterError(`the table "${name}" was made by a newer Bloomery, or its record is ` +
-      `damaged: ${text.toString("latin1", 0, 200)}`);
+      `damaged (if damaged, DEL {${name}}:counters removes it): ${text.toString("latin1", 0, 200)}`);
   }
   const record = Object.fromEntries(FIELDS.map((field, i) => [field, match[i + 1]]));
   for (const field of ["parts", "window", "skew", "capacity"]) record[field] = Number(record[field]);
@@ -378,6 +378,19 @@ export async function open(url, how = {}) {
   }
 }
 
+/** Before anything is created. */
+function checkOptions({ window = 600, skew, error, engine = "compact", capacity, parts, seed }) {
+  const most = 2 ** 52 / 1000;
+  checkNumber("window", window, 0.002, most, "0.002 to 2^52 / 1000 seconds", false);
+  checkNumber("skew", skew, 0.001, most, "0.001 to 2^52 / 1000 seconds", false);
+  if (skew >= window) throw new RangeError("skew is shorter than window");
+  checkNumber("error", error, 1e-12, 0.5, "1e-12 to 0.5", false);
+  if (!/^(compact|fbf)$/.test(engine)) throw new CounterError(`there is no engine "${engine}"`);
+  checkNumber("capacity", capacity, 1, 2 ** 40, "1 to 2^40");
+  checkNumber("parts", parts, 1, 2 ** 20, "1 to 2^20");
+  checkSeed(seed);
+}
+
 /** Creates a table, or opens the one that exists if nothing that is given differs from it (else
  *  Mismatch). window: seconds for which a retry is recognised (default 600); skew: seconds that
  *  clients' clocks may be off (1); error: share of increments that may be lost (1e-9); engine:
@@ -389,6 +402,7 @@ export async function create(url, { window, skew, error, engine, capacity, parts
   const { nodes, name } = await connect(url, { redis: { socketTimeout: 2000, ...how.redis } });
   try {
     checkName(name, "table");
+    checkOptions({ window, skew, error, engine, capacity, parts, seed });
     const span = Math.round((window ?? 600) * 1000);
     const record = { parts: parts ?? 16 * nodes.primaries().length,
       epoch: randomBytes(8).toString("hex"), window: span,

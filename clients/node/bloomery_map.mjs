@@ -11,14 +11,18 @@
 // is stored.
 import { createHmac, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BloomeryError as MapError, checkName, connect, crc32, isRetried, Mismatch, Missing,
-  NotConfirmed } from "./bloomery_nodes.mjs";
+import { BloomeryError, checkName, checkNumber, checkSeed, connect, crc32, isRetried, Mismatch,
+  Missing, NotConfirmed } from "./bloomery_nodes.mjs";
 
-export { MapError, Mismatch, Missing, NotConfirmed };
+const MapError = BloomeryError; // another name of it
+export { BloomeryError, MapError, Mismatch, Missing, NotConfirmed };
 
 const REREAD = 60000; // milliseconds after which the record of a map is read again
 const CHUNK = 20000; // keys per exchange
 const VALUE_MAX = 65535; // bytes
+const SLABS_MAX = 2 ** 24;
+const BITS_MAX = { compact: 32, kbf: 13 }; // of integers
+const CODE_BITS_MAX = { compact: 24, kbf: 13 }; // of byte strings' codes
 
 /** A limit is reached; the message names it. */
 export class Full extends MapError {}
@@ -47,11 +51,12 @@ function parseRecord(name, text) {
   const match = new RegExp("^bloomery-map 1 slabs=([1-9]\\d{0,7}) epoch=([0-9a-f]{16}) " +
     "pick=(crc32|hmac-sha256:[0-9a-f]{32}) values=((?:raw|codes):\\d+) engine=(compact|kbf) " +
     "capacity=(\\d+) error=([-+.e\\d]+) seed=(\\d+)$").exec(text.toString("latin1"));
-  if (!match) {
-    throw new MapError(`map "${name}" was made by a newer Bloomery, or its record is damaged: ` +
-      text.toString("latin1", 0, 200));
+  const record = match && Object.fromEntries(FIELDS.map((field, i) => [field, match[i + 1]]));
+  if (!match || Number(record.slabs) > SLABS_MAX || Number(record.capacity) < 1 ||
+      !(bitsOf(record) >= 1 && bitsOf(record) <= BITS_MAX.compact)) {
+    throw new MapError(`map "${name}" was made by a newer Bloomery, or its record is damaged ` +
+      `(if damaged, DEL {${name}}:map removes it): ${text.toString("latin1", 0, 200)}`);
   }
-  const record = Object.fromEntries(FIELDS.map((field, i) => [field, match[i + 1]]));
   return { ...record, slabs: Number(record.slabs), capacity: Number(record.capacity) };
 }
 
@@ -369,7 +374,7 @@ class BloomeryMap {
         for (let i = 0; i < reply.length; i += 2) {
           const field = String(reply[i]);
           if (/^(items|bytes|queries|refused_unsure)$/.test(field)) total[field] += reply[i + 1];
-          else if (/^(promised|estimated)_/.test(field)) {
+          else if (/^(planned|estimated)_/.test(field)) {
             total[field] = Math.max(total[field] ?? 0, Number(reply[i + 1]));
           }
         }
@@ -414,6 +419,18 @@ async function opened(url, options, make, needsName = true) {
 export const open = (url, options) => opened(url, options, async (nodes, name) =>
   new BloomeryMap(nodes, name, await readRecord(nodes, name)));
 
+/** Refuses what the servers would refuse with every pair, and what no client could read again. */
+function checkOptions({ capacity, error, raw, values, slabs, seed }, engine) {
+  if (raw !== undefined && values !== undefined) throw new MapError("raw and values exclude each other");
+  if (!Object.hasOwn(BITS_MAX, engine)) throw new MapError(`there is no engine "${engine}"`);
+  checkNumber("capacity", capacity, 1, 2 ** 40, "1 to 2^40");
+  checkNumber("error", error, 1e-9, 0.5, "1e-09 to 0.5", false);
+  checkNumber("raw", raw, 1, BITS_MAX[engine], "1 to 32 (kbf: 13)");
+  checkNumber("values", values, 1, 2 ** CODE_BITS_MAX[engine], "1 to 2^24 (kbf: 2^13)");
+  checkNumber("slabs", slabs, 1, SLABS_MAX, "1 to 2^24");
+  checkSeed(seed);
+}
+
 /** Creates a map, or opens the one that exists if nothing that is given differs from it (else
  *  Mismatch). capacity: pairs to plan for (default 10^6); error: share of wrong answers (0.001);
  *  engine: compact or kbf; raw: values are integers of this many bits; values: they are byte strings,
@@ -421,10 +438,9 @@ export const open = (url, options) => opened(url, options, async (nodes, name) =
  *  chosen with a secret key, for keys that an adversary may choose; seed. */
 export const create = (url, given = {}) => opened(url, given, async (nodes, name) => {
   const { capacity = 1e6, error = 0.001, engine = "compact", raw, values = 1000, keyed = false } = given;
-  if (raw && given.values) throw new MapError("raw and values exclude each other");
-  if (!["compact", "kbf"].includes(engine)) throw new MapError(`there is no engine "${engine}"`);
+  checkOptions(given, engine);
   const planned = Math.max(8, Math.ceil(Math.log2(4 * values)));
-  const bits = raw ?? Math.min(engine === "kbf" ? 13 : 24, planned);
+  const bits = raw ?? Math.min(CODE_BITS_MAX[engine], planned);
   const seed = () => randomBytes(8).readBigUInt64BE() || 1n;
   const record = {
     slabs: given.slabs ?? planSlabs(capacity, error, engine, nodes.primaries().length),
@@ -453,7 +469,7 @@ export const create = (url, given = {}) => opened(url, given, async (nodes, name
   return new BloomeryMap(nodes, name, old);
 });
 
-/** The names of all maps, sorted. */
+/** The names of all maps that this user may read, sorted. */
 export const names = (url, options) => opened(url, options, async (nodes) => {
   const found = new Set();
   for (const address of nodes.primaries()) {

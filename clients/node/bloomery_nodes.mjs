@@ -14,6 +14,27 @@ export class Mismatch extends BloomeryError {}
 /** Fewer replicas than wanted have confirmed a write in time. */
 export class NotConfirmed extends BloomeryError {}
 
+/** Refuses an option that is not a number from least to most, which `limits` says in words. Undefined
+ *  means that it is not given. */
+export function checkNumber(name, value, least, most, limits, whole = true) {
+  if (value === undefined) return;
+  if (typeof value !== "number") {
+    throw new TypeError(`${name} is a number, not ${JSON.stringify(value) ?? value}`);
+  }
+  if (!(value >= least && value <= most) || (whole && !Number.isInteger(value))) {
+    throw new RangeError(`${name} is ${whole ? "a whole number, " : ""}${limits}, not ${value}`);
+  }
+}
+
+/** A seed may be too large for a number: a BigInt, or digits. */
+export function checkSeed(seed) {
+  if (seed === undefined) return;
+  const digits = Number.isSafeInteger(seed) || typeof seed === "bigint" || typeof seed === "string";
+  if (!digits || !/^[1-9]\d{0,19}$/.test(String(seed)) || BigInt(seed) >= 2n ** 64n) {
+    throw new RangeError(`seed is a whole number, 1 to 2^64 - 1, not ${seed}`);
+  }
+}
+
 /** The slot of a key of ours, all of which begin with their {tag}. */
 function slotOf(key) {
   let crc = 0;

@@ -32,7 +32,11 @@ from redis import exceptions as replies
 import bloomery_nodes
 from bloomery_nodes import BloomeryError, Mismatch, Missing, Nodes, place
 
-PARTS_MAX = 1 << 24
+__all__ = ["create", "open", "Table", "Added", "Operation", "Outbox", "BloomeryError",
+           "CounterError", "Refused", "Unknown", "Mismatch", "Missing"]
+
+PARTS_MAX = 1 << 20
+SPAN_MAX = 1 << 52  # ms
 
 Added = collections.namedtuple("Added", "value applied")
 Added.__doc__ = """The value of the counter, and whether this call was applied: False for a repeat,
@@ -98,7 +102,7 @@ class Record(bloomery_nodes.Record):
     seed: int
     hot: str  # names of hot counters in hex, with commas between them; "-": none
 
-    FIRST, WHAT = "bloomery-counters 1", "table"
+    FIRST, WHAT, KEY = "bloomery-counters 1", "table", ":counters"
 
     def is_valid(self):
         self.hot_names()
@@ -406,6 +410,22 @@ def open(where, name=None, *, timeout=2.0, **how):  # pylint: disable=redefined-
     return Table(nodes, name, Record.parse(name, reply), **how)
 
 
+def _check_options(window, skew, error, engine, capacity, parts, seed):
+    """Before anything is created."""
+    check = bloomery_nodes.check_number
+    most = SPAN_MAX / 1000
+    check("window", window, 0.002, most, "0.002 to 2^52 / 1000 seconds", whole=False)
+    check("skew", skew, 0.001, most, "0.001 to 2^52 / 1000 seconds", whole=False)
+    if skew is not None and skew >= (600 if window is None else window):
+        raise ValueError("skew is shorter than window")
+    check("error", error, 1e-12, 0.5, "1e-12 to 0.5", whole=False)
+    if engine not in (None, "compact", "fbf"):
+        raise ValueError(f"there is no engine {engine!r}")
+    check("capacity", capacity, 1, 1 << 40, "1 to 2^40")
+    check("parts", parts, 1, PARTS_MAX, "1 to 2^20")
+    check("seed", seed, 1, 2**64 - 1, "1 to 2^64 - 1")
+
+
 def create(where, name=None, *, window=None, skew=None, error=None, engine=None, capacity=None,
            parts=None, hot=None, seed=None, timeout=2.0, **how):
     """Creates a table, or opens the one that exists if nothing that is given differs from it (else
@@ -415,13 +435,14 @@ def create(where, name=None, *, window=None, skew=None, error=None, engine=None,
     primary; hot: names of counters that are spread over all parts, because one part would be too
     busy. how: see open()."""
     nodes, name = place(where, name, "table", timeout)
+    _check_options(window, skew, error, engine, capacity, parts, seed)
     span = round((600 if window is None else window) * 1000)
     most = min(1000, span // 4 + 1)
     record = Record(
-        parts=parts or 16 * len(nodes.primaries()), epoch=secrets.token_hex(8), window=span,
+        parts=int(parts or 16 * len(nodes.primaries())), epoch=secrets.token_hex(8), window=span,
         skew=most if skew is None else round(skew * 1000), error=repr(float(error or 1e-9)),
         engine=engine or "compact", capacity=int(capacity or 10**6),
-        seed=seed or secrets.randbits(64) or 1,
+        seed=int(seed or secrets.randbits(64) or 1),
         hot=",".join(sorted(_bytes(each).hex() for each in hot or ())) or "-")
     key = f"{{{name}}}:counters"
     there = nodes.run([("GET", key)])[0]

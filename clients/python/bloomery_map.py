@@ -24,14 +24,20 @@ import zlib
 from redis import exceptions as replies
 
 import bloomery_nodes
-from bloomery_nodes import BloomeryError as MapError
-from bloomery_nodes import (Mismatch, Missing, Nodes,  # noqa: F401  also for our users
-                            NotConfirmed, connect)
+from bloomery_nodes import BloomeryError, Mismatch, Missing, Nodes, NotConfirmed, connect
+
+__all__ = ["create", "open", "names", "connect", "Map", "UNSURE", "Unsure", "BloomeryError",
+           "MapError", "Full", "Mismatch", "Missing", "NotConfirmed"]
+
+MapError = BloomeryError  # another name of it
 
 REREAD = 60.0     # seconds after which the record of a map is read again
 CHUNK = 20000     # keys per exchange
 VALUE_MAX = 65535  # bytes
 SLABS_MAX = 1 << 24
+CAPACITY_MAX = 1 << 40
+BITS_MAX = {"compact": 32, "kbf": 13}  # of integers
+CODE_BITS_MAX = {"compact": 24, "kbf": 13}  # of byte strings' codes
 
 
 class Full(MapError):
@@ -66,13 +72,14 @@ class Record(bloomery_nodes.Record):
     error: str
     seed: int
 
-    FIRST, WHAT = "bloomery-map 1", "map"
+    FIRST, WHAT, KEY = "bloomery-map 1", "map", ":map"
 
     def is_valid(self):
-        return 1 <= self.slabs <= SLABS_MAX and self.capacity >= 1 and \
-            self.engine in ("compact", "kbf") and re.fullmatch("[0-9a-f]{16}", self.epoch) and \
+        return 1 <= self.slabs <= SLABS_MAX and self.capacity >= 1 and self.seed >= 1 and \
+            self.engine in BITS_MAX and re.fullmatch("[0-9a-f]{16}", self.epoch) and \
             re.fullmatch(r"crc32|hmac-sha256:[0-9a-f]{32}", self.pick) and \
-            re.fullmatch(r"(raw|codes):[0-9]+", self.values)
+            re.fullmatch(r"(raw|codes):[0-9]+", self.values) and 0 < float(self.error) < 1 and \
+            1 <= self.bits <= BITS_MAX["compact"]
 
     @property
     def bits(self):
@@ -329,7 +336,7 @@ class Map:
         return self.delete_many([key], wait)[0]
 
     def info(self):
-        """What the whole map holds: a dict."""
+        """What the whole map holds: a dict. README.md explains its keys."""
         if self._dropped:
             self._reread()
         total = dataclasses.asdict(self.record) | {"name": self.name, "slabs_used": 0}
@@ -391,27 +398,40 @@ def open(where, name=None):  # pylint: disable=redefined-builtin
     return Map(nodes, name, _read_record(nodes, name))
 
 
+def _check_options(capacity, error, engine, raw, values, slabs, seed):
+    """What the servers would refuse with every pair, and what no client could read again."""
+    if raw is not None and values is not None:
+        raise ValueError("raw and values exclude each other")
+    if engine not in BITS_MAX:
+        raise ValueError(f"there is no engine {engine!r}")
+    check = bloomery_nodes.check_number
+    check("capacity", capacity, 1, CAPACITY_MAX, "1 to 2^40")
+    check("error", error, 1e-9, 0.5, "1e-09 to 0.5", whole=False)
+    check("raw", raw, 1, BITS_MAX[engine], "1 to 32 (kbf: 13)")
+    check("values", values, 1, 1 << CODE_BITS_MAX[engine], "1 to 2^24 (kbf: 2^13)")
+    check("slabs", slabs, 1, SLABS_MAX, "1 to 2^24")
+    check("seed", seed, 1, 2**64 - 1, "1 to 2^64 - 1")
+
+
 def create(where, name=None, *, capacity=None, error=None, engine=None, raw=None, values=None,
            slabs=None, keyed=None, seed=None):
     """Creates a map, or opens the one that exists if nothing that is given differs from it (else
     Mismatch). capacity: pairs to plan for (default 10^6); error: share of wrong answers (0.001);
     engine: compact or kbf; raw: values are integers of this many bits; values: they are byte
     strings, of which this many differ (the default, 1000); slabs: instead of planned ones; keyed:
-    slabs are chosen with a secret key, for keys that an adversary may choose."""
+    slabs are chosen with a secret key, for keys that an adversary may choose; seed: of the hash
+    function (random)."""
     nodes, name = bloomery_nodes.place(where, name, "map")
-    if raw is not None and values is not None:
-        raise ValueError("raw and values exclude each other")
-    if engine not in (None, "compact", "kbf"):
-        raise ValueError(f"there is no engine {engine!r}")
-    most = 13 if engine == "kbf" else 24
-    bits = raw or min(most, max(8, (4 * (values or 1000) - 1).bit_length()))
+    _check_options(capacity, error, engine or "compact", raw, values, slabs, seed)
+    most = CODE_BITS_MAX[engine or "compact"]
+    bits = int(raw or min(most, max(8, (4 * int(values or 1000) - 1).bit_length())))
     record = Record(
-        slabs=slabs or plan_slabs(capacity or 10**6, error or 0.001, engine,
-                                  len(nodes.primaries())),
+        slabs=int(slabs or plan_slabs(capacity or 10**6, error or 0.001, engine,
+                                      len(nodes.primaries()))),
         epoch=secrets.token_hex(8), pick=f"hmac-sha256:{secrets.token_hex(16)}" if keyed
         else "crc32", values=f"{'raw' if raw else 'codes'}:{bits}", engine=engine or "compact",
         capacity=int(capacity or 10**6), error=repr(float(error or 0.001)),
-        seed=seed or secrets.randbits(64) or 1)
+        seed=int(seed or secrets.randbits(64) or 1))
     there = nodes.run([("SET", f"{{{name}}}:map", record.text(), "NX", "GET")])[0]
     if isinstance(there, Exception):
         raise _error_of(there)
@@ -430,7 +450,7 @@ def create(where, name=None, *, capacity=None, error=None, engine=None, raw=None
 
 
 def names(where):
-    """The names of all maps, sorted. where: a URL, or a redis.Redis or RedisCluster."""
+    """The names of all maps that this user may read, sorted. where: a URL, or a redis.Redis or RedisCluster."""
     nodes = Nodes(connect(where)[0] if isinstance(where, str) else where)
     keys = {key if isinstance(key, bytes) else key.encode() for node in nodes.primaries()
             for key in node.scan_iter(match="{*}:map", count=1000, _type="string")}

@@ -45,11 +45,23 @@ def to_bytes(value, what):
     raise TypeError(f"{what} is str or bytes, not {type(value).__name__}")
 
 
+def check_number(name, value, least, most, limits, whole=True):
+    """Refuses an option that is not a number from least to most, which `limits` says in words.
+    None means that the option is not given."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} is a number, not {value!r}")
+    if not least <= value <= most or (whole and value != int(value)):
+        raise ValueError(f"{name} is {'a whole number, ' if whole else ''}{limits}, not {value!r}")
+
+
 class Record:
     """The base of records, which are dataclasses: one line of text, FIRST and then name=value for
     each field, in order."""
 
     FIRST = WHAT = None  # the beginning of the line; what it describes, for messages
+    KEY = None  # the end of the key's name, after {NAME}
 
     def text(self):
         pairs = [f"{field.name}={getattr(self, field.name)}" for field in dataclasses.fields(self)]
@@ -71,8 +83,10 @@ class Record:
                 raise ValueError
             return record
         except ValueError:
+            key = f"{{{name}}}{cls.KEY}"
             raise BloomeryError(f"the {cls.WHAT} {name!r} was made by a newer Bloomery, or its "
-                                f"record is damaged: {text[:200]!r}") from None
+                                f"record is damaged (if damaged, DEL {key} removes it): "
+                                f"{text[:200]!r}") from None
 
 
 class Nodes:

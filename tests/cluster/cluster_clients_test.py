@@ -201,6 +201,39 @@ class Clients(map_agents.MapCase):
                         self.assertRegex(str(caught.exception), "exists with another seed$")
             self.assertIn(f"made by {first.name}", second.names(self.url))
 
+    def test_options(self):
+        """Options that no server accepts, or that no client could read again, are refused before
+        the record is stored."""
+        wrong = [({"raw": 33}, "1 to 32"), ({"raw": 14, "engine": "kbf"}, "kbf: 13"),
+                 ({"error": 2}, "error is"), ({"error": 1e-12}, "error is"),
+                 ({"error": -0.1}, "error is"), ({"capacity": 2**40 + 1}, "capacity is"),
+                 ({"slabs": 2**24 + 1}, "slabs is"), ({"values": 2**24 + 1}, "values is"),
+                 ({"values": 2**13 + 1, "engine": "kbf"}, "values is")]
+        for agent in self.agents:
+            some = wrong if agent.name == "c" else wrong + [  # there 0 is the default
+                ({"raw": -1}, "raw is"), ({"raw": 0}, "raw is"), ({"slabs": 0}, "slabs is"),
+                ({"seed": -1}, "seed is"), ({"seed": 2**64}, "seed is"),
+                ({"capacity": "1M"}, "capacity is a number"), ({"capacity": 1.5}, "capacity is")]
+            for options, message in some:
+                with self.subTest(client=agent.name, options=options):
+                    with self.assertRaisesRegex(Exception, message):
+                        agent.create(self.url + "m", **options)
+                    self.assertEqual(self.cluster.keys(), [])
+
+    def test_names_for_a_user(self):
+        """names() and `map ls` leave out what the user may not read."""
+        user, password = "ann", "word"
+        for node in self.cluster.nodes:
+            node.client("ACL", "SETUSER", user, "on", ">" + password, "~{mine}*", "~{mine:*",
+                        "+@all")
+        for agent in self.agents:
+            agent.create(self.url + "mine")
+            agent.create(self.url + "others")
+            url = self.url.replace("//", f"//{user}:{password}@")
+            with self.subTest(client=agent.name):
+                self.assertEqual(agent.names(url), ["mine"])
+        self.assertEqual(self.command("ls", url.rstrip("/")), [b"mine"])
+
     def test_records(self):
         """The record, the names of keys and the options of a slab are the same in all clients."""
         for agent in self.agents:
@@ -226,6 +259,7 @@ class Clients(map_agents.MapCase):
                 with self.assertRaises(Exception) as caught:
                     agent.open(self.url + "m")
                 self.assertIn("newer Bloomery", str(caught.exception))
+                self.assertIn("DEL {m}:map", str(caught.exception))
                 self.cluster.ask("DEL", "{m}:map")
 
     def test_dropped(self):

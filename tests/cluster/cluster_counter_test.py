@@ -91,6 +91,14 @@ class Counters(CounterCase):
                 bloomery_counter.create(self.url(), **options)
         with self.assertRaises(Missing):
             bloomery_counter.open(self.url("other"))
+        for options in ({"window": 0}, {"skew": 700}, {"error": 1}, {"capacity": -1}, {"seed": -1},
+                        {"parts": 2**20 + 1}, {"engine": "kbf"}):
+            with self.assertRaises(ValueError, msg=options):
+                bloomery_counter.create(self.url("other"), **options)
+        with self.assertRaisesRegex(TypeError, "capacity is a number, not '1M'"):
+            bloomery_counter.create(self.url("other"), capacity="1M")
+        with self.assertRaises(Missing):
+            bloomery_counter.open(self.url("other"))
         for name in ("", "a{b", "x" * 201):
             with self.assertRaises(ValueError):
                 bloomery_counter.open(self.url(name))
