@@ -1,5 +1,6 @@
 #include "bench/peers/local_server.h"
 
+#include "cli/core/files/program_files.h"
 #include "cli/core/output/output.h"
 
 #include <arpa/inet.h>
@@ -24,22 +25,10 @@
 
 /* ---- the process --------------------------------------------------------------------------- */
 
-/* Finds the program's path, or returns false. */
-static bool find_program(const char *name, char *path, size_t size)
-{
-    const char *dirs = getenv("PATH");
-    char all[4096];
-    snprintf(all, sizeof all, "%s:/usr/bin:/usr/local/bin", dirs ? dirs : "");
-    for (char *rest = all, *dir; (dir = strsep(&rest, ":"));)
-        if (*dir && snprintf(path, size, "%s/%s", dir, name) < (int)size && access(path, X_OK) == 0)
-            return true;
-    return false;
-}
-
 bool local_installed(const char *name)
 {
-    char path[4096];
-    return find_program(name, path, sizeof path);
+    cli_path path;
+    return cli_find_in_path(name, &path);
 }
 
 static struct sockaddr_in loopback_address(int port)
@@ -153,7 +142,7 @@ static bool try_start(local_server *server, const local_program *program, char *
 
 local_server *local_server_start(const local_program *program)
 {
-    char path[4096];
+    cli_path path;
     local_server *server = calloc(1, sizeof *server);
     if (!server)
         return NULL;
@@ -162,9 +151,9 @@ local_server *local_server_start(const local_program *program)
     server->out = malloc(LOCAL_MOST_BYTES);
     server->in = malloc(IN_BYTES);
     bool started = false;
-    if (server->out && server->in && find_program(program->name, path, sizeof path))
+    if (server->out && server->in && cli_find_in_path(program->name, &path))
         for (int i = 0; i < TRIES && !started; i++)
-            started = try_start(server, program, path);
+            started = try_start(server, program, path.text);
     if (started)
         return server;
     cli_fail("%s does not start", program->name);

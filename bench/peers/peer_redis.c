@@ -4,24 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the process --------------------------------------------------------------------------- */
 
 bool redis_installed(void)
 {
     return local_installed("redis-server");
-}
-
-bool redis_find_module(char *path, size_t size)
-{
-    ssize_t len = readlink("/proc/self/exe", path, size - 1);
-    if (len < 0)
-        return false;
-    path[len] = '\0';
-    char *name = strrchr(path, '/') + 1;
-    size_t room = size - (size_t)(name - path);
-    return snprintf(name, room, "bloomery.so") < (int)room && access(path, R_OK) == 0;
 }
 
 static bool ask_redis_pid(local_server *server, uint64_t *pid)

@@ -7,9 +7,6 @@
 
 bool redis_installed(void);
 
-/* bloomery.so beside this program; false if there is none. */
-bool redis_find_module(char *path, size_t size);
-
 /* Saves nothing. Without a module if that is NULL. */
 local_server *redis_start(const char *module);
 

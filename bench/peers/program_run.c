@@ -64,14 +64,9 @@ program_usage program_run(const char *const *arguments, int file, program_reader
     return run;
 }
 
-bool program_bloomery(const char *what, char path[PATH_MAX])
+bool program_bloomery(const char *what, cli_path *path)
 {
-    static const char name[] = "bloomery";
-    ssize_t len = readlink("/proc/self/exe", path, PATH_MAX - sizeof name);
-    char *slash = len > 0 ? memrchr(path, '/', (size_t)len) : NULL;
-    if (slash)
-        memcpy(slash + 1, name, sizeof name);
-    if (slash && access(path, X_OK) == 0)
+    if (cli_find_beside("bloomery", path) && cli_is_executable(path->text))
         return true;
     cli_fail("%s needs the program bloomery in the directory of bloomery-bench", what);
     return false;

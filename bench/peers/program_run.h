@@ -2,8 +2,8 @@
 #ifndef BLOOMERY_BENCH_PROGRAM_RUN_H
 #define BLOOMERY_BENCH_PROGRAM_RUN_H
 
-#include <limits.h>
-#include <stdbool.h>
+#include "cli/core/files/program_files.h"
+
 #include <stdint.h>
 
 typedef struct program_usage {
@@ -23,6 +23,6 @@ program_usage program_run(const char *const *arguments, int file, program_reader
 
 /* The program bloomery in the directory of this one. False after a message, which says that `what`
  * needs it. */
-bool program_bloomery(const char *what, char path[PATH_MAX]);
+bool program_bloomery(const char *what, cli_path *path);
 
 #endif

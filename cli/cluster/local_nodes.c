@@ -21,7 +21,7 @@
 
 /* ---- files --------------------------------------------------------------------------------- */
 
-static int node_dir_of(const local_nodes *nodes, uint32_t port, serve_path *dir)
+static int node_dir_of(const local_nodes *nodes, uint32_t port, cli_path *dir)
 {
     char name[16];
     snprintf(name, sizeof name, "%u", port);
@@ -31,7 +31,7 @@ static int node_dir_of(const local_nodes *nodes, uint32_t port, serve_path *dir)
 /* Reads the ports from a file of the directory; *exists is false if there is none. */
 static int read_ports(local_nodes *nodes, const char *name, bool *exists)
 {
-    serve_path path;
+    cli_path path;
     int code = serve_join(&nodes->dir, name, &path);
     if (code != CLI_GO_ON)
         return code;
@@ -63,7 +63,7 @@ int local_read(local_nodes *nodes, bool *exists)
 
 int local_write(const local_nodes *nodes)
 {
-    serve_path path;
+    cli_path path;
     int code = serve_join(&nodes->dir, PORTS_NEW, &path);
     if (code != CLI_GO_ON)
         return code;
@@ -77,7 +77,7 @@ int local_write(const local_nodes *nodes)
 
 int local_keep(const local_nodes *nodes)
 {
-    serve_path from, to;
+    cli_path from, to;
     int code = serve_join(&nodes->dir, PORTS_NEW, &from);
     if (code == CLI_GO_ON)
         code = serve_join(&nodes->dir, PORTS, &to);
@@ -89,9 +89,9 @@ int local_keep(const local_nodes *nodes)
 /* ---- starting ------------------------------------------------------------------------------ */
 
 /* Removes what a server remembers of a cluster that was never complete. */
-static int forget_cluster(const serve_path *dir)
+static int forget_cluster(const cli_path *dir)
 {
-    serve_path path;
+    cli_path path;
     int code = serve_join(dir, "nodes.conf", &path);
     if (code == CLI_GO_ON && unlink(path.text) != 0 && errno != ENOENT)
         code = cli_fail("%s: %s", path.text, strerror(errno));
@@ -101,7 +101,7 @@ static int forget_cluster(const serve_path *dir)
 /* Runs the server, which puts itself into the background. */
 static int start_node(const local_nodes *nodes, uint32_t port)
 {
-    serve_path dir;
+    cli_path dir;
     char number[16];
     int code = node_dir_of(nodes, port, &dir), how = 0;
     if (code != CLI_GO_ON)
@@ -144,7 +144,7 @@ static bool connect_first(local_nodes *nodes)
 /* True if the server at this port answers and runs in the directory that we gave it. */
 static bool is_our_server(local_nodes *nodes, uint32_t number)
 {
-    serve_path dir;
+    cli_path dir;
     redisReply *reply;
     if (node_dir_of(nodes, nodes->ports[number], &dir) != CLI_GO_ON ||
         bryc_node_find(nodes->client, HOST, nodes->ports[number], &nodes->links[number]) !=

@@ -13,9 +13,9 @@
 #define LOCAL_MOST 200 /* servers */
 
 typedef struct local_nodes {
-    serve_path dir; /* The directory of the cluster. */
-    serve_path server; /* The program of the servers. */
-    serve_path module; /* The module that they load. */
+    cli_path dir; /* The directory of the cluster. */
+    cli_path server; /* The program of the servers. */
+    cli_path module; /* The module that they load. */
     uint32_t count;
     uint32_t ports[LOCAL_MOST];
     bool formed; /* they are a cluster */

@@ -55,7 +55,7 @@ static int choose_ports(local_nodes *nodes)
     return cli_fail("no %d free ports in a row", SERVERS);
 }
 
-static int make_demo_dir(serve_path *dir)
+static int make_demo_dir(cli_path *dir)
 {
     const char *place = getenv("TMPDIR");
     snprintf(dir->text, sizeof dir->text, "%s/bloomery-demo-XXXXXX",

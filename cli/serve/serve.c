@@ -41,7 +41,7 @@ typedef struct command_line {
     char *args[64];
     size_t count;
     char port[8], memory[24];
-    serve_path server, module, dir, log, config;
+    cli_path server, module, dir, log, config;
     serve_settings settings; /* the resulting settings */
     int lock; /* of the directory */
 } command_line;

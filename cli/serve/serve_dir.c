@@ -31,7 +31,7 @@
 
 enum { OF_PROGRAM, OF_SERVER };
 
-int serve_prepare_dir(const char *named, serve_path *found)
+int serve_prepare_dir(const char *named, cli_path *found)
 {
     struct stat about;
     cli_quotation name = cli_name(named);
@@ -56,7 +56,7 @@ static int lock_byte(int lock, int byte, int command, struct flock *about)
 
 /* If the lock does not report a process, the holder is in another container or on another
  * machine. */
-static int say_taken(const serve_path *dir, int lock, const char *who, const struct flock *about)
+static int say_taken(const cli_path *dir, int lock, const char *who, const struct flock *about)
 {
     char port[8] = "", process[32] = "", place[32] = "";
     ssize_t len = pread(lock, port, sizeof port - 1, 0);
@@ -70,9 +70,9 @@ static int say_taken(const serve_path *dir, int lock, const char *who, const str
 }
 
 /* Descriptors below 3 would become the server's standard streams. */
-static int open_lock(const serve_path *dir)
+static int open_lock(const cli_path *dir)
 {
-    serve_path path;
+    cli_path path;
     int code = serve_join(dir, LOCK_NAME, &path);
     if (code != CLI_GO_ON)
         return -1;
@@ -88,7 +88,7 @@ static int open_lock(const serve_path *dir)
     return lock;
 }
 
-int serve_take_dir(const serve_path *dir, uint16_t port, int *lock)
+int serve_take_dir(const cli_path *dir, uint16_t port, int *lock)
 {
     struct flock about;
     char line[8];
@@ -120,7 +120,7 @@ bool serve_dir_hand_on(int lock)
  * snapshot of the configured name. Beside other data either would start empty, and later overwrite
  * that data. */
 typedef struct dir_contents {
-    const serve_path *dir;
+    const cli_path *dir;
     const serve_settings *settings;
     bool log, snapshot; /* the ones it would read */
     serve_name other_log, other_snapshot; /* "": none */
@@ -133,7 +133,7 @@ static bool ends_with(const char *name, const char *end)
 }
 
 /* A log is a directory with a manifest; servers ignore directories without one. */
-static void look_into_log_dir(dir_contents *held, const serve_path *path, const char *name)
+static void look_into_log_dir(dir_contents *held, const cli_path *path, const char *name)
 {
     DIR *parts = opendir(path->text);
     if (!parts)
@@ -152,7 +152,7 @@ static void look_into_log_dir(dir_contents *held, const serve_path *path, const 
     closedir(parts);
 }
 
-static bool is_snapshot(const serve_path *path, const char *name)
+static bool is_snapshot(const cli_path *path, const char *name)
 {
     char head[6] = "";
     if (ends_with(name, ".rdb"))
@@ -168,7 +168,7 @@ static bool is_snapshot(const serve_path *path, const char *name)
 
 /* The directory itself contains snapshots, and single-file logs, which older servers wrote and
  * newer ones still read. */
-static void look_at_file(dir_contents *held, const serve_path *path, const char *name)
+static void look_at_file(dir_contents *held, const cli_path *path, const char *name)
 {
     const serve_settings *settings = held->settings;
     if (strcmp(name, settings->log_name.text) == 0)
@@ -189,7 +189,7 @@ static int look_for_data(dir_contents *held)
         return cli_fail("--dir: %s: %s", cli_name(held->dir->text).text, strerror(errno));
     int code = CLI_GO_ON;
     for (struct dirent *entry; code == CLI_GO_ON && (entry = readdir(dir));) {
-        serve_path path;
+        cli_path path;
         struct stat about;
         if (*entry->d_name == '.' || strncmp(entry->d_name, "temp-", 5) == 0)
             continue;
@@ -234,7 +234,7 @@ static int check_without_log(const dir_contents *held, const char *name)
     return CLI_GO_ON;
 }
 
-int serve_check_data(const serve_path *dir, const serve_settings *settings)
+int serve_check_data(const cli_path *dir, const serve_settings *settings)
 {
     dir_contents held = {.dir = dir, .settings = settings};
     cli_quotation name = cli_name(dir->text);

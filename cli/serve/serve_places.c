@@ -18,72 +18,42 @@
 #define BLOOMERY_MODULE_FROM_BIN "../lib/bloomery/bloomery.so"
 #endif
 
-static bool join_path(serve_path *path, const char *dir, size_t dir_len, const char *name)
+int serve_join(const cli_path *dir, const char *name, cli_path *found)
 {
-    size_t name_size = strlen(name) + 1;
-    if (dir_len + 1 + name_size > sizeof path->text)
-        return false;
-    memcpy(path->text, dir, dir_len);
-    path->text[dir_len] = '/';
-    memcpy(path->text + dir_len + 1, name, name_size);
-    return true;
-}
-
-static bool is_program(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
-}
-
-int serve_join(const serve_path *dir, const char *name, serve_path *found)
-{
-    return join_path(found, dir->text, strlen(dir->text), name)
+    return cli_join_path(found, dir->text, strlen(dir->text), name)
                ? CLI_GO_ON
                : cli_fail("%s/%s: %s", cli_name(dir->text).text, name, strerror(ENAMETOOLONG));
 }
 
-int serve_absolute(const char *option, const char *named, serve_path *found)
+int serve_absolute(const char *option, const char *named, cli_path *found)
 {
-    serve_path here;
+    cli_path here;
     bool fits = false;
     if (*named == '/')
         fits = (size_t)snprintf(found->text, sizeof found->text, "%s", named) < sizeof found->text;
     else if (getcwd(here.text, sizeof here.text))
-        fits = join_path(found, here.text, strlen(here.text), named);
+        fits = cli_join_path(found, here.text, strlen(here.text), named);
     return fits ? CLI_GO_ON
                 : cli_fail("--%s: %s: %s", option, cli_name(named).text, strerror(ENAMETOOLONG));
 }
 
 /* ---- the server ---------------------------------------------------------------------------- */
 
-/* As in the shell, an empty part of PATH is the working directory. */
-static bool in_path(const char *name, serve_path *found)
-{
-    const char *at = getenv("PATH");
-    for (; at && *at; at += *at == ':') {
-        size_t len = strcspn(at, ":");
-        if (join_path(found, len ? at : ".", len ? len : 1, name) && is_program(found->text))
-            return true;
-        at += len;
-    }
-    return join_path(found, "/usr/bin", strlen("/usr/bin"), name) && is_program(found->text);
-}
-
-int serve_find_server(const char *named, serve_path *found)
+int serve_find_server(const char *named, cli_path *found)
 {
     static const char *const names[] = {"redis-server", "valkey-server"};
     if (named && strchr(named, '/')) {
         snprintf(found->text, sizeof found->text, "%s", named);
-        if (strlen(named) < sizeof found->text && is_program(named))
+        if (strlen(named) < sizeof found->text && cli_is_executable(named))
             return CLI_GO_ON;
         return cli_fail("--server: %s: not an executable file", cli_name(named).text);
     }
     if (named)
-        return in_path(named, found)
+        return cli_find_in_path(named, found)
                    ? CLI_GO_ON
                    : cli_fail("--server: %s: not found in PATH", cli_name(named).text);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (in_path(names[i], found))
+        if (cli_find_in_path(names[i], found))
             return CLI_GO_ON;
     return cli_fail("neither redis-server nor valkey-server is installed; run \"apt-get install "
                     "redis-server\", or name a server with --server");
@@ -91,7 +61,7 @@ int serve_find_server(const char *named, serve_path *found)
 
 /* ---- the module and other files ------------------------------------------------------------ */
 
-int serve_find_file(const char *option, const char *named, serve_path *found)
+int serve_find_file(const char *option, const char *named, cli_path *found)
 {
     struct stat about;
     if (!realpath(named, found->text) || stat(found->text, &about) != 0)
@@ -113,23 +83,16 @@ static int check_module(const char *path)
                     name.text, name.text);
 }
 
-int serve_find_module(const char *named, serve_path *found)
+int serve_find_module(const char *named, cli_path *found)
 {
     static const char *const places[] = {"bloomery.so", BLOOMERY_MODULE_FROM_BIN};
     if (named) {
         int code = serve_find_file("module", named, found);
         return code != CLI_GO_ON ? code : check_module(found->text);
     }
-    serve_path self, place = {{0}};
-    ssize_t len = readlink("/proc/self/exe", self.text, sizeof self.text - 1);
-    if (len > 0) {
-        self.text[len] = 0;
-        const char *slash = strrchr(self.text, '/');
-        for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-            if (slash && join_path(&place, self.text, (size_t)(slash - self.text), places[i]) &&
-                realpath(place.text, found->text))
-                return check_module(found->text);
-    }
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (cli_find_beside(places[i], found))
+            return check_module(found->text);
     return cli_fail("bloomery.so: not found beside this program, nor where it is installed; name "
                     "it with --module");
 }

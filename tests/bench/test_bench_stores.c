@@ -3,6 +3,7 @@
 #include "bench/cases/map/store_work.h"
 #include "bench/peers/peer_memcached.h"
 #include "bench/peers/peer_redis.h"
+#include "cli/core/files/program_files.h"
 #include "support/cmocka_all.h"
 
 #include <stdio.h>
@@ -80,14 +81,14 @@ TEST(strings_of_redis)
 /* A sanitized module does not load into a server that is not. */
 TEST(a_map_in_our_server)
 {
-    char path[4096];
+    cli_path path;
 #ifdef BENCH_SANITIZED
     skip();
 #endif
-    if (!redis_installed() || !redis_find_module(path, sizeof path))
+    if (!redis_installed() || !cli_find_beside("bloomery.so", &path))
         skip();
     map_store_options options = options_for(BRY_ENGINE_COMPACT);
-    options.module = path;
+    options.module = path.text;
     check_sizes(&redis_map_store, &options);
     options.map.engine = BRY_ENGINE_KBF;
     check_sizes(&redis_map_store, &options);

@@ -23,7 +23,7 @@ enum { ROUNDS = 3, MOST_PACKETS = 2000000 };
 static const double most_error = 0.001; /* the default of bloomery flows */
 
 typedef struct flow_programs {
-    char bloomery[PATH_MAX];
+    cli_path bloomery;
     const char *arguments[FLOWS_ROWS][12];
 } flow_programs;
 
@@ -56,12 +56,12 @@ static bool set_up_flow_programs(flow_programs *all)
     /* Debian installs it where only root looks. */
     const char *softflowd =
         access("/usr/sbin/softflowd", X_OK) == 0 ? "/usr/sbin/softflowd" : "softflowd";
-    if (!program_bloomery("flows", all->bloomery))
+    if (!program_bloomery("flows", &all->bloomery))
         return false;
     /* softflowd says on standard error that it begins and ends. */
     static const char quietly[] = "exec \"$0\" \"$@\" 2>/dev/null";
     const char *const lines[FLOWS_ROWS][12] = {
-        [FLOWS_BLOOMERY] = {all->bloomery, "flows", "--json", "--idle", "2d", "--linger", "1d",
+        [FLOWS_BLOOMERY] = {all->bloomery.text, "flows", "--json", "--idle", "2d", "--linger", "1d",
                             "--filter", "tcp", NULL},
         [FLOWS_SOFTFLOWD] = {"sh", "-c", quietly, softflowd, "-6", "-m", "100000000", "-r",
                              "/dev/stdin", "tcp", NULL},

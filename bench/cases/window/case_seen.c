@@ -2,6 +2,7 @@
 #include "bench/cases/window/window_cases.h"
 
 #include "bench/peers/line_programs.h"
+#include "cli/core/files/program_files.h"
 #include "cli/core/output/output.h"
 
 #include <errno.h>
@@ -14,33 +15,25 @@
 /* The file name of a program in PATH, with links resolved. */
 static void find_name(const char *program, char *name, size_t room)
 {
-    const char *path = getenv("PATH");
-    snprintf(name, room, "%s", program);
-    for (const char *at = path ? path : ""; *at; at += strspn(at, ":")) {
-        char tried[PATH_MAX], real[PATH_MAX];
-        size_t len = strcspn(at, ":");
-        snprintf(tried, sizeof tried, "%.*s/%s", (int)len, at, program);
-        at += len;
-        if (access(tried, X_OK) == 0 && realpath(tried, real)) {
-            const char *slash = strrchr(real, '/');
-            snprintf(name, room, "%.*s", (int)room - 1, slash ? slash + 1 : real);
-            return;
-        }
-    }
+    char real[PATH_MAX];
+    cli_path path;
+    bool known = cli_find_in_path(program, &path) && realpath(path.text, real);
+    snprintf(name, room, "%.*s", (int)room - 1, known ? strrchr(real, '/') + 1 : program);
 }
 
 typedef struct programs {
-    char bloomery[PATH_MAX], error[32];
+    cli_path bloomery;
+    char error[32];
     const char *arguments[SEEN_ROWS][6];
 } programs;
 
 static bool set_up_programs(programs *all, double error)
 {
-    if (!program_bloomery("seen", all->bloomery))
+    if (!program_bloomery("seen", &all->bloomery))
         return false;
     snprintf(all->error, sizeof all->error, "%.17g", error);
     const char *const lines[SEEN_ROWS][6] = {
-        [SEEN_BLOOMERY] = {all->bloomery, "seen", "--error", all->error, NULL},
+        [SEEN_BLOOMERY] = {all->bloomery.text, "seen", "--error", all->error, NULL},
         [SEEN_AWK] = {"awk", "!x[$0]++", NULL},
         [SEEN_SORT] = {"sort", "-u", NULL},
     };

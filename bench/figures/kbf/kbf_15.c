@@ -6,6 +6,7 @@
 #include "bench/harness/measure.h"
 #include "bench/peers/peer_memcached.h"
 #include "bench/peers/peer_redis.h"
+#include "cli/core/files/program_files.h"
 #include "cli/core/output/output.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ enum { STORES = sizeof stores / sizeof stores[0] };
 /* Which stores there are here, and what they need. */
 typedef struct places {
     bool memcached, redis, module;
-    char module_path[4096];
+    cli_path module_path;
 } places;
 
 /* The tests do not start servers: what this measures is times. */
@@ -45,7 +46,7 @@ static places find_places(const figure_run *run)
         return found;
     found.memcached = memcached_installed();
     found.redis = redis_installed();
-    found.module = found.redis && redis_find_module(found.module_path, sizeof found.module_path);
+    found.module = found.redis && cli_find_beside("bloomery.so", &found.module_path);
     if (!found.memcached && run->number == 0)
         fputs("kbf-15: memcached is not installed (Debian: memcached): left out\n", stderr);
     if (!found.redis && run->number == 0)
@@ -149,7 +150,7 @@ static bool time_all_stores(const figure_run *run, const places *found, const kb
         map_store_options options = {
             .map = BRY_MAP_OPTIONS,
             .megabytes = SPARE_MEGABYTES + load->pairs / PAIR_MEGABYTES,
-            .module = found->module_path,
+            .module = found->module_path.text,
         };
         options.map.engine = one->engine;
         options.map.capacity = load->pairs;
