@@ -28,6 +28,6 @@ int bench_run_flows(const bench_request *asked)
 int bench_run_flows(const bench_request *asked)
 {
     (void)asked;
-    return cli_fail("this build has no command flows (CMake: BLOOMERY_FLOWS)");
+    return cli_fail("this build has no bloomery flows (CMake: BLOOMERY_FLOWS)");
 }
 #endif

@@ -1,5 +1,11 @@
 # Installs the programs, the server module, and their documentation.
-install(TARGETS bloomery bloomery-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+set(programs bloomery bloomery-bench)
+foreach(name dedup flows)
+  if(TARGET bloomery-${name})
+    list(APPEND programs bloomery-${name})
+  endif()
+endforeach()
+install(TARGETS ${programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # The module for loadmodule in the configuration of a Redis or Valkey server. Servers refuse modules
 # without execute permission, which CMake does not set by default on Debian.
 install(TARGETS bloomery_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bloomery

@@ -1,4 +1,5 @@
-/* bloomery flows: the states of TCP flows in captures, or on an interface. */
+/* bloomery-flows, which is `bloomery flows`: the states of TCP flows in captures, or on an
+ * interface. */
 #include "apps/flows/flow_live.h"
 #include "apps/flows/flow_report.h"
 #include "cli/core/args.h"
@@ -13,6 +14,8 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+const char cli_program[] = "bloomery"; /* messages and help name the command */
 
 static volatile sig_atomic_t stopped_by;
 
@@ -202,7 +205,7 @@ static int run_flows_job(flows_job *job, char **files)
     return code;
 }
 
-int cli_flows(int argc, char **argv)
+static int run_flows(int argc, char **argv)
 {
     static flows_job job; /* too large for the stack; callbacks point to its parts */
     int code = flow_options_read(&job.asked, argc, argv);
@@ -215,4 +218,10 @@ int cli_flows(int argc, char **argv)
     flow_tracker_destroy(job.tracker);
     flow_detector_free(&job.detector);
     return end_by_signal(&job, code);
+}
+
+int main(int argc, char **argv)
+{
+    cli_catch_closed_pipe();
+    return cli_finish(run_flows(argc - 1, argv + 1));
 }

@@ -38,10 +38,10 @@ int cli_plan(int argc, char **argv);
 int cli_map(int argc, char **argv);
 int cli_seen(int argc, char **argv);
 int cli_index(int argc, char **argv);
-int cli_dedup(int argc, char **argv); /* apps/dedup */
-int cli_flows(int argc, char **argv); /* apps/flows */
 int cli_serve(int argc, char **argv);
 int cli_cluster(int argc, char **argv);
 int cli_demo(int argc, char **argv);
+int cli_dedup(int argc, char **argv); /* starts the program bloomery-dedup */
+int cli_flows(int argc, char **argv); /* starts the program bloomery-flows */
 
 #endif

@@ -20,7 +20,7 @@ import blocks  # noqa: E402
 import table  # noqa: E402
 
 JOBS = ["map", "window", "counter", "index", "filter", "flows", "dedup"]
-PROGRAMS = ["bloomery", "bloomery-bench", "bloomery.so"]
+PROGRAMS = ["bloomery", "bloomery-bench", "bloomery-dedup", "bloomery-flows", "bloomery.so"]
 PAGES = ["README.md", "benchmarks.md"]
 
 

@@ -122,6 +122,10 @@ for file in lib/systemd/system/bloomery.service share/doc/bloomery/examples/bloo
     share/man/man1/bloomery.1 share/man/man1/bloomery-map.1 share/man/man1/bloomery-bench.1; do
     [ -f "$prefix/$file" ] || fail "$file is not installed"
 done
+for app in dedup flows; do
+    [ ! -x "$build/bloomery-$app" ] || "$prefix/bin/bloomery" $app --help >"$work/help" ||
+        fail "bloomery $app does not start"
+done
 unit=$prefix/lib/systemd/system/bloomery.service
 grep -q '^WantedBy=' "$unit" || fail "the service cannot be enabled"
 program=$(sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' "$unit")

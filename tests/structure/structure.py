@@ -4,6 +4,7 @@ structure.py ROOT                         the source tree
 structure.py ROOT --exports LIB MAP HEADER…  LIB exports exactly what these headers declare, with the
                                           versions that MAP lists
 structure.py ROOT --apart PROGRAM LIB…    PROGRAM contains no function of these static libraries
+structure.py ROOT --needs PROGRAM LIB…    PROGRAM is linked with no other shared libraries
 
 Prints one line per finding and exits with 1 when there is any.
 """
@@ -33,7 +34,7 @@ INSIDE_MAPLET = {"maplet/table.h", "maplet/segment.h", "maplet/overflow.h",
 # These may include the public headers, their own files, and what is listed here; only those with
 # "lib/" may look inside the library.
 SURFACES = {
-    "cli": ("apps/", "text/"),
+    "cli": ("apps/balance/", "text/"),
     "module": ("text/",),
     "apps": ("cli/core/", "text/"),
     "clients": (),
@@ -374,9 +375,23 @@ def check_apart(program, libraries):
             yield f"{program} contains {name} of {library}"
 
 
+def check_needs(program, libraries):
+    """ld-linux holds what the language needs of the dynamic linker."""
+    listing = subprocess.run(["readelf", "-d", program], check=True, capture_output=True, text=True,
+                             env={**os.environ, "LC_ALL": "C"}).stdout
+    needed = re.findall(r"\(NEEDED\).*\[(\S+?)\.so\b.*\]", listing)
+    if "libc" not in needed:
+        yield f"{program}: readelf does not say what it needs"
+    for name in sorted({*needed} - {*libraries}):
+        if not name.startswith("ld-linux"):
+            yield f"{program} is linked with {name}"
+
+
 def main(arguments):
     if len(arguments) >= 4 and arguments[1] == "--apart":
         findings = list(check_apart(arguments[2], arguments[3:]))
+    elif len(arguments) >= 4 and arguments[1] == "--needs":
+        findings = list(check_needs(arguments[2], arguments[3:]))
     elif len(arguments) >= 4 and arguments[1] == "--exports":
         versions = symbol_map.read(pathlib.Path(arguments[3]))
         findings = list(check_exports(arguments[2], versions, arguments[4:]))

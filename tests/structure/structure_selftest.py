@@ -1,5 +1,6 @@
 """structure.py must find faults: tests trees with one fault each, and one with none."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -263,6 +264,21 @@ class Apart(unittest.TestCase):
             found = list(structure.check_apart(str(root / "with"), libraries))
             self.assertEqual(len(found), 1, found)
             self.assertIn("contains of_papers of", found[0])
+
+
+class Needs(unittest.TestCase):
+    def test_needs(self):
+        with tempfile.TemporaryDirectory() as directory:
+            program = os.path.join(directory, "program")
+            source = "#include <math.h>\nint main(int n, char **v) { return (int)sin(n) + !v; }\n"
+            subprocess.run(["cc", "-fno-builtin", "-x", "c", "-", "-o", program, "-lm"], check=True,
+                           input=source, text=True)
+            self.assertEqual(list(structure.check_needs(program, ["libc", "libm"])), [])
+            self.assertEqual(list(structure.check_needs(program, ["libc"])),
+                             [f"{program} is linked with libm"])
+            subprocess.run(["cc", "-static", "-x", "c", "-", "-o", program, "-lm"], check=True,
+                           input=source, text=True)
+            self.assertEqual(len(list(structure.check_needs(program, ["libc", "libm"]))), 1)
 
 
 if __name__ == "__main__":

@@ -1,56 +1,10 @@
-/*
- * bloomery dedup: a deduplicating store for backups. Each subcommand opens a repository, does one
- * thing and prints what it did.
- */
 #include "apps/dedup/commands/dedup_command.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
-
-static const cli_command commands[] = {
-    {"init", "creates a repository", dedup_init},
-    {"put", "stores files and directories as an archive", dedup_put},
-    {"get", "restores an archive, or parts of it", dedup_get},
-    {"ls", "lists archives, or what one contains", dedup_ls},
-    {"rm", "removes archives", dedup_rm},
-    {"prune", "removes archives by their age", dedup_prune},
-    {"gc", "frees the space of removed archives", dedup_gc},
-    {"check", "verifies a repository, and repairs it", dedup_check},
-    {"stats", "prints sizes, ratios and counters", dedup_stats},
-    {"rebuild-index", "rebuilds both indexes from the containers", dedup_rebuild},
-};
-
-static const cli_group group = {
-    .name = "dedup",
-    .usage = "dedup COMMAND REPO [options]",
-    .about = "A deduplicating store for backups: files are cut into chunks where their content\n"
-             "says so, and each chunk is stored once. An index in memory, of a few bytes per\n"
-             "chunk, recognizes new chunks without a disk access.",
-    .commands = commands,
-    .count = sizeof commands / sizeof commands[0],
-    .options = "  -h, --help  this text, or that of the command",
-    .more = "\"bloomery help dedup COMMAND\" lists the options of a command. A repository is a\n"
-            "directory. An archive that \"put\" has reported as stored survives any crash.",
-    .examples = "  bloomery dedup init /backup/repo\n"
-                "  bloomery dedup put /backup/repo monday ~/work\n"
-                "  bloomery dedup get /backup/repo monday -C /tmp/restored",
-};
-
-int cli_dedup(int argc, char **argv)
-{
-    /* A directory stays open for each level of a tree. */
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-        files.rlim_cur = files.rlim_max < 65536 ? files.rlim_max : 65536;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-    signal(SIGXFSZ, SIG_IGN); /* a file that is too large is a failed write like any other */
-    return cli_run_group(&group, argc, argv);
-}
 
 static void report_fault(int number)
 {
