@@ -279,12 +279,13 @@ typedef struct bry_load {
     const bry_allocator *allocator; /* for the loaded object; NULL: malloc() and free() */
     bry_buffer *note; /* receives the note (bry_save), replacing its contents; len is 0 if there is
                          no note. NULL: a note is checked and discarded. The note precedes the
-                         object: after a failure the buffer holds the intact part that was read */
+                         object: after a failure the buffer holds the intact part that was read,
+                         nothing if the file could not be opened */
     size_t note_max; /* BRY_E_LIMIT for a longer note, unless discarded; 0: BRY_NOTE_MAX */
     uint64_t offset; /* set by a load that fails: where in the source the problem is, in bytes; if a
                         checksum is wrong, the beginning of what it covers. 0 after success */
     const char *problem; /* set by a load that fails: what is wrong, as a constant string. NULL
-                            after success, and if struct_size is wrong */
+                            after success. If struct_size is wrong, nothing is set */
 } bry_load;
 #define BRY_LOAD                                                                                   \
     {                                                                                              \

@@ -99,8 +99,7 @@ typedef struct bry__counter_place {
 
 bry_status bry__counter_write(const bry_counters *counters, const bry__counter_place *place,
                               const bry_sink *sink, const bry_save *save);
-/* load's allocator is ignored. */
-bry_status bry__counter_read(const bry_source *source, bry_load *load, const bry_allocator *under,
-                             bry_counters **counters, bry__counter_place *place);
+bry_status bry__counter_read(const bry_source *source, bry_load *load, bry_counters **counters,
+                             bry__counter_place *place);
 
 #endif

@@ -93,7 +93,7 @@ static bry_status counter_open_take_record(void *context, const void *payload, s
 static bry_status read_snapshot(void *context, const bry_source *source, bry_load *load)
 {
     counter_opener *o = context;
-    return bry__counter_read(source, load, &o->under, &o->counters, &o->snapshot);
+    return bry__counter_read(source, load, &o->counters, &o->snapshot);
 }
 
 /* Whether a file of that name exists. */
@@ -280,14 +280,12 @@ bry_status bry__counter_open(const bry__io *io, const char *path, const bry_coun
     counter_opener o = {.load = BRY_LOAD, .dir = {.io = io, .lock = -1}};
     bry_counters_shape shape;
     char stripped[PATH_MAX];
-    if (!bry__load_valid(load))
-        return BRY_E_RANGE;
-    if (load) {
-        if (load->note) /* directories have no note */
-            load->note->len = 0;
+    bry_status status = bry__load_begin(load);
+    if (status != BRY_OK)
+        return status;
+    if (load)
         o.load.max_bytes = load->max_bytes;
-    }
-    bry_status status = bry__counter_read_options(given, &o.options, &shape);
+    status = bry__counter_read_options(given, &o.options, &shape);
     if (status == BRY_OK)
         status = bry__struct_read(&o.given, sizeof o.given, given);
     if (status != BRY_OK)

@@ -412,22 +412,21 @@ static bry_status read_counter(bry__frame_reader *reader, const bry_allocator *u
     return status;
 }
 
-bry_status bry__counter_read(const bry_source *source, bry_load *load, const bry_allocator *under,
-                             bry_counters **counters, bry__counter_place *place)
+bry_status bry__counter_read(const bry_source *source, bry_load *load, bry_counters **counters,
+                             bry__counter_place *place)
 {
     bry__frame_reader reader;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = read_counter(&reader, under, counters, place);
+        status = read_counter(&reader, &reader.allocator, counters, place);
     bry__frame_reader_close(&reader);
     return status;
 }
 
 bry_status bry_counters_load(const bry_source *source, bry_load *load, bry_counters **counters)
 {
-    bry_allocator under = bry__allocator_or_default(load ? load->allocator : NULL);
     bry__counter_place place;
-    return bry__counter_read(source, load, &under, counters, &place);
+    return bry__counter_read(source, load, counters, &place);
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */

@@ -95,11 +95,10 @@ static bry_status read_filter(bry__frame_reader *reader, const bry_allocator *al
 
 bry_status bry_filter_load(const bry_source *source, bry_load *load, bry_filter **filter)
 {
-    bry_allocator allocator = bry__allocator_or_default(load ? load->allocator : NULL);
     bry__frame_reader reader;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = read_filter(&reader, &allocator, filter);
+        status = read_filter(&reader, &reader.allocator, filter);
     bry__frame_reader_close(&reader);
     return status;
 }

@@ -256,7 +256,7 @@ static bry_status file_loader_read(void *opaque, void *bytes, size_t len, size_t
 bry_status bry__file_load(const bry__io *io, const char *path, bry__file_reader *read,
                           void *context, bry_load *load)
 {
-    if (!bry__load_valid(load))
+    if (bry__load_begin(load) != BRY_OK)
         return BRY_E_RANGE;
     loader l;
     l.io = io;

@@ -43,6 +43,10 @@ typedef struct bry__frame_writer {
     bry_status status;
 } bry__frame_writer;
 
+/* Whether `given` is valid; NULL is. BRY_E_RANGE, BRY_E_TOOLONG. For a save that creates a file or
+ * directory before it writes. */
+bry_status bry__save_check(const bry_save *given);
+
 /*
  * Writes the header and the note of `given`, which may be NULL. RANGE, TOOLONG: `given` is not
  * valid, and nothing was written. bry__frame_writer_end() must follow in any case.
@@ -75,6 +79,7 @@ bry_status bry__frame_writer_end(bry__frame_writer *writer);
 typedef struct bry__frame_reader {
     bry_source source;
     bry_load *load; /* may be NULL */
+    bry_allocator allocator; /* load's, for the object */
     struct XXH3_state_s *state;
     bry__header header;
     uint64_t chain;
@@ -140,9 +145,10 @@ static inline bry_status bry__frame_reader_bad(bry__frame_reader *reader, const 
 /* Frees the reader's memory; its status stays. */
 void bry__frame_reader_close(bry__frame_reader *reader);
 
-/* Whether the caller's load has a size that some version of it has, and sets no field that this
- * version does not know. NULL is valid. If it is not, loading is BRY_E_RANGE. */
-bool bry__load_valid(const bry_load *load);
+/* Every load begins with this: resets problem and offset, and empties the note. BRY_E_RANGE: the
+ * caller's load has a size that no version of it has, or sets a field that this version does not
+ * know; nothing in it was used then. NULL is allowed. */
+bry_status bry__load_begin(bry_load *load);
 
 /* Sets load's problem and offset, if load is not NULL and valid, and returns status. */
 bry_status bry__load_fail(bry_load *load, bry_status status, uint64_t offset, const char *problem);

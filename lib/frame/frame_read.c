@@ -1,19 +1,37 @@
 #include <errno.h>
 #include <xxhash.h>
 
+#include "common/allocator.h"
 #include "common/endian.h"
 #include "common/struct_size.h"
 #include "frame/frame.h"
 
-bool bry__load_valid(const bry_load *load)
+/* Whether the caller's load has a size that some version of it has, and sets no field that this
+ * version does not know. NULL is valid. */
+static bool frame_load_valid(const bry_load *load)
 {
     return !load || bry__elements_usable(load, load->struct_size, 1, BRY__END_OF(bry_load, problem),
                                          sizeof *load);
 }
 
+/* The buffer for the note, or NULL. */
+static bry_buffer *frame_note_buffer(const bry_load *load)
+{
+    return load ? load->note : NULL;
+}
+
+bry_status bry__load_begin(bry_load *load)
+{
+    if (!frame_load_valid(load))
+        return BRY_E_RANGE;
+    if (frame_note_buffer(load))
+        load->note->len = 0;
+    return bry__load_fail(load, BRY_OK, 0, NULL);
+}
+
 bry_status bry__load_fail(bry_load *load, bry_status status, uint64_t offset, const char *problem)
 {
-    if (load && bry__load_valid(load)) {
+    if (load && frame_load_valid(load)) {
         load->offset = offset;
         load->problem = problem;
     }
@@ -56,21 +74,13 @@ static bry_status frame_take(bry__frame_reader *reader, void *to, size_t len, co
     return BRY_OK;
 }
 
-/* The buffer for the note, or NULL. */
-static bry_buffer *frame_note_buffer(const bry_load *load)
-{
-    return load ? load->note : NULL;
-}
-
 bry_status bry__frame_reader_open(bry__frame_reader *reader, const bry_source *source,
                                   bry_load *load, uint32_t kind, uint16_t newest_kind_version)
 {
     *reader = (bry__frame_reader){.source = *source, .load = load};
-    if (!bry__load_valid(load))
+    if (bry__load_begin(load) != BRY_OK)
         return bry__frame_reader_fail(reader, BRY_E_RANGE, "");
-    bry__load_fail(load, BRY_OK, 0, NULL); /* nothing yet */
-    if (frame_note_buffer(load))
-        load->note->len = 0;
+    reader->allocator = bry__allocator_or_default(load ? load->allocator : NULL);
     reader->state = XXH3_createState();
     if (!reader->state)
         return bry__frame_reader_fail(reader, BRY_E_NOMEM, "out of memory");

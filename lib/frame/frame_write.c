@@ -27,6 +27,12 @@ static bry_status frame_read_save(const bry_save *given, bry_save *save)
     return status == BRY_OK && save->note_len > BRY_NOTE_MAX ? BRY_E_TOOLONG : status;
 }
 
+bry_status bry__save_check(const bry_save *given)
+{
+    bry_save save;
+    return frame_read_save(given, &save);
+}
+
 static bry_status frame_write_note(bry__frame_writer *writer, const bry_save *save)
 {
     const unsigned char *note = save->note;

@@ -7,6 +7,7 @@
 #define BRY_FRAME_OBJECT_FILE_H
 
 #include "frame/file.h"
+#include "frame/frame.h"
 
 /* A load may fail after the object was read: if bytes follow it. */
 #define BRY__OBJECT_FILE(job)                                                                      \
@@ -25,7 +26,9 @@
                                      const bry_save *save)                                         \
     {                                                                                              \
         saved_file file = {object, save};                                                          \
-        return bry__file_save(bry__io_posix(), path, job##_write_file, &file);                     \
+        bry_status status = bry__save_check(save);                                                 \
+        return status == BRY_OK ? bry__file_save(bry__io_posix(), path, job##_write_file, &file)   \
+                                : status;                                                          \
     }                                                                                              \
                                                                                                    \
     static bry_status job##_read_file(void *context, const bry_source *source, bry_load *load)     \

@@ -74,10 +74,9 @@ static bry_status read_before(void *context, const bry_source *source, bry_load 
     bry__frame_reader reader;
     bry_index *found = NULL;
     uint64_t units;
-    bry_allocator allocator = bry__allocator_or_default(NULL);
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = bry__index_read_numbers(&reader, &allocator, &found, &units);
+        status = bry__index_read_numbers(&reader, &reader.allocator, &found, &units);
     if (status == BRY_OK &&
         (found->options.seed != save->index->options.seed || found->engine != save->index->engine))
         status = BRY_E_MISMATCH;
@@ -230,7 +229,9 @@ bry_status bry__index_save_dir(const bry__io *io, const bry_index *index, const 
                                const bry_save *how)
 {
     index_dir_writer save = {.io = io, .index = index, .how = how, .dir = path};
-    bry_status status = make_dir(io, path);
+    bry_status status = bry__save_check(how);
+    if (status == BRY_OK)
+        status = make_dir(io, path);
     if (status == BRY_OK)
         status = find_before(&save);
     if (status == BRY_OK && index->engine->begin_parts)
@@ -260,7 +261,6 @@ bry_status bry_index_save_dir(const bry_index *index, const char *path, const br
 /* ---- loading ------------------------------------------------------------------------------- */
 
 typedef struct index_dir_reader {
-    bry_allocator allocator;
     bry__parts_list list;
     bry_index *index;
     const bry__kept_part *part; /* the current part */
@@ -274,7 +274,7 @@ static bry_status read_manifest(void *context, const bry_source *source, bry_loa
     uint64_t units;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = bry__index_read_numbers(&reader, &from->allocator, &from->index, &units);
+        status = bry__index_read_numbers(&reader, &reader.allocator, &from->index, &units);
     if (status == BRY_OK)
         status = bry__parts_read(&reader, &from->list);
     if (status == BRY_OK)
@@ -282,7 +282,7 @@ static bry_status read_manifest(void *context, const bry_source *source, bry_loa
     if (status == BRY_OK) {
         bry_index_options options = bry__index_kept_options(&from->index->options);
         status = from->index->engine->read_head(&options, &from->index->slots, &reader,
-                                                &from->allocator, &from->index->elements);
+                                                &reader.allocator, &from->index->elements);
     }
     if (status == BRY_OK)
         status = bry__frame_reader_end(&reader);
@@ -315,14 +315,23 @@ static bry_status index_dir_read_part(void *context, const bry_source *source, b
 {
     index_dir_reader *from = context;
     bry__frame_reader reader;
-    bry_load limited = BRY_LOAD;
-    if (load && load->max_bytes) /* what the files before left of it */
-        limited.max_bytes = load->max_bytes > from->claimed ? load->max_bytes - from->claimed : 1;
-    bry_status status = bry__frame_reader_open(&reader, source, &limited, KIND_PART, PART_VERSION);
+    bry_status status = bry__frame_reader_open(&reader, source, load, KIND_PART, PART_VERSION);
     if (status == BRY_OK)
         status = read_part_frames(from, &reader);
     from->claimed += reader.claimed;
     bry__frame_reader_close(&reader);
+    return status;
+}
+
+/* The part's file, without a note, within what the files before it left of the limit. */
+static bry_status index_dir_load_part(const bry__io *io, const char *path, bry_load *load,
+                                      index_dir_reader *from)
+{
+    bry_load limited = BRY_LOAD;
+    if (load && load->max_bytes)
+        limited.max_bytes = load->max_bytes > from->claimed ? load->max_bytes - from->claimed : 1;
+    errno = 0;
+    bry_status status = bry__file_load(io, path, index_dir_read_part, from, &limited);
     return status == BRY_OK ? BRY_OK
                             : bry__load_fail(load, status, limited.offset, limited.problem);
 }
@@ -342,8 +351,7 @@ static bry_status index_dir_read_all(const bry__io *io, const char *dir, bry_loa
         status = index_dir_join(path, dir, name);
         if (status != BRY_OK)
             return bry__load_fail(load, status, 0, "the file cannot be opened");
-        errno = 0;
-        status = bry__file_load(io, path, index_dir_read_part, from, load);
+        status = index_dir_load_part(io, path, load, from);
     }
     if (status != BRY_OK)
         return status;
@@ -355,12 +363,11 @@ static bry_status index_dir_read_all(const bry__io *io, const char *dir, bry_loa
 bry_status bry__index_load_dir(const bry__io *io, const char *path, bry_load *load,
                                bry_index **index)
 {
-    if (!bry__load_valid(load))
-        return BRY_E_RANGE;
-    bry_status status = BRY_OK;
+    bry_status status = bry__load_begin(load);
+    if (status != BRY_OK)
+        return status;
     for (unsigned i = 0; i < TRIES; i++) {
-        index_dir_reader from = {.allocator =
-                                     bry__allocator_or_default(load ? load->allocator : NULL)};
+        index_dir_reader from = {.part = NULL};
         status = index_dir_read_all(io, path, load, &from);
         int kept = errno;
         bool part_gone = status == BRY_E_IO && kept == ENOENT && from.part;

@@ -343,11 +343,10 @@ static bry_status read_index(bry__frame_reader *reader, const bry_allocator *all
 
 bry_status bry_index_load(const bry_source *source, bry_load *load, bry_index **index)
 {
-    bry_allocator allocator = bry__allocator_or_default(load ? load->allocator : NULL);
     bry__frame_reader reader;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = read_index(&reader, &allocator, index);
+        status = read_index(&reader, &reader.allocator, index);
     bry__frame_reader_close(&reader);
     return status;
 }

@@ -355,11 +355,10 @@ static bry_status map_save_read_map(bry__frame_reader *reader, const bry_allocat
 
 bry_status bry_map_load(const bry_source *source, bry_load *load, bry_map **map)
 {
-    bry_allocator allocator = bry__allocator_or_default(load ? load->allocator : NULL);
     bry__frame_reader reader;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = map_save_read_map(&reader, &allocator, map);
+        status = map_save_read_map(&reader, &reader.allocator, map);
     bry__frame_reader_close(&reader);
     return status;
 }

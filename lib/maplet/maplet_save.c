@@ -415,12 +415,11 @@ bry_status bry__maplet_read(bry__maplet *maplet, bry__frame_reader *reader,
 
 bry_status bry__maplet_load(bry__maplet *maplet, const bry_source *source, bry_load *load)
 {
-    bry_allocator allocator = bry__allocator_or_default(load ? load->allocator : NULL);
     bry__frame_reader reader;
     bry__maplet read;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = bry__maplet_read(&read, &reader, &allocator, NULL);
+        status = bry__maplet_read(&read, &reader, &reader.allocator, NULL);
     if (status == BRY_OK) {
         status = bry__frame_reader_end(&reader);
         if (status != BRY_OK)

@@ -149,11 +149,10 @@ static bry_status window_save_read_window(bry__frame_reader *reader, const bry_a
 
 bry_status bry_window_load(const bry_source *source, bry_load *load, bry_window **window)
 {
-    bry_allocator allocator = bry__allocator_or_default(load ? load->allocator : NULL);
     bry__frame_reader reader;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = window_save_read_window(&reader, &allocator, window);
+        status = window_save_read_window(&reader, &reader.allocator, window);
     bry__frame_reader_close(&reader);
     return status;
 }

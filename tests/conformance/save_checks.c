@@ -72,6 +72,11 @@ void check_files(const object_kind *kind)
     close(fd);
     void *object = object_make(kind, NULL), *loaded = NULL;
     bry_buffer saved = job_saved(kind->calls, object);
+    bry_save wrong = BRY_SAVE; /* refused before a file is created */
+    wrong.note_len = BRY_NOTE_MAX + 1;
+    assert_int_equal(kind->calls->save_file(object, "none/file", &wrong), BRY_E_TOOLONG);
+    wrong.struct_size = 7;
+    assert_int_equal(kind->calls->save_file(object, "none/file", &wrong), BRY_E_RANGE);
     assert_int_equal(kind->calls->save_file(object, path, NULL), BRY_OK);
     assert_int_equal(kind->calls->load_file(path, NULL, &loaded), BRY_OK);
     assert_saves_as(kind, loaded, &saved);
@@ -85,13 +90,17 @@ void check_files(const object_kind *kind)
     assert_int_equal(fputc('x', file), 'x');
     assert_int_equal(fclose(file), 0);
     bry_load how = BRY_LOAD;
+    bry_buffer note = BRY_BUFFER;
+    how.note = &note;
     assert_int_equal(kind->calls->load_file(path, &how, &loaded), BRY_E_BADDATA);
     assert_string_equal(how.problem, "trailing data");
     assert_int_equal(unlink(path), 0);
+    note_number(&note, 1); /* of an earlier load */
     assert_int_equal(kind->calls->load_file(path, &how, &loaded), BRY_E_IO);
     assert_non_null(how.problem);
+    assert_int_equal(note.len, 0);
     assert_null(loaded);
-    (void)unlink(path);
+    bry_buffer_free(&note);
 }
 
 /* BRY_E_LIMIT below a limit near the object's size, BRY_OK above it. */

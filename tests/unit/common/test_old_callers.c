@@ -311,6 +311,25 @@ TEST(test_loads)
     bry_buffer_free(&buffer);
 }
 
+/* A bry_load that was not initialized is refused before any of its fields is used. */
+TEST(test_loads_not_initialized)
+{
+    bry_load load;
+    void *loaded = NULL;
+    uint32_t unit;
+    bry_view view = {"", 0, 0};
+    bry_source source = bry_view_source(&view);
+    for (size_t i = 0; i < JOB_CALLS; i++) {
+        memset(&load, GUARD, sizeof load);
+        assert_int_equal(all_job_calls[i]->load(&source, &load, &loaded), BRY_E_RANGE);
+        assert_int_equal(all_job_calls[i]->load_file("none", &load, &loaded), BRY_E_RANGE);
+    }
+    assert_int_equal(bry_index_install_unit(all.index, &source, &load, &unit), BRY_E_RANGE);
+    assert_int_equal(bry_index_load_dir("none", &load, (bry_index **)&loaded), BRY_E_RANGE);
+    assert_int_equal(bry_counters_open("none", NULL, &load, (bry_counters **)&loaded), BRY_E_RANGE);
+    assert_null(loaded);
+}
+
 /* ---- arrays ------------------------------------------------------------------------------------
  */
 
