@@ -23,6 +23,7 @@ static const char not_span[] = "is not a time such as 100ms, 60s, 5m, 1h or 7d";
 static const char not_span_or_ms[] = "is not a time such as 60000 (milliseconds), 100ms, 60s, "
                                      "5min, 1h or 7d, its unit in lower case";
 static const char not_plain[] = "is not a whole number, digits only";
+static const char not_integer[] = "is not an integer";
 static const char not_moment[] = "is not a whole number of milliseconds, digits only";
 static const char no_unit[] = "needs a unit: ms, s, m, h or d";
 static const char not_share[] = "is not a fraction such as 0.001, 0.1% or 1e-3";
@@ -30,6 +31,7 @@ static const char no_share[] = "is not above 0 and below 1";
 
 /* A number as written: digits · 10^exponent, and the rest of the text. */
 typedef struct written {
+    bool minus;
     char digits[MOST_DIGITS + 1]; /* without leading zeros; "" is zero */
     int exponent;
     const char *rest, *end;
@@ -41,7 +43,8 @@ static char byte_at(const char *at, const char *end)
     return at < end ? *at : '\0';
 }
 
-static bool is_negative(const char *text, const char *end)
+/* True at the minus of a number. */
+static bool is_minus(const char *text, const char *end)
 {
     char next = byte_at(text + 1, end);
     return byte_at(text, end) == '-' && (text_is_digit(next) || next == '.');
@@ -61,15 +64,15 @@ static const char *read_exponent(const char *at, const char *end, int *exponent)
     return at;
 }
 
-/* Reads digits, an optional point, and an optional exponent. */
+/* Reads an optional minus, digits, an optional point, and an optional exponent. */
 static const char *read_written(const char *text, size_t size, const char *otherwise,
                                 written *number)
 {
     const char *end = text + size;
-    if (is_negative(text, end))
-        return negative;
     size_t len = 0;
     bool point = false, any = false;
+    number->minus = is_minus(text, end);
+    text += number->minus;
     number->exponent = 0;
     for (; text_is_digit(byte_at(text, end)) || (byte_at(text, end) == '.' && !point); text++) {
         if (*text == '.') {
@@ -81,7 +84,7 @@ static const char *read_written(const char *text, size_t size, const char *other
         if (len == 0 && *text == '0')
             continue;
         if (len == MOST_DIGITS)
-            return too_long;
+            return point ? too_long : number->minus ? negative : too_large;
         number->digits[len++] = *text;
     }
     if (!any || number->exponent < -MOST_EXPONENT)
@@ -100,6 +103,8 @@ static const char *read_written(const char *text, size_t size, const char *other
 static const char *whole_number(const written *number, uint64_t unit, uint64_t *value)
 {
     uint64_t product = 0;
+    if (number->minus)
+        return negative;
     if (!*number->digits) {
         *value = 0;
         return NULL;
@@ -261,6 +266,8 @@ const char *text_parse_share(const char *text, size_t len, double *share)
     }
     if (number.rest != number.end)
         return not_share;
+    if (number.minus)
+        return negative;
     /* Converted to text, so that 0.1% is the number nearest to 0.001, not 0.1 divided by 100. */
     char normal[MOST_DIGITS + 16];
     snprintf(normal, sizeof normal, "0%se%d", number.digits, number.exponent);
@@ -275,11 +282,14 @@ static const char *parse_digits(const char *text, size_t len, const char *otherw
                                 uint64_t *value)
 {
     uint64_t number = 0;
-    if (len > 1 && text[0] == '-' && text_is_digit(text[1]))
-        return negative;
+    bool minus = is_minus(text, text + len);
+    text += minus;
+    len -= minus;
     for (size_t i = 0; i < len; i++)
         if (!text_is_digit(text[i]))
             return otherwise;
+    if (minus)
+        return negative;
     for (size_t i = 0; i < len; i++)
         if (__builtin_mul_overflow(number, 10, &number) ||
             __builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number))
@@ -298,4 +308,22 @@ const char *text_parse_plain(const char *text, size_t len, uint64_t *number)
 const char *text_parse_moment(const char *text, size_t len, uint64_t *milliseconds)
 {
     return parse_digits(text, len, not_moment, milliseconds);
+}
+
+const char *text_parse_integer(const char *text, size_t len, int64_t *number)
+{
+    uint64_t size;
+    bool minus = is_minus(text, text + len);
+    const char *problem = parse_digits(text + minus, len - minus, not_integer, &size);
+    if (problem)
+        return problem;
+    if (size > (uint64_t)INT64_MAX + minus)
+        return too_large;
+    *number = minus ? (int64_t)(0 - size) : (int64_t)size;
+    return NULL;
+}
+
+bool text_is_out_of_range(const char *problem)
+{
+    return problem == negative || problem == too_large || problem == no_share;
 }

@@ -11,6 +11,7 @@
  *   share   0.001  0.1%  1e-3                       above 0 and below 1
  *   plain   1041                                    digits only: what programs generate
  *   moment  1700000000000                           the same, milliseconds since an epoch
+ *   integer -3                                      digits only, also below zero
  *
  * Each function stores the number and returns NULL, or stores nothing and returns what is wrong, as
  * the rest of a sentence that begins with the text. The text may contain any bytes.
@@ -18,6 +19,7 @@
 #ifndef BLOOMERY_TEXT_NUMBER_PARSE_H
 #define BLOOMERY_TEXT_NUMBER_PARSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,9 +28,13 @@ const char *text_parse_bytes(const char *text, size_t len, uint64_t *bytes);
 const char *text_parse_share(const char *text, size_t len, double *share);
 const char *text_parse_plain(const char *text, size_t len, uint64_t *number);
 const char *text_parse_moment(const char *text, size_t len, uint64_t *milliseconds);
+const char *text_parse_integer(const char *text, size_t len, int64_t *number);
 
 /* A time without a unit is refused, or is in milliseconds. */
 const char *text_parse_span(const char *text, size_t len, uint64_t *milliseconds);
 const char *text_parse_span_or_ms(const char *text, size_t len, uint64_t *milliseconds);
+
+/* True if what one of these functions returned means a number that is too small or too large. */
+bool text_is_out_of_range(const char *problem);
 
 #endif

@@ -43,31 +43,24 @@ static bool argument_refuse(server_context *context, const server_string *argume
     return false;
 }
 
-static bool argument_in_range(server_context *context, const server_string *argument,
-                              const char *name, uint64_t least, uint64_t most, uint64_t value)
-{
-    char text[QUOTED_SIZE];
-    if (value >= least && value <= most)
-        return true;
-    reply_error(context, "RANGE", "%s %s is not between %" PRIu64 " and %" PRIu64, name,
-                quoted(argument, text), least, most);
-    return false;
-}
-
 typedef const char *typed_whole(const char *text, size_t len, uint64_t *value);
 
 static bool argument_read_whole(server_context *context, const server_string *argument,
                                 const char *name, typed_whole *typed, uint64_t least, uint64_t most,
                                 uint64_t *value)
 {
+    char text[QUOTED_SIZE];
     size_t len;
     const char *bytes = api.StringPtrLen(argument, &len);
-    uint64_t read;
+    uint64_t read = 0;
     const char *problem = typed(bytes, len, &read);
-    if (problem)
+    if (problem && !text_is_out_of_range(problem))
         return argument_refuse(context, argument, name, problem);
-    if (!argument_in_range(context, argument, name, least, most, read))
+    if (problem || read < least || read > most) {
+        reply_error(context, "RANGE", "%s %s is not between %" PRIu64 " and %" PRIu64, name,
+                    quoted(argument, text), least, most);
         return false;
+    }
     *value = read;
     return true;
 }
@@ -97,32 +90,16 @@ bool read_share(server_context *context, const server_string *argument, const ch
     char text[QUOTED_SIZE];
     size_t len;
     const char *bytes = api.StringPtrLen(argument, &len);
-    double read;
+    double read = 0;
     const char *problem = text_parse_share(bytes, len, &read);
-    if (problem)
+    if (problem && !text_is_out_of_range(problem))
         return argument_refuse(context, argument, name, problem);
-    if (!(read >= least && read <= most)) {
+    if (problem || read < least || read > most) {
         reply_error(context, "RANGE", "%s %s is not between %g and %g", name,
                     quoted(argument, text), least, most);
         return false;
     }
     *share = read;
-    return true;
-}
-
-bool read_integer(server_context *context, const server_string *argument, const char *name,
-                  long long least, long long most, long long *integer)
-{
-    char text[QUOTED_SIZE];
-    long long read;
-    if (api.StringToLongLong(argument, &read) != SERVER_OK)
-        return argument_refuse(context, argument, name, "is not an integer");
-    if (read < least || read > most) {
-        reply_error(context, "RANGE", "%s %s is not between %lld and %lld", name,
-                    quoted(argument, text), least, most);
-        return false;
-    }
-    *integer = read;
     return true;
 }
 

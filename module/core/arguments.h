@@ -124,8 +124,4 @@ bool read_share(server_context *context, const server_string *argument, const ch
 bool read_span(server_context *context, const server_string *argument, const char *name,
                uint64_t least, uint64_t most, uint64_t *milliseconds);
 
-/* An integer as the server parses it, without units: deltas, raw values. */
-bool read_integer(server_context *context, const server_string *argument, const char *name,
-                  long long least, long long most, long long *integer);
-
 #endif

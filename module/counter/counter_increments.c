@@ -5,9 +5,9 @@
 #include "module/core/replies.h"
 #include "module/core/settings.h"
 #include "module/counter/counter_type.h"
+#include "text/number_parse.h"
 
 #include <inttypes.h>
-#include <limits.h>
 
 enum { SMALL = 16, ARGUMENTS_EACH = 3 };
 
@@ -31,19 +31,21 @@ static bool increment_batch_read(server_context *context, increment_batch *self,
     for (size_t i = 0; i < self->n; i++) {
         server_string **words = self->argv + i * ARGUMENTS_EACH;
         bry_counters_op *op = &self->ops[i];
-        long long delta;
+        size_t len;
         op->name = api.StringPtrLen(words[0], &op->name_len);
         if (op->name_len > BRY_COUNTERS_NAME_MAX) {
             reply_error(context, "TOOLONG", "the name of counter %s has %zu bytes; the limit is %u",
                         quoted(words[0], text), op->name_len, BRY_COUNTERS_NAME_MAX);
             return false;
         }
-        if (api.StringToLongLong(words[1], &delta) != SERVER_OK) {
-            reply_error(context, "ERR", "delta %s is not a 64-bit integer (argument %zu)",
-                        quoted(words[1], text), (size_t)from + i * ARGUMENTS_EACH + 1);
+        const char *delta = api.StringPtrLen(words[1], &len);
+        const char *problem = text_parse_integer(delta, len, &op->delta);
+        if (problem) {
+            reply_error(context, text_is_out_of_range(problem) ? "RANGE" : "ERR",
+                        "delta %s is not a 64-bit integer (argument %zu)", quoted(words[1], text),
+                        (size_t)from + i * ARGUMENTS_EACH + 1);
             return false;
         }
-        op->delta = delta;
         record += BRY_COUNTERS_BATCH_OP + op->name_len;
         if (record > BRY_COUNTERS_BATCH_MAX) {
             reply_error(context, "TOOLONG",
@@ -310,15 +312,11 @@ int counter_command_incrby(server_context *context, server_string **argv, int ar
 /* False after an error reply: a client may not call this command, or the time is invalid. */
 static bool counter_is_replayed(server_context *context, server_string *time, uint64_t *now)
 {
-    long long number;
     if (!is_replayed(context)) {
         reply_internal(context);
         return false;
     }
-    if (!read_integer(context, time, "time", 0, LLONG_MAX, &number))
-        return false;
-    *now = (uint64_t)number;
-    return true;
+    return read_plain(context, time, "time", 0, INT64_MAX, now);
 }
 
 /* now: NULL for the table's time. */
@@ -364,16 +362,15 @@ int counter_command_same(server_context *context, server_string **argv, int argc
 int counter_command_touch(server_context *context, server_string **argv, int argc)
 {
     opened_key opened;
-    uint64_t now;
-    long long refused;
+    uint64_t now, refused;
     if (argc != 4)
         return api.WrongArity(context);
     if (!counter_is_replayed(context, argv[2], &now) ||
-        !read_integer(context, argv[3], "refused", 0, 1, &refused) ||
+        !read_plain(context, argv[3], "refused", 0, 1, &refused) ||
         !object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     if (opened.object) {
-        table_of(opened.object)->refused += (uint64_t)refused;
+        table_of(opened.object)->refused += refused;
         bry_counters_advance(table_of(opened.object)->counters, now);
         api.ReplicateVerbatim(context);
     }

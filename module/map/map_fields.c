@@ -3,6 +3,7 @@
 #include "module/core/replies.h"
 #include "module/core/settings.h"
 #include "module/map/map_request.h"
+#include "text/number_parse.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -95,16 +96,18 @@ static bool field_batch_read_values(const map_change *change, field_batch *self,
         const server_string *value = pairs[2 * i + 1];
         size_t len;
         const char *bytes = api.StringPtrLen(value, &len);
-        long long number;
         if (bits) {
-            if (api.StringToLongLong(value, &number) != SERVER_OK || number < 0 || number >> bits) {
-                reply_error(context, "RANGE",
+            uint64_t number;
+            const char *problem = text_parse_plain(bytes, len, &number);
+            if (problem || number >> bits) {
+                bool is_number = !problem || text_is_out_of_range(problem);
+                reply_error(context, is_number ? "RANGE" : "ERR",
                             "value %s of field %s is not an integer of %u bits (argument %zu)",
                             quoted(value, text), quoted(pairs[2 * i], (char[QUOTED_SIZE]){0}), bits,
                             change->first + 2 * i + 1);
                 return false;
             }
-            self->values[i] = bry_map_value_number((uint64_t)number);
+            self->values[i] = bry_map_value_number(number);
             continue;
         }
         if (len > BRY_MAP_VALUE_MAX) {

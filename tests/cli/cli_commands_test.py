@@ -364,7 +364,8 @@ class Plan(Case):
                 ("2^64", "is too large"), ("18446744073709551616", "is too large"),
                 ("18446744073709552k", "is too large"), ("1e99999999999999", "is too large"),
                 ("9" * 40, "is too large"),
-                ("9" * 41, "has too many digits"), ("0", "is not above 0"),
+                ("9" * 41, "is too large"), ("0." + "9" * 41, "has too many digits"),
+                ("-5x", COUNT), ("-" + "9" * 41, "is below zero"), ("0", "is not above 0"),
                 ("0.000", "is not above 0"), ("0e9", "is not above 0")):
             self.expect_misuse(["plan", "--error", "1%", "--capacity", text],
                                f'--capacity: "{text}" {problem}')

@@ -64,7 +64,7 @@ class Create(IndexCase):
             ("RANGE", "UNITS '2^21' is not between", "UNITS", "2^21"),
             ("ERR", "UNITS 'some' is not a count", "UNITS", "some"),
             ("ERR", "UNITS '' is not a count", "UNITS", ""),
-            ("ERR", "UNITS '-1' is below zero", "UNITS", -1),
+            ("RANGE", "UNITS '-1' is not between", "UNITS", -1),
             ("ERR", r"UNITS '1\x00' is not a count", "UNITS", b"1\0"),
             ("ERR", "UNITS needs a value", "SEED", 1, "UNITS"),
             ("ERR", "UNITS is given twice", "UNITS", 5, "units", 6),
@@ -74,7 +74,7 @@ class Create(IndexCase):
             ("RANGE", "more than bloomery.max-key-bytes", "CAPACITY", "1e9"),
             ("RANGE", "ERROR is too small for this CAPACITY and number of UNITS", "CAPACITY",
              "2^40", "UNITS", "2^20"),
-            ("ERR", "ERROR '0' is not above 0", "ERROR", 0),
+            ("RANGE", "ERROR '0' is not between 1e-", "ERROR", 0),
             ("ERR", "ERROR 'nan' is not a fraction", "ERROR", "nan"),
             ("RANGE", "ERROR '1e-10' is not between 1e-09 and 0.5", "ERROR", "1e-10"),
             ("RANGE", "ERROR '0.6' is not between", "ERROR", "0.6"),
@@ -276,7 +276,7 @@ class Items(IndexCase):
         self.add(1, "a")
         for word, text, unit in (("ERR", "unit 'first' is not a whole number, digits only", "first"),
                                  ("ERR", "unit '' is not a whole number", ""),
-                                 ("ERR", "unit '-1' is below zero", -1),
+                                 ("RANGE", "unit '-1' is not between", -1),
                                  ("ERR", "unit '1.5' is not a whole number", "1.5"),
                                  ("RANGE", "unit '9223372036854775808' is not between 0 and "
                                   "9223372036854775807", 2**63),

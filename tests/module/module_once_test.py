@@ -200,7 +200,6 @@ class Once(Case):
         for text, command in {
             "WINDOW": ["ERROR", "1%"], "WINDOW 'x'": ["WINDOW", "x"],
             "ERROR 'y'": ["WINDOW", "1s", "ERROR", "y"],
-            "CAPACITY '-1'": ["WINDOW", "1s", "CAPACITY", -1],
             "MAXMEM ''": ["WINDOW", "1s", "MAXMEM", ""], "'REFRESH'": ["WINDOW", "1s", "REFRESH"],
             "'EVENTTIME'": ["WINDOW", "1s", "EVENTTIME", "SKEW", "1s"],
             "SEED": ["WINDOW", "1s", "SEED"], "'\\xff'": ["WINDOW", "1s", b"\xff", 1],
@@ -209,6 +208,7 @@ class Once(Case):
         for text, command in {
             "WINDOW '0'": ["WINDOW", 0], "ERROR '0.9'": ["WINDOW", "1s", "ERROR", 0.9],
             "CAPACITY '0'": ["WINDOW", "1s", "CAPACITY", 0],
+            "CAPACITY '-1'": ["WINDOW", "1s", "CAPACITY", -1],
             "MAXMEM is too small": ["WINDOW", "1s", "MAXMEM", 10],
         }.items():
             self.refused("RANGE", *create, *command, text=text)

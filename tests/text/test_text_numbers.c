@@ -152,6 +152,73 @@ TEST(test_digits_alone)
     }
 }
 
+TEST(test_integers)
+{
+    static const struct {
+        const char *text;
+        int64_t number;
+    } good[] = {{"0", 0},
+                {"-0", 0},
+                {"-3", -3},
+                {"007", 7},
+                {"9223372036854775807", INT64_MAX},
+                {"-9223372036854775808", INT64_MIN}};
+    int64_t number = 42;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_null(text_parse_integer(good[i].text, strlen(good[i].text), &number));
+        assert_int_equal(number, good[i].number);
+    }
+    static const char *const bad[] = {"", "-", "--1", "-1k", "1.0", "1e3", "+1", " 1", "-."};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_string_equal(text_parse_integer(bad[i], strlen(bad[i]), &number),
+                            "is not an integer");
+    static const char *const large[] = {"9223372036854775808", "-9223372036854775809",
+                                        "18446744073709551616"};
+    for (size_t i = 0; i < sizeof large / sizeof large[0]; i++)
+        assert_true(text_is_out_of_range(text_parse_integer(large[i], strlen(large[i]), &number)));
+}
+
+/* A number that is too small or too large is told apart from what is not a number. */
+TEST(test_out_of_range)
+{
+    static const struct {
+        parse *of;
+        const char *text;
+        bool is_number;
+    } cases[] = {
+        {text_parse_count, "2^64", true},
+        {text_parse_count, "-5", true},
+        {text_parse_count, "-5k", true},
+        {text_parse_count, "-2^3", true},
+        {text_parse_count, "-5x", false},
+        {text_parse_count, "-10m", false},
+        {text_parse_count, "1e30", true},
+        {text_parse_count, "1e30x", false},
+        {text_parse_count, "1.5", false},
+        {text_parse_count, "", false},
+        {text_parse_bytes, "1e30mb", true},
+        {text_parse_bytes, "-1kB", true},
+        {text_parse_span, "-60s", true},
+        {text_parse_span, "-60", false},
+        {text_parse_span, "1e30d", true},
+        {text_parse_plain, "-1", true},
+        {text_parse_plain, "-1x", false},
+        {text_parse_plain, "18446744073709551616", true},
+        {text_parse_count, "99999999999999999999999999999999999999999999999999", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t value;
+        const char *problem = cases[i].of(cases[i].text, strlen(cases[i].text), &value);
+        if (!problem || text_is_out_of_range(problem) != cases[i].is_number)
+            fail_msg("%s %s", cases[i].text, problem);
+    }
+    static const char *const shares[] = {"0", "1", "2", "-0.1", "100%", "1e-999"};
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+        double share;
+        assert_true(text_is_out_of_range(text_parse_share(shares[i], strlen(shares[i]), &share)));
+    }
+}
+
 /* The text is read up to its length: not beyond, and not only up to a NUL. */
 TEST(test_lengths)
 {
