@@ -1,6 +1,5 @@
 #include "bench/bench_options.h"
 
-#include "bench/bench_runs.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
 #include "cli/core/suggest.h"
@@ -30,22 +29,22 @@
 #define FOR_WINDOW (FOR_WINDOWS | BENCH_USES(BENCH_ENGINE) | BENCH_USES(BENCH_MODE))
 
 static const bench_case cases[] = {
-    {"hash", bench_run_hash, FOR_ALL, 10000000, 0.01},
-    {"filter", bench_run_filter, FOR_FILTERS | BENCH_USES(BENCH_ENGINE), 10000000, 0.01},
-    {"filters", bench_run_filters, FOR_FILTERS, 10000000, 0.01},
-    {"maplet", bench_run_maplet,
+    {"hash", bench_hash, FOR_ALL, 10000000, 0.01},
+    {"filter", bench_filter, FOR_FILTERS | BENCH_USES(BENCH_ENGINE), 10000000, 0.01},
+    {"filters", bench_filters, FOR_FILTERS, 10000000, 0.01},
+    {"maplet", bench_maplet,
      FOR_FILTERS | BENCH_USES(BENCH_RAW) | BENCH_USES(BENCH_GROW) | BENCH_USES(BENCH_COMPARE),
-     10000000, MAPLET_ERROR},
-    {"map", bench_run_map, FOR_MAP, 1000000, MAP_ERROR},
-    {"maps", bench_run_maps, FOR_MAPS, 10000000, MAP_ERROR},
-    {"memcached", bench_run_memcached, FOR_MAPS & ~BENCH_USES(BENCH_BATCH), 1000000, MAP_ERROR},
-    {"index", bench_run_index, FOR_INDEX, 10000000, INDEX_ERROR},
-    {"indexes", bench_run_indexes, FOR_INDEXES, 10000000, INDEXES_ERROR},
-    {"window", bench_run_window, FOR_WINDOW, WINDOW_ELEMENTS, WINDOW_ERROR},
-    {"windows", bench_run_windows, FOR_WINDOWS, WINDOW_ELEMENTS, WINDOW_ERROR},
-    {"seen", bench_run_seen, FOR_ALL | BENCH_USES(BENCH_CAPACITY) | BENCH_USES(BENCH_ERROR),
-     10000000, SEEN_ERROR},
-    {"flows", bench_run_flows,
+     10000000, 0.001},
+    {"map", bench_map, FOR_MAP, 1000000, 0.001},
+    {"maps", bench_maps, FOR_MAPS, 10000000, 0.001},
+    {"memcached", bench_remote, FOR_MAPS & ~BENCH_USES(BENCH_BATCH), 1000000, 0.001},
+    {"index", bench_index, FOR_INDEX, 10000000, 0.001},
+    {"indexes", bench_indexes, FOR_INDEXES, 10000000, 0x1p-14},
+    {"window", bench_window, FOR_WINDOW, 1000000, 0.001},
+    {"windows", bench_windows, FOR_WINDOWS, 1000000, 0.001},
+    {"seen", bench_seen, FOR_ALL | BENCH_USES(BENCH_CAPACITY) | BENCH_USES(BENCH_ERROR), 10000000,
+     1e-6},
+    {"flows", bench_flows,
      BENCH_USES(BENCH_ISA) | BENCH_USES(BENCH_JSON) | BENCH_USES(BENCH_PACKETS), 10000000, 0.001},
 };
 
@@ -180,8 +179,8 @@ int bench_options_read(int argc, char **argv, bench_given *given)
     *given = (bench_given){
         .batch = 1024,
         .rounds = 5,
-        .unit_capacity = INDEX_CAPACITY,
-        .map = {.values = MAP_VALUES},
+        .unit_capacity = 65536,
+        .map = {.values = 3000},
     };
     cli_option options[BENCH_OPTIONS];
     fill_options(given, options);

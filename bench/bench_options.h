@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_BENCH_BENCH_OPTIONS_H
 #define BLOOMERY_BENCH_BENCH_OPTIONS_H
 
-#include "bench/bench_request.h"
+#include "bench/cases/bench_cases.h"
 
 /* Options, by their index in the table. */
 enum bench_option {
@@ -38,7 +38,7 @@ enum bench_option {
 
 typedef struct bench_case {
     const char *name;
-    int (*run)(const bench_request *asked);
+    bench_run *run;
     uint64_t uses; /* the options it uses, by BENCH_USES() */
     uint64_t items; /* default, like the next */
     double error;
@@ -60,7 +60,7 @@ typedef struct bench_given {
 /* CLI_GO_ON, or the exit code after the help or a message. */
 int bench_options_read(int argc, char **argv, bench_given *given);
 
-/* Checks the options and fills *asked. CLI_GO_ON, or the exit code after a message. */
-int bench_request_read(const bench_given *given, bench_request *asked); /* bench_request.c */
+/* Checks the options and fills *settings. CLI_GO_ON, or the exit code after a message. */
+int bench_settings_read(const bench_given *given, bench_settings *settings); /* bench_settings.c */
 
 #endif

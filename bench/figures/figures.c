@@ -123,9 +123,10 @@ static int list_figures(void)
 
 static int print_machine(void)
 {
-    const bench_machine machine = bench_machine_here();
-    bench_machine_line(stdout, &machine);
-    putchar('\n');
+    cli_json json = CLI_JSON_TO(stdout);
+    cli_json_open(&json, NULL, '{');
+    bench_machine_json(&json);
+    cli_json_close(&json, '}');
     return CLI_YES;
 }
 
@@ -144,7 +145,7 @@ static int run_program(int argc, char **argv)
         {"repetitions", CLI_COUNT, "N", "most repetitions of a figure (default: all)",
          &order.repetitions, 0},
         {"list", CLI_FLAG, NULL, "print the names of the figures", &list, 0},
-        {"machine", CLI_FLAG, NULL, "print the machine and the compiler", &machine, 0},
+        {"machine", CLI_FLAG, NULL, "print the machine and the compiler, as JSON", &machine, 0},
     };
     const cli_syntax syntax = {
         .usage = "[FIGURE…] [options]",

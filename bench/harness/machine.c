@@ -35,32 +35,17 @@ static long count_cores(void)
     return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-bench_machine bench_machine_here(void)
+void bench_machine_json(cli_json *json)
 {
-    bench_machine machine = {
-        .cores = count_cores(),
-        .isa = bry_isa(),
-        .compiler = cli_compiler(),
-        .build = BENCH_BUILD,
-    };
-    read_cpu(machine.cpu, sizeof machine.cpu);
-    return machine;
-}
-
-void bench_machine_json(cli_json *json, const bench_machine *machine)
-{
+    char cpu[128];
+    read_cpu(cpu, sizeof cpu);
+    long cores = count_cores();
     cli_json_open(json, "machine", '{');
-    cli_json_text(json, "cpu", machine->cpu);
-    cli_json_count(json, "cores", machine->cores > 0 ? (uint64_t)machine->cores : 0);
-    cli_json_text(json, "isa", machine->isa);
-    cli_json_text(json, "compiler", machine->compiler);
-    cli_json_text(json, "build", machine->build);
+    cli_json_text(json, "cpu", cpu);
+    cli_json_count(json, "cores", cores > 0 ? (uint64_t)cores : 0);
+    cli_json_text(json, "isa", bry_isa());
+    cli_json_text(json, "compiler", cli_compiler());
+    cli_json_text(json, "build", BENCH_BUILD);
     cli_json_text(json, "version", bry_version());
     cli_json_close(json, '}');
-}
-
-void bench_machine_line(FILE *out, const bench_machine *machine)
-{
-    fprintf(out, "%s, %ld core%s, %s; %s, %s", machine->cpu, machine->cores,
-            machine->cores == 1 ? "" : "s", machine->isa, machine->compiler, machine->build);
 }

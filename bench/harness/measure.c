@@ -87,3 +87,12 @@ bool bench_measure(const bench_plan *plan, const void *work, bench_result *resul
     free(times);
     return good;
 }
+
+void bench_time_json(cli_json *json, const char *name, bench_time time)
+{
+    char key[64];
+    snprintf(key, sizeof key, "ns_%s", name);
+    cli_json_number(json, key, time.median);
+    snprintf(key, sizeof key, "ns_%s_min", name);
+    cli_json_number(json, key, time.min);
+}

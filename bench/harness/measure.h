@@ -13,6 +13,8 @@
 #ifndef BLOOMERY_BENCH_MEASURE_H
 #define BLOOMERY_BENCH_MEASURE_H
 
+#include "cli/core/json/json_write.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,6 +77,9 @@ typedef struct bench_plan {
 /* One result for each candidate. False, with a message on stderr, if one failed or gave different
  * answers in different rounds. */
 bool bench_measure(const bench_plan *plan, const void *work, bench_result *results);
+
+/* "ns_NAME", the median, and "ns_NAME_min". */
+void bench_time_json(cli_json *json, const char *name, bench_time time);
 
 /* The median of `count` values, which are sorted in place. */
 double bench_median(double *values, size_t count);

@@ -121,19 +121,33 @@ class Bench(Case):
         self.check_machine(answer)
         self.check_hash(answer)
 
-    def test_tables(self):
-        done = run("filter", *SMALL)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        lines = done.stdout.splitlines()
-        self.assertEqual(lines[2], "filter: 20000 keys of 16 bytes, error 1 %, "
-                                   "batches of 1024")
-        self.assertEqual(lines[4].split(), ["filter", "bits/key", "expected", "observed", "add",
-                                            "hit", "miss", "hit*", "miss*"])
-        self.assertTrue(lines[5].startswith("blocked Bloom "), lines[5])
-        self.assertTrue(lines[6].startswith("blocked Bloom, batch "), lines[6])
-        self.assertEqual(lines[7:], [
-            "", "expected, observed: the error. Times: ns of processor time per key, hashing it",
-            "included, *: not included; median of 1 rounds (fastest)."])
+    def test_table(self):
+        """Without --json: a row for each member, with the elements of an array side by side."""
+        def flat(value, name=""):
+            for key, member in value.items():
+                members = member if isinstance(member, list) else [member]
+                for one in members:
+                    if isinstance(one, dict):
+                        yield from flat(one, f"{name}{key}.")
+                    else:
+                        yield name + key, one
+
+        for arguments in (["filters", *SMALL], ["windows", "--capacity", "1k", "--rounds", "1"],
+                          ["seen", "--capacity", "5k", "--rounds", "1"]):
+            answer = {}
+            for name, value in flat(self.read_json(*arguments, "--json")):
+                answer.setdefault(name, []).append(value)
+            done = run(*arguments)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            rows = {row[0]: row[1:] for line in done.stdout.splitlines() if (row := line.split())}
+            self.assertEqual(list(rows), list(answer))
+            for name, values in answer.items():
+                if not name.startswith("machine."):
+                    self.assertEqual(len(rows[name]), len(values), name)
+                if name.endswith(("engine", ".name", ".bytes", "lements", "error", "awk_is")):
+                    self.assertEqual(rows[name], [
+                        f"{value:.4g}" if isinstance(value, float) else str(value)
+                        for value in values])
 
     def test_misuse(self):
         self.expect_misuse([], "missing case: hash, filter, filters, maplet, map, maps, "

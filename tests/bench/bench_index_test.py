@@ -3,7 +3,7 @@ instruction set."""
 
 import math
 
-from bench_runner import Case, main, run
+from bench_runner import Case, main
 
 SMALL = ["--units", "20", "--unit-capacity", "1000", "--rounds", "1"]
 PHASES = ["add", "hit", "miss", "hit_batch", "miss_batch", "reinsert"]
@@ -86,17 +86,6 @@ class Index(Case):
         self.check("--units", "1", "--unit-capacity", "1000", "--rounds", "1", "--engine", "dba",
                    engine="dba", units=1)
 
-    def test_table(self):
-        done = run("index", *SMALL, "--engine", "dba", "--group", "64", "--segmented")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        lines = done.stdout.splitlines()
-        self.assertEqual(lines[2], "index: 20 units of 1000 elements, error 0.001, "
-                                   "batches of 1024; 20000 elements looked up")
-        self.assertEqual(lines[4].split(), ["index", "bits/element", "observed", "exact", "add",
-                                            "hit", "miss", "hit*", "miss*", "reinsert"])
-        self.assertTrue(lines[5].startswith("dba, groups of 64, segmented "), lines[5])
-        self.assertEqual(lines[-1], "*: in batches.")
-
     def test_indexes(self):
         answer = self.read_json("indexes", "--unit-capacity", "200", "--rounds", "1",
                                 "--json")
@@ -159,14 +148,6 @@ class Index(Case):
                                engines[1]["ns_miss_batch"] / engines[0]["ns_miss_batch"])
         self.assertAlmostEqual(ratios["segmented_reinsert"],
                                runs[2]["ns_reinsert"] / runs[3]["ns_reinsert"])
-
-    def test_tables(self):
-        done = run("indexes", "--units", "10", "--unit-capacity", "200", "--rounds", "1")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for text in ("index: 10 units of 200 elements, error 6.10352e-05",
-                     "Groups of 512 against groups of 1: ", "index: 64 units of 32 elements, ",
-                     "Planned for 64 units, filled like 160:", "A: larger units ", "B, segmented "):
-            self.assertIn(text, done.stdout)
 
     def test_misuse(self):
         groups = "is not one of 1, 8, 16, 32, 64, 128, 256 and 512"

@@ -172,19 +172,6 @@ class Map(Case):
         self.check("--integers", "--values", "4096", raw=True, values=4096)
         self.kbf("--integers", "--values", "1000", raw=True, values=1000)
 
-    def test_table(self):
-        done = run("map", *SMALL, "--engine", "kbf", "--layout", "paper", "--decode", "2",
-                   "--unmasked", "--top-share", "0.5", "--zipf", "1")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        lines = done.stdout.splitlines()
-        self.assertEqual(lines[2], "map: engine kbf, 20000 keys, 3000 values, one at 50 %, Zipf 1, "
-                                   "error 0.1 %, batches of 1024")
-        self.assertTrue(lines[3].startswith("paper shape, 1 times its size: "), lines[3])
-        self.assertTrue(lines[3].endswith(" cells, 10 per key; decoding level 2, algebraic encoder, "
-                                          "unmasked; the papers' own code"), lines[3])
-        self.assertEqual([line.split()[0] for line in lines[12:18]],
-                         ["operation", "insert", "update", "delete", "hit", "miss"])
-
     def test_misuse(self):
         for arguments, problem in (
                 (["--engine", "cuckoo"], '--engine: there is no engine "cuckoo"'),
@@ -243,14 +230,6 @@ class Maps(Case):
             self.assertAlmostEqual(ratios[phase], paper[f"ns_{phase}"] / compact[f"ns_{phase}"])
         few, many = answer["values"][2:]
         self.assertAlmostEqual(answer["kbf_many_by_few"]["hit"], many["ns_hit"] / few["ns_hit"])
-
-    def test_table(self):
-        done = run("maps", *SMALL)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        lines = done.stdout.splitlines()
-        self.assertEqual(lines[2],
-                         "maps: 20000 keys, 3000 values, error 0.1 %, batches of 1024")
-        self.assertTrue(lines[7].startswith("kbf, paper shape "), lines[7])
 
 
 # A fake memcached that only listens and reports its pid and version.

@@ -3,7 +3,7 @@ set."""
 
 import math
 
-from bench_runner import Case, main, run
+from bench_runner import Case, main
 
 SMALL = ["--capacity", "20k", "--rounds", "1"]
 PHASES = ["insert", "insert_full", "upsert", "delete", "hit", "miss", "hit_batch", "miss_batch"]
@@ -94,21 +94,6 @@ class Maplet(Case):
         beside = self.check(*SMALL, "--error", "1%", "--compare", error=0.01, compare=True)
         self.assertEqual([alone[name] for name in FACTS], [beside[name] for name in FACTS])
         self.check(*SMALL, "--compare", "--grow", compare=True, grow=True)
-
-    def test_table(self):
-        done = run("maplet", *SMALL, "--raw", "0", "--grow", "--compare")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        lines = done.stdout.splitlines()
-        self.assertEqual(lines[2], "maplet: 20000 entries with 0-bit values, error 0.1 %, "
-                                   "growing, batches of 1024")
-        self.assertEqual(lines[4].split(), ["table", "bits/entry", "insert", "insert*", "upsert",
-                                            "delete", "hit", "miss", "hit**", "miss**"])
-        self.assertTrue(lines[5].startswith("maplet "), lines[5])
-        self.assertTrue(lines[6].startswith("exact hash table "), lines[6])
-        self.assertTrue(lines[8].startswith("error: at most 0.075 %, observed "), lines[8])
-        self.assertEqual(lines[11:], [
-            "Times: ns of processor time per entry, without hashing; median of 1 rounds "
-            "(fastest).", "*: into a table already at its size. **: in batches."])
 
     def test_misuse(self):
         for text, problem in (

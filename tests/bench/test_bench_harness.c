@@ -1,4 +1,5 @@
-/* The bench harness: order of candidates, fresh states, wrong answers, medians, keys. */
+/* The bench harness: order of candidates, fresh states, wrong answers, medians, keys, tables. */
+#include "bench/bench_table.h"
 #include "bench/harness/hu_moments.h"
 #include "bench/harness/keys.h"
 #include "bench/harness/measure.h"
@@ -238,4 +239,46 @@ TEST(test_hu_moments)
     hu_moments(bent + 6, 2, 2, SIDE, there); /* nothing but 0 */
     for (int i = 0; i < HU_MOMENTS; i++)
         assert_true(there[i] == 0);
+}
+
+TEST(a_report_is_a_table_for_each_array)
+{
+    char json[4096], text[4096];
+    FILE *out = fmemopen(json, sizeof json, "w");
+    cli_json writer = CLI_JSON_TO(out);
+    cli_json_open(&writer, NULL, '{');
+    cli_json_text(&writer, "bench", "a \"b\", 1.5");
+    cli_json_open(&writer, "machine", '{');
+    cli_json_count(&writer, "cores", 123456789);
+    cli_json_text(&writer, "none", NULL);
+    cli_json_close(&writer, '}');
+    cli_json_open(&writer, "rows", '[');
+    for (unsigned i = 0; i < 2; i++) {
+        cli_json_open(&writer, NULL, '{');
+        cli_json_number(&writer, "ns", 1.0 / 3 + i);
+        cli_json_open(&writer, "of", '{');
+        cli_json_number(&writer, "p", 1e-9);
+        cli_json_close(&writer, '}');
+        if (i == 1)
+            cli_json_bool(&writer, "later", false);
+        cli_json_close(&writer, '}');
+    }
+    cli_json_close(&writer, ']');
+    cli_json_open(&writer, "empty", '[');
+    cli_json_close(&writer, ']');
+    cli_json_count(&writer, "last", 7);
+    cli_json_close(&writer, '}');
+    fclose(out);
+    out = fmemopen(text, sizeof text, "w");
+    assert_true(bench_table(json, out));
+    fclose(out);
+    assert_string_equal(text, "bench          a \\\"b\\\", 1.5\n"
+                              "machine.cores  123456789\n"
+                              "machine.none   -\n"
+                              "\n"
+                              "rows.ns     0.3333  1.333\n"
+                              "rows.of.p    1e-09  1e-09\n"
+                              "rows.later       -  false\n"
+                              "\n"
+                              "last  7\n");
 }

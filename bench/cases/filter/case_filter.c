@@ -1,10 +1,25 @@
 #include "bench/cases/bench_cases.h"
+#include "bench/cases/filter/filter_candidates.h"
 
 #include "bench/peers/peer_libbloom.h"
 #include "cli/core/output/output.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+enum { MOST_FILTERS = 7 };
+
+typedef struct filter_report {
+    bench_settings settings;
+    bool compared; /* all candidates, or only the library's filter */
+    size_t count;
+    struct {
+        const filter_candidate *who;
+        filter_facts facts;
+        bench_result result;
+        double false_positive; /* measured */
+    } filters[MOST_FILTERS];
+} filter_report;
 
 static bool prepare_filter_work(const bench_settings *settings, filter_work *work)
 {
@@ -116,7 +131,7 @@ static bool measure_filters(const filter_work *work, filter_report *report)
     return true;
 }
 
-bool bench_filters(const bench_settings *settings, bool compare, filter_report *report)
+static bool measure_filter_case(const bench_settings *settings, bool compare, filter_report *report)
 {
     *report = (filter_report){.settings = *settings, .compared = compare};
     filter_work work;
@@ -124,4 +139,88 @@ bool bench_filters(const bench_settings *settings, bool compare, filter_report *
                 measure_filters(&work, report);
     free_filter_work(&work);
     return good;
+}
+
+static const char *const phase_names[FILTER_PHASES] = {
+    [PHASE_ADD] = "add",
+    [PHASE_HIT] = "hit",
+    [PHASE_MISS] = "miss",
+    [PHASE_HIT_READY] = "hit_ready",
+    [PHASE_MISS_READY] = "miss_ready",
+};
+
+/* How many times as fast as libbloom in the same run; NAN without libbloom. */
+static double against_libbloom(const filter_report *report, size_t i, unsigned phase)
+{
+    const filter_candidate *libbloom = filter_libbloom();
+    for (size_t j = 0; libbloom && j < report->count; j++)
+        if (report->filters[j].who == libbloom)
+            return report->filters[j].result.time[phase].median /
+                   report->filters[i].result.time[phase].median;
+    return NAN;
+}
+
+static void filter_settings_json(cli_json *json, const filter_report *report)
+{
+    cli_json_count(json, "items", report->settings.items);
+    cli_json_number(json, "error", report->settings.error);
+    cli_json_count(json, "key_bytes", BENCH_KEY_BYTES);
+    cli_json_count(json, "batch", report->settings.batch);
+    cli_json_count(json, "rounds", report->settings.rounds);
+}
+
+static void filter_times_json(cli_json *json, const bench_result *result, const char *suffix)
+{
+    for (unsigned phase = 0; phase < FILTER_PHASES; phase++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s%s", phase_names[phase], suffix);
+        bench_time_json(json, name, result->time[phase]);
+    }
+}
+
+static void filter_facts_json(cli_json *json, const filter_report *report, size_t i)
+{
+    const filter_facts *facts = &report->filters[i].facts;
+    cli_json_count(json, "bytes", facts->bytes);
+    cli_json_number(json, "bits_per_item", facts->bits_per_item);
+    cli_json_number(json, "predicted_error", facts->predicted_error);
+    cli_json_number(json, "false_positive", report->filters[i].false_positive);
+}
+
+bool bench_filter(const bench_settings *settings, cli_json *json)
+{
+    filter_report filter, *report = &filter;
+    if (!measure_filter_case(settings, false, report))
+        return false;
+    bool compact = report->settings.filter_engine == BRY_ENGINE_COMPACT;
+    cli_json_text(json, "engine", bry_engine_name(compact ? BRY_ENGINE_COMPACT : BRY_ENGINE_BLOOM));
+    filter_settings_json(json, report);
+    filter_facts_json(json, report, 0);
+    filter_times_json(json, &report->filters[0].result, "");
+    filter_times_json(json, &report->filters[1].result, "_batch");
+    return true;
+}
+
+bool bench_filters(const bench_settings *settings, cli_json *json)
+{
+    filter_report filters, *report = &filters;
+    if (!measure_filter_case(settings, true, report))
+        return false;
+    filter_settings_json(json, report);
+    cli_json_text(json, "libbloom", filter_libbloom_version());
+    cli_json_open(json, "filters", '[');
+    for (size_t i = 0; i < report->count; i++) {
+        const filter_candidate *who = report->filters[i].who;
+        cli_json_open(json, NULL, '{');
+        cli_json_text(json, "name", who->id);
+        cli_json_bool(json, "batched", who->batched);
+        filter_facts_json(json, report, i);
+        filter_times_json(json, &report->filters[i].result, "");
+        cli_json_number(json, "add_vs_libbloom", against_libbloom(report, i, PHASE_ADD));
+        cli_json_number(json, "hit_vs_libbloom", against_libbloom(report, i, PHASE_HIT));
+        cli_json_number(json, "miss_vs_libbloom", against_libbloom(report, i, PHASE_MISS));
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+    return true;
 }

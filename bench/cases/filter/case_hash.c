@@ -1,7 +1,8 @@
 #include "bench/cases/bench_cases.h"
+#include "bench/harness/keys.h"
+#include "bench/harness/measure.h"
 
 #include "cli/core/output/output.h"
-#include "cli/core/output/text_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #define KEYS 512u /* at 256 bytes each they fit in the second-level cache */
 #define REPEATS 2000u
 
+enum { HASH_LENGTHS = 5 };
 static const unsigned lengths[HASH_LENGTHS] = {8, 16, 32, 64, 256};
 
 typedef struct hash_state {
@@ -77,7 +79,7 @@ static bool run_batch(const void *work, void *opaque, unsigned phase, bench_watc
     return true;
 }
 
-bool bench_hash(const bench_settings *settings, hash_report *report)
+bool bench_hash(const bench_settings *settings, cli_json *json)
 {
     static const bench_candidate candidates[] = {
         {"hash", make_hash_state, free, run_one, 0},
@@ -93,55 +95,21 @@ bool bench_hash(const bench_settings *settings, hash_report *report)
     bench_result results[2] = {0};
     if (!bench_measure(&plan, NULL, results))
         return false;
-    report->rounds = settings->rounds;
+    cli_json_count(json, "rounds", settings->rounds);
+    cli_json_open(json, "keys", '[');
     for (unsigned i = 0; i < HASH_LENGTHS; i++) {
         if (results[0].found[i] != results[1].found[i]) {
             cli_fail("%u-byte keys are hashed differently in a batch", lengths[i]);
             return false;
         }
-        report->lengths[i].bytes = lengths[i];
-        report->lengths[i].one = results[0].time[i];
-        report->lengths[i].batch = results[1].time[i];
-    }
-    return true;
-}
-
-void bench_hash_json(cli_json *json, const hash_report *report)
-{
-    cli_json_count(json, "rounds", report->rounds);
-    cli_json_open(json, "keys", '[');
-    for (unsigned i = 0; i < HASH_LENGTHS; i++) {
         cli_json_open(json, NULL, '{');
-        cli_json_count(json, "bytes", report->lengths[i].bytes);
-        cli_json_number(json, "ns", report->lengths[i].one.median);
-        cli_json_number(json, "ns_min", report->lengths[i].one.min);
-        cli_json_number(json, "ns_batch", report->lengths[i].batch.median);
-        cli_json_number(json, "ns_batch_min", report->lengths[i].batch.min);
+        cli_json_count(json, "bytes", lengths[i]);
+        cli_json_number(json, "ns", results[0].time[i].median);
+        cli_json_number(json, "ns_min", results[0].time[i].min);
+        cli_json_number(json, "ns_batch", results[1].time[i].median);
+        cli_json_number(json, "ns_batch_min", results[1].time[i].min);
         cli_json_close(json, '}');
     }
     cli_json_close(json, ']');
-}
-
-bool bench_hash_text(FILE *out, const hash_report *report)
-{
-    cli_table table = CLI_TABLE("rrrr");
-    cli_table_add(&table, "key bytes");
-    cli_table_add(&table, "ns");
-    cli_table_add(&table, "ns, batch");
-    cli_table_add(&table, "GB/s");
-    for (unsigned i = 0; i < HASH_LENGTHS; i++) {
-        bench_time one = report->lengths[i].one, batch = report->lengths[i].batch;
-        cli_table_add(&table, "%u", report->lengths[i].bytes);
-        cli_table_add(&table, "%.1f (%.1f)", one.median, one.min);
-        cli_table_add(&table, "%.1f (%.1f)", batch.median, batch.min);
-        cli_table_add(&table, "%.1f", report->lengths[i].bytes / one.median);
-    }
-    fprintf(out, "hash: 128 bits of a key that is in the cache\n\n");
-    bool printed = cli_table_print(&table, out);
-    cli_table_free(&table);
-    fprintf(out,
-            "\nns of processor time per key, one at a time and in batches: median of %u rounds "
-            "(fastest).\n",
-            report->rounds);
-    return printed;
+    return true;
 }

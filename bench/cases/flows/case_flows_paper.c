@@ -12,9 +12,6 @@
 enum { STATE_BITS = 4, SEED = 19, LIVE_SHARE = 9 };
 #define PAIRS_ERROR 1e-4 /* of the published encoder's filters */
 
-const char *const flows_structure_names[FLOWS_STRUCTURES] = {
-    "sbf", "sbf, counted", "kbf, published", "kbf", "compact, 1/10", "compact, 1/4"};
-
 /* One of the structures, with the calls that the stream needs. */
 typedef struct state_table {
     bry_map *map; /* NULL: one of the papers' structures */
@@ -242,14 +239,57 @@ flows_stream flows_paper_stream(uint64_t flows, uint64_t first)
     return (flows_stream){flows, flows / LIVE_SHARE, first};
 }
 
-bool bench_flows_paper(uint64_t flows, flows_paper_report *report)
+enum { FLOWS_ERRORS = 5 }; /* 0.1 to 10^-5 */
+
+typedef struct flows_paper_report {
+    flows_stream stream;
+    struct {
+        double p;
+        flows_trial trial[FLOWS_STRUCTURES];
+    } row[FLOWS_ERRORS];
+} flows_paper_report;
+
+static double error_share(uint64_t part, uint64_t whole)
 {
-    *report = (flows_paper_report){.stream = flows_paper_stream(flows, 0)};
+    return whole ? (double)part / (double)whole : NAN;
+}
+
+static void paper_json(cli_json *json, const flows_paper_report *paper)
+{
+    static const char *const keys[FLOWS_STRUCTURES] = {"sbf", "sbf_counted",   "kbf_published",
+                                                       "kbf", "compact_tenth", "compact_quarter"};
+    cli_json_count(json, "flows", paper->stream.flows);
+    cli_json_count(json, "live", paper->stream.live);
+    cli_json_open(json, "paper", '[');
     for (unsigned i = 0; i < FLOWS_ERRORS; i++) {
-        report->row[i].p = pow(10, -1 - (double)i);
-        if (!flows_compare(&report->stream, report->row[i].p, report->row[i].trial) ||
-            !check_compact_trials(report->row[i].trial, report->row[i].p))
+        cli_json_open(json, NULL, '{');
+        cli_json_number(json, "p", paper->row[i].p);
+        for (unsigned s = 0; s < FLOWS_STRUCTURES; s++) {
+            const flows_trial *trial = &paper->row[i].trial[s];
+            cli_json_open(json, keys[s], '{');
+            cli_json_number(json, "error", trial->error);
+            cli_json_count(json, "bytes", trial->bytes);
+            cli_json_number(json, "false_positive",
+                            error_share(trial->false_positive, trial->absent));
+            cli_json_number(json, "false_negative",
+                            error_share(trial->false_negative, trial->present));
+            cli_json_number(json, "incorrect", error_share(trial->incorrect, trial->present));
+            cli_json_close(json, '}');
+        }
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+}
+
+bool bench_flows_paper(uint64_t flows, cli_json *json)
+{
+    flows_paper_report report = {.stream = flows_paper_stream(flows, 0)};
+    for (unsigned i = 0; i < FLOWS_ERRORS; i++) {
+        report.row[i].p = pow(10, -1 - (double)i);
+        if (!flows_compare(&report.stream, report.row[i].p, report.row[i].trial) ||
+            !check_compact_trials(report.row[i].trial, report.row[i].p))
             return false;
     }
+    paper_json(json, &report);
     return true;
 }

@@ -22,6 +22,21 @@ enum { ROUNDS = 3, MOST_PACKETS = 2000000 };
 
 static const double most_error = 0.001; /* the default of bloomery flows */
 
+enum flows_row { FLOWS_BLOOMERY, FLOWS_SOFTFLOWD, FLOWS_ROWS };
+
+typedef struct flows_programs_report {
+    uint64_t packets;
+    unsigned rounds;
+    struct {
+        bool there; /* the program was found */
+        uint64_t flows;
+        double processor; /* seconds; the median of the rounds */
+        uint64_t peak_bytes, empty_bytes; /* resident; the latter with a capture of one packet */
+    } row[FLOWS_ROWS];
+    double error; /* promised by bloomery flows */
+    uint64_t absent, false_positive; /* look-ups of new flows, and those that were found */
+} flows_programs_report;
+
 typedef struct flow_programs {
     cli_path bloomery;
     const char *arguments[FLOWS_ROWS][12];
@@ -146,9 +161,42 @@ static bool flow_counts_agree(const flows_programs_report *report)
     return false;
 }
 
-bool bench_flows_programs(uint64_t packets, flows_programs_report *report)
+static double flow_growth(const flows_programs_report *programs, unsigned row)
 {
-    *report = (flows_programs_report){
+    return ((double)programs->row[row].peak_bytes - (double)programs->row[row].empty_bytes) /
+           (double)programs->row[row].flows;
+}
+
+static void programs_json(cli_json *json, const flows_programs_report *programs)
+{
+    static const char *const keys[FLOWS_ROWS] = {"bloomery", "softflowd"};
+    cli_json_open(json, "programs", '{');
+    cli_json_count(json, "packets", programs->packets);
+    cli_json_count(json, "rounds", programs->rounds);
+    for (unsigned row = 0; row < FLOWS_ROWS; row++) {
+        if (!programs->row[row].there) {
+            cli_json_text(json, keys[row], NULL);
+            continue;
+        }
+        cli_json_open(json, keys[row], '{');
+        cli_json_count(json, "flows", programs->row[row].flows);
+        cli_json_number(json, "processor_seconds", programs->row[row].processor);
+        cli_json_count(json, "peak_bytes", programs->row[row].peak_bytes);
+        cli_json_count(json, "empty_bytes", programs->row[row].empty_bytes);
+        cli_json_number(json, "bytes_per_flow", flow_growth(programs, row));
+        if (row == FLOWS_BLOOMERY) {
+            cli_json_number(json, "error", programs->error);
+            cli_json_number(json, "false_positive",
+                            (double)programs->false_positive / (double)programs->absent);
+        }
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, '}');
+}
+
+bool bench_flows_programs(uint64_t packets, cli_json *json)
+{
+    flows_programs_report report = {
         .packets = packets < MOST_PACKETS ? packets : MOST_PACKETS,
         .rounds = ROUNDS,
     };
@@ -157,18 +205,21 @@ bool bench_flows_programs(uint64_t packets, flows_programs_report *report)
     if (!set_up_flow_programs(&all))
         return false;
     int files[2] = {make_capture(1), -1};
-    files[1] = files[0] < 0 ? -1 : make_capture(report->packets);
+    files[1] = files[0] < 0 ? -1 : make_capture(report.packets);
     bool good = files[1] >= 0;
     for (unsigned round = 0; round < ROUNDS && good; round++)
         for (unsigned i = 0; i < FLOWS_ROWS && good; i++) {
             unsigned row = (i + round) % FLOWS_ROWS;
-            good = run_flow_round(&all, files, row, report, &processor[row][round]);
+            good = run_flow_round(&all, files, row, &report, &processor[row][round]);
         }
-    good = good && check_flows(&all, files[1], report);
+    good = good && check_flows(&all, files[1], &report);
     for (unsigned row = 0; row < FLOWS_ROWS; row++)
-        report->row[row].processor = bench_median(processor[row], ROUNDS);
+        report.row[row].processor = bench_median(processor[row], ROUNDS);
     for (unsigned i = 0; i < 2; i++)
         if (files[i] >= 0)
             close(files[i]);
-    return good && flow_counts_agree(report);
+    if (!good || !flow_counts_agree(&report))
+        return false;
+    programs_json(json, &report);
+    return true;
 }

@@ -27,8 +27,23 @@ enum { PLANNED = 1000000, SUSPECTS = 1024, IDLE_MS = 120000, LINGER_MS = 10000, 
 
 static const double planned_error = 0.001;
 
-const char *const flows_program_names[FLOWS_PROGRAMS] = {"libpcap alone", "compact", "kbf",
-                                                         "exact"};
+enum flows_program {
+    FLOWS_BARE,
+    FLOWS_WITH_COMPACT,
+    FLOWS_WITH_KBF,
+    FLOWS_WITH_EXACT,
+    FLOWS_PROGRAMS
+};
+enum flows_capture { FLOWS_WHOLE, FLOWS_HEADS, FLOWS_CAPTURES };
+
+typedef struct flows_speed_report {
+    uint64_t packets, connections;
+    double seconds[FLOWS_CAPTURES][FLOWS_PROGRAMS]; /* of processor time, for all packets */
+    uint64_t bytes[FLOWS_CAPTURES]; /* of the captures */
+    struct {
+        uint64_t flows, live, table_bytes; /* begun; at most at a time, and their memory */
+    } facts[FLOWS_PROGRAMS];
+} flows_speed_report;
 
 /* `bloomery flows` with an engine, on a capture. */
 typedef struct flows_runner {
@@ -206,9 +221,36 @@ static bool check_speed(const speed_run *run, const flows_speed_report *report)
     return good;
 }
 
-bool bench_flows_speed(uint64_t packets, flows_speed_report *report)
+static void speed_json(cli_json *json, const flows_speed_report *speed)
 {
-    *report = (flows_speed_report){.packets = packets};
+    static const char *const capture_keys[FLOWS_CAPTURES] = {"whole_packets", "first_128_bytes"};
+    static const char *const keys[FLOWS_PROGRAMS] = {"libpcap", "compact", "kbf", "exact"};
+    cli_json_count(json, "packets", speed->packets);
+    cli_json_count(json, "connections", speed->connections);
+    for (unsigned capture = 0; capture < FLOWS_CAPTURES; capture++) {
+        const double *seconds = speed->seconds[capture];
+        cli_json_open(json, capture_keys[capture], '{');
+        cli_json_count(json, "bytes", speed->bytes[capture]);
+        for (unsigned i = 0; i < FLOWS_PROGRAMS; i++) {
+            if (isnan(seconds[i]))
+                continue;
+            cli_json_open(json, keys[i], '{');
+            cli_json_number(json, "seconds", seconds[i]);
+            cli_json_number(json, "relative", seconds[FLOWS_BARE] / seconds[i]);
+            if (i != FLOWS_BARE && capture == FLOWS_WHOLE) {
+                cli_json_count(json, "flows", speed->facts[i].flows);
+                cli_json_count(json, "most_live_flows", speed->facts[i].live);
+                cli_json_count(json, "most_flow_bytes", speed->facts[i].table_bytes);
+            }
+            cli_json_close(json, '}');
+        }
+        cli_json_close(json, '}');
+    }
+}
+
+bool bench_flows_speed(uint64_t packets, cli_json *json)
+{
+    flows_speed_report report = {.packets = packets};
     speed_run *run = calloc(1, sizeof *run);
     if (!run || !open_speed_run(run)) {
         cli_fail("flows: a temporary file, or memory: %s", strerror(errno));
@@ -222,12 +264,13 @@ bool bench_flows_speed(uint64_t packets, flows_speed_report *report)
         if (!good)
             cli_fail("flows: a temporary file: %s", strerror(errno));
         for (unsigned i = 0; i < FLOWS_CAPTURES && good; i++)
-            report->bytes[i] += (uint64_t)ftello(run->files[i]);
+            report.bytes[i] += (uint64_t)ftello(run->files[i]);
         good = good && measure_part(run, (unsigned)part);
     }
     if (good) {
-        fill_speed_report(run, report);
-        good = check_speed(run, report);
+        fill_speed_report(run, &report);
+        good = check_speed(run, &report);
+        speed_json(json, &report);
     }
     close_speed_run(run);
     return good;

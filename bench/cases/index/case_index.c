@@ -1,5 +1,5 @@
 /* bench index: one index, all operations. */
-#include "bench/cases/bench_cases.h"
+#include "bench/cases/index/index_cases.h"
 
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
@@ -106,14 +106,69 @@ bool index_data_for(index_data *data, const index_settings *settings)
     return false;
 }
 
-bool bench_index(const bench_settings *settings, index_report *report)
+static const char *const phase_names[INDEX_PHASES] = {
+    [INDEX_ADD] = "add",
+    [INDEX_HIT] = "hit",
+    [INDEX_MISS] = "miss",
+    [INDEX_HIT_BATCH] = "hit_batch",
+    [INDEX_MISS_BATCH] = "miss_batch",
+    [INDEX_REINSERT] = "reinsert",
+};
+
+static double report_elements(const index_report *report)
 {
-    *report = (index_report){.settings = *settings};
+    return (double)report->settings.index.units * (double)report->settings.index.unit_capacity;
+}
+
+static double bits_each(const index_report *report)
+{
+    return (double)report->record.bytes * 8 / report_elements(report);
+}
+
+static double false_positive(const index_report *report)
+{
+    return (double)report->record.found / (double)report->asked;
+}
+
+void index_row_json(cli_json *json, const index_report *report)
+{
+    const index_record *record = &report->record;
+    cli_json_text(json, "engine",
+                  report->exact ? "exact" : bry_engine_name(report->settings.index.engine));
+    cli_json_count(json, "units", report->settings.index.units);
+    cli_json_count(json, "unit_capacity", report->settings.index.unit_capacity);
+    cli_json_count(json, "group", record->group);
+    cli_json_bool(json, "segmented", report->settings.index.segmented);
+    cli_json_count(json, "hashes", report->shape.dba.hashes);
+    cli_json_count(json, "bytes", record->bytes);
+    cli_json_number(json, "bits_per_element", bits_each(report));
+    cli_json_number(json, "planned_error", report->shape.error);
+    cli_json_number(json, "estimated_error", record->estimated_error);
+    cli_json_number(json, "false_positive", false_positive(report));
+    cli_json_number(json, "locate_exact", (double)record->exact / (double)report->asked);
+    for (unsigned phase = 0; phase < INDEX_PHASES; phase++) {
+        bench_time_json(json, phase_names[phase], report->time[phase]);
+    }
+}
+
+bool bench_index(const bench_settings *settings, cli_json *json)
+{
+    index_report report = {.settings = *settings};
     index_data data;
-    if (!index_plan_for(report) || !index_data_for(&data, &settings->index))
+    if (!index_plan_for(&report) || !index_data_for(&data, &settings->index))
         return false;
     const index_data *of = &data;
-    bool good = index_reports_measure(&of, report, 1, true);
+    bool good = index_reports_measure(&of, &report, 1, true);
     index_data_free(&data);
-    return good;
+    if (!good)
+        return false;
+    cli_json_count(json, "elements", (uint64_t)report_elements(&report));
+    cli_json_count(json, "asked", report.asked);
+    cli_json_number(json, "error", report.settings.error);
+    cli_json_bool(json, "grow", report.settings.grow);
+    cli_json_count(json, "batch", report.settings.batch);
+    cli_json_count(json, "rounds", report.settings.rounds);
+    cli_json_count(json, "reinserted", report.record.reinserted);
+    index_row_json(json, &report);
+    return true;
 }

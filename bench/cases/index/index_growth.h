@@ -2,7 +2,7 @@
 #ifndef BLOOMERY_BENCH_INDEX_GROWTH_H
 #define BLOOMERY_BENCH_INDEX_GROWTH_H
 
-#include "bench/cases/bench_cases.h"
+#include "bench/cases/index/index_candidates.h"
 
 /* Looks at an index whenever it has got `every` more elements, a multiple of INDEX_GROWTH_BATCH. */
 typedef struct index_observer {
@@ -11,6 +11,14 @@ typedef struct index_observer {
     void *opaque;
 } index_observer;
 #define INDEX_GROWTH_BATCH 256u
+
+/* The result for an index with more units than planned. */
+typedef struct control_report {
+    uint32_t units;
+    uint64_t bytes, rebuilds, reinserted;
+    double full_error, estimated_error, observed;
+    double ns_reinsert; /* of one element; NAN if there was none */
+} control_report;
 
 /* Adds all elements, unit after unit, and lets the index keep its error by rebuilding. There are
  * fewer than most_units units. observer may be NULL. False if it fails or loses an element. */

@@ -1,11 +1,12 @@
 /* One map, all operations: the answers are counted and compared with the promised error. */
-#include "bench/cases/bench_cases.h"
+#include "bench/cases/map/map_cases.h"
 
 #include "cli/core/output/output.h"
 
 #include <math.h>
 
-bry_map_errors map_errors_seen(const map_record *record, uint64_t items)
+/* False positives as a share of the absent keys, the others as a share of the present ones. */
+static bry_map_errors map_errors_seen(const map_record *record, uint64_t items)
 {
     double n = (double)items;
     const map_tally *hit = &record->said[MAP_HIT], *miss = &record->said[MAP_MISS];
@@ -150,14 +151,126 @@ bool map_data_for(map_data *data, const bench_settings *settings)
     return false;
 }
 
-bool bench_map(const bench_settings *settings, map_report *report)
+/* ---- the report ---------------------------------------------------------------------------- */
+
+static const char *const phase_names[MAP_PHASES] = {
+    [MAP_INSERT] = "insert",
+    [MAP_UPDATE] = "update",
+    [MAP_DELETE] = "delete",
+    [MAP_HIT] = "hit",
+    [MAP_MISS] = "miss",
+    [MAP_HIT_BATCH] = "hit_batch",
+    [MAP_MISS_BATCH] = "miss_batch",
+};
+
+/* In the order of importance. */
+static const unsigned shown[MAP_PHASES] = {MAP_INSERT, MAP_UPDATE,    MAP_DELETE,    MAP_HIT,
+                                           MAP_MISS,   MAP_HIT_BATCH, MAP_MISS_BATCH};
+
+static void map_settings_json(cli_json *json, const map_report *report)
+{
+    const bench_settings *settings = &report->settings;
+    const map_settings *map = &settings->map;
+    bool kbf = map->engine == BRY_ENGINE_KBF;
+    cli_json_text(json, "engine", bry_engine_name(map->engine));
+    cli_json_count(json, "items", settings->items);
+    cli_json_count(json, "values", map->values);
+    cli_json_number(json, "error", settings->error);
+    cli_json_text(json, "isa", bry_isa());
+    cli_json_text(json, "shape", !kbf ? NULL : map->layout == BRY_MAP_PAPER ? "paper" : "tuned");
+    if (map->decode == MAP_DECODE_SETS)
+        cli_json_text(json, "decode", "sets");
+    else
+        cli_json_number(json, "decode", kbf ? map->decode : NAN);
+    cli_json_text(json, "encoder", !kbf ? NULL : map->greedy ? "greedy" : "algebraic");
+    if (kbf)
+        cli_json_bool(json, "masked", !map->unmasked);
+    else
+        cli_json_text(json, "masked", NULL);
+    cli_json_text(json, "code", map_settings_papers(map) ? "papers" : "library");
+    cli_json_bool(json, "raw", map->raw);
+    cli_json_number(json, "skew", map->skew);
+    cli_json_number(json, "top", map->top);
+    cli_json_number(json, "size", kbf ? map->size : NAN);
+    cli_json_bool(json, "grow", settings->grow);
+    cli_json_count(json, "batch", settings->batch);
+    cli_json_count(json, "rounds", settings->rounds);
+}
+
+static double share_of(uint64_t some, uint64_t all)
+{
+    return (double)some / (double)all;
+}
+
+static void map_facts_json(cli_json *json, const map_report *report)
+{
+    const map_record *record = &report->record;
+    uint64_t items = report->settings.items;
+    bool kbf = report->settings.map.engine == BRY_ENGINE_KBF;
+    cli_json_number(json, "cells", kbf ? (double)record->cells : NAN);
+    cli_json_number(json, "hashes", kbf ? report->shape.kbf.hashes : NAN);
+    cli_json_count(json, "bytes", record->bytes);
+    cli_json_number(json, "bytes_per_key", share_of(record->bytes_main, items));
+    cli_json_number(json, "bytes_per_key_total", share_of(record->bytes, items));
+    cli_json_number(json, "expected_false_negative", report->shape.errors.false_negative);
+    cli_json_number(json, "expected_false_positive", report->shape.errors.false_positive);
+    cli_json_number(json, "expected_incorrect", report->shape.errors.incorrect);
+    bry_map_errors seen = map_errors_seen(record, items);
+    cli_json_number(json, "false_negative", seen.false_negative);
+    cli_json_number(json, "false_positive", seen.false_positive);
+    cli_json_number(json, "incorrect", seen.incorrect);
+    cli_json_number(json, "unsure_present", share_of(record->said[MAP_HIT].unsure, items));
+    cli_json_number(json, "unsure_absent", share_of(record->said[MAP_MISS].unsure, items));
+}
+
+/* Shares of the changed keys, and of the keys that remain after deletions. */
+static void changes_json(cli_json *json, const map_report *report)
+{
+    const map_record *record = &report->record;
+    const map_tally *update = &record->said[MAP_UPDATE], *delete = &record->said[MAP_DELETE];
+    uint64_t items = report->settings.items;
+    uint64_t deleted = delete->right + delete->absent + delete->unsure, left = items - deleted;
+    cli_json_number(json, "refused_update", share_of(update->absent + update->unsure, items));
+    cli_json_number(json, "refused_delete", share_of(delete->absent + delete->unsure, deleted));
+    cli_json_number(json, "false_negative_updated",
+                    share_of(record->updated.absent + record->updated.unsure, items));
+    cli_json_number(json, "incorrect_updated", share_of(record->updated.wrong, items));
+    cli_json_number(json, "false_negative_deleted",
+                    share_of(record->kept.absent + record->kept.unsure, left));
+    cli_json_number(json, "incorrect_deleted", share_of(record->kept.wrong, left));
+    cli_json_number(json, "false_positive_deleted", share_of(record->gone.wrong, deleted));
+}
+
+static void map_times_json(cli_json *json, const map_report *report, unsigned skips)
+{
+    for (unsigned i = 0; i < MAP_PHASES; i++) {
+        if (skips >> shown[i] & 1)
+            continue;
+        bench_time_json(json, phase_names[shown[i]], report->time[shown[i]]);
+    }
+}
+
+void map_row_json(cli_json *json, const map_report *report)
+{
+    map_settings_json(json, report);
+    map_facts_json(json, report);
+    map_times_json(json, report, MAP_NO_CHANGE);
+}
+
+bool bench_map(const bench_settings *settings, cli_json *json)
 {
     map_data data;
-    *report = (map_report){.settings = *settings};
+    map_report report = {.settings = *settings};
     if (!map_data_for(&data, settings))
         return false;
     const map_data *given = &data;
-    bool good = map_reports_measure(&given, report, 1, 0);
+    bool good = map_reports_measure(&given, &report, 1, 0);
     map_data_free(&data);
+    if (good) {
+        map_settings_json(json, &report);
+        map_facts_json(json, &report);
+        changes_json(json, &report);
+        map_times_json(json, &report, 0);
+    }
     return good;
 }

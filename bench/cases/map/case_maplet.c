@@ -3,6 +3,7 @@
  * moved, growth. Then the rounds.
  */
 #include "bench/cases/bench_cases.h"
+#include "bench/cases/map/maplet_candidates.h"
 
 #include "cli/core/output/output.h"
 #include "hash/derive.h"
@@ -11,6 +12,22 @@
 #include <stdlib.h>
 
 #define CHURN 20u /* one in this many keys is deleted and added again */
+
+typedef struct maplet_report {
+    bench_settings settings;
+    uint64_t bytes; /* with all entries, like the following */
+    double bits_per_entry;
+    double load; /* share of the allocated bits that hold entries; the rest is directory or free */
+    double predicted_error;
+    double false_positive; /* measured: share of absent keys that are found */
+    double collided; /* measured: share of entries whose fingerprint belongs to several keys */
+    unsigned max_step; /* most entries moved by one insertion */
+    double bits_per_entry_mean, bits_per_entry_max; /* while growing from half to all */
+    double relative_max; /* most bytes meanwhile, relative to a table made for them */
+    bench_time time[MAPLET_PHASES];
+    uint64_t exact_bytes; /* 0: not compared */
+    bench_time exact_time[MAPLET_PHASES];
+} maplet_report;
 
 static bool maplet_out_of_memory(const bench_settings *settings)
 {
@@ -293,14 +310,90 @@ static bool measure_maplets(const maplet_work *work, maplet_report *report)
     return check_counts(work, &candidates[1], results[1].found, work->churn, 0);
 }
 
-bool bench_maplet(const bench_settings *settings, maplet_report *report)
+/* ---- the report ---------------------------------------------------------------------------- */
+
+static const char *const phase_names[MAPLET_PHASES] = {
+    [MAPLET_INSERT] = "insert",
+    [MAPLET_HIT] = "hit",
+    [MAPLET_MISS] = "miss",
+    [MAPLET_HIT_BATCH] = "hit_batch",
+    [MAPLET_MISS_BATCH] = "miss_batch",
+    [MAPLET_DELETE] = "delete",
+    [MAPLET_INSERT_FULL] = "insert_full",
+    [MAPLET_UPSERT] = "upsert",
+};
+
+/* In the order of importance. */
+static const unsigned shown[MAPLET_PHASES] = {
+    MAPLET_INSERT, MAPLET_INSERT_FULL, MAPLET_UPSERT,    MAPLET_DELETE,
+    MAPLET_HIT,    MAPLET_MISS,        MAPLET_HIT_BATCH, MAPLET_MISS_BATCH,
+};
+
+static void maplet_times_json(cli_json *json, const bench_time *times)
 {
-    *report = (maplet_report){.settings = *settings};
+    for (unsigned i = 0; i < MAPLET_PHASES; i++) {
+        bench_time_json(json, phase_names[shown[i]], times[shown[i]]);
+    }
+}
+
+static double exact_per_entry(const maplet_report *report)
+{
+    return (double)report->exact_bytes / (double)report->settings.items;
+}
+
+/* The exact table's figure divided by the maplet's: above 1, the maplet is the better one. */
+static void maplet_ratios_json(cli_json *json, const maplet_report *report)
+{
+    cli_json_open(json, "ratios", '{');
+    cli_json_number(json, "bytes", (double)report->exact_bytes / (double)report->bytes);
+    for (unsigned i = 0; i < MAPLET_PHASES; i++)
+        cli_json_number(json, phase_names[shown[i]],
+                        report->exact_time[shown[i]].median / report->time[shown[i]].median);
+    cli_json_close(json, '}');
+}
+
+static void maplet_json(cli_json *json, const maplet_report *report)
+{
+    const bench_settings *settings = &report->settings;
+    cli_json_count(json, "items", settings->items);
+    cli_json_count(json, "value_bits", settings->value_bits);
+    cli_json_number(json, "error", settings->error);
+    cli_json_text(json, "isa", bry_isa());
+    cli_json_bool(json, "grow", settings->grow);
+    cli_json_count(json, "batch", settings->batch);
+    cli_json_count(json, "rounds", settings->rounds);
+    cli_json_count(json, "bytes", report->bytes);
+    cli_json_number(json, "bits_per_entry", report->bits_per_entry);
+    cli_json_number(json, "load", report->load);
+    cli_json_number(json, "predicted_error", report->predicted_error);
+    cli_json_number(json, "false_positive", report->false_positive);
+    cli_json_number(json, "collided", report->collided);
+    cli_json_count(json, "max_step", report->max_step);
+    if (settings->grow) {
+        cli_json_number(json, "bits_per_entry_mean", report->bits_per_entry_mean);
+        cli_json_number(json, "bits_per_entry_max", report->bits_per_entry_max);
+        cli_json_number(json, "relative_max", report->relative_max);
+    }
+    maplet_times_json(json, report->time);
+    if (!settings->compare)
+        return;
+    cli_json_open(json, "exact", '{');
+    cli_json_number(json, "bytes_per_entry", exact_per_entry(report));
+    maplet_times_json(json, report->exact_time);
+    cli_json_close(json, '}');
+    maplet_ratios_json(json, report);
+}
+
+bool bench_maplet(const bench_settings *settings, cli_json *json)
+{
+    maplet_report report = {.settings = *settings};
     maplet_notes notes = {0};
     maplet_work work;
-    bool good = prepare_maplet_work(settings, &work, &notes) && observe_maplet(&work, report) &&
-                measure_maplets(&work, report);
+    bool good = prepare_maplet_work(settings, &work, &notes) && observe_maplet(&work, &report) &&
+                measure_maplets(&work, &report);
     free_maplet_work(&work);
     free(notes.place);
+    if (good)
+        maplet_json(json, &report);
     return good;
 }

@@ -2,11 +2,27 @@
  * The engines on the same pairs, in interleaved rounds; then the same look-ups in maps with few and
  * with many distinct values, which should take the same time.
  */
-#include "bench/cases/bench_cases.h"
+#include "bench/cases/map/map_cases.h"
 
 #define FEW_VALUES 100u
 #define MANY_VALUES 16000u
 #define MOST_VALUES_ITEMS 1000000u
+
+enum map_row { MAPS_COMPACT, MAPS_TUNED, MAPS_PAPER, MAPS_ROWS };
+/* Rows with few values, and with many. */
+enum map_values_row {
+    MAPS_COMPACT_FEW,
+    MAPS_COMPACT_MANY,
+    MAPS_KBF_FEW,
+    MAPS_KBF_MANY,
+    MAPS_VALUES_ROWS
+};
+
+typedef struct maps_report {
+    bench_settings settings;
+    map_report row[MAPS_ROWS];
+    map_report values_row[MAPS_VALUES_ROWS];
+} maps_report;
 
 static void set_up_map_row(map_report *row, const bench_settings *settings, bry_engine engine,
                            bry_map_layout layout)
@@ -56,8 +72,60 @@ static bool compare_values(const bench_settings *settings, maps_report *report)
     return good;
 }
 
-bool bench_maps(const bench_settings *settings, maps_report *report)
+static double per_key(const map_report *row)
 {
-    *report = (maps_report){.settings = *settings};
-    return compare_engines(settings, report) && compare_values(settings, report);
+    return (double)row->record.bytes_main / (double)row->settings.items;
+}
+
+/* The ratio of the two times. */
+static double map_times_as(const map_report *slow, const map_report *fast, unsigned phase)
+{
+    return slow->time[phase].median / fast->time[phase].median;
+}
+
+static void map_ratios_json(cli_json *json, const char *name, const map_report *slow,
+                            const map_report *fast, bool bytes)
+{
+    cli_json_open(json, name, '{');
+    if (bytes)
+        cli_json_number(json, "bytes", per_key(slow) / per_key(fast));
+    cli_json_number(json, "insert", map_times_as(slow, fast, MAP_INSERT));
+    cli_json_number(json, "hit", map_times_as(slow, fast, MAP_HIT));
+    cli_json_number(json, "miss", map_times_as(slow, fast, MAP_MISS));
+    cli_json_number(json, "hit_batch", map_times_as(slow, fast, MAP_HIT_BATCH));
+    cli_json_number(json, "miss_batch", map_times_as(slow, fast, MAP_MISS_BATCH));
+    cli_json_close(json, '}');
+}
+
+static void maps_json(cli_json *json, const maps_report *report)
+{
+    const map_report *row = report->row, *values = report->values_row;
+    cli_json_open(json, "maps", '[');
+    for (unsigned i = 0; i < MAPS_ROWS; i++) {
+        cli_json_open(json, NULL, '{');
+        map_row_json(json, &row[i]);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+    cli_json_open(json, "values", '[');
+    for (unsigned i = 0; i < MAPS_VALUES_ROWS; i++) {
+        cli_json_open(json, NULL, '{');
+        map_row_json(json, &values[i]);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+    map_ratios_json(json, "paper_by_compact", &row[MAPS_PAPER], &row[MAPS_COMPACT], true);
+    map_ratios_json(json, "tuned_by_compact", &row[MAPS_TUNED], &row[MAPS_COMPACT], true);
+    map_ratios_json(json, "compact_many_by_few", &values[MAPS_COMPACT_MANY],
+                    &values[MAPS_COMPACT_FEW], false);
+    map_ratios_json(json, "kbf_many_by_few", &values[MAPS_KBF_MANY], &values[MAPS_KBF_FEW], false);
+}
+
+bool bench_maps(const bench_settings *settings, cli_json *json)
+{
+    maps_report report = {.settings = *settings};
+    if (!compare_engines(settings, &report) || !compare_values(settings, &report))
+        return false;
+    maps_json(json, &report);
+    return true;
 }

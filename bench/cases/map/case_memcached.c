@@ -1,4 +1,6 @@
 #include "bench/cases/bench_cases.h"
+#include "bench/cases/map/map_candidates.h"
+#include "bench/cases/map/memcached_candidates.h"
 
 #include "bench/peers/peer_memcached.h"
 #include "cli/core/output/output.h"
@@ -8,6 +10,23 @@
 
 #define MOST_ASKED 10000u /* each is a round trip */
 #define SPARE_MEGABYTES 256u
+
+enum { REMOTE_ROWS = 3 }; /* memcached, kbf, compact */
+
+typedef struct remote_report {
+    bench_settings settings;
+    char version[32];
+    kbf_workload_facts facts;
+    uint64_t asked; /* keys of each phase but the first */
+    struct {
+        const char *name;
+        double bytes_per_pair; /* by their own count */
+        double resident_per_pair; /* growth of the server's memory; only memcached */
+        double wrong; /* share of present keys answered with a wrong value or none */
+        double false_positive;
+        bench_time time[REMOTE_PHASES];
+    } row[REMOTE_ROWS];
+} remote_report;
 
 static bool pairs_out_of_memory(const bench_settings *settings)
 {
@@ -103,19 +122,80 @@ static bool measure_remote(const kbf_workload *load, remote_report *report)
     return good;
 }
 
-bool bench_remote(const bench_settings *settings, remote_report *report)
+static const char *const phase_names[REMOTE_PHASES] = {
+    [REMOTE_FILL] = "fill",
+    [REMOTE_HIT] = "hit",
+    [REMOTE_MISS] = "miss",
+    [REMOTE_HIT_BATCH] = "hit_batch",
+    [REMOTE_MISS_BATCH] = "miss_batch",
+    [REMOTE_UPDATE] = "update",
+    [REMOTE_DELETE] = "delete",
+};
+
+/* memcached's figure divided by that of row i. */
+static double by_time(const remote_report *report, unsigned i, unsigned phase)
 {
-    *report = (remote_report){.settings = *settings, .there = memcached_installed()};
-    if (!report->there)
-        return true;
-    if (!ask_version(report))
+    return report->row[0].time[phase].median / report->row[i].time[phase].median;
+}
+
+static double by_bytes(const remote_report *report, unsigned i)
+{
+    return report->row[0].bytes_per_pair / report->row[i].bytes_per_pair;
+}
+
+static void remote_json(cli_json *json, const remote_report *report)
+{
+    cli_json_text(json, "version", report->version);
+    cli_json_count(json, "pairs", report->settings.items);
+    cli_json_count(json, "asked", report->asked);
+    cli_json_count(json, "values", report->settings.map.values);
+    cli_json_number(json, "error", report->settings.error);
+    cli_json_count(json, "batch", REMOTE_BATCH);
+    cli_json_count(json, "rounds", report->settings.rounds);
+    cli_json_number(json, "key_bytes", report->facts.key_bytes);
+    cli_json_number(json, "value_bytes", report->facts.value_bytes);
+    cli_json_open(json, "stores", '[');
+    for (unsigned i = 0; i < REMOTE_ROWS; i++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_text(json, "name", report->row[i].name);
+        cli_json_number(json, "bytes_per_pair", report->row[i].bytes_per_pair);
+        cli_json_number(json, "resident_per_pair", report->row[i].resident_per_pair);
+        cli_json_number(json, "wrong", report->row[i].wrong);
+        cli_json_number(json, "false_positive", report->row[i].false_positive);
+        for (unsigned phase = 0; phase < REMOTE_PHASES; phase++) {
+            bench_time_json(json, phase_names[phase], report->row[i].time[phase]);
+        }
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+    for (unsigned i = 1; i < REMOTE_ROWS; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "memcached_by_%s", report->row[i].name);
+        cli_json_open(json, key, '{');
+        cli_json_number(json, "bytes", by_bytes(report, i));
+        for (unsigned phase = 0; phase < REMOTE_PHASES; phase++)
+            cli_json_number(json, phase_names[phase], by_time(report, i, phase));
+        cli_json_close(json, '}');
+    }
+}
+
+bool bench_remote(const bench_settings *settings, cli_json *json)
+{
+    remote_report report = {.settings = *settings};
+    if (!memcached_installed()) {
+        cli_fail("memcached is not installed (Debian: memcached)");
         return false;
-    report->asked = settings->items < MOST_ASKED ? settings->items : MOST_ASKED;
+    }
+    if (!ask_version(&report))
+        return false;
+    report.asked = settings->items < MOST_ASKED ? settings->items : MOST_ASKED;
     kbf_workload load;
-    if (!kbf_workload_make(&load, settings->items, report->asked, (uint32_t)settings->map.values))
+    if (!kbf_workload_make(&load, settings->items, report.asked, (uint32_t)settings->map.values))
         return pairs_out_of_memory(settings);
-    report->facts = kbf_workload_look(&load);
-    bool good = measure_remote(&load, report);
+    report.facts = kbf_workload_look(&load);
+    bool good = measure_remote(&load, &report);
     kbf_workload_free(&load);
+    if (good)
+        remote_json(json, &report);
     return good;
 }

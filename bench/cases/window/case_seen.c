@@ -1,6 +1,7 @@
 /* `bloomery seen` compared with awk and sort on the same lines, in interleaved rounds. */
-#include "bench/cases/window/window_cases.h"
+#include "bench/cases/bench_cases.h"
 
+#include "bench/harness/measure.h"
 #include "bench/peers/line_programs.h"
 #include "cli/core/files/program_files.h"
 #include "cli/core/output/output.h"
@@ -11,6 +12,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum seen_row { SEEN_BLOOMERY, SEEN_AWK, SEEN_SORT, SEEN_ROWS };
+
+typedef struct seen_report {
+    uint64_t lines;
+    double error;
+    unsigned rounds;
+    uint64_t bytes, distinct; /* of the input */
+    char awk[64]; /* its name */
+    uint64_t false_drops; /* of `bloomery seen`, compared with the exact answer */
+    double expected_drops; /* at most */
+    struct {
+        bool there; /* the program was found */
+        bool right; /* its output is correct */
+        double seconds, seconds_min; /* wall-clock time; the median of the rounds */
+        double processor; /* seconds, user and system */
+        uint64_t peak_bytes; /* its peak memory */
+    } row[SEEN_ROWS];
+} seen_report;
 
 /* The file name of a program in PATH, with links resolved. */
 static void find_name(const char *program, char *name, size_t room)
@@ -45,7 +65,7 @@ static bool set_up_programs(programs *all, double error)
 /* Runs each program once and checks its output. */
 static bool check_all(const programs *all, int file, seen_report *report)
 {
-    uint64_t lines = report->settings.lines;
+    uint64_t lines = report->lines;
     for (unsigned row = 0; row < SEEN_ROWS; row++) {
         line_check check = {.lines = lines, .in_order = row != SEEN_SORT};
         program_usage run = program_run(all->arguments[row], file, line_check_read, &check);
@@ -60,7 +80,7 @@ static bool check_all(const programs *all, int file, seen_report *report)
         if (row == SEEN_BLOOMERY)
             report->false_drops = check.missing;
     }
-    double most = report->settings.error * (double)report->distinct;
+    double most = report->error * (double)report->distinct;
     report->expected_drops = most;
     report->row[SEEN_BLOOMERY].right = (double)report->false_drops <= most + 5 * sqrt(most) + 1;
     for (unsigned row = 0; row < SEEN_ROWS; row++)
@@ -73,7 +93,7 @@ static bool check_all(const programs *all, int file, seen_report *report)
 
 static bool measure_programs(const programs *all, int file, seen_report *report)
 {
-    unsigned rounds = report->settings.rounds;
+    unsigned rounds = report->rounds;
     double wall[SEEN_ROWS][BENCH_MOST_ROUNDS], used[SEEN_ROWS][BENCH_MOST_ROUNDS];
     for (unsigned round = 0; round < rounds; round++)
         for (unsigned i = 0; i < SEEN_ROWS; i++) {
@@ -100,23 +120,54 @@ static bool measure_programs(const programs *all, int file, seen_report *report)
     return true;
 }
 
-bool bench_seen(const seen_settings *settings, seen_report *report)
+static void seen_json(cli_json *json, const seen_report *report)
 {
-    *report = (seen_report){
-        .settings = *settings,
-        .bytes = settings->lines * LINE_BYTES,
-        .distinct = settings->lines - settings->lines / 20,
+    static const char *const keys[SEEN_ROWS] = {"bloomery", "awk", "sort"};
+    cli_json_count(json, "lines", report->lines);
+    cli_json_count(json, "bytes", report->bytes);
+    cli_json_count(json, "distinct", report->distinct);
+    cli_json_number(json, "error", report->error);
+    cli_json_count(json, "rounds", report->rounds);
+    cli_json_text(json, "awk_is", report->awk);
+    cli_json_count(json, "false_drops", report->false_drops);
+    cli_json_number(json, "expected_false_drops", report->expected_drops);
+    for (unsigned row = 0; row < SEEN_ROWS; row++) {
+        if (!report->row[row].there) {
+            cli_json_text(json, keys[row], NULL);
+            continue;
+        }
+        cli_json_open(json, keys[row], '{');
+        cli_json_number(json, "seconds", report->row[row].seconds);
+        cli_json_number(json, "seconds_min", report->row[row].seconds_min);
+        cli_json_number(json, "processor_seconds", report->row[row].processor);
+        cli_json_count(json, "peak_bytes", report->row[row].peak_bytes);
+        cli_json_number(json, "times_as_long",
+                        report->row[row].seconds / report->row[SEEN_BLOOMERY].seconds);
+        cli_json_close(json, '}');
+    }
+}
+
+bool bench_seen(const bench_settings *settings, cli_json *json)
+{
+    seen_report report = {
+        .lines = settings->items,
+        .error = settings->error,
+        .rounds = settings->rounds,
+        .bytes = settings->items * LINE_BYTES,
+        .distinct = settings->items - settings->items / 20,
     };
-    find_name("awk", report->awk, sizeof report->awk);
+    find_name("awk", report.awk, sizeof report.awk);
     programs all;
     if (!set_up_programs(&all, settings->error))
         return false;
-    int file = line_file(settings->lines);
+    int file = line_file(settings->items);
     if (file < 0) {
         cli_fail("a temporary file: %s", strerror(errno));
         return false;
     }
-    bool good = check_all(&all, file, report) && measure_programs(&all, file, report);
+    bool good = check_all(&all, file, &report) && measure_programs(&all, file, &report);
     close(file);
+    if (good)
+        seen_json(json, &report);
     return good;
 }

@@ -88,13 +88,64 @@ bool window_reports_measure(window_report *reports, size_t count)
     return good;
 }
 
-bool bench_window(const window_settings *settings, window_report *report)
+/* ---- the report ---------------------------------------------------------------------------- */
+
+static const char *const phase_names[WINDOW_PHASES] = {
+    [WINDOW_ADD] = "add",
+    [WINDOW_HIT] = "hit",
+    [WINDOW_MISS] = "miss",
+    [WINDOW_HIT_BATCH] = "hit_batch",
+    [WINDOW_MISS_BATCH] = "miss_batch",
+};
+
+static const char *engine_of(const window_report *report)
 {
-    *report = (window_report){.name = "window"};
-    bry_status status = window_work_plan(&report->work, window_kind_of(settings), settings);
-    if (status != BRY_OK) {
+    static const char *const others[] = {
+        [WINDOW_RBF] = "rbf", [WINDOW_RING] = "ring", [WINDOW_EXACT] = "exact"};
+    const window_work *work = &report->work;
+    return others[work->kind] ? others[work->kind] : bry_engine_name(work->settings.engine);
+}
+
+static const char *mode_of(const window_report *report)
+{
+    return window_mode_name(report->work.settings.engine, report->work.settings.mode);
+}
+
+void window_row_json(cli_json *json, const window_report *report)
+{
+    const window_settings *settings = &report->work.settings;
+    const window_facts *facts = &report->facts;
+    cli_json_text(json, "engine", engine_of(report));
+    cli_json_text(json, "mode", mode_of(report));
+    cli_json_count(json, "elements", settings->elements);
+    cli_json_count(json, "generations", settings->generations);
+    cli_json_number(json, "error", settings->error);
+    cli_json_text(json, "isa", bry_isa());
+    cli_json_count(json, "window_ms", report->work.window);
+    cli_json_count(json, "batch", settings->batch);
+    cli_json_count(json, "rounds", settings->rounds);
+    cli_json_count(json, "bytes", facts->bytes);
+    cli_json_number(json, "bits_per_element", facts->bits_per_element);
+    cli_json_number(json, "false_positive", facts->false_positive);
+    cli_json_number(json, "predicted", facts->predicted);
+    cli_json_count(json, "absent_asked", facts->absent);
+    cli_json_count(json, "promised_asked", facts->promised);
+    cli_json_count(json, "forgotten_early", facts->forgotten_early);
+    for (unsigned phase = 0; phase < WINDOW_PHASES; phase++) {
+        bench_time_json(json, phase_names[phase], report->time[phase]);
+    }
+}
+
+bool bench_window(const bench_settings *settings, cli_json *json)
+{
+    const window_settings *window = &settings->window;
+    window_report report = {.name = "window"};
+    if (window_work_plan(&report.work, window_kind_of(window), window) != BRY_OK) {
         cli_fail("no such window can be made at this size and error");
         return false;
     }
-    return window_reports_measure(report, 1);
+    if (!window_reports_measure(&report, 1))
+        return false;
+    window_row_json(json, &report);
+    return true;
 }

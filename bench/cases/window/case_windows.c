@@ -8,12 +8,22 @@
 
 #include <math.h>
 
+enum { BURST_ROWS = 3, RETRY_SHARES = 5 };
+
+typedef struct windows_report {
+    window_report row[WINDOWS_ROWS];
+    uint64_t burst_elements;
+    burst_facts burst[BURST_ROWS]; /* compact, fbf, fbf as published */
+    uint64_t retry_operations;
+    retry_facts retries[RETRY_SHARES];
+} windows_report;
+
 #define BURST_ELEMENTS 8000u
 /* Operations under retries: this many per element, but at most the second number. */
 #define RETRY_OPERATIONS_EACH 5u
 #define RETRY_OPERATIONS_MOST 100000u
 
-const double window_retry_shares[RETRY_SHARES] = {0.05, 0.1, 0.2, 0.4, 0.8};
+static const double window_retry_shares[RETRY_SHARES] = {0.05, 0.1, 0.2, 0.4, 0.8};
 
 static const struct {
     const char *name;
@@ -85,19 +95,86 @@ static bool compare_bursts(const window_settings *settings, windows_report *repo
     return good;
 }
 
-bool bench_windows(const window_settings *settings, windows_report *report)
+static const char *const retry_keys[RETRY_ROWS] = {
+    [RETRY_RBF] = "rbf",         [RETRY_RING] = "ring",
+    [RETRY_PAPER] = "fbf_paper", [RETRY_IMPROVED] = "fbf_improved",
+    [RETRY_COMPACT] = "compact",
+};
+
+static void burst_json(cli_json *json, const windows_report *report)
 {
+    static const char *const engines[BURST_ROWS] = {"compact", "fbf", "fbf"};
+    static const char *const modes[BURST_ROWS] = {NULL, "improved", "paper"};
+    cli_json_open(json, "burst", '{');
+    cli_json_count(json, "elements", report->burst_elements);
+    cli_json_count(json, "times", BURST_TIMES);
+    cli_json_open(json, "windows", '[');
+    for (unsigned i = 0; i < BURST_ROWS; i++) {
+        const burst_facts *facts = &report->burst[i];
+        cli_json_open(json, NULL, '{');
+        cli_json_text(json, "engine", engines[i]);
+        cli_json_text(json, "mode", modes[i]);
+        cli_json_number(json, "worst_error", facts->worst_error);
+        cli_json_number(json, "false_positive", facts->error);
+        cli_json_count(json, "asked", facts->asked);
+        cli_json_count(json, "elements_before", facts->elements_before);
+        cli_json_count(json, "elements_peak", facts->elements_peak);
+        cli_json_count(json, "bytes_before", facts->bytes_before);
+        cli_json_count(json, "bytes_peak", facts->bytes_peak);
+        cli_json_count(json, "bytes_after", facts->bytes_after);
+        cli_json_count(json, "ended_early", facts->ended_early);
+        cli_json_count(json, "resizes", facts->resizes);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+    cli_json_close(json, '}');
+}
+
+static void retries_json(cli_json *json, const windows_report *report)
+{
+    cli_json_open(json, "retries", '{');
+    cli_json_count(json, "operations", report->retry_operations);
+    cli_json_count(json, "bytes", report->retries[0].bytes);
+    cli_json_open(json, "counter_error", '[');
+    for (unsigned i = 0; i < RETRY_SHARES; i++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_number(json, "retried", window_retry_shares[i]);
+        for (unsigned row = 0; row < RETRY_ROWS; row++)
+            cli_json_number(json, retry_keys[row], report->retries[i].error[row]);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+    cli_json_close(json, '}');
+}
+
+static void windows_json(cli_json *json, const windows_report *report)
+{
+    cli_json_open(json, "windows", '[');
+    for (unsigned i = 0; i < WINDOWS_ROWS; i++) {
+        cli_json_open(json, NULL, '{');
+        window_row_json(json, &report->row[i]);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+    burst_json(json, report);
+    retries_json(json, report);
+}
+
+bool bench_windows(const bench_settings *all, cli_json *json)
+{
+    const window_settings *settings = &all->window;
     uint64_t operations = settings->elements * RETRY_OPERATIONS_EACH;
     if (operations > RETRY_OPERATIONS_MOST)
         operations = RETRY_OPERATIONS_MOST;
-    *report = (windows_report){.settings = *settings, .retry_operations = operations};
-    if (!compare_windows(settings, report) || !compare_bursts(settings, report))
+    windows_report report = {.retry_operations = operations};
+    if (!compare_windows(settings, &report) || !compare_bursts(settings, &report))
         return false;
     for (unsigned i = 0; i < RETRY_SHARES; i++) {
         bry_status status =
-            window_retries(window_retry_shares[i], operations, 0, &report->retries[i]);
+            window_retries(window_retry_shares[i], operations, 0, &report.retries[i]);
         if (status != BRY_OK)
             return report_failure(status, "counters");
     }
+    windows_json(json, &report);
     return true;
 }

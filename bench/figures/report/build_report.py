@@ -125,7 +125,9 @@ def facts_of(options, record):
         return run.stdout.strip()
     program = str(options.build / "bloomery-figures")
     seconds = sum(entry["seconds"] for entry in record.entries.values())
-    return [("Machine", line(program, "--machine")), ("Program", line(program, "--version")),
+    machine = json.loads(line(program, "--machine"))["machine"]
+    return [("Machine", f"{machine['cpu']}, {machine['cores']} cores, {machine['isa']}; "
+             f"{machine['compiler']}, {machine['build']}"), ("Program", line(program, "--version")),
             ("Scale", {"small": "small, as in the tests", "reduced": "reduced; SCALE=full has the "
                        "sizes of the papers", "full": "full, the sizes of the papers"}[options.scale]),
             ("Measured in", f"{clock_text(seconds)} of all measurements together, on "

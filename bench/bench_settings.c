@@ -1,7 +1,6 @@
-#include "bench/bench_request.h"
-
 #include "bench/bench_options.h"
-#include "bench/bench_runs.h"
+
+#include "bench/harness/filter_work.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
 #include "kernel/kernel.h"
@@ -69,8 +68,8 @@ static int read_index(const bench_given *given, index_settings *index)
 {
     if (!(given->chosen->uses & BENCH_USES(BENCH_UNITS)))
         return CLI_GO_ON;
-    bool several = given->chosen->run == bench_run_indexes;
-    uint64_t units = given->units ? given->units : several ? INDEXES_UNITS : INDEX_UNITS;
+    bool several = given->chosen->run == bench_indexes;
+    uint64_t units = given->units ? given->units : several ? 160 : 64;
     int code = check_index_elements(units, given->unit_capacity);
     if (code != CLI_GO_ON)
         return code;
@@ -81,17 +80,23 @@ static int read_index(const bench_given *given, index_settings *index)
     return several ? CLI_GO_ON : index_settings_read(given->words.engine, index);
 }
 
-static int read_window(const bench_given *given, uint64_t elements, window_settings *window)
+static int read_window(const bench_given *given, bench_settings *settings)
 {
     if (!(given->chosen->uses & BENCH_USES(BENCH_GENERATIONS)))
         return CLI_GO_ON;
     int code = CLI_GO_ON;
     if (given->generations)
         code = check_range("generations", given->generations, 1, BRY_WINDOW_GENERATIONS_MAX);
-    window->elements = elements;
-    window->generations = (uint32_t)given->generations;
-    return code == CLI_GO_ON ? window_settings_read(given->words.engine, given->mode, window)
-                             : code;
+    settings->window = (window_settings){
+        .elements = settings->items,
+        .generations = (uint32_t)given->generations,
+        .error = settings->error,
+        .batch = settings->batch,
+        .rounds = settings->rounds,
+    };
+    return code == CLI_GO_ON
+               ? window_settings_read(given->words.engine, given->mode, &settings->window)
+               : code;
 }
 
 /* Here 0 is valid, unlike for a CLI_COUNT. */
@@ -110,7 +115,7 @@ static int read_raw(const char *text, unsigned *value_bits)
 static int read_map(const bench_given *given, map_settings *map)
 {
     *map = given->map;
-    if (given->chosen->run == bench_run_map)
+    if (given->chosen->run == bench_map)
         return map_settings_read(&given->words, map);
     return check_range("values", map->values, 1, BRY_MAP_KBF_VALUES_MAX);
 }
@@ -131,23 +136,18 @@ static int read_common(const bench_given *given, bench_settings *settings)
     return code;
 }
 
-int bench_request_read(const bench_given *given, bench_request *asked)
+int bench_settings_read(const bench_given *given, bench_settings *settings)
 {
     const bench_case *chosen = given->chosen;
-    *asked = (bench_request){
-        .settings =
-            {
-                .items = given->items ? given->items : chosen->items,
-                .error = given->error > 0 ? given->error : chosen->error,
-                .value_bits = MAPLET_VALUE_BITS,
-                .grow = given->grow,
-                .compare = given->compare,
-            },
-        .as_json = given->as_json,
+    *settings = (bench_settings){
+        .items = given->items ? given->items : chosen->items,
+        .error = given->error > 0 ? given->error : chosen->error,
+        .value_bits = 12,
+        .grow = given->grow,
+        .compare = given->compare,
     };
-    bench_settings *settings = &asked->settings;
     int code = CLI_GO_ON;
-    if (given->words.engine && chosen->run == bench_run_filter)
+    if (given->words.engine && chosen->run == bench_filter)
         code = read_filter_engine(given->words.engine, &settings->filter_engine);
     if (code == CLI_GO_ON)
         code = read_common(given, settings);
@@ -158,9 +158,6 @@ int bench_request_read(const bench_given *given, bench_request *asked)
     if (code == CLI_GO_ON)
         code = read_index(given, &settings->index);
     if (code == CLI_GO_ON)
-        code = read_window(given, settings->items, &asked->window);
-    if (code == CLI_GO_ON && given->isa)
-        code = force_isa(given->isa);
-    asked->machine = bench_machine_here(); /* after the instruction set is selected */
-    return code;
+        code = read_window(given, settings);
+    return code == CLI_GO_ON && given->isa ? force_isa(given->isa) : code;
 }
