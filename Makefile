@@ -50,12 +50,11 @@ examples:
 	@scripts/npm-packages build/clients-node
 	@scripts/run-server build/bloomery scripts/run-clients build
 
-# doc/commands/, from what a server with the module reports; completions/, from the programs' help.
+# doc/commands/, from what a server with the module reports.
 docs:
 	@scripts/packages docs
 	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
 	@scripts/command-docs build/bloomery.so doc/commands
-	@scripts/completions build/bloomery build/bloomery-bench completions
 
 # Records the interface that the tests compare with, after an intended change.
 interface:
@@ -146,7 +145,7 @@ help:
 	@echo "make soak         the long checks; each fuzzer for SOAK_TIME=$(SOAK_TIME) seconds"
 	@echo "make fuzz         each fuzzer for TIME=$(TIME) seconds"
 	@echo "make bench        compares with others; rewrites the tables of README.md and doc/benchmarks.md"
-	@echo "make docs         generates doc/commands/ and completions/"
+	@echo "make docs         generates doc/commands/"
 	@echo "make interface    records the interface, which the tests compare"
 	@echo "make figures      the figures of the papers in build/figures/report.html; SCALE=full as in the papers"
 	@echo "make install      into PREFIX=$(PREFIX), under DESTDIR if given"

@@ -15,13 +15,16 @@ install(TARGETS bloomery_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/bloo
 configure_file(service/bloomery.service.in bloomery.service @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/bloomery.service DESTINATION lib/systemd/system)
 
-foreach(program bloomery bloomery-bench)
-  install(FILES completions/${program}.bash
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${program})
-  install(FILES completions/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-  install(FILES completions/${program}.fish
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-endforeach()
+if(TARGET completions)
+  set(completions ${PROJECT_BINARY_DIR}/completions)
+  foreach(program bloomery bloomery-bench)
+    install(FILES ${completions}/${program}.bash
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ${program})
+    install(FILES ${completions}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${completions}/${program}.fish
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  endforeach()
+endif()
 
 # The pages keep their directories, so that the links between them work.
 install(DIRECTORY doc/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")

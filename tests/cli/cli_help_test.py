@@ -13,6 +13,7 @@ import unittest
 from cli_runner import PROGRAM, Case, main, read_terminal, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMPLETIONS = pathlib.Path(sys.argv[4])
 PROGRAMS = {os.path.basename(program): program for program in (PROGRAM, sys.argv[3])}
 
 
@@ -166,7 +167,7 @@ class Help(Case):
 
     def test_completions(self):
         for path, text in HELPS.items():
-            bash, zsh, fish = ((ROOT / "completions" / name.format(path[0])).read_text()
+            bash, zsh, fish = ((COMPLETIONS / name.format(path[0])).read_text()
                                for name in ("{}.bash", "_{}", "{}.fish"))
             for option in options_of(text):
                 flag = ("-l " + option[2:]) if option.startswith("--") else "-s " + option[1:]
@@ -178,7 +179,7 @@ class Help(Case):
         """The completions of bash for the last word."""
         script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
                   f'_{program.replace("-", "_")}; printf "%s\\n" "${{COMPREPLY[@]}}"')
-        done = subprocess.run(["bash", "-c", script, "bash", ROOT / f"completions/{program}.bash",
+        done = subprocess.run(["bash", "-c", script, "bash", COMPLETIONS / f"{program}.bash",
                                program, *words], capture_output=True, text=True, cwd=ROOT)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout.split()

@@ -1,6 +1,7 @@
 """Commands that are programs of their own: `bloomery dedup` becomes bloomery-dedup."""
 
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -86,6 +87,20 @@ class Place(DirectoryCase):
         done = self.start("dedub")
         self.assertEqual(done.returncode, 2)
         self.assertIn('did you mean "dedup"?', done.stderr)
+
+    def test_completions(self):
+        """Of a command that is not installed the name is completed, and nothing else."""
+        script = pathlib.Path(__file__).resolve().parents[2] / "scripts/completions"
+        done = subprocess.run([sys.executable, "-B", script, self.program, self.path("made")],
+                              env={**os.environ, "PATH": "/bin"}, stderr=subprocess.PIPE, text=True,
+                              timeout=300)
+        self.assertEqual((done.returncode, done.stderr.count(" is not installed: ")), (0, 2))
+        with open(self.path("made/bloomery.fish"), encoding="utf-8") as file:
+            fish = file.read()
+        for name in ("dedup", "flows"):
+            self.assertIn(f" -a {name} ", fish)
+            self.assertNotIn(f"__fish_seen_subcommand_from {name}", fish)
+        self.assertIn("__fish_seen_subcommand_from seen", fish)
 
     def test_order(self):
         self.fake("other")
