@@ -37,24 +37,6 @@ static line_format line_format_of(const seen_fields *fields)
     return m;
 }
 
-static int state_differs(const char *path, const char *option, const char *has)
-{
-    return cli_fail("%s: was created with %s%s%s", cli_name(path).text, option, *has ? " " : "",
-                    has);
-}
-
-static int differs_number(const char *path, const char *option, uint64_t has, const char *unit)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%llu%s", (unsigned long long)has, unit);
-    return state_differs(path, option, text);
-}
-
-static int is_without(const char *path, const char *option)
-{
-    return cli_fail("%s: was created without %s", cli_name(path).text, option);
-}
-
 /* Options that were not given are taken from the window, except for --window and --refresh: if
  * these differed, the command would silently do something else than it says. */
 static int check_window(const seen_request *asked, const bry_window *window)
@@ -65,24 +47,21 @@ static int check_window(const seen_request *asked, const bry_window *window)
     uint64_t wanted = wants->window ? wants->window : SEEN_FOREVER;
     if (has.window != wanted)
         return has.window == SEEN_FOREVER
-                   ? is_without(asked->state, "--window")
-                   : differs_number(asked->state, "--window", has.window, "ms");
+                   ? cli_differs_without(asked->state, "--window")
+                   : cli_differs_number(asked->state, "--window", has.window, "ms");
     if (wants->engine != BRY_ENGINE_AUTO && has.engine != wants->engine)
-        return state_differs(asked->state, "--engine", bry_engine_name(has.engine));
-    if (wants->error != 0 && has.error != wants->error) {
-        char text[40];
-        snprintf(text, sizeof text, "%g", has.error);
-        return state_differs(asked->state, "--error", text);
-    }
+        return cli_differs(asked->state, "--engine", bry_engine_name(has.engine));
+    if (wants->error != 0 && has.error != wants->error)
+        return cli_differs_share(asked->state, "--error", has.error);
     if (wants->capacity && has.capacity != wants->capacity)
-        return differs_number(asked->state, "--capacity", has.capacity, "");
+        return cli_differs_number(asked->state, "--capacity", has.capacity, "");
     if (wants->max_bytes && has.max_bytes != wants->max_bytes)
-        return differs_number(asked->state, "--max-memory", has.max_bytes, "");
+        return cli_differs_number(asked->state, "--max-memory", has.max_bytes, "");
     if (wants->seed && has.seed != wants->seed)
-        return differs_number(asked->state, "--seed", has.seed, "");
+        return cli_differs_number(asked->state, "--seed", has.seed, "");
     if (wants->refresh != has.refresh)
-        return has.refresh ? state_differs(asked->state, "--refresh", "")
-                           : is_without(asked->state, "--refresh");
+        return has.refresh ? cli_differs(asked->state, "--refresh", "")
+                           : cli_differs_without(asked->state, "--refresh");
     return CLI_GO_ON;
 }
 
@@ -91,24 +70,24 @@ static int check_line_format(const seen_request *asked, const line_format *has)
     const char *path = asked->state;
     line_format wants = line_format_of(asked->fields);
     if (has->times != wants.times)
-        return has->times ? state_differs(path, "--time", "") : is_without(path, "--time");
+        return has->times ? cli_differs(path, "--time", "") : cli_differs_without(path, "--time");
     if (has->kind != wants.kind && has->kind == KEY_LINE)
-        return is_without(path, "--key");
+        return cli_differs_without(path, "--key");
     if (has->kind != wants.kind && wants.kind != KEY_LINE)
-        return has->kind == KEY_MEMBER ? state_differs(path, "--json-lines", "")
-                                       : is_without(path, "--json-lines");
+        return has->kind == KEY_MEMBER ? cli_differs(path, "--json-lines", "")
+                                       : cli_differs_without(path, "--json-lines");
     if (has->fields.count != wants.fields.count ||
         memcmp(has->fields.number, wants.fields.number, sizeof wants.fields.number) != 0)
-        return state_differs(path, "--key", cli_fields_say(&has->fields).text);
+        return cli_differs(path, "--key", cli_fields_say(&has->fields).text);
     if (has->name_len != wants.name_len ||
         (has->name_len > 0 && memcmp(has->name, wants.name, has->name_len) != 0)) {
         char name[sizeof((cli_quotation *)0)->text];
         snprintf(name, sizeof name, "%.*s", (int)has->name_len, has->name);
-        return state_differs(path, "--key", cli_quote(name).text);
+        return cli_differs(path, "--key", cli_quote(name).text);
     }
     if (has->fields.delimiter != wants.fields.delimiter)
-        return state_differs(path, "--delimiter",
-                             cli_quote((char[]){has->fields.delimiter, '\0'}).text);
+        return cli_differs(path, "--delimiter",
+                           cli_quote((char[]){has->fields.delimiter, '\0'}).text);
     return CLI_GO_ON;
 }
 

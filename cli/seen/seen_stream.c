@@ -16,17 +16,16 @@
 #include "cli/seen/seen_stream.h"
 
 #include "cli/core/args.h"
+#include "cli/core/input/input_wait.h"
 #include "cli/core/output/output.h"
-#include "cli/seen/seen_clock.h"
+#include "cli/core/steady_clock.h"
 #include "cli/seen/seen_output.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/select.h>
 #include <unistd.h>
 
 enum { BATCH = 512 };
@@ -61,7 +60,7 @@ typedef struct stream {
     cli_scratch scratch;
     cli_progress progress;
     seen_output output;
-    seen_clock clock;
+    cli_clock clock;
     bool started; /* `latest` is set */
     uint64_t latest;
     uint64_t next_look; /* in lines; */
@@ -70,70 +69,13 @@ typedef struct stream {
     batch now;
 } stream;
 
-/* ---- signals and waiting ------------------------------------------------------------------- */
-
-static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-enum { ENDS = sizeof ends / sizeof ends[0] };
-
-static volatile sig_atomic_t stopped_by;
-
-static void stop_on_signal(int number)
-{
-    stopped_by = number;
-}
-
-static void catch_signals(struct sigaction *before)
-{
-    struct sigaction action = {.sa_handler = stop_on_signal,
-                               .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < ENDS; i++) {
-        sigaction(ends[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN)
-            sigaction(ends[i], &action, NULL);
-    }
-}
-
-static void release_signals(const struct sigaction *before)
-{
-    for (int i = 0; i < ENDS; i++)
-        sigaction(ends[i], &before[i], NULL);
-}
-
-static bool is_readable(int fd)
-{
-    fd_set set;
-    FD_ZERO(&set);
-    FD_SET(fd, &set);
-    struct timeval none = {0, 0};
-    return select(fd + 1, &set, NULL, NULL, &none) != 0;
-}
-
 /* Called before each read: false after a signal, or if the reader of the output is gone. */
 static bool may_read(void *context)
 {
     stream *s = context;
-    int fd = s->lines.fd;
-    if (s->output.held > 0 && !is_readable(fd))
+    if (s->output.held > 0 && !cli_wait_is_readable(s->lines.fd))
         seen_output_flush(&s->output);
-    if (s->output.problem)
-        return false;
-    sigset_t held, open;
-    sigemptyset(&held);
-    for (int i = 0; i < ENDS; i++)
-        sigaddset(&held, ends[i]);
-    sigprocmask(SIG_BLOCK, &held, &open);
-    int ready = -1;
-    while (!stopped_by && ready < 0) {
-        fd_set set;
-        FD_ZERO(&set);
-        FD_SET(fd, &set);
-        ready = pselect(fd + 1, &set, NULL, NULL, NULL, &open);
-        if (ready < 0 && errno != EINTR)
-            break; /* the read reports the error */
-    }
-    sigprocmask(SIG_SETMASK, &open, NULL);
-    return !stopped_by;
+    return !s->output.problem && cli_wait_for(s->lines.fd);
 }
 
 /* ---- lines into a batch -------------------------------------------------------------------- */
@@ -203,7 +145,7 @@ static int fill_stream_batch(stream *s)
     bry_status status = cli_lines_next(&s->lines, &line);
     if (status != BRY_OK)
         return cli_lines_failed(&s->lines, status);
-    uint64_t now = seen_clock_now(&s->clock);
+    uint64_t now = cli_clock_now(&s->clock);
     s->now.number = s->lines.number;
     while (line.bytes) {
         code = take_stream_line(s, line, now);
@@ -330,7 +272,7 @@ static int step_stream(stream *s, bool *more)
         code = added;
     if (s->tally->lines >= s->next_look)
         estimate_false_drops(s);
-    *more = code == CLI_GO_ON && !s->output.problem && !stopped_by;
+    *more = code == CLI_GO_ON && !s->output.problem && !cli_wait_is_over();
     if (*more && s->now.lines == 0)
         code = cli_inputs_next(s->inputs, &s->lines, more);
     return code;
@@ -360,7 +302,7 @@ static void start_stream(stream *s)
                            .context = s,
                            .progress = &s->progress};
     s->progress = cli_progress_start(s->inputs->bytes, !s->how->silent);
-    s->clock = seen_clock_start();
+    s->clock = cli_clock_start();
     s->latest = stats.time;
     s->started = stats.started;
     s->next_look = FIRST_LOOK;
@@ -382,12 +324,10 @@ int seen_stream(bry_window *window, const cli_memory *memory, const seen_line_op
     s->tally = tally;
     s->inputs = inputs;
     start_stream(s);
-    struct sigaction before[ENDS];
-    stopped_by = 0;
-    catch_signals(before);
+    cli_wait wait;
+    cli_wait_begin(&wait);
     int code = run_stream(s);
-    tally->signal = stopped_by;
-    release_signals(before);
+    tally->signal = cli_wait_end(&wait);
     cli_lines_free(&s->lines);
     seen_output_free(&s->output);
     free(s->scratch.bytes);

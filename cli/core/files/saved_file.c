@@ -85,3 +85,28 @@ void cli_input_close(cli_input *input)
         fclose(input->file);
     errno = kept;
 }
+
+int cli_differs(const char *path, const char *option, const char *has)
+{
+    return cli_fail("%s: was created with %s%s%s", cli_name(path).text, option, *has ? " " : "",
+                    has);
+}
+
+int cli_differs_number(const char *path, const char *option, uint64_t has, const char *unit)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%llu%s", (unsigned long long)has, unit);
+    return cli_differs(path, option, text);
+}
+
+int cli_differs_share(const char *path, const char *option, double has)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%g", has);
+    return cli_differs(path, option, text);
+}
+
+int cli_differs_without(const char *path, const char *option)
+{
+    return cli_fail("%s: was created without %s", cli_name(path).text, option);
+}

@@ -27,6 +27,13 @@ int cli_keys_given(const struct cli_syntax *syntax, char **argv, size_t *words, 
  * and *problem. */
 int cli_open_regular(const char *path, struct stat *facts, const char **problem);
 
+/* Messages about an option that differs from the one that the object at `path` was created with:
+ * `has`, which may be "". Return CLI_FAILED. */
+int cli_differs(const char *path, const char *option, const char *has);
+int cli_differs_number(const char *path, const char *option, uint64_t has, const char *unit);
+int cli_differs_share(const char *path, const char *option, double has);
+int cli_differs_without(const char *path, const char *option);
+
 /* A file as a source, and how much of it was read. */
 typedef struct cli_input {
     FILE *file;

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-static void write_string(FILE *out, const char *text)
+static void write_string(FILE *out, const char *text, size_t text_len)
 {
     fputc('"', out);
-    const unsigned char *s = (const unsigned char *)text, *end = s + strlen(text);
+    const unsigned char *s = (const unsigned char *)text, *end = s + text_len;
     while (s < end) {
         size_t len = cli_utf8_character(s, (size_t)(end - s));
         if (len == 0)
@@ -33,7 +33,7 @@ static void begin_json_value(cli_json *json, const char *key)
         fprintf(json->out, "%s\n%*s", json->any ? "," : "", (int)json->depth * 2, "");
     json->any = true;
     if (key) {
-        write_string(json->out, key);
+        write_string(json->out, key, strlen(key));
         fputs(": ", json->out);
     }
 }
@@ -61,7 +61,7 @@ void cli_json_text(cli_json *json, const char *key, const char *text)
 {
     begin_json_value(json, key);
     if (text)
-        write_string(json->out, text);
+        write_string(json->out, text, strlen(text));
     else
         fputs("null", json->out);
 }
@@ -69,7 +69,8 @@ void cli_json_text(cli_json *json, const char *key, const char *text)
 void cli_json_bytes(cli_json *json, const char *key, const char *bytes, size_t len)
 {
     if (cli_utf8_is_valid(bytes, len)) {
-        cli_json_text(json, key, bytes);
+        begin_json_value(json, key);
+        write_string(json->out, bytes, len);
         return;
     }
     char longer[64];
@@ -84,6 +85,12 @@ void cli_json_count(cli_json *json, const char *key, uint64_t count)
 {
     begin_json_value(json, key);
     fprintf(json->out, "%llu", (unsigned long long)count);
+}
+
+void cli_json_whole(cli_json *json, const char *key, int64_t number)
+{
+    begin_json_value(json, key);
+    fprintf(json->out, "%lld", (long long)number);
 }
 
 void cli_json_number(cli_json *json, const char *key, double number)

@@ -24,10 +24,10 @@ typedef struct cli_json {
 void cli_json_open(cli_json *json, const char *key, char bracket); /* '{' or '[' */
 void cli_json_close(cli_json *json, char bracket); /* '}' or ']'; the last one ends the line */
 void cli_json_text(cli_json *json, const char *key, const char *text); /* NULL: null */
-/* Any bytes without a NUL, preserved exactly: if they are not UTF-8, the member is named
- * <key>_base64. */
+/* Any bytes, preserved exactly: if they are not UTF-8, the member is named <key>_base64. */
 void cli_json_bytes(cli_json *json, const char *key, const char *bytes, size_t len);
 void cli_json_count(cli_json *json, const char *key, uint64_t count);
+void cli_json_whole(cli_json *json, const char *key, int64_t number);
 void cli_json_number(cli_json *json, const char *key, double number);
 void cli_json_bool(cli_json *json, const char *key, bool value);
 

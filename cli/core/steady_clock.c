@@ -1,4 +1,4 @@
-#include "cli/seen/seen_clock.h"
+#include "cli/core/steady_clock.h"
 
 #include <time.h>
 
@@ -9,12 +9,12 @@ static uint64_t read_clock(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-seen_clock seen_clock_start(void)
+cli_clock cli_clock_start(void)
 {
-    return (seen_clock){read_clock(CLOCK_REALTIME), read_clock(CLOCK_MONOTONIC)};
+    return (cli_clock){read_clock(CLOCK_REALTIME), read_clock(CLOCK_MONOTONIC)};
 }
 
-uint64_t seen_clock_now(const seen_clock *clock)
+uint64_t cli_clock_now(const cli_clock *clock)
 {
     return clock->start + (read_clock(CLOCK_MONOTONIC) - clock->steady_start);
 }
