@@ -306,20 +306,28 @@ static bool counter_batch_attempt_one(bry_counters *counters, batch *b)
     return done;
 }
 
+/* max_bytes is about the table: what a batch needs for itself is in addition, or a batch would be
+ * refused where its operations are not. */
+static uint64_t counter_batch_limit(const bry_counters *counters, const batch *b)
+{
+    uint64_t most = counters->options.max_bytes;
+    return most ? most + b->block_size + bry__counter_log_reserved(counters) : 0;
+}
+
 /* Everything except the log: afterwards the names are there, the window remembers, and b->was says
  * what is to be applied; or nothing has changed. */
 static bry_status counter_batch_attempt(bry_counters *counters, batch *b)
 {
     bry__counter_meter *meter = &counters->meter;
     size_t n = b->n;
-    meter->limit = counters->options.max_bytes;
+    meter->limit = counter_batch_limit(counters, b);
     bool done = n == 1 && counter_batch_attempt_one(counters, b);
     meter->limit = 0;
     if (done)
         return BRY_OK;
     counter_batch_ask(counters, b);
     meter->denied = false;
-    meter->limit = counters->options.max_bytes;
+    meter->limit = counter_batch_limit(counters, b);
     bry_status status = counter_batch_add_names(counters, b);
     if (status == BRY_OK)
         status = counter_batch_remember(counters, b);

@@ -66,6 +66,11 @@ unsigned char *bry__counter_log_room(bry_counters *counters)
     return counters->dir->record;
 }
 
+size_t bry__counter_log_reserved(const bry_counters *counters)
+{
+    return counters->dir ? counters->dir->room : 0;
+}
+
 static void counter_dir_note_written(bry_counters *counters)
 {
     bry__counter_dir *dir = counters->dir;

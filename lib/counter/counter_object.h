@@ -81,6 +81,8 @@ bry_status bry__counter_open(const struct bry__io *io, const char *path,
  */
 bry_status bry__counter_log_reserve(bry_counters *counters, size_t len);
 unsigned char *bry__counter_log_room(bry_counters *counters);
+/* The bytes that are reserved for records now. */
+size_t bry__counter_log_reserved(const bry_counters *counters);
 bry_status bry__counter_log_write(bry_counters *counters, size_t len, size_t operations);
 
 /* After a change: writes a snapshot if one is due. */

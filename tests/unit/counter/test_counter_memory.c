@@ -96,6 +96,46 @@ TEST(refused_batches)
     bry_counters_destroy(counters);
 }
 
+/* max_bytes limits the table: a large batch is accepted where its operations are, with and without a
+ * directory, and one that is refused takes nothing away from the operations after it. */
+TEST(limit_of_a_batch)
+{
+    enum { LARGE = 4000 };
+    static bry_counters_op ops[LARGE];
+    for (int with_dir = 0; with_dir < 2; with_dir++) {
+        failing_allocator memory;
+        failing_allocator_init(&memory);
+        bry_counters_options options = options_for(&memory);
+        options.max_bytes = 100000;
+        recording_io fs;
+        recording_init(&fs);
+        bry_counters *counters;
+        assert_int_equal(with_dir ? bry__counter_open(&fs.io, "t", &options, NULL, &counters)
+                                  : bry_counters_create(&options, &counters),
+                         BRY_OK);
+        for (uint64_t i = 0; i < LARGE; i++)
+            ops[i] =
+                (bry_counters_op){.id = counter_id(i), .name = "one", .name_len = 3, .delta = 1};
+        assert_int_equal(bry_counters_apply_n(counters, ops, LARGE, 1000), BRY_OK);
+        uint64_t applied = LARGE;
+        for (bry_status status = BRY_OK; status == BRY_OK;) {
+            for (uint64_t i = 0; i < LARGE; i++)
+                ops[i].id = counter_id(applied + i);
+            status = bry_counters_apply_n(counters, ops, LARGE, 1000);
+            applied += status == BRY_OK ? LARGE : 0;
+        }
+        uint64_t batches = applied;
+        while (counter_try(counters, applied, "one", 1, 1000) == BRY_OK)
+            applied++;
+        assert_true(applied > batches);
+        assert_true(counter_value(counters, "one") == (int64_t)applied);
+        assert_int_equal(counter_stats(counters).applied, applied);
+        bry_counters_destroy(counters);
+        assert_int_equal(memory.now, 0);
+        recording_free(&fs);
+    }
+}
+
 /* With a directory: opening it, a new one and one with snapshot and log, and changes. */
 TEST(dirs)
 {
