@@ -291,7 +291,7 @@ int cli_plan(int argc, char **argv)
          "only this engine: bloom, compact, kbf, fbf or dba; auto is all (default)", &engine, 0},
         {"cluster", CLI_FLAG, NULL,
          "a map that is spread over a cluster of servers; with it:", &is_cluster, 0},
-        {"primaries", CLI_COUNT, "N", "primaries (default: as few as have the memory)",
+        {"primaries", CLI_PLAIN, "N", "primaries (default: as few as have the memory)",
          &cluster.primaries, 0},
         {"node-memory", CLI_BYTES, "B", "memory of a node; maps get 3/4 of it (default 16GB)",
          &cluster.memory, 0},

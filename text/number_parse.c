@@ -19,6 +19,8 @@ static const char not_bytes[] = "is not a size such as 4096, 64mb, 64MiB or 1gb"
 static const char minutes_not_count[] = "ends in m, which means minutes: write M for millions";
 static const char minutes_not_bytes[] =
     "ends in m, which means minutes: write mb (2^20 bytes) or M (10^6 bytes)";
+static const char wrong_case[] =
+    "has a unit in the wrong case: write k, M, G or T, or Ki, Mi, Gi or Ti";
 static const char not_span[] = "is not a time such as 100ms, 60s, 5m, 1h or 7d";
 static const char not_span_or_ms[] = "is not a time such as 60000 (milliseconds), 100ms, 60s, "
                                      "5min, 1h or 7d, its unit in lower case";
@@ -165,23 +167,24 @@ static const char *parse_power(const written *base, const char *otherwise, uint6
 
 /*
  * The multiplier that the whole rest of the text names; 0: none. With a B the letters may be in any
- * case and all units are powers of 1024. Without one, letters are read as they are written, because
- * m is minutes.
+ * case and all units are powers of 1024. Without one, only k may be in either case, because m is
+ * minutes. `any_case`: as if all might.
  */
-static uint64_t scale_of(const written *number, bool bytes)
+static uint64_t scale_of(const written *number, bool bytes, bool any_case)
 {
     static const char letters[] = "kMGT";
     const char *rest = number->rest, *end = number->end;
     bool with_b = bytes && rest < end && (end[-1] == 'b' || end[-1] == 'B');
     end -= with_b;
+    any_case |= with_b;
     if (rest == end)
         return 1;
     size_t power = 0;
     for (; letters[power] && *rest != letters[power]; power++)
-        if ((with_b || letters[power] == 'k') && (*rest | 0x20) == (letters[power] | 0x20))
+        if ((any_case || letters[power] == 'k') && (*rest | 0x20) == (letters[power] | 0x20))
             break;
     rest++;
-    bool with_i = rest < end && (*rest == 'i' || (with_b && *rest == 'I'));
+    bool with_i = rest < end && (*rest == 'i' || (any_case && *rest == 'I'));
     if (!letters[power] || rest + with_i != end)
         return 0;
     uint64_t scale = 1;
@@ -206,8 +209,10 @@ static const char *parse_scaled(const char *text, size_t len, bool bytes, uint64
         return parse_power(&number, otherwise, value);
     if (is_minutes(&number))
         return bytes ? minutes_not_bytes : minutes_not_count;
-    uint64_t scale = scale_of(&number, bytes);
-    return scale ? whole_number(&number, scale, value) : otherwise;
+    uint64_t scale = scale_of(&number, bytes, false);
+    if (!scale)
+        return scale_of(&number, bytes, true) ? wrong_case : otherwise;
+    return whole_number(&number, scale, value);
 }
 
 const char *text_parse_count(const char *text, size_t len, uint64_t *count)

@@ -4,7 +4,7 @@
  * near it. A unit means one thing everywhere: 5m is five minutes, and an error as a count or size.
  *
  *   count   5000   10M   64k   1e6   2^20   16Ki    k M G T: powers of 1000; Ki Mi Gi Ti: of 1024;
- *                                                   as written here, except that K is k
+ *                                                   as written here, k in either case
  *   bytes   4096   64MB  64mb  64MiB 1gb   64M      without B as counts; kB MB GB TB and KiB MiB GiB
  *                                                   TiB: powers of 1024, in any case
  *   span    100ms  60s   5m    1h    7d             in milliseconds; m is min; in lower case

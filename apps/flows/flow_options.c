@@ -148,7 +148,7 @@ int flow_options_read(flow_options *asked, int argc, char **argv)
         {"top", CLI_COUNT, "N", "list the N most suspicious of each (default 5)", &asked->top, 0},
         {"max-memory", CLI_BYTES, "B", "memory for all tables (default 3/4 of the machine's)",
          &asked->max_memory, 0},
-        {"seed", CLI_COUNT, "S", "seed for hashing flows (default: random)", &asked->seed, 0},
+        {"seed", CLI_PLAIN, "S", "seed for hashing flows (default: random)", &asked->seed, 0},
     };
     const cli_syntax syntax = {
         .command = flows_command,

@@ -200,7 +200,7 @@ int cluster_balance(int argc, char **argv)
     cli_option options[] = {
         {"map", CLI_TEXT, "M", "count only the slabs of the distributed map M", &run.asked.map, 0},
         {"by", CLI_TEXT, "LOAD", "what to balance: pairs (default), queries or bytes", &by, 0},
-        {"max-moves", CLI_COUNT, "N", "most steps in a round (default 10)", &run.asked.max_moves,
+        {"max-moves", CLI_PLAIN, "N", "most steps in a round (default 10)", &run.asked.max_moves,
          0},
         {"dry-run", CLI_FLAG, NULL, "show what would move, and change nothing", &run.asked.dry_run,
          0},

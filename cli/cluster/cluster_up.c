@@ -103,12 +103,12 @@ int cluster_up(int argc, char **argv)
     static local_nodes nodes; /* static, because paths are large */
     up_options asked = {.primaries = 3, .port = 7000, .replicas = "1", .dir = DEFAULT_DIR};
     cli_option options[] = {
-        {"primaries", CLI_COUNT, "N", "number of primaries (default 3)", &asked.primaries, 0},
+        {"primaries", CLI_PLAIN, "N", "number of primaries (default 3)", &asked.primaries, 0},
         {"replicas", CLI_TEXT, "N", "replicas of each primary, or 0 (default 1)", &asked.replicas,
          0},
         {"dir", CLI_TEXT, "DIR", "directory for all data (default ./" DEFAULT_DIR ")", &asked.dir,
          0},
-        {"port", CLI_COUNT, "N", "port of the first server; the others follow (default 7000)",
+        {"port", CLI_PLAIN, "N", "port of the first server; the others follow (default 7000)",
          &asked.port, 0},
         {"server", CLI_TEXT, "BIN", "redis-server or valkey-server (default: the one in PATH)",
          &asked.server, 0},

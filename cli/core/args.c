@@ -71,6 +71,9 @@ static const char *store_option_value(const cli_option *option, const char *text
     case CLI_COUNT:
         problem = text_parse_count(text, strlen(text), &number);
         break;
+    case CLI_PLAIN:
+        problem = text_parse_plain(text, strlen(text), &number);
+        break;
     case CLI_BYTES:
         problem = text_parse_bytes(text, strlen(text), &number);
         break;

@@ -14,6 +14,7 @@
 typedef enum cli_kind {
     CLI_FLAG, /* value points to a bool */
     CLI_COUNT, /* a uint64_t above 0 (text/number_parse.h) */
+    CLI_PLAIN, /* the same, digits only: numbers that are not amounts */
     CLI_BYTES, /* a uint64_t above 0 */
     CLI_SPAN, /* a uint64_t above 0, in milliseconds */
     CLI_SHARE, /* a double above 0 and below 1 */

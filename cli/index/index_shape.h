@@ -51,7 +51,7 @@ typedef struct cli_index_shape {
          &(asked)->options.fixed,                                                                    \
          0},                                                                                         \
         {"seed",                                                                                     \
-         CLI_COUNT,                                                                                  \
+         CLI_PLAIN,                                                                                  \
          "S",                                                                                        \
          "seed for hashing elements (default: random)",                                              \
          &(asked)->options.seed,                                                                     \

@@ -221,7 +221,7 @@ int cli_map_build(int argc, char **argv)
         {"engine", CLI_TEXT, "E", "compact, kbf, or auto: compact (default)", &asked.engine, 0},
         {"layout", CLI_TEXT, "L", "kbf: tuned (default) or paper", &asked.layout, 0},
         {"raw", CLI_COUNT, "BITS", "values are integers of BITS bits", &asked.raw_bits, 0},
-        {"seed", CLI_COUNT, "S", "seed for hashing keys (default: random)", &asked.map.seed, 0},
+        {"seed", CLI_PLAIN, "S", "seed for hashing keys (default: random)", &asked.map.seed, 0},
         {"fixed", CLI_FLAG, NULL, "refuse keys beyond --capacity instead of growing",
          &asked.map.fixed, 0},
         /* The rows above define the shape; those below can be combined with --like. */

@@ -23,7 +23,7 @@ int cli_map_check_address(const char *command, const char *word, bool named);
 /* The row of --wait. */
 #define CLI_MAP_WAIT(value)                                                                        \
     {                                                                                              \
-        "wait", CLI_COUNT, "N", "on a server: wait until N replicas have confirmed", (value), 0    \
+        "wait", CLI_PLAIN, "N", "on a server: wait until N replicas have confirmed", (value), 0    \
     }
 
 /* The file that makes a directory a saved map. */

@@ -133,7 +133,7 @@ int seen_options_read(seen_options *asked, int argc, char **argv)
          &window->max_bytes, 0},
         {"on-full", CLI_TEXT, "W", "at that limit: fail (default), pass new lines, or err (fbf)",
          &said.full, 0},
-        {"seed", CLI_COUNT, "S", "seed for hashing lines (default: random)", &window->seed, 0},
+        {"seed", CLI_PLAIN, "S", "seed for hashing lines (default: random)", &window->seed, 0},
     };
     const cli_syntax syntax = {
         .command = seen_command,

@@ -239,7 +239,7 @@ int cli_serve(int argc, char **argv)
     static command_line line; /* static, because paths are large */
     request asked = {.port = DEFAULT_PORT};
     cli_option options[] = {
-        {"port", CLI_COUNT, "N", "port on 127.0.0.1 (default 6379)", &asked.port, 0},
+        {"port", CLI_PLAIN, "N", "port on 127.0.0.1 (default 6379)", &asked.port, 0},
         {"dir", CLI_TEXT, "DIR", "directory for the data (default ./bloomery-data)", &asked.dir, 0},
         {"appendonly", CLI_TEXT, "WHEN",
          "when to sync the log: always (default), everysec; no: no log", &asked.appendonly, 0},

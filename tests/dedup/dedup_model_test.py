@@ -51,7 +51,7 @@ class Model(DedupCase):
     def run_program(self, seed):
         rng = random.Random(seed)
         self.init("--engine", rng.choice(("compact", "dba")), "--compress",
-                  rng.choice(("none", "zstd:1")), "--chunk", rng.choice(("4K", "16K")),
+                  rng.choice(("none", "zstd:1")), "--chunk", rng.choice(("4KB", "16KB")),
                   "--hash", rng.choice(("sha256", "sha1")))
         archives, number = {}, 0
         for _ in range(STEPS):

@@ -79,7 +79,7 @@ class Trees(DedupCase):
 
     def test_round_trip(self):
         for options in (("--compress", "none"), ("--engine", "dba", "--hash", "sha1"),
-                        ("--chunk", "64K", "--compress", "zstd:1"), ("--chunk", "16K",)):
+                        ("--chunk", "64KB", "--compress", "zstd:1"), ("--chunk", "16KiB",)):
             with self.subTest(options=options):
                 self.awkward()
                 self.init(*options)

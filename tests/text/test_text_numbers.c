@@ -67,10 +67,10 @@ TEST(test_counts_are_exact)
     assert_refuses(text_parse_count, "1e-2000000000", "whole");
     assert_refuses(text_parse_count, "10m", "which means minutes: write M for millions");
     assert_refuses(text_parse_count, "1.5m", "minutes");
-    assert_refuses(text_parse_count, "10mi", "not a count");
-    assert_refuses(text_parse_count, "10g", "not a count");
-    assert_refuses(text_parse_count, "10t", "not a count");
-    assert_refuses(text_parse_count, "16kI", "not a count");
+    assert_refuses(text_parse_count, "10mi", "wrong case: write k, M, G");
+    assert_refuses(text_parse_count, "10g", "wrong case: write k, M, G");
+    assert_refuses(text_parse_count, "10t", "wrong case: write k, M, G");
+    assert_refuses(text_parse_count, "16kI", "wrong case: write k, M, G");
     assert_refuses(text_parse_count, "16min", "not a count");
     assert_refuses(text_parse_count, "64kb", "not a count");
     assert_refuses(text_parse_count, "64MiB", "not a count");
@@ -95,8 +95,8 @@ TEST(test_bytes)
     assert_reads(text_parse_bytes, "2G", UINT64_C(2000000000));
     assert_reads(text_parse_bytes, "1GB", 1 << 30);
     assert_refuses(text_parse_bytes, "64m", "minutes: write mb (2^20 bytes) or M (10^6 bytes)");
-    assert_refuses(text_parse_bytes, "64mi", "not a size");
-    assert_refuses(text_parse_bytes, "1g", "not a size");
+    assert_refuses(text_parse_bytes, "64mi", "wrong case: write k, M, G");
+    assert_refuses(text_parse_bytes, "1g", "wrong case: write k, M, G");
     assert_reads(text_parse_bytes, "2tb", (uint64_t)2 << 40);
     assert_reads(text_parse_bytes, "2^20", 1 << 20);
     assert_refuses(text_parse_bytes, "64MiBB", "not a size");

@@ -2,13 +2,15 @@
 #include "apps/dedup/commands/dedup_command.h"
 #include "text/number_parse.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <zstd.h>
 
 static const char command[] = "dedup init";
 
 typedef struct request {
-    const char *chunk, *hash, *compress, *index;
+    uint64_t chunk;
+    const char *hash, *compress, *index;
 } request;
 
 static int read_compression(const char *text, int *level)
@@ -31,14 +33,10 @@ static int read_compression(const char *text, int *level)
 
 static int read_config_options(const request *asked, dedup_config *config)
 {
-    uint64_t chunk = 0;
-    const char *problem = text_parse_bytes(asked->chunk, strlen(asked->chunk), &chunk);
-    if (chunk == 4000 || chunk == 16000 || chunk == 64000) /* 4k without B counts in thousands */
-        chunk = chunk / 1000 * 1024;
-    if (problem || (chunk != 4096 && chunk != 16384 && chunk != 65536))
-        return cli_misuse(command, "--chunk: %s is not 4K, 16K or 64K",
-                          cli_quote(asked->chunk).text);
-    config->chunk = (uint32_t)chunk;
+    if (asked->chunk != 4096 && asked->chunk != 16384 && asked->chunk != 65536)
+        return cli_misuse(command, "--chunk: %" PRIu64 " bytes are not 4KB, 16KB or 64KB",
+                          asked->chunk);
+    config->chunk = (uint32_t)asked->chunk;
     if (strcmp(asked->hash, "sha256") != 0 && strcmp(asked->hash, "sha1") != 0)
         return cli_misuse(command, "--hash: %s is not sha256 or sha1", cli_quote(asked->hash).text);
     config->hash = strcmp(asked->hash, "sha1") == 0 ? DEDUP_SHA1 : DEDUP_SHA256;
@@ -51,10 +49,10 @@ static int read_config_options(const request *asked, dedup_config *config)
 
 int dedup_init(int argc, char **argv)
 {
-    request asked = {"4K", "sha256", "zstd:3", "compact"};
+    request asked = {4096, "sha256", "zstd:3", "compact"};
     dedup_config config = {.chunk = 0};
     cli_option options[] = {
-        {"chunk", CLI_TEXT, "SIZE", "average size of a chunk: 4K (default), 16K or 64K",
+        {"chunk", CLI_BYTES, "SIZE", "average size of a chunk: 4KB (default), 16KB or 64KB",
          &asked.chunk, 0},
         {"hash", CLI_TEXT, "NAME", "digest that names a chunk: sha256 (default) or sha1",
          &asked.hash, 0},
@@ -73,7 +71,7 @@ int dedup_init(int argc, char **argv)
         .more = "Smaller chunks find more duplicates and need more memory and disk for the\n"
                 "indexes: about 4 bytes and 100 bytes per chunk.",
         .examples = "  bloomery dedup init /backup/repo\n"
-                    "  bloomery dedup init /backup/videos --chunk 64K --compress none",
+                    "  bloomery dedup init /backup/videos --chunk 64KB --compress none",
         .most_words = 1,
         .least_words = 1,
         .missing = "missing repository",

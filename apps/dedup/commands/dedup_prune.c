@@ -94,10 +94,10 @@ int dedup_prune(int argc, char **argv)
 {
     request asked = {.path = NULL};
     cli_option options[] = {
-        {"keep-last", CLI_COUNT, "N", "keep the N newest archives", &asked.keep[LAST], 0},
-        {"keep-daily", CLI_COUNT, "N", "keep the newest archive of N days", &asked.keep[DAILY], 0},
-        {"keep-weekly", CLI_COUNT, "N", "of N weeks", &asked.keep[WEEKLY], 0},
-        {"keep-monthly", CLI_COUNT, "N", "of N months", &asked.keep[MONTHLY], 0},
+        {"keep-last", CLI_PLAIN, "N", "keep the N newest archives", &asked.keep[LAST], 0},
+        {"keep-daily", CLI_PLAIN, "N", "keep the newest archive of N days", &asked.keep[DAILY], 0},
+        {"keep-weekly", CLI_PLAIN, "N", "of N weeks", &asked.keep[WEEKLY], 0},
+        {"keep-monthly", CLI_PLAIN, "N", "of N months", &asked.keep[MONTHLY], 0},
         {"dry-run", CLI_FLAG, NULL, "only print what would be removed", &asked.dry_run, 0},
         DEDUP_JSON_ROW(&asked.json),
         DEDUP_QUIET_ROW(&asked.quiet),
