@@ -211,8 +211,8 @@ class Servers(MessageCase):
     def test_of_another_type(self):
         place = self.serve(reply_to)
         self.fails("map m: not found", "map", "get", f"redis://{place}/m", "a")
-        self.fails("map text: the key is not the record of a map", "map", "get",
-                   f"redis://{place}/text", "a")
+        self.fails("map text: the key is not the record of a map (if damaged, DEL {text}:map "
+                   "removes it)", "map", "get", f"redis://{place}/text", "a")
         self.fails("SET: ERR unknown command 'SET'", "map", "build", f"redis://{place}/m",
                    stdin=b"a\tb\n")
         self.fails(f"redis://{place}: a single server, not a node of a cluster", "cluster",
