@@ -78,8 +78,8 @@ int cli_map_ls(int argc, char **argv)
     const cli_syntax syntax = {
         .command = command,
         .usage = "URL [options]",
-        .about = "Prints the names of the maps on a server or cluster, one per line; of those that "
-                 "the user may read.",
+        .about =
+            "Prints the names of the maps on the servers that the user may read, one per line.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery map ls redis://127.0.0.1:7000",
