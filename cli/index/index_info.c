@@ -71,7 +71,7 @@ static void print_index_json(const facts *f)
     cli_json_count(&json, "files", f->index->names.live);
     cli_json_count(&json, "units", s->units);
     cli_json_count(&json, "planned_units", f->options.units);
-    cli_json_count(&json, "promised_units", s->planned_units);
+    cli_json_count(&json, "promised_units", s->promised_units);
     cli_json_count(&json, "unit_capacity", s->unit_capacity);
     cli_json_bool(&json, "fixed", f->options.fixed);
     cli_json_count(&json, "elements", s->elements);

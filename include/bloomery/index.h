@@ -397,7 +397,7 @@ typedef struct bry_index_stats {
     bry_engine engine; /* never auto */
     uint32_t units; /* that exist */
     uint64_t seed; /* for hashing elements */
-    uint32_t planned_units; /* that are possible within the promised error */
+    uint32_t promised_units; /* how many are possible within the promised error */
     uint32_t reserved; /* 0 */
     uint64_t unit_capacity; /* of the next unit */
     uint64_t elements; /* in all units, including stale ones */

@@ -189,7 +189,7 @@ typedef struct bry__index_engine {
     /* ---- statistics ------------------------------------------------------------------------ */
 
     uint64_t (*bytes)(const void *self);
-    /* Sets in *stats what the engine knows: planned_units, unit_capacity, groups, group, fill,
+    /* Sets in *stats what the engine knows: promised_units, unit_capacity, groups, group, fill,
      * promised_error, estimated_error, full_error, waiting, waiting_for_supplier, rebuilds,
      * dropped. The facade sets the rest. */
     void (*stats)(const void *self, const bry__index_slots *slots, bry_index_stats *stats);

@@ -138,6 +138,7 @@ static void index_reply_info(pair_reply *pairs, const held_object *object)
     reply_pair_text(pairs, "engine", bry_engine_name(stats.engine));
     reply_pair_count(pairs, "units", held->numbers.used);
     reply_pair_count(pairs, "planned_units", options.units);
+    reply_pair_count(pairs, "promised_units", stats.promised_units);
     reply_pair_count(pairs, "grows", !options.fixed);
     reply_pair_count(pairs, "capacity", options.unit_capacity);
     reply_pair_count(pairs, "items", object->items);

@@ -231,7 +231,8 @@ class Items(IndexCase):
         self.assertLessEqual(false, asked * 0.02 + 5 * (asked * 0.02 * 0.98) ** 0.5)
         info = self.info()
         self.assertLessEqual(float(info[b"estimated_error"]), 0.02)
-        self.assertEqual((info[b"units"], info[b"planned_units"]), (60, 4))
+        self.assertEqual((info[b"units"], info[b"planned_units"], info[b"promised_units"]),
+                         (60, 4, 2**20))
 
     def test_promised_error(self):
         units, n, asked = 30, 200, 20000

@@ -115,7 +115,7 @@ static void print_figures_json(const figures *all)
     cli_json_open(&json, "index", '{');
     cli_json_text(&json, "engine", bry_engine_name(all->index.engine));
     cli_json_count(&json, "units", all->index.units);
-    cli_json_count(&json, "planned_units", all->index.planned_units);
+    cli_json_count(&json, "promised_units", all->index.promised_units);
     cli_json_count(&json, "elements", all->index.elements);
     cli_json_count(&json, "stale", all->index.stale);
     cli_json_count(&json, "bytes", all->index.bytes);

@@ -465,7 +465,7 @@ static void compact_index_stats(const void *self, const bry__index_slots *slots,
     double room = 0;
     for (unsigned i = 0; i < bry__maplet_live_tables(maplet); i++)
         room += (double)bry__chain_capacity(&maplet->chain, i);
-    stats->planned_units = maplet->chain.fixed
+    stats->promised_units = maplet->chain.fixed
                                ? (uint32_t)(maplet->chain.first_capacity / index->unit_capacity)
                                : BRY_INDEX_UNITS_MAX;
     stats->unit_capacity = index->unit_capacity;

@@ -302,7 +302,7 @@ void bry__dba_counted(void *self, uint32_t slot, uint64_t elements)
 
 /* How many units there may be: those there are, and as many more (or fewer) of the last level as
  * the promise allows. */
-static uint32_t planned_units(const bry__dba *self)
+static uint32_t dba_promised_units(const bry__dba *self)
 {
     double slack = log1p(-self->options.error) - bry__dba_full_log(self);
     double more = floor(slack / log1p(-self->level[self->levels - 1].unit_error) + 1e-6);
@@ -319,7 +319,7 @@ void bry__dba_stats(const void *self, const bry__index_slots *slots, bry_index_s
         dba_sum_recent(dba, &sum);
     double rows = 0, none = sum.high + sum.low;
     bry__dba_open_level(dba, &next);
-    stats->planned_units = planned_units(dba);
+    stats->promised_units = dba_promised_units(dba);
     stats->unit_capacity = next.shape.capacity;
     stats->dba.groups = dba->groups;
     stats->dba.group = 0;

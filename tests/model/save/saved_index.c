@@ -209,7 +209,7 @@ static void look(const void *object, answer_notes *notes)
     note_number(notes, "engine", stats.engine);
     note_number(notes, "seed", stats.seed);
     note_number(notes, "units", stats.units);
-    note_number(notes, "planned_units", stats.planned_units);
+    note_number(notes, "promised_units", stats.promised_units);
     note_number(notes, "unit_capacity", stats.unit_capacity);
     note_number(notes, "elements", stats.elements);
     note_number(notes, "stale", stats.stale);

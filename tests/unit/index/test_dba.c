@@ -303,7 +303,7 @@ TEST(test_waiting_without_supplier)
     fill(index, 10, 90);
     bry_index_stats stats = stats_of(index);
     assert_true(stats.full_error <= 1e-4 && stats.estimated_error < stats.full_error);
-    assert_int_equal(stats.planned_units, 10);
+    assert_int_equal(stats.promised_units, 10);
     while (left > 0)
         assert_int_equal(bry_index_step(index, NULL, 100, &left), BRY_OK);
     stats = stats_of(index);
@@ -313,7 +313,7 @@ TEST(test_waiting_without_supplier)
     assert_int_equal(bry_index_open(index, 0, &unit), BRY_OK);
     stats = stats_of(index);
     assert_true(stats.full_error > 1.04e-4 && stats.full_error < 1.06e-4);
-    assert_int_equal(stats.planned_units, 10 - 0); /* the eleventh has half the error */
+    assert_int_equal(stats.promised_units, 10 - 0); /* the eleventh has half the error */
     assert_true(stats.waiting_for_supplier > 0);
     bry_index_unit_info info = {0};
     assert_int_equal(bry_index_get_unit_info(index, 0, &info), BRY_OK);
