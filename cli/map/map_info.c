@@ -93,7 +93,7 @@ static void print_map_text(const facts *f)
     else
         printf("values      %" PRIu64 " known, room for %" PRIu64 " more\n", s->values,
                s->values_left);
-    printf("error       %g requested\n", f->options.error);
+    printf("error       %g promised\n", f->options.error);
     printf("seed        %" PRIu64 "\n", s->seed);
     printf("tables      %u, load %.3f\n", s->tables, s->load);
     printf("refused     %" PRIu64 " unsure, %" PRIu64 " full\n", s->refused_unsure,

@@ -61,8 +61,8 @@ typedef struct bry_window_options {
     size_t struct_size;
     bry_engine engine; /* auto, compact or fbf */
     uint32_t generations; /* parts that a window is divided into, 1 to BRY_WINDOW_GENERATIONS_MAX.
-                             More parts cost time and save memory, because elements are kept for up
-                             to one part longer than promised. 0: compact 13, which takes the least
+                             Elements are kept for up to one part longer than promised: more parts
+                             forget sooner, and cost time. 0: compact 13, which takes the least
                              memory; fbf 8 */
     uint64_t window; /* promised time in ms, 1 to BRY_SPAN_MAX; 0: 60,000 */
     uint64_t capacity; /* elements within one window to plan for, 1 to BRY_CAPACITY_MAX; 0: 1000.
@@ -104,7 +104,8 @@ typedef struct bry_window_fbf_shape {
 /* The memory and error of a window with given options. */
 typedef struct bry_window_shape {
     bry_engine engine; /* never auto */
-    uint32_t generations; /* held at the same time, including those being filled */
+    uint32_t generations; /* held at the same time: more than the parts of a window in the options,
+                             because of those that are being filled and expire */
     uint64_t window; /* promised time, ms */
     uint64_t longest; /* ms after which an element is certainly forgotten */
     uint64_t capacity; /* elements within one window that it is planned for */
@@ -295,7 +296,8 @@ typedef struct bry_window_stats {
     uint64_t seed; /* for hashing elements */
     uint64_t time; /* T */
     uint32_t started; /* 1: T was set, by `start` or by a change; 0 is a valid time */
-    uint32_t at_limit; /* 1: max_bytes prevents the promised error now */
+    uint32_t at_limit; /* 1: max_bytes is reached: new elements are refused (`refuse`), or
+                          exceed `error` */
     uint64_t window; /* promised time, ms */
     uint64_t covered; /* ms remembered now; at least `window` once that time has passed */
     uint64_t items; /* elements remembered. compact: an element that was in both of two merged

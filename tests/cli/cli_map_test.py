@@ -426,7 +426,7 @@ class Whole(MapCase):
             self.assertEqual(found["keys"], f'{info["items"]}, planned for 1000')
             self.assertEqual(found["values"], f'40 known, room for {info["values_left"]} more')
             self.assertEqual(found["seed"], "7")
-            self.assertEqual(found["error"], "0.01 requested")
+            self.assertEqual(found["error"], "0.01 promised")
             self.assertEqual(found["tables"], f'2, load {info["load"]:.3f}')
             self.assertEqual(
                 found["bytes"],
