@@ -114,7 +114,7 @@ BRY_API const char *bry_version(void);
 #define BRY_STATUS_LIST(X)                                                                         \
     X(NOMEM, -1) /* out of memory */                                                               \
     X(RANGE, -2) /* an argument is out of range */                                                 \
-    X(FULL, -3) /* full: the capacity or the memory limit is reached */                            \
+    X(FULL, -3) /* the capacity or the memory limit is reached */                                  \
     X(MISMATCH, -4) /* engine, seed or shape differ; create one object with the other's options */ \
     X(UNSURE, -5) /* the stored value is ambiguous, so nothing was changed */                      \
     X(BADDATA, -6) /* the data is damaged, truncated or not Bloomery's */                          \

@@ -36,7 +36,7 @@ const char *bry_status_text(bry_status status)
     case BRY_E_RANGE:
         return "an argument is out of range";
     case BRY_E_FULL:
-        return "full: the capacity or the memory limit is reached";
+        return "the capacity or the memory limit is reached";
     case BRY_E_MISMATCH:
         return "engine, seed or shape differ; create one object with the other's options";
     case BRY_E_UNSURE:

@@ -213,7 +213,7 @@ bool options_read_until(server_context *context, server_string **argv, int argc,
     if (at == 0)
         return false;
     if (at + 1 >= argc) {
-        reply_error(context, "ERR", at == argc ? "%s is missing" : "nothing follows %s", stop);
+        reply_error(context, "ERR", at == argc ? "%s is required" : "nothing follows %s", stop);
         return false;
     }
     *first = at + 1;

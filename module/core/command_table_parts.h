@@ -54,7 +54,8 @@
 #define MAXMEM(what)                                                                               \
     OPTION("bytes", SERVER_ARG_INTEGER, "MAXMEM",                                                  \
            "Memory limit of the " what                                                             \
-           ", a size, at least what an empty one takes. At the limit, new "                        \
+           ", a size. One without room for a first entry is refused with RANGE, which says how "   \
+           "much that takes. At the limit, new "                                                   \
            "entries are refused with FULL, known ones are still recognised, and "                  \
            "room is freed as entries expire. Default: no limit of its own; "                       \
            "bloomery.max-key-bytes always applies.")

@@ -179,7 +179,8 @@ typedef struct merge_method {
     const char *event;
     bool creates; /* creates a destination that does not exist; else an error */
     const char *effect; /* the command to replicate instead; NULL: the command itself */
-    const char *mismatch, *full; /* texts of MISMATCH and FULL; NULL: the library's */
+    const char *full; /* the text of FULL */
+    const char *mismatch; /* that of MISMATCH; NULL: "'a' was not created LIKE 'b'" */
 } merge_method;
 
 /* The handler of a command DEST SOURCE [SOURCE …] whose result depends on its keys only. Replies

@@ -41,7 +41,7 @@ static server_command_arg create_args[] = {
              PRESET("counter-capacity", "1,000,000") " A very small ERROR may lower it."),
     CHOICE("engine", "ENGINE", engines, "Data structure for the ids. Default: auto."),
     OPTION("skew", SERVER_ARG_INTEGER, "SKEW",
-           "How far a client's clock may differ from the server's, for SENT: a duration, at most "
+           "How far a client's clock may differ from the server's, for SENT: a time, at most "
            "WINDOW. Default: 1s, or a quarter of a shorter WINDOW."),
     SEED,
     {0},
@@ -80,7 +80,7 @@ const module_command counter_commands[] = {
         .run = counter_command_create,
         .flags = "write deny-oom",
         .categories = "write bloomery",
-        .arity = -4,
+        .arity = -2,
         .key_specs = create_keys,
         .args = create_args,
         .summary = "Creates an empty table of counters. WINDOW is how long a retry is "

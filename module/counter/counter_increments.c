@@ -230,10 +230,14 @@ static int counter_reply_refused(server_context *context, const counter_table *t
     counter_family.totals.refused++;
     if (status == BRY_E_FULL && counter_limit(table) != table->max_bytes)
         return reply_error(context, "FULL",
-                           "the key would exceed bloomery.max-key-bytes; nothing was changed");
+                           "the key would exceed bloomery.max-key-bytes, which is %" PRIu64
+                           "; nothing was changed",
+                           settings_max_key_bytes());
     if (status == BRY_E_FULL)
         return reply_error(context, "FULL",
-                           "the table would exceed its MAXMEM; nothing was changed");
+                           "the table has reached MAXMEM (%" PRIu64
+                           " bytes); room is freed as ids expire; nothing was changed",
+                           table->max_bytes);
     if (status == BRY_E_OVERFLOW)
         return reply_error(context, "OVERFLOW",
                            "a counter would overflow 64 bits; nothing was changed");

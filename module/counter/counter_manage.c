@@ -44,9 +44,10 @@ static bool counter_read_create(server_context *context, server_string **argv, i
     if (!options_read(context, argv, argc, 2, options, sizeof options / sizeof options[0]))
         return false;
     if (!request->window) {
-        reply_error(context, "ERR",
-                    "WINDOW is missing: how long retries are recognised, which must be longer than "
-                    "any client retries");
+        reply_error(
+            context, "ERR",
+            "WINDOW is required: how long retries are recognised, which must be longer than "
+            "any client retries");
         return false;
     }
     request->engine = engines[engine];

@@ -262,8 +262,7 @@ static bool once_check_flags(server_context *context, const once_request *reques
     else if (!(flags & IS_KNOWN))
         reply_error(context, "ERR", "unknown %s %s", flags ? "subcommand of" : "command", name);
     else if (!(flags & IS_WRITE))
-        reply_error(context, "ERR",
-                    "ONCE runs write commands only, neither reads nor scripts such as %s", name);
+        reply_error(context, "ERR", "ONCE runs write commands only; %s is not one", name);
     else if (flags & (IS_BLOCKING | IS_NOT_FOR_SCRIPTS))
         reply_error(context, "ERR",
                     "ONCE cannot call %s: it may block, or is not allowed in scripts", name);

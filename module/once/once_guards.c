@@ -69,7 +69,7 @@ static bool once_read_create(server_context *context, server_string **argv, int 
     if (window->window)
         return true;
     reply_error(context, "ERR",
-                "WINDOW is missing: how long ids are remembered, which must be longer than any "
+                "WINDOW is required: how long ids are remembered, which must be longer than any "
                 "client retries");
     return false;
 }
@@ -78,7 +78,7 @@ int once_command_create(server_context *context, server_string **argv, int argc)
 {
     bry_window_options options;
     opened_key target;
-    if (argc < 4)
+    if (argc < 2)
         return api.WrongArity(context);
     if (!once_read_create(context, argv, argc, &options) ||
         !object_open_free(context, &window_family, argv[1], &target))

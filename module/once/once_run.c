@@ -162,7 +162,10 @@ static once_outcome once_remember(once_check *self)
     }
     if (status == BRY_E_FULL) { /* it is new; replicated like a change (object.h) */
         once_replicate_id(self);
-    } else if (bry_window_has(window, self->hash, self->now) == BRY_PRESENT) {
+        window_reply_full(self->context, self->object, 1, "guard", "ids");
+        return ONCE_REFUSED;
+    }
+    if (bry_window_has(window, self->hash, self->now) == BRY_PRESENT) {
         once_replicate_time(self, bry_window_time(window));
         return ONCE_REPEATED;
     }

@@ -103,15 +103,7 @@ static int window_add_refused(const window_change *self, const item_batch *batch
     if (status != BRY_E_FULL)
         return object_refused_here(self->context, &window_family, status);
     window_replicate_added(self, batch);
-    bry_window_shape shape = {0};
-    bry_window_plan(&self->options, &shape);
-    window_family.totals.refused++;
-    return object_reply_full(
-        self->context, self->object->items + batch->n, shape.grows_to,
-        self->options.max_bytes
-            ? "the window would exceed its MAXMEM, and refuses new items until others expire"
-            : "windows merged into this one have used up its ERROR: create windows that will be "
-              "merged with a CAPACITY for the items of all of them");
+    return window_reply_full(self->context, self->object, batch->n, "window", "items");
 }
 
 /* Drops expired items if a generation has passed. */

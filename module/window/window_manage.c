@@ -28,7 +28,7 @@ static bool window_check_create(server_context *context, const window_request *r
     if (request->like && given > (window->window ? 2u : 1u))
         problem = "LIKE cannot be combined with arguments other than WINDOW";
     else if (!request->like && !window->window)
-        problem = "WINDOW is missing: how long items are remembered";
+        problem = "WINDOW is required: how long items are remembered";
     else if (request->by_events && !window->max_skew)
         problem = "EVENTTIME needs SKEW: how far an event may be ahead of all earlier ones";
     else if (!request->by_events && window->max_skew)
@@ -130,7 +130,7 @@ int window_command_create(server_context *context, server_string **argv, int arg
     opened_key target;
     if (report_like_keys(context, argv, argc))
         return SERVER_OK;
-    if (argc < 4)
+    if (argc < 2)
         return api.WrongArity(context);
     if (!window_read_create(context, argv, argc, &request) ||
         !object_open_free(context, &window_family, argv[1], &target))

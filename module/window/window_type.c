@@ -117,7 +117,7 @@ bool window_resolve_time(server_context *context, const bry_window_options *opti
                          uint64_t *now)
 {
     if (window_by_events(options) && !at) {
-        reply_error(context, "ERR", "AT is missing: this window uses event time");
+        reply_error(context, "ERR", "AT is required: this window uses event time");
         return false;
     }
     if (!window_by_events(options) && at && !is_replayed(context)) {
@@ -213,6 +213,26 @@ static uint64_t window_type_items(const void *thing)
 static void *window_type_rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &window_family);
+}
+
+int window_reply_full(server_context *context, const held_object *object, size_t n,
+                      const char *what, const char *items)
+{
+    bry_window_options options = window_like(window_of(object));
+    bry_window_shape shape = {0};
+    char text[200];
+    bry_window_plan(&options, &shape);
+    window_family.totals.refused++;
+    if (options.max_bytes)
+        snprintf(text, sizeof text,
+                 "the %s has reached MAXMEM (%" PRIu64 " bytes); room is freed as %s expire", what,
+                 options.max_bytes, items);
+    else
+        snprintf(text, sizeof text,
+                 "windows merged into this one have used up its ERROR: create windows that will be "
+                 "merged with a CAPACITY for the %s of all of them",
+                 items);
+    return object_reply_full(context, object->items + n, shape.grows_to, text);
 }
 
 int window_command_load(server_context *context, server_string **argv, int argc)

@@ -75,6 +75,11 @@ void window_replicate_creation(server_context *context, server_string *name,
 int window_put_new(server_context *context, server_string **argv, opened_key *target,
                    bry_window_options *options);
 
+/* Counts a refusal of n new items and replies with FULL, which names the limit. `what`, `items`:
+ * "window" and "items", or "guard" and "ids". */
+int window_reply_full(server_context *context, const held_object *object, size_t n,
+                      const char *what, const char *items);
+
 /* Sends the fields of WINDOW.INFO. */
 void window_reply_pairs(pair_reply *pairs, const held_object *object);
 

@@ -74,7 +74,8 @@ class Create(Counters):
 
     def test_refusals_name_the_argument(self):
         self.refused_each("COUNTER.CREATE", "t", (
-            ("ERR", "WINDOW is missing", "ERROR", 0.1),
+            ("ERR", "WINDOW is required: how long retries",),
+            ("ERR", "WINDOW is required", "ERROR", 0.1),
             ("ERR", "CAPACITY needs a value", "WINDOW", "1s", "CAPACITY"),
             ("ERR", "WINDOW 'long' is not", "WINDOW", "long"),
             ("ERR", "WINDOW '' is not", "WINDOW", ""),
@@ -102,8 +103,7 @@ class Create(Counters):
             ("ERR", "unknown argument 'AT'", "WINDOW", 5, "AT", 5),
             ("ERR", "unknown argument ''", "WINDOW", 5, ""),
             ("ERR", r"WINDOW '1\x00\x0d\x0a2' is not", "WINDOW", b"1\0\r\n2"),
-            ("ERR", "wrong number of arguments", "WINDOW"),
-            ("ERR", "wrong number of arguments"),
+            ("ERR", "WINDOW needs a value", "WINDOW"),
         ))
 
     def test_busy_and_wrong_type(self):

@@ -296,7 +296,7 @@ class Insert(Case):
             ("ERR", "VALUES and RAW cannot be combined", "VALUES", 5, "RAW", 5, "FIELDS", "a", 1),
             ("ERR", "wrong number of arguments", "FIELDS", "a"),
             ("ERR", "wrong number of arguments", "FIELDS", "a", 1, "b"),
-            ("ERR", "FIELDS is missing", "CAPACITY", 100, "SEED", 5),
+            ("ERR", "FIELDS is required", "CAPACITY", 100, "SEED", 5),
             ("ERR", "nothing follows FIELDS", "SEED", 5, "FIELDS"),
             ("ERR", "unknown argument 'a' before FIELDS", "a", 1, "FIELDS"),
             ("ERR", "XX is given twice", "XX", "XX", "FIELDS", "a", 1),
@@ -422,7 +422,8 @@ class Whole(Case):
             self.client("MAP.SET", name, name, "1")
         self.refused("MISMATCH", "MAP.MERGE", "a", "other")
         self.refused("MISMATCH", "MAP.MERGE", "a", "b", "other")
-        self.refused("MISMATCH", "MAP.MERGE", "new", "b", "other")
+        self.refused("MISMATCH", "MAP.MERGE", "new", "b", "other",
+                     text="'other' was not created LIKE 'b'")
         self.refused("ERR", "MAP.MERGE", "a", "b", "b", text="source 'b' is named twice")
         self.refused("ERR", "MAP.MERGE", "a", "a", text="source 'a' is the destination")
 

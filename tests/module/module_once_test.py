@@ -193,12 +193,12 @@ class Once(Case):
 
     def test_arguments(self):
         for command in (["ONCE"], ["ONCE", "g"], ["ONCE", "g", "id"], ["ONCE.CREATE"],
-                        ["ONCE.CREATE", "x"], ["ONCE.CREATE", "x", "WINDOW"], ["ONCE.INFO"],
-                        ["ONCE.INFO", "g", "g"]):
+                        ["ONCE.INFO"], ["ONCE.INFO", "g", "g"]):
             self.refused("ERR", *command, text="wrong number of arguments")
         create = ["ONCE.CREATE", "x"]
         for text, command in {
-            "WINDOW": ["ERROR", "1%"], "WINDOW 'x'": ["WINDOW", "x"],
+            "WINDOW is required: how long ids": [], "WINDOW is required": ["ERROR", "1%"],
+            "WINDOW needs a value": ["WINDOW"], "WINDOW 'x'": ["WINDOW", "x"],
             "ERROR 'y'": ["WINDOW", "1s", "ERROR", "y"],
             "MAXMEM ''": ["WINDOW", "1s", "MAXMEM", ""], "'REFRESH'": ["WINDOW", "1s", "REFRESH"],
             "'EVENTTIME'": ["WINDOW", "1s", "EVENTTIME", "SKEW", "1s"],
@@ -329,7 +329,8 @@ class Once(Case):
             applied += 1
         self.assertEqual(reply.word, "FULL")
         self.assertGreater(applied, 100)
-        self.refused("FULL", "ONCE", "h", "new", "INCR", "k")
+        self.refused("FULL", "ONCE", "h", "new", "INCR", "k",
+                     text="FULL the guard has reached MAXMEM (16384 bytes); room is freed as ids")
         self.refused("FULL", "ONCE", "h", "new", "LPUSH", "k", "v")  # which would fail
         self.assertEqual(self.client("GET", "k"), b"%d" % applied)
         self.assertEqual(self.client("ONCE", "h", 5, "INCR", "k"), [0, None], "repeats need no room")

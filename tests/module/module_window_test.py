@@ -60,8 +60,11 @@ class Create(WindowCase):
     def test_refusals_name_the_argument(self):
         self.create("other", "SEED", 3)
         self.refused_each("WINDOW.CREATE", "w", (
-            ("ERR", "WINDOW is missing", "CAPACITY", 5),
-            ("ERR", "WINDOW is missing", "EVENTTIME", "REFRESH"),
+            ("ERR", "WINDOW is required: how long items", "REFRESH"),
+            ("ERR", "WINDOW is required",),
+            ("ERR", "WINDOW is required", "CAPACITY", 5),
+            ("ERR", "WINDOW is required", "EVENTTIME", "REFRESH"),
+            ("ERR", "WINDOW needs a value", "WINDOW"),
             ("ERR", "WINDOW needs a value", "SEED", 1, "WINDOW"),
             ("ERR", "WINDOW 'soon' is not a time such as", "WINDOW", "soon"),
             ("ERR", "WINDOW '' is not a time", "WINDOW", ""),
@@ -241,7 +244,7 @@ class Items(WindowCase):
         for command in (["ADD", "a"], ["ADD", "a", "AT", START], ["INSERT", "ITEMS", "a"]):
             self.refused("ERR", f"WINDOW.{command[0]}", "events", *command[1:],
                          text="uses event time: add items with WINDOW.INSERT and AT")
-        self.refused("ERR", "WINDOW.ADVANCE", "events", text="AT is missing")
+        self.refused("ERR", "WINDOW.ADVANCE", "events", text="AT is required")
         self.assertEqual((self.info("clock")[b"items"], self.info("events")[b"items"]), (0, 0))
 
     def test_insert_by_the_clock(self):
@@ -290,7 +293,7 @@ class Items(WindowCase):
                  "ITEMS", "b"),
                 ("ERR", "AT is given twice", "INSERT", "w", "AT", START, "AT", START, "ITEMS", "b"),
                 ("ERR", "unknown argument 'b' before ITEMS", "INSERT", "w", "b", "c"),
-                ("ERR", "ITEMS is missing", "INSERT", "w", "AT", START),
+                ("ERR", "ITEMS is required", "INSERT", "w", "AT", START),
                 ("ERR", "nothing follows ITEMS", "INSERT", "w", "AT", START, "ITEMS"),
                 ("ERR", "AT 'ITEMS' is not a whole", "INSERT", "w", "AT", "ITEMS", "b"),
                 ("ERR", "unknown argument '5'", "ADVANCE", "w", 5),
@@ -300,10 +303,9 @@ class Items(WindowCase):
                 self.refused(word, f"WINDOW.{command[0]}", *command[1:], text=text)
 
     def test_arity(self):
-        for command in (["CREATE"], ["CREATE", "w"], ["CREATE", "w", "WINDOW"], ["ADD", "w"],
-                        ["INSERT", "w"], ["INSERT", "w", "ITEMS"], ["EXISTS", "w"], ["DEL", "w"],
-                        ["ADVANCE"],
-                        ["MERGE", "w"], ["INFO"], ["INFO", "w", "x"]):
+        for command in (["CREATE"], ["ADD", "w"], ["INSERT", "w"], ["INSERT", "w", "ITEMS"],
+                        ["EXISTS", "w"], ["DEL", "w"], ["ADVANCE"], ["MERGE", "w"], ["INFO"],
+                        ["INFO", "w", "x"]):
             self.refused("ERR", f"WINDOW.{command[0]}", *command[1:],
                          text="wrong number of arguments")
 
@@ -360,7 +362,7 @@ class Limits(WindowCase):
             full, _ = self.fill_until_full(START)
             self.assertGreater(full, 1000)
             self.assertLessEqual(self.info()[b"bytes"], 34000)  # of the allocator
-            self.refused("FULL", "WINDOW.INSERT", "w", "AT", START, "ITEMS", f"k{full}", text="exceed its MAXMEM")
+            self.refused("FULL", "WINDOW.INSERT", "w", "AT", START, "ITEMS", f"k{full}", text="the window has reached MAXMEM (")
             self.refused("FULL", "WINDOW.INSERT", "w", "AT", START, "ITEMS", "k1", "x", "y")
             self.assertEqual(self.info()[b"refused_full"], 3)
             self.assertEqual(self.info()[b"at_limit"], 1)
@@ -464,8 +466,10 @@ class Whole(WindowCase):
         self.create("other", "SEED", 5, *EVENTS)
         for name in ("a", "b", "other"):
             self.client("WINDOW.INSERT", name, "AT", START, "ITEMS", name)
-        self.refused("MISMATCH", "WINDOW.MERGE", "a", "other")
-        self.refused("MISMATCH", "WINDOW.MERGE", "a", "b", "other")
+        self.refused("MISMATCH", "WINDOW.MERGE", "a", "other",
+                     text="'other' was not created LIKE 'a'")
+        self.refused("MISMATCH", "WINDOW.MERGE", "a", "b", "other",
+                     text="'other' was not created LIKE 'a'")
         self.refused("ERR", "WINDOW.MERGE", "a", "b", "b", text="source 'b' is named twice")
         for name in ("c", "d"):
             self.create(name, "CAPACITY", 1000, "SEED", 3)

@@ -22,7 +22,7 @@ static const struct {
     {BRY_OK, 0, "OK", "done"},
     {BRY_E_NOMEM, -1, "NOMEM", "out of memory"},
     {BRY_E_RANGE, -2, "RANGE", "an argument is out of range"},
-    {BRY_E_FULL, -3, "FULL", "full: the capacity or the memory limit is reached"},
+    {BRY_E_FULL, -3, "FULL", "the capacity or the memory limit is reached"},
     {BRY_E_MISMATCH, -4, "MISMATCH",
      "engine, seed or shape differ; create one object with the other's options"},
     {BRY_E_UNSURE, -5, "UNSURE", "the stored value is ambiguous, so nothing was changed"},
