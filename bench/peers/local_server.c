@@ -18,12 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define IN_BYTES ((size_t)1 << 17) /* grows */
 #define TRIES 5 /* attempts with other ports, if one was taken meanwhile */
 #define WAITS 500 /* of 10 ms each, until the server listens */
 #define PATIENCE 60 /* seconds; a server that takes longer to answer has failed */
-
-/* ---- the process --------------------------------------------------------------------------- */
 
 bool local_installed(const char *name)
 {
@@ -87,6 +84,16 @@ static void end_process(local_server *server)
     server->pid = 0;
 }
 
+static void disconnect(local_server *server)
+{
+    if (server->peer)
+        server->close_peer(server->peer);
+    else if (server->connection >= 0)
+        close(server->connection);
+    server->peer = NULL;
+    server->connection = -1;
+}
+
 /* Waits until the server listens, and connects. */
 static bool connect_to_server(local_server *server)
 {
@@ -106,9 +113,7 @@ static bool connect_to_server(local_server *server)
                        0 &&
                    setsockopt(server->connection, SOL_SOCKET, SO_RCVTIMEO, &patience,
                               sizeof patience) == 0;
-        if (server->connection >= 0)
-            close(server->connection);
-        server->connection = -1;
+        disconnect(server);
         nanosleep(&moment, NULL);
     }
     return false;
@@ -133,54 +138,12 @@ static bool try_start(local_server *server, const local_program *program, char *
         become_program(program, path, parent, server->port);
     if (server->pid > 0 && connect_to_server(server) && is_ours(server, program))
         return true;
-    if (server->connection >= 0)
-        close(server->connection);
-    server->connection = -1;
+    disconnect(server);
     end_process(server);
     return false;
 }
 
-local_server *local_server_start(const local_program *program)
-{
-    cli_path path;
-    local_server *server = calloc(1, sizeof *server);
-    if (!server)
-        return NULL;
-    server->connection = -1;
-    server->in_room = IN_BYTES;
-    server->out = malloc(LOCAL_MOST_BYTES);
-    server->in = malloc(IN_BYTES);
-    bool started = false;
-    if (server->out && server->in && cli_find_in_path(program->name, &path))
-        for (int i = 0; i < TRIES && !started; i++)
-            started = try_start(server, program, path.text);
-    if (started)
-        return server;
-    cli_fail("%s does not start", program->name);
-    local_server_stop(server);
-    return NULL;
-}
-
-void local_server_stop(local_server *server)
-{
-    if (server->connection >= 0)
-        close(server->connection);
-    end_process(server);
-    free(server->out);
-    free(server->in);
-    free(server);
-}
-
-uint64_t local_processor_time(const local_server *server)
-{
-    clockid_t clock;
-    struct timespec spent;
-    if (clock_getcpuclockid(server->pid, &clock) != 0 || clock_gettime(clock, &spent) != 0)
-        return 0;
-    return (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
-}
-
-uint64_t local_resident(const local_server *server)
+static uint64_t resident_bytes(const local_server *server)
 {
     char line[256];
     uint64_t kilobytes = 0;
@@ -194,92 +157,44 @@ uint64_t local_resident(const local_server *server)
     return kilobytes * 1024;
 }
 
-/* ---- bytes out and in ---------------------------------------------------------------------- */
-
-bool local_send(local_server *server)
+local_server *local_server_start(const local_program *program)
 {
-    size_t sent = 0;
-    while (sent < server->out_len) {
-        ssize_t n =
-            send(server->connection, server->out + sent, server->out_len - sent, MSG_NOSIGNAL);
-        if (n < 0 && errno != EINTR)
-            return false;
-        sent += n > 0 ? (size_t)n : 0;
+    cli_path path;
+    local_server *server = calloc(1, sizeof *server);
+    if (!server)
+        return NULL;
+    server->connection = -1;
+    bool started = false;
+    if (cli_find_in_path(program->name, &path))
+        for (int i = 0; i < TRIES && !started; i++)
+            started = try_start(server, program, path.text);
+    if (started) {
+        server->resident = resident_bytes(server);
+        return server;
     }
-    server->out_len = 0;
-    server->in_at = server->in_len = 0; /* a new answer begins */
-    return true;
+    cli_fail("%s does not start", program->name);
+    local_server_stop(server);
+    return NULL;
 }
 
-/* No single addition is larger than the buffer. */
-bool local_add(local_server *server, const void *bytes, size_t len)
+void local_server_stop(local_server *server)
 {
-    if (len > LOCAL_MOST_BYTES - server->out_len && !local_send(server))
-        return false;
-    memcpy(server->out + server->out_len, bytes, len);
-    server->out_len += len;
-    return true;
+    disconnect(server);
+    end_process(server);
+    free(server);
 }
 
-bool local_add_text(local_server *server, const char *text)
+uint64_t local_processor_time(const local_server *server)
 {
-    return local_add(server, text, strlen(text));
+    clockid_t clock;
+    struct timespec spent;
+    if (clock_getcpuclockid(server->pid, &clock) != 0 || clock_gettime(clock, &spent) != 0)
+        return 0;
+    return (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
 }
 
-static bool receive_reply(local_server *server)
+uint64_t local_growth(const local_server *server)
 {
-    if (server->in_len == server->in_room) {
-        size_t room = server->in_room + IN_BYTES;
-        char *more = realloc(server->in, room);
-        if (!more)
-            return false;
-        server->in = more;
-        server->in_room = room;
-    }
-    ssize_t n;
-    do
-        n = recv(server->connection, server->in + server->in_len, server->in_room - server->in_len,
-                 0);
-    while (n < 0 && errno == EINTR);
-    if (n <= 0)
-        return false;
-    server->in_len += (size_t)n;
-    return true;
-}
-
-/* Reads the next line of the answer: *len bytes from *start, without the \r\n. */
-bool local_read_line(local_server *server, size_t *start, size_t *len)
-{
-    size_t from = server->in_at;
-    for (;;) {
-        const char *end = memchr(server->in + from, '\n', server->in_len - from);
-        if (end) {
-            *start = server->in_at;
-            server->in_at = (size_t)(end - server->in) + 1;
-            *len = server->in_at - *start;
-            if (*len < 2 || end[-1] != '\r')
-                return false;
-            *len -= 2;
-            return true;
-        }
-        from = server->in_len;
-        if (!receive_reply(server))
-            return false;
-    }
-}
-
-/* Reads this many bytes and \r\n. */
-bool local_read_block(local_server *server, size_t len, size_t *start)
-{
-    while (server->in_len - server->in_at < len + 2)
-        if (!receive_reply(server))
-            return false;
-    *start = server->in_at;
-    server->in_at += len + 2;
-    return memcmp(server->in + *start + len, "\r\n", 2) == 0;
-}
-
-bool local_line_is(const local_server *server, size_t start, size_t len, const char *text)
-{
-    return len == strlen(text) && memcmp(server->in + start, text, len) == 0;
+    uint64_t now = resident_bytes(server);
+    return now > server->resident ? now - server->resident : 0;
 }

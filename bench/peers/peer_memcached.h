@@ -13,9 +13,8 @@ bool memcached_installed(void);
  * `refuses` refuses more. */
 local_server *memcached_start(uint64_t megabytes, bool refuses);
 
-/* n keys, at most this many, in one request. get has a command for several keys; the others send
+/* n keys in one request. get has a command for several keys; the others send
  * several commands together and then read all replies. */
-#define MEMCACHED_MOST_KEYS 256u
 /* *stored: how many pairs were not refused for want of memory. */
 bool memcached_set(local_server *server, const kbf_text *const *keys, const kbf_text *const *values,
                    size_t n, size_t *stored);

@@ -1,6 +1,6 @@
 /*
  * Places where pairs can be stored: a map in this process, memcached, and a redis-server, with its
- * own strings or with a map of the module. All get the same keys and values as text, a number of
+ * own strings or with a map of the module (redis_stores.c, which needs hiredis). All get the same keys and values as text, a number of
  * them per request, and hash or send them within the measured time.
  */
 #ifndef BLOOMERY_BENCH_MAP_STORES_H
