@@ -264,7 +264,6 @@ int bf_command_merge(server_context *context, server_string **argv, int argc)
         .family = &filter_family,
         .merge = bf_merge_one,
         .event = "bf.merge",
-        .creates = true,
         .effect = BF_EFFECT_MERGE,
         .mismatch = "filters can be merged only if they have the same error_rate and SEED, and all "
                     "or none are NONSCALING; if they are NONSCALING or the capacity is above "

@@ -177,14 +177,14 @@ typedef struct merge_method {
     command_family *family;
     bry_status (*merge)(void *into, const void *from); /* on failure `into` is unchanged */
     const char *event;
-    bool creates; /* creates a destination that does not exist; else an error */
     const char *effect; /* the command to replicate instead; NULL: the command itself */
     const char *full; /* the text of FULL */
     const char *mismatch; /* that of MISMATCH; NULL: "'a' was not created LIKE 'b'" */
 } merge_method;
 
-/* The handler of a command DEST SOURCE [SOURCE …] whose result depends on its keys only. Replies
- * with the number of items in DEST. */
+/* The handler of a command DEST SOURCE [SOURCE …] whose result depends on its keys only. A DEST that
+ * does not exist becomes a copy of the first source that does. Replies with the number of items in
+ * DEST. */
 int object_merge(server_context *context, server_string **argv, int argc, const merge_method *how);
 
 /* ---- the data type -------------------------------------------------------------------------- */

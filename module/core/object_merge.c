@@ -137,8 +137,6 @@ int object_merge(server_context *context, server_string **argv, int argc, const 
     merge_source *sources = api.TryAlloc(n * sizeof *sources);
     if (!sources)
         reply_status(context, BRY_E_NOMEM);
-    else if (!target.object && !how->creates)
-        family_reply_missing(context, how->family);
     else if (merge_open_sources(context, how, argv + 2, n, target.object, sources, &count))
         merge_run(context, argv, argc, how, &target, sources, count);
     if (sources)

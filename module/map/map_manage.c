@@ -82,7 +82,6 @@ int map_command_merge(server_context *context, server_string **argv, int argc)
         .family = &map_family,
         .merge = map_merge_one,
         .event = "map.merge",
-        .creates = true,
         .full =
             "the maps together would exceed ERROR (NOGROW: CAPACITY; engine kbf: VALUES), "
             "because a merge cannot lengthen fingerprints: create maps that will be merged with "

@@ -57,8 +57,7 @@ static server_command_arg at_args[] = {
     {0}};
 static server_command_arg key_args[] = {WINDOW, {0}};
 static server_command_arg merge_args[] = {
-    KEY_CALLED("destination", 0, NULL, 0,
-               "Key of the window that receives the items; it must exist."),
+    KEY_CALLED("destination", 0, NULL, 0, "Key of the window that receives the items."),
     SOURCES,
     {0},
 };
@@ -175,7 +174,8 @@ const module_command window_commands[] = {
         .summary = "Adds the items of other windows, which must have been created LIKE "
                    "this one; they expire when they would have expired there. "
                    "Returns the number of items remembered. A source that does not "
-                   "exist counts as empty; the destination must exist.",
+                   "exist counts as empty. If the destination does not exist, it becomes a "
+                   "copy of the first source that exists.",
         .complexity = "O(n), n items of all windows",
         .since = SINCE,
         .example = "WINDOW.CREATE north WINDOW 60s\nWINDOW.CREATE south LIKE north\n"

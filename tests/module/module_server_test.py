@@ -294,6 +294,7 @@ class Memory(Case):
                         ["MAP.MERGE", "new", "map"], ["BLOOMERY.MAP.LOAD", "new", 0, "x"],
                         ["WINDOW.CREATE", "new", "WINDOW", 1], ["WINDOW.ADD", "window", "a"],
                         ["WINDOW.INSERT", "window", "ITEMS", "a"], ["WINDOW.MERGE", "window", "w"],
+                        ["WINDOW.MERGE", "new", "window"],
                         ["BLOOMERY.WINDOW.LOAD", "new", 0, "x"], ["COUNTER.CREATE", "new", "WINDOW", 1],
                         ["COUNTER.INCRBY", "counter", "c", 1, "new"],
                         ["BLOOMERY.COUNTER.LOAD", "new", 0, "x"]):

@@ -36,6 +36,8 @@ def fill(client):
     client("WINDOW.CREATE", "empty", "WINDOW", "1h")
     client("WINDOW.CREATE", "merged", "LIKE", "compact")
     client("WINDOW.MERGE", "merged", "compact", "none", "like")
+    client("WINDOW.MERGE", "made", "none", "compact", "like")
+    client("WINDOW.MERGE", "made fbf", "fbf")
     client("WINDOW.CREATE", "silent", "WINDOW", "60s", *EVENTS)
     add("silent", START, "abc")
     client("WINDOW.ADVANCE", "silent", "AT", START + 10**9)
@@ -52,7 +54,7 @@ def fill(client):
 
 
 KEYS = ("compact", "refresh", "fbf", "coarse fbf", "full", "full fbf", "like", "empty", "merged",
-        "silent", "clock", "brief")
+        "made", "made fbf", "silent", "clock", "brief")
 PASSING = ("bytes", "refused_full", "refused_skew")  # of this server, not of the window
 
 
@@ -69,7 +71,8 @@ def answers(client):
 def go_on(client):
     """Later changes must give the same bytes wherever they are applied."""
     more = pairs(client("WINDOW.INFO", "compact"))[b"time"]  # a different one each time
-    for key in ("compact", "refresh", "fbf", "coarse fbf", "full", "full fbf", "merged", "silent"):
+    for key in ("compact", "refresh", "fbf", "coarse fbf", "full", "full fbf", "merged", "made",
+                "made fbf", "silent"):
         moment = pairs(client("WINDOW.INFO", key))[b"time"]
         for i in range(30):
             client.ask("WINDOW.INSERT", key, "AT", moment + i * 7001, "ITEMS",
@@ -254,7 +257,8 @@ class Anything(ChangedAtRandom, Case):
             like = f"w{source.randrange(6)}"
             if kind < 0.6 and like in times and like != key:
                 times[key] = times[like]
-                return ["WINDOW.CREATE", key, "LIKE", like]
+                return (["WINDOW.CREATE", key, "LIKE", like] if kind < 0.3 else
+                        ["WINDOW.MERGE", key, like])
             limit = ["MAXMEM", source.choice(("8112", "40kb"))] if source.random() < 0.4 else []
             return ["WINDOW.CREATE", key, "WINDOW", "60s", "CAPACITY", source.choice((20, 1000)), *limit,
                     "SEED", source.randrange(1, 99),

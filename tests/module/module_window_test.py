@@ -269,7 +269,7 @@ class Items(WindowCase):
     def test_never_made_silently(self):
         for command in (["WINDOW.ADD", "w", "a"], ["WINDOW.INSERT", "w", "AT", START, "ITEMS", "a"],
                         ["WINDOW.INSERT", "w", "ITEMS", "a"], ["WINDOW.ADVANCE", "w"],
-                        ["WINDOW.MERGE", "w", "v"], ["WINDOW.INFO", "w"]):
+                        ["WINDOW.INFO", "w"]):
             self.refused("ERR", *command, text="no such key: create it with WINDOW.CREATE")
         self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), [0])
         self.assertEqual(self.client("WINDOW.EXISTS", "w", *"abc"), [0, 0, 0])
@@ -459,6 +459,33 @@ class Whole(WindowCase):
         self.client("WINDOW.ADVANCE", "a", "AT", START + 50000 + 60000)
         self.assertEqual(self.client("WINDOW.EXISTS", "a", *"xyz"), [0, 0, 1])
         self.assertEqual(self.client("WINDOW.MERGE", "a", "none"), 1)
+
+    def test_merge_creates(self):
+        for engine in ("compact", "fbf"):
+            with self.subTest(engine=engine):
+                self.client("FLUSHALL")
+                self.assertEqual(self.client("WINDOW.MERGE", "new", "none"), 0)
+                self.assertEqual(self.client("EXISTS", "new"), 0)
+                self.create("a", "SEED", 4, "ENGINE", engine, *EVENTS)
+                self.client("WINDOW.CREATE", "b", "LIKE", "a")
+                self.client("WINDOW.INSERT", "a", "AT", START, "ITEMS", "x")
+                self.client("WINDOW.INSERT", "b", "AT", START + 30000, "ITEMS", "y")
+                self.client("EXPIRE", "a", 1000)
+                self.assertEqual(self.client("WINDOW.MERGE", "new", "none", "a", "b"), 2)
+                self.assertEqual(self.client("TTL", "new"), -1)
+                kept = (b"seed", b"engine", b"promised_error", b"skew", b"window")
+                self.assertEqual([self.info("new")[x] for x in kept],
+                                 [self.info("a")[x] for x in kept])
+                self.assertEqual(self.client("WINDOW.EXISTS", "new", *"xyz"), [1, 1, 0])
+                # It is a window of its own, with the times of the items.
+                self.client("WINDOW.INSERT", "new", "AT", START + 31000, "ITEMS", "z")
+                self.assertEqual(self.client("WINDOW.EXISTS", "a", *"xyz"), [1, 0, 0])
+                self.client("WINDOW.ADVANCE", "new", "AT", START + 29000 + 60000)
+                self.assertEqual(self.client("WINDOW.EXISTS", "new", *"yz"), [1, 1])
+                self.client("WINDOW.ADVANCE", "new", "AT", START + 3 * 60000)
+                self.assertEqual(self.client("WINDOW.EXISTS", "new", *"xyz"), [0, 0, 0])
+        self.create("other", "SEED", 5, *EVENTS)
+        self.refused("MISMATCH", "WINDOW.MERGE", "fresh", "a", "other")
 
     def test_merge_refused_changes_nothing(self):
         self.create("a", "SEED", 4, *EVENTS)
