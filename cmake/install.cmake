@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 # Only complete jobs: a header is listed here when all its functions exist.
-set(BLOOMERY_HEADERS base.h hash.h filter.h map.h window.h counters.h index.h)
+set(BLOOMERY_HEADERS base.h hash.h filter.h map.h window.h counters.h index.h job.h)
 list(TRANSFORM BLOOMERY_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/bloomery/)
 install(FILES ${BLOOMERY_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/bloomery)
 install(FILES ${PROJECT_SOURCE_DIR}/include/bloomery.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -7,6 +7,7 @@
 #include <bloomery/filter.h>
 #include <bloomery/hash.h>
 #include <bloomery/index.h>
+#include <bloomery/job.h>
 #include <bloomery/map.h>
 #include <bloomery/window.h>
 

@@ -2,6 +2,7 @@
 
 #include "common/endian.h"
 #include "common/struct_size.h"
+#include "window/window_engine.h"
 
 #include <string.h>
 
@@ -73,7 +74,7 @@ const char *bry__counter_record_read_base(const unsigned char *record, size_t le
         return "the log does not start with its base record";
     const unsigned char *body = record + BRY__COUNTER_HEAD;
     uint64_t engine = bry__load64(body + 16);
-    if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_FBF)
+    if (engine > UINT32_MAX || !bry__engine_find(bry__window_engines, (bry_engine)engine))
         return "unknown engine";
     bry_counters_options stored = BRY_COUNTERS_OPTIONS, read;
     stored.engine = (bry_engine)engine;

@@ -7,7 +7,7 @@
 #include "common/endian.h"
 #include "counter/counter_object.h"
 #include "frame/frame.h"
-#include "frame/object_file.h"
+#include "frame/job_row.h"
 #include "window/window_object.h"
 
 #include <math.h>
@@ -186,7 +186,7 @@ static const char *counter_save_read_options(const unsigned char *numbers, uint6
                                              bry_counters_shape *shape)
 {
     uint32_t engine = bry__load32(numbers + AT_ENGINE);
-    if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_FBF)
+    if (!bry__engine_find(bry__window_engines, engine))
         return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
@@ -429,6 +429,6 @@ bry_status bry_counters_load(const bry_source *source, bry_load *load, bry_count
     return bry__counter_read(source, load, counters, &place);
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- the job's row ------------------------------------------------------------------------- */
 
-BRY__OBJECT_FILE(counters)
+BRY__JOB(counters, "counter", bry__window_engines, NULL)

@@ -8,17 +8,8 @@
 #include "common/sizing.h"
 #include "common/struct_size.h"
 
-static const bry__filter_engine *filter_engine_of(bry_engine engine)
-{
-    switch (engine) {
-    case BRY_ENGINE_BLOOM:
-        return &bry__bloom_filter_engine;
-    case BRY_ENGINE_COMPACT:
-        return &bry__compact_filter_engine;
-    default:
-        return NULL;
-    }
-}
+const bry__engine_row bry__filter_engines[] = {
+    BRY__FILTER_ENGINES(BRY__ENGINE_ROW){BRY_ENGINE_AUTO, NULL, NULL}};
 
 /* Reads the options: fields that an older caller's struct lacks are zero, and zeros become
  * defaults. Chooses the engine and plans. */
@@ -47,7 +38,7 @@ static bry_status filter_read_options(const bry_filter_options *given, bry_filte
         !bry__filter_blocks_allowed(options->bloom.bits / BRY__BLOCK_BITS, options->capacity) ||
         options->bloom.hashes > BRY__BLOCKED_MAX_HASHES)
         return BRY_E_RANGE;
-    *engine = filter_engine_of(options->engine);
+    *engine = bry__engine_find(bry__filter_engines, options->engine);
     if (!*engine)
         return BRY_E_UNSUPPORTED;
     *shape = (bry_filter_shape){.engine = options->engine, .capacity = options->capacity};

@@ -10,6 +10,7 @@
 #ifndef BRY_FILTER_FILTER_ENGINE_H
 #define BRY_FILTER_FILTER_ENGINE_H
 
+#include "common/engine_row.h"
 #include "filter/filter_object.h"
 
 struct bry__frame_writer;
@@ -68,7 +69,13 @@ typedef struct bry__filter_engine {
                        struct bry__frame_reader *reader);
 } bry__filter_engine;
 
-extern const bry__filter_engine bry__bloom_filter_engine; /* bloom_filter.c */
-extern const bry__filter_engine bry__compact_filter_engine; /* compact_filter.c */
+/* The engines, in the order of help texts and tests. */
+#define BRY__FILTER_ENGINES(X)                                                                     \
+    X(filter, BLOOM, bloom,                                                                        \
+      "A Bloom filter in blocks of one cache line: fastest, for a fixed capacity.")                \
+    X(filter, COMPACT, compact,                                                                    \
+      "Stores a fingerprint per item: least memory, grows, supports deletion.")
+BRY__FILTER_ENGINES(BRY__ENGINE_EXTERN)
+extern const bry__engine_row bry__filter_engines[];
 
 #endif

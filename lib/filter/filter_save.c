@@ -3,7 +3,7 @@
 
 #include "common/endian.h"
 #include "frame/frame.h"
-#include "frame/object_file.h"
+#include "frame/job_row.h"
 
 #define KIND BRY__FOUR('F', 'L', 'T', 'R')
 #define KIND_VERSION 1
@@ -54,7 +54,7 @@ static const char *read_numbers(const unsigned char *numbers, uint64_t seed,
         .blocks = bry__load64(numbers + AT_BLOCKS),
         .pieces = bry__load64(numbers + AT_PIECES),
     };
-    if (engine != BRY_ENGINE_BLOOM && engine != BRY_ENGINE_COMPACT)
+    if (!bry__engine_find(bry__filter_engines, engine))
         return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
@@ -76,9 +76,8 @@ static bry_status read_filter(bry__frame_reader *reader, const bry_allocator *al
     const char *problem = read_numbers(numbers, reader->header.seed, &own);
     if (problem)
         return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
-    const bry__filter_engine *engine = bry__load32(numbers + AT_ENGINE) == BRY_ENGINE_BLOOM
-                                           ? &bry__bloom_filter_engine
-                                           : &bry__compact_filter_engine;
+    const bry__filter_engine *engine =
+        bry__engine_find(bry__filter_engines, bry__load32(numbers + AT_ENGINE));
     status = bry__frame_reader_claim(reader, engine->size);
     if (status != BRY_OK)
         return status;
@@ -103,6 +102,7 @@ bry_status bry_filter_load(const bry_source *source, bry_load *load, bry_filter 
     return status;
 }
 
-/* ---- files --------------------------------------------------------------------------------- */
+/* ---- the job's row ------------------------------------------------------------------------- */
 
-BRY__OBJECT_FILE(filter)
+BRY__JOB_MERGE(filter)
+BRY__JOB(filter, "filter", bry__filter_engines, filter_any_merge)

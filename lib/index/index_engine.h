@@ -22,6 +22,7 @@
 #ifndef BRY_INDEX_INDEX_ENGINE_H
 #define BRY_INDEX_INDEX_ENGINE_H
 
+#include "common/engine_row.h"
 #include "common/records.h"
 
 #include <bloomery/index.h>
@@ -244,7 +245,14 @@ typedef struct bry__index_engine {
 
 #define BRY__INDEX_BATCH 64u
 
-extern const bry__index_engine bry__compact_index_engine; /* compact_index.c */
-extern const bry__index_engine bry__dba_index_engine; /* dba_index.c */
+/* The engines, in the order of help texts and tests. */
+#define BRY__INDEX_ENGINES(X)                                                                      \
+    X(index, COMPACT, compact,                                                                     \
+      "Stores a fingerprint and a unit per item: accepts more units than planned, supports "       \
+      "deletion.")                                                                                 \
+    X(index, DBA, dba,                                                                             \
+      "A bit-sliced array of Bloom filters: at most the planned number of units, no deletion.")
+BRY__INDEX_ENGINES(BRY__ENGINE_EXTERN)
+extern const bry__engine_row bry__index_engines[];
 
 #endif

@@ -3,17 +3,8 @@
 
 #include "common/struct_size.h"
 
-static const bry__index_engine *index_engine_of(bry_engine engine)
-{
-    switch (engine) {
-    case BRY_ENGINE_COMPACT:
-        return &bry__compact_index_engine;
-    case BRY_ENGINE_DBA:
-        return &bry__dba_index_engine;
-    default:
-        return NULL;
-    }
-}
+const bry__engine_row bry__index_engines[] = {
+    BRY__INDEX_ENGINES(BRY__ENGINE_ROW){BRY_ENGINE_AUTO, NULL, NULL}};
 
 static bool index_in_range(const bry_index_options *options)
 {
@@ -47,7 +38,7 @@ bry_status bry__index_read_options(const bry_index_options *given, bry_index_opt
         options->stale = 0.25;
     if (!index_in_range(options))
         return BRY_E_RANGE;
-    *engine = index_engine_of(options->engine);
+    *engine = bry__engine_find(bry__index_engines, options->engine);
     if (!*engine)
         return BRY_E_UNSUPPORTED;
     status = (*engine)->plan(options, shape);

@@ -5,7 +5,7 @@
 #include "index/index_save.h"
 
 #include "common/endian.h"
-#include "frame/object_file.h"
+#include "frame/job_row.h"
 
 #include <stdlib.h>
 
@@ -85,7 +85,7 @@ static const char *index_save_read_options(const unsigned char *numbers, uint64_
 {
     uint32_t engine = bry__load32(numbers + AT_ENGINE), flags = bry__load32(numbers + AT_FLAGS);
     uint32_t control = bry__load32(numbers + AT_CONTROL);
-    if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_DBA)
+    if (!bry__engine_find(bry__index_engines, engine))
         return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
@@ -351,7 +351,7 @@ bry_status bry_index_load(const bry_source *source, bry_load *load, bry_index **
     return status;
 }
 
-BRY__OBJECT_FILE(index)
+BRY__JOB(index, "index", bry__index_engines, NULL)
 
 /* ---- one unit ------------------------------------------------------------------------------ */
 

@@ -18,17 +18,8 @@
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-static const bry__map_engine *map_engine_of(bry_engine engine)
-{
-    switch (engine) {
-    case BRY_ENGINE_COMPACT:
-        return &bry__compact_map_engine;
-    case BRY_ENGINE_KBF:
-        return &bry__kbf_map_engine;
-    default:
-        return NULL;
-    }
-}
+const bry__engine_row bry__map_engines[] = {
+    BRY__MAP_ENGINES(BRY__ENGINE_ROW){BRY_ENGINE_AUTO, NULL, NULL}};
 
 bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *options,
                                  const bry__map_engine **engine, bry_map_shape *shape)
@@ -52,7 +43,7 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
         (options->kbf.layout != BRY_MAP_TUNED && options->kbf.layout != BRY_MAP_PAPER) ||
         (options->kbf.cells == 0) != (options->kbf.hashes == 0))
         return BRY_E_RANGE;
-    *engine = map_engine_of(options->engine);
+    *engine = bry__engine_find(bry__map_engines, options->engine);
     if (!*engine)
         return BRY_E_UNSUPPORTED;
 

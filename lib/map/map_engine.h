@@ -17,6 +17,8 @@
 #ifndef BRY_MAP_MAP_ENGINE_H
 #define BRY_MAP_MAP_ENGINE_H
 
+#include "common/engine_row.h"
+
 #include <bloomery/map.h>
 
 struct bry__frame_writer;
@@ -152,8 +154,15 @@ typedef struct bry__map_engine {
                        void **self);
 } bry__map_engine;
 
-extern const bry__map_engine bry__compact_map_engine; /* compact_map.c */
-extern const bry__map_engine bry__kbf_map_engine; /* kbf_map.c */
+/* The engines, in the order of help texts and tests. */
+#define BRY__MAP_ENGINES(X)                                                                        \
+    X(map, COMPACT, compact,                                                                       \
+      "Stores fingerprints and value codes: 3 to 5 bytes per key, never UNSURE.")                  \
+    X(map, KBF, kbf,                                                                               \
+      "A key-value Bloom filter: about seven times the memory of compact, and some keys are "      \
+      "UNSURE.")
+BRY__MAP_ENGINES(BRY__ENGINE_EXTERN)
+extern const bry__engine_row bry__map_engines[];
 
 /* The planned error of the dictionary's own instance (kbf: a look-up that is unsure scans the
  * values, so it must be rare; compact: values are found exactly in any case). */

@@ -5,7 +5,7 @@
 #include "common/allocator.h"
 #include "common/endian.h"
 #include "frame/frame.h"
-#include "frame/object_file.h"
+#include "frame/job_row.h"
 #include "map/map_object.h"
 
 #define KIND BRY__FOUR('M', 'A', 'P', ' ')
@@ -114,7 +114,7 @@ static const char *map_save_read_options(const unsigned char *numbers, uint64_t 
 {
     uint32_t flags = bry__load32(numbers + AT_FLAGS);
     uint32_t engine_number = bry__load32(numbers + AT_ENGINE);
-    if (engine_number != BRY_ENGINE_COMPACT && engine_number != BRY_ENGINE_KBF)
+    if (!bry__engine_find(bry__map_engines, engine_number))
         return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
@@ -363,6 +363,7 @@ bry_status bry_map_load(const bry_source *source, bry_load *load, bry_map **map)
     return status;
 }
 
-/* ---- files --------------------------------------------------------------------------------- */
+/* ---- the job's row ------------------------------------------------------------------------- */
 
-BRY__OBJECT_FILE(map)
+BRY__JOB_MERGE(map)
+BRY__JOB(map, "map", bry__map_engines, map_any_merge)

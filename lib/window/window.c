@@ -12,18 +12,8 @@
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-static const bry__window_engine *const engines[] = {
-    &bry__compact_window_engine,
-    &bry__fbf_window_engine,
-};
-
-static const bry__window_engine *window_engine_of(bry_engine engine)
-{
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
-        if (engines[i]->engine == engine)
-            return engines[i];
-    return NULL;
-}
+const bry__engine_row bry__window_engines[] = {
+    BRY__WINDOW_ENGINES(BRY__ENGINE_ROW){BRY_ENGINE_AUTO, NULL, NULL}};
 
 bry_window_options bry__window_engine_options(const bry_window_options *options)
 {
@@ -66,7 +56,7 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
         options->fbf.hashes > BRY__WINDOW_MAX_HASHES ||
         (options->fbf.bits == 0) != (options->fbf.hashes == 0))
         return BRY_E_RANGE;
-    *engine = window_engine_of(options->engine);
+    *engine = bry__engine_find(bry__window_engines, options->engine);
     if (!*engine)
         return BRY_E_UNSUPPORTED;
 

@@ -19,6 +19,8 @@
 #ifndef BRY_WINDOW_WINDOW_ENGINE_H
 #define BRY_WINDOW_WINDOW_ENGINE_H
 
+#include "common/engine_row.h"
+
 #include <bloomery/window.h>
 
 struct bry__frame_writer;
@@ -88,7 +90,12 @@ typedef struct bry__window_engine {
                        void **self);
 } bry__window_engine;
 
-extern const bry__window_engine bry__compact_window_engine; /* compact_window.c */
-extern const bry__window_engine bry__fbf_window_engine; /* fbf.c */
+/* The engines, in the order of help texts and tests. */
+#define BRY__WINDOW_ENGINES(X)                                                                     \
+    X(window, COMPACT, compact,                                                                    \
+      "Stores a fingerprint and a time per item: least memory, supports deletion.")                \
+    X(window, FBF, fbf, "A forgetful Bloom filter: a sequence of Bloom filters, one per period.")
+BRY__WINDOW_ENGINES(BRY__ENGINE_EXTERN)
+extern const bry__engine_row bry__window_engines[];
 
 #endif

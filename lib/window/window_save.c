@@ -5,7 +5,7 @@
 #include "common/allocator.h"
 #include "common/endian.h"
 #include "frame/frame.h"
-#include "frame/object_file.h"
+#include "frame/job_row.h"
 #include "window/window_object.h"
 
 #define KIND BRY__FOUR('W', 'N', 'D', 'W')
@@ -73,7 +73,7 @@ static const char *window_save_read_options(const unsigned char *numbers, uint64
                                             bry_window *window, bry_window_options *options)
 {
     uint32_t engine = bry__load32(numbers + AT_ENGINE), flags = bry__load32(numbers + AT_FLAGS);
-    if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_FBF)
+    if (!bry__engine_find(bry__window_engines, engine))
         return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
@@ -157,6 +157,7 @@ bry_status bry_window_load(const bry_source *source, bry_load *load, bry_window 
     return status;
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- the job's row ------------------------------------------------------------------------- */
 
-BRY__OBJECT_FILE(window)
+BRY__JOB_MERGE(window)
+BRY__JOB(window, "window", bry__window_engines, window_any_merge)

@@ -222,7 +222,7 @@ static const object_operation fbf_operations[] = {
 };
 static const object_operation none[] = {{.name = NULL}};
 
-#define COUNTER .calls = &counters_calls, .create = create, .fill = fill, .use = use, .looks = looks
+#define COUNTER .job = BRY_JOB_COUNTERS, .create = create, .fill = fill, .use = use, .looks = looks
 #define COMPACT COUNTER, .engine = BRY_ENGINE_COMPACT
 #define FBF COUNTER, .engine = BRY_ENGINE_FBF
 

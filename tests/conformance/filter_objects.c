@@ -203,7 +203,7 @@ static const object_operation fixed_operations[] = {
     {.name = NULL},
 };
 
-#define FILTER .calls = &filter_calls, .create = create, .use = use, .looks = looks
+#define FILTER .job = BRY_JOB_FILTER, .create = create, .use = use, .looks = looks
 
 static const object_kind kinds[] = {
     {FILTER, .name = "filter bloom", .engine = BRY_ENGINE_BLOOM, .size = 200, .fill = fill,

@@ -28,7 +28,7 @@ static bry_status refused(const object_kind *kind, const unsigned char *bytes, s
     bry_load how = BRY_LOAD;
     how.allocator = &memory.allocator;
     void *loaded;
-    bry_status status = job_load_bytes(kind->calls, copy, len, &how, &loaded);
+    bry_status status = job_load_bytes(kind->job, copy, len, &how, &loaded);
     assert_null(loaded);
     assert_non_null(how.problem);
     assert_true(how.offset <= len);
@@ -40,8 +40,8 @@ static bry_status refused(const object_kind *kind, const unsigned char *bytes, s
 static bry_buffer saved_filled(const object_kind *kind)
 {
     void *object = object_make(kind, NULL);
-    bry_buffer saved = job_saved(kind->calls, object);
-    kind->calls->destroy(object);
+    bry_buffer saved = job_saved(kind->job, object);
+    bry_job_destroy(kind->job, object);
     return saved;
 }
 
@@ -89,13 +89,12 @@ void check_other_header(const object_kind *kind)
         field[0]--;
     }
     repair_stream(saved.bytes, saved.len);
-    for (size_t i = 0; i < JOB_CALLS; i++) {
+    for (bry_job job = 0; bry_job_name(job); job++) {
         void *loaded;
         bry_load how = BRY_LOAD;
-        bool own = all_job_calls[i] == kind->calls;
-        assert_int_equal(job_load_bytes(all_job_calls[i], saved.bytes, saved.len, &how, &loaded),
-                         own ? BRY_OK : BRY_E_BADDATA);
-        all_job_calls[i]->destroy(loaded);
+        assert_int_equal(job_load_bytes(job, saved.bytes, saved.len, &how, &loaded),
+                         job == kind->job ? BRY_OK : BRY_E_BADDATA);
+        bry_job_destroy(job, loaded);
     }
     bry_buffer_free(&saved);
 }
@@ -109,12 +108,12 @@ static void use_forged(const object_kind *kind, void *object)
     bry_buffer_free(&answers);
     bry_buffer saved = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&saved);
-    bry_status status = kind->calls->save(object, &sink, NULL);
+    bry_status status = bry_job_save(kind->job, object, &sink, NULL);
     void *again = NULL;
     if (status == BRY_OK)
-        status = job_load_bytes(kind->calls, saved.bytes, saved.len, NULL, &again);
+        status = job_load_bytes(kind->job, saved.bytes, saved.len, NULL, &again);
     assert_true(status == BRY_OK || status == BRY_E_NOMEM);
-    kind->calls->destroy(again);
+    bry_job_destroy(kind->job, again);
     bry_buffer_free(&saved);
 }
 
@@ -152,7 +151,7 @@ void check_forged(const object_kind *kind)
         how.allocator = &memory.allocator;
         how.max_bytes = LIMIT;
         void *loaded;
-        bry_status status = job_load_bytes(kind->calls, forged, saved.len, &how, &loaded);
+        bry_status status = job_load_bytes(kind->job, forged, saved.len, &how, &loaded);
         tried++;
         taken += status == BRY_OK;
         assert_true(memory.peak <= most_while_loading(kind, LIMIT));
@@ -160,7 +159,7 @@ void check_forged(const object_kind *kind)
             use_forged(kind, loaded);
         else
             assert_true(how.problem && (status == BRY_E_BADDATA || status == BRY_E_LIMIT));
-        kind->calls->destroy(loaded);
+        bry_job_destroy(kind->job, loaded);
         assert_int_equal(memory.blocks, 0);
     }
     assert_true(taken > 0 && taken < tried); /* most bytes are fingerprints or bits */

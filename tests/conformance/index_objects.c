@@ -274,7 +274,7 @@ static const object_operation dba_operations[] = {
 };
 static const object_operation none[] = {{.name = NULL}};
 
-#define INDEX .calls = &index_calls, .create = create, .use = use, .looks = looks
+#define INDEX .job = BRY_JOB_INDEX, .create = create, .use = use, .looks = looks
 #define GROWN INDEX, .size = 70, .fill = fill
 #define IN_PART                                                                                    \
     INDEX, .engine = BRY_ENGINE_DBA, .size = 20, .fill = fill_in_part, .operations = none,         \

@@ -302,7 +302,7 @@ static const object_operation kbf_operations[] = {
     {.name = NULL},
 };
 
-#define MAP .calls = &map_calls, .create = create, .use = use, .looks = looks
+#define MAP .job = BRY_JOB_MAP, .create = create, .use = use, .looks = looks
 #define COMPACT MAP, .engine = BRY_ENGINE_COMPACT, .exact_limit = true
 #define KBF MAP, .engine = BRY_ENGINE_KBF
 

@@ -13,8 +13,8 @@ void check_failing_create(const object_kind *kind)
         assert_true(object || memory.blocks == 0);
     }
     assert_true(memory.fail_at > 2); /* an object takes some memory */
-    assert_int_equal(kind->calls->bytes(object), memory.now);
-    kind->calls->destroy(object);
+    assert_int_equal(bry_job_bytes(kind->job, object), memory.now);
+    bry_job_destroy(kind->job, object);
     assert_int_equal(memory.blocks, 0);
 }
 
@@ -25,16 +25,16 @@ void check_failing_clone(const object_kind *kind)
     failing_allocator_init(&here);
     failing_allocator_init(&there);
     void *object = object_make(kind, &here.allocator), *copy = NULL;
-    bry_buffer saved = job_saved(kind->calls, object);
+    bry_buffer saved = job_saved(kind->job, object);
     uint64_t before = here.now, calls = here.calls, failed = 0;
     for (uint64_t at = 1;; at++) {
         failing_allocator_restart(&there);
         there.fail_at = at;
-        bry_status status = kind->calls->clone(object, &there.allocator, &copy);
+        bry_status status = bry_job_clone(kind->job, object, &there.allocator, &copy);
         if (status == BRY_OK && there.calls < at)
             break;
         if (status == BRY_OK) { /* fewer allocations */
-            kind->calls->destroy(copy);
+            bry_job_destroy(kind->job, copy);
             copy = NULL;
         } else {
             assert_int_equal(status, BRY_E_NOMEM);
@@ -47,20 +47,20 @@ void check_failing_clone(const object_kind *kind)
     assert_true(failed > 0);
     assert_int_equal(here.now, before);
     assert_int_equal(here.calls, calls);
-    assert_int_equal(kind->calls->bytes(copy), there.now);
-    assert_int_equal(kind->calls->items(copy), kind->calls->items(object));
+    assert_int_equal(bry_job_bytes(kind->job, copy), there.now);
+    assert_int_equal(bry_job_items(kind->job, copy), bry_job_items(kind->job, object));
     assert_saves_as(kind, copy, &saved);
 
     void *second = NULL; /* NULL: the allocator of the original */
-    assert_int_equal(kind->calls->clone(object, NULL, &second), BRY_OK);
+    assert_int_equal(bry_job_clone(kind->job, object, NULL, &second), BRY_OK);
     assert_true(here.now > before);
-    kind->calls->destroy(second);
-    kind->calls->destroy(object);
+    bry_job_destroy(kind->job, second);
+    bry_job_destroy(kind->job, object);
     assert_int_equal(here.blocks, 0);
     bry_buffer answers = BRY_BUFFER;
     kind->use(copy, &answers);
     bry_buffer_free(&answers);
-    kind->calls->destroy(copy);
+    bry_job_destroy(kind->job, copy);
     assert_int_equal(there.blocks, 0);
     bry_buffer_free(&saved);
 }
@@ -71,24 +71,24 @@ void check_failing_save(const object_kind *kind)
     failing_allocator memory;
     failing_allocator_init(&memory);
     void *object = object_make(kind, &memory.allocator);
-    bry_buffer expected = job_saved(kind->calls, object);
+    bry_buffer expected = job_saved(kind->job, object);
     bry_status status = BRY_E_NOMEM;
     for (uint64_t at = 1; status != BRY_OK; at++) {
         bry_buffer saved = BRY_BUFFER;
         bry_sink sink = bry_buffer_sink(&saved);
         failing_allocator_restart(&memory);
         memory.fail_at = at;
-        status = kind->calls->save(object, &sink, NULL);
+        status = bry_job_save(kind->job, object, &sink, NULL);
         memory.fail_at = 0;
         if (status == BRY_OK)
             assert_same_bytes(&saved, &expected);
         else
             assert_int_equal(status, BRY_E_NOMEM);
         bry_buffer_free(&saved);
-        assert_int_equal(kind->calls->bytes(object), memory.now);
+        assert_int_equal(bry_job_bytes(kind->job, object), memory.now);
     }
     bry_buffer_free(&expected);
-    kind->calls->destroy(object);
+    bry_job_destroy(kind->job, object);
     assert_int_equal(memory.blocks, 0);
 }
 
@@ -97,22 +97,22 @@ void check_failing_load(const object_kind *kind)
     failing_allocator memory;
     failing_allocator_init(&memory);
     void *object = object_make(kind, NULL), *loaded;
-    bry_buffer saved = job_saved(kind->calls, object);
-    kind->calls->destroy(object);
+    bry_buffer saved = job_saved(kind->job, object);
+    bry_job_destroy(kind->job, object);
     uint64_t failed = 0, at = 0;
     do {
         failing_allocator_restart(&memory);
         memory.fail_at = ++at;
         bry_load how = BRY_LOAD;
         how.allocator = &memory.allocator;
-        bry_status status = job_load_bytes(kind->calls, saved.bytes, saved.len, &how, &loaded);
+        bry_status status = job_load_bytes(kind->job, saved.bytes, saved.len, &how, &loaded);
         assert_int_equal(status, loaded ? BRY_OK : BRY_E_NOMEM);
         assert_true(loaded || how.problem);
         failed += !loaded;
         memory.fail_at = 0;
         if (loaded)
             assert_saves_as(kind, loaded, &saved);
-        kind->calls->destroy(loaded);
+        bry_job_destroy(kind->job, loaded);
         assert_int_equal(memory.blocks, 0);
     } while (memory.calls >= at);
     assert_true(failed > 0);
@@ -131,9 +131,9 @@ typedef struct trial {
 
 static void restore(trial *it)
 {
-    it->kind->calls->destroy(it->object);
+    bry_job_destroy(it->kind->job, it->object);
     it->object = NULL;
-    assert_int_equal(it->kind->calls->clone(it->before, &it->memory.allocator, &it->object),
+    assert_int_equal(bry_job_clone(it->kind->job, it->before, &it->memory.allocator, &it->object),
                      BRY_OK);
 }
 
@@ -150,7 +150,7 @@ static bool fail_one(trial *it, uint64_t round, uint64_t at, bool keep_failing,
     bool met = it->memory.calls >= at;
     it->memory.fail_at = 0;
     it->memory.keep_failing = false;
-    assert_int_equal(kind->calls->bytes(it->object), it->memory.now);
+    assert_int_equal(bry_job_bytes(kind->job, it->object), it->memory.now);
     if (status == BRY_OK) {
         if (met) /* no allocation */
             restore(it);
@@ -173,9 +173,10 @@ static bool fail_one(trial *it, uint64_t round, uint64_t at, bool keep_failing,
 static void fail_each(trial *it, uint64_t round)
 {
     const object_kind *kind = it->kind;
-    bry_buffer saved = job_saved(kind->calls, it->object);
+    bry_buffer saved = job_saved(kind->job, it->object);
     it->before = NULL;
-    assert_int_equal(kind->calls->clone(it->object, &it->aside.allocator, &it->before), BRY_OK);
+    assert_int_equal(bry_job_clone(kind->job, it->object, &it->aside.allocator, &it->before),
+                     BRY_OK);
     for (uint64_t at = 1; fail_one(it, round, at, true, &saved); at++)
         ;
     restore(it);
@@ -183,10 +184,10 @@ static void fail_each(trial *it, uint64_t round)
         ;
     assert_int_equal(it->operation->run(it->before, round), BRY_OK);
     bry_buffer_free(&saved);
-    saved = job_saved(kind->calls, it->before);
+    saved = job_saved(kind->job, it->before);
     assert_saves_as(kind, it->object, &saved);
     bry_buffer_free(&saved);
-    kind->calls->destroy(it->before);
+    bry_job_destroy(kind->job, it->before);
     assert_int_equal(it->aside.blocks, 0);
 }
 
@@ -201,7 +202,7 @@ void check_failing_operations(const object_kind *kind)
         for (uint64_t round = 0; round < operation->rounds + !operation->rounds; round++)
             fail_each(&it, round);
         assert_true(it.failed > 0 || operation->may_need_none);
-        kind->calls->destroy(it.object);
+        bry_job_destroy(kind->job, it.object);
         assert_int_equal(it.memory.blocks, 0);
     }
 }

@@ -18,7 +18,7 @@ void assert_same_bytes(const bry_buffer *a, const bry_buffer *b)
 
 void assert_saves_as(const object_kind *kind, const void *object, const bry_buffer *saved)
 {
-    bry_buffer now = job_saved(kind->calls, object);
+    bry_buffer now = job_saved(kind->job, object);
     assert_same_bytes(&now, saved);
     bry_buffer_free(&now);
 }

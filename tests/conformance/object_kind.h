@@ -38,7 +38,7 @@ typedef struct object_operation {
 
 struct object_kind {
     const char *name;
-    const job_calls *calls;
+    bry_job job;
     bry_status (*create)(const object_kind *kind, const bry_allocator *allocator, void **object);
     /* Fills a new object with everything that a file can contain. */
     void (*fill)(const object_kind *kind, void *object);
@@ -100,7 +100,8 @@ void note_bytes(bry_buffer *answers, const void *bytes, size_t len);
     X(round_trip)                                                                                  \
     X(empty)                                                                                       \
     X(files)                                                                                       \
-    X(limit) X(sink_refuses) X(truncated) X(flipped) X(other_header) X(forged) X(failing_create)   \
+    X(limit)                                                                                       \
+    X(sink_refuses) X(truncated) X(flipped) X(other_header) X(forged) X(failing_create)            \
         X(failing_clone) X(failing_save) X(failing_load) X(failing_operations)
 
 void check_round_trip(const object_kind *kind);

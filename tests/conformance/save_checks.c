@@ -23,7 +23,7 @@ static void assert_go_on_alike(const object_kind *kind, void *a, void *b)
     assert_same_bytes(&x, &y);
     bry_buffer_free(&x);
     bry_buffer_free(&y);
-    x = job_saved(kind->calls, a);
+    x = job_saved(kind->job, a);
     assert_saves_as(kind, b, &x);
     bry_buffer_free(&x);
 }
@@ -36,15 +36,15 @@ static void assert_round_trip(const object_kind *kind, void *object)
     failing_allocator_init(&memory);
     bry_load how = BRY_LOAD;
     how.allocator = &memory.allocator;
-    bry_buffer saved = job_saved(kind->calls, object);
+    bry_buffer saved = job_saved(kind->job, object);
     void *loaded;
-    assert_int_equal(job_load_bytes(kind->calls, saved.bytes, saved.len, &how, &loaded), BRY_OK);
-    assert_int_equal(kind->calls->bytes(loaded), memory.now);
+    assert_int_equal(job_load_bytes(kind->job, saved.bytes, saved.len, &how, &loaded), BRY_OK);
+    assert_int_equal(bry_job_bytes(kind->job, loaded), memory.now);
     assert_same_seen(kind, object, loaded);
     assert_saves_as(kind, loaded, &saved);
     assert_go_on_alike(kind, object, loaded);
     assert_same_seen(kind, object, loaded);
-    kind->calls->destroy(loaded);
+    bry_job_destroy(kind->job, loaded);
     assert_int_equal(memory.blocks, 0);
     bry_buffer_free(&saved);
 }
@@ -53,7 +53,7 @@ void check_round_trip(const object_kind *kind)
 {
     void *object = object_make(kind, NULL);
     assert_round_trip(kind, object);
-    kind->calls->destroy(object);
+    bry_job_destroy(kind->job, object);
 }
 
 void check_empty(const object_kind *kind)
@@ -61,7 +61,7 @@ void check_empty(const object_kind *kind)
     void *object = NULL;
     assert_int_equal(kind->create(kind, NULL, &object), BRY_OK);
     assert_round_trip(kind, object);
-    kind->calls->destroy(object);
+    bry_job_destroy(kind->job, object);
 }
 
 void check_files(const object_kind *kind)
@@ -71,17 +71,17 @@ void check_files(const object_kind *kind)
     assert_true(fd >= 0);
     close(fd);
     void *object = object_make(kind, NULL), *loaded = NULL;
-    bry_buffer saved = job_saved(kind->calls, object);
+    bry_buffer saved = job_saved(kind->job, object);
     bry_save wrong = BRY_SAVE; /* refused before a file is created */
     wrong.note_len = BRY_NOTE_MAX + 1;
-    assert_int_equal(kind->calls->save_file(object, "none/file", &wrong), BRY_E_TOOLONG);
+    assert_int_equal(bry_job_save_file(kind->job, object, "none/file", &wrong), BRY_E_TOOLONG);
     wrong.struct_size = 7;
-    assert_int_equal(kind->calls->save_file(object, "none/file", &wrong), BRY_E_RANGE);
-    assert_int_equal(kind->calls->save_file(object, path, NULL), BRY_OK);
-    assert_int_equal(kind->calls->load_file(path, NULL, &loaded), BRY_OK);
+    assert_int_equal(bry_job_save_file(kind->job, object, "none/file", &wrong), BRY_E_RANGE);
+    assert_int_equal(bry_job_save_file(kind->job, object, path, NULL), BRY_OK);
+    assert_int_equal(bry_job_load_file(kind->job, path, NULL, &loaded), BRY_OK);
     assert_saves_as(kind, loaded, &saved);
-    kind->calls->destroy(loaded);
-    kind->calls->destroy(object);
+    bry_job_destroy(kind->job, loaded);
+    bry_job_destroy(kind->job, object);
     bry_buffer_free(&saved);
 
     loaded = NULL;
@@ -92,11 +92,11 @@ void check_files(const object_kind *kind)
     bry_load how = BRY_LOAD;
     bry_buffer note = BRY_BUFFER;
     how.note = &note;
-    assert_int_equal(kind->calls->load_file(path, &how, &loaded), BRY_E_BADDATA);
+    assert_int_equal(bry_job_load_file(kind->job, path, &how, &loaded), BRY_E_BADDATA);
     assert_string_equal(how.problem, "trailing data");
     assert_int_equal(unlink(path), 0);
     note_number(&note, 1); /* of an earlier load */
-    assert_int_equal(kind->calls->load_file(path, &how, &loaded), BRY_E_IO);
+    assert_int_equal(bry_job_load_file(kind->job, path, &how, &loaded), BRY_E_IO);
     assert_non_null(how.problem);
     assert_int_equal(note.len, 0);
     assert_null(loaded);
@@ -107,26 +107,26 @@ void check_files(const object_kind *kind)
 void check_limit(const object_kind *kind)
 {
     void *object = object_make(kind, NULL), *loaded = NULL;
-    bry_buffer saved = job_saved(kind->calls, object);
-    kind->calls->destroy(object);
-    assert_int_equal(job_load_bytes(kind->calls, saved.bytes, saved.len, NULL, &loaded), BRY_OK);
-    uint64_t bytes = kind->calls->bytes(loaded), least = 0;
+    bry_buffer saved = job_saved(kind->job, object);
+    bry_job_destroy(kind->job, object);
+    assert_int_equal(job_load_bytes(kind->job, saved.bytes, saved.len, NULL, &loaded), BRY_OK);
+    uint64_t bytes = bry_job_bytes(kind->job, loaded), least = 0;
     uint64_t step = 1 + bytes / (kind->large ? 3 : 23);
-    kind->calls->destroy(loaded);
+    bry_job_destroy(kind->job, loaded);
     for (uint64_t limit = 1; limit < 2 * bytes; limit += step) {
         failing_allocator memory;
         failing_allocator_init(&memory);
         bry_load how = BRY_LOAD;
         how.allocator = &memory.allocator;
         how.max_bytes = kind->exact_limit && !least && limit >= bytes ? bytes : limit;
-        bry_status status = job_load_bytes(kind->calls, saved.bytes, saved.len, &how, &loaded);
+        bry_status status = job_load_bytes(kind->job, saved.bytes, saved.len, &how, &loaded);
         assert_int_equal(status, loaded ? BRY_OK : BRY_E_LIMIT);
         assert_true(loaded || (least == 0 && how.problem)); /* a larger limit is enough, too */
         if (loaded && least == 0)
             least = how.max_bytes;
-        assert_true(!loaded || kind->calls->bytes(loaded) <= how.max_bytes);
+        assert_true(!loaded || bry_job_bytes(kind->job, loaded) <= how.max_bytes);
         assert_true(memory.peak <= most_while_loading(kind, how.max_bytes));
-        kind->calls->destroy(loaded);
+        bry_job_destroy(kind->job, loaded);
         assert_int_equal(memory.blocks, 0);
     }
     assert_true(least >= bytes / 2 && least < bytes * 5 / 4);
@@ -134,7 +134,7 @@ void check_limit(const object_kind *kind)
         bry_load how = BRY_LOAD;
         how.max_bytes = bytes - 1;
         assert_int_equal(least, bytes);
-        assert_int_equal(job_load_bytes(kind->calls, saved.bytes, saved.len, &how, &loaded),
+        assert_int_equal(job_load_bytes(kind->job, saved.bytes, saved.len, &how, &loaded),
                          BRY_E_LIMIT);
     }
     bry_buffer_free(&saved);
@@ -152,16 +152,16 @@ static bry_status refuse_at_last(void *opaque, const void *bytes, size_t len)
 void check_sink_refuses(const object_kind *kind)
 {
     void *object = object_make(kind, NULL);
-    bry_buffer saved = job_saved(kind->calls, object);
+    bry_buffer saved = job_saved(kind->job, object);
     uint64_t left = UINT64_MAX;
     bry_sink sink = {refuse_at_last, &left};
-    assert_int_equal(kind->calls->save(object, &sink, NULL), BRY_OK);
+    assert_int_equal(bry_job_save(kind->job, object, &sink, NULL), BRY_OK);
     uint64_t writes = UINT64_MAX - left;
     for (uint64_t at = 1; at <= writes; at += 1 + writes / 100) {
         left = at;
-        assert_int_equal(kind->calls->save(object, &sink, NULL), BRY_E_STOPPED);
+        assert_int_equal(bry_job_save(kind->job, object, &sink, NULL), BRY_E_STOPPED);
     }
     assert_saves_as(kind, object, &saved);
     bry_buffer_free(&saved);
-    kind->calls->destroy(object);
+    bry_job_destroy(kind->job, object);
 }

@@ -56,16 +56,16 @@ static bool saves_as(const object_kind *kind, const void *object, const bry_buff
 {
     bry_buffer now = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&now);
-    bool saved = kind->calls->save(object, &sink, NULL) == BRY_OK;
+    bool saved = bry_job_save(kind->job, object, &sink, NULL) == BRY_OK;
     return same(now, expected) && saved;
 }
 
 static bool clones(const shared *all)
 {
     void *copy = NULL;
-    bool good = all->kind->calls->clone(all->object, NULL, &copy) == BRY_OK &&
+    bool good = bry_job_clone(all->kind->job, all->object, NULL, &copy) == BRY_OK &&
                 saves_as(all->kind, copy, &all->saved);
-    all->kind->calls->destroy(copy);
+    bry_job_destroy(all->kind->job, copy);
     return good;
 }
 
@@ -94,18 +94,18 @@ static void check_threads(const object_kind *kind)
 {
     static shared all;
     void *object = object_make(kind, NULL);
-    all = (shared){.kind = kind, .object = object, .saved = job_saved(kind->calls, object)};
+    all = (shared){.kind = kind, .object = object, .saved = job_saved(kind->job, object)};
     for (; kind->looks[all.looks]; all.looks++) {
         assert_true(all.looks < LOOKS);
         kind->looks[all.looks](object, &all.seen[all.looks]);
     }
-    uint64_t bytes = kind->calls->bytes(object);
+    uint64_t bytes = bry_job_bytes(kind->job, object);
     crew_run(&all.crew, ask_everything, &all);
-    assert_int_equal(kind->calls->bytes(object), bytes);
+    assert_int_equal(bry_job_bytes(kind->job, object), bytes);
     for (size_t i = 0; i < all.looks; i++)
         bry_buffer_free(&all.seen[i]);
     bry_buffer_free(&all.saved);
-    kind->calls->destroy(object);
+    bry_job_destroy(kind->job, object);
 }
 
 TEST(test_readers_side_by_side)

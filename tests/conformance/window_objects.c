@@ -299,7 +299,7 @@ static const object_operation merge_short[] = {
 };
 static const object_operation none[] = {{.name = NULL}};
 
-#define ANY .calls = &window_calls, .create = create, .use = use, .looks = looks
+#define ANY .job = BRY_JOB_WINDOW, .create = create, .use = use, .looks = looks
 #define COMPACT ANY, .engine = BRY_ENGINE_COMPACT, .exact_limit = true
 #define FBF ANY, .engine = BRY_ENGINE_FBF, .exact_limit = true
 

@@ -45,25 +45,38 @@ static void make_uneven(uint64_t range)
 }
 
 /* Saves, loads and clones an object in every way that all jobs have; destroys it. */
-static void finish(const job_calls *calls, void *object)
-{
-    char path[] = "/tmp/bloomery-stack-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
-    void *copy = NULL, *loaded = NULL, *from_file = NULL;
-    OK(calls->clone(object, NULL, &copy));
-    bry_buffer saved = job_saved(calls, copy);
-    calls->destroy(copy);
-    OK(job_load_bytes(calls, saved.bytes, saved.len, NULL, &loaded));
-    OK(calls->save_file(loaded, path, NULL));
-    calls->destroy(loaded);
-    OK(calls->load_file(path, NULL, &from_file));
-    calls->destroy(from_file);
-    bry_buffer_free(&saved);
-    unlink(path);
-    calls->destroy(object);
-}
+#define FINISH(job)                                                                                \
+    static void finish_##job(bry_##job *object)                                                    \
+    {                                                                                              \
+        char path[] = "/tmp/bloomery-stack-XXXXXX";                                                \
+        int fd = mkstemp(path);                                                                    \
+        assert_true(fd >= 0);                                                                      \
+        close(fd);                                                                                 \
+        bry_##job *copy = NULL, *loaded = NULL, *from_file = NULL;                                 \
+        OK(bry_##job##_clone(object, NULL, &copy));                                                \
+        bry_buffer saved = BRY_BUFFER;                                                             \
+        bry_sink sink = bry_buffer_sink(&saved);                                                   \
+        OK(bry_##job##_save(copy, &sink, NULL));                                                   \
+        assert_true(bry_##job##_items(copy) == bry_##job##_items(object));                         \
+        bry_##job##_destroy(copy);                                                                 \
+        bry_view view = {saved.bytes, saved.len, 0};                                               \
+        bry_source source = bry_view_source(&view);                                                \
+        OK(bry_##job##_load(&source, NULL, &loaded));                                              \
+        OK(bry_##job##_save_file(loaded, path, NULL));                                             \
+        bry_##job##_destroy(loaded);                                                               \
+        OK(bry_##job##_load_file(path, NULL, &from_file));                                         \
+        assert_true(bry_##job##_bytes(from_file) > 0);                                             \
+        bry_##job##_destroy(from_file);                                                            \
+        bry_buffer_free(&saved);                                                                   \
+        unlink(path);                                                                              \
+        bry_##job##_destroy(object);                                                               \
+    }
+
+FINISH(filter)
+FINISH(map)
+FINISH(window)
+FINISH(counters)
+FINISH(index)
 
 /* ---- filters -------------------------------------------------------------------------------- */
 
@@ -100,9 +113,9 @@ static void use_filter(bry_engine engine, double error)
         for (size_t i = SINGLY; i < MANY - FEW; i += FEW)
             OK(bry_filter_del_n(other, hashes + i, FEW, answers));
     }
-    finish(&filter_calls, other);
+    finish_filter(other);
     bry_filter_clear(filter);
-    finish(&filter_calls, filter);
+    finish_filter(filter);
 }
 
 static void use_uneven_filter(void)
@@ -113,7 +126,7 @@ static void use_uneven_filter(void)
         OK(bry_filter_add_n(filter, hashes + i, FEW, NULL));
     for (size_t i = 0; i < MANY - FEW; i += 3)
         OK(bry_filter_del(filter, hashes[i], NULL));
-    finish(&filter_calls, filter);
+    finish_filter(filter);
 }
 
 void use_large_filters(void)
@@ -227,12 +240,12 @@ static void use_map(bry_engine engine, unsigned value_bits, size_t different, ui
         OK(bry_map_del(map, hashes[i], NULL));
     OK(bry_map_compress(map, 1));
     OK(bry_map_rebuild(other, &supplier));
-    finish(&map_calls, other);
+    finish_map(other);
     bry_map *copy = NULL;
     OK(bry_map_clone(map, NULL, &copy));
     bry_map_clear(copy);
     bry_map_destroy(copy);
-    finish(&map_calls, map);
+    finish_map(map);
 }
 
 static void use_uneven_map(unsigned value_bits, uint64_t capacity)
@@ -252,7 +265,7 @@ static void use_uneven_map(unsigned value_bits, uint64_t capacity)
     for (size_t i = 0; i < BATCH - FEW; i += 3)
         OK(bry_map_del(map, hashes[i], NULL));
     OK(bry_map_compress(map, 0));
-    finish(&map_calls, map);
+    finish_map(map);
 }
 
 void use_large_maps(void)
@@ -305,12 +318,12 @@ static void use_window(bry_engine engine)
         (void)bry_window_del(other, hashes[i], now, NULL);
     for (unsigned i = 0; i < FEW; i++)
         OK(bry_window_advance(other, now += 10));
-    finish(&window_calls, other);
+    finish_window(other);
     bry_window *copy = NULL;
     OK(bry_window_clone(window, NULL, &copy));
     bry_window_clear(copy);
     bry_window_destroy(copy);
-    finish(&window_calls, window);
+    finish_window(window);
 }
 
 void use_large_windows(void)
@@ -365,7 +378,7 @@ static void use_counters(bry_engine engine, uint64_t log_bytes)
     OK(bry_counters_clone(again, NULL, &copy));
     OK(bry_counters_clear(copy));
     bry_counters_destroy(copy);
-    finish(&counters_calls, again);
+    finish_counters(again);
     remove_dir(path);
 }
 
@@ -467,8 +480,8 @@ static void use_index(bry_engine engine, uint32_t group, uint32_t planned)
     for (uint32_t u = 11; u < UNITS; u++)
         OK(bry_index_drop(index, unit[u]));
     step_all(index);
-    finish(&index_calls, index);
-    finish(&index_calls, loaded);
+    finish_index(index);
+    finish_index(loaded);
     remove_dir(path);
 }
 
@@ -491,6 +504,16 @@ void use_small_calls(void)
     assert_non_null(bry_status_text(BRY_OK));
     assert_non_null(bry_isa());
     OK(bry_engine_parse(bry_engine_name(BRY_ENGINE_KBF), &engine));
+    for (bry_job job = 0; bry_job_name(job); job++) {
+        void *object = NULL;
+        OK(bry_job_engine_parse(job, bry_engine_name(bry_job_engine_at(job, 0)), &engine));
+        assert_non_null(bry_job_engine_text(job, engine));
+        OK(job_create(job, engine, NULL, &object));
+        assert_int_equal(bry_job_engine(job, object), engine);
+        assert_int_equal(bry_job_seed(job, object), 1);
+        (void)bry_job_merge(job, object, object);
+        bry_job_destroy(job, object);
+    }
     unsigned char digest[16] = {1};
     (void)bry_hash_digest(digest);
     bry_hash_key_n(1, (const void *const[]){digest}, (const size_t[]){16}, 1, hashes);

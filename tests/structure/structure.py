@@ -27,6 +27,7 @@ RANKS = {
     "maplet": 4, "bloom": 4,
     "map": 5, "window": 5, "index": 5, "filter": 5,
     "counter": 6,
+    "job": 7,
 }
 # Internals of the maplet.
 INSIDE_MAPLET = {"maplet/table.h", "maplet/segment.h", "maplet/overflow.h",

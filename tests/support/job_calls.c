@@ -1,97 +1,84 @@
 #include "support/job_calls.h"
 
 #include "support/cmocka_all.h"
+#include "support/like.h"
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): names */
-#define CALLS_OF(job)                                                                              \
-    static bry_status job##_create(bry_engine engine, const bry_allocator *allocator,              \
-                                   void **object)                                                  \
+#define CREATE(job)                                                                                \
+    static void *job##_made(bry_##job##_options options, const bry_allocator *allocator,           \
+                            bry_status *status)                                                    \
     {                                                                                              \
-        bry_##job##_options options = {                                                            \
-            .struct_size = sizeof options, .engine = engine, .seed = 1, .allocator = allocator};   \
-        bry_##job *made = *object;                                                                 \
-        bry_status status = bry_##job##_create(&options, &made);                                   \
-        *object = made;                                                                            \
-        return status;                                                                             \
-    }                                                                                              \
-    static bry_status job##_clone(const void *object, const bry_allocator *allocator, void **copy) \
-    {                                                                                              \
-        bry_##job *made = *copy;                                                                   \
-        bry_status status = bry_##job##_clone(object, allocator, &made);                           \
-        *copy = made;                                                                              \
-        return status;                                                                             \
-    }                                                                                              \
-    static bry_status job##_save(const void *object, const bry_sink *sink, const bry_save *how)    \
-    {                                                                                              \
-        return bry_##job##_save(object, sink, how);                                                \
-    }                                                                                              \
-    static bry_status job##_load(const bry_source *source, bry_load *how, void **object)           \
-    {                                                                                              \
-        bry_##job *made = *object;                                                                 \
-        bry_status status = bry_##job##_load(source, how, &made);                                  \
-        *object = made;                                                                            \
-        return status;                                                                             \
-    }                                                                                              \
-    static bry_status job##_save_file(const void *object, const char *path, const bry_save *how)   \
-    {                                                                                              \
-        return bry_##job##_save_file(object, path, how);                                           \
-    }                                                                                              \
-    static bry_status job##_load_file(const char *path, bry_load *how, void **object)              \
-    {                                                                                              \
-        bry_##job *made = *object;                                                                 \
-        bry_status status = bry_##job##_load_file(path, how, &made);                               \
-        *object = made;                                                                            \
-        return status;                                                                             \
-    }                                                                                              \
-    static void job##_destroy(void *object)                                                        \
-    {                                                                                              \
-        bry_##job##_destroy(object);                                                               \
-    }                                                                                              \
-    static uint64_t job##_items(const void *object)                                                \
-    {                                                                                              \
-        return bry_##job##_items(object);                                                          \
-    }                                                                                              \
-    static uint64_t job##_bytes(const void *object)                                                \
-    {                                                                                              \
-        return bry_##job##_bytes(object);                                                          \
-    }                                                                                              \
-    static bry_hash job##_hash(const void *object, const void *bytes, size_t len)                  \
-    {                                                                                              \
-        return bry_##job##_hash(object, bytes, len);                                               \
-    }                                                                                              \
-    const job_calls job##_calls = {#job,        job##_create,    job##_clone,     job##_save,      \
-                                   job##_load,  job##_save_file, job##_load_file, job##_destroy,   \
-                                   job##_items, job##_bytes,     job##_hash};
-
+        bry_##job *made = NULL;                                                                    \
+        options.allocator = allocator;                                                             \
+        *status = bry_##job##_create(&options, &made);                                             \
+        return made;                                                                               \
+    }
 /* NOLINTEND(bugprone-macro-parentheses) */
-CALLS_OF(filter)
-CALLS_OF(map)
-CALLS_OF(window)
-CALLS_OF(counters)
-CALLS_OF(index)
+CREATE(filter)
+CREATE(map)
+CREATE(window)
+CREATE(counters)
+CREATE(index)
 
-const job_calls *const all_job_calls[JOB_CALLS] = {&filter_calls, &map_calls, &window_calls,
-                                                   &counters_calls, &index_calls};
+#define CASES(X)                                                                                   \
+    X(BRY_JOB_FILTER, filter)                                                                      \
+    X(BRY_JOB_MAP, map)                                                                            \
+    X(BRY_JOB_WINDOW, window)                                                                      \
+    X(BRY_JOB_COUNTERS, counters)                                                                  \
+    X(BRY_JOB_INDEX, index)
 
-bry_status job_load_bytes(const job_calls *calls, const void *bytes, size_t len, bry_load *how,
-                          void **object)
+bry_status job_create(bry_job job, bry_engine engine, const bry_allocator *allocator, void **object)
+{
+    bry_status status = BRY_E_UNSUPPORTED;
+    void *made = NULL;
+    switch (job) {
+#define CREATE_CASE(number, name)                                                                  \
+    case number: {                                                                                 \
+        bry_##name##_options options = {                                                           \
+            .struct_size = sizeof options, .engine = engine, .seed = 1};                           \
+        made = name##_made(options, allocator, &status);                                           \
+        break;                                                                                     \
+    }
+        CASES(CREATE_CASE)
+    default:
+        break;
+    }
+    if (status == BRY_OK)
+        *object = made;
+    return status;
+}
+
+void *job_create_like(bry_job job, const void *object, const bry_allocator *allocator)
+{
+    bry_status status;
+    switch (job) {
+#define LIKE_CASE(number, name)                                                                    \
+    case number:                                                                                   \
+        return name##_made(name##_like(object), allocator, &status);
+        CASES(LIKE_CASE)
+    default:
+        return NULL;
+    }
+}
+
+bry_status job_load_bytes(bry_job job, const void *bytes, size_t len, bry_load *how, void **object)
 {
     bry_view view = {bytes, len, 0};
     bry_source source = bry_view_source(&view);
     *object = NULL;
-    bry_status status = calls->load(&source, how, object);
+    bry_status status = bry_job_load(job, &source, how, object);
     if (status == BRY_OK && view.at != len) {
-        calls->destroy(*object);
+        bry_job_destroy(job, *object);
         *object = NULL;
         return BRY_E_RANGE;
     }
     return status;
 }
 
-bry_buffer job_saved(const job_calls *calls, const void *object)
+bry_buffer job_saved(bry_job job, const void *object)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    assert_int_equal(calls->save(object, &sink, NULL), BRY_OK);
+    assert_int_equal(bry_job_save(job, object, &sink, NULL), BRY_OK);
     return buffer;
 }

@@ -71,7 +71,7 @@ static inline bool has(const bry_window *window, uint64_t i, uint64_t now)
 
 static inline bry_buffer saved_of(const bry_window *window)
 {
-    return job_saved(&window_calls, window);
+    return job_saved(BRY_JOB_WINDOW, window);
 }
 
 /* Whether both would be saved as the same bytes. */

@@ -96,64 +96,96 @@ static bool index_has(const void *self, uint64_t i)
     return n > 0;
 }
 
-typedef struct job {
-    const job_calls *calls;
-    bry_engine engine;
-    uint64_t keys; /* that it takes */
+static const struct {
     bool (*add)(void *self, uint64_t i);
     bool (*has)(const void *self, uint64_t i);
-} job;
-
-#define JOB(name, engine, keys)                                                                    \
-    {                                                                                              \
-        &name##_calls, engine, keys, name##_add, name##_has                                        \
-    }
-
-static const job jobs[] = {
-    JOB(filter, BRY_ENGINE_BLOOM, 1000),     JOB(filter, BRY_ENGINE_COMPACT, KEYS),
-    JOB(map, BRY_ENGINE_COMPACT, KEYS),      JOB(map, BRY_ENGINE_KBF, KEYS),
-    JOB(window, BRY_ENGINE_COMPACT, KEYS),   JOB(window, BRY_ENGINE_FBF, KEYS),
-    JOB(counters, BRY_ENGINE_COMPACT, KEYS), JOB(counters, BRY_ENGINE_FBF, KEYS),
-    JOB(index, BRY_ENGINE_COMPACT, KEYS),    JOB(index, BRY_ENGINE_DBA, KEYS),
+} keys_of[] = {
+    [BRY_JOB_FILTER] = {filter_add, filter_has}, [BRY_JOB_MAP] = {map_add, map_has},
+    [BRY_JOB_WINDOW] = {window_add, window_has}, [BRY_JOB_COUNTERS] = {counters_add, counters_has},
+    [BRY_JOB_INDEX] = {index_add, index_has},
 };
-#define JOBS (sizeof jobs / sizeof *jobs)
 
-static void *made(const job_calls *calls, bry_engine engine, const bry_allocator *allocator)
+static void *made(bry_job job, bry_engine engine, const bry_allocator *allocator)
 {
     void *object = NULL;
-    assert_int_equal(calls->create(engine, allocator, &object), BRY_OK);
+    assert_int_equal(job_create(job, engine, allocator, &object), BRY_OK);
     return object;
 }
 
 /* ---- tests --------------------------------------------------------------------------------- */
 
 /* At any time, items is the number of new keys and bytes is the allocated memory. */
+static void count_keys(bry_job job, bry_engine engine)
+{
+    failing_allocator memory;
+    failing_allocator_init(&memory);
+    void *it = made(job, engine, &memory.allocator);
+    assert_int_equal(bry_job_engine(job, it), engine);
+    uint64_t added = 0, keys = engine == BRY_ENGINE_BLOOM ? 1000 : KEYS; /* that it takes */
+    for (uint64_t i = 0; i < keys; i++) {
+        bry_hash hash = bry_hash_key(bry_job_seed(job, it), &i, sizeof i), same = key(i);
+        assert_memory_equal(&hash, &same, sizeof hash);
+        added += keys_of[job].add(it, i);
+        if (i % 97 == 0 || i < 20) {
+            assert_int_equal(bry_job_items(job, it), added);
+            assert_int_equal(bry_job_bytes(job, it), memory.now);
+        }
+    }
+    assert_true(added >= keys - keys / 50); /* minus false positives */
+    uint64_t found = 0, there = 0;
+    for (uint64_t i = 0; i < keys; i++) {
+        found += keys_of[job].has(it, i);
+        there += keys_of[job].has(it, 1000000 + i);
+    }
+    assert_true(found >= keys - keys / 50);
+    assert_true(there <= keys / 20);
+    bry_job_destroy(job, it);
+    assert_int_equal(memory.blocks, 0);
+}
+
 TEST(test_numbers_and_keys)
 {
-    for (size_t j = 0; j < JOBS; j++) {
-        failing_allocator memory;
-        failing_allocator_init(&memory);
-        void *it = made(jobs[j].calls, jobs[j].engine, &memory.allocator);
-        uint64_t added = 0;
-        for (uint64_t i = 0; i < jobs[j].keys; i++) {
-            bry_hash hash = jobs[j].calls->hash(it, &i, sizeof i), same = key(i);
-            assert_memory_equal(&hash, &same, sizeof hash);
-            added += jobs[j].add(it, i);
-            if (i % 97 == 0 || i < 20) {
-                assert_int_equal(jobs[j].calls->items(it), added);
-                assert_int_equal(jobs[j].calls->bytes(it), memory.now);
-            }
+    for (bry_job job = 0; bry_job_name(job); job++)
+        for (size_t i = 0; bry_job_engine_at(job, i) != BRY_ENGINE_AUTO; i++)
+            count_keys(job, bry_job_engine_at(job, i));
+}
+
+/* Each job has a name of its own and two engines, with names and texts of their own. */
+TEST(test_rows)
+{
+    bry_job job = 0;
+    for (; bry_job_name(job); job++) {
+        bry_engine first = bry_job_engine_at(job, 0), second = bry_job_engine_at(job, 1), read;
+        assert_true(first != second && second != BRY_ENGINE_AUTO);
+        for (bry_engine engine = BRY_ENGINE_AUTO; bry_engine_name(engine); engine++) {
+            bool has = engine == BRY_ENGINE_AUTO || bry_job_engine_text(job, engine);
+            read = 99;
+            bry_status status = bry_job_engine_parse(job, bry_engine_name(engine), &read);
+            assert_int_equal(status, has ? BRY_OK : BRY_E_RANGE);
+            assert_int_equal(read, has ? engine : 99);
         }
-        assert_true(added >= jobs[j].keys - jobs[j].keys / 50); /* minus false positives */
-        uint64_t found = 0, there = 0;
-        for (uint64_t i = 0; i < jobs[j].keys; i++) {
-            found += jobs[j].has(it, i);
-            there += jobs[j].has(it, 1000000 + i);
-        }
-        assert_true(found >= jobs[j].keys - jobs[j].keys / 50);
-        assert_true(there <= jobs[j].keys / 20);
-        jobs[j].calls->destroy(it);
-        assert_int_equal(memory.blocks, 0);
+        assert_int_equal(bry_job_engine_parse(job, "quick", &read), BRY_E_RANGE);
+        assert_true(strcmp(bry_job_name(job), bry_job_name(0)) != 0 || job == 0);
+    }
+    assert_int_equal(job, BRY_JOB_INDEX + 1);
+    void *object = NULL;
+    assert_int_equal(bry_job_engine_at(job, 0), BRY_ENGINE_AUTO);
+    assert_null(bry_job_engine_text(job, BRY_ENGINE_COMPACT));
+    assert_int_equal(bry_job_load_file(job, "none", NULL, &object), BRY_E_RANGE);
+    assert_int_equal(bry_job_load(job, NULL, NULL, &object), BRY_E_RANGE);
+}
+
+/* Merging gives the items of both; jobs that cannot merge say so. */
+TEST(test_merging)
+{
+    for (bry_job job = 0; bry_job_name(job); job++) {
+        void *a = made(job, BRY_ENGINE_AUTO, NULL), *b = made(job, BRY_ENGINE_AUTO, NULL);
+        assert_true(keys_of[job].add(a, 1) && keys_of[job].add(b, 2));
+        bool merges = job != BRY_JOB_COUNTERS && job != BRY_JOB_INDEX;
+        assert_int_equal(bry_job_merge(job, a, b), merges ? BRY_OK : BRY_E_UNSUPPORTED);
+        assert_int_equal(bry_job_items(job, a), merges ? 2 : 1);
+        bry_job_destroy(job, a);
+        bry_job_destroy(job, b);
     }
 }
 
@@ -169,8 +201,8 @@ TEST(test_deletions)
     bry_filter *filters[2];
     bry_index *indexes[2];
     for (int k = 0; k < 2; k++) {
-        filters[k] = made(&filter_calls, BRY_ENGINE_COMPACT, NULL);
-        indexes[k] = made(&index_calls, BRY_ENGINE_COMPACT, NULL);
+        filters[k] = made(BRY_JOB_FILTER, BRY_ENGINE_COMPACT, NULL);
+        indexes[k] = made(BRY_JOB_INDEX, BRY_ENGINE_COMPACT, NULL);
         for (uint64_t i = 0; i < KEYS; i++) {
             filter_add(filters[k], i);
             index_add(indexes[k], i);
@@ -192,7 +224,7 @@ TEST(test_deletions)
     }
     assert_int_equal(bry_index_items(indexes[0]), bry_index_items(indexes[1]));
     assert_int_equal(bry_index_del_n(indexes[0], hashes, N, 9, NULL), BRY_E_NOUNIT);
-    bry_filter *bloom = made(&filter_calls, BRY_ENGINE_BLOOM, NULL);
+    bry_filter *bloom = made(BRY_JOB_FILTER, BRY_ENGINE_BLOOM, NULL);
     assert_int_equal(bry_filter_del_n(bloom, hashes, N, NULL), BRY_E_UNSUPPORTED);
     bry_filter_destroy(bloom);
     for (int k = 0; k < 2; k++) {
@@ -210,7 +242,7 @@ TEST(test_additions)
     for (uint64_t i = 0; i < N; i++)
         hashes[i] = key(i % 150);
     for (int dba = 0; dba < 2; dba++) {
-        bry_index *index = made(&index_calls, dba ? BRY_ENGINE_DBA : BRY_ENGINE_COMPACT, NULL);
+        bry_index *index = made(BRY_JOB_INDEX, dba ? BRY_ENGINE_DBA : BRY_ENGINE_COMPACT, NULL);
         for (uint32_t unit = BRY_INDEX_NEWEST;; unit = 0) {
             assert_int_equal(bry_index_add_n(index, hashes, N, unit, NULL, was), BRY_OK);
             for (size_t i = 0; i < N; i++)
@@ -239,7 +271,7 @@ TEST(test_updates)
         failing_allocator memory;
         failing_allocator_init(&memory);
         bry_map *batch =
-            made(&map_calls, kbf ? BRY_ENGINE_KBF : BRY_ENGINE_COMPACT, &memory.allocator);
+            made(BRY_JOB_MAP, kbf ? BRY_ENGINE_KBF : BRY_ENGINE_COMPACT, &memory.allocator);
         for (uint64_t i = 0; i < 150; i++)
             map_add(batch, i);
         bry_map *single = NULL, *before = NULL;

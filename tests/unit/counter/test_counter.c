@@ -130,7 +130,7 @@ TEST(time_zero)
             int64_t value = 0;
             assert_int_equal(bry_counters_apply(c, id, "n", 1, 1, 0, NULL, &value), BRY_OK);
             if (way) { /* the same after it was saved and loaded */
-                bry_buffer buffer = job_saved(&counters_calls, c);
+                bry_buffer buffer = job_saved(BRY_JOB_COUNTERS, c);
                 bry_counters_destroy(c);
                 bry_view view = {buffer.bytes, buffer.len, 0};
                 bry_source source = bry_view_source(&view);

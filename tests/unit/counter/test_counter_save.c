@@ -37,13 +37,13 @@ static void work(bry_counters *c, uint64_t from, uint64_t to)
 
 static bry_buffer image(const bry_counters *counters)
 {
-    return job_saved(&counters_calls, counters);
+    return job_saved(BRY_JOB_COUNTERS, counters);
 }
 
 static bry_status load(const bry_buffer *saved, bry_load *how)
 {
     void *counters;
-    bry_status status = job_load_bytes(&counters_calls, saved->bytes, saved->len, how, &counters);
+    bry_status status = job_load_bytes(BRY_JOB_COUNTERS, saved->bytes, saved->len, how, &counters);
     bry_counters_destroy(counters);
     return status;
 }

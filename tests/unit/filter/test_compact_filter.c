@@ -213,11 +213,11 @@ static void do_clone(beside *both, generator *numbers)
 static void do_save_and_load(beside *both, generator *numbers)
 {
     (void)numbers;
-    bry_buffer buffer = job_saved(&filter_calls, both->filter[0]);
+    bry_buffer buffer = job_saved(BRY_JOB_FILTER, both->filter[0]);
     bry_load load = BRY_LOAD;
     load.allocator = &both->memory.allocator;
     void *loaded;
-    bry_status status = job_load_bytes(&filter_calls, buffer.bytes, buffer.len, &load, &loaded);
+    bry_status status = job_load_bytes(BRY_JOB_FILTER, buffer.bytes, buffer.len, &load, &loaded);
     go_on_with(both, status, loaded);
     bry_buffer_free(&buffer);
 }
@@ -406,7 +406,7 @@ TEST(test_mismatch)
 static bry_status load_bytes(const unsigned char *bytes, size_t len)
 {
     void *filter;
-    bry_status status = job_load_bytes(&filter_calls, bytes, len, NULL, &filter);
+    bry_status status = job_load_bytes(BRY_JOB_FILTER, bytes, len, NULL, &filter);
     bry_filter_destroy(filter);
     return status;
 }
@@ -446,7 +446,7 @@ TEST(test_lies)
         uint64_t value;
     } lies[] = {{8, 1}, {16, 201}, {24, 499}, {32, 0}, {40, 1}, {0, 3}, {0, 2 | UINT64_C(1) << 32}};
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
-        bry_buffer forged = job_saved(&filter_calls, filter);
+        bry_buffer forged = job_saved(BRY_JOB_FILTER, filter);
         bry__store64(forged.bytes + NUMBERS + lies[i].at, lies[i].value);
         repair_stream(forged.bytes, forged.len);
         assert_int_equal(load_bytes(forged.bytes, forged.len), BRY_E_BADDATA);

@@ -163,7 +163,7 @@ TEST(test_what_was_merged_loads)
         assert_int_equal(bry_filter_merge(a, b), BRY_OK);
         bry_filter_stats stats = stats_of(a);
         assert_true(stats.fill * 512 <= (double)(stats.items * 3));
-        bry_buffer buffer = job_saved(&filter_calls, a);
+        bry_buffer buffer = job_saved(BRY_JOB_FILTER, a);
         bry_view view = {buffer.bytes, buffer.len, 0};
         bry_source source = bry_view_source(&view);
         assert_int_equal(bry_filter_load(&source, NULL, &loaded), BRY_OK);

@@ -35,66 +35,65 @@ static void assert_note(const bry_buffer *note, size_t len)
 /* ---- every job ------------------------------------------------------------------------------ */
 
 /* Saves with a note to memory and to a file, and loads it from both; or discards it. */
-static void comes_back(const job_calls *calls, const void *object, const char *path, size_t len)
+static void comes_back(bry_job job, const void *object, const char *path, size_t len)
 {
     bry_buffer stream = BRY_BUFFER, note = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&stream);
     bry_save save = note_of(len);
-    assert_int_equal(calls->save(object, &sink, &save), BRY_OK);
+    assert_int_equal(bry_job_save(job, object, &sink, &save), BRY_OK);
     for (int drop = 0; drop < 2; drop++) {
         bry_load load = BRY_LOAD;
         load.note = drop ? NULL : &note;
         void *loaded;
-        assert_int_equal(job_load_bytes(calls, stream.bytes, stream.len, &load, &loaded), BRY_OK);
+        assert_int_equal(job_load_bytes(job, stream.bytes, stream.len, &load, &loaded), BRY_OK);
         assert_note(&note, len);
-        calls->destroy(loaded);
+        bry_job_destroy(job, loaded);
     }
-    assert_int_equal(calls->save_file(object, path, &save), BRY_OK);
+    assert_int_equal(bry_job_save_file(job, object, path, &save), BRY_OK);
     bry_load load = BRY_LOAD;
     load.note = &note;
     void *loaded = NULL;
-    assert_int_equal(calls->load_file(path, &load, &loaded), BRY_OK);
+    assert_int_equal(bry_job_load_file(job, path, &load, &loaded), BRY_OK);
     assert_note(&note, len);
-    calls->destroy(loaded);
+    bry_job_destroy(job, loaded);
     bry_buffer_free(&stream);
     bry_buffer_free(&note);
 }
 
 /* A note that is too long, or an invalid struct: nothing is written, and the file is unchanged. */
-static void refuses_wrong_ones(const job_calls *calls, const void *object, const char *path)
+static void refuses_wrong_ones(bry_job job, const void *object, const char *path)
 {
     bry_buffer nothing = BRY_BUFFER, note = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&nothing);
     bry_save wrong = note_of(BRY_NOTE_MAX + 1);
-    assert_int_equal(calls->save(object, &sink, &wrong), BRY_E_TOOLONG);
+    assert_int_equal(bry_job_save(job, object, &sink, &wrong), BRY_E_TOOLONG);
     wrong = note_of(0);
     wrong.struct_size = sizeof wrong + 1;
-    assert_int_equal(calls->save(object, &sink, &wrong), BRY_E_RANGE);
+    assert_int_equal(bry_job_save(job, object, &sink, &wrong), BRY_E_RANGE);
     wrong.struct_size = 0;
-    assert_int_equal(calls->save_file(object, path, &wrong), BRY_E_RANGE);
+    assert_int_equal(bry_job_save_file(job, object, path, &wrong), BRY_E_RANGE);
     assert_int_equal(nothing.len, 0);
     bry_load load = BRY_LOAD;
     load.note = &note;
     void *loaded = NULL;
-    assert_int_equal(calls->load_file(path, &load, &loaded), BRY_OK);
+    assert_int_equal(bry_job_load_file(job, path, &load, &loaded), BRY_OK);
     assert_note(&note, LONGEST);
-    calls->destroy(loaded);
+    bry_job_destroy(job, loaded);
     bry_buffer_free(&note);
 }
 
 TEST(every_job_keeps_it)
 {
     static const size_t lengths[] = {0, 1, BRY__NOTE_FULL, BRY__NOTE_FULL + 1, LONGEST};
-    for (size_t j = 0; j < JOB_CALLS; j++) {
-        const job_calls *calls = all_job_calls[j];
+    for (bry_job job = 0; bry_job_name(job); job++) {
         char path[128];
-        snprintf(path, sizeof path, "%s/%s.bry", dir, calls->name);
+        snprintf(path, sizeof path, "%s/%s.bry", dir, bry_job_name(job));
         void *object = NULL;
-        assert_int_equal(calls->create(BRY_ENGINE_AUTO, NULL, &object), BRY_OK);
+        assert_int_equal(job_create(job, BRY_ENGINE_AUTO, NULL, &object), BRY_OK);
         for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
-            comes_back(calls, object, path, lengths[i]);
-        refuses_wrong_ones(calls, object, path);
-        calls->destroy(object);
+            comes_back(job, object, path, lengths[i]);
+        refuses_wrong_ones(job, object, path);
+        bry_job_destroy(job, object);
     }
 }
 

@@ -15,7 +15,7 @@ enum { FRAME_HEAD = 16 };
 
 static bry_buffer saved(const bry_index *index)
 {
-    return job_saved(&index_calls, index);
+    return job_saved(BRY_JOB_INDEX, index);
 }
 
 static bry_status load_bytes(const bry_buffer *image, bry_index **index)

@@ -314,7 +314,7 @@ static void op_seal(twin *pair)
 
 static bry_buffer saved(const bry_index *index)
 {
-    return job_saved(&index_calls, index);
+    return job_saved(BRY_JOB_INDEX, index);
 }
 
 static void op_reload(twin *pair)

@@ -19,7 +19,7 @@ enum { HEADER = 64, FRAME_HEAD = 16, FRAME = 24 };
 
 static bry_buffer saved_of(const bry_index *index)
 {
-    return job_saved(&index_calls, index);
+    return job_saved(BRY_JOB_INDEX, index);
 }
 
 static bry_status load_with(const bry_buffer *from, const bry_allocator *allocator,

@@ -11,7 +11,7 @@ enum { NUMBERS_AT = HEADER + FRAME_HEAD, RECORDS_AT = NUMBERS_AT + NUMBERS + 8 +
 
 static bry_buffer saved_of(const bry_index *index)
 {
-    return job_saved(&index_calls, index);
+    return job_saved(BRY_JOB_INDEX, index);
 }
 
 static bry_buffer unit_saved(const bry_index *index, uint32_t unit)
@@ -55,7 +55,7 @@ TEST(test_empty)
         bry_index *index = make((bry_index_options){.engine = index_engines[e], .fixed = true});
         void *loaded;
         bry_buffer bytes = saved_of(index);
-        assert_int_equal(job_load_bytes(&index_calls, bytes.bytes, bytes.len, NULL, &loaded),
+        assert_int_equal(job_load_bytes(BRY_JOB_INDEX, bytes.bytes, bytes.len, NULL, &loaded),
                          BRY_OK);
         assert_int_equal(stats_of(loaded).units, 0);
         assert_true(index_like(loaded).fixed);
@@ -121,7 +121,7 @@ TEST(test_lies)
             else
                 forge32(&bytes, lies[i].at, (uint32_t)lies[i].value);
             bry_load load = BRY_LOAD;
-            assert_int_equal(job_load_bytes(&index_calls, bytes.bytes, bytes.len, &load, &loaded),
+            assert_int_equal(job_load_bytes(BRY_JOB_INDEX, bytes.bytes, bytes.len, &load, &loaded),
                              BRY_E_BADDATA);
             assert_non_null(load.problem);
             bry_buffer_free(&bytes);
@@ -133,12 +133,12 @@ TEST(test_lies)
     void *loaded;
     bry_buffer bytes = saved_of(index);
     forge64(&bytes, RECORDS_AT + 32, bry__load64(bytes.bytes + RECORDS_AT + 32) - 1);
-    assert_int_equal(job_load_bytes(&index_calls, bytes.bytes, bytes.len, NULL, &loaded),
+    assert_int_equal(job_load_bytes(BRY_JOB_INDEX, bytes.bytes, bytes.len, NULL, &loaded),
                      BRY_E_BADDATA);
     bry_buffer_free(&bytes);
     bytes = saved_of(index);
     forge32(&bytes, NUMBERS_AT + 8, 5); /* units planned: another shape than the maplet's */
-    assert_int_equal(job_load_bytes(&index_calls, bytes.bytes, bytes.len, NULL, &loaded),
+    assert_int_equal(job_load_bytes(BRY_JOB_INDEX, bytes.bytes, bytes.len, NULL, &loaded),
                      BRY_E_BADDATA);
     bry_buffer_free(&bytes);
     bry_index_destroy(index);
@@ -303,7 +303,7 @@ TEST(test_claimed_first)
         bry_load load = BRY_LOAD;
         load.allocator = &memory.allocator;
         load.max_bytes = 1 << 20;
-        assert_int_equal(job_load_bytes(&index_calls, image.bytes, image.len, &load, &loaded),
+        assert_int_equal(job_load_bytes(BRY_JOB_INDEX, image.bytes, image.len, &load, &loaded),
                          BRY_E_LIMIT);
         assert_true(memory.peak <= 1 << 20);
         assert_int_equal(memory.now, 0);
@@ -343,7 +343,7 @@ TEST(test_forged_numbers)
             bry__store64(forged.bytes + cases[c].at, cases[c].value);
             repair_stream(forged.bytes, forged.len);
             bry_status status =
-                job_load_bytes(&index_calls, forged.bytes, forged.len, NULL, &loaded);
+                job_load_bytes(BRY_JOB_INDEX, forged.bytes, forged.len, NULL, &loaded);
             assert_int_equal(status, cases[c].refused ? BRY_E_BADDATA : BRY_OK);
             bry_buffer_free(&forged);
             if (status != BRY_OK)
@@ -356,7 +356,7 @@ TEST(test_forged_numbers)
                 assert_int_equal(bry_index_del(loaded, element(i), 0, NULL), BRY_OK);
             bry_buffer again = saved_of(loaded);
             bry_index_destroy(loaded);
-            assert_int_equal(job_load_bytes(&index_calls, again.bytes, again.len, NULL, &loaded),
+            assert_int_equal(job_load_bytes(BRY_JOB_INDEX, again.bytes, again.len, NULL, &loaded),
                              BRY_OK);
             bry_index_destroy(loaded);
             bry_buffer_free(&again);

@@ -24,7 +24,7 @@ static bry_map_value value_of(uint64_t i, uint32_t value_bits)
 
 static bry_buffer saved(const bry_map *map)
 {
-    return job_saved(&map_calls, map);
+    return job_saved(BRY_JOB_MAP, map);
 }
 
 /* Replaces all keys in turn, from round `from` to round `to`. The live keys are the last ones, from

@@ -11,7 +11,7 @@ enum { NUMBERS_AT = HEADER + FRAME_HEAD, VALUES_AT = NUMBERS_AT + NUMBERS + 8 + 
 
 static bry_buffer saved_of(const bry_map *map)
 {
-    return job_saved(&map_calls, map);
+    return job_saved(BRY_JOB_MAP, map);
 }
 
 /* A map with everything that a file can contain: growth, free codes, refusals. */
@@ -50,7 +50,7 @@ static void assert_refused(forgery *file, const char *problem)
     bry_load load = BRY_LOAD;
     void *map;
     repair_stream(file->bytes, file->len);
-    assert_int_equal(job_load_bytes(&map_calls, file->bytes, file->len, &load, &map),
+    assert_int_equal(job_load_bytes(BRY_JOB_MAP, file->bytes, file->len, &load, &map),
                      BRY_E_BADDATA);
     assert_non_null(load.problem);
     if (problem)
@@ -176,7 +176,7 @@ TEST(test_merged_after_compress)
         assert_int_equal(bry_map_add(other, key(0), bry_map_value_number(0)), BRY_OK);
     assert_int_equal(bry_map_merge(map, other), BRY_OK);
     bry_buffer saved = saved_of(map);
-    assert_int_equal(job_load_bytes(&map_calls, saved.bytes, saved.len, NULL, &loaded), BRY_OK);
+    assert_int_equal(job_load_bytes(BRY_JOB_MAP, saved.bytes, saved.len, NULL, &loaded), BRY_OK);
     bry_map_destroy(map);
     bry_map_destroy(other);
     bry_map_destroy(loaded);

@@ -108,7 +108,7 @@ TEST(test_in_a_copy)
     assert_int_equal(bry_map_clone(map, NULL, &copy), BRY_OK);
     bry_map_destroy(map);
     assert_int_equal(bry_map_sweep(copy, &counting, KEYS / 3, &cursor), BRY_OK);
-    bry_buffer bytes = job_saved(&map_calls, copy);
+    bry_buffer bytes = job_saved(BRY_JOB_MAP, copy);
     bry_map_destroy(copy);
     bry_view view = {bytes.bytes, bytes.len, 0};
     bry_source source = bry_view_source(&view);

@@ -120,7 +120,7 @@ TEST(test_shared)
  * has the same bytes in the end. */
 static bry_buffer save(const bry_map *map)
 {
-    return job_saved(&map_calls, map);
+    return job_saved(BRY_JOB_MAP, map);
 }
 
 static bry_map *reload(bry_map *map)

@@ -31,7 +31,7 @@ TEST(test_refused_batch)
 static bry_window *loaded(const bry_buffer *image)
 {
     void *window;
-    assert_int_equal(job_load_bytes(&window_calls, image->bytes, image->len, NULL, &window),
+    assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, image->bytes, image->len, NULL, &window),
                      BRY_OK);
     return window;
 }

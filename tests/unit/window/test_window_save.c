@@ -36,7 +36,7 @@ TEST(test_empty)
         void *loaded;
         for (unsigned round = 0; round < 3; round++) {
             bry_buffer saved = saved_of(window);
-            assert_int_equal(job_load_bytes(&window_calls, saved.bytes, saved.len, NULL, &loaded),
+            assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, saved.bytes, saved.len, NULL, &loaded),
                              BRY_OK);
             assert_true(alike(window, loaded));
             assert_int_equal(bry_window_time(loaded), bry_window_time(window));
@@ -75,7 +75,7 @@ static void assert_refused(forgery *file, const char *problem)
     bry_load load = BRY_LOAD;
     void *window;
     repair_stream(file->bytes, file->len);
-    assert_int_equal(job_load_bytes(&window_calls, file->bytes, file->len, &load, &window),
+    assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, file->bytes, file->len, &load, &window),
                      BRY_E_BADDATA);
     assert_non_null(load.problem);
     if (problem)
@@ -102,7 +102,7 @@ TEST(test_limit_of_another_build)
             forge(&file, window);
             bry__store64(file.bytes + NUMBERS_AT + 40, options.max_bytes - options.max_bytes / 20);
             repair_stream(file.bytes, file.len);
-            assert_int_equal(job_load_bytes(&window_calls, file.bytes, file.len, NULL, &loaded),
+            assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, file.bytes, file.len, NULL, &loaded),
                              BRY_OK);
             assert_int_equal(stats_of(loaded).items, stats_of(window).items);
             bry_window_destroy(loaded);
@@ -255,7 +255,7 @@ TEST(test_forged_filters)
         forge(&file, window);
         bry_load load = BRY_LOAD;
         load.max_bytes = 1 << 20;
-        assert_int_equal(job_load_bytes(&window_calls, file.bytes, file.len, &load, &loaded),
+        assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, file.bytes, file.len, &load, &loaded),
                          BRY_OK);
         bry_window_destroy(loaded);
         /* The options have far more bits than their capacity needs, */
@@ -269,7 +269,7 @@ TEST(test_forged_filters)
         assert_int_equal(bry_window_advance(large, NOW), BRY_OK);
         forge(&file, large);
         assert_true(file.len < 700);
-        assert_int_equal(job_load_bytes(&window_calls, file.bytes, file.len, &load, &loaded),
+        assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, file.bytes, file.len, &load, &loaded),
                          BRY_E_LIMIT);
         bry_window_destroy(large);
         bry_window_destroy(window);

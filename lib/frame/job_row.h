@@ -1,0 +1,100 @@
+/*
+ * A job as a row of calls that take objects of any type, which lib/job/ makes public. BRY__JOB(map,
+ * "map", bry__map_engines, NULL) defines bry__map_job by the functions of the job, and
+ * bry_map_save_file() and bry_map_load_file() by the row.
+ */
+#ifndef BRY_FRAME_JOB_ROW_H
+#define BRY_FRAME_JOB_ROW_H
+
+#include "common/engine_row.h"
+
+typedef struct bry__job {
+    const char *name;
+    const bry__engine_row *engines;
+    bry_engine (*engine)(const void *object);
+    uint64_t (*seed)(const void *object);
+    uint64_t (*items)(const void *object);
+    uint64_t (*bytes)(const void *object);
+    bry_status (*clone)(const void *object, const bry_allocator *allocator, void **copy);
+    void (*destroy)(void *object);
+    bry_status (*save)(const void *object, const bry_sink *sink, const bry_save *save);
+    bry_status (*load)(const bry_source *source, bry_load *load, void **object);
+    bry_status (*merge)(void *into, const void *from); /* NULL: not supported */
+} bry__job;
+
+/* Save to a file atomically, and load from it; BRY_E_BADDATA if bytes follow the object. */
+bry_status bry__job_save_file(const bry__job *job, const void *object, const char *path,
+                              const bry_save *save);
+bry_status bry__job_load_file(const bry__job *job, const char *path, bry_load *load, void **object);
+
+/* NOLINTBEGIN(bugprone-macro-parentheses): names */
+#define BRY__JOB_NUMBER(job, type, what)                                                           \
+    static type job##_any_##what(const void *object)                                               \
+    {                                                                                              \
+        return bry_##job##_##what(object);                                                         \
+    }
+
+/* `made` is an object of the job's type; the void pointer is set if the call succeeds. */
+#define BRY__JOB_MAKER(job, name, parameters, call)                                                \
+    static bry_status name parameters                                                              \
+    {                                                                                              \
+        bry_##job *made = NULL;                                                                    \
+        bry_status status = call;                                                                  \
+        if (status == BRY_OK)                                                                      \
+            *object = made;                                                                        \
+        return status;                                                                             \
+    }
+
+#define BRY__JOB_MERGE(job)                                                                        \
+    static bry_status job##_any_merge(void *into, const void *from)                                \
+    {                                                                                              \
+        return bry_##job##_merge(into, from);                                                      \
+    }
+
+#define BRY__JOB(job, name, engines, merge)                                                        \
+    BRY__JOB_NUMBER(job, bry_engine, engine)                                                       \
+    BRY__JOB_NUMBER(job, uint64_t, seed)                                                           \
+    BRY__JOB_NUMBER(job, uint64_t, items)                                                          \
+    BRY__JOB_NUMBER(job, uint64_t, bytes)                                                          \
+    BRY__JOB_MAKER(job, job##_any_clone,                                                           \
+                   (const void *from, const bry_allocator *allocator, void **object),              \
+                   bry_##job##_clone(from, allocator, &made))                                      \
+    BRY__JOB_MAKER(job, job##_any_load, (const bry_source *source, bry_load *load, void **object), \
+                   bry_##job##_load(source, load, &made))                                          \
+    static void job##_any_destroy(void *object)                                                    \
+    {                                                                                              \
+        bry_##job##_destroy(object);                                                               \
+    }                                                                                              \
+    static bry_status job##_any_save(const void *object, const bry_sink *sink,                     \
+                                     const bry_save *save)                                         \
+    {                                                                                              \
+        return bry_##job##_save(object, sink, save);                                               \
+    }                                                                                              \
+    const bry__job bry__##job##_job = {name,                                                       \
+                                       engines,                                                    \
+                                       job##_any_engine,                                           \
+                                       job##_any_seed,                                             \
+                                       job##_any_items,                                            \
+                                       job##_any_bytes,                                            \
+                                       job##_any_clone,                                            \
+                                       job##_any_destroy,                                          \
+                                       job##_any_save,                                             \
+                                       job##_any_load,                                             \
+                                       merge};                                                     \
+    bry_status bry_##job##_save_file(const bry_##job *object, const char *path,                    \
+                                     const bry_save *save)                                         \
+    {                                                                                              \
+        return bry__job_save_file(&bry__##job##_job, object, path, save);                          \
+    }                                                                                              \
+    bry_status bry_##job##_load_file(const char *path, bry_load *load, bry_##job **object)         \
+    {                                                                                              \
+        void *made = NULL;                                                                         \
+        bry_status status = bry__job_load_file(&bry__##job##_job, path, load, &made);              \
+        if (status == BRY_OK)                                                                      \
+            *object = made;                                                                        \
+        return status;                                                                             \
+    }
+
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+#endif
