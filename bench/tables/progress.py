@@ -1,58 +1,67 @@
-"""Says which step runs, what is done, and how long the rest will take."""
+"""Says what runs, what is done, and how long the rest will take."""
 
+import shutil
 import sys
 import threading
 import time
 
 
-def clock(seconds):
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+def clock_text(seconds):
+    minutes, seconds = divmod(int(seconds + 0.5), 60)
+    return f"{minutes} min {seconds:02d} s" if minutes else f"{seconds} s"
 
 
 class Progress:
-    """On a terminal one line that is kept up to date, elsewhere a line for each step."""
+    """A line for each task that has ended, and on a terminal one for what runs, rewritten every
+    second. A context; `work` is the seconds that `count` tasks are expected to take together."""
 
-    def __init__(self, steps, out=sys.stderr):
-        self.steps, self.out, self.terminal = steps, out, out.isatty()
-        self.number, self.began, self.step_began = 0, time.monotonic(), 0.0
-        self.over, self.ticker = threading.Event(), None
+    def __init__(self, work, count, out=None):
+        self.work, self.count, self.out = work or 1, count, out or sys.stdout
+        self.terminal = self.out.isatty()
+        self.began, self.ended, self.spent, self.running = time.monotonic(), 0, 0.0, {}
+        self.lock, self.over = threading.Lock(), threading.Event()
+        self.ticker = threading.Thread(target=self.tick, daemon=True)
+
+    def __enter__(self):
+        if self.terminal:
+            self.ticker.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        if self.terminal:
+            self.ticker.join()
+            self.write("")
+
+    def write(self, text, end=""):
+        print(("\r\033[K" if self.terminal else "") + text, end=end, file=self.out, flush=True)
 
     def left(self):
-        """By the seconds that the steps are known to take, corrected by what this machine needed so
-        far."""
+        """By what was expected of the tasks, corrected by what they took so far."""
         now = time.monotonic()
-        done = sum(step.seconds for step in self.steps[:self.number])
-        speed = (self.step_began - self.began) / done if done else 1.0
-        rest = sum(step.seconds for step in self.steps[self.number:])
-        return max(0.0, rest * speed - (now - self.step_began))
-
-    def line(self):
-        step = self.steps[self.number]
-        return (f"[{self.number + 1}/{len(self.steps)}] {step.title}; "
-                f"{clock(time.monotonic() - self.began)} so far, about {clock(self.left())} left")
-
-    def start(self, number):
-        self.number, self.step_began = number, time.monotonic()
-        if not self.terminal:
-            print(self.line(), file=self.out, flush=True)
-            return
-        self.over.clear()
-        self.ticker = threading.Thread(target=self.tick, daemon=True)
-        self.ticker.start()
+        done = self.spent + sum(min(now - since, 0.95 * expected) / at_once
+                                for since, expected, at_once in self.running.values())
+        pace = (now - self.began) / done if done > 0.02 * self.work else 1
+        return max(0.0, self.work - done) * pace
 
     def tick(self):
-        while True:
-            print(f"\r\033[K{self.line()}", end="", file=self.out, flush=True)
-            if self.over.wait(1):
-                return
+        while not self.over.wait(1):
+            with self.lock:
+                text = (f"[{self.ended}/{self.count}] about {clock_text(self.left())} left: "
+                        f"{', '.join(self.running)}")
+                self.write(text[:shutil.get_terminal_size().columns - 1])
 
-    def stop(self, note=""):
-        """The step has ended; a note is kept on the screen."""
-        if self.ticker:
-            self.over.set()
-            self.ticker.join()
-            print("\r\033[K", end="", file=self.out)
-        step = self.steps[self.number]
-        if note or self.terminal:
-            print(f"{step.title}: {note or 'done'}, {clock(time.monotonic() - self.step_began)}",
-                  file=self.out, flush=True)
+    def begin(self, name, expected, at_once=1):
+        """One of as many tasks as run at once."""
+        with self.lock:
+            self.running[name] = time.monotonic(), expected, at_once
+
+    def end(self, name, state="", notes=""):
+        """Without a state: how long it took."""
+        with self.lock:
+            since, expected, at_once = self.running.pop(name)
+            self.ended += 1
+            self.spent += expected / at_once
+            state = state or f"{time.monotonic() - since:.1f} s"
+            self.write("\n    ".join([f"[{self.ended}/{self.count}] {name}: {state}",
+                                      *notes.splitlines()]), end="\n")

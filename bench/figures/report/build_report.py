@@ -20,9 +20,10 @@ import time
 
 from browser import BrowserError, look_at
 from live import LIVE, ROOT, why_skipped
-from measuring import Task, clock_text, measure
+from measuring import Task, measure
 from page import page_html, read_result
 from papers import all_figures
+from progress import clock_text
 
 DEFAULT_SECONDS = {"small": 1, "reduced": 15, "full": 600}
 VOID = {"meta", "link", "br", "hr", "img", "input"}

@@ -1,16 +1,20 @@
-"""Runs programs that measure, several at a time, and shows how far it is.
+"""Runs programs that measure, several at a time.
 
 Programs run in sessions of their own, so that Ctrl-C reaches this program alone. It then interrupts
 each of them once, and waits until they have stopped their servers.
 """
 
 import dataclasses
-import shutil
+import pathlib
 import signal
 import subprocess
 import sys
 import threading
 import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tables"))
+
+from progress import Progress  # noqa: E402
 
 
 @dataclasses.dataclass
@@ -21,60 +25,6 @@ class Task:
     seconds: float = 0.0
     error: str = ""  # the last lines of stderr if it failed
     notes: str = ""  # stderr if it did not: what had to be left out
-
-
-def clock_text(seconds):
-    minutes, seconds = divmod(int(seconds + 0.5), 60)
-    return f"{minutes} min {seconds:02d} s" if minutes else f"{seconds} s"
-
-
-class Progress:
-    """On a terminal a line that is rewritten, elsewhere a line per task that has ended."""
-
-    def __init__(self, tasks, workers):
-        self.total = sum(task.expected for task in tasks) or 1
-        self.count, self.workers = len(tasks), workers
-        self.ended, self.spent, self.running = 0, 0.0, {}
-        self.terminal = sys.stdout.isatty()
-        self.lock = threading.Lock()
-
-    def done(self):
-        """The share of the work, by what is expected of each task."""
-        now = time.monotonic()
-        running = sum(min(now - since, 0.95 * task.expected)
-                      for task, since in list(self.running.values()))
-        return min((self.spent + running) / self.total, 1.0)
-
-    def left(self, pace):
-        return clock_text((1 - self.done()) * self.total * pace)
-
-    def show(self, pace):
-        if not self.terminal:
-            return
-        with self.lock:
-            names = ", ".join(self.running)
-            text = (f"[{100 * self.done():3.0f} %] {self.ended} of {self.count}, about "
-                    f"{self.left(pace)} left: {names}")
-            print("\r\033[K" + text[:shutil.get_terminal_size().columns - 1], end="", flush=True)
-
-    def begin(self, task):
-        with self.lock:
-            self.running[task.name] = task, time.monotonic()
-
-    def end(self, task):
-        with self.lock:
-            self.running.pop(task.name)
-            self.ended += 1
-            self.spent += task.expected
-            start = "\r\033[K" if self.terminal else ""
-            state = f"{task.seconds:6.1f} s" if not task.error else "  FAILED"
-            print(f"{start}[{100 * self.done():3.0f} %] {task.name:<12} {state}", flush=True)
-            for line in (task.error or task.notes).splitlines():
-                print("    " + line, flush=True)
-
-    def clear(self):
-        if self.terminal:
-            print("\r\033[K", end="", flush=True)
 
 
 class Runner:
@@ -93,7 +43,7 @@ class Runner:
             self.children.add(child)
             return child
 
-    def run(self, task, progress):
+    def run(self, task, progress, at_once=1):
         begin = time.monotonic()
         try:
             child = self.start(task.command)
@@ -101,7 +51,7 @@ class Runner:
             child, task.error = None, str(error)
         if not child and not task.error:
             return
-        progress.begin(task)
+        progress.begin(task.name, task.expected, at_once)
         if child:
             _, errors = child.communicate()
             with self.lock:
@@ -113,7 +63,7 @@ class Runner:
                 task.notes = "\n".join(lines)
         task.seconds = time.monotonic() - begin
         if not self.stopped:
-            progress.end(task)
+            progress.end(task.name, "FAILED" if task.error else "", task.error or task.notes)
 
     def stop(self, patience=20):
         """Interrupts what runs, and waits for it."""
@@ -129,8 +79,8 @@ class Runner:
             except subprocess.TimeoutExpired:
                 child.kill()
 
-    def run_all(self, tasks, workers, progress, pace):
-        """Runs tasks on several threads; the caller's thread shows the progress."""
+    def run_all(self, tasks, workers, progress):
+        """Runs tasks on several threads. Python's own thread waits, so that it sees Ctrl-C."""
         queue = list(tasks)
 
         def work():
@@ -139,32 +89,26 @@ class Runner:
                     if not queue or self.stopped:
                         return
                     task = queue.pop(0)
-                self.run(task, progress)
+                self.run(task, progress, workers)
         threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
         for thread in threads:
             thread.start()
-        while any(thread.is_alive() for thread in threads):
-            progress.show(pace)
-            threads[0].join(0.5)
-            if not threads[0].is_alive():
-                threads.append(threads.pop(0))
-                time.sleep(0.1)
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(0.5)
 
 
 def measure(side_by_side, alone, workers):
     """Runs the first tasks several at a time and the others, which measure times, one by one. On
     Ctrl-C, stops them all and raises KeyboardInterrupt."""
-    runner, progress = Runner(), Progress([*side_by_side, *alone], workers)
-    shared = sum(task.expected for task in side_by_side)
-    longest = max((task.expected for task in side_by_side), default=0)
-    pace = (max(shared / workers, longest) + progress.total - shared) / progress.total
-    try:
-        runner.run_all(sorted(side_by_side, key=lambda task: -task.expected), workers, progress, pace)
-        runner.run_all(alone, 1, progress, pace)
-    except KeyboardInterrupt:
-        progress.clear()
-        print("interrupted; stopping what runs", file=sys.stderr, flush=True)
-        runner.stop()
-        raise
-    finally:
-        progress.clear()
+    runner = Runner()
+    seconds = (sum(task.expected for task in side_by_side) / workers +
+               sum(task.expected for task in alone))
+    with Progress(seconds, len(side_by_side) + len(alone)) as progress:
+        try:
+            runner.run_all(sorted(side_by_side, key=lambda task: -task.expected), workers, progress)
+            runner.run_all(alone, 1, progress)
+        except KeyboardInterrupt:
+            print("interrupted; stopping what runs", file=sys.stderr, flush=True)
+            runner.stop()
+            raise
