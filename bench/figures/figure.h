@@ -18,6 +18,7 @@ typedef enum figure_scale { FIGURE_SMALL, FIGURE_REDUCED, FIGURE_FULL, FIGURE_SC
 
 typedef struct figure_run {
     figure_scale scale;
+    unsigned repetitions; /* of the figure at this scale */
     unsigned number; /* of the repetition, from 0; what does not depend on a seed belongs to 0 */
     uint64_t seed; /* different for each repetition */
     FILE *out;
@@ -30,7 +31,18 @@ typedef struct figure {
     /* False, after a message on stderr (cli_fail), if memory ran out or an answer was wrong that
      * must not be. */
     bool (*measure)(const figure_run *run);
+    struct figure *next;
 } figure;
+
+/* A figure registers itself: FIGURE(kbf_05, "kbf-05", "Keys …", {8, 4, 2}, measure_keys); */
+void figure_register(figure *one);
+#define FIGURE(id, ...)                                                                            \
+    __attribute__((constructor)) static void register_##id(void)                                   \
+    {                                                                                              \
+        static figure entry = {__VA_ARGS__, NULL};                                                 \
+        figure_register(&entry);                                                                   \
+    }                                                                                              \
+    _Static_assert(true, "a semicolon follows")
 
 /* A point. The panel distinguishes several plots of one figure, "" if there is one; neither text
  * has a comma or a quote. */
@@ -44,8 +56,5 @@ void figure_bar(const figure_run *run, const char *panel, const char *series, co
  * takes for a slip.) */
 #define FIGURE_SIZE(run, small, reduced, full)                                                     \
     (((const __typeof__((small) + (reduced) + (full))[]){(small), (reduced), (full)})[(run)->scale])
-
-/* All figures, in the order of the papers; then NULL. */
-extern const figure *const figure_list[];
 
 #endif

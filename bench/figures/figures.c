@@ -17,6 +17,17 @@ const char cli_program[] = "bloomery-figures";
 
 static const char *const scale_names[FIGURE_SCALES] = {"small", "reduced", "full"};
 
+static figure *all; /* by name */
+
+void figure_register(figure *one)
+{
+    figure **at = &all;
+    while (*at && strcmp((*at)->name, one->name) < 0)
+        at = &(*at)->next;
+    one->next = *at;
+    *at = one;
+}
+
 static void print_point(const figure_run *run, const char *panel, const char *series, double y)
 {
     fprintf(run->out, ",%u,%.9g,%s,%s\n", run->number, y, panel, series);
@@ -53,9 +64,9 @@ static bool write_points(const figure *what, const figure_order *order, const ch
     }
     fputs("x,repetition,y,panel,series\n", out);
     bool done = true;
-    for (unsigned i = 0; done && i < what->repetitions[order->scale] && i < order->repetitions;
-         i++) {
-        const figure_run run = {order->scale, i, 0x9e3779b97f4a7c15u * (i + 1), out};
+    unsigned repetitions = what->repetitions[order->scale];
+    for (unsigned i = 0; done && i < repetitions && i < order->repetitions; i++) {
+        const figure_run run = {order->scale, repetitions, i, 0x9e3779b97f4a7c15u * (i + 1), out};
         done = what->measure(&run);
     }
     bool failed = ferror(out) != 0;
@@ -91,10 +102,10 @@ static bool measure_figure(const figure *what, const figure_order *order)
 
 static const figure *find_figure(const char *name)
 {
-    const figure *const *at = figure_list;
-    while (*at && strcmp((*at)->name, name) != 0)
-        at++;
-    return *at;
+    const figure *at = all;
+    while (at && strcmp(at->name, name) != 0)
+        at = at->next;
+    return at;
 }
 
 static int measure_figures(char **names, size_t count, const figure_order *order)
@@ -108,16 +119,16 @@ static int measure_figures(char **names, size_t count, const figure_order *order
     for (size_t i = 0; i < count; i++)
         if (!measure_figure(find_figure(names[i]), order))
             return CLI_FAILED;
-    for (const figure *const *at = figure_list; count == 0 && *at; at++)
-        if (!measure_figure(*at, order))
+    for (const figure *at = all; count == 0 && at; at = at->next)
+        if (!measure_figure(at, order))
             return CLI_FAILED;
     return CLI_YES;
 }
 
 static int list_figures(void)
 {
-    for (const figure *const *at = figure_list; *at; at++)
-        printf("%-10s %s\n", (*at)->name, (*at)->title);
+    for (const figure *at = all; at; at = at->next)
+        printf("%-10s %s\n", at->name, at->title);
     return CLI_YES;
 }
 

@@ -1,6 +1,6 @@
 /* DBA, figure 1: how a plain array of Bloom filters slows down as filters are added. */
 #include "bench/figures/dba/dba_curve.h"
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include <math.h>
 
@@ -53,4 +53,4 @@ static bool measure_decline(const figure_run *run)
     return good;
 }
 
-const figure dba_01_figure = {"dba-01", "The decline of a plain array", {2, 3, 1}, measure_decline};
+FIGURE(dba_01, "dba-01", "The decline of a plain array", {2, 3, 1}, measure_decline);

@@ -1,7 +1,7 @@
 /* DBA, figures 6 and 7: query speed by group cardinality while the array grows, at a small and at a
  * large error. */
 #include "bench/figures/dba/dba_curve.h"
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include <math.h>
 
@@ -71,6 +71,5 @@ static bool measure_global(const figure_run *run)
     return measure_groups(run, GLOBAL);
 }
 
-const figure dba_06_figure = {"dba-06", "Speed by group cardinality", {2, 3, 1}, measure_accurate};
-const figure dba_07_figure = {
-    "dba-07", "Speed by group cardinality at a larger error", {2, 3, 1}, measure_global};
+FIGURE(dba_06, "dba-06", "Speed by group cardinality", {2, 3, 1}, measure_accurate);
+FIGURE(dba_07, "dba-07", "Speed by group cardinality at a larger error", {2, 3, 1}, measure_global);

@@ -1,7 +1,7 @@
 /* DBA, figure 8: the error of an array that gets more elements than planned, without and with the
  * two methods of error control. */
 #include "bench/cases/index/index_growth.h"
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 #include "cli/core/output/output.h"
 
 #define PLANNED 64u
@@ -86,4 +86,4 @@ static bool measure_error_control(const figure_run *run)
     return good;
 }
 
-const figure dba_08_figure = {"dba-08", "Error control", {5, 2, 1}, measure_error_control};
+FIGURE(dba_08, "dba-08", "Error control", {5, 2, 1}, measure_error_control);

@@ -1,7 +1,7 @@
 /* DBA, figure 9: how fast elements are inserted again when units are rebuilt. */
 #include "bench/cases/index/index_candidates.h"
 #include "bench/figures/dba/dba_reads.h"
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 #include "cli/core/output/output.h"
 
 #define UNITS 64u
@@ -113,5 +113,4 @@ static bool measure_reconstruction(const figure_run *run)
     return good;
 }
 
-const figure dba_09_figure = {
-    "dba-09", "Partial reconstruction", {1, 2, 1}, measure_reconstruction};
+FIGURE(dba_09, "dba-09", "Partial reconstruction", {1, 2, 1}, measure_reconstruction);

@@ -1,7 +1,7 @@
 /* DBA, figure 10: the memory of a full array relative to one Bloom filter with the same capacity and
  * error. */
 #include "bench/figures/dba/dba_memory.h"
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include <stdio.h>
 
@@ -47,4 +47,4 @@ static bool measure_memory(const figure_run *run)
     return true;
 }
 
-const figure dba_10_figure = {"dba-10", "Memory relative to one filter", {1, 1, 1}, measure_memory};
+FIGURE(dba_10, "dba-10", "Memory relative to one filter", {1, 1, 1}, measure_memory);

@@ -2,7 +2,7 @@
  * Amdahl's law. The rows that a query reads stand for its time. */
 #include "bench/figures/dba/dba_curve.h"
 #include "bench/figures/dba/dba_reads.h"
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include <math.h>
 
@@ -161,5 +161,4 @@ static bool measure_scalability(const figure_run *run)
     return true;
 }
 
-const figure dba_s4_2_figure = {
-    "dba-s4.2", "Units at an equal query rate", {1, 3, 1}, measure_scalability};
+FIGURE(dba_s4_2, "dba-s4.2", "Units at an equal query rate", {1, 3, 1}, measure_scalability);

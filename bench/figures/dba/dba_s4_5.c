@@ -1,7 +1,7 @@
 /* DBA, section 4.5: the expected memory when the size of a set is not known, only how sizes are
  * distributed. One Bloom filter must be made for the largest size. */
 #include "bench/figures/dba/dba_memory.h"
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 #include "bench/harness/keys.h"
 #include "hash/derive.h"
 
@@ -86,4 +86,4 @@ static bool measure_expected(const figure_run *run)
     return true;
 }
 
-const figure dba_s4_5_figure = {"dba-s4.5", "Expected memory", {2, 3, 1}, measure_expected};
+FIGURE(dba_s4_5, "dba-s4.5", "Expected memory", {2, 3, 1}, measure_expected);

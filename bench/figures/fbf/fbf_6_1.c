@@ -1,5 +1,5 @@
 /* FBF, figure 6.1: the optimized and the simple check. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/figures/fbf/row_under_load.h"
 
@@ -63,5 +63,4 @@ static bool measure_checks(const figure_run *run)
     return done;
 }
 
-const figure fbf_6_1_figure = {
-    "fbf-6.1", "The optimized check and the simple one", {8, 10, 10}, measure_checks};
+FIGURE(fbf_6_1, "fbf-6.1", "The optimized check and the simple one", {8, 10, 10}, measure_checks);

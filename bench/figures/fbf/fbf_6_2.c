@@ -1,5 +1,5 @@
 /* FBF, figure 6.2: Eq. 4.3 and the measured error, by the number of elements. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/figures/fbf/row_under_load.h"
 
@@ -77,5 +77,4 @@ static bool measure_formula(const figure_run *run)
     return done;
 }
 
-const figure fbf_6_2_figure = {
-    "fbf-6.2", "The formula by the number of elements", {8, 10, 10}, measure_formula};
+FIGURE(fbf_6_2, "fbf-6.2", "The formula by the number of elements", {8, 10, 10}, measure_formula);

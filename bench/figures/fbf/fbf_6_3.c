@@ -1,5 +1,5 @@
 /* FBF, figure 6.3: Eq. 4.3 and the measured error, by the size of a filter. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/figures/fbf/row_under_load.h"
 
@@ -37,5 +37,5 @@ static bool measure_filter_sizes(const figure_run *run)
     return done;
 }
 
-const figure fbf_6_3_figure = {
-    "fbf-6.3", "The formula by the size of a filter", {8, 10, 10}, measure_filter_sizes};
+FIGURE(fbf_6_3, "fbf-6.3", "The formula by the size of a filter", {8, 10, 10},
+       measure_filter_sizes);

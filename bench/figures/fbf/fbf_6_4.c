@@ -1,5 +1,5 @@
 /* FBF, figure 6.4: the error by the refresh period, while the load grows exponentially. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/figures/fbf/row_under_load.h"
 
@@ -92,5 +92,4 @@ static bool measure_periods(const figure_run *run)
     return done;
 }
 
-const figure fbf_6_4_figure = {
-    "fbf-6.4", "The error by the refresh period", {8, 10, 10}, measure_periods};
+FIGURE(fbf_6_4, "fbf-6.4", "The error by the refresh period", {8, 10, 10}, measure_periods);

@@ -1,5 +1,5 @@
 /* FBF, figure 6.5: the error by the number of filters, at the start and in steady state. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/figures/fbf/row_under_load.h"
 
@@ -97,5 +97,5 @@ static bool measure_filter_counts(const figure_run *run)
     return done;
 }
 
-const figure fbf_6_5_figure = {
-    "fbf-6.5", "The error by the number of filters", {8, 10, 10}, measure_filter_counts};
+FIGURE(fbf_6_5, "fbf-6.5", "The error by the number of filters", {8, 10, 10},
+       measure_filter_counts);

@@ -1,5 +1,5 @@
 /* FBF, figure 6.6: Algorithm 3 under a load that rises and falls. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/figures/fbf/row_under_load.h"
 #include "cli/core/output/output.h"
@@ -198,5 +198,4 @@ static bool measure_adaptation(const figure_run *run)
     return measure_scenario(run, &scenarios[0]) && measure_scenario(run, &scenarios[1]);
 }
 
-const figure fbf_6_6_figure = {
-    "fbf-6.6", "Adaptation to the load", {8, 10, 10}, measure_adaptation};
+FIGURE(fbf_6_6, "fbf-6.6", "Adaptation to the load", {8, 10, 10}, measure_adaptation);

@@ -1,5 +1,5 @@
 /* FBF, figure 6.9: counters under retries, guarded by windows of the same memory. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/cases/window/window_trial.h"
 #include "bench/figures/fbf/row_under_load.h"
@@ -32,4 +32,4 @@ static bool measure_retries(const figure_run *run)
     return true;
 }
 
-const figure fbf_6_9_figure = {"fbf-6.9", "Counters under retries", {8, 10, 10}, measure_retries};
+FIGURE(fbf_6_9, "fbf-6.9", "Counters under retries", {8, 10, 10}, measure_retries);

@@ -1,5 +1,5 @@
 /* kBF, figure 2: how many bits a number of encodings takes. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "cli/core/output/output.h"
 #include "papers/greedy.h"
@@ -57,4 +57,4 @@ static bool measure_encoding_bits(const figure_run *run)
     return search_with_bloom(run, FIGURE_SIZE(run, 255, 511, 511));
 }
 
-const figure kbf_02_figure = {"kbf-02", "Bits of an encoding", {1, 1, 1}, measure_encoding_bits};
+FIGURE(kbf_02, "kbf-02", "Bits of an encoding", {1, 1, 1}, measure_encoding_bits);

@@ -1,5 +1,5 @@
 /* kBF, figure 3: how encodings grow with their index, and how the index is found from one. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "cli/core/output/output.h"
 #include "papers/greedy.h"
@@ -72,5 +72,4 @@ static bool measure_encoding_curve(const figure_run *run)
     return good;
 }
 
-const figure kbf_03_figure = {
-    "kbf-03", "Encodings by index, and back", {1, 1, 1}, measure_encoding_curve};
+FIGURE(kbf_03, "kbf-03", "Encodings by index, and back", {1, 1, 1}, measure_encoding_curve);

@@ -1,5 +1,5 @@
 /* kBF, figure 4: the share of cells that cannot be decoded. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 #include "bench/figures/kbf/kbf_trial.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static void plot_cells(const figure_run *run, const char *panel, double x, const
     figure_point(run, panel, "exact for this n", x, cells_from(shape, keys, PAPER_FROM));
     figure_point(run, panel, "measured: three keys or more", x,
                  kbf_trial_cells_from(trial, PAPER_FROM));
-    if (kbf_tells(&kbf_04_figure, run, cells_from(shape, keys, OURS_FROM), cells))
+    if (kbf_tells(run, cells_from(shape, keys, OURS_FROM), cells))
         figure_point(run, panel, "measured: not used by consistent decoding (ours)", x,
                      kbf_trial_cells_from(trial, OURS_FROM));
 }
@@ -65,5 +65,4 @@ static bool measure_full_cells(const figure_run *run)
     return good;
 }
 
-const figure kbf_04_figure = {
-    "kbf-04", "Cells that cannot be decoded", {8, 4, 2}, measure_full_cells};
+FIGURE(kbf_04, "kbf-04", "Cells that cannot be decoded", {8, 4, 2}, measure_full_cells);

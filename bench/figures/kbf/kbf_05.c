@@ -1,5 +1,5 @@
 /* kBF, figure 5: the share of keys that cannot be decoded, by number of hashes and load. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 #include "bench/figures/kbf/kbf_trial.h"
 
 #define CODES 3000u
@@ -16,7 +16,7 @@ static bool plot_level(const figure_run *run, const kbf_trial *trial, const bry_
     const bry__paper_setting setting = setting_of(trial->kbf.gf, level);
     double keys = (double)trial->keys, missed;
     double expected = bry__paper_errors_at(&setting, shape, keys).false_negative;
-    if (!kbf_tells(&kbf_05_figure, run, expected, keys))
+    if (!kbf_tells(run, expected, keys))
         return true;
     if (!kbf_trial_ask(trial, level, &missed))
         return false;
@@ -37,7 +37,7 @@ static bool measure_load(const figure_run *run, const bry__gf *gf, unsigned hash
     double corrected = bry__paper_errors_at(&pairs, &shape, (double)keys).false_negative;
     figure_point(run, panel, "formula as published", rho, bry__published_undecodable(hashes, rho));
     figure_point(run, panel, "corrected formula", rho, corrected);
-    if (!kbf_tells(&kbf_05_figure, run, corrected, (double)keys))
+    if (!kbf_tells(run, corrected, (double)keys))
         return true;
     const kbf_trial setting = {.seed = run->seed, .keys = keys, .codes = CODES, .kbf.gf = gf};
     kbf_trial trial;
@@ -65,5 +65,4 @@ static bool measure_decodability(const figure_run *run)
     return good;
 }
 
-const figure kbf_05_figure = {
-    "kbf-05", "Keys that cannot be decoded", {8, 4, 2}, measure_decodability};
+FIGURE(kbf_05, "kbf-05", "Keys that cannot be decoded", {8, 4, 2}, measure_decodability);

@@ -1,5 +1,5 @@
 /* kBF, figures 7 and 8: false negatives and false positives by the size of the table. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/figures/kbf/kbf_store.h"
 
@@ -85,5 +85,5 @@ static bool measure_errors_by_size(const figure_run *run)
     return good && measure_compact(run);
 }
 
-const figure kbf_07_figure = {
-    "kbf-07", "False negatives and positives by size", {8, 3, 1}, measure_errors_by_size};
+FIGURE(kbf_07, "kbf-07", "False negatives and positives by size", {8, 3, 1},
+       measure_errors_by_size);

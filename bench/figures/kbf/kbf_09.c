@@ -2,7 +2,7 @@
  * kBF, figures 9 to 12: false positives among deleted keys after each of ten batches of deletions,
  * and false negatives after each of ten batches of updates.
  */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/figures/kbf/kbf_store.h"
 #include "cli/core/output/output.h"
@@ -110,7 +110,5 @@ static bool measure_updates(const figure_run *run)
     return measure_batches(work, FIGURE_SIZE(run, 6000, 30000, 10000000));
 }
 
-const figure kbf_09_figure = {
-    "kbf-09", "False positives after deletions", {12, 3, 1}, measure_deletions};
-const figure kbf_11_figure = {
-    "kbf-11", "False negatives after updates", {8, 3, 1}, measure_updates};
+FIGURE(kbf_09, "kbf-09", "False positives after deletions", {12, 3, 1}, measure_deletions);
+FIGURE(kbf_11, "kbf-11", "False negatives after updates", {8, 3, 1}, measure_updates);

@@ -1,5 +1,5 @@
 /* kBF, figures 13 and 14: false negatives after JOIN and COMPRESS, by the capacity coefficient ρ. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/figures/kbf/kbf_store.h"
 
@@ -70,5 +70,5 @@ static bool measure_join_and_fold(const figure_run *run)
     return good;
 }
 
-const figure kbf_13_figure = {
-    "kbf-13", "False negatives after join and compress", {10, 3, 1}, measure_join_and_fold};
+FIGURE(kbf_13, "kbf-13", "False negatives after join and compress", {10, 3, 1},
+       measure_join_and_fold);

@@ -1,6 +1,6 @@
 /* kBF, figure 15: time of insertions, queries and deletions in kBF, in Memcached, and in servers
  * that are reached over the same transport. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/cases/map/store_work.h"
 #include "bench/harness/measure.h"
@@ -191,4 +191,4 @@ static bool measure_times(const figure_run *run)
     return good;
 }
 
-const figure kbf_15_figure = {"kbf-15", "Time of kBF and of Memcached", {1, 3, 3}, measure_times};
+FIGURE(kbf_15, "kbf-15", "Time of kBF and of Memcached", {1, 3, 3}, measure_times);

@@ -1,5 +1,5 @@
 /* kBF, figure 16: memory for the pairs that fit into a Memcached of a given size. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/cases/map/store_work.h"
 #include "bench/peers/peer_memcached.h"
@@ -118,5 +118,4 @@ static bool measure_memory_at_limits(const figure_run *run)
     return good;
 }
 
-const figure kbf_16_figure = {
-    "kbf-16", "Memory of kBF and of Memcached", {2, 1, 1}, measure_memory_at_limits};
+FIGURE(kbf_16, "kbf-16", "Memory of kBF and of Memcached", {2, 1, 1}, measure_memory_at_limits);

@@ -1,5 +1,5 @@
 /* kBF, figures 17 and 18: decoding options in half of the cells, their errors and their memory. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 #include "bench/figures/kbf/kbf_trial.h"
 
 #include "cli/core/output/output.h"
@@ -101,8 +101,7 @@ static bool ask_option(const figure_run *run, const kbf_trial *trial, const deco
                        double expected, double p)
 {
     double missed;
-    if (!kbf_tells(&kbf_17_figure, run, expected, (double)trial->keys) &&
-        run->scale == FIGURE_SMALL)
+    if (!kbf_tells(run, expected, (double)trial->keys) && run->scale == FIGURE_SMALL)
         return true;
     if (!kbf_trial_ask(trial, option->level, &missed))
         return false;
@@ -210,4 +209,4 @@ static bool measure_decoding_options(const figure_run *run)
     return good;
 }
 
-const figure kbf_17_figure = {"kbf-17", "Decoding options", {8, 2, 1}, measure_decoding_options};
+FIGURE(kbf_17, "kbf-17", "Decoding options", {8, 2, 1}, measure_decoding_options);

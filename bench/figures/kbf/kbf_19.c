@@ -2,7 +2,7 @@
  * kBF, figure 19: an image whose pixels are the states of flows, compared with the one that a kBF
  * returns, in the moments of its patches of 8 × 8.
  */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/figures/kbf/kbf_store.h"
 #include "bench/harness/flow_states.h"
@@ -147,5 +147,4 @@ static bool measure_moments(const figure_run *run)
     return good;
 }
 
-const figure kbf_19_figure = {
-    "kbf-19", "Moments of an image of flow states", {6, 5, 10}, measure_moments};
+FIGURE(kbf_19, "kbf-19", "Moments of an image of flow states", {6, 5, 10}, measure_moments);

@@ -1,5 +1,5 @@
 /* kBF, figures 20 to 23: how evenly Algorithm 8 spreads slabs over servers. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "apps/balance/slab_balance.h"
 #include "bench/harness/keys.h"
@@ -141,5 +141,4 @@ static bool measure_balance(const figure_run *run)
     return true;
 }
 
-const figure kbf_20_figure = {
-    "kbf-20", "Balancing slabs over servers", {150, 50, 50}, measure_balance};
+FIGURE(kbf_20, "kbf-20", "Balancing slabs over servers", {150, 50, 50}, measure_balance);

@@ -1,5 +1,5 @@
 /* kBF, figures 24 and 25: states of flows in a kBF and in an sBF. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/cases/flows/flows_cases.h"
 
@@ -40,5 +40,4 @@ static bool measure_flow_states(const figure_run *run)
     return true;
 }
 
-const figure kbf_24_figure = {
-    "kbf-24", "States of flows in kBF and sBF", {20, 5, 1}, measure_flow_states};
+FIGURE(kbf_24, "kbf-24", "States of flows in kBF and sBF", {20, 5, 1}, measure_flow_states);

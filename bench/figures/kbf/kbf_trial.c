@@ -81,8 +81,8 @@ double kbf_trial_cells_from(const kbf_trial *trial, unsigned count)
     return (double)found / (double)cells;
 }
 
-bool kbf_tells(const figure *of, const figure_run *run, double rate, double trials)
+bool kbf_tells(const figure_run *run, double rate, double trials)
 {
-    double errors = rate * trials * of->repetitions[run->scale];
+    double errors = rate * trials * run->repetitions;
     return errors >= (run->scale == FIGURE_SMALL ? ERRORS_TO_TEST : ERRORS_TO_SHOW);
 }

@@ -36,6 +36,6 @@ double kbf_trial_cells_from(const kbf_trial *trial, unsigned count);
 
 /* Whether all repetitions together have enough errors to be compared with what is expected, or at
  * larger scales to be shown. Points with fewer are left out. */
-bool kbf_tells(const figure *of, const figure_run *run, double rate, double trials);
+bool kbf_tells(const figure_run *run, double rate, double trials);
 
 #endif

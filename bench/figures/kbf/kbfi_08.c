@@ -1,5 +1,5 @@
 /* kBF (INFOCOM), figure 8: memory by p. */
-#include "bench/figures/figure_list.h"
+#include "bench/figures/figure.h"
 
 #include "bench/figures/kbf/kbf_store.h"
 #include "cli/core/output/output.h"
@@ -47,4 +47,4 @@ static bool measure_map_memory(const figure_run *run)
     return good;
 }
 
-const figure kbfi_08_figure = {"kbfi-08", "Memory by error", {1, 1, 1}, measure_map_memory};
+FIGURE(kbfi_08, "kbfi-08", "Memory by error", {1, 1, 1}, measure_map_memory);
