@@ -36,6 +36,7 @@ static const cli_command commands[] = {
     {"plan", "computes memory and error before anything is created", cli_plan},
     {"map", "approximate maps in files and on servers: build, look up, change", cli_map},
     {"seen", "drops lines of a stream that were seen before", cli_seen},
+    {"count", "adds up numbers by name, each of them once", cli_count},
     {"index", "indexes of files: which of them may contain this line", cli_index},
     {"flows", "states of TCP flows in a capture or on an interface, and attacks", cli_flows},
     {"dedup", "a deduplicating store for backups", cli_dedup},

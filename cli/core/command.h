@@ -37,6 +37,7 @@ void cli_print_examples(const char *examples);
 int cli_plan(int argc, char **argv);
 int cli_map(int argc, char **argv);
 int cli_seen(int argc, char **argv);
+int cli_count(int argc, char **argv);
 int cli_index(int argc, char **argv);
 int cli_serve(int argc, char **argv);
 int cli_cluster(int argc, char **argv);

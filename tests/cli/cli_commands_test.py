@@ -16,6 +16,7 @@ Commands:
   plan     computes memory and error before anything is created
   map      approximate maps in files and on servers: build, look up, change
   seen     drops lines of a stream that were seen before
+  count    adds up numbers by name, each of them once
   index    indexes of files: which of them may contain this line
   flows    states of TCP flows in a capture or on an interface, and attacks
   dedup    a deduplicating store for backups

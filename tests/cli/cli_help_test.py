@@ -52,7 +52,7 @@ def on_terminal(*arguments, **environment):
 
 class Help(Case):
     def test_all_are_there(self):
-        self.assertEqual(len(HELPS), 1 + 9 + 11 + 9 + 10 + 4 + 1 + 1)
+        self.assertEqual(len(HELPS), 1 + 10 + 11 + 9 + 10 + 4 + 1 + 1)
 
     def test_words(self):
         """Identifiers of the sources do not occur in the help."""

@@ -60,6 +60,7 @@ class Progress(unittest.TestCase):
         self.expect(KNOWN, "seen", "lines", "pairs", "lines")
         self.expect(KNOWN, "seen", stdin="lines")
         self.expect(KNOWN, "seen", "--count", "-", "pairs", stdin="lines")
+        self.expect(KNOWN, "count", "c", "pairs", "--ones", "-d", " ", "--counter", "1", "--id", "2")
         self.expect(KNOWN, "map", "build", "m", "--capacity", "60k", stdin="pairs")
         self.expect(KNOWN, "map", "put", "m", stdin="pairs")
         self.write("keys", b"".join(b"key %d\n" % i for i in range(60000)))

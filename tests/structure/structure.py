@@ -49,7 +49,8 @@ SURFACES = {
 SURFACE_DIRECTORIES = {
     "cli": {
         "core": (),
-        "map": ("core",), "seen": ("core",), "index": ("core",), "serve": ("core",),
+        "map": ("core",), "seen": ("core",), "count": ("core",), "index": ("core",),
+        "serve": ("core",),
         "cluster": ("core", "serve"),  # its nodes are servers
         "demo": ("core", "serve", "cluster"),
     },
