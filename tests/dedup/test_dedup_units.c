@@ -156,6 +156,86 @@ TEST(units_without_containers_go)
     shrink(BRY_ENGINE_DBA);
 }
 
+/* Chunks that are there, in a process that has no directory in memory. */
+static void begin_known(fixture *f, bry_engine engine)
+{
+    begin(f, engine);
+    for (uint32_t i = 0; i < CHUNKS; i++)
+        add_chunk(f, i);
+    assert_int_equal(dedup_store_commit(&f->store), DEDUP_OK);
+    assert_int_equal(dedup_store_save(&f->store), DEDUP_OK);
+    close_store(f);
+    open_store(f);
+}
+
+/* The index names the unit of a chunk, and the directory of its container confirms it: the exact index is
+ * asked only where two units are named. */
+static void put_known(bry_engine engine)
+{
+    fixture f;
+    begin_known(&f, engine);
+    for (uint32_t i = 0; i < CHUNKS; i++)
+        add_chunk(&f, i);
+    const dedup_counters *counters = &f.store.counters;
+    assert_int_equal(counters->new_chunks, 0);
+    assert_int_equal(counters->cache_hits + counters->read_ahead + counters->lookups, CHUNKS);
+    assert_in_range(counters->read_ahead, f.store.rows.count - 2, f.store.rows.count);
+    assert_true(counters->lookups <= 2);
+    end(&f);
+}
+
+TEST(known_without_the_exact_index)
+{
+    put_known(BRY_ENGINE_COMPACT);
+    put_known(BRY_ENGINE_DBA);
+}
+
+/* Wrong guesses, and those that cannot be read: the exact index decides. */
+TEST(a_guess_is_only_a_guess)
+{
+    fixture f;
+    begin_known(&f, BRY_ENGINE_COMPACT);
+    const dedup_counters *counters = &f.store.counters;
+    uint32_t unit;
+    uint64_t first;
+    dedup_digest digest;
+    const uint32_t known = CHUNKS / 2, stranger = CHUNKS + 1;
+    assert_int_equal(dedup_hasher_run(&f.store.hasher, &known, sizeof known, &digest), DEDUP_OK);
+    assert_int_equal(dedup_units_locate(&f.store.units, &digest, &unit), 1);
+    assert_int_equal(bry_index_get_tag(f.store.units.index, unit, &first), BRY_OK);
+
+    /* The guess is another container. */
+    assert_int_equal(bry_index_set_tag(f.store.units.index, unit, first - 1), BRY_OK);
+    add_chunk(&f, known);
+    assert_int_equal(counters->lookups, 1);
+    assert_int_equal(counters->read_ahead, 0);
+
+    /* The guess is a container that is gone. */
+    dedup_locality_clear(&f.store.cache);
+    free(f.store.next_in_unit);
+    f.store.next_in_unit = NULL;
+    f.store.next_room = 0;
+    assert_int_equal(unlinkat(f.repo.fd, dedup_container_name_of(first - 1).text, 0), 0);
+    add_chunk(&f, known);
+    assert_int_equal(counters->lookups, 2);
+    assert_int_equal(counters->new_chunks, 0);
+    assert_int_equal(bry_index_set_tag(f.store.units.index, unit, first), BRY_OK);
+
+    /* The named unit does not have the chunk. */
+    assert_int_equal(dedup_hasher_run(&f.store.hasher, &stranger, sizeof stranger, &digest),
+                     DEDUP_OK);
+    assert_int_equal(bry_index_open(f.store.units.index, first, &unit), BRY_OK);
+    assert_int_equal(bry_index_add(f.store.units.index, dedup_units_hash(&f.store.units, &digest),
+                                   unit, NULL, NULL),
+                     BRY_OK);
+    add_chunk(&f, stranger);
+    assert_int_equal(counters->lookups, 3);
+    assert_int_equal(counters->false_alarms, 1);
+    assert_int_equal(counters->new_chunks, 1);
+    assert_int_equal(counters->read_ahead, 0);
+    end(&f);
+}
+
 /* A small repository of engine dba has small units, and gets large ones when it has grown. */
 TEST(small_units_become_large)
 {

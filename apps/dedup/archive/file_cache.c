@@ -122,7 +122,7 @@ static dedup_status validate_cached(dedup_file_cache *cache, dedup_cached_file *
         if (!dedup_next_item(&rest, digest_len, &item) || item.tag == 'E')
             file->state = CHANGED;
         else if (item.tag == 'C')
-            status = dedup_store_has(cache->store, &item.digest, &has);
+            status = dedup_store_has(cache->store, &item.digest, NULL, &has);
         if (!has)
             file->state = CHANGED;
     }

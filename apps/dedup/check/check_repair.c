@@ -44,7 +44,7 @@ static dedup_status save_chunk(salvage *from, const dedup_digest *digest, const 
                                const unsigned char *stored)
 {
     bool has;
-    dedup_status status = dedup_store_has(from->store, digest, &has);
+    dedup_status status = dedup_store_has(from->store, digest, NULL, &has);
     if (status != DEDUP_OK || has)
         return status;
     from->saved++;

@@ -67,10 +67,11 @@ static dedup_status add_counters(dedup_store *store)
 {
     const dedup_counters *now = &store->counters;
     dedup_setting settings[] = {
-        {"chunks", now->chunks},   {"new chunks", now->new_chunks},
-        {"decided", now->decided}, {"cache hits", now->cache_hits},
-        {"lookups", now->lookups}, {"false alarms", now->false_alarms},
-        {"bytes", now->bytes},     {"new bytes", now->new_bytes},
+        {"chunks", now->chunks},         {"new chunks", now->new_chunks},
+        {"decided", now->decided},       {"cache hits", now->cache_hits},
+        {"lookups", now->lookups},       {"false alarms", now->false_alarms},
+        {"bytes", now->bytes},           {"new bytes", now->new_bytes},
+        {"read ahead", now->read_ahead},
     };
     enum { COUNT = sizeof settings / sizeof settings[0] };
     for (size_t i = 0; i < COUNT; i++) {
@@ -123,6 +124,7 @@ static void print_put_json(const put_state *put)
     cli_json_count(&json, "stored_bytes", counters->stored_bytes);
     cli_json_count(&json, "decided_in_memory", counters->decided);
     cli_json_count(&json, "cache_hits", counters->cache_hits);
+    cli_json_count(&json, "read_ahead", counters->read_ahead);
     cli_json_count(&json, "disk_lookups", counters->lookups);
     cli_json_count(&json, "false_alarms", counters->false_alarms);
     cli_json_count(&json, "index_bytes", bry_index_bytes(put->store.units.index));

@@ -10,6 +10,10 @@
 
 static const char command[] = "dedup stats";
 
+enum { CHUNKS, NEW_CHUNKS, DECIDED, CACHE_HITS, READ_AHEAD, LOOKUPS, FALSE_ALARMS, COUNTERS };
+static const char *const counter_names[COUNTERS] = {
+    "chunks", "new chunks", "decided", "cache hits", "read ahead", "lookups", "false alarms"};
+
 typedef struct figures {
     uint64_t archives, logical; /* bytes of all files of all archives */
     uint64_t containers, chunks;
@@ -17,12 +21,8 @@ typedef struct figures {
     uint64_t data_chunks; /* of files */
     uint64_t container_bytes, exact_bytes, exact_chunks, units_bytes, cache_bytes;
     bry_index_stats index;
-    uint64_t counted[8]; /* by all puts */
+    uint64_t counted[COUNTERS]; /* by all puts */
 } figures;
-
-static const char *const counter_names[8] = {"chunks",  "new chunks",   "decided", "cache hits",
-                                             "lookups", "false alarms", "bytes",   "new bytes"};
-enum { CHUNKS, NEW_CHUNKS, DECIDED, CACHE_HITS, LOOKUPS, FALSE_ALARMS };
 
 static uint64_t dir_bytes(const dedup_repo *repo, const char *name)
 {
@@ -76,7 +76,7 @@ static dedup_status collect_figures(dedup_store *store, figures *all)
     all->containers = store->rows.count;
     for (size_t i = 0; status == DEDUP_OK && i < store->rows.count; i++)
         status = add_container_figures(store, store->rows.row[i].number, all);
-    for (size_t i = 0; status == DEDUP_OK && i < 8; i++)
+    for (size_t i = 0; status == DEDUP_OK && i < COUNTERS; i++)
         status = dedup_exact_number(store->exact, counter_names[i], &all->counted[i]);
     if (status == DEDUP_OK)
         status = dedup_exact_count(store->exact, &all->exact_chunks, &all->exact_bytes);
@@ -129,6 +129,7 @@ static void print_figures_json(const figures *all)
     cli_json_count(&json, "decided_in_memory", all->counted[DECIDED]);
     cli_json_count(&json, "duplicates", duplicates);
     cli_json_count(&json, "cache_hits", all->counted[CACHE_HITS]);
+    cli_json_count(&json, "read_ahead", all->counted[READ_AHEAD]);
     cli_json_count(&json, "disk_lookups", all->counted[LOOKUPS]);
     cli_json_count(&json, "false_alarms", all->counted[FALSE_ALARMS]);
     cli_json_close(&json, '}');
@@ -154,8 +155,9 @@ static void print_figures(const figures *all)
     printf("new chunks        %.3f%% of %llu decided in memory\n",
            100 * quotient(all->counted[DECIDED], all->counted[NEW_CHUNKS]),
            (unsigned long long)all->counted[NEW_CHUNKS]);
-    printf("duplicates        %.2f%% of %llu confirmed from the cache\n",
-           100 * quotient(all->counted[CACHE_HITS], duplicates), (unsigned long long)duplicates);
+    printf("duplicates        %.2f%% of %llu confirmed from the cache, %.2f%% by reading ahead\n",
+           100 * quotient(all->counted[CACHE_HITS], duplicates), (unsigned long long)duplicates,
+           100 * quotient(all->counted[READ_AHEAD], duplicates));
     printf("disk look-ups     %llu, of which %llu false alarms\n",
            (unsigned long long)all->counted[LOOKUPS],
            (unsigned long long)all->counted[FALSE_ALARMS]);

@@ -7,6 +7,9 @@
  *   locality cache  ── found ─────────► known
  *      │
  *      ▼
+ *   next container  ── found ─────────► known; if one unit is named: the container after the one in
+ *      │                                which a chunk of this unit was found last
+ *      ▼
  *   exact index     ── found ─────────► known; the directory of its container enters the cache
  *      └ not found: a false alarm ────► new
  *
@@ -34,6 +37,7 @@ typedef struct dedup_counters {
     uint64_t stored_bytes; /* Bytes of these, after compression and with headers. */
     uint64_t decided; /* Chunks found to be new without a disk look-up. */
     uint64_t cache_hits; /* Known chunks found in the locality cache. */
+    uint64_t read_ahead; /* Known chunks found in the next container of their unit. */
     uint64_t lookups; /* Look-ups in the exact index. */
     uint64_t false_alarms; /* Look-ups in the exact index that found nothing. */
 } dedup_counters;
@@ -45,6 +49,8 @@ typedef struct dedup_store {
     dedup_rows rows;
     dedup_units units;
     dedup_locality cache;
+    uint64_t *next_in_unit; /* for each unit, the number after the container found last; 0: none */
+    size_t next_room; /* For how many units. */
     dedup_hasher hasher;
     void *compressor; /* A ZSTD_CCtx. */
     void *decompressor; /* A ZSTD_DCtx. */
@@ -108,8 +114,9 @@ dedup_status dedup_store_commit(dedup_store *store);
 /* Saves the units. */
 dedup_status dedup_store_save(dedup_store *store);
 
-/* Whether the store has a chunk. */
-dedup_status dedup_store_has(dedup_store *store, const dedup_digest *digest, bool *has);
+/* Whether the store has a chunk. `unit` is the only one that may have it; NULL: unknown. */
+dedup_status dedup_store_has(dedup_store *store, const dedup_digest *digest, const uint32_t *unit,
+                             bool *has);
 
 /* Finds a chunk: the slot of its container and the place in it. DEDUP_MISSING: no such chunk. */
 dedup_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,

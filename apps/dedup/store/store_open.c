@@ -245,5 +245,6 @@ void dedup_store_close(dedup_store *store)
     bry_buffer_free(&store->front);
     bry_buffer_free(&store->data);
     free(store->rows.row);
+    free(store->next_in_unit);
     *store = (dedup_store){0};
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -57,23 +58,69 @@ dedup_status dedup_store_locate(dedup_store *store, const dedup_digest *digest, 
     return DEDUP_OK;
 }
 
-dedup_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
-                              uint32_t *place)
+/* A number that cannot be noted is no problem: the exact index is asked then. */
+static void note_next_in_unit(dedup_store *store, uint32_t unit, uint64_t number)
 {
+    if (unit >= store->next_room) {
+        size_t room = unit + unit / 2 + 16;
+        uint64_t *larger = realloc(store->next_in_unit, room * sizeof *larger);
+        if (!larger)
+            return;
+        memset(larger + store->next_room, 0, (room - store->next_room) * sizeof *larger);
+        store->next_in_unit = larger;
+        store->next_room = room;
+    }
+    store->next_in_unit[unit] = number;
+}
+
+/* Looks for a chunk in the container where the unit is expected to go on, in the beginning its
+ * first. That is a guess, which the directory of the container confirms; if that cannot be read,
+ * whoever needs it will say so. */
+static dedup_slot *read_next_in_unit(dedup_store *store, uint32_t unit, const dedup_digest *digest,
+                                     uint32_t *place)
+{
+    uint64_t number = unit < store->next_room ? store->next_in_unit[unit] : 0;
+    if (number == 0 && bry_index_get_tag(store->units.index, unit, &number) != BRY_OK)
+        return NULL;
+    const dedup_row *row = dedup_rows_from(&store->rows, number);
+    dedup_slot *slot;
+    if (!row || dedup_locality_container(&store->cache, row->number) ||
+        dedup_store_container(store, row->number, &slot) != DEDUP_OK)
+        return NULL;
+    return dedup_locality_find(&store->cache, digest, place);
+}
+
+/* In `unit`, if that is not NULL. */
+static dedup_status find_chunk(dedup_store *store, const dedup_digest *digest, const uint32_t *unit,
+                               dedup_slot **slot, uint32_t *place)
+{
+    dedup_status status = DEDUP_OK;
     *slot = dedup_locality_find(&store->cache, digest, place);
     if (*slot) {
         store->counters.cache_hits++;
-        return DEDUP_OK;
+    } else if (unit && (*slot = read_next_in_unit(store, *unit, digest, place)) != NULL) {
+        store->counters.read_ahead++;
+    } else {
+        store->counters.lookups++;
+        status = dedup_store_locate(store, digest, slot, place);
     }
-    store->counters.lookups++;
-    return dedup_store_locate(store, digest, slot, place);
+    if (status == DEDUP_OK && unit)
+        note_next_in_unit(store, *unit, (*slot)->directory.number + 1);
+    return status;
 }
 
-dedup_status dedup_store_has(dedup_store *store, const dedup_digest *digest, bool *has)
+dedup_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
+                              uint32_t *place)
+{
+    return find_chunk(store, digest, NULL, slot, place);
+}
+
+dedup_status dedup_store_has(dedup_store *store, const dedup_digest *digest, const uint32_t *unit,
+                             bool *has)
 {
     dedup_slot *slot;
     uint32_t place;
-    dedup_status status = dedup_store_find(store, digest, &slot, &place);
+    dedup_status status = find_chunk(store, digest, unit, &slot, &place);
     if (status == DEDUP_MISSING)
         store->counters.false_alarms++;
     *has = status == DEDUP_OK;

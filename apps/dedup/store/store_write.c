@@ -186,10 +186,12 @@ dedup_status dedup_store_add(dedup_store *store, dedup_kind kind, const void *by
     store->counters.chunks++;
     store->counters.bytes += len;
     bool known = false;
-    if (dedup_units_may_have(&store->units, digest))
-        status = dedup_store_has(store, digest, &known);
-    else
+    uint32_t unit;
+    size_t candidates = dedup_units_locate(&store->units, digest, &unit);
+    if (candidates == 0)
         store->counters.decided++;
+    else
+        status = dedup_store_has(store, digest, candidates == 1 ? &unit : NULL, &known);
     return status != DEDUP_OK || known ? status : store_new_chunk(store, kind, bytes, len, digest);
 }
 

@@ -48,10 +48,16 @@ static size_t first_row(const dedup_rows *rows, uint64_t number)
     return low;
 }
 
-const dedup_row *dedup_rows_find(const dedup_rows *rows, uint64_t number)
+const dedup_row *dedup_rows_from(const dedup_rows *rows, uint64_t number)
 {
     size_t at = first_row(rows, number);
-    return at < rows->count && rows->row[at].number == number ? &rows->row[at] : NULL;
+    return at < rows->count ? &rows->row[at] : NULL;
+}
+
+const dedup_row *dedup_rows_find(const dedup_rows *rows, uint64_t number)
+{
+    const dedup_row *row = dedup_rows_from(rows, number);
+    return row && row->number == number ? row : NULL;
 }
 
 /* Describes a failed call of the library. */
@@ -81,6 +87,11 @@ bry_hash dedup_units_hash(const dedup_units *units, const dedup_digest *digest)
 bool dedup_units_may_have(const dedup_units *units, const dedup_digest *digest)
 {
     return bry_index_has(units->index, dedup_units_hash(units, digest)) != BRY_ABSENT;
+}
+
+size_t dedup_units_locate(const dedup_units *units, const dedup_digest *digest, uint32_t *unit)
+{
+    return bry_index_locate(units->index, dedup_units_hash(units, digest), unit, 1);
 }
 
 dedup_status dedup_units_next(dedup_units *units, uint64_t container)

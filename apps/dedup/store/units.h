@@ -26,6 +26,8 @@ typedef struct dedup_rows {
 
 dedup_status dedup_rows_add(dedup_rows *rows, dedup_row row); /* with the highest number */
 const dedup_row *dedup_rows_find(const dedup_rows *rows, uint64_t number);
+/* The row with this number or the next higher one; NULL if there is none. */
+const dedup_row *dedup_rows_from(const dedup_rows *rows, uint64_t number);
 
 typedef struct dedup_units {
     const dedup_repo *repo;
@@ -54,6 +56,9 @@ void dedup_units_close(dedup_units *units);
 
 bry_hash dedup_units_hash(const dedup_units *units, const dedup_digest *digest);
 bool dedup_units_may_have(const dedup_units *units, const dedup_digest *digest);
+
+/* How many units may have a chunk, and the newest of them. 0: the chunk is new. */
+size_t dedup_units_locate(const dedup_units *units, const dedup_digest *digest, uint32_t *unit);
 
 /* Adds a chunk of the container that is being filled. DEDUP_FULL: the unit is full; complete the
  * container and call dedup_units_next() with the number of the next one. */
