@@ -430,7 +430,7 @@ BRY_API bry_status bry_map_merge(bry_map *into, const bry_map *from);
  * back into the first and releases the codes of values that no key has; kbf can do the latter only
  * if the map is empty. Returns BRY_OK also if there is nothing to gain, or if the errors exceed
  * max_error already; the map is unchanged then. A folded kbf map can only be merged with one that
- * was folded as often (options_like() copies the shape).
+ * was folded as often (options_like() copies the shape). bry_map_clear() unfolds it.
  * BRY_E_RANGE: max_error is not between 0 and 1. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_map_compress(bry_map *map, double max_error);
@@ -451,7 +451,8 @@ typedef struct bry_map_supplier {
 /*
  * Rebuilds the map from the pairs that should be in it. Afterwards it contains exactly these, and
  * no ghosts. Engine, seed, shape and the counts of refused changes stay, and with kbf the codes of
- * values, so that it can be merged as before. It needs memory for both maps meanwhile.
+ * values, so that it can be merged as before; a shape that was folded is from now on the one that
+ * it was created with. It needs memory for both maps meanwhile.
  * BRY_E_TOOLONG, BRY_E_RANGE: a value, as above; BRY_E_RANGE: *got is more than room. BRY_E_FULL:
  * more pairs than a fixed map takes, or more values than there are codes. BRY_E_NOMEM, or what the
  * supplier returned. The map is unchanged in all these cases.

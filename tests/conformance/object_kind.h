@@ -99,13 +99,16 @@ void note_bytes(bry_buffer *answers, const void *bytes, size_t len);
 #define OBJECT_CHECKS(X)                                                                           \
     X(round_trip)                                                                                  \
     X(empty)                                                                                       \
+    X(clear)                                                                                       \
     X(files)                                                                                       \
     X(limit)                                                                                       \
-    X(sink_refuses) X(truncated) X(flipped) X(other_header) X(forged) X(failing_create)            \
-        X(failing_clone) X(failing_save) X(failing_load) X(failing_operations)
+    X(sink_refuses)                                                                                \
+    X(truncated) X(flipped) X(other_header) X(forged) X(failing_create) X(failing_clone)           \
+        X(failing_save) X(failing_load) X(failing_operations)
 
 void check_round_trip(const object_kind *kind);
 void check_empty(const object_kind *kind);
+void check_clear(const object_kind *kind);
 void check_files(const object_kind *kind);
 void check_limit(const object_kind *kind);
 void check_sink_refuses(const object_kind *kind);

@@ -64,6 +64,33 @@ void check_empty(const object_kind *kind)
     bry_job_destroy(kind->job, object);
 }
 
+/* After an operation and clear(), an object is what a new one is at that time. */
+static void assert_clears(const object_kind *kind, const object_operation *operation)
+{
+    void *object = object_make(kind, NULL), *new = NULL;
+    for (uint64_t round = 0; operation && round < operation->rounds + !operation->rounds; round++)
+        assert_int_equal(operation->run(object, round), BRY_OK);
+    job_clear(kind->job, object);
+    assert_int_equal(kind->create(kind, NULL, &new), BRY_OK);
+    job_set_time(kind->job, new, object);
+    bry_buffer saved = job_saved(kind->job, new);
+    assert_saves_as(kind, object, &saved);
+    bry_buffer_free(&saved);
+    assert_same_seen(kind, object, new);
+    assert_go_on_alike(kind, object, new);
+    bry_job_destroy(kind->job, object);
+    bry_job_destroy(kind->job, new);
+}
+
+void check_clear(const object_kind *kind)
+{
+    assert_clears(kind, NULL);
+    for (const object_operation *operation = kind->operations; operation->name; operation++) {
+        print_message("    %s\n", operation->name);
+        assert_clears(kind, operation);
+    }
+}
+
 void check_files(const object_kind *kind)
 {
     char path[] = "saved_XXXXXX";

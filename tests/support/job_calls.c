@@ -61,6 +61,27 @@ void *job_create_like(bry_job job, const void *object, const bry_allocator *allo
     }
 }
 
+void job_clear(bry_job job, void *object)
+{
+    switch (job) {
+#define CLEAR_CASE(number, name)                                                                   \
+    case number:                                                                                   \
+        (void)bry_##name##_clear(object);                                                          \
+        break;
+        CASES(CLEAR_CASE)
+    default:
+        fail();
+    }
+}
+
+void job_set_time(bry_job job, void *object, const void *other)
+{
+    if (job == BRY_JOB_WINDOW)
+        assert_int_equal(bry_window_advance(object, bry_window_time(other)), BRY_OK);
+    else if (job == BRY_JOB_COUNTERS)
+        assert_int_equal(bry_counters_advance(object, bry_counters_time(other)), BRY_OK);
+}
+
 bry_status job_load_bytes(bry_job job, const void *bytes, size_t len, bry_load *how, void **object)
 {
     bry_view view = {bytes, len, 0};

@@ -9,6 +9,11 @@ bry_status job_create(bry_job job, bry_engine engine, const bry_allocator *alloc
                       void **object);
 /* Creates an empty object with the options of another, whose allocator is this one. NULL: not possible. */
 void *job_create_like(bry_job job, const void *object, const bry_allocator *allocator);
+/* bry_..._clear(). */
+void job_clear(bry_job job, void *object);
+/* Moves the time of an object to that of another; does nothing for jobs without a time. */
+void job_set_time(bry_job job, void *object, const void *other);
+
 /* Saves to memory, which must succeed; the caller frees the buffer. */
 bry_buffer job_saved(bry_job job, const void *object);
 /* Loads from memory. BRY_OK only if all bytes were read. */

@@ -104,6 +104,7 @@ static void dba_index_clear(void *self)
     dba->set = 0;
     dba->none = (bry__dba_sum){0};
     dba->recent.waits = false;
+    dba->rebuilds = 0;
     dba->levels = 1;
     dba->level[0].units = 0;
 }

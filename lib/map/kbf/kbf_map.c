@@ -135,6 +135,7 @@ void bry__kbf_map_destroy(void *self)
     bry_allocator allocator = map->allocator;
     for (unsigned i = 0; i < map->tables; i++)
         bry__kbf_free(&map->table[i], &allocator);
+    bry__kbf_free(&map->created, &allocator);
     bry__gf_free(&map->gf, &allocator);
     bry__free(&allocator, map, sizeof *map);
 }
@@ -177,6 +178,11 @@ static bry_status kbf_map_clone(const void *self, const bry_allocator *allocator
         bry__free(allocator, made, sizeof *made);
         return status;
     }
+    if (map->created.cells.count > 0) {
+        bry__kbf like = map->created;
+        like.gf = &made->gf;
+        status = bry__kbf_init(&made->created, &like, allocator);
+    }
     for (unsigned i = 0; i < map->tables && status == BRY_OK; i++) {
         bry__kbf like = map->table[i];
         like.gf = &made->gf;
@@ -200,12 +206,28 @@ void bry__kbf_map_drop(bry__kbf_map *map, unsigned i)
     memmove(&map->table[i], &map->table[i + 1], (map->tables - i) * sizeof map->table[i]);
 }
 
+void bry__kbf_map_fold_first(bry__kbf_map *map, const bry__kbf *folded)
+{
+    if (map->created.cells.count > 0) {
+        bry__kbf_free(&map->table[0], &map->allocator);
+    } else {
+        map->created = map->table[0];
+        bry__kbf_clear(&map->created, &map->allocator);
+    }
+    map->table[0] = *folded;
+}
+
 static void kbf_map_clear(void *self, uint64_t codes)
 {
     (void)codes;
     bry__kbf_map *map = self;
     while (map->tables > 1)
         bry__kbf_map_drop(map, map->tables - 1);
+    if (map->created.cells.count > 0) {
+        bry__kbf_free(&map->table[0], &map->allocator);
+        map->table[0] = map->created;
+        map->created = (bry__kbf){.hashes = 0};
+    }
     bry__kbf_clear(&map->table[0], &map->allocator);
 }
 
@@ -382,7 +404,8 @@ static bool kbf_map_is_blank(const void *self)
 static uint64_t kbf_map_bytes(const void *self)
 {
     const bry__kbf_map *map = self;
-    uint64_t sum = bry__kbf_map_bytes_bare(map->gf.bits);
+    uint64_t sum =
+        bry__kbf_map_bytes_bare(map->gf.bits) + bry__pieces_bytes_now(&map->created.cells);
     for (unsigned i = 0; i < map->tables; i++)
         sum += bry__pieces_bytes_now(&map->table[i].cells);
     return sum;

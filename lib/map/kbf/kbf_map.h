@@ -22,6 +22,8 @@ typedef struct bry__kbf_map {
     double least_error; /* of a planned table: the first one's, halved BRY__KBF_TABLES times */
     unsigned tables; /* at least 1 */
     bry__kbf table[BRY__KBF_TABLES];
+    bry__kbf created; /* the first table as it was created, empty, for clear; without a directory as
+                         long as table[0] has its shape, because it was not folded */
 } bry__kbf_map;
 
 /* ---- kbf_map.c: shared by the files of this engine ----------------------------------------- */
@@ -48,6 +50,10 @@ bry_answer bry__kbf_map_locate(const bry__kbf_map *map, bry_hash hash, uint32_t 
 
 /* Frees table number i and closes the gap. */
 void bry__kbf_map_drop(bry__kbf_map *map, unsigned i);
+
+/* Puts `folded` in the place of table[0], whose shape is kept for clear if it is that of creation.
+ */
+void bry__kbf_map_fold_first(bry__kbf_map *map, const bry__kbf *folded);
 
 /* The shape of the next table; false if none is possible. */
 bool bry__kbf_map_next(const bry__kbf_map *map, bry__kbf *next);

@@ -256,10 +256,9 @@ bry_status bry__kbf_map_compress(void *self, double max_error, uint64_t codes)
     if (status != BRY_OK)
         return status;
     if (found[0]) {
-        while (map->tables > 0)
+        while (map->tables > 1)
             bry__kbf_map_drop(map, map->tables - 1);
-        map->table[0] = folded[0];
-        map->tables = 1;
+        bry__kbf_map_fold_first(map, &folded[0]);
         return BRY_OK;
     }
     if (map->tables == 1)
@@ -274,11 +273,13 @@ bry_status bry__kbf_map_compress(void *self, double max_error, uint64_t codes)
     for (unsigned i = 0; i < done; i++) {
         if (!found[i])
             continue;
-        if (status == BRY_OK) {
+        if (status != BRY_OK) {
+            bry__kbf_free(&folded[i], &map->allocator);
+        } else if (i == 0) {
+            bry__kbf_map_fold_first(map, &folded[0]);
+        } else {
             bry__kbf_free(&map->table[i], &map->allocator);
             map->table[i] = folded[i];
-        } else {
-            bry__kbf_free(&folded[i], &map->allocator);
         }
     }
     if (status == BRY_OK)

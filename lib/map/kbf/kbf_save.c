@@ -182,6 +182,37 @@ static const char *kbf_save_read_numbers(const unsigned char *numbers, const bry
     return NULL;
 }
 
+/* A directory for a further table. */
+static bry_status kbf_save_make_table(bry__frame_reader *reader, const bry__kbf *like,
+                                      bry__kbf *table, const bry_allocator *allocator)
+{
+    bry_status status = bry__frame_reader_claim(
+        reader, bry__pieces_bytes_empty_of(like->hashes * like->segment * sizeof(uint32_t),
+                                           BRY__KBF_PIECE_SHIFT));
+    if (status == BRY_OK && bry__kbf_init(table, like, allocator) != BRY_OK)
+        status = bry__frame_reader_fail(reader, BRY_E_NOMEM,
+                                        "not enough memory for a table's directory");
+    return status;
+}
+
+/* If the first table was folded: what it was when it was created. Folding halves segments, so they
+ * are doubled as often as the plan allows; is_derived() says why it is not compared exactly. */
+static bry_status kbf_save_make_created(bry__frame_reader *reader, bry__kbf_map *map,
+                                        const bry__kbf *planned)
+{
+    const bry__kbf *first = &map->table[0];
+    bry__kbf like = *first;
+    uint64_t cells = planned->hashes * planned->segment;
+    like.capacity = planned->capacity;
+    like.error = planned->error;
+    while (2 * like.hashes * like.segment <= cells + cells / 64)
+        like.segment *= 2;
+    if (like.segment == first->segment && like.capacity == first->capacity &&
+        like.error == first->error)
+        return BRY_OK;
+    return kbf_save_make_table(reader, &like, &map->created, &map->allocator);
+}
+
 static bry_status read_table(bry__frame_reader *reader, bry__kbf_map *map, const bry__kbf *planned,
                              unsigned hashes)
 {
@@ -193,14 +224,9 @@ static bry_status read_table(bry__frame_reader *reader, bry__kbf_map *map, const
     const char *problem = kbf_save_read_numbers(numbers, map, planned, hashes, &like);
     if (problem)
         return bry__frame_reader_bad(reader, problem);
-    status = bry__frame_reader_claim(
-        reader, bry__pieces_bytes_empty_of(like.hashes * like.segment * sizeof(uint32_t),
-                                           BRY__KBF_PIECE_SHIFT));
+    status = kbf_save_make_table(reader, &like, table, &map->allocator);
     if (status != BRY_OK)
         return status;
-    if (bry__kbf_init(table, &like, &map->allocator) != BRY_OK)
-        return bry__frame_reader_fail(reader, BRY_E_NOMEM,
-                                      "not enough memory for a table's directory");
     map->tables++;
     table->items = like.items;
     size_t lowest = 0;
@@ -242,6 +268,8 @@ bry_status bry__kbf_map_read(const bry_map_options *options, uint64_t codes,
         return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the map");
     while (map->tables < tables && status == BRY_OK)
         status = read_table(reader, map, &planned, hashes);
+    if (status == BRY_OK)
+        status = kbf_save_make_created(reader, map, &planned);
     if (status == BRY_OK && bry__kbf_map_superfluous(map))
         status = bry__frame_reader_bad(reader, "a superfluous empty table");
     if (status == BRY_OK)

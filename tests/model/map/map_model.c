@@ -27,6 +27,7 @@ static void *create(model_reader *reader)
     both->fixed = kind / 2 % 2;
     both->value_bits = kind / 4 % 4 ? 0 : 1 + kind / 16 % (both->kbf ? 13 : 16);
     both->capacity[0] = both->capacity[1] = capacities[model_below(reader, 6)];
+    both->created[0] = both->created[1] = both->capacity[0];
     options.engine = both->kbf ? BRY_ENGINE_KBF : BRY_ENGINE_COMPACT;
     options.fixed = both->fixed;
     options.capacity = both->capacity[0];
@@ -88,6 +89,7 @@ static void do_clear(map_pair *both, model_reader *reader)
     bry_map_clear(both->map[0]);
     map_twin_clear(&both->twin[0]);
     both->hidden[0] = false;
+    both->capacity[0] = both->created[0];
 }
 
 /* Replaces the second map by an empty one of the first one's options. */
@@ -105,7 +107,7 @@ static void do_create_like(map_pair *both, model_reader *reader)
     both->map[1] = made;
     map_twin_clear(&both->twin[1]);
     both->hidden[1] = false;
-    both->capacity[1] = both->capacity[0];
+    both->capacity[1] = both->created[1] = both->capacity[0];
 }
 
 /* kbf merges maps of the same shape whose codes agree. */
@@ -173,7 +175,7 @@ static void do_exchange(map_pair *both, model_reader *reader)
     bry_map *map = both->map[0];
     map_twin twin = both->twin[0];
     bool hidden = both->hidden[0];
-    uint64_t capacity = both->capacity[0];
+    uint64_t capacity = both->capacity[0], created = both->created[0];
     both->map[0] = both->map[1];
     both->twin[0] = both->twin[1];
     both->hidden[0] = both->hidden[1];
@@ -182,6 +184,8 @@ static void do_exchange(map_pair *both, model_reader *reader)
     both->hidden[1] = hidden;
     both->capacity[0] = both->capacity[1];
     both->capacity[1] = capacity;
+    both->created[0] = both->created[1];
+    both->created[1] = created;
 }
 
 /* Continues with the loaded map and destroys the other; saving it again gives the same bytes. */

@@ -17,6 +17,7 @@ typedef struct map_pair {
     bool hidden[2]; /* compact: a merge may have left hidden entries */
     bool kbf, fixed, wrong;
     uint64_t capacity[2]; /* compressing may lower kbf's */
+    uint64_t created[2]; /* the capacity they were created with */
     double error;
     unsigned error_index;
     unsigned value_bits, window;

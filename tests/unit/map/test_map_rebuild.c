@@ -208,6 +208,44 @@ TEST(test_rebuild_compact)
     }
 }
 
+/* Clearing restores the shape that compressing has folded: also that of a clone, or after loading. */
+TEST(test_compressed_and_cleared)
+{
+    enum { KEYS = 20000 };
+    for (int how = 0; how < 3; how++) {
+        bry_map_options options = {
+            .engine = BRY_ENGINE_KBF, .capacity = KEYS, .value_bits = 8, .fixed = 1, .seed = 3};
+        bry_map *map = make(options), *new = make(options), *copy = NULL;
+        bry_buffer empty = saved(map);
+        assert_int_equal(bry_map_compress(map, 0), BRY_OK);
+        assert_true(stats_of(map).capacity < KEYS);
+        if (how == 1) {
+            assert_int_equal(bry_map_clone(map, NULL, &copy), BRY_OK);
+        } else if (how == 2) {
+            bry_buffer folded = saved(map);
+            assert_int_equal(
+                job_load_bytes(BRY_JOB_MAP, folded.bytes, folded.len, NULL, (void **)&copy),
+                BRY_OK);
+            bry_buffer_free(&folded);
+        }
+        if (copy) {
+            bry_map_destroy(map);
+            map = copy;
+        }
+        bry_map_clear(map);
+        bry_buffer cleared = saved(map);
+        assert_int_equal(cleared.len, empty.len);
+        assert_memory_equal(cleared.bytes, empty.bytes, empty.len);
+        for (uint64_t i = 0; i < KEYS; i++)
+            assert_int_equal(bry_map_add(map, key(i), bry_map_value_number(1)), BRY_OK);
+        assert_int_equal(bry_map_merge(new, map), BRY_OK);
+        bry_buffer_free(&empty);
+        bry_buffer_free(&cleared);
+        bry_map_destroy(map);
+        bry_map_destroy(new);
+    }
+}
+
 /* A map that was compressed and rebuilt grows by its new size, and can be saved and loaded. */
 TEST(test_compressed_and_rebuilt)
 {
