@@ -1,4 +1,5 @@
 /* The index in memory when a repository outgrows its plan: small units, so that many are needed. */
+#include "apps/dedup/check/findings.h"
 #include "apps/dedup/store/store.h"
 
 #include "dedup/remove_dir.h"
@@ -225,14 +226,52 @@ TEST(a_guess_is_only_a_guess)
     assert_int_equal(dedup_hasher_run(&f.store.hasher, &stranger, sizeof stranger, &digest),
                      DEDUP_OK);
     assert_int_equal(bry_index_open(f.store.units.index, first, &unit), BRY_OK);
-    assert_int_equal(bry_index_add(f.store.units.index, dedup_units_hash(&f.store.units, &digest),
-                                   unit, NULL, NULL),
-                     BRY_OK);
+    assert_int_equal(
+        bry_index_add(f.store.units.index, bry_hash_digest(digest.bytes), unit, NULL, NULL),
+        BRY_OK);
     add_chunk(&f, stranger);
     assert_int_equal(counters->lookups, 3);
     assert_int_equal(counters->false_alarms, 1);
     assert_int_equal(counters->new_chunks, 1);
     assert_int_equal(counters->read_ahead, 0);
+    end(&f);
+}
+
+/* Before 0.1 the elements were hashes of the digests, and the note was shorter. */
+TEST(units_of_an_earlier_version)
+{
+    enum { REMOVED = 1000 };
+    fixture f;
+    char place[sizeof f.path + 8];
+    unsigned char note[8] = {REMOVED & 0xff, REMOVED >> 8};
+    bry_index_options options = BRY_INDEX_OPTIONS;
+    bry_index *earlier;
+    bry_save save = BRY_SAVE;
+    save.note = note;
+    save.note_len = sizeof note;
+    begin_known(&f, BRY_ENGINE_COMPACT);
+    close_store(&f);
+    snprintf(place, sizeof place, "%s/units", f.path);
+    remove_dir(place);
+    assert_int_equal(bry_index_create(&options, &earlier), BRY_OK);
+    assert_int_equal(bry_index_save_dir(earlier, place, &save), BRY_OK);
+    bry_index_destroy(earlier);
+
+    dedup_findings findings = {.quiet = true};
+    assert_int_equal(dedup_repo_open(&f.repo, f.path, DEDUP_WRITE), DEDUP_OK);
+    f.repo.unit_chunks = UNIT;
+    assert_int_equal(dedup_store_open_plain(&f.store, &f.repo, true), DEDUP_OK);
+    assert_int_equal(dedup_check_units(&f.store, true, &findings), DEDUP_OK);
+    assert_int_equal(findings.count, 0);
+    close_store(&f);
+
+    open_store(&f);
+    assert_true(f.store.units.rebuilt);
+    assert_int_equal(f.store.next, REMOVED); /* no number is used again */
+    check_answers(&f, 0);
+    close_store(&f);
+    open_store(&f);
+    assert_false(f.store.units.rebuilt);
     end(&f);
 }
 

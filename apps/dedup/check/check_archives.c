@@ -184,8 +184,9 @@ dedup_status dedup_check_units(dedup_store *store, bool deep, dedup_findings *fi
     dedup_status status = dedup_units_load(&units, &next);
     if (status == DEDUP_NO_MEMORY)
         return dedup_no_memory();
-    bool loaded = status == DEDUP_OK;
-    status = loaded && deep ? units_have_all(store, &units, next, &all) : DEDUP_OK;
+    bool current = status == DEDUP_OK; /* a put builds those of an earlier version again */
+    bool loaded = current || status == DEDUP_VERSION;
+    status = current && deep ? units_have_all(store, &units, next, &all) : DEDUP_OK;
     dedup_units_close(&units);
     if (!loaded || !all) {
         findings->units = true;

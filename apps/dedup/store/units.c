@@ -12,7 +12,10 @@
 enum {
     UNIT_LEAST = 1 << 16,
     UNIT_MOST = 1 << 19,
-    NOTE_BYTES = 8,
+    /* The number of the next container, and BY_DIGEST. Without that the elements are hashes of the
+     * digests, as they were before 0.1, and the index is built again. */
+    NOTE_BYTES = 16,
+    BY_DIGEST = 1,
     /* A unit of engine dba has its full size from the beginning. So a small repository has smaller
      * ones, but none smaller than a container, until there are this many. */
     UNIT_SMALL = 1 << 13,
@@ -79,19 +82,14 @@ static dedup_status read_directory_of(const dedup_repo *repo, uint64_t number,
     return status;
 }
 
-bry_hash dedup_units_hash(const dedup_units *units, const dedup_digest *digest)
-{
-    return bry_index_hash(units->index, digest->bytes, dedup_digest_len(units->repo->config.hash));
-}
-
 bool dedup_units_may_have(const dedup_units *units, const dedup_digest *digest)
 {
-    return bry_index_has(units->index, dedup_units_hash(units, digest)) != BRY_ABSENT;
+    return bry_index_has(units->index, bry_hash_digest(digest->bytes)) != BRY_ABSENT;
 }
 
 size_t dedup_units_locate(const dedup_units *units, const dedup_digest *digest, uint32_t *unit)
 {
-    return bry_index_locate(units->index, dedup_units_hash(units, digest), unit, 1);
+    return bry_index_locate(units->index, bry_hash_digest(digest->bytes), unit, 1);
 }
 
 dedup_status dedup_units_next(dedup_units *units, uint64_t container)
@@ -111,7 +109,7 @@ dedup_status dedup_units_add(dedup_units *units, const dedup_digest *digest)
     if (!units->open)
         return DEDUP_FULL;
     bry_status status =
-        bry_index_add(units->index, dedup_units_hash(units, digest), units->unit, NULL, NULL);
+        bry_index_add(units->index, bry_hash_digest(digest->bytes), units->unit, NULL, NULL);
     if (status == BRY_E_FULL || status == BRY_E_SEALED)
         return DEDUP_FULL;
     return status == BRY_OK ? DEDUP_OK : units_failed(status);
@@ -225,15 +223,19 @@ dedup_status dedup_units_load(dedup_units *units, uint64_t *next)
     bry_status status =
         bry_index_load_dir(dedup_place_of(units->repo, "units").text, &load, &units->index);
     bool missing = status == BRY_E_IO && errno == ENOENT;
-    if (status == BRY_OK && note.len != NOTE_BYTES)
-        status = BRY_E_BADDATA;
-    if (status == BRY_OK)
+    if (status == BRY_OK && note.len >= 8)
         *next = cli_get(note.bytes, 8);
+    bool earlier = status == BRY_OK && note.len == 8;
+    if (status == BRY_OK && (note.len != NOTE_BYTES || cli_get(note.bytes + 8, 8) != BY_DIGEST))
+        status = BRY_E_BADDATA;
     bry_buffer_free(&note);
     if (status == BRY_OK)
         return DEDUP_OK;
     units_failed(status);
-    return status == BRY_E_NOMEM ? DEDUP_NO_MEMORY : missing ? DEDUP_MISSING : DEDUP_DAMAGED;
+    return status == BRY_E_NOMEM ? DEDUP_NO_MEMORY
+           : missing             ? DEDUP_MISSING
+           : earlier             ? DEDUP_VERSION
+                                 : DEDUP_DAMAGED;
 }
 
 dedup_status dedup_units_open(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows,
@@ -244,20 +246,18 @@ dedup_status dedup_units_open(dedup_units *units, const dedup_repo *repo, const 
     dedup_status status = dedup_units_load(units, &next);
     if (status == DEDUP_NO_MEMORY)
         return status;
-    if (status != DEDUP_OK) {
+    if (status != DEDUP_OK || (adopted && adopted < next)) {
         dedup_units_close(units);
-        if (rows->count)
+        if (status != DEDUP_OK && rows->count)
             cli_note("the index in memory %s; rebuilding it from the containers",
-                     status == DEDUP_MISSING ? "is missing" : "is damaged");
-        return dedup_units_build(units, repo, rows);
-    }
-    units->next = next;
-    if (adopted && adopted < next) {
-        dedup_units_close(units);
+                     status == DEDUP_MISSING   ? "is missing"
+                     : status == DEDUP_VERSION ? "is of an earlier version"
+                                               : "is damaged");
         status = dedup_units_build(units, repo, rows);
         units->next = next;
         return status;
     }
+    units->next = next;
     reopen_unit(units);
     status = add_rows_from(units, next);
     if (status != DEDUP_OK)
@@ -276,6 +276,7 @@ dedup_status dedup_units_save(dedup_units *units, uint64_t next)
     unsigned char note[NOTE_BYTES];
     bry_save save = BRY_SAVE;
     cli_put(note, next, 8);
+    cli_put(note + 8, BY_DIGEST, 8);
     save.note = note;
     save.note_len = sizeof note;
     dedup_place place = dedup_place_of(units->repo, "units");
@@ -336,7 +337,7 @@ dedup_status dedup_units_remove(dedup_units *units, const dedup_directory *direc
         at++;
     bry_status removed = BRY_OK;
     for (uint32_t i = 0; at > 0 && removed == BRY_OK && i < directory->count; i++)
-        removed = bry_index_del(units->index, dedup_units_hash(units, &directory->digest[i]),
+        removed = bry_index_del(units->index, bry_hash_digest(directory->digest[i].bytes),
                                 tags[at - 1].unit, NULL);
     uint64_t from = at > 0 ? tags[at - 1].tag : 0, to = at < count ? tags[at].tag : UINT64_MAX;
     units->from = units->to == 0 || from < units->from ? from : units->from;
@@ -418,7 +419,7 @@ static bry_status supply_chunks(void *opaque, uint32_t unit, uint64_t tag, uint6
                 return BRY_E_STOPPED;
         }
         for (; from < source->directory.count && *got < room; from++)
-            hashes[(*got)++] = dedup_units_hash(source->units, &source->directory.digest[from]);
+            hashes[(*got)++] = bry_hash_digest(source->directory.digest[from].bytes);
     }
     return BRY_OK;
 }

@@ -54,7 +54,6 @@ dedup_status dedup_units_open(dedup_units *units, const dedup_repo *repo, const 
 dedup_status dedup_units_build(dedup_units *units, const dedup_repo *repo, const dedup_rows *rows);
 void dedup_units_close(dedup_units *units);
 
-bry_hash dedup_units_hash(const dedup_units *units, const dedup_digest *digest);
 bool dedup_units_may_have(const dedup_units *units, const dedup_digest *digest);
 
 /* How many units may have a chunk, and the newest of them. 0: the chunk is new. */
@@ -74,7 +73,8 @@ dedup_status dedup_units_add_container(dedup_units *units, const dedup_directory
 dedup_status dedup_units_remove(dedup_units *units, const dedup_directory *directory);
 dedup_status dedup_units_mend(dedup_units *units);
 
-/* Only loads the units. `next` is the number of the container from which on they have nothing. */
+/* Only loads the units. `next` is the number of the container from which on they have nothing.
+ * DEDUP_VERSION: they are whole, but of an earlier version. */
 dedup_status dedup_units_load(dedup_units *units, uint64_t *next);
 
 /* Does what is pending: error control and refreshing, with elements from the containers. Drops
