@@ -36,6 +36,11 @@ bry_status bry__index_read_options(const bry_index_options *given, bry_index_opt
         options->error = 0.001;
     if (options->stale == 0)
         options->stale = 0.25;
+    const bry_index_dba *dba = &options->dba;
+    if (options->engine == BRY_ENGINE_COMPACT &&
+        (dba->control != BRY_INDEX_TIGHTER || dba->factor || dba->group || dba->hashes ||
+         dba->unit_bits || dba->segmented))
+        return BRY_E_UNSUPPORTED;
     if (!index_in_range(options))
         return BRY_E_RANGE;
     *engine = bry__engine_find(bry__index_engines, options->engine);

@@ -36,12 +36,16 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
         options->error = 0.001;
     if (options->values == 0)
         options->values = 1000;
+    const bry_map_kbf *kbf = &options->kbf;
+    if (options->engine == BRY_ENGINE_COMPACT &&
+        (kbf->layout != BRY_MAP_TUNED || kbf->cells || kbf->hashes))
+        return BRY_E_UNSUPPORTED;
     if (!bry_engine_name(options->engine) || options->fixed > 1 || options->reserved ||
-        !bry__reserved_zero(options->kbf.reserved, sizeof options->kbf.reserved) ||
+        !bry__reserved_zero(kbf->reserved, sizeof kbf->reserved) ||
         options->capacity > BRY_CAPACITY_MAX ||
         !(options->error >= BRY_MAP_ERROR_MIN && options->error <= BRY_ERROR_MAX) ||
-        (options->kbf.layout != BRY_MAP_TUNED && options->kbf.layout != BRY_MAP_PAPER) ||
-        (options->kbf.cells == 0) != (options->kbf.hashes == 0))
+        (kbf->layout != BRY_MAP_TUNED && kbf->layout != BRY_MAP_PAPER) ||
+        (kbf->cells == 0) != (kbf->hashes == 0))
         return BRY_E_RANGE;
     *engine = bry__engine_find(bry__map_engines, options->engine);
     if (!*engine)

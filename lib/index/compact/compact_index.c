@@ -60,9 +60,6 @@ static uint64_t compact_index_bytes_empty(void)
 
 static bry_status compact_index_plan(const bry_index_options *options, bry_index_shape *shape)
 {
-    if (options->dba.group || options->dba.segmented || options->dba.control != BRY_INDEX_TIGHTER ||
-        options->dba.factor || options->dba.unit_bits || options->dba.hashes)
-        return BRY_E_UNSUPPORTED;
     if (options->unit_capacity > BRY_CAPACITY_MAX / options->units)
         return BRY_E_RANGE;
     bry__maplet_options maplet = bry__compact_index_maplet(options);
@@ -466,8 +463,8 @@ static void compact_index_stats(const void *self, const bry__index_slots *slots,
     for (unsigned i = 0; i < bry__maplet_live_tables(maplet); i++)
         room += (double)bry__chain_capacity(&maplet->chain, i);
     stats->promised_units = maplet->chain.fixed
-                               ? (uint32_t)(maplet->chain.first_capacity / index->unit_capacity)
-                               : BRY_INDEX_UNITS_MAX;
+                                ? (uint32_t)(maplet->chain.first_capacity / index->unit_capacity)
+                                : BRY_INDEX_UNITS_MAX;
     stats->unit_capacity = index->unit_capacity;
     stats->fill = (double)count / room;
     stats->promised_error = maplet->chain.error;

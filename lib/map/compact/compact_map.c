@@ -46,8 +46,6 @@ static bry__maplet_options compact_map_maplet_options(const bry_map_options *opt
 
 static bry_status compact_map_plan(const bry_map_options *options, bry_map_shape *shape)
 {
-    if (options->kbf.layout != BRY_MAP_TUNED || options->kbf.cells || options->kbf.hashes)
-        return BRY_E_UNSUPPORTED;
     if (options->value_bits > BRY_MAP_VALUE_BITS_MAX || options->values > BRY_MAP_VALUES_MAX)
         return BRY_E_RANGE;
     unsigned bits =

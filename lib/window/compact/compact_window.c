@@ -49,7 +49,7 @@
 
 static bry_status compact_window_plan(const bry_window_options *options, bry_window_shape *shape)
 {
-    if (options->fbf.bits || options->fbf.hashes || (options->max_bytes && !options->refuse))
+    if (options->max_bytes && !options->refuse)
         return BRY_E_UNSUPPORTED;
     bry__compact_shape inside;
     bry__maplet_options maplet;

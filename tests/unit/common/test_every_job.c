@@ -314,3 +314,61 @@ TEST(test_updates)
         assert_int_equal(memory.blocks, 0);
     }
 }
+
+/* ---- options of another engine -------------------------------------------------------------- */
+
+/* Each by itself, also where its own engine would find it out of range. */
+TEST(options_of_another_engine_are_unsupported)
+{
+    const bry_filter_bloom bloom[] = {{.bits = 512}, {.bits = 1}, {.hashes = 3}, {.hashes = 99}};
+    const bry_map_kbf kbf[] = {{.layout = BRY_MAP_PAPER},
+                               {.layout = (bry_map_layout)7},
+                               {.hashes = 3},
+                               {.hashes = 99},
+                               {.cells = 600},
+                               {.cells = UINT64_MAX}};
+    const bry_window_fbf fbf[] = {
+        {.bits = 4096}, {.bits = UINT64_MAX}, {.hashes = 5}, {.hashes = 99}};
+    const bry_index_dba dba[] = {{.control = BRY_INDEX_LARGER},
+                                 {.control = (bry_index_control)7},
+                                 {.factor = 2},
+                                 {.factor = 1},
+                                 {.group = 64},
+                                 {.group = 3},
+                                 {.hashes = 4},
+                                 {.hashes = 99},
+                                 {.unit_bits = 4096},
+                                 {.segmented = 1},
+                                 {.segmented = 2}};
+    const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT};
+    for (size_t e = 0; e < 2; e++) {
+        for (size_t i = 0; i < sizeof bloom / sizeof bloom[0]; i++) {
+            bry_filter_options options = BRY_FILTER_OPTIONS;
+            bry_filter_shape shape = {0};
+            options.engine = engines[e];
+            options.bloom = bloom[i];
+            assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
+        }
+        for (size_t i = 0; i < sizeof kbf / sizeof kbf[0]; i++) {
+            bry_map_options options = BRY_MAP_OPTIONS;
+            bry_map_shape shape = {0};
+            options.engine = engines[e];
+            options.kbf = kbf[i];
+            assert_int_equal(bry_map_plan(&options, &shape), BRY_E_UNSUPPORTED);
+        }
+        for (size_t i = 0; i < sizeof fbf / sizeof fbf[0]; i++) {
+            bry_window_options options = BRY_WINDOW_OPTIONS;
+            bry_window_shape shape = {0};
+            options.engine = engines[e];
+            options.fbf = fbf[i];
+            assert_int_equal(bry_window_plan(&options, &shape), BRY_E_UNSUPPORTED);
+        }
+        for (size_t i = 0; i < sizeof dba / sizeof dba[0]; i++) {
+            bry_index_options options = BRY_INDEX_OPTIONS;
+            bry_index_shape shape = {0};
+            options.engine = engines[e];
+            options.dba = dba[i];
+            assert_int_equal(bry_index_plan(&options, &shape), BRY_E_UNSUPPORTED);
+        }
+    }
+}

@@ -262,7 +262,6 @@ TEST(test_reserved_fields_and_flags)
     REFUSED(filter, BRY_FILTER_OPTIONS, bloom.reserved[8]);
     REFUSED(map, BRY_MAP_OPTIONS, fixed);
     REFUSED(map, BRY_MAP_OPTIONS, reserved);
-    REFUSED(map, BRY_MAP_OPTIONS, kbf.layout);
     REFUSED(map, BRY_MAP_OPTIONS, kbf.reserved[0]);
     REFUSED(map, BRY_MAP_OPTIONS, kbf.reserved[7]);
     REFUSED(window, BRY_WINDOW_OPTIONS, refuse);
@@ -274,9 +273,22 @@ TEST(test_reserved_fields_and_flags)
     REFUSED(counters, BRY_COUNTERS_OPTIONS, sync);
     REFUSED(index, BRY_INDEX_OPTIONS, fixed);
     REFUSED(index, BRY_INDEX_OPTIONS, reserved);
-    REFUSED(index, BRY_INDEX_OPTIONS, dba.segmented);
     REFUSED(index, BRY_INDEX_OPTIONS, dba.reserved[0]);
     REFUSED(index, BRY_INDEX_OPTIONS, dba.reserved[8]);
+}
+
+TEST(test_flags_of_an_engine)
+{
+    bry_map_options map = BRY_MAP_OPTIONS;
+    bry_map_shape map_shape;
+    map.engine = BRY_ENGINE_KBF;
+    map.kbf.layout = (bry_map_layout)2;
+    assert_int_equal(bry_map_plan(&map, &map_shape), BRY_E_RANGE);
+    bry_index_options index = BRY_INDEX_OPTIONS;
+    bry_index_shape index_shape;
+    index.engine = BRY_ENGINE_DBA;
+    index.dba.segmented = 2;
+    assert_int_equal(bry_index_plan(&index, &index_shape), BRY_E_RANGE);
 }
 
 TEST(test_loads)
