@@ -50,33 +50,34 @@ static void arrange_hash_keys(hash_state *state, unsigned length)
     }
 }
 
-static bool run_one(const void *work, void *opaque, unsigned phase, bench_watch *watch,
-                    uint64_t *found)
+static inline bool run_hash(hash_state *state, unsigned phase, bool batch, bench_watch *watch,
+                            uint64_t *found)
 {
-    (void)work;
-    hash_state *state = opaque;
     arrange_hash_keys(state, lengths[phase]);
     bench_start(watch);
-    for (unsigned repeat = 0; repeat < REPEATS; repeat++)
-        for (size_t i = 0; i < KEYS; i++)
+    for (unsigned repeat = 0; repeat < REPEATS; repeat++) {
+        if (batch)
+            bry_hash_key_n(repeat, state->at, state->lens, KEYS, state->out);
+        for (size_t i = 0; i < KEYS && !batch; i++)
             state->out[i] = bry_hash_key(repeat, state->at[i], state->lens[i]);
+    }
     bench_stop(watch);
     *found = fold_hashes(state->out);
     return true;
 }
 
-static bool run_batch(const void *work, void *opaque, unsigned phase, bench_watch *watch,
+static bool run_one(const void *work, void *state, unsigned phase, bench_watch *watch,
+                    uint64_t *found)
+{
+    (void)work;
+    return run_hash(state, phase, false, watch, found);
+}
+
+static bool run_batch(const void *work, void *state, unsigned phase, bench_watch *watch,
                       uint64_t *found)
 {
     (void)work;
-    hash_state *state = opaque;
-    arrange_hash_keys(state, lengths[phase]);
-    bench_start(watch);
-    for (unsigned repeat = 0; repeat < REPEATS; repeat++)
-        bry_hash_key_n(repeat, state->at, state->lens, KEYS, state->out);
-    bench_stop(watch);
-    *found = fold_hashes(state->out);
-    return true;
+    return run_hash(state, phase, true, watch, found);
 }
 
 bool bench_hash(const bench_settings *settings, cli_json *json)

@@ -97,23 +97,22 @@ static void map_ratios_json(cli_json *json, const char *name, const map_report *
     cli_json_close(json, '}');
 }
 
+static void map_rows_json(cli_json *json, const char *key, const map_report *rows, size_t count)
+{
+    cli_json_open(json, key, '[');
+    for (size_t i = 0; i < count; i++) {
+        cli_json_open(json, NULL, '{');
+        map_row_json(json, &rows[i]);
+        cli_json_close(json, '}');
+    }
+    cli_json_close(json, ']');
+}
+
 static void maps_json(cli_json *json, const maps_report *report)
 {
     const map_report *row = report->row, *values = report->values_row;
-    cli_json_open(json, "maps", '[');
-    for (unsigned i = 0; i < MAPS_ROWS; i++) {
-        cli_json_open(json, NULL, '{');
-        map_row_json(json, &row[i]);
-        cli_json_close(json, '}');
-    }
-    cli_json_close(json, ']');
-    cli_json_open(json, "values", '[');
-    for (unsigned i = 0; i < MAPS_VALUES_ROWS; i++) {
-        cli_json_open(json, NULL, '{');
-        map_row_json(json, &values[i]);
-        cli_json_close(json, '}');
-    }
-    cli_json_close(json, ']');
+    map_rows_json(json, "maps", row, MAPS_ROWS);
+    map_rows_json(json, "values", values, MAPS_VALUES_ROWS);
     map_ratios_json(json, "paper_by_compact", &row[MAPS_PAPER], &row[MAPS_COMPACT], true);
     map_ratios_json(json, "tuned_by_compact", &row[MAPS_TUNED], &row[MAPS_COMPACT], true);
     map_ratios_json(json, "compact_many_by_few", &values[MAPS_COMPACT_MANY],

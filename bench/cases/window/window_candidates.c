@@ -427,52 +427,29 @@ WINDOW_INLINE bool run(const window_work *work, void *state, window_calls calls,
 }
 
 /* Compiled for each kind, so that the times include no calls through pointers. */
-static bool run_library(const void *work, void *state, unsigned phase, bench_watch *watch,
-                        uint64_t *found)
-{
-    return run(work, state, library_calls, phase, watch, found);
-}
+#define RUN_WINDOW(kind)                                                                           \
+    static bool run_##kind(const void *work, void *state, unsigned phase, bench_watch *watch,      \
+                           uint64_t *found)                                                        \
+    {                                                                                              \
+        return run(work, state, kind##_calls, phase, watch, found);                                \
+    }
+RUN_WINDOW(library)
+RUN_WINDOW(paper)
+RUN_WINDOW(rbf)
+RUN_WINDOW(ring)
+RUN_WINDOW(exact)
 
-static bool run_paper_fbf(const void *work, void *state, unsigned phase, bench_watch *watch,
-                          uint64_t *found)
-{
-    return run(work, state, paper_calls, phase, watch, found);
-}
-
-static bool run_rbf(const void *work, void *state, unsigned phase, bench_watch *watch,
-                    uint64_t *found)
-{
-    return run(work, state, rbf_calls, phase, watch, found);
-}
-
-static bool run_ring(const void *work, void *state, unsigned phase, bench_watch *watch,
-                     uint64_t *found)
-{
-    return run(work, state, ring_calls, phase, watch, found);
-}
-
-static bool run_exact(const void *work, void *state, unsigned phase, bench_watch *watch,
-                      uint64_t *found)
-{
-    return run(work, state, exact_calls, phase, watch, found);
-}
+#define NO_BATCH (1u << WINDOW_HIT_BATCH | 1u << WINDOW_MISS_BATCH)
 
 bench_candidate window_candidate(window_kind kind)
 {
-    const unsigned no_batch = 1u << WINDOW_HIT_BATCH | 1u << WINDOW_MISS_BATCH;
-    switch (kind) {
-    case WINDOW_PAPER:
-        return (bench_candidate){"fbf, as published", make_window_state, drop_paper_fbf,
-                                 run_paper_fbf, 0};
-    case WINDOW_RBF:
-        return (bench_candidate){"RBF", make_window_state, rbf_drop, run_rbf, no_batch};
-    case WINDOW_RING:
-        return (bench_candidate){"ring of filters", make_window_state, ring_drop, run_ring,
-                                 no_batch};
-    case WINDOW_EXACT:
-        return (bench_candidate){"exact window", make_window_state, drop_exact_window, run_exact,
-                                 no_batch};
-    default:
-        return (bench_candidate){"window", make_window_state, library_drop, run_library, 0};
-    }
+    static const bench_candidate candidates[] = {
+        [WINDOW_LIBRARY] = {"window", make_window_state, library_drop, run_library, 0},
+        [WINDOW_PAPER] = {"fbf, as published", make_window_state, drop_paper_fbf, run_paper, 0},
+        [WINDOW_RBF] = {"RBF", make_window_state, rbf_drop, run_rbf, NO_BATCH},
+        [WINDOW_RING] = {"ring of filters", make_window_state, ring_drop, run_ring, NO_BATCH},
+        [WINDOW_EXACT] = {"exact window", make_window_state, drop_exact_window, run_exact,
+                          NO_BATCH},
+    };
+    return candidates[kind];
 }
