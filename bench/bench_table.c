@@ -79,7 +79,7 @@ static bool end_block(report_block *block, FILE *out)
 
 bool bench_table(char *json, FILE *out)
 {
-    size_t lines = 0, depth = 0, outer[MOST_DEPTH] = {0};
+    size_t lines = 1, depth = 0, outer[MOST_DEPTH] = {0};
     for (const char *c = json; *c; c++)
         lines += *c == '\n';
     report_block block = {calloc(lines, sizeof *block.members), 0, 1, false};
