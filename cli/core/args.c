@@ -87,6 +87,10 @@ static const char *store_option_value(const cli_option *option, const char *text
     default:
         if (!*text)
             return "is empty";
+        if (option->kind == CLI_BYTE && strcmp(text, "\\t") == 0)
+            text = "\t";
+        if (option->kind == CLI_BYTE && text[1])
+            return "is not one byte";
         *(const char **)option->value = text;
         return NULL;
     }
@@ -96,9 +100,10 @@ static const char *store_option_value(const cli_option *option, const char *text
     return NULL;
 }
 
-static int refuse_option(const cli_syntax *syntax, const char *word, const char *name, size_t len)
+static int refuse_option(const cli_syntax *syntax, const char *word)
 {
-    cli_guess guess = CLI_GUESS(name, len);
+    const char *name = word + (word[1] == '-' ? 2 : 1);
+    cli_guess guess = CLI_GUESS(name, strcspn(name, "="));
     for (size_t i = 0; i < syntax->option_count; i++)
         if (syntax->options[i].kind != CLI_ABSENT)
             cli_guess_try(&guess, syntax->options[i].name);
@@ -107,28 +112,42 @@ static int refuse_option(const cli_syntax *syntax, const char *word, const char 
                       cli_suggest(&guess, "--").text);
 }
 
+/* The option that a word names, and the value in the word: NULL if there is none. */
+static cli_option *find_option_of(const cli_syntax *syntax, const char *word, const char **value)
+{
+    bool letter = word[1] != '-';
+    const char *name = word + (letter ? 1 : 2);
+    size_t len = strcspn(name, "=");
+    if (!letter) {
+        *value = name[len] ? name + len + 1 : NULL;
+        return len > 1 ? find_option(syntax, name, len) : NULL;
+    }
+    cli_option *option = find_option(syntax, name, 1);
+    bool is_long = len > 1 && find_option(syntax, name, len); /* -capacity instead of --capacity */
+    bool is_flag_with_more = option && option->kind == CLI_FLAG && len > 1;
+    *value = name[1] ? name + 1 : NULL;
+    return is_long || is_flag_with_more ? NULL : option;
+}
+
 /* Reads the option in argv[*at]; advances *at if the value is the next argument. */
 static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
 {
-    bool letter = argv[*at][1] != '-';
-    const char *name = argv[*at] + (letter ? 1 : 2);
-    size_t len = strcspn(name, "=");
-    cli_option *option = (len == 1) == letter ? find_option(syntax, name, len) : NULL;
+    const char *value;
+    cli_option *option = find_option_of(syntax, argv[*at], &value);
     if (!option)
-        return refuse_option(syntax, argv[*at], name, len);
+        return refuse_option(syntax, argv[*at]);
     if (option->kind == CLI_ABSENT)
         return cli_misuse(syntax->command, "%s%s: not available in this build",
                           option_dashes(option), option->name);
     option->given = true;
     if (option->kind == CLI_FLAG) {
-        if (name[len] == '=')
+        if (value)
             return cli_misuse(syntax->command, "%s%s takes no value", option_dashes(option),
                               option->name);
         *(bool *)option->value = true;
         return CLI_GO_ON;
     }
-    const char *value = name + len + 1;
-    if (name[len] != '=') {
+    if (!value) {
         if (*at + 1 == argc)
             return cli_misuse(syntax->command, "%s%s needs a value", option_dashes(option),
                               option->name);

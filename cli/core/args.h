@@ -3,7 +3,7 @@
  *
  *   --name value   --name=value   --flag   -h, --help   -- (the rest are words)
  *
- * A name of one letter takes one dash.
+ * A name of one letter takes one dash, and its value may follow it directly: -d value, -dvalue.
  */
 #ifndef BLOOMERY_CLI_ARGS_H
 #define BLOOMERY_CLI_ARGS_H
@@ -18,6 +18,7 @@ typedef enum cli_kind {
     CLI_BYTES, /* a uint64_t above 0 */
     CLI_SPAN, /* a uint64_t above 0, in milliseconds */
     CLI_SHARE, /* a double above 0 and below 1 */
+    CLI_BYTE, /* a const char *, of one byte; \t is a tab */
     CLI_TEXT, /* a const char *, not empty */
     CLI_LIST, /* a cli_list: the option may be repeated */
     CLI_ABSENT, /* known, but not used in this build: refused, and omitted from the help */

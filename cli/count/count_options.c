@@ -25,9 +25,8 @@ static int read_one_field(const char *option, const char *text, uint16_t standar
 
 static int read_count_fields(const count_words *said, count_fields *fields)
 {
-    int code = cli_delimiter_read(count_command, said->delimiter, &fields->id.delimiter);
-    if (code == CLI_GO_ON)
-        code = cli_fields_read(&fields->id, count_command, "id", said->id ? said->id : "1");
+    fields->id.delimiter = said->delimiter ? *said->delimiter : '\t';
+    int code = cli_fields_read(&fields->id, count_command, "id", said->id ? said->id : "1");
     if (code == CLI_GO_ON)
         code = read_one_field("counter", said->name, 2, &fields->name);
     if (code == CLI_GO_ON)
@@ -86,8 +85,8 @@ int count_options_read(count_options *asked, int argc, char **argv)
         {"amount", CLI_TEXT, "FIELD", "the field of the amount (default 3; without it: 1)",
          &said.amount, 0},
         {"ones", CLI_FLAG, NULL, "lines have no amounts: each adds 1", &said.ones, 0},
-        {"d", CLI_TEXT, "C", "the byte between fields (default: a tab)", &said.delimiter, 0},
-        {"delimiter", CLI_TEXT, "C", "the same", &said.delimiter, 0},
+        {"d", CLI_BYTE, "C", "the byte between fields (default: \\t, a tab)", &said.delimiter, 0},
+        {"delimiter", CLI_BYTE, "C", "the same", &said.delimiter, 0},
         {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
         {"totals", CLI_FLAG, NULL, "read nothing, and print the totals", &asked->totals, 0},
         {"q", CLI_FLAG, NULL, "print nothing but errors", &asked->quiet, 0},
@@ -105,7 +104,7 @@ int count_options_read(count_options *asked, int argc, char **argv)
          &table->max_bytes, 0},
         {"log-size", CLI_BYTES, "B", "write a snapshot when the log has grown by B (default 64MiB)",
          &table->log_bytes, 0},
-        {"seed", CLI_COUNT, "S", "seed for hashing ids (default: random)", &table->seed, 0},
+        {"seed", CLI_PLAIN, "S", "seed for hashing ids (default: random)", &table->seed, 0},
     };
     const cli_syntax syntax = {
         .command = count_command,

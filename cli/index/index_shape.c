@@ -24,9 +24,8 @@ static int check_shape_elements(cli_index_shape *asked, const char *command)
                                       : CLI_ELEMENT_LINES;
     if (!asked->key)
         return CLI_GO_ON;
-    int code = cli_delimiter_read(command, asked->delimiter, &elements->fields.delimiter);
-    return code == CLI_GO_ON ? cli_fields_read(&elements->fields, command, "key", asked->key)
-                             : code;
+    elements->fields.delimiter = asked->delimiter ? *asked->delimiter : '\t';
+    return cli_fields_read(&elements->fields, command, "key", asked->key);
 }
 
 static int check_shape(cli_index_shape *asked, const char *command)

@@ -61,8 +61,9 @@ typedef struct cli_index_shape {
         {"key",         CLI_TEXT,                                                                    \
          "FIELD",       "an element is this field of a line, or fields such as 1,3",                 \
          &(asked)->key, 0},                                                                          \
-        {"d", CLI_TEXT, "C", "the byte between fields (default: a tab)", &(asked)->delimiter, 0},    \
-        {"delimiter", CLI_TEXT, "C", "the same", &(asked)->delimiter, 0},                            \
+        {"d", CLI_BYTE, "C", "the byte between fields (default: \\t, a tab)", &(asked)->delimiter,   \
+         0},                                                                                         \
+        {"delimiter", CLI_BYTE, "C", "the same", &(asked)->delimiter, 0},                            \
         {"words",         CLI_FLAG, NULL, "each word is an element, such as an address",             \
          &(asked)->words, 0},                                                                        \
         {"like",         CLI_TEXT, "OTHER", "copy shape, seed and kind of elements of that index",   \

@@ -49,7 +49,8 @@ int cli_pair_delimiter(const char *command, const char *text, bool json, char *d
 {
     if (text && json)
         return cli_misuse(command, "--delimiter cannot be combined with --json-lines");
-    return cli_delimiter_read(command, text, delimiter);
+    *delimiter = text ? *text : '\t';
+    return CLI_GO_ON;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

@@ -54,8 +54,9 @@ int seen_fields_read(seen_fields *fields, const char *command, const char *key, 
     }
     if (delimiter && !key && !time)
         return cli_misuse(command, "--delimiter requires --key or --time");
-    int code = cli_delimiter_read(command, delimiter, &fields->key.delimiter);
-    if (code == CLI_GO_ON && key)
+    int code = CLI_GO_ON;
+    fields->key.delimiter = delimiter ? *delimiter : '\t';
+    if (key)
         code = cli_fields_read(&fields->key, command, "key", key);
     if (code == CLI_GO_ON && time)
         code = read_time(fields, command, time);

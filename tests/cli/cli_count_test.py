@@ -192,7 +192,7 @@ class Options(CountCase):
                            '--id: "0" is not a field from 1 to 65535, or several such as 1,3')
         self.expect_misuse(["new", "--engine", "dba"],
                            '--engine: "dba" is not one of auto, compact and fbf')
-        self.expect_misuse(["new", "-d", "ab"], '--delimiter: "ab" is not one byte')
+        self.expect_misuse(["new", "-dab"], '-d: "ab" is not one byte')
         done = self.count("new", "--max-memory", "1")
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, rb"^bloomery: --max-memory: a table takes at least \d+\n")

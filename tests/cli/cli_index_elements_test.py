@@ -103,7 +103,8 @@ class Elements(IndexCase):
                 (["-0", "--key", "1"], "-0 cannot be combined with --key"),
                 (["-d", ","], "--delimiter requires --key"),
                 (["--key", "0"], '--key: "0" is not a field from 1 to 65535, or several such as 1,3'),
-                (["--key", "1", "-d", "ab"], '--delimiter: "ab" is not one byte'),
+                (["--key", "1", "-d", "ab"], '-d: "ab" is not one byte'),
+                (["--key", "1", "--delimiter", "ab"], '--delimiter: "ab" is not one byte'),
                 (["--words", "--like", "y"], "--words cannot be combined with --like")):
             self.expect_misuse(["build", "x", "a", *options], problem, "build")
 

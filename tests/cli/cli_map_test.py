@@ -112,6 +112,7 @@ class Help(MapCase):
         for option in (["--slabs", "5"], ["--keyed"], ["--resume", "g"]):
             self.expect_misuse(["build", "f", *option], f"{option[0]} is for maps on servers")
         self.expect_misuse(["get", "f", "-0=yes"], "-0 takes no value")
+        self.expect_misuse(["get", "f", "-0x"], 'unknown option "-0x"')
         self.expect_misuse(["get", "f", "--0"], 'unknown option "--0"')
         self.assert_files()
 

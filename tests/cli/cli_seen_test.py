@@ -260,9 +260,11 @@ class Fields(SeenCase):
         lines = b"1\ta\tx\n2\ta\ty\n1\tb\n\ta\n3\t\n4\t\tz\n"
         self.expect(["--key", "2"], lines, b"1\ta\tx\n1\tb\n3\t\n")
         self.expect(["--key", "1"], lines, b"1\ta\tx\n2\ta\ty\n\ta\n3\t\n4\t\tz\n")
-        for arguments in (["-d", ":", "--key", "2"], ["--delimiter=:", "--key=2"]):
+        for arguments in (["-d", ":", "--key", "2"], ["-d:", "--key", "2"],
+                          ["--delimiter=:", "--key=2"]):
             self.expect(arguments, b"a:b\nc:b:d\nc:e", b"a:b\nc:e\n")
         self.expect(["-d", "\\t", "--key", "1"], b"a\tb\na\tc\n", b"a\tb\n")
+        self.expect(["-d=", "--key", "1"], b"a=b\na=c\n", b"a=b\n")
 
     def test_missing(self):
         lines = b"a\tb\na\nc\tb\n\nd\te\n"
@@ -455,7 +457,9 @@ class Misuse(SeenCase):
                 (["--error", "1e-12", "--capacity", "2^40"],
                  "an error of 1e-12 is not possible with a capacity of 1099511627776: reduce "
                  "--capacity"),
-                (["-d", ",,", "--key", "1"], '--delimiter: ",," is not one byte'),
+                (["-d,,", "--key", "1"], '-d: ",," is not one byte'),
+                (["-delimiter", ",", "--key", "1"],
+                 'unknown option "-delimiter"; did you mean "--delimiter"?'),
                 (["--on-bad", "stop"], '--on-bad: "stop" is not one of fail, pass and drop'),
                 (["--on-full", "drop"], '--on-full: "drop" is not one of fail, pass and err'),
                 (["--on-full", "err"], "--on-full err requires --max-memory"),

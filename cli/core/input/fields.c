@@ -37,17 +37,6 @@ int cli_fields_read(cli_fields *fields, const char *command, const char *option,
     }
 }
 
-int cli_delimiter_read(const char *command, const char *text, char *delimiter)
-{
-    *delimiter = '\t';
-    if (!text || strcmp(text, "\\t") == 0)
-        return CLI_GO_ON;
-    if (!text[0] || text[1])
-        return cli_misuse(command, "--delimiter: %s is not one byte", cli_quote(text).text);
-    *delimiter = text[0];
-    return CLI_GO_ON;
-}
-
 cli_fields_name cli_fields_say(const cli_fields *fields)
 {
     cli_fields_name name = {""};

@@ -18,9 +18,6 @@ typedef struct cli_fields {
 /* Reads "3" or "1,3" of an option. CLI_GO_ON, or an exit code after a message. */
 int cli_fields_read(cli_fields *fields, const char *command, const char *option, const char *text);
 
-/* Reads one byte, or "\t"; NULL is a tab. */
-int cli_delimiter_read(const char *command, const char *text, char *delimiter);
-
 /* Writes the fields as an option takes them, such as "1,3". */
 typedef struct cli_fields_name {
     char text[CLI_MOST_FIELDS * 6];
