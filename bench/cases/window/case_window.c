@@ -83,6 +83,8 @@ bool window_reports_measure(window_report *reports, size_t count)
             good = window_out_of_memory(reports[i].name);
     }
     good = good && measure_windows(reports, count);
+    for (size_t i = 0; i < count; i++)
+        reports[i].work.keys = NULL;
     bench_keys_free(&keys);
     free(answers);
     return good;
