@@ -2,7 +2,7 @@
  * Loads streams of every job and engine that were changed frame by frame, with correct checksums
  * (model/save/forge.h), and uses the objects (model/save/forged.h). An input is
  *
- *   byte 0       the job, by its number in saved_jobs; from 128 on, a unit for an index
+ *   byte 0       the job, by its number (saved_job_at()); from 128 on, a unit for an index
  *   bytes 1–8    the seed of the operations
  *   then         the stream
  *
@@ -29,8 +29,11 @@ static bool is_unit(const uint8_t *data)
 static const saved_job *job_of(const uint8_t *data)
 {
     if (is_unit(data))
-        return data[0] % 2 ? &saved_index_dba : &saved_index_compact;
-    return saved_jobs[data[0] % SAVED_JOBS];
+        return saved_job_find(data[0] % 2 ? "index-dba" : "index-compact");
+    size_t jobs = 0;
+    while (saved_job_at(jobs))
+        jobs++;
+    return saved_job_at(data[0] % jobs);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -42,17 +42,17 @@ static uint64_t use(const saved_job *job, void *object, failing_allocator *memor
     failing_allocator_restart(memory);
     for (int i = 0; i < OPERATIONS; i++) {
         notes.count = 0;
-        job->use(object, reader, &notes);
+        job->calls->use(object, reader, &notes);
     }
     notes.count = 0;
-    job->look(object, &notes);
+    job->calls->look(object, &notes);
     counted.operations += OPERATIONS;
     return memory->peak;
 }
 
 static bool is_index(const saved_job *job)
 {
-    return strncmp(job->name, "index", 5) == 0;
+    return job->job == BRY_JOB_INDEX;
 }
 
 static size_t units_of(const saved_job *job, const void *object)
@@ -88,7 +88,7 @@ static uint64_t planned_bytes(const saved_job *job, const void *object)
 {
     if (is_index(job))
         return planned_index_bytes(object);
-    return strncmp(job->name, "window", 6) == 0 ? planned_window_bytes(object) : 0;
+    return job->job == BRY_JOB_WINDOW ? planned_window_bytes(object) : 0;
 }
 
 /* Error control by larger units raises their capacity, up to sixteen times, whenever all open units
@@ -111,7 +111,7 @@ static uint64_t honest_peak(const saved_job *job, const void *object, size_t uni
     memory.limit = USE_LIMIT;
     if (is_index(job) && grows_units(object))
         return 0;
-    void *honest = job->like(object, &memory.allocator);
+    void *honest = job->calls->like(object, &memory.allocator);
     if (!honest)
         return 0;
     uint32_t number;
@@ -122,7 +122,7 @@ static uint64_t honest_peak(const saved_job *job, const void *object, size_t uni
     model_reader reader = reader_of(bytes, len, &ignored);
     uint64_t peak = use(job, honest, &memory, &reader);
     forged_listener = listener;
-    job->destroy(honest);
+    bry_job_destroy(job->job, honest);
     return memory.over_limit ? 0 : peak;
 }
 
@@ -132,7 +132,7 @@ static bry_buffer note = BRY_BUFFER;
 static bry_status save(const saved_job *job, const void *object, const bry_sink *sink)
 {
     bry_save with = {sizeof with, note.bytes, note.len};
-    return job->save(object, sink, &with);
+    return bry_job_save(job->job, object, sink, &with);
 }
 
 static bry_status load(const saved_job *job, const bry_buffer *stream, failing_allocator *memory,
@@ -144,7 +144,7 @@ static bry_status load(const saved_job *job, const bry_buffer *stream, failing_a
     how->max_bytes = limit;
     how->allocator = &memory->allocator;
     how->note = &note;
-    return job->load(&source, how, object);
+    return bry_job_load(job->job, &source, how, object);
 }
 
 /* Saves and loads, and compares answers and bytes. */
@@ -161,13 +161,13 @@ static void keep(const saved_job *job, const void *object, failing_allocator *me
     bry_status status = load(job, &first, memory, 0, &how, &loaded);
     if (status == BRY_OK) {
         notes[0].count = notes[1].count = 0;
-        job->look(object, &notes[0]);
-        job->look(loaded, &notes[1]);
+        job->calls->look(object, &notes[0]);
+        job->calls->look(loaded, &notes[1]);
         compare_notes(&notes[0], &notes[1], reader);
         model_expect(reader, save(job, loaded, &again) == BRY_OK);
         if (first.len != second.len || memcmp(first.bytes, second.bytes, first.len) != 0)
             model_fail(reader, "what was loaded saves to other bytes");
-        job->destroy(loaded);
+        bry_job_destroy(job->job, loaded);
     } else if (status != BRY_E_NOMEM || !memory->over_limit) {
         model_fail(reader, "what was saved does not load: %s, %s", bry_status_word(status),
                    how.problem ? how.problem : "no problem told");
@@ -228,7 +228,7 @@ bool forged_stream(const saved_job *job, const bry_buffer *stream, generator *op
                        (uintmax_t)honest);
         if (!reader.failed)
             keep(job, object, &memory, &reader);
-        job->destroy(object);
+        bry_job_destroy(job->job, object);
     }
     model_expect(&reader, memory.now == 0);
     expect_quick(&reader, begin);
@@ -245,10 +245,10 @@ static void *make(const saved_job *job, generator *numbers, failing_allocator *m
     model_failure failure;
     generator_fill(numbers, bytes, sizeof bytes);
     model_reader reader = {.bytes = bytes, .len = sizeof bytes, .failure = &failure};
-    void *object = job->create(&reader, &memory->allocator, job->engine);
+    void *object = job->calls->create(&reader, &memory->allocator, job->engine);
     for (unsigned i = 0; object && i < operations; i++) {
         notes.count = 0;
-        job->use(object, &reader, &notes);
+        job->calls->use(object, &reader, &notes);
     }
     return object;
 }
@@ -271,8 +271,8 @@ bool forged_honest(const saved_job *job, generator *numbers, bool unit, bry_buff
         good = is_index(job) && bry_index_units(object, &number, 1) > 0 &&
                bry_index_save_unit(object, number, &sink, &with) == BRY_OK;
     else if (good)
-        good = job->save(object, &sink, &with) == BRY_OK;
-    job->destroy(object);
+        good = bry_job_save(job->job, object, &sink, &with) == BRY_OK;
+    bry_job_destroy(job->job, object);
     return good && out->len <= 1 << 18;
 }
 
@@ -282,7 +282,7 @@ static bry_buffer image(const saved_job *job, const void *object)
 {
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
-    (void)job->save(object, &sink, NULL);
+    (void)bry_job_save(job->job, object, &sink, NULL);
     return buffer;
 }
 
@@ -332,7 +332,7 @@ bool forged_unit(const saved_job *job, const bry_buffer *stream, generator *oper
         if (!reader.failed)
             keep(job, index, &memory, &reader);
     }
-    job->destroy(index);
+    bry_job_destroy(job->job, index);
     model_expect(&reader, memory.now == 0);
     expect_quick(&reader, begin);
     return !reader.failed;

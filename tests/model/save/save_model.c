@@ -15,7 +15,7 @@ typedef struct pair {
     answer_notes notes[2];
 } pair;
 
-static const saved_job *job = &saved_filter_bloom;
+static const saved_job *job;
 static save_counts counted;
 
 void save_model_choose(const saved_job *chosen)
@@ -37,7 +37,7 @@ static void *create(model_reader *reader)
     }
     failing_allocator_init(&both->memory);
     both->memory.limit = read_chance(reader, 32) ? HIGH_LIMIT : LIMIT;
-    both->object = job->create(reader, &both->memory.allocator, job->engine);
+    both->object = job->calls->create(reader, &both->memory.allocator, job->engine);
     if (!both->object)
         reader->at = reader->len;
     counted.objects += both->object != NULL;
@@ -49,8 +49,8 @@ static void *create(model_reader *reader)
 static void compare_looks(pair *both, model_reader *reader, const void *other)
 {
     both->notes[0].count = both->notes[1].count = 0;
-    job->look(both->object, &both->notes[0]);
-    job->look(other, &both->notes[1]);
+    job->calls->look(both->object, &both->notes[0]);
+    job->calls->look(other, &both->notes[1]);
     compare_notes(&both->notes[0], &both->notes[1], reader);
 }
 
@@ -59,7 +59,7 @@ static void expect_bytes(model_reader *reader, const void *object, const bry_sav
 {
     bry_buffer again = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&again);
-    model_expect(reader, job->save(object, &sink, with) == BRY_OK);
+    model_expect(reader, bry_job_save(job->job, object, &sink, with) == BRY_OK);
     size_t same = 0;
     while (same < again.len && same < bytes->len && again.bytes[same] == bytes->bytes[same])
         same++;
@@ -84,14 +84,14 @@ static void save_and_load(pair *both, model_reader *reader)
     bry_sink sink = bry_buffer_sink(&bytes);
     /* One program in four has a note: the bytes that it has read so far. */
     bry_save with = {sizeof with, reader->bytes, reader->bytes[0] % 4 ? 0 : reader->at};
-    model_expect(reader, job->save(both->object, &sink, &with) == BRY_OK);
+    model_expect(reader, bry_job_save(job->job, both->object, &sink, &with) == BRY_OK);
     bry_view view = {bytes.bytes, bytes.len, 0};
     bry_source source = bry_view_source(&view);
     bry_load load = BRY_LOAD;
     load.allocator = &both->memory.allocator;
     load.note = &note;
     void *fresh = NULL;
-    if (is_loaded(both, reader, job->load(&source, &load, &fresh), &load)) {
+    if (is_loaded(both, reader, bry_job_load(job->job, &source, &load, &fresh), &load)) {
         counted.loads++;
         model_expect(reader, view.at == bytes.len && note.len == with.note_len);
         model_expect(reader, !note.len || memcmp(note.bytes, with.note, note.len) == 0);
@@ -99,15 +99,15 @@ static void save_and_load(pair *both, model_reader *reader)
         if (both->loaded && !both->parted && !reader->failed)
             expect_bytes(reader, both->loaded, &with, &bytes, "what was loaded before");
         compare_looks(both, reader, fresh);
-        job->destroy(both->loaded);
+        bry_job_destroy(job->job, both->loaded);
         both->loaded = fresh;
         both->parted = both->parted_for_good;
     }
-    if (job->elsewhere && !reader->failed) {
-        bry_status status = job->elsewhere(both->object, &load, &fresh);
+    if (job->calls->elsewhere && !reader->failed) {
+        bry_status status = job->calls->elsewhere(both->object, &load, &fresh);
         if (status != BRY_E_UNSUPPORTED && is_loaded(both, reader, status, &load)) {
             expect_bytes(reader, fresh, &with, &bytes, "what was loaded from elsewhere");
-            job->destroy(fresh);
+            bry_job_destroy(job->job, fresh);
         }
     }
     bry_buffer_free(&bytes);
@@ -131,7 +131,7 @@ static void step(void *state, model_reader *reader)
         both->notes[i].parted = false;
     }
     size_t begin = reader->at;
-    job->use(both->object, reader, &both->notes[0]);
+    job->calls->use(both->object, reader, &both->notes[0]);
     counted.operations++;
     both->parted_for_good |= both->notes[0].parted_for_good;
     both->parted |= both->parted_for_good;
@@ -141,7 +141,7 @@ static void step(void *state, model_reader *reader)
     FILE *listener = reader->listener;
     reader->at = begin;
     reader->listener = NULL;
-    job->use(both->loaded, reader, &both->notes[1]);
+    job->calls->use(both->loaded, reader, &both->notes[1]);
     reader->listener = listener;
     both->parted = both->notes[0].parted || both->notes[1].parted;
     if (both->parted) {
@@ -165,8 +165,8 @@ static void destroy(void *state, model_reader *reader)
     pair *both = state;
     if (!both)
         return;
-    job->destroy(both->object);
-    job->destroy(both->loaded);
+    bry_job_destroy(job->job, both->object);
+    bry_job_destroy(job->job, both->loaded);
     model_expect(reader, both->memory.now == 0 && both->memory.blocks == 0);
     free(both);
 }

@@ -11,7 +11,7 @@
 
 extern const model save_model;
 
-/* The job of the programs; by default the first of saved_jobs. */
+/* The job of the programs, before the first. */
 void save_model_choose(const saved_job *chosen);
 
 /* Objects that were created and saved since the start, and saves that were loaded again. */

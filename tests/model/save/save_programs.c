@@ -45,7 +45,8 @@ int main(int argc, char **argv)
         }
         good &= run(job, these);
     }
-    for (int i = 0; i < SAVED_JOBS && argc <= 4; i++)
-        good &= run(saved_jobs[i], these);
+    const saved_job *job;
+    for (size_t i = 0; argc <= 4 && (job = saved_job_at(i)); i++)
+        good &= run(job, these);
     return !good;
 }

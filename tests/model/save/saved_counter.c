@@ -153,8 +153,6 @@ static void look(const void *object, answer_notes *notes)
             bry_counters_has(object, key_number(i), stats.time + i % 4 * (stats.window / 3)));
 }
 
-#define SAVED_JOB_OPTIONS(object) (object)->options
-SAVED_JOB_CALLS(bry_counters)
+SAVED_LIKE(bry_counters, object->options)
 
-const saved_job saved_counter_compact = SAVED_JOB("counter-compact", BRY_ENGINE_COMPACT, NULL);
-const saved_job saved_counter_fbf = SAVED_JOB("counter-fbf", BRY_ENGINE_FBF, NULL);
+const saved_calls saved_counters = {create, use, look, like, NULL};

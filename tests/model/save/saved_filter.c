@@ -93,8 +93,6 @@ static void look(const void *object, answer_notes *notes)
         note_number(notes, "has", bry_filter_has(object, key_number(i)));
 }
 
-#define SAVED_JOB_OPTIONS(object) filter_like(object)
-SAVED_JOB_CALLS(bry_filter)
+SAVED_LIKE(bry_filter, filter_like(object))
 
-const saved_job saved_filter_bloom = SAVED_JOB("filter-bloom", BRY_ENGINE_BLOOM, NULL);
-const saved_job saved_filter_compact = SAVED_JOB("filter-compact", BRY_ENGINE_COMPACT, NULL);
+const saved_calls saved_filters = {create, use, look, like, NULL};

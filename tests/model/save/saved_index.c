@@ -239,8 +239,7 @@ static void look(const void *object, answer_notes *notes)
     }
 }
 
-#define SAVED_JOB_OPTIONS(object) bry__index_kept_options(&(object)->options)
-SAVED_JOB_CALLS(bry_index)
+SAVED_LIKE(bry_index, bry__index_kept_options(&object->options))
 
 /* Saves to a directory and loads it; the file system in memory has a limited number of files. */
 static bry_status by_dir(const void *object, bry_load *how, void **loaded)
@@ -258,5 +257,4 @@ static bry_status by_dir(const void *object, bry_load *how, void **loaded)
     return status;
 }
 
-const saved_job saved_index_compact = SAVED_JOB("index-compact", BRY_ENGINE_COMPACT, by_dir);
-const saved_job saved_index_dba = SAVED_JOB("index-dba", BRY_ENGINE_DBA, by_dir);
+const saved_calls saved_indexes = {create, use, look, like, by_dir};

@@ -1,19 +1,45 @@
 #include "model/save/saved_job.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-const saved_job *const saved_jobs[SAVED_JOBS] = {
-    &saved_filter_bloom,   &saved_filter_compact, &saved_map_compact,     &saved_map_kbf,
-    &saved_window_compact, &saved_window_fbf,     &saved_counter_compact, &saved_counter_fbf,
-    &saved_index_compact,  &saved_index_dba,
+static const saved_calls *const calls[] = {
+    [BRY_JOB_FILTER] = &saved_filters, [BRY_JOB_MAP] = &saved_maps,
+    [BRY_JOB_WINDOW] = &saved_windows, [BRY_JOB_COUNTERS] = &saved_counters,
+    [BRY_JOB_INDEX] = &saved_indexes,
 };
+
+enum { MOST_SAVED_JOBS = 32 };
+static saved_job saved_jobs[MOST_SAVED_JOBS];
+static size_t saved_job_count;
+
+static void list_saved_jobs(void)
+{
+    for (bry_job job = 0; bry_job_name(job); job++)
+        for (size_t i = 0; bry_job_engine_at(job, i) != BRY_ENGINE_AUTO; i++) {
+            saved_job *made = &saved_jobs[saved_job_count++];
+            made->job = job;
+            made->engine = bry_job_engine_at(job, i);
+            made->calls = calls[job];
+            snprintf(made->name, sizeof made->name, "%s-%s", bry_job_name(job),
+                     bry_engine_name(made->engine));
+        }
+}
+
+const saved_job *saved_job_at(size_t i)
+{
+    if (saved_job_count == 0)
+        list_saved_jobs();
+    return i < saved_job_count ? &saved_jobs[i] : NULL;
+}
 
 const saved_job *saved_job_find(const char *name)
 {
-    for (size_t i = 0; i < SAVED_JOBS; i++)
-        if (strcmp(saved_jobs[i]->name, name) == 0)
-            return saved_jobs[i];
+    const saved_job *job;
+    for (size_t i = 0; (job = saved_job_at(i)); i++)
+        if (strcmp(job->name, name) == 0)
+            return job;
     return NULL;
 }
 

@@ -14,6 +14,7 @@
 
 #include <bloomery/base.h>
 #include <bloomery/hash.h>
+#include <bloomery/job.h>
 
 /* ---- what an object answered ---- */
 
@@ -43,9 +44,8 @@ void compare_notes(const answer_notes *one, const answer_notes *other, model_rea
 
 /* ---- jobs ---- */
 
-typedef struct saved_job {
-    const char *name;
-    bry_engine engine;
+/* What a job adds to its row (job.h). */
+typedef struct saved_calls {
     /* Reads options and creates an object. NULL: the options are invalid or need too much memory
      * for a short test; an unexpected failure is reported to the reader. */
     void *(*create)(model_reader *reader, const bry_allocator *allocator, bry_engine engine);
@@ -53,50 +53,37 @@ typedef struct saved_job {
     void (*use)(void *object, model_reader *reader, answer_notes *notes);
     /* Records statistics, and answers for keys that `use` may have used. */
     void (*look)(const void *object, answer_notes *notes);
-    bry_status (*save)(const void *object, const bry_sink *sink, const bry_save *how);
-    bry_status (*load)(const bry_source *source, bry_load *load, void **object);
-    void (*destroy)(void *object);
     /* Creates an empty object with the options of this one; NULL: not possible. */
     void *(*like)(const void *object, const bry_allocator *allocator);
     /* Saves and loads in another way. NULL: there is none; UNSUPPORTED: not now. */
     bry_status (*elsewhere)(const void *object, bry_load *load, void **loaded);
+} saved_calls;
+
+extern const saved_calls saved_filters, saved_maps, saved_windows, saved_counters, saved_indexes;
+
+/* A job with one of its engines, such as "map-kbf". */
+typedef struct saved_job {
+    char name[32];
+    bry_job job;
+    bry_engine engine;
+    const saved_calls *calls;
 } saved_job;
 
-extern const saved_job saved_filter_bloom, saved_filter_compact, saved_map_compact, saved_map_kbf,
-    saved_window_compact, saved_window_fbf, saved_counter_compact, saved_counter_fbf,
-    saved_index_compact, saved_index_dba;
-
-extern const saved_job *const saved_jobs[];
-enum { SAVED_JOBS = 10 };
-
+/* Number i of all jobs and engines; NULL after the last one. */
+const saved_job *saved_job_at(size_t i);
 /* NULL: there is no job of that name. */
 const saved_job *saved_job_find(const char *name);
 
 /* ---- for the jobs: their calls ---- */
 
-/* save(), load(), destroy() and like() of a job for objects of any type; `type` such as bry_map.
- * SAVED_JOB_OPTIONS(object) must be defined before; it returns the options of the object. */
+/* saved_calls.like() of a job, such as bry_map, by the options of an object. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a type */
-#define SAVED_JOB_CALLS(type)                                                                      \
-    static bry_status save(const void *object, const bry_sink *sink, const bry_save *how)          \
+#define SAVED_LIKE(type, options_of)                                                               \
+    static void *like(const void *opaque, const bry_allocator *allocator)                          \
     {                                                                                              \
-        return type##_save(object, sink, how);                                                     \
-    }                                                                                              \
-    static bry_status load(const bry_source *source, bry_load *how, void **object)                 \
-    {                                                                                              \
-        type *loaded = NULL;                                                                       \
-        bry_status status = type##_load(source, how, &loaded);                                     \
-        *object = loaded;                                                                          \
-        return status;                                                                             \
-    }                                                                                              \
-    static void destroy(void *object)                                                              \
-    {                                                                                              \
-        type##_destroy(object);                                                                    \
-    }                                                                                              \
-    static void *like(const void *object, const bry_allocator *allocator)                          \
-    {                                                                                              \
+        const type *object = opaque;                                                               \
         type *made = NULL;                                                                         \
-        type##_options options = SAVED_JOB_OPTIONS((const type *)object);                          \
+        type##_options options = options_of;                                                       \
         options.allocator = allocator;                                                             \
         return type##_create(&options, &made) == BRY_OK ? made : NULL;                             \
     }
@@ -111,12 +98,6 @@ static inline const bry_allocator *bounded_memory(failing_allocator *memory)
     memory->limit = (uint64_t)1 << 26;
     return &memory->allocator;
 }
-
-/* The job of that name and engine, from the functions of its file. */
-#define SAVED_JOB(name, engine, elsewhere)                                                         \
-    {                                                                                              \
-        name, engine, create, use, look, save, load, destroy, like, elsewhere                      \
-    }
 
 /* ---- for the jobs: options and operands ---- */
 

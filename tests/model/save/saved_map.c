@@ -176,8 +176,6 @@ static void look(const void *object, answer_notes *notes)
         note_value(notes, object, key_number(i));
 }
 
-#define SAVED_JOB_OPTIONS(object) (object)->options
-SAVED_JOB_CALLS(bry_map)
+SAVED_LIKE(bry_map, object->options)
 
-const saved_job saved_map_compact = SAVED_JOB("map-compact", BRY_ENGINE_COMPACT, NULL);
-const saved_job saved_map_kbf = SAVED_JOB("map-kbf", BRY_ENGINE_KBF, NULL);
+const saved_calls saved_maps = {create, use, look, like, NULL};

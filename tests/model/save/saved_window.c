@@ -146,8 +146,6 @@ static void look(const void *object, answer_notes *notes)
     }
 }
 
-#define SAVED_JOB_OPTIONS(object) bry__window_like(object)
-SAVED_JOB_CALLS(bry_window)
+SAVED_LIKE(bry_window, bry__window_like(object))
 
-const saved_job saved_window_compact = SAVED_JOB("window-compact", BRY_ENGINE_COMPACT, NULL);
-const saved_job saved_window_fbf = SAVED_JOB("window-fbf", BRY_ENGINE_FBF, NULL);
+const saved_calls saved_windows = {create, use, look, like, NULL};
