@@ -142,12 +142,11 @@ static bry_status bind_names(cli_file_index *index)
     return status == BRY_OK && bound != count ? BRY_E_BADDATA : status;
 }
 
-static bry_status load_index_file(cli_file_index *index, cli_input *input, bry_load *how)
+static bry_status load_index_file(cli_file_index *index, const char *path, bry_load *how)
 {
-    bry_source source = cli_input_source(input);
-    bry_status status = bry_index_load(&source, how, &index->index);
-    if (status == BRY_OK)
-        status = cli_input_end(input, how);
+    void *read = NULL;
+    bry_status status = cli_load_object(path, BRY_JOB_INDEX, how, &read);
+    index->index = read;
     if (status == BRY_OK)
         status = cli_names_read(&index->names, how->note, how);
     if (status != BRY_OK)
@@ -166,10 +165,7 @@ int cli_index_open(cli_file_index *index, uint64_t max_bytes, const char *path)
     bry_buffer note = BRY_BUFFER;
     how.note = &note;
     how.note_max = how.max_bytes;
-    cli_input input;
-    bry_status status =
-        cli_input_open(&input, path, &how) ? load_index_file(index, &input, &how) : BRY_E_IO;
-    cli_input_close(&input);
+    bry_status status = load_index_file(index, path, &how);
     bry_buffer_free(&note);
     return status == BRY_OK ? CLI_GO_ON
                             : cli_load_failed(status, &how, &index->memory, path, "index");
@@ -203,13 +199,11 @@ int cli_index_like(const char *path, uint64_t max_bytes, bry_index_options *opti
 
 /* ---- saving -------------------------------------------------------------------------------- */
 
-CLI_SAVER(index)
-
 int cli_index_save(const cli_file_index *index, const char *path, const char *taken)
 {
     bry_buffer note = BRY_BUFFER;
     bry_status status = cli_names_write(&index->names, &note);
-    int code = status == BRY_OK ? cli_target_save(path, taken, &saver, index->index, &note)
+    int code = status == BRY_OK ? cli_target_save(path, taken, BRY_JOB_INDEX, index->index, &note)
                                 : cli_index_refused(status, index, "the index");
     bry_buffer_free(&note);
     return code;

@@ -7,16 +7,12 @@ int cli_map_load(const char *path, cli_memory *memory, bry_map **map, bry_buffer
     bry_load load = cli_memory_load(memory);
     load.note = note;
     load.note_max = load.max_bytes;
-    cli_input input;
-    bry_status status = BRY_E_IO;
-    if (cli_input_open(&input, path, &load)) {
-        bry_source source = cli_input_source(&input);
-        status = bry_map_load(&source, &load, map);
-        if (status == BRY_OK && (status = cli_input_end(&input, &load)) != BRY_OK)
-            bry_map_destroy(*map);
-    }
-    cli_input_close(&input);
-    return status == BRY_OK ? CLI_GO_ON : cli_load_failed(status, &load, memory, path, "map");
+    void *read;
+    bry_status status = cli_load_object(path, BRY_JOB_MAP, &load, &read);
+    if (status != BRY_OK)
+        return cli_load_failed(status, &load, memory, path, "map");
+    *map = read;
+    return CLI_GO_ON;
 }
 
 int cli_map_open(const char *path, uint64_t max_bytes, cli_memory *memory, bry_map **map,
@@ -33,8 +29,6 @@ int cli_map_open_to_change(const char *path, uint64_t max_bytes, cli_memory *mem
     return code == CLI_GO_ON ? cli_map_open(path, max_bytes, memory, map, note) : code;
 }
 
-CLI_SAVER(map)
-
 bry_map_options cli_map_options(const bry_map *map)
 {
     bry_map_options options = BRY_MAP_OPTIONS;
@@ -44,7 +38,7 @@ bry_map_options cli_map_options(const bry_map *map)
 
 int cli_map_save(const bry_map *map, const char *path, const char *taken, const bry_buffer *note)
 {
-    return cli_target_save(path, taken, &saver, map, note);
+    return cli_target_save(path, taken, BRY_JOB_MAP, map, note);
 }
 
 int cli_map_refused(bry_status status, const bry_map *map, const cli_memory *memory,

@@ -149,29 +149,19 @@ static bry_status read_meaning(line_format *m, const bry_buffer *note, bry_load 
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-static bry_status load_state_file(cli_input *input, bry_load *load, line_format *has,
-                                  bry_window **window)
-{
-    bry_source source = cli_input_source(input);
-    bry_status status = bry_window_load(&source, load, window);
-    if (status == BRY_OK)
-        status = cli_input_end(input, load);
-    return status == BRY_OK ? read_meaning(has, load->note, load) : status;
-}
-
 int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_kept_state *kept)
 {
     bry_load load = cli_memory_load(memory);
-    cli_input input;
-    if (!cli_input_open(&input, asked->state, &load))
-        return cli_load_failed(BRY_E_IO, &load, memory, asked->state, "window");
+    void *window = NULL;
     line_format has = {0};
     bry_buffer note = BRY_BUFFER;
     load.note = &note;
     load.note_max = HEAD + MOST_NAME;
     *kept = (seen_kept_state){.since = SEEN_NEVER};
-    bry_status status = load_state_file(&input, &load, &has, &kept->window);
-    cli_input_close(&input);
+    bry_status status = cli_load_object(asked->state, BRY_JOB_WINDOW, &load, &window);
+    if (status == BRY_OK)
+        status = read_meaning(&has, &note, &load);
+    kept->window = window;
     int code = status == BRY_OK ? check_window(asked, kept->window)
                                 : cli_load_failed(status, &load, memory, asked->state, "window");
     if (code == CLI_GO_ON)
@@ -188,8 +178,6 @@ int seen_state_load(const seen_request *asked, const cli_memory *memory, seen_ke
 
 /* ---- saving -------------------------------------------------------------------------------- */
 
-CLI_SAVER(window)
-
 int seen_state_save(const seen_request *asked, const seen_kept_state *kept)
 {
     static const char taken[] =
@@ -198,8 +186,8 @@ int seen_state_save(const seen_request *asked, const seen_kept_state *kept)
     is.since = kept->since;
     bry_buffer note = BRY_BUFFER;
     bry_status status = write_meaning(&is, &note);
-    int code = status == BRY_OK ? cli_target_save(asked->state, kept->fresh ? taken : NULL, &saver,
-                                                  kept->window, &note)
+    int code = status == BRY_OK ? cli_target_save(asked->state, kept->fresh ? taken : NULL,
+                                                  BRY_JOB_WINDOW, kept->window, &note)
                                 : cli_fail("%s", bry_status_text(status));
     bry_buffer_free(&note);
     return code;

@@ -173,11 +173,6 @@ void bf_replicate_creation(server_context *context, server_string *name,
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
-static uint64_t bf_type_items(const void *thing)
-{
-    return bry_filter_items(((const bf_filter *)thing)->filter);
-}
-
 static void bf_type_errors(const void *thing, double *promised, double *estimated)
 {
     bry_filter_stats stats = {0};
@@ -258,11 +253,6 @@ static bry_status bf_type_clone(const void *thing, account *bill, void **copy)
     return status;
 }
 
-static void bf_type_destroy(void *thing)
-{
-    bry_filter_destroy(((bf_filter *)thing)->filter);
-}
-
 static void *bf_type_rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &filter_family);
@@ -272,6 +262,8 @@ command_family filter_family = {
     .name = "filter",
     .type_name = "bloom-flt",
     .encoding = 1,
+    .job = BRY_JOB_FILTER,
+    .wrapped = true,
     .restore_command = "BLOOMERY.FILTER.LOAD",
     .commands = filter_commands,
     .command_count = &filter_command_count,
@@ -281,7 +273,5 @@ command_family filter_family = {
     .save = bf_type_save,
     .load = bf_type_load,
     .clone = bf_type_clone,
-    .destroy = bf_type_destroy,
-    .items = bf_type_items,
     .errors = bf_type_errors,
 };

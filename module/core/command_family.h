@@ -4,8 +4,8 @@
  * How to add a family, with WINDOW.* as the example:
  *
  *  1. window_type.h declares `extern command_family window_family;` and window_type.c defines it:
- *     name, type name of nine characters, encoding, how the library saves, loads, clones and
- *     destroys an object, and two small functions, needed because the server's callbacks do not say
+ *     name, type name of nine characters, encoding, the job of the library, what the family does
+ *     besides when it saves, loads, clones and destroys an object, and two small functions, needed because the server's callbacks do not say
  *     which family they are for: rdb_load (calls object_rdb_load()) and the handler of
  *     BLOOMERY.WINDOW.LOAD (calls object_restore()). The rest of a data type (RDB, AOF, COPY,
  *     digest, memory, freeing) is in object_type.c and works for any family.
@@ -31,7 +31,7 @@
 #include "module/core/memory_account.h"
 #include "module/core/server_api.h"
 
-#include <bloomery/base.h>
+#include <bloomery/job.h>
 #include <stdatomic.h>
 
 /* A command as the server, its users and the documentation see it. */
@@ -71,14 +71,18 @@ typedef struct command_family {
     int (*configure)(server_context *context); /* registers settings; may be NULL */
     void (*info)(server_info *info); /* for a family without a data type: its own INFO fields */
 
+    /* What a key holds: an object of this job or, with `wrapped`, a struct of the family that starts
+     * with a pointer to it. */
+    bry_job job;
+    bool wrapped;
+    size_t extra; /* bytes of each object for the family's own use (object_extra()) */
     void *(*rdb_load)(server_io *io, int encoding);
+    /* NULL: what the job does. */
     bry_status (*save)(const void *thing, const bry_sink *sink);
     bry_status (*load)(const bry_source *source, bry_load *load, void **thing);
     /* Makes a copy, with its memory counted in `bill`. BRY_E_NOMEM. */
     bry_status (*clone)(const void *thing, account *bill, void **copy);
     void (*destroy)(void *thing);
-    size_t extra; /* bytes of each object for the family's own use (object_extra()) */
-    uint64_t (*items)(const void *thing); /* in constant time */
     /* Probability of a wrong answer, as promised and as estimated now. object_count() calls it from
      * time to time; NULL: the family sets both values in its objects. */
     void (*errors)(const void *thing, double *promised, double *estimated);

@@ -20,6 +20,47 @@ held_object *object_new(command_family *family)
     return made;
 }
 
+/* ---- what the job does, or the family ------------------------------------------------------- */
+
+/* The object of the library. */
+static void *object_inside(const held_object *self)
+{
+    return object_family(self)->wrapped ? *(void **)self->thing : self->thing;
+}
+
+static bry_status object_save_thing(const held_object *self, const bry_sink *sink)
+{
+    const command_family *family = object_family(self);
+    return family->save ? family->save(self->thing, sink)
+                        : bry_job_save(family->job, object_inside(self), sink, NULL);
+}
+
+static bry_status object_load_thing(held_object *self, const bry_source *source, bry_load *load)
+{
+    const command_family *family = object_family(self);
+    return family->load ? family->load(source, load, &self->thing)
+                        : bry_job_load(family->job, source, load, &self->thing);
+}
+
+static bry_status object_clone_thing(const held_object *self, held_object *copy)
+{
+    const command_family *family = object_family(self);
+    bry_allocator allocator = account_allocator(&copy->account);
+    return family->clone ? family->clone(self->thing, &copy->account, &copy->thing)
+                         : bry_job_clone(family->job, self->thing, &allocator, &copy->thing);
+}
+
+static void object_destroy_thing(held_object *self)
+{
+    const command_family *family = object_family(self);
+    if (family->destroy)
+        family->destroy(self->thing);
+    else
+        bry_job_destroy(family->job, object_inside(self));
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
 static void object_set_items(held_object *self, uint64_t items)
 {
     /* a sum of differences modulo 2^64 */
@@ -30,7 +71,7 @@ static void object_set_items(held_object *self, uint64_t items)
 
 void object_recount(held_object *self)
 {
-    object_set_items(self, object_family(self)->items(self->thing));
+    object_set_items(self, bry_job_items(object_family(self)->job, object_inside(self)));
 }
 
 void object_count_among(held_object *self, family_totals *totals)
@@ -82,7 +123,7 @@ void object_free(held_object *self)
         return;
     if (self->thing) {
         object_set_items(self, 0);
-        object_family(self)->destroy(self->thing);
+        object_destroy_thing(self);
     } else {
         chunks_free(self->pieces);
     }
@@ -93,7 +134,7 @@ void object_free(held_object *self)
 bry_status object_save(const held_object *self, const bry_sink *sink)
 {
     if (self->thing)
-        return object_family(self)->save(self->thing, sink);
+        return object_save_thing(self, sink);
     return self->pieces ? chunks_write(self->pieces, sink) : BRY_OK;
 }
 
@@ -128,7 +169,7 @@ bry_status object_load_pieces(held_object *self, bry_load *load)
     bry_status status = object_load(self, &source, load);
     if (status == BRY_OK && pieces->len > 0) {
         object_set_items(self, 0);
-        object_family(self)->destroy(self->thing);
+        object_destroy_thing(self);
         self->thing = NULL;
         status = BRY_E_BADDATA;
         load->problem = "trailing bytes after the object";
@@ -153,7 +194,7 @@ static bry_status object_check_loaded(held_object *self, bry_load *load, size_t 
         load->problem = "the object exceeds the memory limit";
     }
     if (status != BRY_OK) {
-        object_family(self)->destroy(self->thing);
+        object_destroy_thing(self);
         self->thing = NULL;
     }
     return status;
@@ -169,7 +210,7 @@ bry_status object_load(held_object *self, const bry_source *source, bry_load *lo
     load->note_max = FOREIGN_NOTE;
     if (load->max_bytes)
         account_limit_begin(&self->account, before + load->max_bytes + LOAD_BUFFERS, NULL);
-    bry_status status = object_family(self)->load(source, load, &self->thing);
+    bry_status status = object_load_thing(self, source, load);
     load->allocator = NULL;
     load->note = NULL;
     status = object_limit_end(self, status);
@@ -190,7 +231,7 @@ bry_status object_copy(const held_object *self, held_object **copy)
         return BRY_E_NOMEM;
     bry_status status;
     if (self->thing) {
-        status = object_family(self)->clone(self->thing, &made->account, &made->thing);
+        status = object_clone_thing(self, made);
     } else {
         bry_sink sink = {object_piece_write, made};
         status = object_save(self, &sink);

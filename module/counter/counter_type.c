@@ -188,16 +188,6 @@ static bry_status counter_type_clone(const void *thing, account *bill, void **co
     return BRY_OK;
 }
 
-static void counter_type_destroy(void *thing)
-{
-    bry_counters_destroy(((counter_table *)thing)->counters);
-}
-
-static uint64_t counter_type_items(const void *thing)
-{
-    return bry_counters_items(((const counter_table *)thing)->counters);
-}
-
 static void counter_type_errors(const void *thing, double *promised, double *estimated)
 {
     bry_counters_stats stats = {0};
@@ -220,6 +210,8 @@ command_family counter_family = {
     .name = "counter",
     .type_name = "bloom-cnt",
     .encoding = 1,
+    .job = BRY_JOB_COUNTERS,
+    .wrapped = true,
     .restore_command = "BLOOMERY.COUNTER.LOAD",
     .created_by = "COUNTER.CREATE",
     .commands = counter_commands,
@@ -230,7 +222,5 @@ command_family counter_family = {
     .save = counter_type_save,
     .load = counter_type_load,
     .clone = counter_type_clone,
-    .destroy = counter_type_destroy,
-    .items = counter_type_items,
     .errors = counter_type_errors,
 };

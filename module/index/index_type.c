@@ -253,11 +253,6 @@ void index_count(held_object *object, size_t n)
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static bry_status index_type_save(const void *thing, const bry_sink *sink)
-{
-    return bry_index_save(((const held_index *)thing)->index, sink, NULL);
-}
-
 /* Enters the numbers of all units; *problem says what is wrong. */
 static bry_status index_enter_numbers(held_index *held, const uint32_t *units, size_t count,
                                       const char **problem)
@@ -332,11 +327,6 @@ static bry_status index_type_clone(const void *thing, account *bill, void **copy
     return status;
 }
 
-static uint64_t index_type_items(const void *thing)
-{
-    return bry_index_items(((const held_index *)thing)->index);
-}
-
 static void *index_type_rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &index_family);
@@ -351,15 +341,15 @@ command_family index_family = {
     .name = "index",
     .type_name = "bloom-idx",
     .encoding = 1,
+    .job = BRY_JOB_INDEX,
+    .wrapped = true,
     .restore_command = "BLOOMERY.INDEX.LOAD",
     .created_by = "INDEX.CREATE",
     .commands = index_commands,
     .command_count = &index_command_count,
     .configure = index_type_configure,
     .rdb_load = index_type_rdb_load,
-    .save = index_type_save,
     .load = index_type_load,
     .clone = index_type_clone,
     .destroy = index_type_destroy,
-    .items = index_type_items,
 };

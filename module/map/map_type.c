@@ -75,40 +75,6 @@ void map_replicate_creation(server_context *context, server_string *name,
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static bry_status map_type_save(const void *thing, const bry_sink *sink)
-{
-    return bry_map_save(thing, sink, NULL);
-}
-
-static bry_status map_type_load(const bry_source *source, bry_load *load, void **thing)
-{
-    bry_map *map;
-    bry_status status = bry_map_load(source, load, &map);
-    if (status == BRY_OK)
-        *thing = map;
-    return status;
-}
-
-static bry_status map_type_clone(const void *thing, account *bill, void **copy)
-{
-    bry_allocator allocator = account_allocator(bill);
-    bry_map *made;
-    bry_status status = bry_map_clone(thing, &allocator, &made);
-    if (status == BRY_OK)
-        *copy = made;
-    return status;
-}
-
-static void map_type_destroy(void *thing)
-{
-    bry_map_destroy(thing);
-}
-
-static uint64_t map_type_items(const void *thing)
-{
-    return bry_map_items(thing);
-}
-
 /*
  * An absent field may be reported as present; a present field may return the value of another or,
  * with engine kbf, be reported as absent. Clients ask for both kinds, so the larger probability
@@ -140,16 +106,12 @@ command_family map_family = {
     .name = "map",
     .type_name = "bloom-map",
     .encoding = 1,
+    .job = BRY_JOB_MAP,
     .restore_command = "BLOOMERY.MAP.LOAD",
     .commands = map_commands,
     .command_count = &map_command_count,
     .configure = map_type_configure,
     .rdb_load = map_type_rdb_load,
-    .save = map_type_save,
-    .load = map_type_load,
-    .clone = map_type_clone,
-    .destroy = map_type_destroy,
-    .items = map_type_items,
     .errors = map_type_errors,
     .extra = sizeof(uint64_t), /* map_queries() */
 };

@@ -176,40 +176,6 @@ void window_count(held_object *object, size_t n)
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static bry_status window_type_save(const void *thing, const bry_sink *sink)
-{
-    return bry_window_save(thing, sink, NULL);
-}
-
-static bry_status window_type_load(const bry_source *source, bry_load *load, void **thing)
-{
-    bry_window *window;
-    bry_status status = bry_window_load(source, load, &window);
-    if (status == BRY_OK)
-        *thing = window;
-    return status;
-}
-
-static bry_status window_type_clone(const void *thing, account *bill, void **copy)
-{
-    bry_allocator allocator = account_allocator(bill);
-    bry_window *made;
-    bry_status status = bry_window_clone(thing, &allocator, &made);
-    if (status == BRY_OK)
-        *copy = made;
-    return status;
-}
-
-static void window_type_destroy(void *thing)
-{
-    bry_window_destroy(thing);
-}
-
-static uint64_t window_type_items(const void *thing)
-{
-    return bry_window_items(thing);
-}
-
 static void *window_type_rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &window_family);
@@ -244,16 +210,12 @@ command_family window_family = {
     .name = "window",
     .type_name = "bloom-win",
     .encoding = 1,
+    .job = BRY_JOB_WINDOW,
     .restore_command = "BLOOMERY.WINDOW.LOAD",
     .created_by = "WINDOW.CREATE",
     .commands = window_commands,
     .command_count = &window_command_count,
     .configure = window_type_configure,
     .rdb_load = window_type_rdb_load,
-    .save = window_type_save,
-    .load = window_type_load,
-    .clone = window_type_clone,
-    .destroy = window_type_destroy,
     .extra = sizeof(once_counts),
-    .items = window_type_items,
 };

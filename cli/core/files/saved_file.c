@@ -110,3 +110,22 @@ int cli_differs_without(const char *path, const char *option)
 {
     return cli_fail("%s: was created without %s", cli_name(path).text, option);
 }
+
+bry_status cli_load_object(const char *path, bry_job job, bry_load *load, void **object)
+{
+    cli_input input;
+    bry_status status = BRY_E_IO;
+    void *read = NULL;
+    if (cli_input_open(&input, path, load)) {
+        bry_source source = cli_input_source(&input);
+        status = bry_job_load(job, &source, load, &read);
+        if (status == BRY_OK)
+            status = cli_input_end(&input, load);
+    }
+    cli_input_close(&input);
+    if (status == BRY_OK)
+        *object = read;
+    else
+        bry_job_destroy(job, read);
+    return status;
+}

@@ -6,7 +6,7 @@
 #ifndef BLOOMERY_CLI_SAVED_FILE_H
 #define BLOOMERY_CLI_SAVED_FILE_H
 
-#include <bloomery/base.h>
+#include <bloomery/job.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -47,5 +47,9 @@ bry_source cli_input_source(cli_input *input);
 bry_status cli_input_end(cli_input *input, bry_load *load);
 /* Leaves errno as it is. */
 void cli_input_close(cli_input *input);
+
+/* Loads an object of that job, which is the whole file. BRY_E_IO with errno or load->problem, or the
+ * status of the load. */
+bry_status cli_load_object(const char *path, bry_job job, bry_load *load, void **object);
 
 #endif

@@ -53,15 +53,14 @@ static bry_status write_some(void *file, const void *bytes, size_t len)
 }
 
 /* main() reports a failure of standard output. */
-static int save_to_stdout(const cli_saver *saver, const void *object, const bry_save *save)
+static int save_to_stdout(bry_job job, const void *object, const bry_save *save)
 {
     bry_sink sink = {write_some, stdout};
-    bry_status status = saver->to_sink(object, &sink, save);
+    bry_status status = bry_job_save(job, object, &sink, save);
     return status == BRY_OK || ferror(stdout) ? CLI_YES : cli_fail("%s", bry_status_text(status));
 }
 
-static int replace_target(const char *path, const cli_saver *saver, const void *object,
-                          const bry_save *save)
+static int replace_target(const char *path, bry_job job, const void *object, const bry_save *save)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     enum { ENDS = sizeof ends / sizeof ends[0] };
@@ -72,7 +71,7 @@ static int replace_target(const char *path, const cli_saver *saver, const void *
     sigprocmask(SIG_BLOCK, &wait, &before);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the file size limit fails like any other */
     errno = 0;
-    bry_status status = saver->to_file(object, path, save);
+    bry_status status = bry_job_save_file(job, object, path, save);
     int problem = errno;
     for (int i = 0; i < ENDS && status == BRY_OK; i++)
         signal(ends[i], SIG_IGN);
@@ -84,7 +83,7 @@ static int replace_target(const char *path, const cli_saver *saver, const void *
                     known ? strerror(problem) : bry_status_text(status));
 }
 
-int cli_target_save(const char *path, const char *taken, const cli_saver *saver, const void *object,
+int cli_target_save(const char *path, const char *taken, bry_job job, const void *object,
                     const bry_buffer *note)
 {
     bry_save save = BRY_SAVE;
@@ -92,14 +91,14 @@ int cli_target_save(const char *path, const char *taken, const cli_saver *saver,
     save.note_len = note->len;
     struct stat facts;
     if (cli_is_stream(path))
-        return save_to_stdout(saver, object, &save);
+        return save_to_stdout(job, object, &save);
     if (!taken) { /* the file may exist by now, and others may change it */
         int code = cli_lock(path, CLI_LOCK_WAIT);
-        return code == CLI_GO_ON ? replace_target(path, saver, object, &save) : code;
+        return code == CLI_GO_ON ? replace_target(path, job, object, &save) : code;
     }
     int dir = cli_lock_dir(path);
     int code = lstat(path, &facts) == 0 ? cli_fail("%s: %s", cli_name(path).text, taken)
-                                        : replace_target(path, saver, object, &save);
+                                        : replace_target(path, job, object, &save);
     if (dir >= 0)
         close(dir);
     return code;
