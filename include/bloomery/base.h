@@ -13,8 +13,9 @@
  *    There are four exceptions. A load that fails sets `problem` and `offset` of bry_load, and
  *    leaves in its note what was read of it. Stats count what was refused. bry_map_sweep() and
  *    bry_index_step() work in portions, and keep those that are complete. bry_counters_apply() and
- *    bry_counters_apply_n() move the time when they return BRY_E_FULL, so that ids expire, and a
- *    table whose log cannot be written (BRY_E_IO) takes no more changes.
+ *    bry_counters_apply_n() move the time, so that ids expire, also when they return BRY_E_FULL,
+ *    or BRY_E_IO because the log cannot be written; so does bry_counters_advance() with BRY_E_IO.
+ *    A table whose log cannot be written takes no more changes.
  *  - Absent. A call that answers BRY_ABSENT or BRY_UNSURE writes no value: *value is set only with
  *    BRY_PRESENT.
  *  - Clear. bry_…_clear() leaves an object as it was created, with the same options and the same
@@ -34,7 +35,7 @@
  *        does not fit is set.)
  *      - The caller's struct is longer: results that the library does not know are 0. Options that
  *        it does not know must be 0, or the call returns BRY_E_RANGE.
- *      - For a size that no version has, the call returns BRY_E_RANGE.
+ *      - For a size that no version has, the call returns BRY_E_RANGE, or 0 if it returns a count.
  *    Other structs never change. Structs have no padding: fields called `reserved` take its place,
  *    and room that later versions may need. They must be 0 in options, which the initializers
  *    ensure, and are 0 in results.
@@ -253,7 +254,7 @@ BRY_API bry_source bry_view_source(bry_view *view);
  *
  * Every bry_…_save…() returns BRY_E_TOOLONG if the note is longer than BRY_NOTE_MAX, and
  * BRY_E_RANGE if struct_size is wrong. Nothing has been written to the sink then, and a file or
- * directory is unchanged.
+ * directory is unchanged. It may also return BRY_E_NOMEM, and what the sink returns.
  */
 typedef struct bry_save {
     size_t struct_size;

@@ -196,7 +196,9 @@ enum {
  * (bry_counters_time()). BRY_E_TOOLONG: the name is longer than BRY_COUNTERS_NAME_MAX. BRY_E_FULL:
  * see "At capacity". BRY_E_NOMEM. After each of these the id is not remembered and may be retried.
  * BRY_E_IO, with errno set: the log could not be written. It is unknown whether the operation is on
- * disk, so the table refuses all further changes with BRY_E_IO; queries still work. Destroy the
+ * disk, so the table refuses all further changes with BRY_E_IO. Queries still work: counters have
+ * the values before the operation, and its id is not remembered; but the time has moved to `now`,
+ * so ids that are older than the window may be forgotten, which are still on disk. Destroy the
  * table, open it again and let the client retry: the id then decides.
  */
 BRY_API bry_status bry_counters_apply(bry_counters *counters, bry_hash id, const void *name,
@@ -246,7 +248,8 @@ static inline bry_status bry_counters_apply_n(bry_counters *counters, bry_counte
 BRY_API bry_status bry_counters_del(bry_counters *counters, const void *name, size_t name_len,
                                     bry_answer *was);
 
-/* Moves the time, like bry_window_advance(). BRY_E_NOMEM, BRY_E_IO. */
+/* Moves the time, like bry_window_advance(). BRY_E_NOMEM. BRY_E_IO: as for bry_counters_apply(); the
+ * time has moved here, but it is unknown whether it has on disk. */
 BRY_API bry_status bry_counters_advance(bry_counters *counters, uint64_t now);
 
 /* The time T; 0 before the first change. */
@@ -254,11 +257,12 @@ BRY_API uint64_t bry_counters_time(const bry_counters *counters);
 
 /* ---- looking up ---------------------------------------------------------------------------- */
 
-/* BRY_PRESENT, with the value in *value; or BRY_ABSENT: there is no such counter. Both are exact. */
+/* BRY_PRESENT, with the value in *value, which may be NULL; or BRY_ABSENT: there is no such counter.
+ * Both are exact. */
 BRY_API bry_answer bry_counters_get(const bry_counters *counters, const void *name, size_t name_len,
                                     int64_t *value);
 
-/* answers[i] = bry_counters_get(counters, names[i], lens[i], &values[i]). */
+/* answers[i] = bry_counters_get(counters, names[i], lens[i], &values[i]); values may be NULL. */
 BRY_API void bry_counters_get_n(const bry_counters *counters, const void *const *names,
                                 const size_t *lens, size_t n, int64_t *values, bry_answer *answers);
 
@@ -356,9 +360,8 @@ BRY_API bry_status bry_counters_sync(bry_counters *counters);
 BRY_API bry_status bry_counters_snapshot(bry_counters *counters);
 
 /* Writes counters, ids and time as frames (doc/format.md), with the note of `save`, which may be
- * NULL. Returns BRY_OK, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid
- * `save` (base.h); BRY_E_IO for a table that refuses changes after a failure, because its window
- * may contain ids that were not applied. */
+ * NULL and has the errors (base.h). BRY_E_IO also for a table that refuses changes after a failure,
+ * because its window may contain ids that were not applied. */
 BRY_API bry_status bry_counters_save(const bry_counters *counters, const bry_sink *sink,
                                      const bry_save *save);
 

@@ -238,9 +238,8 @@ static inline bry_status bry_filter_get_stats(const bry_filter *filter, bry_filt
     return bry_filter_get_stats_sized(filter, stats, sizeof *stats);
 }
 
-/* Writes the filter as frames (doc/format.md), with the note of `save`, which may be NULL. Returns
- * BRY_OK, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid `save`
- * (base.h). */
+/* Writes the filter as frames (doc/format.md), with the note of `save`, which may be NULL and has the
+ * errors (base.h). */
 BRY_API bry_status bry_filter_save(const bry_filter *filter, const bry_sink *sink,
                                    const bry_save *save);
 

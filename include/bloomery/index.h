@@ -431,9 +431,8 @@ static inline bry_status bry_index_get_stats(const bry_index *index, bry_index_s
 
 /* ---- saving and loading -------------------------------------------------------------------- */
 
-/* Writes the index as frames (doc/format.md), with the note of `save`, which may be NULL. Returns
- * BRY_OK, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid `save`
- * (base.h). */
+/* Writes the index as frames (doc/format.md), with the note of `save`, which may be NULL and has the
+ * errors (base.h). */
 BRY_API bry_status bry_index_save(const bry_index *index, const bry_sink *sink,
                                   const bry_save *save);
 

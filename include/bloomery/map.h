@@ -509,9 +509,8 @@ static inline bry_status bry_map_get_stats(const bry_map *map, bry_map_stats *st
 
 /* ---- saving and loading -------------------------------------------------------------------- */
 
-/* Writes the map as frames (doc/format.md), with the note of `save`, which may be NULL. Returns
- * BRY_OK, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid `save`
- * (base.h). */
+/* Writes the map as frames (doc/format.md), with the note of `save`, which may be NULL and has the
+ * errors (base.h). */
 BRY_API bry_status bry_map_save(const bry_map *map, const bry_sink *sink, const bry_save *save);
 
 /*

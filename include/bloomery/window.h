@@ -329,9 +329,8 @@ static inline bry_status bry_window_get_stats(const bry_window *window, bry_wind
 /* ---- saving and loading --------------------------------------------------------------------- */
 
 /* Writes the window and its time as frames (doc/format.md), with the note of `save`, which may be
- * NULL. Windows that got the same changes give the same bytes; queries make no difference. Returns
- * BRY_OK, BRY_E_NOMEM, what the sink returned, or BRY_E_RANGE or BRY_E_TOOLONG for an invalid
- * `save` (base.h). */
+ * NULL and has the errors (base.h). Windows that got the same changes give the same bytes; queries
+ * make no difference. */
 BRY_API bry_status bry_window_save(const bry_window *window, const bry_sink *sink,
                                    const bry_save *save);
 

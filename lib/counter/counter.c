@@ -269,7 +269,8 @@ void bry_counters_get_n(const bry_counters *counters, const void *const *names, 
                         size_t n, int64_t *values, uint8_t *answers)
 {
     for (size_t i = 0; i < n; i++)
-        answers[i] = (uint8_t)bry_counters_get(counters, names[i], lens[i], &values[i]);
+        answers[i] =
+            (uint8_t)bry_counters_get(counters, names[i], lens[i], values ? &values[i] : NULL);
 }
 
 bry_answer bry_counters_has(const bry_counters *counters, bry_hash id, uint64_t now)
@@ -284,6 +285,8 @@ bry_answer bry_counters_has(const bry_counters *counters, bry_hash id, uint64_t 
 size_t bry_counters_scan_sized(const bry_counters *counters, uint64_t *cursor,
                                bry_counters_entry *entries, size_t room, size_t size)
 {
+    if (!bry__struct_size_possible(size))
+        return 0;
     return bry__counter_names_scan(&counters->names, cursor, entries, size, room);
 }
 

@@ -327,6 +327,8 @@ bry_status bry_window_merge(bry_window *into, const bry_window *from)
 size_t bry_window_generations_sized(const bry_window *window, bry_window_generation *generations,
                                     size_t room, size_t size)
 {
+    if (!bry__struct_size_possible(size))
+        return 0;
     return window->engine->generations(window->self, window->time, generations, size, room);
 }
 

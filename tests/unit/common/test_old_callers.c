@@ -374,6 +374,21 @@ TEST(test_generations)
     assert_int_equal(shorter[2].begin, UINT64_C(0xa5a5a5a5a5a5a5a5));
 }
 
+TEST(test_sizes_that_no_element_has)
+{
+    static const size_t wrong[] = {0, 4, 20, SIZE_MAX, (size_t)1 << 32};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        bry_window_generation generation[2];
+        bry_counters_entry entry[2];
+        bry_counters_op op = {.name = "a", .name_len = 1};
+        uint64_t cursor = 0;
+        assert_int_equal(bry_window_generations_sized(all.window, generation, 2, wrong[i]), 0);
+        assert_int_equal(bry_counters_scan_sized(all.counters, &cursor, entry, 2, wrong[i]), 0);
+        assert_int_equal(bry_counters_apply_n_sized(all.counters, &op, 1, 1000, wrong[i]),
+                         BRY_E_RANGE);
+    }
+}
+
 TEST(test_entries_and_operations)
 {
     struct {

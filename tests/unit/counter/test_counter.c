@@ -254,6 +254,10 @@ TEST(names)
         assert_int_equal(answers[i], i < 3 ? BRY_PRESENT : BRY_ABSENT);
         assert_int_equal(values[i], want[i]);
     }
+    memset(answers, BRY_UNSURE, sizeof answers);
+    bry_counters_get_n(c, asked, lens, 4, NULL, answers);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(answers[i], i < 3 ? BRY_PRESENT : BRY_ABSENT);
     bry_counters_destroy(c);
 }
 

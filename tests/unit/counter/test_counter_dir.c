@@ -539,6 +539,38 @@ TEST(every_call_fails)
         io_fails(way & 1, way & 2, way & 4 ? BRY_COUNTERS_SYNC_ASKED : BRY_COUNTERS_SYNC_ALWAYS);
 }
 
+/* If the log fails, the values are those before; the time has moved, and ids have expired (base.h).
+ */
+TEST(time_after_a_failure)
+{
+    for (int advance = 0; advance < 2; advance++) {
+        recording_io fs;
+        recording_init(&fs);
+        bry_counters_options options = small();
+        bry_counters *c = reach(&fs, &options);
+        counter_applied(c, 1, "sum", 1, 1000, 1);
+        uint64_t later = 1000 + 100 * options.window;
+        fs.calls = 0;
+        fs.fail_at = 1;
+        fs.keep_failing = true;
+        fs.fail_errno = ENOSPC;
+        assert_int_equal(advance ? bry_counters_advance(c, later)
+                                 : counter_try(c, 2, "sum", 1, later),
+                         BRY_E_IO);
+        assert_int_equal(counter_value(c, "sum"), 1);
+        assert_int_equal(bry_counters_time(c), later);
+        assert_int_equal(bry_counters_has(c, counter_id(1), later), BRY_ABSENT);
+        assert_int_equal(bry_counters_has(c, counter_id(2), later), BRY_ABSENT);
+        bry_counters_destroy(c);
+        fs.fail_at = 0;
+        c = reach(&fs, &options);
+        assert_int_equal(bry_counters_time(c), 1000);
+        assert_int_equal(bry_counters_has(c, counter_id(1), 1000), BRY_PRESENT);
+        bry_counters_destroy(c);
+        recording_free(&fs);
+    }
+}
+
 /* Opening fails at each call, for a new directory and for one with snapshot and log; then it
  * succeeds. */
 TEST(every_call_of_open_fails)
