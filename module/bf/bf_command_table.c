@@ -220,6 +220,13 @@ const module_command bf_commands[] = {
                    "memory in bytes.",
         .complexity = "O(1)",
         .since = SINCE,
+        .fields =
+            "Capacity: items that fit into a chain of filters with this EXPANSION before it grows "
+            "again\n"
+            "Size: memory of the key in bytes\n"
+            "Number of filters: how many such a chain would have; the filter itself is one table\n"
+            "Number of items inserted: items in the filter\n"
+            "Expansion rate: EXPANSION, or nil with NONSCALING",
         .example = "BF.RESERVE seen 0.01 2 EXPANSION 4\nBF.MADD seen a b c\nBF.INFO seen FILTERS\n"
                    "BF.INFO seen",
     },

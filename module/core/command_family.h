@@ -44,6 +44,9 @@ typedef struct module_command {
     server_key_spec *key_specs; /* ends with an empty one */
     server_command_arg *args; /* ends with an empty one; NULL: internal command */
     const char *summary, *complexity, *since;
+    const char
+        *fields; /* what a reply with names contains, for the pages of the documentation: lines
+                           of "name, name: meaning". The name of another command: its fields too */
     const char *example; /* commands to run, one per line; the last one is this command */
 } module_command;
 

@@ -162,10 +162,34 @@ const module_command counter_commands[] = {
         .key_specs = look_keys,
         .args = table_args,
         .summary = "Returns the parameters of a table, what it holds, how many "
-                   "operations were applied, repeated and refused, and how many "
-                   "increments are expected to be lost.",
+                   "operations were applied, repeated, and refused with FULL or OVERFLOW, "
+                   "and how many increments are expected to be lost.",
         .complexity = "O(1)",
         .since = SINCE,
+        .fields =
+            "engine: compact or fbf, of the window that holds the ids\n"
+            "window: time for which an id is remembered, at least\n"
+            "skew: SKEW\n"
+            "covered: how far back ids are remembered now. Up to one generation more than window, "
+            "because ids are forgotten a generation at a time; it does not say for how long the "
+            "table has been in use\n"
+            "time: time of the table: of its newest change\n"
+            "ahead_ms: how far that is ahead of this server's clock\n"
+            "capacity: number of operations per window it is planned for\n"
+            "seed: of the hash function\n"
+            "counters: counters in the table\n"
+            "ids: ids remembered\n"
+            "applied: operations that were counted\n"
+            "repeats: operations that were not, because their id was remembered\n"
+            "expected_lost: expected number of operations that were taken for repeats by error\n"
+            "refused_full, refused_overflow: commands refused with FULL, OVERFLOW. Those refused "
+            "with EXPIRED or SKEW are in no field; INFO bloomery counts them in "
+            "bloomery_counter_refused\n"
+            "promised_error, estimated_error: the ERROR of the options, and the error computed "
+            "from what it holds now\n"
+            "maxmem: MAXMEM, 0 without\n"
+            "bytes: memory of the key\n"
+            "bytes_ids, bytes_counters: parts of it",
         .example = "COUNTER.CREATE sales WINDOW 10m SEED 7\nCOUNTER.INFO sales",
     },
     COMMAND_INTERNAL("BLOOMERY.COUNTER.APPLY", counter_command_apply, " fast", -6, replayed_keys,

@@ -220,6 +220,28 @@ const module_command index_commands[] = {
                    "is sealed.",
         .complexity = "O(1); with engine dba O(n), n groups of units",
         .since = SINCE,
+        .fields = "engine: compact or dba\n"
+                  "units: units that exist\n"
+                  "planned_units: UNITS of the options\n"
+                  "promised_units: units that are possible within the promised error\n"
+                  "grows: 1 if it accepts more than it is planned for\n"
+                  "capacity: number of items that a unit is planned for\n"
+                  "items: items in all units\n"
+                  "deletes: 1 if items can be deleted (engine compact)\n"
+                  "supplier: what supplies the items for rebuilding units: not needed (engine "
+                  "compact), or none (engine dba)\n"
+                  "seed: of the hash function\n"
+                  "promised_error, estimated_error: the ERROR of the options, and the error "
+                  "computed from what it holds now\n"
+                  "full_error: the error when all existing units are full\n"
+                  "fill: engine dba: fraction of bits that are set; engine compact: entries "
+                  "divided by the number that the tables are planned for\n"
+                  "group, groups, widest_group: engine dba: GROUP of the options (0: chosen by the "
+                  "number of units), how many groups there are, and the units that the widest has "
+                  "room for\n"
+                  "dropped_items: engine compact: items of dropped units that still take memory\n"
+                  "bytes: memory of the key\n"
+                  "unit, sealed: with a unit: its number, and 1 if it accepts no more items",
         .example = "INDEX.CREATE where SEED 7\nINDEX.ADD where 3 a b\nINDEX.INFO where",
     },
     COMMAND_INTERNAL(INDEX_EFFECT_DROP, index_command_drop_unfolded, "", 3, del_keys,

@@ -245,6 +245,29 @@ const module_command map_commands[] = {
                    "and estimated errors.",
         .complexity = "O(1)",
         .since = SINCE,
+        .fields =
+            "engine: compact or kbf\n"
+            "items: fields in the map, as counted by changes\n"
+            "capacity: number of fields it is planned for\n"
+            "grows: 1 if it accepts more than that, 0 with NOGROW\n"
+            "promised_error: the ERROR of the options\n"
+            "seed: of the hash function\n"
+            "value_bits: bits of a value with RAW, else 0\n"
+            "values: different values that it holds, with VALUES\n"
+            "values_left: codes left for new values, with VALUES\n"
+            "tables: 1 unless it has grown\n"
+            "load: fields divided by the capacity of all tables\n"
+            "planned_false_positive, planned_false_negative, planned_incorrect: probability, when "
+            "it is full as planned, that an absent field returns a value, that a present one is "
+            "reported as absent, and that a present one returns another value\n"
+            "estimated_false_positive, estimated_false_negative, estimated_incorrect: the same, "
+            "computed from what it holds now\n"
+            "refused_unsure, refused_full: changes refused with UNSURE, FULL\n"
+            "ghosts: engine kbf: fields that could not be deleted, because the map was unsure of "
+            "them\n"
+            "queries: fields asked for or changed on this node since the key was loaded\n"
+            "bytes: memory of the key\n"
+            "bytes_keys, bytes_values: parts of it: fields, and different values",
         .example = "MAP.CREATE routes CAPACITY 1e6 SEED 7\nMAP.INFO routes",
     },
     COMMAND_RESTORE("BLOOMERY.MAP.LOAD", map_command_load),

@@ -97,6 +97,11 @@ const module_command once_commands[] = {
                    "the fields of WINDOW.INFO.",
         .complexity = "O(1)",
         .since = SINCE,
+        .fields =
+            "applied: commands that were run\n"
+            "repeats: commands that were not run, because their id was remembered\n"
+            "expected_lost: expected number of commands that were taken for repeats by error\n"
+            "WINDOW.INFO: the fields of the guard as a window",
         .example = "ONCE.CREATE paid WINDOW 24h SEED 7\nONCE paid order-7 INCR sold\n"
                    "ONCE paid order-7 INCR sold\nONCE.INFO paid",
     },

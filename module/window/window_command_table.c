@@ -193,6 +193,30 @@ const module_command window_commands[] = {
                    "and estimated error.",
         .complexity = "O(1); with engine fbf O(n), n filters",
         .since = SINCE,
+        .fields =
+            "engine: compact or fbf\n"
+            "window: time for which items are remembered, at least\n"
+            "capacity: number of items per window it is planned for\n"
+            "refresh, eventtime: 1 if it was created with REFRESH, EVENTTIME\n"
+            "skew: SKEW of EVENTTIME, else 0\n"
+            "seed: of the hash function\n"
+            "time: time of the window: of its newest change or, with EVENTTIME, its newest event\n"
+            "ahead_ms: how far that is ahead of this server's clock\n"
+            "covered: how far back items are remembered now. Up to one generation more than "
+            "window, because items are forgotten a generation at a time; it does not say for how "
+            "long the window has been in use\n"
+            "items: items remembered\n"
+            "generations: parts of different age that the items are in now\n"
+            "ended_early, resizes: engine fbf: generations that ended because they were full, and "
+            "how often their number was adapted\n"
+            "predicted_error: engine fbf: the error computed from the numbers of items alone\n"
+            "promised_error, estimated_error: the ERROR of the options, and the error computed "
+            "from what it holds now\n"
+            "refused_full, refused_skew: changes refused with FULL, SKEW, since the key was "
+            "created or loaded\n"
+            "at_limit: 1 if MAXMEM is reached, so that new items are refused\n"
+            "maxmem: MAXMEM, 0 without\n"
+            "bytes: memory of the key",
         .example = "WINDOW.CREATE seen WINDOW 60s SEED 7\nWINDOW.INFO seen",
     },
     COMMAND_RESTORE("BLOOMERY.WINDOW.LOAD", window_command_load),
