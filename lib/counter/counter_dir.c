@@ -5,7 +5,7 @@
  *              file
  *   log        what was done since the snapshot; its first record, BASE, holds the table's options
  *   snapshot   a whole table, as bry_counters_save() writes it; absent before the first one
- *   log.new, log.tmp, snapshot.tmp
+ *   log.new, snapshot.tmp
  *              temporary; a crash may leave them, and the next attempt replaces them
  *
  * Every record after BASE has a number, counted from the table's beginning: BASE has that of the
@@ -145,31 +145,16 @@ bry_status bry_counters_sync(bry_counters *counters)
 
 /* ---- a new log ----------------------------------------------------------------------------- */
 
-static bry_status counter_dir_no_record(void *context, const void *payload, size_t len)
-{
-    (void)context;
-    (void)payload;
-    (void)len;
-    return BRY_E_BADDATA; /* the file was just created */
-}
-
 /* Creates an empty log named log.new, completely on disk. */
 static bry_status counter_dir_make(bry_counters *counters, const char *fresh, bry__log *log)
 {
     bry__counter_dir *dir = counters->dir;
     const bry__io *io = dir->io;
-    char temporary[PATH_MAX];
-    bry_status status = bry__counter_name_in(dir, "log.tmp", temporary);
-    if (status != BRY_OK)
-        return status;
     if (io->unlink(io->opaque, fresh) < 0 && errno != ENOENT)
         return BRY_E_IO;
     bry__log_options options = {.kind = BRY__COUNTER_LOG_KIND,
-                                .kind_version = BRY__COUNTER_LOG_VERSION,
-                                .temporary = temporary};
-    bry_load load = BRY_LOAD;
-    load.allocator = &counters->meter.allocator;
-    status = bry__log_open(log, io, fresh, &options, counter_dir_no_record, NULL, &load);
+                                .kind_version = BRY__COUNTER_LOG_VERSION};
+    bry_status status = bry__log_create(log, io, fresh, &options);
     if (status != BRY_OK)
         return status;
     unsigned char record[BRY__COUNTER_BASE_SIZE];

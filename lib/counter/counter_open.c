@@ -133,8 +133,7 @@ static bry_status read_files(counter_opener *o, bool has_snapshot)
     if (status != BRY_OK)
         return status;
     bry__log_options options = {.kind = BRY__COUNTER_LOG_KIND,
-                                .kind_version = BRY__COUNTER_LOG_VERSION,
-                                .must_exist = true};
+                                .kind_version = BRY__COUNTER_LOG_VERSION};
     status = bry__log_open(&o->dir.log, io, path, &options, counter_open_take_record, o, &o->load);
     if (status != BRY_OK) {
         if (o->problem)

@@ -114,19 +114,16 @@ static bry_status file_fill(const bry__io *io, int fd, bry__file_writer *write, 
     return status;
 }
 
-typedef int placer(const bry__io *io, const char *temporary, const char *target);
-
-/* Fills the temporary file, which is open, and calls `place` to give it target's name. */
+/* Fills the temporary file, which is open, and gives it target's name. */
 static bry_status file_fill_and_place(const bry__io *io, int fd, const char *temporary,
-                                      const char *target, placer *place, bry__file_writer *write,
-                                      void *context)
+                                      const char *target, bry__file_writer *write, void *context)
 {
     bry_status status = file_fill(io, fd, write, context);
     if (status != BRY_OK)
         bry__io_drop(io, fd);
     else if (io->close(io->opaque, fd) < 0 && errno != EINTR)
         status = BRY_E_IO;
-    if (status == BRY_OK && place(io, temporary, target) < 0)
+    if (status == BRY_OK && io->rename(io->opaque, temporary, target) < 0)
         status = BRY_E_IO;
     if (status != BRY_OK) {
         int kept = errno;
@@ -139,7 +136,7 @@ static bry_status file_fill_and_place(const bry__io *io, int fd, const char *tem
 
 /* The same with a temporary file next to target, with the access rights of `like` unless NULL. */
 static bry_status file_save_at(const bry__io *io, const char *target, const bry__file_facts *like,
-                               placer *place, bry__file_writer *write, void *context)
+                               bry__file_writer *write, void *context)
 {
     char temporary[PATH_MAX];
     int fd;
@@ -153,21 +150,7 @@ static bry_status file_save_at(const bry__io *io, const char *target, const bry_
         errno = kept;
         return BRY_E_IO;
     }
-    return file_fill_and_place(io, fd, temporary, target, place, write, context);
-}
-
-static int file_place_over(const bry__io *io, const char *temporary, const char *target)
-{
-    return io->rename(io->opaque, temporary, target);
-}
-
-/* rename() would replace a file that another process has just created; link() does not. */
-static int file_place_new(const bry__io *io, const char *temporary, const char *target)
-{
-    if (io->link(io->opaque, temporary, target) < 0)
-        return -1;
-    io->unlink(io->opaque, temporary);
-    return 0;
+    return file_fill_and_place(io, fd, temporary, target, write, context);
 }
 
 bry_status bry__file_save(const bry__io *io, const char *path, bry__file_writer *write,
@@ -179,13 +162,7 @@ bry_status bry__file_save(const bry__io *io, const char *path, bry__file_writer 
     bry_status status = file_find_target(io, path, target, &old, &exists);
     if (status != BRY_OK)
         return status;
-    return file_save_at(io, target, exists ? &old : NULL, file_place_over, write, context);
-}
-
-bry_status bry__file_create(const bry__io *io, const char *path, bry__file_writer *write,
-                            void *context)
-{
-    return file_save_at(io, path, NULL, file_place_new, write, context);
+    return file_save_at(io, target, exists ? &old : NULL, write, context);
 }
 
 bry_status bry__file_save_via(const bry__io *io, const char *path, const char *temporary,
@@ -197,7 +174,7 @@ bry_status bry__file_save_via(const bry__io *io, const char *path, const char *t
     bry_status status = bry__io_open(io, temporary, O_WRONLY | O_CREAT | O_EXCL, 0666, &fd);
     if (status != BRY_OK)
         return status;
-    return file_fill_and_place(io, fd, temporary, path, file_place_over, write, context);
+    return file_fill_and_place(io, fd, temporary, path, write, context);
 }
 
 bry_status bry__file_write(const bry__io *io, const char *path, bry__file_writer *write,

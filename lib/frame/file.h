@@ -23,10 +23,6 @@ typedef bry_status bry__file_reader(void *context, const bry_source *source, bry
 bry_status bry__file_save(const bry__io *io, const char *path, bry__file_writer *write,
                           void *context);
 
-/* The same for a file that must not exist: BRY_E_IO with EEXIST, and the file is not touched. */
-bry_status bry__file_create(const bry__io *io, const char *path, bry__file_writer *write,
-                            void *context);
-
 /*
  * As bry__file_save(), with the given name for the temporary file, which must be in the same
  * directory. For directories that belong to one process: a crash then leaves no files with unknown

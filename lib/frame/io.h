@@ -45,7 +45,6 @@ typedef struct bry__io {
     int (*facts_of)(void *opaque, const char *path, bry__file_facts *facts);
     int (*resolve)(void *opaque, const char *path, char resolved[PATH_MAX]); /* follows links */
     int (*rename)(void *opaque, const char *from, const char *to);
-    int (*link)(void *opaque, const char *from, const char *to); /* EEXIST; never replaces */
     int (*unlink)(void *opaque, const char *path);
     int (*make_dir)(void *opaque, const char *dir); /* EEXIST */
     int (*sync_dir)(void *opaque, const char *dir);

@@ -111,12 +111,6 @@ static int posix_rename(void *opaque, const char *from, const char *to)
     return rename(from, to);
 }
 
-static int posix_link(void *opaque, const char *from, const char *to)
-{
-    (void)opaque;
-    return link(from, to);
-}
-
 static int posix_unlink(void *opaque, const char *path)
 {
     (void)opaque;
@@ -176,7 +170,6 @@ const bry__io *bry__io_posix(void)
         .facts_of = posix_facts_of,
         .resolve = posix_resolve,
         .rename = posix_rename,
-        .link = posix_link,
         .unlink = posix_unlink,
         .make_dir = posix_make_dir,
         .sync_dir = posix_sync_dir,

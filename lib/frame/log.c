@@ -6,56 +6,44 @@
 
 #include "common/endian.h"
 #include "common/random.h"
-#include "frame/file.h"
 #include "frame/frame.h"
 #include "hash/derive.h"
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static bry_status log_write_header(void *context, const bry_sink *sink)
+bry_status bry__log_create(bry__log *log, const bry__io *io, const char *path,
+                           const bry__log_options *options)
 {
-    const bry__log_options *options = context;
-    bry__header header = {
-        .format = BRY__FORMAT_REVISION,
-        .hash_scheme = BRY__HASH_SCHEME,
-        .kind = options->kind,
-        .kind_version = options->kind_version,
-        .seed = options->seed,
+    *log = (bry__log){
+        .io = io,
+        .fd = -1,
+        .header = {.format = BRY__FORMAT_REVISION,
+                   .hash_scheme = BRY__HASH_SCHEME,
+                   .kind = options->kind,
+                   .kind_version = options->kind_version,
+                   .seed = options->seed},
+        .end = BRY__HEADER_BYTES,
+        .durable = BRY__HEADER_BYTES, /* with the first record */
+        .sealed = true,
     };
-    if (header.seed == 0) {
-        bry_status status = bry__random_seed(&header.seed);
-        if (status != BRY_OK)
-            return status;
-    }
     unsigned char bytes[BRY__HEADER_BYTES];
-    bry__header_encode(&header, bytes);
-    return sink->write(sink->opaque, bytes, sizeof bytes);
-}
-
-/* Opens the file, and creates it first if it does not exist. */
-static bry_status log_open_or_create(bry__log *log, const char *path,
-                                     const bry__log_options *options)
-{
-    bry_status status = bry__io_open(log->io, path, O_RDWR, 0, &log->fd);
-    if (status == BRY_OK || errno != ENOENT || options->must_exist)
+    bry_status status = BRY_OK;
+    if (log->header.seed == 0)
+        status = bry__random_seed(&log->header.seed);
+    if (status == BRY_OK)
+        status = bry__io_open(io, path, O_RDWR | O_CREAT | O_EXCL, 0666, &log->fd);
+    if (status != BRY_OK)
         return status;
-    bry__log_options made = *options;
-    status = options->temporary
-                 ? bry__file_save_via(log->io, path, options->temporary, log_write_header, &made)
-                 : bry__file_create(log->io, path, log_write_header, &made);
-    bool beaten = status == BRY_E_IO && errno == EEXIST; /* another process has just created it */
-    if (status != BRY_OK && !beaten)
-        return status;
-    return bry__io_open(log->io, path, O_RDWR, 0, &log->fd);
+    log->sum = bry__header_encode(&log->header, bytes);
+    status = bry__io_write_at(io, log->fd, bytes, sizeof bytes, 0);
+    if (status != BRY_OK)
+        bry__io_drop(io, log->fd);
+    return status;
 }
 
 static bry_status log_read_header(bry__log *log, const bry__log_options *options, uint64_t *size,
                                   bry_load *load)
 {
-    if (log->io->lock(log->io->opaque, log->fd) < 0)
-        return bry__load_fail(load, BRY_E_IO, 0,
-                              errno == EWOULDBLOCK ? "another process has the log open"
-                                                   : "the log cannot be locked");
     bry__file_facts facts;
     if (log->io->facts(log->io->opaque, log->fd, &facts) < 0)
         return bry__load_fail(load, BRY_E_IO, 0, "the log cannot be read");
@@ -99,7 +87,7 @@ bry_status bry__log_open(bry__log *log, const bry__io *io, const char *path,
                          bry_load *load)
 {
     *log = (bry__log){.io = io, .fd = -1};
-    bry_status status = log_open_or_create(log, path, options);
+    bry_status status = bry__io_open(io, path, O_RDWR, 0, &log->fd);
     if (status != BRY_OK)
         return bry__load_fail(load, status, 0, "the log cannot be opened");
     uint64_t size = 0;

@@ -44,9 +44,6 @@ typedef struct bry__log_options {
     uint32_t kind;
     uint16_t kind_version; /* the newest version to read; new logs are written in it */
     uint64_t seed; /* of a new log; 0: random */
-    bool must_exist; /* BRY_E_IO with ENOENT instead of a new log */
-    const char *temporary; /* name of the temporary file for a new log
-                              (bry__file_save_via()); NULL: any */
 } bry__log_options;
 
 /*
@@ -56,10 +53,16 @@ typedef struct bry__log_options {
 typedef bry_status bry__log_record(void *context, const void *payload, size_t len);
 
 /*
- * Opens the log at `path`, or creates it: completely or not at all, as bry__file_save() does. Holds
- * a lock on it until it is closed. load supplies the allocator and the limit (for one record) and
- * receives the problem. BRY_E_BADDATA, BRY_E_VERSION, BRY_E_LIMIT, BRY_E_NOMEM, BRY_E_IO, or what
- * `record` returned; after a failure there is nothing to close.
+ * Creates an empty log in a file that does not exist. A crash may leave any part of it until a
+ * record was appended and synced: then give it the name by which others know it. BRY_E_IO.
+ */
+bry_status bry__log_create(bry__log *log, const bry__io *io, const char *path,
+                           const bry__log_options *options);
+
+/*
+ * Opens the log at `path`, which no other process may have open. load supplies the allocator and
+ * the limit (for one record) and receives the problem. BRY_E_BADDATA, BRY_E_VERSION, BRY_E_LIMIT,
+ * BRY_E_NOMEM, BRY_E_IO, or what `record` returned; after a failure there is nothing to close.
  */
 bry_status bry__log_open(bry__log *log, const bry__io *io, const char *path,
                          const bry__log_options *options, bry__log_record *record, void *context,

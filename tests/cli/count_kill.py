@@ -127,7 +127,7 @@ def main():
                     break
                 kills += 1
                 names = set(os.listdir(table)) if os.path.isdir(table) else set()
-                temporaries += bool(names & {"log.new", "log.tmp", "snapshot.tmp"})
+                temporaries += bool(names & {"log.new", "snapshot.tmp"})
                 snapshots += "snapshot" in names
                 found = totals_now(directory)
                 states = list(prefixes(before, new))

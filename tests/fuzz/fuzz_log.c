@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static recording_io fs;
     recording_init(&fs);
     recording_put(&fs, "log", bytes, len);
-    bry__log_options options = {.kind = KIND, .kind_version = 1, .must_exist = true};
+    bry__log_options options = {.kind = KIND, .kind_version = 1};
     bry_load load = BRY_LOAD;
     load.max_bytes = mode & 64 ? 64 : 0;
     bry__log log;

@@ -81,7 +81,6 @@ void recording_apply(recording_io *fs, const recorded_op *op)
 {
     switch (op->kind) {
     case RECORDED_CREATE:
-    case RECORDED_LINK:
         reach_file(fs, op->file);
         set_name(fs, op->path, op->file);
         break;
@@ -338,19 +337,6 @@ static int rec_rename(void *opaque, const char *from, const char *to)
     return 0;
 }
 
-static int rec_link(void *opaque, const char *from, const char *to)
-{
-    recording_io *fs = opaque;
-    if (fails(fs))
-        return -1;
-    const recorded_name *name = find_name(fs, from);
-    if (!name || find_name(fs, to))
-        return no(name ? EEXIST : ENOENT);
-    recorded_op op = {.kind = RECORDED_LINK, .file = name->file, .path = (char *)to};
-    perform(fs, &op);
-    return 0;
-}
-
 static int rec_unlink(void *opaque, const char *path)
 {
     recording_io *fs = opaque;
@@ -421,7 +407,6 @@ void recording_init(recording_io *fs)
         .facts_of = rec_facts_of,
         .resolve = rec_resolve,
         .rename = rec_rename,
-        .link = rec_link,
         .unlink = rec_unlink,
         .make_dir = rec_make_dir,
         .sync_dir = rec_sync_dir,

@@ -25,7 +25,6 @@ typedef struct recorded_name {
 
 typedef enum recorded_kind {
     RECORDED_CREATE, /* path */
-    RECORDED_LINK, /* path */
     RECORDED_RENAME, /* path to other */
     RECORDED_UNLINK, /* path */
     RECORDED_WRITE, /* offset, bytes, len */

@@ -1,4 +1,4 @@
-# Tests of the counters: names, interface, log and snapshots, crashes and kills.
+# Tests of the counters: names, interface, log and snapshots, crashes. Kills: cli/count_kill.py.
 
 bloomery_fuzzer(fuzz_counter)
 if(BLOOMERY_FUZZ)
@@ -20,12 +20,6 @@ bloomery_program(counter_retries stat/counter_retries.c)
 add_test(NAME counter_retries COMMAND counter_retries 200000)
 add_test(NAME counter_retries_million COMMAND counter_retries 1000000)
 set_tests_properties(counter_retries_million PROPERTIES LABELS soak TIMEOUT 3600)
-
-# A live writer on real files, killed this many times.
-bloomery_program(counter_kill soak/counter_kill.c)
-add_test(NAME counter_kill COMMAND counter_kill 20)
-add_test(NAME counter_kill_soak COMMAND counter_kill 200 7)
-set_tests_properties(counter_kill_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 # Object compared with twin, in this many operations.
 bloomery_model_program(counter_programs counter)

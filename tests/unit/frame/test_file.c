@@ -205,18 +205,6 @@ TEST_WITH(writer_fails, enter_dir, leave_dir)
     assert_int_equal(count_names(), 1);
 }
 
-TEST_WITH(create_only, enter_dir, leave_dir)
-{
-    const bry__io *io = bry__io_posix();
-    fill_request old = {1, 10, BRY_OK}, new = {2, 10, BRY_OK};
-    assert_int_equal(bry__file_create(io, "file", write_filling, &old), BRY_OK);
-    errno = 0;
-    assert_int_equal(bry__file_create(io, "file", write_filling, &new), BRY_E_IO);
-    assert_int_equal(errno, EEXIST);
-    assert_int_equal(bry__file_load(io, "file", read_filling, &old, NULL), BRY_OK);
-    assert_int_equal(count_names(), 1);
-}
-
 /* A long name leaves room for the temporary file's. */
 TEST_WITH(long_name, enter_dir, leave_dir)
 {

@@ -47,6 +47,17 @@ static void append(bry__log *log, uint32_t i)
     assert_int_equal(bry__log_append(log, bytes, record_len(i)), BRY_OK);
 }
 
+/* An empty log. */
+static void start_log(recording_io *fs)
+{
+    bry__log log;
+    recording_init(fs);
+    assert_int_equal(bry__log_create(&log, &fs->io, "log", &options), BRY_OK);
+    assert_int_equal(log.header.seed, 42);
+    assert_int_equal(bry__log_close(&log), BRY_OK);
+    assert_int_equal(recording_get(fs, "log")->len, BRY__HEADER_BYTES);
+}
+
 /* Opens, counts, closes. */
 static bry_status count_log(recording_io *fs, uint32_t *count, bry_load *load)
 {
@@ -63,10 +74,8 @@ static bry_status count_log(recording_io *fs, uint32_t *count, bry_load *load)
 static void make_log(recording_io *fs, uint32_t n)
 {
     bry__log log;
-    uint32_t count = 0;
     recording_init(fs);
-    assert_int_equal(bry__log_open(&log, &fs->io, "log", &options, count_record, &count, NULL),
-                     BRY_OK);
+    assert_int_equal(bry__log_create(&log, &fs->io, "log", &options), BRY_OK);
     for (uint32_t i = 0; i < n; i++) {
         append(&log, i);
         if (i % 3 == 2)
@@ -116,36 +125,34 @@ TEST(on_disk)
     close(fd);
     unlink(path);
     const bry__io *io = bry__io_posix();
+    bry__log log;
+    assert_int_equal(bry__log_create(&log, io, path, &options), BRY_OK);
+    assert_int_equal(bry__log_close(&log), BRY_OK);
     for (uint32_t round = 0; round < 3; round++) {
-        bry__log log, second;
         uint32_t count = 0;
         assert_int_equal(bry__log_open(&log, io, path, &options, count_record, &count, NULL),
                          BRY_OK);
         assert_int_equal(count, round * 5);
-        /* It is locked meanwhile. */
-        bry_load load = BRY_LOAD;
-        errno = 0;
-        assert_int_equal(bry__log_open(&second, io, path, &options, count_record, &count, &load),
-                         BRY_E_IO);
-        assert_int_equal(errno, EWOULDBLOCK);
-        assert_non_null(load.problem);
         for (uint32_t i = 0; i < 5; i++)
             append(&log, round * 5 + i);
         assert_int_equal(bry__log_close(&log), BRY_OK);
     }
+    /* A log is created once. */
+    errno = 0;
+    assert_int_equal(bry__log_create(&log, io, path, &options), BRY_E_IO);
+    assert_int_equal(errno, EEXIST);
     unlink(path);
 }
 
+/* Opening creates nothing. */
 TEST(must_exist)
 {
     recording_io fs;
     recording_init(&fs);
     bry__log log;
-    bry__log_options only_old = options;
-    only_old.must_exist = true;
     bry_load load = BRY_LOAD;
     errno = 0;
-    assert_int_equal(bry__log_open(&log, &fs.io, "log", &only_old, count_record, NULL, &load),
+    assert_int_equal(bry__log_open(&log, &fs.io, "log", &options, count_record, NULL, &load),
                      BRY_E_IO);
     assert_int_equal(errno, ENOENT);
     assert_non_null(load.problem);
@@ -160,8 +167,7 @@ TEST(random_seed)
     bry__log log;
     bry__log_options no_seed = options;
     no_seed.seed = 0;
-    assert_int_equal(bry__log_open(&log, &fs.io, "log", &no_seed, count_record, NULL, NULL),
-                     BRY_OK);
+    assert_int_equal(bry__log_create(&log, &fs.io, "log", &no_seed), BRY_OK);
     assert_int_not_equal(log.header.seed, 0);
     assert_int_equal(bry__log_close(&log), BRY_OK);
     recording_free(&fs);
@@ -190,7 +196,7 @@ static bry_status check_size(void *context, const void *payload, size_t len)
 TEST(sizes_of_records)
 {
     recording_io fs;
-    recording_init(&fs);
+    start_log(&fs);
     bry__log log;
     sized s = {0};
     unsigned char *block = malloc(BRY__RECORD_MAX);
@@ -357,7 +363,7 @@ TEST(every_bit_flip)
 TEST(flips_after_the_last_sync)
 {
     recording_io fs;
-    recording_init(&fs);
+    start_log(&fs);
     bry__log log;
     uint32_t count = 0;
     bry__log_open(&log, &fs.io, "log", &options, count_record, &count, NULL);
@@ -496,16 +502,38 @@ TEST(hostile_lengths)
 
 /* ---- operations that fail ------------------------------------------------------------------ */
 
+/* What is left of the file is removed by the caller. */
+TEST(every_create_operation_fails)
+{
+    for (uint64_t n = 1;; n++) {
+        recording_io fs;
+        recording_init(&fs);
+        fs.fail_at = n;
+        bry__log log;
+        errno = 0;
+        bry_status status = bry__log_create(&log, &fs.io, "log", &options);
+        fs.fail_at = 0;
+        if (status == BRY_OK) {
+            assert_true(n > 2);
+            assert_int_equal(bry__log_close(&log), BRY_OK);
+        } else {
+            assert_int_equal(status, BRY_E_IO);
+            assert_int_equal(errno, EIO);
+        }
+        assert_int_equal(recording_open_files(&fs), 0);
+        recording_free(&fs);
+        if (status == BRY_OK)
+            break;
+    }
+}
+
 TEST(every_open_operation_fails)
 {
-    for (int torn = 0; torn < 3; torn++) { /* a new log, one that is whole, one that is torn */
+    for (int torn = 0; torn < 2; torn++) {
         for (uint64_t n = 1;; n++) {
             recording_io fs;
-            if (torn == 0)
-                recording_init(&fs);
-            else
-                make_log(&fs, 4);
-            if (torn == 2) {
+            make_log(&fs, 4);
+            if (torn) {
                 const recorded_file *file = recording_get(&fs, "log");
                 recording_put(&fs, "log", file->bytes, file->len - BRY__RECORD_HEAD - 1);
             }
@@ -528,7 +556,7 @@ TEST(every_open_operation_fails)
             }
             assert_int_equal(recording_open_files(&fs), 0);
             assert_int_equal(count_log(&fs, &count, NULL), BRY_OK);
-            assert_int_equal(count, torn == 0 ? 0 : torn == 1 ? 4 : 3);
+            assert_int_equal(count, torn ? 3 : 4);
             recording_free(&fs);
             if (done)
                 break;
@@ -606,9 +634,8 @@ TEST(short_and_interrupted)
     fs.at_most = 5;
     fs.interrupt = true;
     bry__log log;
-    uint32_t count = 0;
-    assert_int_equal(bry__log_open(&log, &fs.io, "log", &options, count_record, &count, NULL),
-                     BRY_OK);
+    uint32_t count;
+    assert_int_equal(bry__log_create(&log, &fs.io, "log", &options), BRY_OK);
     for (uint32_t i = 0; i < 20; i++)
         append(&log, i);
     assert_int_equal(bry__log_close(&log), BRY_OK);
