@@ -35,7 +35,6 @@ typedef struct counting {
     cli_progress progress;
     cli_clock clock;
     uint64_t synced_at;
-    bool unsynced; /* something was applied since */
     int failed; /* the exit code of a failed sync before a read, or CLI_GO_ON */
     uint64_t first; /* the number of the batch's first line */
     size_t n;
@@ -47,18 +46,16 @@ typedef struct counting {
 
 static int count_sync(counting *c)
 {
-    int code = c->unsynced ? count_table_sync(c->table) : CLI_GO_ON;
-    c->unsynced = false;
     c->synced_at = cli_clock_now(&c->clock);
-    return code;
+    return count_table_sync(c->table);
 }
 
 /* Called before each read, when all lines before are applied. */
 static bool may_read_more(void *context)
 {
     counting *c = context;
-    if (c->unsynced && (!cli_wait_is_readable(c->lines.fd) ||
-                        cli_clock_now(&c->clock) - c->synced_at >= SYNC_EVERY_MS))
+    if (!cli_wait_is_readable(c->lines.fd) ||
+        cli_clock_now(&c->clock) - c->synced_at >= SYNC_EVERY_MS)
         c->failed = count_sync(c);
     return c->failed == CLI_GO_ON && cli_wait_for(c->lines.fd);
 }
@@ -146,7 +143,6 @@ static void count_applied(counting *c, size_t from, size_t to)
     c->tally->lines += to - from;
     for (size_t i = from; i < to; i++)
         c->tally->applied += c->op[i].outcome == BRY_COUNTERS_APPLIED;
-    c->unsynced |= to > from;
 }
 
 static int apply_count_batch(counting *c)
@@ -209,6 +205,7 @@ int count_stream(count_table *table, const count_fields *fields, cli_inputs *inp
                            .progress = &c->progress};
     c->progress = cli_progress_start(inputs->bytes, false);
     c->clock = cli_clock_start();
+    c->synced_at = cli_clock_now(&c->clock);
     cli_wait wait;
     cli_wait_begin(&wait);
     bool more;

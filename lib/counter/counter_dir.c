@@ -28,19 +28,17 @@
 #include "counter/counter_record.h"
 #include "frame/file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
 enum { LEAST_ROOM = 256, KEPT_ROOM = 65536 /* bytes of a record's buffer that are kept */ };
 
-bry_status bry__counter_name_in(const bry__counter_dir *dir, const char *name, char to[PATH_MAX])
+void bry__counter_name_in(const bry__counter_dir *dir, const char *name, char to[PATH_MAX])
 {
     int len = snprintf(to, PATH_MAX, "%s/%s", dir->path, name);
-    if (len < 0 || len >= PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return BRY_E_IO;
-    }
-    return BRY_OK;
+    assert(len > 0 && len < PATH_MAX);
+    (void)len;
 }
 
 /* ---- records ------------------------------------------------------------------------------- */
@@ -174,11 +172,9 @@ bry_status bry__counter_replace_log(bry_counters *counters)
     const bry__io *io = dir->io;
     char fresh[PATH_MAX], name[PATH_MAX];
     bry__log log;
-    bry_status status = bry__counter_name_in(dir, "log.new", fresh);
-    if (status == BRY_OK)
-        status = bry__counter_name_in(dir, "log", name);
-    if (status == BRY_OK)
-        status = counter_dir_make(counters, fresh, &log);
+    bry__counter_name_in(dir, "log.new", fresh);
+    bry__counter_name_in(dir, "log", name);
+    bry_status status = counter_dir_make(counters, fresh, &log);
     if (status != BRY_OK)
         return status;
     if (io->rename(io->opaque, fresh, name) < 0) {
@@ -209,12 +205,9 @@ static BRY__LARGE_FRAME bry_status counter_dir_save(bry_counters *counters)
 {
     const bry__counter_dir *dir = counters->dir;
     char name[PATH_MAX], temporary[PATH_MAX];
-    bry_status status = bry__counter_name_in(dir, "snapshot", name);
-    if (status == BRY_OK)
-        status = bry__counter_name_in(dir, "snapshot.tmp", temporary);
-    if (status == BRY_OK)
-        status = bry__file_save_via(dir->io, name, temporary, counter_dir_write_snapshot, counters);
-    return status;
+    bry__counter_name_in(dir, "snapshot", name);
+    bry__counter_name_in(dir, "snapshot.tmp", temporary);
+    return bry__file_save_via(dir->io, name, temporary, counter_dir_write_snapshot, counters);
 }
 
 static bry_status counter_dir_snapshot(bry_counters *counters)

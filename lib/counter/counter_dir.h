@@ -27,8 +27,11 @@ struct bry__counter_dir {
     bry__counter_limbo limbo;
 };
 
-/* The path of a file in the directory. BRY_E_IO: too long. */
-bry_status bry__counter_name_in(const bry__counter_dir *dir, const char *name, char to[PATH_MAX]);
+/* The longest path of a directory: its files have paths too. */
+#define BRY__COUNTER_PATH_MAX (PATH_MAX - sizeof "/snapshot.tmp")
+
+/* The path of a file in the directory. */
+void bry__counter_name_in(const bry__counter_dir *dir, const char *name, char to[PATH_MAX]);
 
 /* Replaces the current log, if there is one, by an empty log for records from directory->next on.
  * BRY_E_IO: the current log stays in use, or the table is broken. */

@@ -102,9 +102,7 @@ static bry_status counter_open_look_for(const counter_opener *o, const char *nam
     const bry__io *io = o->dir.io;
     char path[PATH_MAX];
     bry__file_facts facts;
-    bry_status status = bry__counter_name_in(&o->dir, name, path);
-    if (status != BRY_OK)
-        return status;
+    bry__counter_name_in(&o->dir, name, path);
     *there = io->facts_of(io->opaque, path, &facts) == 0;
     return *there || errno == ENOENT ? BRY_OK : BRY_E_IO;
 }
@@ -113,25 +111,22 @@ static bry_status read_files(counter_opener *o, bool has_snapshot)
 {
     const bry__io *io = o->dir.io;
     char path[PATH_MAX];
-    bry_status status = bry__counter_name_in(&o->dir, "log", path);
+    bry__counter_name_in(&o->dir, "log", path);
     /* The previous process may have crashed, or failed, between a rename and its sync: sync before
      * anything relies on these names. */
-    if (status == BRY_OK)
-        status = bry__io_sync_parent(io, path);
+    bry_status status = bry__io_sync_parent(io, path);
     if (status == BRY_OK && has_snapshot) {
-        status = bry__counter_name_in(&o->dir, "snapshot", path);
-        if (status == BRY_OK)
-            status = bry__file_load(io, path, read_snapshot, o, &o->load);
+        bry__counter_name_in(&o->dir, "snapshot", path);
+        status = bry__file_load(io, path, read_snapshot, o, &o->load);
         if (status == BRY_OK && o->snapshot.table == 0)
             status = bry__load_fail(&o->load, BRY_E_BADDATA, 0,
                                     "the snapshot does not belong to a table");
         if (status == BRY_OK && !counter_open_suits(&o->given, &o->counters->options))
             status = BRY_E_MISMATCH;
     }
-    if (status == BRY_OK)
-        status = bry__counter_name_in(&o->dir, "log", path);
     if (status != BRY_OK)
         return status;
+    bry__counter_name_in(&o->dir, "log", path);
     bry__log_options options = {.kind = BRY__COUNTER_LOG_KIND,
                                 .kind_version = BRY__COUNTER_LOG_VERSION};
     status = bry__log_open(&o->dir.log, io, path, &options, counter_open_take_record, o, &o->load);
@@ -152,10 +147,8 @@ static bry_status lock_dir(counter_opener *o)
 {
     const bry__io *io = o->dir.io;
     char path[PATH_MAX];
-    bry_status status = bry__counter_name_in(&o->dir, "lock", path);
-    if (status != BRY_OK)
-        return status;
-    status = bry__io_open(io, path, O_RDWR | O_CREAT, 0666, &o->dir.lock);
+    bry__counter_name_in(&o->dir, "lock", path);
+    bry_status status = bry__io_open(io, path, O_RDWR | O_CREAT, 0666, &o->dir.lock);
     if (status != BRY_OK && errno == ENOENT) {
         if (io->make_dir(io->opaque, o->dir.path) < 0 && errno != EEXIST)
             return BRY_E_IO;
@@ -292,9 +285,9 @@ bry_status bry__counter_open(const bry__io *io, const char *path, const bry_coun
     size_t len = strlen(path);
     while (len > 1 && path[len - 1] == '/')
         len--;
-    if (len >= sizeof stripped) {
-        errno = ENAMETOOLONG;
-        return bry__load_fail(load, BRY_E_IO, 0, "the path is too long");
+    if (len == 0 || len > BRY__COUNTER_PATH_MAX) {
+        errno = len ? ENAMETOOLONG : ENOENT;
+        return bry__load_fail(load, BRY_E_IO, 0, len ? "the path is too long" : "no path");
     }
     memcpy(stripped, path, len);
     stripped[len] = '\0';

@@ -648,6 +648,17 @@ TEST(a_real_dir)
     snprintf(file, sizeof file, "%s/table/log", outer);
     assert_int_equal(bry_counters_open(file, NULL, &load, &c), BRY_E_IO);
     assert_int_equal(errno, ENOTDIR);
+    /* Not the root, and paths of which some files would be too long. */
+    assert_int_equal(bry_counters_open("", NULL, &load, &c), BRY_E_IO);
+    assert_int_equal(errno, ENOENT);
+    static char longest[PATH_MAX];
+    for (size_t len = PATH_MAX - 20; len < PATH_MAX; len++) {
+        for (size_t i = 0; i < len; i++)
+            longest[i] = i % 2 ? '/' : 'x';
+        errno = 0;
+        assert_int_equal(bry_counters_open(longest, NULL, &load, &c), BRY_E_IO);
+        assert_int_equal(errno, len % 2 + len > PATH_MAX - 13 ? ENAMETOOLONG : ENOENT);
+    }
     static const char *const names[] = {"lock", "log", "snapshot"};
     for (int i = 0; i < 3; i++) {
         snprintf(file, sizeof file, "%s/table/%s", outer, names[i]);
