@@ -35,7 +35,7 @@ typedef struct counting {
     cli_progress progress;
     cli_clock clock;
     uint64_t synced_at;
-    int failed; /* the exit code of a failed sync before a read, or CLI_GO_ON */
+    int failed; /* the exit code after the table could not be written, or CLI_GO_ON */
     uint64_t first; /* the number of the batch's first line */
     size_t n;
     size_t bytes; /* of the batch, as the library limits it */
@@ -138,36 +138,30 @@ static int fill_count_batch(counting *c)
 
 /* ---- a batch into the table ---------------------------------------------------------------- */
 
-static void count_applied(counting *c, size_t from, size_t to)
-{
-    c->tally->lines += to - from;
-    for (size_t i = from; i < to; i++)
-        c->tally->applied += c->op[i].outcome == BRY_COUNTERS_APPLIED;
-}
-
 static int apply_count_batch(counting *c)
 {
     bry_counters *counters = c->table->counters;
     uint64_t now = cli_clock_now(&c->clock);
+    size_t done = c->n;
     errno = 0;
     bry_status status = bry_counters_apply_n(counters, c->op, c->n, now);
-    if (status == BRY_OK) {
-        count_applied(c, 0, c->n);
-        return CLI_GO_ON;
-    }
-    if (status == BRY_E_IO)
-        return count_table_failed(c->table, status, "");
     /* A batch that fails changes nothing; then lines are counted one by one, to find the one that
      * fails. */
-    for (size_t i = 0; i < c->n; i++) {
-        errno = 0;
-        status = bry_counters_apply_n(counters, &c->op[i], 1, now);
-        if (status != BRY_OK)
-            return count_table_failed(c->table, status,
-                                      cli_lines_place(&c->lines, c->first + i).text);
-        count_applied(c, i, i + 1);
+    if (status != BRY_OK && status != BRY_E_IO) {
+        status = BRY_OK;
+        for (done = 0; done < c->n && status == BRY_OK; done += status == BRY_OK) {
+            errno = 0;
+            status = bry_counters_apply_n(counters, &c->op[done], 1, now);
+        }
     }
-    return CLI_GO_ON;
+    if (status == BRY_E_IO)
+        return c->failed = count_table_failed(c->table, status, "");
+    c->tally->lines += done;
+    for (size_t i = 0; i < done; i++)
+        c->tally->applied += c->op[i].outcome == BRY_COUNTERS_APPLIED;
+    return status == BRY_OK ? CLI_GO_ON
+                            : count_table_failed(c->table, status,
+                                                 cli_lines_place(&c->lines, c->first + done).text);
 }
 
 /* Processes one batch, from the next input if the current one has ended. *more: there may be
@@ -212,7 +206,7 @@ int count_stream(count_table *table, const count_fields *fields, cli_inputs *inp
     int code = cli_inputs_next(inputs, &c->lines, &more);
     while (code == CLI_GO_ON && more)
         code = step_counting(c, &more);
-    int synced = count_sync(c);
+    int synced = c->failed == CLI_GO_ON ? count_sync(c) : c->failed;
     cli_progress_end(&c->progress);
     tally->signal = cli_wait_end(&wait);
     cli_lines_free(&c->lines);
