@@ -136,7 +136,8 @@ typedef struct bryc_command {
     uint32_t flags; /* BRYC_ONCE … */
     uint32_t node; /* with BRYC_FIXED: the number of the node */
     redisReply *reply; /* set by the call; NULL if there is none. Free it: freeReplyObject() */
-    bry_status status; /* set by the call: BRY_OK if there is a reply that is not an error */
+    int32_t status; /* set by the call: a bry_status, BRY_OK if there is a reply that is not an
+                       error */
     uint32_t reserved; /* 0 */
 } bryc_command;
 
@@ -146,7 +147,8 @@ typedef struct bryc_command {
  * meanwhile. Returns BRY_OK if every command has a reply that is not an error; otherwise the status
  * of the first command that failed, and bryc_error() is about it.
  *
- * An error reply gives the status that its first word names (MISMATCH, FULL, …), BRY_E_NOMEM for
+ * `reply` and `status` of every command are set also if the call fails. BRY_E_RANGE: a reserved
+ * field is not 0. An error reply gives the status that its first word names (MISMATCH, FULL, …), BRY_E_NOMEM for
  * OOM, and otherwise BRY_E_IO; `reply` is set too.
  */
 BRY_API bry_status bryc_send(bryc_client *client, bryc_command *commands, size_t n);
@@ -221,14 +223,14 @@ BRY_API void bryc_map_close(bryc_map *map);
 BRY_API bry_status bryc_map_drop(bryc_client *client, const char *name);
 
 /* bryc_map_get_options() for a struct of `size` bytes (<bloomery/base.h>). */
-BRY_API void bryc_map_get_options_sized(const bryc_map *map, bryc_map_options *options,
-                                        size_t size);
+BRY_API bry_status bryc_map_get_options_sized(const bryc_map *map, bryc_map_options *options,
+                                              size_t size);
 
 /* The options of a map, all of them set. `values` is the number of different values that fit; 0 for
- * integers. */
-static inline void bryc_map_get_options(const bryc_map *map, bryc_map_options *options)
+ * integers. Cannot fail if program and library were built with the same headers. */
+static inline bry_status bryc_map_get_options(const bryc_map *map, bryc_map_options *options)
 {
-    bryc_map_get_options_sized(map, options, sizeof *options);
+    return bryc_map_get_options_sized(map, options, sizeof *options);
 }
 
 /* The text of the map's record. Valid until the map is closed. */
@@ -252,7 +254,7 @@ typedef struct bryc_key {
 /*
  * Looks up n keys: answers[i] is BRY_PRESENT, with the value in values[i], BRY_ABSENT, or with
  * engine kbf BRY_UNSURE. The bytes of a value are valid until the map is used again. `values` may be
- * NULL.
+ * NULL. If the call fails, answers has what arrived, and BRYC_UNKNOWN for the other keys.
  */
 BRY_API bry_status bryc_map_get_n(bryc_map *map, const bryc_key *keys, size_t n,
                                   bry_map_value *values, bry_answer *answers);

@@ -106,7 +106,8 @@ typedef struct bryc_operation {
  * Adds to counters, all or none and once. They must be in one part: names with the same {tag} are. A
  * hot counter must be alone. Tries again, always with the same id, after a timeout, a lost
  * connection, a redirection or a failover, and returns when the increment is counted and enough
- * replicas have it. added: room for n, or NULL. operation: receives the id, may be NULL.
+ * replicas have it. added: room for n, or NULL. operation: may be NULL; receives the id with
+ * BRY_OK and BRY_E_UNSURE.
  *
  * BRY_E_UNSURE: it is not known whether the operation is counted, or whether enough replicas have
  * it. Do not add it again: that would be another operation. bryc_counters_repeat() may be called
@@ -137,7 +138,8 @@ BRY_API bry_status bryc_counters_recover(bryc_counters *table,
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* The values of n counters. there[i] is false, and values[i] is 0, for one that does not exist. */
+/* The values of n counters. there[i] is false, and values[i] is not written, for one that does not
+ * exist. */
 BRY_API bry_status bryc_counters_get(bryc_counters *table, const bryc_key *names, size_t n,
                                      int64_t *values, bool *there);
 

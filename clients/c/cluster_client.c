@@ -74,6 +74,8 @@ static bry_status open_client(bryc_client *client, const char *url, const bryc_o
     if (!bryc__options_read(&options, sizeof options, given))
         return bryc__fail(client, BRY_E_RANGE, "bryc_options: struct_size %zu is not supported",
                           given->struct_size);
+    if (options.reserved)
+        return bryc__fail(client, BRY_E_RANGE, "bryc_options: reserved is not 0");
     const char *problem = bryc__url_read(url, &client->url);
     if (problem)
         return bryc__fail(client, BRY_E_RANGE, "%s", problem);
@@ -150,6 +152,8 @@ static bry_status encode_commands(bryc_client *client, const bryc_command *comma
         const bryc_command *command = &commands[i];
         bool fixed = command->flags & BRYC_FIXED;
         char *bytes;
+        if (command->reserved || command->flags & ~(uint32_t)(BRYC_ONCE | BRYC_FIXED | BRYC_ASKING))
+            return bryc__fail(client, BRY_E_RANGE, "command %zu has unknown flags", i);
         if (command->argc == 0 || (fixed ? command->node >= client->count
                                          : command->key == 0 || command->key >= command->argc))
             return bryc__fail(client, BRY_E_RANGE, "command %zu has no key or no node", i);

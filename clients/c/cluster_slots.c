@@ -61,8 +61,7 @@ bry_status bryc_node_at_sized(const bryc_client *client, uint32_t number, bryc_n
                        .port = found->port,
                        .slots = found->slots,
                        .replicas = found->slots ? found->replicas : 0};
-    bryc__struct_write(node, size, &known, sizeof known);
-    return BRY_OK;
+    return bryc__struct_write(node, size, &known, sizeof known);
 }
 
 bry_status bryc_node_find(bryc_client *client, const char *host, uint32_t port, uint32_t *number)

@@ -97,9 +97,10 @@ static bry_status read_added(bryc_client *client, const redisReply *reply, size_
         const redisReply *pair = reply->element[i];
         valid = pair->type == REDIS_REPLY_ARRAY && pair->elements == 2 &&
                 pair->element[0]->type == REDIS_REPLY_INTEGER;
-        if (valid && added)
-            added[i] = (bryc_added){.value = pair->element[0]->integer,
-                                    .applied = pair->element[1]->integer == 1};
+    }
+    for (size_t i = 0; i < n && valid && added; i++) {
+        redisReply *const *pair = reply->element[i]->element;
+        added[i] = (bryc_added){.value = pair[0]->integer, .applied = pair[1]->integer == 1};
     }
     /* It was executed, whatever it means. */
     return valid ? BRY_OK
@@ -223,9 +224,10 @@ bry_status bryc_counters_add(bryc_counters *table, const bryc_increment *increme
         return bryc__fail(table->client, BRY_E_RANGE, "a counter occurs twice in one operation");
     if (!new_operation(table, &made))
         return bryc__fail(table->client, BRY_E_IO, "getrandom: %s", strerror(errno));
-    if (operation)
+    bry_status status = run_operation(table, &made, increments, n, true, added);
+    if (operation && (status == BRY_OK || status == BRY_E_UNSURE))
         *operation = made;
-    return run_operation(table, &made, increments, n, true, added);
+    return status;
 }
 
 bry_status bryc_counters_repeat(bryc_counters *table, const bryc_operation *operation,

@@ -27,27 +27,36 @@ uint64_t bryc__part_of(const bryc_counters *table, bryc_key name)
 
 /* ---- handles ------------------------------------------------------------------------------- */
 
-static bry_status use_table(bryc_counters *table, const bryc_counters_use *given)
+/* Reads the caller's `given`, which may be NULL, before anything is asked. */
+static bry_status read_use(bryc_client *client, const bryc_counters_use *given,
+                           bryc_counters_use *use)
 {
-    bryc_counters_use use = BRYC_COUNTERS_USE;
-    uint64_t horizon = table->record.window - table->record.skew;
-    bry_status status;
-    if (!bryc__options_read(&use, sizeof use, given))
-        return bryc__fail(table->client, BRY_E_RANGE,
+    *use = (bryc_counters_use)BRYC_COUNTERS_USE;
+    if (!bryc__options_read(use, sizeof *use, given))
+        return bryc__fail(client, BRY_E_RANGE,
                           "bryc_counters_use: struct_size %zu is not supported",
                           given->struct_size);
-    table->wait = use.no_wait ? 0 : use.replicas ? use.replicas : 1;
-    table->wait_ms = use.wait_ms ? use.wait_ms : WAIT_MS;
+    if (use->no_wait > 1)
+        return bryc__fail(client, BRY_E_RANGE, "bryc_counters_use: no_wait is neither 0 nor 1");
+    return BRY_OK;
+}
+
+static bry_status use_table(bryc_counters *table, const bryc_counters_use *use)
+{
+    uint64_t horizon = table->record.window - table->record.skew;
+    bry_status status;
+    table->wait = use->no_wait ? 0 : use->replicas ? use->replicas : 1;
+    table->wait_ms = use->wait_ms ? use->wait_ms : WAIT_MS;
     table->retry_ms = horizon / 2 < RETRY_MOST_MS ? (uint32_t)(horizon / 2) : RETRY_MOST_MS;
-    if (use.retry_ms > horizon)
+    if (use->retry_ms > horizon)
         return bryc__fail(table->client, BRY_E_RANGE,
                           "retry_ms is longer than the table's window less its skew (%llu ms); a "
                           "late retry would not be recognised",
                           (unsigned long long)horizon);
-    if (use.retry_ms)
-        table->retry_ms = use.retry_ms;
-    const char *problem = bryc__outbox_open(&table->outbox, use.outbox, &status);
-    return problem ? bryc__fail(table->client, status, "%s: %s", use.outbox, problem) : BRY_OK;
+    if (use->retry_ms)
+        table->retry_ms = use->retry_ms;
+    const char *problem = bryc__outbox_open(&table->outbox, use->outbox, &status);
+    return problem ? bryc__fail(table->client, status, "%s: %s", use->outbox, problem) : BRY_OK;
 }
 
 /* Takes the record over. */
@@ -235,13 +244,18 @@ bry_status bryc_counters_create(bryc_client *client, const char *name,
     const bryc_counters_options *options = &read;
     bryc__counter_record record = {0};
     bryc_counters *made = NULL;
+    bryc_counters_use used;
     redisReply *reply = NULL;
     *table = NULL;
     if (!bryc__options_read(&read, sizeof read, given))
         return bryc__fail(client, BRY_E_RANGE,
                           "bryc_counters_options: struct_size %zu is not supported",
                           given->struct_size);
-    bry_status status = check_table_name(client, name);
+    if (read.reserved)
+        return bryc__fail(client, BRY_E_RANGE, "bryc_counters_options: reserved is not 0");
+    bry_status status = read_use(client, use, &used);
+    if (status == BRY_OK)
+        status = check_table_name(client, name);
     if (status == BRY_OK)
         status = ask_record(client, name, NULL, &reply);
     if (status != BRY_OK)
@@ -258,7 +272,7 @@ bry_status bryc_counters_create(bryc_client *client, const char *name,
     if (*table != made)
         bryc_counters_close(made);
     freeReplyObject(reply);
-    return *table ? finish_opening(table, use) : status;
+    return *table ? finish_opening(table, &used) : status;
 }
 
 static bry_status open_table(bryc_client *client, const char *name, bryc_counters **table)
@@ -279,8 +293,12 @@ static bry_status open_table(bryc_client *client, const char *name, bryc_counter
 bry_status bryc_counters_open(bryc_client *client, const char *name, const bryc_counters_use *use,
                               bryc_counters **table)
 {
-    bry_status status = open_table(client, name, table);
-    return *table ? finish_opening(table, use) : status;
+    bryc_counters_use used;
+    *table = NULL;
+    bry_status status = read_use(client, use, &used);
+    if (status == BRY_OK)
+        status = open_table(client, name, table);
+    return *table ? finish_opening(table, &used) : status;
 }
 
 bry_status bryc_counters_drop(bryc_client *client, const char *name)
@@ -302,21 +320,25 @@ bry_status bryc_counters_drop(bryc_client *client, const char *name)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Adds the value of a counter in one part. */
-static bry_status add_value(bryc_client *client, const bryc_command *command, int64_t *value,
-                            bool *there)
+/* Checks the reply of COUNTER.GET for one counter in one part. */
+static bry_status check_value(bryc_client *client, const bryc_command *command)
 {
     const redisReply *reply = command->reply;
     if (command->status != BRY_OK)
         return reply ? bryc__fail(client, command->status, "COUNTER.GET: %s", reply->str)
                      : command->status;
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 1)
-        return bryc__fail(client, BRY_E_BADDATA, "COUNTER.GET: unexpected reply type");
-    if (reply->element[0]->type == REDIS_REPLY_INTEGER) {
-        *value += reply->element[0]->integer;
-        *there = true;
-    }
-    return BRY_OK;
+    return reply->type == REDIS_REPLY_ARRAY && reply->elements == 1
+               ? BRY_OK
+               : bryc__fail(client, BRY_E_BADDATA, "COUNTER.GET: unexpected reply type");
+}
+
+/* Adds the value of a counter in one part. */
+static void add_value(const redisReply *reply, int64_t *value, bool *there)
+{
+    if (reply->element[0]->type != REDIS_REPLY_INTEGER)
+        return;
+    *value = (*there ? *value : 0) + reply->element[0]->integer;
+    *there = true;
 }
 
 /* One counter in one part. */
@@ -352,17 +374,19 @@ bry_status bryc_counters_get(bryc_counters *table, const bryc_key *names, size_t
     for (size_t i = 0; i < n && questions && commands; i++) {
         bool hot = bryc__counter_is_hot(&table->record, names[i]);
         uint64_t part = hot ? 0 : bryc__part_of(table, names[i]);
-        values[i] = 0;
-        there[i] = false;
         for (uint64_t p = 0; p < (hot ? table->record.parts : 1); p++, at++)
             make_question(table, names[i], part + p, i, &questions[at], &commands[at]);
     }
     if (questions && commands)
         status = bryc_send(table->client, commands, at);
+    for (size_t i = 0; i < at && status == BRY_OK; i++)
+        status = check_value(table->client, &commands[i]);
+    for (size_t i = 0; i < n && status == BRY_OK; i++)
+        there[i] = false;
     for (size_t i = 0; i < at; i++) {
         size_t counter = questions[i].counter;
         if (status == BRY_OK)
-            status = add_value(table->client, &commands[i], &values[counter], &there[counter]);
+            add_value(commands[i].reply, &values[counter], &there[counter]);
         freeReplyObject(commands[i].reply);
     }
     free(questions);
@@ -419,6 +443,9 @@ bry_status bryc_counters_get_info_sized(bryc_counters *table, bryc_counters_info
     static const char *const words[] = {"COUNTER.INFO", NULL};
     bryc_counters_info now = {.parts = table->record.parts};
     counter_sum sum = {table->client, &now};
+    if (!bryc__size_possible(size))
+        return bryc__fail(table->client, BRY_E_RANGE,
+                          "bryc_counters_get_info: invalid size of the struct");
     bry_status status = ask_parts(table, words, 2, add_parts, &sum);
     if (status == BRY_OK)
         bryc__struct_write(info, size, &now, sizeof now);

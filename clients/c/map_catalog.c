@@ -199,10 +199,10 @@ void bryc_map_close(bryc_map *map)
     free(map);
 }
 
-void bryc_map_get_options_sized(const bryc_map *map, bryc_map_options *options, size_t size)
+bry_status bryc_map_get_options_sized(const bryc_map *map, bryc_map_options *options, size_t size)
 {
     const bryc__record *record = &map->record;
-    bryc_map_options all = {.struct_size = size,
+    bryc_map_options all = {.struct_size = sizeof all,
                             .capacity = record->capacity,
                             .error = record->error,
                             .engine = record->engine,
@@ -211,7 +211,7 @@ void bryc_map_get_options_sized(const bryc_map *map, bryc_map_options *options, 
                             .slabs = record->slabs,
                             .seed = record->seed,
                             .keyed = record->keyed ? 1 : 2};
-    bryc__struct_write(options, size, &all, sizeof all);
+    return bryc__options_write(options, size, &all, sizeof all);
 }
 
 const char *bryc_map_record(const bryc_map *map)

@@ -117,6 +117,8 @@ const char *bryc__record_plan(const bryc_map_options *options, uint32_t primarie
         record->bits = code_bits(options->values ? options->values : VALUES_DEFAULT, kbf);
     if (!kbf && options->engine != BRY_ENGINE_AUTO && options->engine != BRY_ENGINE_COMPACT)
         return "the engine is neither compact nor kbf";
+    if (options->keyed > 2)
+        return "keyed is 0 to 2";
     if (options->value_bits && options->values)
         return "values are either integers or byte strings";
     if (record->capacity > BRY_CAPACITY_MAX)

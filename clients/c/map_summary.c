@@ -142,6 +142,8 @@ bry_status bryc_map_get_info_sized(bryc_map *map, bryc_map_info *info, size_t in
                                    bry_map_stats *stats, size_t stats_size)
 {
     summary sum = {.client = map->client};
+    if (!bryc__size_possible(info_size) || (stats && !bryc__size_possible(stats_size)))
+        return bryc__fail(map->client, BRY_E_RANGE, "bryc_map_get_info: invalid size of a struct");
     summary_begin(&sum, map);
     bry_status status = map->record.codes ? add_values(map, &sum.stats) : BRY_OK;
     for (uint64_t i = 0; i < map->record.slabs && status == BRY_OK; i += INFO_STEP) {

@@ -1,7 +1,7 @@
 """Compares the interface with the recorded one.
 
-interface.py CC INCLUDE DIR            compares, with abidiff, what the headers in INCLUDE declare
-                                          with interface.txt beside this file
+interface.py CC INCLUDE DIR            compares, with abidiff, what the headers in INCLUDE and in
+                                          clients/c declare with interface.txt beside this file
 interface.py CC INCLUDE DIR --write    writes interface.txt and the lists of exported names
 
 interface.txt is the headers without comments, in plain C. Both it and the headers are compiled into
@@ -21,14 +21,16 @@ import re
 import subprocess
 import sys
 
-import structure
 import symbol_map
 
 HERE = pathlib.Path(__file__).resolve().parent
 INTERFACE = HERE / "interface.txt"
 ROOT = HERE.parents[1]
 
+CLUSTER = ROOT / "clients/c"
+HEADERS = ("bloomery.h", "bloomery_cluster.h", "bloomery_cluster_counter.h")
 STANDARD = ("stdbool.h", "stddef.h", "stdint.h")
+HIREDIS = "typedef struct redisReply redisReply;\n"
 FUNCTION = re.compile(r"^(?! |typedef|static|struct|enum)[^{}\n]*?\b(\w+)\([^{}\n]*\);$", re.M)
 HINT = """
 The interface differs from what is written down. If that is intended, write it down with
@@ -45,13 +47,14 @@ def run(*command, **more):
 
 
 def preprocess(compiler, include, directory, *flags):
-    """The preprocessed headers, without the language's own."""
+    """The preprocessed headers, without the language's own and those of hiredis."""
     empty = directory / "empty"
-    empty.mkdir(parents=True, exist_ok=True)
+    (empty / "hiredis").mkdir(parents=True, exist_ok=True)
     for name in STANDARD:
         (empty / name).write_text("")
-    done = run(compiler, "-E", "-P", "-nostdinc", "-I", empty, "-I", include, *flags, "-x", "c", "-",
-               input="#include <bloomery.h>\n")
+    (empty / "hiredis/hiredis.h").write_text(HIREDIS)
+    done = run(compiler, "-E", "-P", "-nostdinc", "-I", empty, "-I", include, "-I", CLUSTER, *flags,
+               "-x", "c", "-", input="".join(f"#include <{name}>\n" for name in HEADERS))
     if done.returncode:
         sys.exit(done.stderr)
     return done.stdout.replace('__attribute__((visibility("default")))', "")
@@ -88,7 +91,7 @@ def macros(compiler, include, directory):
     ones."""
     found = preprocess(compiler, include, directory, "-dM")
     lines = [" ".join(line.split()) for line in found.splitlines()]
-    return sorted(line for line in lines if re.match(r"#define BRY_(?!API|VERSION_RELEASE)", line))
+    return sorted(line for line in lines if re.match(r"#define BRYC?_(?!API|VERSION_RELEASE)", line))
 
 
 def describe(compiler, include, directory):
@@ -99,8 +102,9 @@ def describe(compiler, include, directory):
     return "\n".join(lines) + "\n"
 
 
-def functions(description):
-    return [match.group(1) for match in FUNCTION.finditer(description)]
+def functions(description, prefix):
+    names = [match.group(1) for match in FUNCTION.finditer(description)]
+    return [name for name in names if name.startswith(prefix)]
 
 
 def compile_stubs(compiler, description, library):
@@ -136,10 +140,9 @@ def main(arguments):
     if arguments[3:]:
         INTERFACE.write_text(now)
         release = symbol_map.release(pathlib.Path(include) / "bloomery" / "base.h")
-        symbol_map.update(ROOT / "lib/bloomery.map", "BLOOMERY", release, functions(now))
-        symbol_map.update(ROOT / "clients/c/bloomery-cluster.map", "BLOOMERY_CLUSTER", release,
-                          [name for header in sorted((ROOT / "clients/c").glob("bloomery_*.h"))
-                           for _, name, _ in structure.declarations(header.read_text())])
+        symbol_map.update(ROOT / "lib/bloomery.map", "BLOOMERY", release, functions(now, "bry_"))
+        symbol_map.update(CLUSTER / "bloomery-cluster.map", "BLOOMERY_CLUSTER", release,
+                          functions(now, "bryc_"))
         return 0
     findings = compare(compiler, directory, INTERFACE.read_text(), now)
     if findings:
