@@ -167,7 +167,8 @@ int cli_map_save_command(int argc, char **argv)
         return code;
     code = cli_remote_open(argv[0], 0, &remote);
     if (code == CLI_GO_ON && mkdir(argv[1], 0777) != 0)
-        code = dir_failed(argv[1]);
+        code = errno == EEXIST ? cli_fail("%s: exists already", cli_name(argv[1]).text)
+                               : dir_failed(argv[1]);
     cli_note_stop_signals();
     if (code == CLI_GO_ON)
         code = save_map(&remote, argv[1]);

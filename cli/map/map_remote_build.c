@@ -187,16 +187,24 @@ static int continue_build(const cli_remote_build *build, cli_remote *remote, bui
     return CLI_GO_ON;
 }
 
+/* Fails if the map exists and may not be replaced. */
+static int check_build_name(const cli_remote_build *build, cli_remote *remote, bool *exists)
+{
+    const char *name = bryc_url_name(remote->client);
+    int code = cli_remote_exists(remote, name, exists);
+    if (code == CLI_GO_ON && *exists && !build->force)
+        code = cli_fail("map %s: " CLI_EXISTS, cli_name(name).text);
+    return code;
+}
+
 static int create_remote_map(const cli_remote_build *build, cli_remote *remote, build_state *state)
 {
     const char *name = bryc_url_name(remote->client);
     bryc_map_options options = BRYC_MAP_OPTIONS;
     bool exists;
-    int code = cli_remote_exists(remote, name, &exists);
+    int code = check_build_name(build, remote, &exists);
     if (code != CLI_GO_ON)
         return code;
-    if (exists && !build->force)
-        return cli_fail("map %s: " CLI_EXISTS, cli_name(name).text);
     bry_status status = exists ? bryc_map_drop(remote->client, name) : BRY_OK;
     if (status != BRY_OK && status != BRY_E_NOTFOUND)
         return cli_remote_failed(remote, status);
@@ -246,11 +254,29 @@ typedef struct loader {
     uint64_t unsure;
 } loader;
 
-/* Stores the batch, and records that with the position in the input after it. */
+static void wait_for_replicas(const loader *self)
+{
+    const cli_remote_build *build = self->build;
+    cli_remote *remote = self->remote;
+    if (build->wait)
+        remote->wait = build->wait > UINT32_MAX ? UINT32_MAX : (uint32_t)build->wait;
+    else if (build->resume)
+        remote->wait = replicas_to_wait_for(remote);
+    bryc_map_wait(remote->map, remote->wait, 0);
+}
+
+/* Stores the batch, and records that with the position in the input after it. The map is created when
+ * the first batch could be read, so that a mistake in the first lines leaves no empty map. */
 static int store_batch(void *opaque)
 {
     loader *self = opaque;
     cli_remote_batch *batch = &self->batch;
+    if (!self->remote->map) {
+        int code = create_remote_map(self->build, self->remote, &self->state);
+        if (code != CLI_GO_ON)
+            return code;
+        wait_for_replicas(self);
+    }
     bry_status status =
         bryc_map_set_n(self->remote->map, batch->keys, batch->values, batch->n, batch->was);
     if (status != BRY_OK)
@@ -273,19 +299,16 @@ static int load_remote_map(loader *self, cli_pairs *pairs)
 {
     const cli_remote_build *build = self->build;
     cli_remote *remote = self->remote;
-    bool continues = cli_remote_continues(build);
+    bool continues = cli_remote_continues(build), exists;
     int code = continues ? continue_build(build, remote, &self->state)
-                         : create_remote_map(build, remote, &self->state);
+                         : check_build_name(build, remote, &exists);
     if (code == CLI_GO_ON && continues)
         code = skip_lines(pairs, &self->state);
     if (code != CLI_GO_ON)
         return code;
-    if (build->wait)
-        remote->wait = build->wait > UINT32_MAX ? UINT32_MAX : (uint32_t)build->wait;
-    else if (build->resume)
-        remote->wait = replicas_to_wait_for(remote);
-    bryc_map_wait(remote->map, remote->wait, 0);
-    pairs->value_bits = cli_remote_value_bits(remote);
+    if (continues)
+        wait_for_replicas(self);
+    pairs->value_bits = continues ? cli_remote_value_bits(remote) : build->map->value_bits;
     self->pairs = pairs;
     code = cli_remote_each_batch(pairs, &self->batch, store_batch, self);
     if (code == CLI_GO_ON && build->resume && unlink(build->resume) != 0)

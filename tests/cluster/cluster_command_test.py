@@ -96,6 +96,19 @@ class Commands:
         self.expect(["drop", url], 3, err=b'bloomery: map routes: not found\n')
         self.assertEqual(self.all_keys(), [])
 
+    def test_mistake_in_the_first_lines(self):
+        """It leaves no empty map, so that the corrected build works; with --force, the old one."""
+        url = self.url("m")
+        for line in (b"a", b"a\tx\n", b"a\t1\nb\t4096\n"):
+            self.assertEqual(self.run_map("build", url, "--raw", "12", stdin=line).returncode, 3)
+            self.assertEqual(self.all_keys(), [])
+        self.expect(["build", url, "--raw", "12"], stdin=b"a\t1\n")
+        self.assertEqual(self.run_map("build", url, "--force", stdin=b"a").returncode, 3)
+        self.expect(["get", url, "a"], out=b"1\n")
+        self.expect(["build", url, "--force"])
+        self.expect(["get", url, "a"], 1)
+        self.expect(["drop", url])
+
     def test_many_keys(self):
         numbers, words = pairs(20000, lambda i: i * 7 % 4096), pairs(20000, lambda i: f"value {i % 300}")
         for engine in self.ENGINES:
@@ -151,7 +164,7 @@ class Commands:
                                  if name != "record" else rb"^bloomery: \S+: .+\n$")
             (directory / name).unlink()
             self.assertEqual(self.run_map("restore", directory, self.url("e")).returncode, 3)
-        self.expect(["save", url, "."], 3, err=b'bloomery: .: File exists\n')
+        self.expect(["save", url, "."], 3, err=b'bloomery: .: exists already\n')
         self.expect(["drop", url])
         self.assertEqual(self.all_keys(), [])
 
