@@ -44,6 +44,13 @@ static bool header_bytes_zero(const unsigned char *bytes, size_t len)
     return true;
 }
 
+const char *bry__header_short(const unsigned char *bytes, size_t len)
+{
+    return memcmp(bytes, magic, len < sizeof magic ? len : sizeof magic) == 0
+               ? "the data ends inside the header"
+               : "not Bloomery data";
+}
+
 bry_status bry__header_decode(const unsigned char bytes[BRY__HEADER_BYTES],
                               const bry__header_wants *wants, bry__header *header,
                               uint64_t *checksum, const char **problem, uint64_t *at)

@@ -43,4 +43,7 @@ bry_status bry__header_decode(const unsigned char bytes[BRY__HEADER_BYTES],
                               const bry__header_wants *wants, bry__header *header,
                               uint64_t *checksum, const char **problem, uint64_t *at);
 
+/* What is wrong with data of `len` bytes, fewer than a header has. */
+const char *bry__header_short(const unsigned char *bytes, size_t len);
+
 #endif

@@ -51,7 +51,8 @@ bry_status bry__frame_reader_fail(bry__frame_reader *reader, bry_status status, 
     return frame_fail_at(reader, status, reader->offset, problem);
 }
 
-/* Reads exactly len bytes, in as many reads as the source needs. */
+/* Reads exactly len bytes, in as many reads as the source needs. if_short: what is wrong if there are
+ * fewer; NULL: they are the header. */
 static bry_status frame_take(bry__frame_reader *reader, void *to, size_t len, const char *if_short)
 {
     unsigned char *next = to;
@@ -61,7 +62,8 @@ static bry_status frame_take(bry__frame_reader *reader, void *to, size_t len, co
         if (status != BRY_OK)
             return bry__frame_reader_fail(reader, status, "the source could not be read");
         if (got == 0)
-            return bry__frame_reader_fail(reader, BRY_E_BADDATA, if_short);
+            return bry__frame_reader_fail(
+                reader, BRY_E_BADDATA, if_short ? if_short : bry__header_short(to, reader->offset));
         if (got > len) {
             errno = EIO;
             return bry__frame_reader_fail(reader, BRY_E_IO,
@@ -85,7 +87,7 @@ bry_status bry__frame_reader_open(bry__frame_reader *reader, const bry_source *s
     if (!reader->state)
         return bry__frame_reader_fail(reader, BRY_E_NOMEM, "out of memory");
     unsigned char bytes[BRY__HEADER_BYTES];
-    if (frame_take(reader, bytes, sizeof bytes, "the data ends inside the header") != BRY_OK)
+    if (frame_take(reader, bytes, sizeof bytes, NULL) != BRY_OK)
         return reader->status;
     bry__header_wants wants = {kind, newest_kind_version};
     const char *problem;

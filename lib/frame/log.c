@@ -52,7 +52,7 @@ static bry_status log_read_header(bry__log *log, const bry__log_options *options
     if (bry__io_read_at(log->io, log->fd, bytes, sizeof bytes, 0, &got) != BRY_OK)
         return bry__load_fail(load, BRY_E_IO, 0, "the log cannot be read");
     if (got < sizeof bytes)
-        return bry__load_fail(load, BRY_E_BADDATA, got, "the data ends inside the header");
+        return bry__load_fail(load, BRY_E_BADDATA, got, bry__header_short(bytes, got));
 
     bry__header_wants wants = {options->kind, options->kind_version};
     const char *problem;

@@ -71,11 +71,19 @@ class Files(MessageCase):
 
     def test_not_ours(self):
         self.write("text", b"some text, longer than the header of a file, which has 64 bytes\n")
+        self.write("short", b"hello\n")
         self.write("empty", b"")
-        for command in self.readers("text"):
-            self.fails("text: not Bloomery data", *command)
-        for command in self.readers("empty"):
-            self.fails("empty: the data ends inside the header", *command)
+        self.make("map", "build", "m", stdin=b"a\t1\n")
+        for length in (7, 8, 63):
+            self.write(f"cut{length}", self.content("m")[:length])
+        for name, problem in (("text", "not Bloomery data"), ("short", "not Bloomery data"),
+                              ("empty", "the data ends inside the header"),
+                              ("cut7", "the data ends inside the header"),
+                              ("cut8", "the data ends inside the header"),
+                              ("cut63", "the data ends inside the header")):
+            for command in self.readers(name):
+                self.fails(f"{name}: {problem}", *command)
+        self.fails("short: not Bloomery data", "seen", "--state", "short", stdin=b"")
 
     def test_of_another_kind(self):
         self.make_each()
