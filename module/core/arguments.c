@@ -167,6 +167,14 @@ static command_option *option_find(command_option *options, size_t count,
     return NULL;
 }
 
+/* True if one of these arguments is the word `stop`. */
+static bool options_stop(server_string **argv, int argc, int from, const char *stop)
+{
+    while (from < argc && !is_word(argv[from], stop))
+        from++;
+    return from < argc;
+}
+
 /* Reads up to the word `stop`, if it is not NULL, or the end. Returns the position of that word, or
  * argc; 0 after an error reply. */
 static int options_read_part(server_context *context, server_string **argv, int argc, int from,
@@ -177,8 +185,12 @@ static int options_read_part(server_context *context, server_string **argv, int 
     for (; at < argc && !(stop && is_word(argv[at], stop)); at++) {
         command_option *found = option_find(options, count, argv[at]);
         if (!found) {
-            reply_error(context, "ERR", "unknown argument %s%s%s", quoted(argv[at], text),
-                        stop ? " before " : "", stop ? stop : "");
+            if (stop && !options_stop(argv, argc, at, stop))
+                reply_error(context, "ERR", "%s is required before %s", stop,
+                            quoted(argv[at], text));
+            else
+                reply_error(context, "ERR", "unknown argument %s%s%s", quoted(argv[at], text),
+                            stop ? " before " : "", stop ? stop : "");
             return 0;
         }
         if (found->given) {

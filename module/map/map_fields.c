@@ -394,7 +394,7 @@ int map_command_insert(server_context *context, server_string **argv, int argc)
 {
     map_request request;
     int first;
-    if (argc < 5)
+    if (argc < 3)
         return api.WrongArity(context);
     if (!map_request_read_insert(context, argv, argc, &request, &first))
         return SERVER_OK;
@@ -473,7 +473,7 @@ int map_command_remove(server_context *context, server_string **argv, int argc)
     uint32_t drop_empty = 0;
     command_option options[] = {option_flag("DROPEMPTY", &drop_empty)};
     int first;
-    if (argc < 4)
+    if (argc < 3)
         return api.WrongArity(context);
     if (!options_read_until(context, argv, argc, 2, options, 1, "FIELDS", &first))
         return SERVER_OK;

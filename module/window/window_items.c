@@ -224,7 +224,7 @@ int window_command_insert(server_context *context, server_string **argv, int arg
     window_change change = {0};
     command_option options[] = {option_whole("AT", OPTION_MOMENT, WINDOW_MOST_TIME, &change.at)};
     int first;
-    if (argc < 4)
+    if (argc < 3)
         return api.WrongArity(context);
     if (!options_read_until(context, argv, argc, 2, options, 1, "ITEMS", &first))
         return SERVER_OK;

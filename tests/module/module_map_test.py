@@ -94,9 +94,9 @@ class Create(Case):
     def test_arity(self):
         for command in (["MAP.CREATE"], ["MAP.SET", "m"], ["MAP.SET", "m", "a"],
                         ["MAP.SET", "m", "a", "1", "b"], ["MAP.GET", "m"], ["MAP.GET"],
-                        ["MAP.INSERT", "m", "XX", "FIELDS", "a"],
+                        ["MAP.INSERT", "m"], ["MAP.INSERT", "m", "XX", "FIELDS", "a"],
                         ["MAP.INSERT", "m", "XX", "FIELDS", "a", "1", "b"],
-                        ["MAP.REMOVE", "m"], ["MAP.REMOVE", "m", "FIELDS"], ["MAP.DEL", "m"], ["MAP.EXISTS", "m"], ["MAP.MERGE", "m"],
+                        ["MAP.REMOVE", "m"], ["MAP.DEL", "m"], ["MAP.EXISTS", "m"], ["MAP.MERGE", "m"],
                         ["MAP.COMPRESS"], ["MAP.COMPRESS", "m", "n"], ["MAP.INFO"],
                         ["MAP.INFO", "m", "n"]):
             self.refused("ERR", *command, text="wrong number of arguments")
@@ -299,6 +299,9 @@ class Insert(Case):
             ("ERR", "FIELDS is required", "CAPACITY", 100, "SEED", 5),
             ("ERR", "nothing follows FIELDS", "SEED", 5, "FIELDS"),
             ("ERR", "unknown argument 'a' before FIELDS", "a", 1, "FIELDS"),
+            ("ERR", "FIELDS is required before 'a'", "a", 1),
+            ("ERR", "FIELDS is required before 'a'", "a"),
+            ("ERR", "FIELDS is required before 'a'", "XX", "a", 1),
             ("ERR", "XX is given twice", "XX", "XX", "FIELDS", "a", 1),
             ("ERR", "no such key", "XX", "NOCREATE", "FIELDS", "a", 1),
             ("ERR", "no such key", "NOCREATE", "XX", "SEED", 5, "FIELDS", "a", 1),
@@ -326,11 +329,13 @@ class Insert(Case):
     def test_remove_without_options(self):
         """As MAP.DEL: the empty map stays."""
         self.refused_each("MAP.REMOVE", "m", (
-            ("ERR", "unknown argument 'a' before FIELDS", "a", "b"),
+            ("ERR", "FIELDS is required before 'a'", "a", "b"),
+            ("ERR", "FIELDS is required before 'a'", "a"),
+            ("ERR", "nothing follows FIELDS", "FIELDS"),
             ("ERR", "unknown argument 'XX' before FIELDS", "XX", "FIELDS", "a"),
             ("ERR", "DROPEMPTY is given twice", "DROPEMPTY", "DROPEMPTY", "FIELDS", "a"),
             ("ERR", "nothing follows FIELDS", "DROPEMPTY", "FIELDS"),
-            ("ERR", "unknown argument 'x'", "DROPEMPTY", "x"),
+            ("ERR", "FIELDS is required before 'x'", "DROPEMPTY", "x"),
         ))
         self.client("MAP.SET", "m", "a", 1)
         self.assertEqual(self.client("MAP.REMOVE", "m", "FIELDS", "a", "x"), [1, 0])

@@ -280,7 +280,7 @@ class Items(WindowCase):
         self.create("w", *EVENTS)
         self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", "a")
         for word, text, *command in (
-                ("ERR", "unknown argument 'ITEM'", "INSERT", "w", "ITEM", "AT"),
+                ("ERR", "ITEMS is required before 'ITEM'", "INSERT", "w", "ITEM", "AT"),
                 ("ERR", "AT 'now' is not a whole number of milliseconds", "INSERT", "w", "AT", "now",
                  "ITEMS", "b"),
                 ("ERR", "AT '' is not a whole number", "INSERT", "w", "AT", "", "ITEMS", "b"),
@@ -292,7 +292,10 @@ class Items(WindowCase):
                 ("RANGE", "AT '9223372036854775808' is not between", "INSERT", "w", "AT", 2**63,
                  "ITEMS", "b"),
                 ("ERR", "AT is given twice", "INSERT", "w", "AT", START, "AT", START, "ITEMS", "b"),
-                ("ERR", "unknown argument 'b' before ITEMS", "INSERT", "w", "b", "c"),
+                ("ERR", "ITEMS is required before 'b'", "INSERT", "w", "b", "c"),
+                ("ERR", "ITEMS is required before 'b'", "INSERT", "w", "b"),
+                ("ERR", "unknown argument 'b' before ITEMS", "INSERT", "w", "b", "ITEMS", "c"),
+                ("ERR", "nothing follows ITEMS", "INSERT", "w", "ITEMS"),
                 ("ERR", "ITEMS is required", "INSERT", "w", "AT", START),
                 ("ERR", "nothing follows ITEMS", "INSERT", "w", "AT", START, "ITEMS"),
                 ("ERR", "AT 'ITEMS' is not a whole", "INSERT", "w", "AT", "ITEMS", "b"),
@@ -303,7 +306,7 @@ class Items(WindowCase):
                 self.refused(word, f"WINDOW.{command[0]}", *command[1:], text=text)
 
     def test_arity(self):
-        for command in (["CREATE"], ["ADD", "w"], ["INSERT", "w"], ["INSERT", "w", "ITEMS"],
+        for command in (["CREATE"], ["ADD", "w"], ["INSERT", "w"],
                         ["EXISTS", "w"], ["DEL", "w"], ["ADVANCE"], ["MERGE", "w"], ["INFO"],
                         ["INFO", "w", "x"]):
             self.refused("ERR", f"WINDOW.{command[0]}", *command[1:],
