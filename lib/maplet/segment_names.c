@@ -233,23 +233,22 @@ static void drop_singly(bry__segment *segment, uint64_t u_most, const bry__kept_
     }
 }
 
-/* Drops the entries that are not chosen. The block is large enough for the others. */
-static BRY__LARGE_FRAME void drop_others(const bry__segment_change *change, const bry__kept *chosen,
-                                         const bry__kept_values *names, bry__tell_value *gone,
-                                         void *context)
+/* Drops the entries that are not chosen. The block is large enough for the others. False: there is
+ * no memory for a copy of the block, and nothing has changed. */
+static BRY__LARGE_FRAME bool drop_others(const bry__segment_change *change, const bry__kept *chosen,
+                                         bry__tell_value *gone, void *context)
 {
     const bry_allocator *allocator = change->home->allocator;
     bry__segment_copy before;
-    if (!bry__segment_copy_make(&before, change->segment, change->u_most, allocator)) {
-        drop_singly(change->segment, change->u_most, names, gone, context, change->home);
-        return;
-    }
+    if (!bry__segment_copy_make(&before, change->segment, change->u_most, allocator))
+        return false;
     if (chosen->n > 0)
         write_kept(&before.segment, change->u_most, chosen, change);
     else
         bry__segment_free(change->segment, change->home);
     tell_gone(&before.segment, chosen, gone, context);
     bry__segment_copy_free(&before, allocator);
+    return true;
 }
 
 bry_status bry__segment_drop_nameless(bry__segment *segment, uint64_t u_most,
@@ -263,7 +262,7 @@ bry_status bry__segment_drop_nameless(bry__segment *segment, uint64_t u_most,
     bry__segment_change change =
         bry__segment_change_of(segment, home, chosen.n, u_most, value_bits);
     bry_status status = bry__segment_enlarge(&change, u_most);
-    if (status == BRY_OK)
-        drop_others(&change, &chosen, names, gone, context);
+    if (status == BRY_OK && !drop_others(&change, &chosen, gone, context))
+        drop_singly(segment, u_most, names, gone, context, home); /* its frame comes in its place */
     return status;
 }
