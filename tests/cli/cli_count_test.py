@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import time
+import unittest
 
 from cli_runner import PROGRAM, DirectoryCase, load, main
 
@@ -300,6 +301,31 @@ class Failures(CountCase):
         os.rename(self.path("snapshot"), self.path("d/snapshot"))
         os.remove(self.path("d/log"))
         self.expect(["d"], b"", b"", 3, b"bloomery: d: the log is missing\n")
+
+
+class Syncs(CountCase):
+    def syncs(self):
+        return os.path.getsize(self.path("syncs")) if os.path.exists(self.path("syncs")) else 0
+
+    @unittest.skipUnless("BLOOMERY_SYNC_TRACE" in os.environ, "needs a library to preload")
+    def test_before_waiting(self):
+        """What was read is on disk when the program waits for more; otherwise it does not sync."""
+        environment = {**os.environ, "LD_PRELOAD": os.environ["BLOOMERY_SYNC_TRACE"],
+                       "SYNC_TRACE": self.path("syncs")}
+        self.expect(["d"], b"", b"")
+        process = self.start("d", env=environment)
+        for i in range(3):
+            before = self.syncs()
+            self.wait_for_log(process, b"%d\ta\n" % i)
+            deadline = time.monotonic() + 60
+            while self.syncs() == before:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+        self.assertEqual(process.communicate(), (b"a\t3\n", b""))
+        before = self.syncs()
+        self.write("lines", b"".join(b"%d\ta\n" % i for i in range(50000)))
+        self.assertEqual(self.count("d", "lines", env=environment).stdout, b"a\t50000\n")
+        self.assertLess(self.syncs() - before, 8)
 
 
 class Signals(CountCase):
