@@ -1,5 +1,4 @@
 /* bloomery index info: size, files and errors of an index, as text or JSON. */
-#include "cli/core/json/json_line.h"
 #include "cli/core/json/json_write.h"
 #include "cli/index/index_command.h"
 #include "cli/index/index_file.h"

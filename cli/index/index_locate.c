@@ -2,7 +2,7 @@
  * input. */
 #include "cli/core/files/saved_file.h"
 #include "cli/core/input/words.h"
-#include "cli/core/json/json_line.h"
+#include "cli/core/json/json_write.h"
 #include "cli/index/index_command.h"
 #include "cli/index/index_confirm.h"
 

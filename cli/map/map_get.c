@@ -1,6 +1,6 @@
 /* bloomery map get: the values of keys, from the arguments or from standard input. */
 #include "cli/core/files/saved_file.h"
-#include "cli/core/json/json_line.h"
+#include "cli/core/json/json_write.h"
 #include "cli/map/map_command.h"
 #include "cli/map/map_remote.h"
 

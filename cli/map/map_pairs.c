@@ -2,7 +2,7 @@
 
 #include "cli/core/input/fields.h"
 #include "cli/core/json/base64.h"
-#include "cli/core/json/json_line.h"
+#include "cli/core/json/json_read.h"
 
 #include <errno.h>
 #include <inttypes.h>

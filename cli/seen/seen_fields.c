@@ -1,7 +1,7 @@
 #include "cli/seen/seen_fields.h"
 
 #include "cli/core/args.h"
-#include "cli/core/json/json_find.h"
+#include "cli/core/json/json_read.h"
 #include "cli/core/output/output.h"
 
 #include <stdarg.h>

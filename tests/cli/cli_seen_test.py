@@ -298,14 +298,14 @@ class Fields(SeenCase):
 
     def test_bad_json(self):
         for line, where, problem in (
-                ("", ", column 1", "the object is incomplete"), ("[]", ", column 1",
+                ("", ", column 1", "the line ends too early"), ("[]", ", column 1",
                                                         "an object is expected, in braces"),
                 ("{}", "", 'there is no member "k"'), ('{"K":1}', "", 'there is no member "k"'),
-                ('{"a":1', ", column 7", "the object is incomplete"), ('{"a"', ", column 5",
-                                                             "the object is incomplete"),
-                ('{"k":"x', ", column 8", "the object is incomplete"), ('{"k":[1,{}', ", column 11",
-                                                              "the object is incomplete"),
-                ('{"k":"\\', ", column 8", "the object is incomplete"),
+                ('{"a":1', ", column 7", "the line ends too early"), ('{"a"', ", column 5",
+                                                             "the line ends too early"),
+                ('{"k":"x', ", column 8", "the line ends too early"), ('{"k":[1,{}', ", column 11",
+                                                              "the line ends too early"),
+                ('{"k":"\\', ", column 8", "the line ends too early"),
                 ('{a:1}', ", column 2", "the name of a member is expected, in quotes"),
                 ('{"a" 1}', ", column 6", "a colon is expected"),
                 ('{"a":,"k":1}', ", column 6", "a value is expected here"),

@@ -1,7 +1,8 @@
 /* Reading and writing of lines: the line reader, JSON lines, base64. */
 #include "cli/core/input/lines.h"
 #include "cli/core/json/base64.h"
-#include "cli/core/json/json_line.h"
+#include "cli/core/json/json_read.h"
+#include "cli/core/json/json_write.h"
 #include "support/cmocka_all.h"
 
 #include <stdlib.h>

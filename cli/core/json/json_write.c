@@ -26,6 +26,17 @@ static void write_string(FILE *out, const char *text, size_t text_len)
     fputc('"', out);
 }
 
+static void write_bytes(FILE *out, const void *bytes, size_t len)
+{
+    if (cli_utf8_is_valid(bytes, len)) {
+        write_string(out, bytes, len);
+        return;
+    }
+    fputc('"', out);
+    cli_base64_write(out, bytes, len);
+    fputc('"', out);
+}
+
 /* Writes what precedes a value: comma, newline, indentation, key. */
 static void begin_json_value(cli_json *json, const char *key)
 {
@@ -68,17 +79,16 @@ void cli_json_text(cli_json *json, const char *key, const char *text)
 
 void cli_json_bytes(cli_json *json, const char *key, const char *bytes, size_t len)
 {
-    if (cli_utf8_is_valid(bytes, len)) {
-        begin_json_value(json, key);
-        write_string(json->out, bytes, len);
-        return;
-    }
-    char longer[64];
-    snprintf(longer, sizeof longer, "%s_base64", key);
-    begin_json_value(json, longer);
-    fputc('"', json->out);
-    cli_base64_write(json->out, bytes, len);
-    fputc('"', json->out);
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", key, cli_utf8_is_valid(bytes, len) ? "" : "_base64");
+    begin_json_value(json, name);
+    write_bytes(json->out, bytes, len);
+}
+
+void cli_json_line_member(FILE *out, const char *name, const void *bytes, size_t len)
+{
+    fprintf(out, "\"%s%s\":", name, cli_utf8_is_valid(bytes, len) ? "" : "_base64");
+    write_bytes(out, bytes, len);
 }
 
 void cli_json_count(cli_json *json, const char *key, uint64_t count)

@@ -31,4 +31,10 @@ void cli_json_whole(cli_json *json, const char *key, int64_t number);
 void cli_json_number(cli_json *json, const char *key, double number);
 void cli_json_bool(cli_json *json, const char *key, bool value);
 
+/*
+ * "name":"…" of any bytes on one line, without comma and braces. Bytes that are not UTF-8 become
+ * "name_base64":"…", so that any bytes can be written and read back exactly.
+ */
+void cli_json_line_member(FILE *out, const char *name, const void *bytes, size_t len);
+
 #endif

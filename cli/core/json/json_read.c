@@ -1,6 +1,5 @@
-#include "cli/core/json/json_line.h"
+#include "cli/core/json/json_read.h"
 
-#include "cli/core/json/base64.h"
 #include "cli/core/json/utf8.h"
 
 #include <string.h>
@@ -15,32 +14,132 @@ typedef struct cursor {
     const char *problem; /* the first problem; `at` stays there */
 } cursor;
 
-static bool fail_line(cursor *c, char *at, const char *problem)
+static bool fail_json(cursor *c, char *at, const char *problem)
 {
     if (!c->problem) {
-        c->problem = problem;
+        c->problem = at == c->end ? cut_short : problem;
         c->at = at;
     }
     return false;
 }
 
-static void skip_line_space(cursor *c)
+static void skip_json_space(cursor *c)
 {
     while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\r' || *c->at == '\n'))
         c->at++;
 }
 
 /* Skips the character `wanted`, or fails with `problem`. */
-static bool take_line_byte(cursor *c, char wanted, const char *problem)
+static bool take_json_byte(cursor *c, char wanted, const char *problem)
 {
-    skip_line_space(c);
-    if (c->at == c->end)
-        return fail_line(c, c->at, cut_short);
-    if (*c->at != wanted)
-        return fail_line(c, c->at, problem);
+    skip_json_space(c);
+    if (c->at == c->end || *c->at != wanted)
+        return fail_json(c, c->at, problem);
     c->at++;
     return true;
 }
+
+/* Advances to the opening quote of a member's name. */
+static bool find_name(cursor *c, char **quote)
+{
+    skip_json_space(c);
+    *quote = c->at;
+    return (c->at < c->end && *c->at == '"') ||
+           fail_json(c, c->at, "the name of a member is expected, in quotes");
+}
+
+/* ---- one member ---------------------------------------------------------------------------- */
+
+/* Skips a string, from its opening quote past its closing one. */
+static bool skip_string(cursor *c)
+{
+    for (c->at++; c->at < c->end; c->at++) {
+        if (*c->at == '"') {
+            c->at++;
+            return true;
+        }
+        if (*c->at == '\\' && ++c->at == c->end)
+            break;
+    }
+    return fail_json(c, c->at, cut_short);
+}
+
+/* Skips an object or an array. */
+static bool skip_nested(cursor *c)
+{
+    size_t depth = 0;
+    do {
+        if (c->at == c->end)
+            return fail_json(c, c->at, cut_short);
+        if (*c->at == '"') {
+            if (!skip_string(c))
+                return false;
+            continue;
+        }
+        depth += *c->at == '{' || *c->at == '[';
+        depth -= *c->at == '}' || *c->at == ']';
+        c->at++;
+    } while (depth > 0);
+    return true;
+}
+
+static bool skip_value(cursor *c)
+{
+    static const char ends[] = ",}] \t\r\n\":{[";
+    if (c->at < c->end && *c->at == '"')
+        return skip_string(c);
+    if (c->at < c->end && (*c->at == '{' || *c->at == '['))
+        return skip_nested(c);
+    const char *start = c->at;
+    while (c->at < c->end && !memchr(ends, *c->at, sizeof ends - 1))
+        c->at++;
+    return c->at > start || fail_json(c, c->at, "a value is expected here");
+}
+
+/* Advances to the member; *found is false if there is none. */
+static bool find_member(cursor *c, const char *name, size_t name_len, cli_text *value, bool *found)
+{
+    if (!take_json_byte(c, '{', "an object is expected, in braces"))
+        return false;
+    skip_json_space(c);
+    *found = false;
+    if (c->at < c->end && *c->at == '}')
+        return true;
+    for (;;) {
+        char *quote;
+        if (!find_name(c, &quote) || !skip_string(c))
+            return false;
+        size_t len = (size_t)(c->at - quote) - 2;
+        *found = len == name_len && memcmp(quote + 1, name, len) == 0;
+        if (!take_json_byte(c, ':', "a colon is expected"))
+            return false;
+        skip_json_space(c);
+        char *start = c->at;
+        if (!skip_value(c))
+            return false;
+        *value = (cli_text){start, (size_t)(c->at - start)};
+        if (*found)
+            return true;
+        skip_json_space(c);
+        if (c->at < c->end && *c->at == '}')
+            return true;
+        if (!take_json_byte(c, ',', "a comma or a closing brace is expected"))
+            return false;
+    }
+}
+
+const char *cli_json_find(cli_text line, const char *name, cli_text *value, size_t *column)
+{
+    cursor c = {line.bytes, line.bytes, line.bytes + line.len, NULL};
+    bool found;
+    *column = 0;
+    if (find_member(&c, name, strlen(name), value, &found))
+        return found ? NULL : "there is no member";
+    *column = (size_t)(c.at - c.start) + 1;
+    return c.problem;
+}
+
+/* ---- all members --------------------------------------------------------------------------- */
 
 /* The four digits of a \u escape that begins at `escape`. */
 static bool read_unit(cursor *c, const char *digits, char *escape, uint32_t *unit)
@@ -48,14 +147,14 @@ static bool read_unit(cursor *c, const char *digits, char *escape, uint32_t *uni
     *unit = 0;
     for (int i = 0; i < 4; i++) {
         if (digits + i >= c->end)
-            return fail_line(c, c->end, cut_short);
+            return fail_json(c, c->end, cut_short);
         char d = digits[i];
         int value = d >= '0' && d <= '9'   ? d - '0'
                     : d >= 'a' && d <= 'f' ? d - 'a' + 10
                     : d >= 'A' && d <= 'F' ? d - 'A' + 10
                                            : -1;
         if (value < 0)
-            return fail_line(c, escape, not_escape);
+            return fail_json(c, escape, not_escape);
         *unit = *unit << 4 | (uint32_t)value;
     }
     return true;
@@ -91,18 +190,18 @@ static char *read_point(cursor *c, char *out)
         return NULL;
     c->at += 6;
     if (point >= 0xdc00 && point <= 0xdfff) {
-        fail_line(c, escape, lone);
+        fail_json(c, escape, lone);
         return NULL;
     }
     if (point >= 0xd800 && point <= 0xdbff) {
         if (c->end - c->at < 2 || c->at[0] != '\\' || c->at[1] != 'u') {
-            fail_line(c, escape, lone);
+            fail_json(c, escape, lone);
             return NULL;
         }
         if (!read_unit(c, c->at + 2, c->at, &low))
             return NULL;
         if (low < 0xdc00 || low > 0xdfff) {
-            fail_line(c, escape, lone);
+            fail_json(c, escape, lone);
             return NULL;
         }
         c->at += 6;
@@ -115,14 +214,14 @@ static char *read_escape(cursor *c, char *out)
 {
     static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
     if (c->end - c->at < 2) {
-        fail_line(c, c->end, cut_short);
+        fail_json(c, c->end, cut_short);
         return NULL;
     }
     if (c->at[1] == 'u')
         return read_point(c, out);
     const char *letter = c->at[1] ? strchr(letters, c->at[1]) : NULL;
     if (!letter) {
-        fail_line(c, c->at, not_escape);
+        fail_json(c, c->at, not_escape);
         return NULL;
     }
     c->at += 2;
@@ -143,16 +242,16 @@ static bool read_string(cursor *c, cli_text *text)
             continue;
         }
         if ((unsigned char)*c->at < 0x20)
-            return fail_line(c, c->at, "control characters must be escaped");
+            return fail_json(c, c->at, "control characters must be escaped");
         size_t len = cli_utf8_character((unsigned char *)c->at, (size_t)(c->end - c->at));
         if (len == 0)
-            return fail_line(c, c->at, "invalid UTF-8");
+            return fail_json(c, c->at, "invalid UTF-8");
         memmove(out, c->at, len);
         out += len;
         c->at += len;
     }
     if (c->at == c->end)
-        return fail_line(c, c->at, cut_short);
+        return fail_json(c, c->at, cut_short);
     c->at++;
     text->len = (size_t)(out - text->bytes);
     return true;
@@ -166,25 +265,20 @@ static bool read_whole_number(cursor *c, uint64_t *number)
     for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
         if (__builtin_mul_overflow(*number, 10, number) ||
             __builtin_add_overflow(*number, (uint64_t)(*c->at - '0'), number))
-            return fail_line(c, start, "the number is too large");
+            return fail_json(c, start, "the number is too large");
     bool longer = c->at < c->end && (*c->at == '.' || *c->at == 'e' || *c->at == 'E');
     if (c->at == start || longer)
-        return fail_line(c, start, not_value);
+        return fail_json(c, start, not_value);
     if (*start == '0' && c->at - start > 1)
-        return fail_line(c, start, "a number must not begin with 0");
+        return fail_json(c, start, "a number must not begin with 0");
     return true;
 }
 
 static bool read_json_member(cursor *c, cli_json_member *members, size_t count)
 {
-    skip_line_space(c);
-    char *name_at = c->at;
     cli_text name;
-    if (c->at == c->end)
-        return fail_line(c, c->at, cut_short);
-    if (*c->at != '"')
-        return fail_line(c, c->at, "the name of a member is expected, in quotes");
-    if (!read_string(c, &name))
+    char *name_at;
+    if (!find_name(c, &name_at) || !read_string(c, &name))
         return false;
     cli_json_member *member = NULL;
     for (size_t i = 0; i < count && !member; i++)
@@ -192,38 +286,36 @@ static bool read_json_member(cursor *c, cli_json_member *members, size_t count)
             memcmp(members[i].name, name.bytes, name.len) == 0)
             member = &members[i];
     if (!member)
-        return fail_line(c, name_at, "unknown member");
+        return fail_json(c, name_at, "unknown member");
     if (member->type != CLI_JSON_MISSING)
-        return fail_line(c, name_at, "duplicate member");
-    if (!take_line_byte(c, ':', "a colon is expected"))
+        return fail_json(c, name_at, "duplicate member");
+    if (!take_json_byte(c, ':', "a colon is expected"))
         return false;
-    skip_line_space(c);
-    if (c->at == c->end)
-        return fail_line(c, c->at, cut_short);
+    skip_json_space(c);
     member->column = (size_t)(c->at - c->start) + 1;
-    bool is_string = *c->at == '"';
+    bool is_string = c->at < c->end && *c->at == '"';
     member->type = is_string ? CLI_JSON_STRING : CLI_JSON_WHOLE;
     return is_string ? read_string(c, &member->text) : read_whole_number(c, &member->number);
 }
 
 static bool read_object(cursor *c, cli_json_member *members, size_t count)
 {
-    if (!take_line_byte(c, '{', "an object is expected, in braces"))
+    if (!take_json_byte(c, '{', "an object is expected, in braces"))
         return false;
-    skip_line_space(c);
+    skip_json_space(c);
     bool empty = c->at < c->end && *c->at == '}';
     while (!empty) {
         if (!read_json_member(c, members, count))
             return false;
-        skip_line_space(c);
+        skip_json_space(c);
         if (c->at == c->end || *c->at != ',')
             break;
         c->at++;
     }
-    if (!take_line_byte(c, '}', "a comma or a closing brace is expected"))
+    if (!take_json_byte(c, '}', "a comma or a closing brace is expected"))
         return false;
-    skip_line_space(c);
-    return c->at == c->end || fail_line(c, c->at, "unexpected text after the object");
+    skip_json_space(c);
+    return c->at == c->end || fail_json(c, c->at, "unexpected text after the object");
 }
 
 const char *cli_json_line_read(cli_text line, cli_json_member *members, size_t count,
@@ -236,25 +328,4 @@ const char *cli_json_line_read(cli_text line, cli_json_member *members, size_t c
         return NULL;
     *column = (size_t)(c.at - c.start) + 1;
     return c.problem;
-}
-
-void cli_json_line_member(FILE *out, const char *name, const void *bytes, size_t len)
-{
-    if (!cli_utf8_is_valid(bytes, len)) {
-        fprintf(out, "\"%s_base64\":\"", name);
-        cli_base64_write(out, bytes, len);
-        fputc('"', out);
-        return;
-    }
-    fprintf(out, "\"%s\":\"", name);
-    const unsigned char *s = bytes;
-    for (size_t i = 0; i < len; i++) {
-        if (s[i] == '"' || s[i] == '\\')
-            fprintf(out, "\\%c", s[i]);
-        else if (s[i] < 0x20 || s[i] == 0x7f)
-            fprintf(out, "\\u%04x", s[i]);
-        else
-            fputc(s[i], out);
-    }
-    fputc('"', out);
 }
