@@ -3,6 +3,7 @@
 #include "apps/flows/flow_text.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
+#include "cli/core/steady_clock.h"
 #include "text/number_format.h"
 
 #include <time.h>
@@ -14,13 +15,6 @@ typedef struct live_view {
     uint64_t started, shown; /* milliseconds */
     uint64_t packets; /* when it was shown last */
 } live_view;
-
-static uint64_t live_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* The packets per second since the last view. */
 static double packet_rate(const live_view *view, const flow_capture_counts *counts, uint64_t now)
@@ -149,11 +143,11 @@ int flow_live(const flow_run *run, flow_capture *capture)
         return code;
     live_view view = {.quiet = asked->json || asked->csv || run->alerts->out == stdout,
                       .table = isatty(STDOUT_FILENO) == 1};
-    view.started = view.shown = live_clock();
+    view.started = view.shown = cli_clock_ms();
     bool more = true;
     while (more && code == CLI_GO_ON) {
         code = flow_capture_poll(capture, &more);
-        uint64_t now = live_clock();
+        uint64_t now = cli_clock_ms();
         if (!view.quiet && now - view.shown >= asked->interval)
             show_live(&view, run, capture, now);
         if ((asked->duration && now - view.started >= asked->duration) ||

@@ -6,6 +6,7 @@
 #include "cli/core/command.h"
 #include "cli/core/files/saved_file.h"
 #include "cli/core/output/output.h"
+#include "cli/core/steady_clock.h"
 #include "cli/core/stop_signals.h"
 
 #include <errno.h>
@@ -147,13 +148,6 @@ static int set_up_job(flows_job *job, char **files)
     return open_alerts(job, files);
 }
 
-static double processor_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* A file that cannot be read does not keep the others from being read. */
 static int read_files(flows_job *job, char **files)
 {
@@ -192,13 +186,13 @@ static int end_by_signal(const flows_job *job, int code)
 
 static int run_flows_job(flows_job *job, char **files)
 {
-    double started = processor_seconds();
+    double started = cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     flow_run run = {
         &job->asked, job->tracker, &job->detector, &job->alerts, &job->capture, &job->memory, 0};
     int code;
     catch_flow_signals();
     code = job->asked.interface ? flow_live(&run, &job->capture) : read_files(job, files);
-    run.seconds = processor_seconds() - started;
+    run.seconds = cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - started;
     if (job->capture.counts.files > 0 && report_flows(job, &run) != CLI_GO_ON)
         code = CLI_FAILED;
     flow_capture_close(&job->capture);

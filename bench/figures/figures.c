@@ -4,6 +4,7 @@
 #include "bench/harness/machine.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
+#include "cli/core/steady_clock.h"
 #include "cli/core/stop_signals.h"
 
 #include <bloomery/base.h>
@@ -88,13 +89,10 @@ static bool measure_figure(const figure *what, const figure_order *order)
         cli_fail("the name of the directory is too long");
         return false;
     }
-    struct timespec begin, end;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    double begin = cli_clock_seconds(CLOCK_MONOTONIC);
     if (!write_points(what, order, path))
         return false;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    double seconds =
-        (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
+    double seconds = cli_clock_seconds(CLOCK_MONOTONIC) - begin;
     printf("%-10s %6.1f s  %s\n", what->name, seconds, what->title);
     fflush(stdout);
     return true;

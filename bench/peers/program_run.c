@@ -1,6 +1,7 @@
 #include "bench/peers/program_run.h"
 
 #include "cli/core/output/output.h"
+#include "cli/core/steady_clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,13 +13,6 @@
 #include <unistd.h>
 
 enum { NOT_THERE = 127 };
-
-static double wall_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static double seconds_of(struct timeval time)
 {
@@ -32,7 +26,7 @@ program_usage program_run(const char *const *arguments, int file, program_reader
     int pipe_ends[2] = {-1, -1};
     if (lseek(file, 0, SEEK_SET) != 0 || (reader && pipe2(pipe_ends, O_CLOEXEC) != 0))
         return run;
-    double started = wall_seconds();
+    double started = cli_clock_seconds(CLOCK_MONOTONIC);
     /* fork(), not vfork() or posix_spawn(): with those the peak memory of the child would include
      * ours. */
     pid_t child = fork();
@@ -56,7 +50,7 @@ program_usage program_run(const char *const *arguments, int file, program_reader
         continue;
     if (waited != child || child < 0)
         return run;
-    run.seconds = wall_seconds() - started;
+    run.seconds = cli_clock_seconds(CLOCK_MONOTONIC) - started;
     run.processor = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
     run.peak_bytes = (uint64_t)used.ru_maxrss * 1024;
     run.there = !(WIFEXITED(status) && WEXITSTATUS(status) == NOT_THERE);

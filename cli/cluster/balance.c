@@ -7,6 +7,7 @@
 #include "cli/cluster/cluster_command.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
+#include "cli/core/steady_clock.h"
 #include "cli/core/stop_signals.h"
 
 #include <stdio.h>
@@ -101,7 +102,7 @@ static bry_status read_loads(balance_run *run, slot_loads *now)
         bry_status status = slot_loads_read(&run->view, asked->map, sizes, &run->before);
         if (status != BRY_OK)
             return status;
-        sleep_ms(asked->sample);
+        cli_sleep_ms(asked->sample);
     }
     return slot_loads_read(&run->view, asked->map, sizes, now);
 }
@@ -148,7 +149,7 @@ static int balance_once(balance_run *run, bool *again)
 static int balance_rounds(balance_run *run)
 {
     for (int tries = 0;;) {
-        uint64_t next = clock_ms() + run->asked.watch;
+        uint64_t next = cli_clock_ms() + run->asked.watch;
         bool again = false;
         int code = balance_once(run, &again);
         if (code == CLI_GO_ON && again && !cli_is_stopped() && ++tries < TRIES)
@@ -158,8 +159,8 @@ static int balance_rounds(balance_run *run)
         tries = 0;
         if (code != CLI_GO_ON)
             return code;
-        while (run->asked.watch && !cli_is_stopped() && clock_ms() < next)
-            sleep_ms(next - clock_ms());
+        while (run->asked.watch && !cli_is_stopped() && cli_clock_ms() < next)
+            cli_sleep_ms(next - cli_clock_ms());
         if (!run->asked.watch || cli_is_stopped())
             return CLI_YES;
     }

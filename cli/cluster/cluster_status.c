@@ -6,6 +6,7 @@
 #include "cli/core/json/json_write.h"
 #include "cli/core/output/output.h"
 #include "cli/core/output/text_table.h"
+#include "cli/core/steady_clock.h"
 #include "text/number_format.h"
 
 #include <stdio.h>
@@ -205,7 +206,7 @@ static int show_status(status *self, uint64_t sample, bool as_json)
     slot_loads before = {0}, now = {0};
     bry_status read = slot_loads_read(&self->view, NULL, false, &before);
     if (read == BRY_OK) {
-        sleep_ms(sample);
+        cli_sleep_ms(sample);
         read = slot_loads_read(&self->view, NULL, true, &now);
     }
     if (read == BRY_OK)

@@ -1,8 +1,8 @@
 #include "cli/cluster/local_nodes.h"
 
-#include "cli/cluster/slot_loads.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
+#include "cli/core/steady_clock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -160,12 +160,12 @@ static bool is_our_server(local_nodes *nodes, uint32_t number)
 /* Waits until the server answers. */
 static int await_node(local_nodes *nodes, uint32_t number)
 {
-    uint64_t end = clock_ms() + PATIENCE;
+    uint64_t end = cli_clock_ms() + PATIENCE;
     while (!(nodes->client || connect_first(nodes)) || !is_our_server(nodes, number)) {
-        if (clock_ms() > end)
+        if (cli_clock_ms() > end)
             return cli_fail(HOST ":%u: no answer; see %s/%u/log", nodes->ports[number],
                             nodes->dir.text, nodes->ports[number]);
-        sleep_ms(LOOK_EVERY);
+        cli_sleep_ms(LOOK_EVERY);
     }
     return CLI_GO_ON;
 }
@@ -211,11 +211,11 @@ static int node_refuses(const local_nodes *nodes, uint32_t number)
 /* Tells a node until it agrees: it may be loading, or not know the others yet. */
 static int tell_until_done(local_nodes *nodes, uint32_t number, const char *words)
 {
-    uint64_t end = clock_ms() + PATIENCE;
+    uint64_t end = cli_clock_ms() + PATIENCE;
     while (!tell_node(nodes, number, words)) {
-        if (clock_ms() > end)
+        if (cli_clock_ms() > end)
             return node_refuses(nodes, number);
-        sleep_ms(LOOK_EVERY);
+        cli_sleep_ms(LOOK_EVERY);
     }
     return CLI_GO_ON;
 }
@@ -277,16 +277,16 @@ static bool is_serving(local_nodes *nodes, uint32_t number)
 
 int local_wait_served(local_nodes *nodes)
 {
-    uint64_t end = clock_ms() + PATIENCE;
+    uint64_t end = cli_clock_ms() + PATIENCE;
     for (uint32_t i = 0; i < nodes->count;) {
         if (is_serving(nodes, i)) {
             i++;
             continue;
         }
-        if (clock_ms() > end)
+        if (cli_clock_ms() > end)
             return cli_fail(HOST ":%u: does not serve all slots; see %s/%u/log", nodes->ports[i],
                             nodes->dir.text, nodes->ports[i]);
-        sleep_ms(LOOK_EVERY);
+        cli_sleep_ms(LOOK_EVERY);
     }
     return CLI_GO_ON;
 }
@@ -308,9 +308,9 @@ static void connect_any(local_nodes *nodes)
  * command is then sent again. */
 static int stop_node(local_nodes *nodes, uint32_t number)
 {
-    uint64_t end = clock_ms() + PATIENCE, tell_at = 0;
+    uint64_t end = cli_clock_ms() + PATIENCE, tell_at = 0;
     while (is_our_server(nodes, number)) {
-        uint64_t now = clock_ms();
+        uint64_t now = cli_clock_ms();
         if (now > end)
             return cli_fail(HOST ":%u: the server does not end; see %s/%u/log",
                             nodes->ports[number], nodes->dir.text, nodes->ports[number]);
@@ -320,7 +320,7 @@ static int stop_node(local_nodes *nodes, uint32_t number)
             freeReplyObject(reply);
             tell_at = now + 1000;
         }
-        sleep_ms(LOOK_EVERY);
+        cli_sleep_ms(LOOK_EVERY);
     }
     return CLI_GO_ON;
 }

@@ -3,6 +3,7 @@
 #include "cli/cluster/slot_halves.h"
 #include "cli/cluster/slot_loads.h"
 #include "cli/cluster/slot_move.h"
+#include "cli/core/steady_clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,15 +96,15 @@ static bool join_leftovers(slot_mover *mover)
 
 bool slots_finish_all(slot_mover *mover, bool everywhere, uint64_t patience, size_t *mended)
 {
-    uint64_t end = clock_ms() + patience;
+    uint64_t end = cli_clock_ms() + patience;
     *mended = 0;
     for (;;) {
         size_t left;
         bool looked = finish_pass(mover, everywhere, mended, &left);
         if (looked && left == 0)
             return join_leftovers(mover);
-        if (clock_ms() >= end)
+        if (cli_clock_ms() >= end)
             return false;
-        sleep_ms(LOOK_AGAIN);
+        cli_sleep_ms(LOOK_AGAIN);
     }
 }

@@ -2,26 +2,13 @@
 
 #include "cli/cluster/command_list.h"
 #include "cli/cluster/slot_halves.h"
+#include "cli/core/steady_clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define SAMPLED "10" /* keys of a slot whose size is asked for */
-
-uint64_t clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-void sleep_ms(uint64_t ms)
-{
-    struct timespec span = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
-    nanosleep(&span, NULL);
-}
 
 static const char *const kinds[] = {"pairs", "queries", "bytes"};
 
@@ -265,7 +252,7 @@ bry_status slot_loads_read(cluster_view *view, const char *map, bool sizes, slot
         loads->slots[slot].owner_link = owner == VIEW_NONE ? VIEW_NONE : view->nodes[owner].link;
     }
     bry_status status = scan_maps(view, map, loads);
-    loads->read_at = clock_ms();
+    loads->read_at = cli_clock_ms();
     if (status == BRY_OK && !map)
         status = count_others(view, loads);
     if (status == BRY_OK && !map && sizes)

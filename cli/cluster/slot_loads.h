@@ -54,7 +54,4 @@ double slot_load_of(const slot_loads *before, const slot_loads *now, uint32_t sl
 bool load_kind_read(const char *word, load_kind *kind);
 const char *load_kind_name(load_kind kind);
 
-uint64_t clock_ms(void); /* never set back */
-void sleep_ms(uint64_t ms); /* or until a signal */
-
 #endif

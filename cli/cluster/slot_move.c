@@ -1,7 +1,7 @@
 #include "cli/cluster/slot_move.h"
 
 #include "cli/cluster/slot_halves.h"
-#include "cli/cluster/slot_loads.h"
+#include "cli/core/steady_clock.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -99,7 +99,7 @@ static bool side_wait_synced(slot_mover *mover, uint32_t node, uint64_t patience
 {
     cluster_view *view = mover->view;
     side primary, replica;
-    uint64_t end = clock_ms() + patience;
+    uint64_t end = cli_clock_ms() + patience;
     if (side_read(view, node, &primary) != BRY_OK)
         return move_fails(mover, "%s", bryc_error(view->prober));
     do {
@@ -108,8 +108,8 @@ static bool side_wait_synced(slot_mover *mover, uint32_t node, uint64_t patience
                 side_read(view, i, &replica) == BRY_OK && replica.linked &&
                 replica.offset >= primary.offset)
                 return true;
-        sleep_ms(2);
-    } while (clock_ms() < end);
+        cli_sleep_ms(2);
+    } while (cli_clock_ms() < end);
     return move_fails(mover, "no replica of %s has received what was written %d seconds ago",
                       node_name(mover, node), (int)(patience / 1000));
 }
@@ -257,19 +257,19 @@ static bool config_epoch(slot_mover *mover, uint32_t node, uint64_t *epoch)
  */
 static bool raise_epoch(slot_mover *mover, const slot_route *move)
 {
-    uint64_t source = 0, target = 0, end = clock_ms() + SYNC_PATIENCE;
+    uint64_t source = 0, target = 0, end = cli_clock_ms() + SYNC_PATIENCE;
     for (;;) {
         if (!config_epoch(mover, move->source, &source) ||
             !config_epoch(mover, move->target, &target))
             return false;
         if (target > source)
             return true;
-        if (clock_ms() > end)
+        if (cli_clock_ms() > end)
             return move_fails(mover, "%s does not get a higher epoch than %s",
                               node_name(mover, move->target), node_name(mover, move->source));
         if (view_tell(mover->view, move->target, 0, "CLUSTER BUMPEPOCH") != BRY_OK)
             return node_fails(mover, move->target);
-        sleep_ms(10);
+        cli_sleep_ms(10);
     }
 }
 
@@ -297,10 +297,10 @@ static bool move_close(slot_mover *mover, const slot_route *move)
     const char *id = view->nodes[move->target].id;
     uint64_t checked_at;
     do {
-        checked_at = clock_ms();
+        checked_at = cli_clock_ms();
         if (!raise_epoch(mover, move) || !move_is_complete(mover, move))
             return false;
-    } while (clock_ms() - checked_at > FRESH);
+    } while (cli_clock_ms() - checked_at > FRESH);
     if (view_tell(view, move->target, 0, "CLUSTER SETSLOT %u NODE %s", move->slot, id) != BRY_OK)
         return node_fails(mover, move->target);
     /* The others learn it anyway, a little later. */

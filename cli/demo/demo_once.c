@@ -4,9 +4,9 @@
  * some orders twice; ours does not.
  */
 #include "cli/cluster/local_nodes.h"
-#include "cli/cluster/slot_loads.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
+#include "cli/core/steady_clock.h"
 #include "cli/core/stop_signals.h"
 #include "cli/demo/demo_command.h"
 #include "cli/demo/demo_tills.h"
@@ -87,16 +87,16 @@ static void print_counts(demo *self, const char *what)
     if (!tills_read(self->shop, &counts))
         return;
     printf("%4.0f s %9" PRId64 " %9" PRId64 "    %9" PRId64 " %9" PRId64 "   %s\n",
-           (double)(clock_ms() - self->start) / 1000, counts.plain_orders, counts.plain,
+           (double)(cli_clock_ms() - self->start) / 1000, counts.plain_orders, counts.plain,
            counts.orders, counts.counted, what);
     fflush(stdout);
 }
 
 static void wait_ms(uint64_t ms)
 {
-    uint64_t end = clock_ms() + ms;
-    while (!cli_is_stopped() && clock_ms() < end)
-        sleep_ms(20);
+    uint64_t end = cli_clock_ms() + ms;
+    while (!cli_is_stopped() && cli_clock_ms() < end)
+        cli_sleep_ms(20);
 }
 
 /* The process that has the counters, as its server says; 0 if it does not answer. */
@@ -135,11 +135,11 @@ static int kill_owner(demo *self)
     if (process <= 0)
         return cli_fail("%s", bryc_error(tills_client(self->shop)));
     kill(process, SIGKILL);
-    uint64_t end = clock_ms() + LONGEST;
+    uint64_t end = cli_clock_ms() + LONGEST;
     while (!cli_is_stopped() && ((now = tills_owner(self->shop)) == owner || now == UINT32_MAX)) {
-        if (clock_ms() > end)
+        if (cli_clock_ms() > end)
             return cli_fail("no replica took over; see %s", self->nodes.dir.text);
-        sleep_ms(100);
+        cli_sleep_ms(100);
     }
     int code = cli_is_stopped() ? CLI_GO_ON : local_start(&self->nodes);
     if (code != CLI_GO_ON)
@@ -186,7 +186,7 @@ static int conclude_demo(demo *self)
 static int run_demo(demo *self)
 {
     char url[64];
-    uint64_t began = clock_ms();
+    uint64_t began = cli_clock_ms();
     int code = local_start(&self->nodes);
     if (code == CLI_GO_ON)
         code = local_form(&self->nodes, PRIMARIES);
@@ -195,10 +195,10 @@ static int run_demo(demo *self)
     if (code != CLI_GO_ON)
         return code;
     printf("A cluster of %d primaries with a replica each runs on 127.0.0.1, after %.0f s.\n",
-           PRIMARIES, (double)(clock_ms() - began) / 1000);
+           PRIMARIES, (double)(cli_clock_ms() - began) / 1000);
     fflush(stdout);
     snprintf(url, sizeof url, "redis://127.0.0.1:%u", self->nodes.ports[0]);
-    self->start = clock_ms();
+    self->start = cli_clock_ms();
     code = tills_start(url, &self->shop);
     if (code == CLI_GO_ON)
         code = run_faults(self);

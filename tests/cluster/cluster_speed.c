@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "cli/core/steady_clock.h"
+
 #define ROUND 100000u
 #define BATCH 1000u
 #define KEY_ROOM 24u
@@ -23,13 +25,6 @@ static bry_answer answers[ROUND];
 static char number_text[ROUND][8];
 static const char *words[ROUND][3];
 static bryc_command commands[ROUND];
-
-static double seconds(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static uint32_t value_of(uint64_t i)
 {
@@ -52,7 +47,8 @@ static void check(bry_status status, const bryc_client *client)
 
 static void load_pairs(bryc_client *client, bryc_map *map, uint64_t n)
 {
-    double start = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double start = cli_clock_seconds(CLOCK_MONOTONIC),
+           cpu = cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (uint64_t done = 0; done < n; done += ROUND) {
         size_t count = n - done < ROUND ? (size_t)(n - done) : ROUND;
         for (size_t i = 0; i < count; i++) {
@@ -62,8 +58,8 @@ static void load_pairs(bryc_client *client, bryc_map *map, uint64_t n)
         check(bryc_map_set_n(map, keys, values, count, NULL), client);
     }
     printf("loaded %llu pairs in %.1f s, %.0f ns of the client's processor time each\n",
-           (unsigned long long)n, seconds(CLOCK_MONOTONIC) - start,
-           1e9 * (seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) / (double)n);
+           (unsigned long long)n, cli_clock_seconds(CLOCK_MONOTONIC) - start,
+           1e9 * (cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) / (double)n);
 }
 
 static void send_plain(bryc_client *client, size_t n)
@@ -132,13 +128,14 @@ static void ask_block(bryc_client *client, bryc_map *map, uint64_t n, uint64_t *
             words[i][1] = text[i];
             commands[i] = (bryc_command){.argc = 2, .key = 1, .argv = words[i]};
         }
-        double start = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+        double start = cli_clock_seconds(CLOCK_MONOTONIC),
+               cpu = cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
         if (map)
             ask_map(client, map, n, sum);
         else
             send_plain(client, BATCH);
-        sum->wall += seconds(CLOCK_MONOTONIC) - start;
-        sum->client += seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+        sum->wall += cli_clock_seconds(CLOCK_MONOTONIC) - start;
+        sum->client += cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     }
     sum->servers += servers_time(client) - servers;
 }

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/core/steady_clock.h"
 #include "hash/derive.h"
 #include "support/band.h"
 #include "support/cmocka_all.h"
@@ -38,13 +39,6 @@ static pair *pairs;
 static size_t count;
 static uint64_t paths; /* different ones */
 static bry_hash *sorted; /* hashes of all pairs */
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
@@ -144,12 +138,13 @@ static bry_map *build(void)
     options.seed = SEED;
     bry_map *map;
     assert_int_equal(bry_map_create(&options, &map), BRY_OK);
-    double start = seconds();
+    double start = cli_clock_seconds(CLOCK_MONOTONIC);
     for (size_t i = 0; i < count; i++)
         assert_true(bry_map_set(map, pairs[i].hash,
                                 bry_map_value_bytes(pairs[i].value, pairs[i].value_len),
                                 NULL) == BRY_OK);
-    printf("built in %.0f ns a line\n", 1e9 * (seconds() - start) / (double)count);
+    printf("built in %.0f ns a line\n",
+           1e9 * (cli_clock_seconds(CLOCK_MONOTONIC) - start) / (double)count);
     return map;
 }
 
@@ -157,7 +152,7 @@ static bry_map *build(void)
 static uint64_t ask_present(const bry_map *map)
 {
     uint64_t wrong = 0, denied = 0;
-    double start = seconds();
+    double start = cli_clock_seconds(CLOCK_MONOTONIC);
     for (size_t i = 0; i < count; i++) {
         bry_map_value value;
         if (pairs[i].superseded)
@@ -170,7 +165,7 @@ static uint64_t ask_present(const bry_map *map)
     }
     printf("%" PRIu64 " paths asked for, %.0f ns each: %" PRIu64 " denied, %" PRIu64
            " with another value (%.3g)\n",
-           paths, 1e9 * (seconds() - start) / (double)paths, denied, wrong,
+           paths, 1e9 * (cli_clock_seconds(CLOCK_MONOTONIC) - start) / (double)paths, denied, wrong,
            (double)wrong / (double)paths);
     assert_int_equal(denied, 0);
     return wrong;

@@ -8,6 +8,7 @@
  */
 #include <bloomery/index.h>
 
+#include "cli/core/steady_clock.h"
 #include "support/band.h"
 #include "support/cmocka_all.h"
 #include "support/generator.h"
@@ -29,14 +30,6 @@ static uint64_t capacity(void)
 static uint64_t elements(void)
 {
     return UINT64_C(83733597) / scale;
-}
-
-/* Processor time of this process only. */
-static double now(void)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
-    return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
 }
 
 static double peak(void)
@@ -91,7 +84,7 @@ static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t fro
 {
     subsets *all = opaque;
     const subset *of = &all->unit[unit];
-    double began = now();
+    double began = cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     (void)tag;
     *got = 0;
     for (size_t r = 0; r < of->n && *got < room; r++) {
@@ -104,7 +97,7 @@ static bry_status supply(void *opaque, uint32_t unit, uint64_t tag, uint64_t fro
         from = 0;
     }
     all->supplied += *got;
-    all->seconds += now() - began;
+    all->seconds += cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - began;
     return BRY_OK;
 }
 
@@ -158,16 +151,16 @@ static grown grow(const char *name, bry_index_options options)
         size_t n = elements() - i < BATCH ? (size_t)(elements() - i) : BATCH;
         for (size_t j = 0; j < n; j++)
             hashes[j] = element(i + j);
-        double began = now();
+        double began = cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
         assert_int_equal(bry_index_add_n(is.index, hashes, n, BRY_INDEX_NEWEST, went, NULL),
                          BRY_OK);
-        adding += now() - began;
+        adding += cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - began;
         for (size_t j = 0; j < n; j++, i++)
             note(all, went[j], i);
-        began = now();
+        began = cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
         uint64_t left;
         assert_int_equal(bry_index_step(is.index, &supplier, (uint64_t)16 * BATCH, &left), BRY_OK);
-        stepping += now() - began;
+        stepping += cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - began;
     }
     for (uint64_t left = 1; left > 0;)
         assert_int_equal(bry_index_step(is.index, &supplier, 1 << 20, &left), BRY_OK);
@@ -233,9 +226,9 @@ TEST(test_queries)
     for (uint64_t i = 0; i < queries; i += BATCH) {
         for (size_t j = 0; j < BATCH; j++)
             hashes[j] = element(generator_below(&numbers, elements()));
-        double began = now();
+        double began = cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
         bry_index_has_n(is.index, hashes, BATCH, answers);
-        asking += now() - began;
+        asking += cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - began;
         for (size_t j = 0; j < BATCH; j++)
             sum += answers[j];
     }

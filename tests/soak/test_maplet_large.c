@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "cli/core/steady_clock.h"
 #include "hash/derive.h"
 #include "maplet/maplet.h"
 #include "support/band.h"
@@ -28,13 +29,6 @@ static bry_hash hash_of(uint64_t i)
 static uint32_t value_of(uint64_t i)
 {
     return (uint32_t)bry__mix64(i + 12345) & ((1u << VALUE_BITS) - 1);
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static uint64_t peak_bytes(void)
@@ -77,14 +71,14 @@ TEST(half_a_billion)
 {
     assert_true(entries >= ASKED);
     bry__maplet maplet;
-    double start = seconds();
+    double start = cli_clock_seconds(CLOCK_MONOTONIC);
     build(&maplet);
-    double built = seconds();
+    double built = cli_clock_seconds(CLOCK_MONOTONIC);
     uint64_t wrong = 0, unused = 0;
     uint64_t hits = ask(&maplet, 0, entries / ASKED, &wrong);
-    double hit = seconds();
+    double hit = cli_clock_seconds(CLOCK_MONOTONIC);
     uint64_t false_positives = ask(&maplet, entries, 1, &unused);
-    double missed = seconds();
+    double missed = cli_clock_seconds(CLOCK_MONOTONIC);
     printf("%" PRIu64 " entries: %.2f bits an entry, peak %.3f GiB, insert %.0f ns, hit %.0f ns, "
            "miss %.0f ns (in batches), false positives %.3e, wrong values %.3e, at most %u moved\n",
            entries, 8.0 * (double)bry__maplet_bytes(&maplet) / (double)entries,

@@ -8,6 +8,7 @@
 #include "bench/peers/peer_redis.h"
 #include "cli/core/files/program_files.h"
 #include "cli/core/output/output.h"
+#include "cli/core/steady_clock.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -65,18 +66,11 @@ static bool is_there(const places *found, const map_store *store)
 
 /* ---- time ---------------------------------------------------------------------------------- */
 
-static double seconds_by(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* Processor time of client and server. Both never work at the same time, so on an idle machine this
  * is what passes, but for the time in which messages travel. */
 static double both_processor_seconds(const store_work *work)
 {
-    return seconds_by(CLOCK_PROCESS_CPUTIME_ID) +
+    return cli_clock_seconds(CLOCK_PROCESS_CPUTIME_ID) +
            (double)work->store->processor_time(work->state) / 1e9;
 }
 
@@ -127,10 +121,10 @@ static bool time_requests(const figure_run *run, const char *series, const store
             one.asked = 1;
             one.place += request;
             const store_work single = {work->store, work->state, &one, 1};
-            double begin = seconds_by(CLOCK_MONOTONIC);
+            double begin = cli_clock_seconds(CLOCK_MONOTONIC);
             if (!run_phase(&single, phases[i]))
                 return false;
-            waited[request] = seconds_by(CLOCK_MONOTONIC) - begin;
+            waited[request] = cli_clock_seconds(CLOCK_MONOTONIC) - begin;
         }
         figure_bar(run, "single", series, phase_names[phases[i]], bench_median(waited, FEW) * 1e6);
     }

@@ -1,23 +1,18 @@
 #include "cli/core/output/progress.h"
 
+#include "cli/core/steady_clock.h"
+
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-static uint64_t progress_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 cli_progress cli_progress_start(uint64_t total, bool prints)
 {
     cli_progress progress = {.total = total};
     progress.on = isatty(STDERR_FILENO) == 1 && !(prints && isatty(STDOUT_FILENO) == 1);
     if (progress.on)
-        progress.started_at = progress.shown_at = progress_clock();
+        progress.started_at = progress.shown_at = cli_clock_ms();
     return progress;
 }
 
@@ -37,7 +32,7 @@ static void print_left(const cli_progress *progress, double seconds)
 
 static void show_progress(cli_progress *progress)
 {
-    uint64_t at = progress->on ? progress_clock() : 0;
+    uint64_t at = progress->on ? cli_clock_ms() : 0;
     if (!progress->on || at - progress->shown_at < 500)
         return;
     double seconds = (double)(at - progress->started_at) / 1000;
