@@ -10,20 +10,18 @@ bool bry__struct_size_possible(size_t size)
     return size >= sizeof size && size <= LARGEST && size % sizeof size == 0;
 }
 
-static bool struct_bytes_zero(const void *bytes, size_t from, size_t to)
+bool bry__all_zero(const void *bytes, size_t size)
 {
-    for (const unsigned char *at = bytes; from < to; from++)
-        if (at[from])
+    for (const unsigned char *at = bytes; size > 0; at++, size--)
+        if (*at)
             return false;
     return true;
 }
 
-bool bry__reserved_zero(const uint32_t *reserved, size_t size)
+/* Whether bytes from `from` to before `to` are 0; there may be none. */
+static bool struct_rest_zero(const void *bytes, size_t from, size_t to)
 {
-    uint32_t any = 0;
-    for (size_t i = 0; i < size / sizeof *reserved; i++)
-        any |= reserved[i];
-    return any == 0;
+    return from >= to || bry__all_zero((const unsigned char *)bytes + from, to - from);
 }
 
 static size_t struct_size_of(const void *theirs)
@@ -38,7 +36,7 @@ bry_status bry__struct_read(void *ours, size_t size, const void *theirs)
     if (!theirs)
         return BRY_OK;
     size_t given = struct_size_of(theirs);
-    if (!bry__struct_size_possible(given) || !struct_bytes_zero(theirs, size, given))
+    if (!bry__struct_size_possible(given) || !struct_rest_zero(theirs, size, given))
         return BRY_E_RANGE;
     memcpy(ours, theirs, given < size ? given : size);
     memcpy(ours, &size, sizeof size);
@@ -57,7 +55,7 @@ bry_status bry__struct_write(void *theirs, size_t room, const void *ours, size_t
 
 bry_status bry__options_write(void *theirs, size_t room, const void *ours, size_t size)
 {
-    if (!struct_bytes_zero(ours, room, size))
+    if (!struct_rest_zero(ours, room, size))
         return BRY_E_RANGE;
     bry_status status = bry__struct_write(theirs, room, ours, size);
     if (status == BRY_OK)
@@ -70,7 +68,7 @@ bool bry__elements_usable(const void *array, size_t step, size_t n, size_t least
     if (!bry__struct_size_possible(step) || step < least)
         return false;
     for (size_t i = 0; step > size && i < n; i++)
-        if (!struct_bytes_zero(bry__element_in(array, step, i), size, step))
+        if (!struct_rest_zero(bry__element_in(array, step, i), size, step))
             return false;
     return true;
 }

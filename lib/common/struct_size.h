@@ -41,9 +41,9 @@ bry_status bry__struct_write(void *theirs, size_t room, const void *ours, size_t
  * would be left out, because that would change their meaning. */
 bry_status bry__options_write(void *theirs, size_t room, const void *ours, size_t size);
 
-/* Whether reserved fields of options, of `size` bytes, are 0. One that is not means an option of a
- * later version. */
-bool bry__reserved_zero(const uint32_t *reserved, size_t size);
+/* Whether all bytes are 0, such as those of reserved fields: one that is not means an option of a later
+ * version. */
+bool bry__all_zero(const void *bytes, size_t size);
 
 /* Element i of an array whose elements have `step` bytes for the caller. */
 static inline void *bry__element(void *array, size_t step, size_t i)

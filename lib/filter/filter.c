@@ -30,7 +30,7 @@ static bry_status filter_read_options(const bry_filter_options *given, bry_filte
     if (compact && (options->bloom.bits || options->bloom.hashes))
         return BRY_E_UNSUPPORTED;
     if (!bry_engine_name(options->engine) || options->fixed > 1 ||
-        !bry__reserved_zero(options->bloom.reserved, sizeof options->bloom.reserved) ||
+        !bry__all_zero(options->bloom.reserved, sizeof options->bloom.reserved) ||
         options->capacity > BRY_CAPACITY_MAX ||
         !(options->error >= BRY_FILTER_ERROR_MIN && options->error <= BRY_ERROR_MAX) ||
         (options->bloom.bits == 0) != (options->bloom.hashes == 0) ||

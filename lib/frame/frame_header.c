@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include "common/endian.h"
+#include "common/struct_size.h"
 #include "hash/derive.h"
 
 /*
@@ -36,14 +37,6 @@ uint64_t bry__header_encode(const bry__header *header, unsigned char bytes[BRY__
     return checksum;
 }
 
-static bool header_bytes_zero(const unsigned char *bytes, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (bytes[i])
-            return false;
-    return true;
-}
-
 const char *bry__header_short(const unsigned char *bytes, size_t len)
 {
     return memcmp(bytes, magic, len < sizeof magic ? len : sizeof magic) == 0
@@ -73,9 +66,9 @@ bry_status bry__header_decode(const unsigned char bytes[BRY__HEADER_BYTES],
         REFUSE(BRY_E_VERSION, AT_FORMAT, "unsupported format revision");
     if (h.hash_scheme != BRY__HASH_SCHEME)
         REFUSE(BRY_E_VERSION, AT_HASH_SCHEME, "unsupported hash scheme");
-    if (!header_bytes_zero(bytes + AT_RESERVED, AT_SEED - AT_RESERVED))
+    if (!bry__all_zero(bytes + AT_RESERVED, AT_SEED - AT_RESERVED))
         REFUSE(BRY_E_BADDATA, AT_RESERVED, "reserved bytes of the header are not zero");
-    if (!header_bytes_zero(bytes + AT_RESERVED_TOO, AT_CHECKSUM - AT_RESERVED_TOO))
+    if (!bry__all_zero(bytes + AT_RESERVED_TOO, AT_CHECKSUM - AT_RESERVED_TOO))
         REFUSE(BRY_E_BADDATA, AT_RESERVED_TOO, "reserved bytes of the header are not zero");
     if (h.kind != wants->kind)
         REFUSE(BRY_E_BADDATA, AT_KIND, "another kind of object");

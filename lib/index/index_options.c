@@ -10,7 +10,7 @@ static bool index_in_range(const bry_index_options *options)
 {
     return bry_engine_name(options->engine) && options->fixed <= 1 && !options->reserved &&
            options->dba.segmented <= 1 &&
-           bry__reserved_zero(options->dba.reserved, sizeof options->dba.reserved) &&
+           bry__all_zero(options->dba.reserved, sizeof options->dba.reserved) &&
            options->units <= BRY_INDEX_UNITS_MAX && options->unit_capacity <= BRY_CAPACITY_MAX &&
            options->error >= BRY_INDEX_ERROR_MIN && options->error <= BRY_ERROR_MAX &&
            options->stale > 0 && options->stale <= 1 &&

@@ -41,7 +41,7 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
         (kbf->layout != BRY_MAP_TUNED || kbf->cells || kbf->hashes))
         return BRY_E_UNSUPPORTED;
     if (!bry_engine_name(options->engine) || options->fixed > 1 || options->reserved ||
-        !bry__reserved_zero(kbf->reserved, sizeof kbf->reserved) ||
+        !bry__all_zero(kbf->reserved, sizeof kbf->reserved) ||
         options->capacity > BRY_CAPACITY_MAX ||
         !(options->error >= BRY_MAP_ERROR_MIN && options->error <= BRY_ERROR_MAX) ||
         (kbf->layout != BRY_MAP_TUNED && kbf->layout != BRY_MAP_PAPER) ||

@@ -26,6 +26,15 @@ static inline bool bry__entry_before(bry__entry a, bry__entry b)
     return a.u < b.u || (a.u == b.u && a.value <= b.value);
 }
 
+/* The same order, for qsort(). */
+static inline int bry__entry_compare(const void *a, const void *b)
+{
+    const bry__entry *x = a, *y = b;
+    if (x->u != y->u)
+        return x->u < y->u ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
 /* Sixteen bytes in the table's directory. They tell a look-up where in the block to look before it
  * touches the block. The empty segment is all zeros. */
 typedef struct bry__segment {

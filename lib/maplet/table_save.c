@@ -128,14 +128,6 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int compare_entries(const void *a, const void *b)
-{
-    const bry__entry *x = a, *y = b;
-    if (x->u != y->u)
-        return x->u < y->u ? -1 : 1;
-    return (x->value > y->value) - (x->value < y->value);
-}
-
 static int compare_strays(const void *a, const void *b)
 {
     const bry__table_stray *x = a, *y = b;
@@ -410,7 +402,7 @@ static bry_status gather(bry__table_writer *saving, uint64_t i)
     /* They are sorted, except for strays and for renamed values of the same fingerprint. */
     bool renamed = saving->source.names.of.name && !saving->source.names.rising;
     if (strays || (renamed && !is_sorted(saving->entries, saving->entry_count)))
-        qsort(saving->entries, saving->entry_count, sizeof *saving->entries, compare_entries);
+        qsort(saving->entries, saving->entry_count, sizeof *saving->entries, bry__entry_compare);
     if (strays)
         cap_crowds(saving);
     return status;

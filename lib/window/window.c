@@ -51,7 +51,7 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
         return BRY_E_UNSUPPORTED;
     if (!bry_engine_name(options->engine) || options->refuse > 1 || options->fixed > 1 ||
         options->refresh > 1 || options->reserved ||
-        !bry__reserved_zero(options->fbf.reserved, sizeof options->fbf.reserved) ||
+        !bry__all_zero(options->fbf.reserved, sizeof options->fbf.reserved) ||
         options->window > BRY_SPAN_MAX || options->capacity > BRY_CAPACITY_MAX ||
         !(options->error >= BRY_WINDOW_ERROR_MIN && options->error <= BRY_ERROR_MAX) ||
         options->generations > BRY_WINDOW_GENERATIONS_MAX ||

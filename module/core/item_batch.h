@@ -58,12 +58,17 @@ static inline void batch_hash(item_batch *self, uint64_t seed)
         self->hashes[i] = string_hash(seed, self->items[i]);
 }
 
-static inline size_t batch_count(const item_batch *self, bry_answer answer)
+static inline size_t answers_count(const uint8_t *answers, size_t n, bry_answer answer)
 {
     size_t count = 0;
-    for (size_t i = 0; i < self->n; i++)
-        count += self->answers[i] == answer;
+    for (size_t i = 0; i < n; i++)
+        count += answers[i] == answer;
     return count;
+}
+
+static inline size_t batch_count(const item_batch *self, bry_answer answer)
+{
+    return answers_count(self->answers, self->n, answer);
 }
 
 /* Replies 1 for each item with the answer `yes`, else 0. The caller sends the array length. */

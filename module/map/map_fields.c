@@ -1,5 +1,6 @@
 /* MAP.SET, INSERT, GET, DEL, REMOVE, EXISTS: the fields of one map. n fields give n answers, in
  * order. Each command is one batch of the library: a change is made for all fields or for none. */
+#include "module/core/item_batch.h"
 #include "module/core/replies.h"
 #include "module/core/settings.h"
 #include "module/map/map_request.h"
@@ -125,14 +126,6 @@ static void map_count(held_object *object, size_t n)
 {
     object_count(object, n);
     *map_queries(object) += n;
-}
-
-static size_t field_batch_count(const field_batch *self, bry_answer answer)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < self->n; i++)
-        count += self->answers[i] == answer;
-    return count;
 }
 
 /* Replies 1 for each answer that is `yes`, else 0. */
@@ -270,7 +263,7 @@ static int map_refused(const map_change *change, const held_object *object, cons
         return object_refused_here(context, &map_family, status);
     map_family.totals.refused++;
     bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
-    size_t more = change->existing_only ? 0 : field_batch_count(self, BRY_ABSENT);
+    size_t more = change->existing_only ? 0 : answers_count(self->answers, self->n, BRY_ABSENT);
     return map_reply_full(context, map_of(object), more, self->n);
 }
 
@@ -289,7 +282,7 @@ static bool map_may_set(const map_change *change, const held_object *object, fie
     if (change->existing_only)
         return true;
     bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
-    return field_batch_count(self, BRY_PRESENT) == self->n;
+    return answers_count(self->answers, self->n, BRY_PRESENT) == self->n;
 }
 
 static bry_status map_set_batch(const map_change *change, held_object *object, field_batch *self)
@@ -322,7 +315,7 @@ static int map_set_all(const map_change *change, opened_key *opened, field_batch
         map_replicate_creation(context, name, created);
         object_changed(context, name, "map.create", false);
     }
-    if (!change->existing_only || field_batch_count(self, BRY_ABSENT) < self->n)
+    if (!change->existing_only || answers_count(self->answers, self->n, BRY_ABSENT) < self->n)
         map_changed(change, "map.set");
     return map_reply_answers(context, self, change->existing_only ? BRY_PRESENT : BRY_ABSENT);
 }
@@ -422,7 +415,7 @@ static void map_del_all(const map_change *change, held_object *object, field_bat
     }
     object_recount(object);
     map_count(object, self->n);
-    if (field_batch_count(self, BRY_ABSENT) < self->n)
+    if (answers_count(self->answers, self->n, BRY_ABSENT) < self->n)
         map_changed(change, "map.del");
     map_reply_answers(context, self, BRY_PRESENT);
 }

@@ -1,6 +1,7 @@
 /* Indexes of both engines, as kinds (object_kind.h). */
 #include "conformance/object_kind.h"
 
+#include "support/index_helpers.h"
 #include "support/like.h"
 
 enum { ASKED = 1100, ROOM = 40, BATCH = 250 };
@@ -23,19 +24,6 @@ static bry_status create(const object_kind *kind, const bry_allocator *allocator
     bry_status status = bry_index_create(&options, &made);
     *object = made;
     return status;
-}
-
-static void add_many(bry_index *index, uint64_t first, uint64_t n, uint32_t unit)
-{
-    for (uint64_t i = first; i < first + n; i++)
-        assert_int_equal(bry_index_add(index, key(i), unit, NULL, NULL), BRY_OK);
-}
-
-static uint32_t open_unit(bry_index *index, uint64_t tag)
-{
-    uint32_t unit = UINT32_MAX;
-    assert_int_equal(bry_index_open(index, tag, &unit), BRY_OK);
-    return unit;
 }
 
 /* Everything that a file can contain: growth, an element in many units, dropped units that are not

@@ -27,4 +27,14 @@ static inline bool model_has_failed_one(const failing_allocator *memory)
     return memory->fail_at && memory->calls >= memory->fail_at;
 }
 
+/* Whether the operation ran out of memory, because the chosen allocation failed: then nothing has
+ * changed. */
+static inline bool model_out_of_memory(model_reader *reader, const failing_allocator *memory,
+                                       bry_status status)
+{
+    if (status == BRY_E_NOMEM)
+        model_expect(reader, model_has_failed_one(memory));
+    return status == BRY_E_NOMEM;
+}
+
 #endif

@@ -74,8 +74,8 @@ CODE = {".c", ".h", ".cpp", ".py", ".sh", ".cmake"}
 MAX_LINES = 700
 MAX_FILES = 40  # in a directory
 MAX_FUNCTION = 70  # lines, from the name to the closing brace
-# Where the length of functions is limited, and where names of static functions are unique, so that
-# a name from a backtrace is easy to find.
+# Where the length of functions is limited and no two have the same body, and where the name of a static
+# function is one that a search finds.
 FUNCTIONS = ("lib", "cli", "module", "apps", "clients", "text", "papers", "bench", "tests")
 NAMED = ("cli", "module", "apps", "clients", "text", "papers", "bench")
 # Conventional names, and directories of data, whose names are not checked.
@@ -83,10 +83,9 @@ COMMON_NAMES = {"CMakeLists.txt", "README.md", "Makefile", ".clang-tidy", ".giti
                 "expected.csv", "package.json"}
 DATA_DIRECTORIES = ("tests/fuzz/corpus", "tests/golden")
 
-# The name of a static function of lib/ may occur in at most this many files, for backtraces.
-MOST_FILES_PER_NAME = 2
-STATIC = re.compile(r"^(?:static|BRY__PREFETCHING)\b[^;{}=]*?\b(\w+)"
-                    r"\((?:[^(){};]|\([^()]*\))*\)\s*\{", re.M)
+# A body with as many lines, or as many characters without spaces, must not be in two files.
+TWIN_LINES = 4
+TWIN_CHARACTERS = 80
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 NATIVE = "march=" + "native"
@@ -196,19 +195,6 @@ def check_names(files):
         seen.setdefault(path.name, path)
 
 
-def check_static_names(root, files):
-    seen = {}
-    for path in files:
-        if path.parts[0] != "lib" or path.suffix not in (".c", ".h"):
-            continue
-        text = re.sub(r"/\*.*?\*/", blank, (root / path).read_text(), flags=re.S)
-        for name in set(STATIC.findall(text)):
-            seen.setdefault(name, []).append(str(path))
-    for name, paths in sorted(seen.items()):
-        if len(paths) > MOST_FILES_PER_NAME:
-            yield f"{name} is a static function of {', '.join(paths)}"
-
-
 def check_text(root, files):
     for path in files:
         if not is_code(path) or is_data(path):
@@ -230,7 +216,7 @@ def check_directory_sizes(files):
 
 
 def functions(text):
-    """(line, name, lines, is static) of each function that is defined, laid out by clang-format."""
+    """(line, name, lines, is static, body) of each function that is defined, laid out by clang-format."""
     lines = text.split("\n")
     start = None
     for at, line in enumerate(lines):
@@ -244,7 +230,8 @@ def functions(text):
             name = re.search(r"(\w+)\(", " ".join(lines[first:start]))
             if name:
                 yield (first + 1, name.group(1), at - first + 1,
-                       lines[first].startswith("static") and "inline" not in lines[first])
+                       lines[first].startswith("static") and "inline" not in lines[first],
+                       lines[start + 1:at])
             start = None
 
 
@@ -253,15 +240,25 @@ def check_functions(root, files):
     for path in files:
         if path.parts[0] not in FUNCTIONS or path.suffix not in (".c", ".h"):
             continue
-        for line, name, length, static in functions((root / path).read_text()):
+        for line, name, length, static, body in functions((root / path).read_text()):
             if length > MAX_FUNCTION:
                 yield f"{path}:{line}: {name} has {length} lines, more than {MAX_FUNCTION}"
-            if static and path.parts[0] in NAMED:
-                if name in seen:
-                    yield f"{path}:{line}: {seen[name]} has a function {name} too"
-                elif re.fullmatch(r"[a-z]{1,6}", name):
-                    yield f"{path}:{line}: {name} says too little to be searched for"
-                seen[name] = path
+            if static and path.parts[0] in NAMED and re.fullmatch(r"[a-z]{1,6}", name):
+                yield f"{path}:{line}: {name} says too little to be searched for"
+            twin = seen.setdefault(twin_key(path, body), (path, name))
+            if twin[0] != path:
+                yield f"{path}:{line}: {name} has the body of {twin[1]} in {twin[0]}"
+
+
+def twin_key(path, body):
+    """Equal for functions of which only one should be there. An example must be complete, and
+    clients/ shares only public headers with the others."""
+    body = re.sub(r"/\*.*?\*/|//[^\n]*", "", "\n".join(body), flags=re.S)
+    code = "".join(body.split())
+    small = len(code) < TWIN_CHARACTERS and sum(map(bool, map(str.strip, body.split("\n")))) < TWIN_LINES
+    if small or path.stem.endswith("_example"):
+        return path, code
+    return path.parts[0] == "clients", code
 
 
 def blank(match):
@@ -336,7 +333,6 @@ def check_tree(root):
     yield from check_includes(root, files)
     yield from check_directories(files)
     yield from check_names(files)
-    yield from check_static_names(root, files)
     yield from check_text(root, files)
     yield from check_directory_sizes(files)
     yield from check_functions(root, files)

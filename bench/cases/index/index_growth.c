@@ -84,7 +84,7 @@ static double error_of(const bry_index *index, const index_data *data)
     return (double)found / (double)data->asked;
 }
 
-static bool none_is_lost(const bry_index *index, const index_data *data)
+bool index_none_lost(const bry_index *index, const index_data *data)
 {
     for (uint64_t i = 0; i < data->asked; i++)
         if (bry_index_has(index, data->hits[i]) != BRY_PRESENT)
@@ -110,7 +110,7 @@ bool index_grow(const bry_index_options *options, const index_data *data, uint32
     good =
         good &&
         grow_index(index, &all, options->dba.control != BRY_INDEX_UNCONTROLLED, observer, &watch) &&
-        none_is_lost(index, data);
+        index_none_lost(index, data);
     if (good) {
         bry_index_stats stats = {0};
         bry_index_get_stats(index, &stats);

@@ -25,4 +25,7 @@ typedef struct control_report {
 bool index_grow(const bry_index_options *options, const index_data *data, uint32_t most_units,
                 const index_observer *observer, control_report *report);
 
+/* Whether the index has all of data->hits. */
+bool index_none_lost(const bry_index *index, const index_data *data);
+
 #endif

@@ -1,5 +1,5 @@
 /* DBA, figure 9: how fast elements are inserted again when units are rebuilt. */
-#include "bench/cases/index/index_candidates.h"
+#include "bench/cases/index/index_growth.h"
 #include "bench/figures/dba/dba_reads.h"
 #include "bench/figures/figure.h"
 #include "cli/core/output/output.h"
@@ -47,14 +47,6 @@ static bool prepare(bry_index *index, const index_data *data, bool refresh, unsi
     return good;
 }
 
-static bool none_lost(const bry_index *index, const index_data *data)
-{
-    for (uint64_t i = 0; i < data->asked; i++)
-        if (bry_index_has(index, data->hits[i]) != BRY_PRESENT)
-            return false;
-    return true;
-}
-
 static bool rebuild(const figure_run *run, const index_data *data, bry_index *index, int which,
                     unsigned group)
 {
@@ -68,7 +60,7 @@ static bool rebuild(const figure_run *run, const index_data *data, bry_index *in
     while (good && left > 0)
         good = bry_index_step(index, &supplier, STEP_BUDGET, &left) == BRY_OK;
     bench_stop(&watch);
-    if (!good || supply.given == 0 || !none_lost(index, data))
+    if (!good || supply.given == 0 || !index_none_lost(index, data))
         return false;
     unsigned before = configurations[which].segmented ? dba_hashes_first(index) : 0;
     figure_point(run, "speed", name, group, (double)supply.given * 1e3 / (double)watch.spent);

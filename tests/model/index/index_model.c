@@ -126,7 +126,7 @@ static void do_open(index_pair *both, model_reader *reader)
     uint32_t number = 77;
     model_say(reader, "open a unit with tag %ju", (uintmax_t)tag);
     bry_status status = bry_index_open(both->index, tag, &number);
-    if (index_out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     if (at_limit(both)) {
         model_expect(reader, status == BRY_E_FULL && number == 77);
@@ -179,7 +179,7 @@ static void do_merge_units(index_pair *both, model_reader *reader)
     int to = index_twin_find(twin, into), gone = index_twin_find(twin, from);
     model_say(reader, "merge into unit %u unit %u", into, from);
     bry_status status = bry_index_merge_units(both->index, into, from);
-    if (index_out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     if (to == TWIN_NO_UNIT || gone == TWIN_NO_UNIT)
         model_expect(reader, status == BRY_E_NOUNIT);
@@ -215,7 +215,7 @@ static void do_step(index_pair *both, model_reader *reader)
     bry_index_supplier supplier = {supply, &both->twin};
     model_say(reader, "step of %ju%s", (uintmax_t)budget, kind / 4 % 2 ? " with a supplier" : "");
     bry_status status = bry_index_step(both->index, kind / 4 % 2 ? &supplier : NULL, budget, &left);
-    if (!index_out_of_memory(both, reader, status)) {
+    if (!model_out_of_memory(reader, &both->memory, status)) {
         model_expect(reader, status == BRY_OK && left != UINT64_MAX);
         /* The remaining work ends. */
         for (int i = 0; i < 1000 && left > 0 && kind / 8 % 4 == 0 && status == BRY_OK; i++)
@@ -239,7 +239,7 @@ static void do_clone(index_pair *both, model_reader *reader)
     model_say(reader, "clone");
     bry_index *copy = NULL;
     bry_status status = bry_index_clone(both->index, NULL, &copy);
-    if (index_out_of_memory(both, reader, status)) {
+    if (model_out_of_memory(reader, &both->memory, status)) {
         model_expect(reader, copy == NULL);
         return;
     }
@@ -262,7 +262,7 @@ static void do_clear(index_pair *both, model_reader *reader)
 static void go_on_with(index_pair *both, model_reader *reader, bry_status status, bry_index *loaded,
                        const bry_load *load)
 {
-    if (index_out_of_memory(both, reader, status)) {
+    if (model_out_of_memory(reader, &both->memory, status)) {
         model_expect(reader, loaded == NULL && load->problem);
         return;
     }
@@ -338,7 +338,7 @@ static void install(index_pair *both, model_reader *reader, const bry_buffer *by
     uint64_t planned = (uint64_t)both->options.units * both->options.unit_capacity;
     bool past = index_twin_elements(twin) + from->elements > planned;
     bry_status status = bry_index_install_unit(both->index, &source, &load, &number);
-    if (index_out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     if (status == BRY_E_FULL) {
         model_expect(reader, at_limit(both) || (both->exact && (past || both->crowded)));
@@ -441,10 +441,10 @@ static void step(void *state, model_reader *reader)
     unsigned picked = model_byte(reader), which = 0;
     /* In one of four an allocation fails, if there are that many. The number of allocations depends
      * on memory that is not saved, so not if bytes are compared. */
-    both->armed = picked / 64 == 3 && !both->unsaved;
+    bool armed = picked / 64 == 3 && !both->unsaved;
     failing_allocator_restart(&both->memory);
-    both->memory.fail_at = both->armed ? 1 + model_below(reader, 12) : 0;
-    if (both->armed)
+    both->memory.fail_at = armed ? 1 + model_below(reader, 12) : 0;
+    if (armed)
         model_say(reader, "allocation %ju is to fail:", (uintmax_t)both->memory.fail_at);
     for (picked %= 64; picked >= operations[which].share; which++)
         picked -= operations[which].share;
@@ -458,7 +458,6 @@ static void step(void *state, model_reader *reader)
         reader->listener = listener;
     }
     both->memory.fail_at = 0;
-    both->armed = false;
     operations_done++;
 }
 

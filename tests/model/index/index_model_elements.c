@@ -4,14 +4,6 @@
 
 uint64_t index_model_compared;
 
-bool index_out_of_memory(index_pair *both, model_reader *reader, bry_status status)
-{
-    if (status != BRY_E_NOMEM)
-        return false;
-    model_expect(reader, both->armed && both->memory.calls >= both->memory.fail_at);
-    return true;
-}
-
 uint32_t index_pick_unit(index_pair *both, model_reader *reader)
 {
     unsigned picked = model_byte(reader);
@@ -55,7 +47,7 @@ static void add_named(index_pair *both, model_reader *reader, unsigned element, 
         bry_index_add(both->index, index_twin_element(twin, element), number, &went, &was);
     if (status != BRY_OK)
         model_expect(reader, went == 77 && was == BRY_UNSURE);
-    if (index_out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     int place = index_twin_find(twin, number);
     if (place == TWIN_NO_UNIT || twin->unit[place].sealed) {
@@ -122,7 +114,7 @@ void index_do_add_newest(index_pair *both, model_reader *reader)
     bry_answer was = BRY_UNSURE;
     bry_status status = bry_index_add(both->index, index_twin_element(twin, element),
                                       BRY_INDEX_NEWEST, &went, &was);
-    if (index_out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     if (status == BRY_E_FULL && may_be_full(both))
         return;
@@ -202,7 +194,7 @@ void index_do_add_n(index_pair *both, model_reader *reader)
     model_say(reader, "add %u elements to %s %u", n, newest ? "the newest" : "unit",
               newest ? 0 : number);
     bry_status status = bry_index_add_n(both->index, both->hashes, n, number, both->went, NULL);
-    if (index_out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     int place = newest ? TWIN_NO_UNIT : index_twin_find(twin, number);
     if (!newest && (place == TWIN_NO_UNIT || twin->unit[place].sealed)) {

@@ -6,6 +6,7 @@
 #include "index/index_object.h"
 #include "model/index/index_model.h"
 #include "model/index/index_twin.h"
+#include "model/model_steps.h"
 #include "support/failing_allocator.h"
 #include "support/recording_io.h"
 
@@ -24,7 +25,6 @@ typedef struct index_pair {
     bool is_watched; /* compared with … */
     struct index_pair *unsaved; /* … this one, which is never saved, loaded or cloned */
     bool is_unsaved;
-    bool armed; /* an allocation of this operation fails */
     unsigned window;
     unsigned elements[MODEL_BATCH];
     bry_hash hashes[MODEL_BATCH];
@@ -42,9 +42,6 @@ index_operation index_do_add, index_do_add_newest, index_do_add_n, index_do_add_
 
 /* Looks up n elements from `first` on, in all ways. */
 void index_compare(index_pair *both, model_reader *reader, unsigned first, unsigned n);
-
-/* Whether the operation ran out of memory: then nothing has changed. */
-bool index_out_of_memory(index_pair *both, model_reader *reader, bry_status status);
 
 /* For inexact engines: copies the index's counts of its units. */
 void index_learn(index_pair *both, model_reader *reader);

@@ -74,7 +74,7 @@ static void do_clone(map_pair *both, model_reader *reader)
     model_say(reader, "clone");
     bry_map *copy = NULL;
     bry_status status = bry_map_clone(both->map[0], NULL, &copy);
-    if (map_out_of_memory(both, reader, status)) {
+    if (model_out_of_memory(reader, &both->memory, status)) {
         model_expect(reader, copy == NULL);
         return;
     }
@@ -98,7 +98,7 @@ static void do_create_like(map_pair *both, model_reader *reader)
     model_say(reader, "create the other like this");
     bry_map *made = NULL;
     bry_status status = bry_map_create_like(both->map[0], NULL, &made);
-    if (map_out_of_memory(both, reader, status)) {
+    if (model_out_of_memory(reader, &both->memory, status)) {
         model_expect(reader, made == NULL);
         return;
     }
@@ -138,7 +138,7 @@ static void do_merge(map_pair *both, model_reader *reader)
     model_say(reader, "merge");
     bool mismatch = may_mismatch(both);
     bry_status status = bry_map_merge(both->map[0], both->map[1]);
-    if (map_out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     unsigned together = map_twin_union(into, from);
     if (status == BRY_E_FULL) { /* a growing one too: old fingerprints cannot be made longer */
@@ -162,7 +162,7 @@ static void do_compress(map_pair *both, model_reader *reader)
 {
     model_say(reader, "compress");
     bry_status status = bry_map_compress(both->map[0], 0);
-    if (map_out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     model_expect(reader, status == BRY_OK);
     if (both->kbf)
@@ -201,7 +201,7 @@ static void do_save_and_load(map_pair *both, model_reader *reader)
     load.allocator = &both->memory.allocator;
     bry_map *loaded = NULL;
     bry_status status = bry_map_load(&source, &load, &loaded);
-    if (map_out_of_memory(both, reader, status)) {
+    if (model_out_of_memory(reader, &both->memory, status)) {
         model_expect(reader, loaded == NULL && load.problem);
     } else {
         model_expect(reader, status == BRY_OK && loaded && view.at == buffer.len);

@@ -57,14 +57,6 @@ static void expect_answer(map_pair *both, model_reader *reader, bool right, cons
         model_fail(reader, "%s", what);
 }
 
-/* Whether the operation ran out of memory: then nothing has changed. */
-bool map_out_of_memory(map_pair *both, model_reader *reader, bry_status status)
-{
-    if (status == BRY_E_NOMEM)
-        model_expect(reader, model_has_failed_one(&both->memory));
-    return status == BRY_E_NOMEM;
-}
-
 /* Whether kbf refused it as unsure. */
 static bool is_unsure(map_pair *both, model_reader *reader, bry_status status)
 {
@@ -98,7 +90,7 @@ void map_do_set(map_pair *both, model_reader *reader)
     model_say(reader, "set %u to %u", key, v);
     bry_status status =
         bry_map_set(both->map[0], map_twin_key(key), map_twin_value(v, both->value_bits), &was);
-    if (map_out_of_memory(both, reader, status) || is_unsure(both, reader, status)) {
+    if (model_out_of_memory(reader, &both->memory, status) || is_unsure(both, reader, status)) {
         model_expect(reader, was == BRY_UNSURE);
         return;
     }
@@ -119,7 +111,7 @@ void map_do_update(map_pair *both, model_reader *reader)
     model_say(reader, "update %u to %u", key, v);
     bry_status status =
         bry_map_update(both->map[0], map_twin_key(key), map_twin_value(v, both->value_bits), &was);
-    if (map_out_of_memory(both, reader, status) || is_unsure(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status) || is_unsure(both, reader, status))
         return;
     if (status == BRY_E_FULL) {
         model_expect(reader, codes_may_lack(both));
@@ -141,7 +133,7 @@ void map_do_add(map_pair *both, model_reader *reader)
     model_say(reader, "insert %u with %u", key, v);
     bry_status status =
         bry_map_add(both->map[0], map_twin_key(key), map_twin_value(v, both->value_bits));
-    if (map_out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     bool full = both->fixed && twin->count >= both->capacity[0];
     if (status == BRY_E_FULL) {
@@ -210,7 +202,7 @@ void map_do_set_n(map_pair *both, model_reader *reader)
     size_t n = read_batch(both, reader, "set_n");
     bry_status status = bry_map_set_n(both->map[0], both->hashes, both->given, n, both->was);
     model_expect(reader, both->was[n] == 99);
-    if (map_out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     map_twin after = both->twin[0];
     if (status == BRY_E_FULL) {
@@ -235,7 +227,7 @@ void map_do_add_n(map_pair *both, model_reader *reader)
         map_twin_set(&after, both->keys[i], (int)both->values[i]);
     }
     bry_status status = bry_map_add_n(both->map[0], both->hashes, both->given, n);
-    if (map_out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     bool full = both->fixed && after.count > both->capacity[0];
     if (status == BRY_E_FULL) {
@@ -251,7 +243,7 @@ void map_do_del_n(map_pair *both, model_reader *reader)
     size_t n = read_batch(both, reader, "del_n");
     map_twin *twin = &both->twin[0];
     bry_status status = bry_map_del_n(both->map[0], both->hashes, n, both->was);
-    if (map_out_of_memory(both, reader, status)) {
+    if (model_out_of_memory(reader, &both->memory, status)) {
         model_expect(reader, both->kbf);
         return;
     }

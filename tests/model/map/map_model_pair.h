@@ -39,9 +39,6 @@ map_operation map_do_sweep; /* map_model_sweep.c */
 void map_compare_keys(map_pair *both, model_reader *reader, unsigned which, unsigned first,
                       size_t n);
 
-/* Whether the operation ran out of memory: then nothing has changed. */
-bool map_out_of_memory(map_pair *both, model_reader *reader, bry_status status);
-
 extern map_model_counts map_counts;
 
 #endif

@@ -63,7 +63,7 @@ void map_do_sweep(map_pair *both, model_reader *reader)
     do {
         uint64_t judged = by.judged;
         bry_status status = bry_map_sweep(both->map[0], &judges, budget, &cursor);
-        if (map_out_of_memory(both, reader, status)) {
+        if (model_out_of_memory(reader, &both->memory, status)) {
             refused += by.judged > judged;
             both->memory.fail_at = 0;
         } else {

@@ -3,6 +3,7 @@
 #include "kernel/kernel.h"
 #include "maplet/table_arena.h"
 #include "model/maplet/maplet_side.h"
+#include "model/model_steps.h"
 #include "support/failing_allocator.h"
 #include "support/maplet_twins.h"
 
@@ -26,7 +27,6 @@ typedef struct pair {
     unsigned most_keys; /* fewer keys are repeated more often */
     maplet_side side[2];
     unsigned area; /* bytes of the areas of all tables; 0: large tables have areas */
-    bool armed; /* an allocation of this operation fails */
     bry_hash hashes[MAX_BATCH];
     uint32_t values[MAX_BATCH];
 } pair;
@@ -148,14 +148,6 @@ static unsigned read_count(model_reader *reader)
     return 1 + byte * byte / 64;
 }
 
-static bool out_of_memory(pair *both, model_reader *reader, bry_status status)
-{
-    if (status != BRY_E_NOMEM)
-        return false;
-    model_expect(reader, both->armed && both->memory.calls >= both->memory.fail_at);
-    return true;
-}
-
 /* ---- one key ---- */
 
 static void do_call(pair *both, model_reader *reader, const call *what)
@@ -165,7 +157,7 @@ static void do_call(pair *both, model_reader *reader, const call *what)
     count_operations(both, 1);
     side_turn_to_maplet(both->isa);
     call_maplet(&side->maplet, what, &real);
-    if (out_of_memory(both, reader, real.status)) {
+    if (model_out_of_memory(reader, &both->memory, real.status)) {
         model_expect(reader, real.was == BRY_UNSURE);
         return;
     }
@@ -275,7 +267,7 @@ static void do_upsert_n(pair *both, model_reader *reader)
                                       &twin_old[done]);
         twin_was[done] = (uint8_t)answer;
     }
-    bool failed = out_of_memory(both, reader, status);
+    bool failed = model_out_of_memory(reader, &both->memory, status);
     model_expect(reader, failed || status == expected);
     for (unsigned i = 0; i < n && status == BRY_OK && !reader->failed; i++)
         model_expect(reader,
@@ -359,7 +351,7 @@ static void do_remap(pair *both, model_reader *reader)
     count_operations(both, 1);
     side_turn_to_maplet(both->isa);
     bry_status status = bry__maplet_remap(&side->maplet, remapped, &by);
-    if (out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     model_expect(reader, status == maplet_twin_remap(&side->twin, remapped, &by));
     if (side->copied) {
@@ -411,7 +403,7 @@ static void do_fold(pair *both, model_reader *reader)
         count_operations(both, 1);
         side_turn_to_maplet(both->isa);
         bry_status status = bry__maplet_fold(&side->maplet, budget);
-        bool failed = out_of_memory(both, reader, status);
+        bool failed = model_out_of_memory(reader, &both->memory, status);
         model_expect(reader, failed || status == BRY_OK);
         maplet_twin_trim(&side->twin);
         follow_fold(side, reader, !failed && budget > 0);
@@ -444,7 +436,7 @@ static void do_merge(pair *both, model_reader *reader)
     }
     side_turn_to_maplet(both->isa);
     bry_status status = bry__maplet_merge(&into->maplet, &from->maplet, mode, NULL);
-    bool failed = out_of_memory(both, reader, status);
+    bool failed = model_out_of_memory(reader, &both->memory, status);
     model_expect(reader, failed || status == expected);
     if (status == BRY_OK) {
         maplet_twin_free(&into->twin);
@@ -475,7 +467,7 @@ static void do_clone(pair *both, model_reader *reader)
     count_operations(both, 1);
     bry__maplet made = {.tables = 0};
     bry_status status = bry__maplet_clone(&side->maplet, &made, &side->maplet.allocator);
-    if (out_of_memory(both, reader, status))
+    if (model_out_of_memory(reader, &both->memory, status))
         return;
     model_expect(reader, status == BRY_OK);
     if (status == BRY_OK)
@@ -492,7 +484,7 @@ static void do_save(pair *both, model_reader *reader)
     side_save(&side->maplet, &saved, reader);
     bry__maplet made = {.tables = 0};
     bry_status status = side_load(&made, &saved, &both->memory.allocator, reader);
-    if (!out_of_memory(both, reader, status) && status == BRY_OK) {
+    if (!model_out_of_memory(reader, &both->memory, status) && status == BRY_OK) {
         side_save(&made, &again, reader);
         model_expect(reader,
                      saved.len == again.len && memcmp(saved.bytes, again.bytes, saved.len) == 0);
@@ -563,9 +555,8 @@ static void step(void *state, model_reader *reader)
     unsigned picked = model_byte(reader), which = 0;
     /* In one of eight an allocation fails, if there are that many; sometimes with all later
      * ones. */
-    both->armed = picked / 32 == 7;
     failing_allocator_restart(&both->memory);
-    if (both->armed) {
+    if (picked / 32 == 7) {
         unsigned how = model_byte(reader);
         both->memory.fail_at = 1 + how % 8;
         both->memory.keep_failing = how >= 192;
@@ -579,7 +570,6 @@ static void step(void *state, model_reader *reader)
     operations[which].run(both, reader);
     both->memory.fail_at = 0;
     both->memory.keep_failing = false;
-    both->armed = false;
 }
 
 /* All entries are compared after about as many operations, and at the end. */

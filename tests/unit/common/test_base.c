@@ -4,6 +4,7 @@
 #include "common/cpu.h"
 #include "common/endian.h"
 #include "common/random.h"
+#include "common/struct_size.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
@@ -105,14 +106,6 @@ TEST(test_version_is_the_headers)
 
 /* ---- memory ---- */
 
-static bool all_zero(const unsigned char *bytes, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (bytes[i])
-            return false;
-    return true;
-}
-
 TEST(test_memory_is_cleared_and_given_back)
 {
     failing_allocator memory; /* returns dirty memory and checks every size on free */
@@ -121,7 +114,7 @@ TEST(test_memory_is_cleared_and_given_back)
         unsigned char *block = bry__alloc(&memory.allocator, size);
         assert_non_null(block);
         assert_int_equal(memory.now, size ? size : 1);
-        assert_true(all_zero(block, size ? size : 1));
+        assert_true(bry__all_zero(block, size ? size : 1));
         bry__free(&memory.allocator, block, size);
         assert_int_equal(memory.now, 0);
     }
@@ -163,7 +156,7 @@ TEST(test_lines_are_aligned_wherever_the_allocator_puts_them)
             assert_int_equal((uintptr_t)block % BRY__LINE, 0);
             assert_true(block > from.room + shift);
             assert_true(block + size <= from.room + shift + bry__lines_cost(size));
-            assert_true(all_zero(block, size));
+            assert_true(bry__all_zero(block, size));
             assert_int_equal(from.room[shift + bry__lines_cost(size)], 0xa5);
             bry__free_lines(&allocator, block, size);
             assert_true(from.shift == SIZE_MAX);

@@ -17,14 +17,6 @@ static const bry__home home = {.allocator = &memory};
 static bry__entry entries[BRY__SEGMENT_MAX];
 static unsigned char record[2 * GUARD + BRY__SEGMENT_RECORD_MOST];
 
-static int order(const void *a, const void *b)
-{
-    const bry__entry *x = a, *y = b;
-    if (x->u != y->u)
-        return x->u < y->u ? -1 : 1;
-    return (x->value > y->value) - (x->value < y->value);
-}
-
 static bry__segment build(const bry__entry *from, unsigned n, uint64_t u_most, unsigned value_bits)
 {
     bry__segment made = {0};
@@ -62,7 +54,7 @@ static void draw(generator *numbers, unsigned n, uint64_t u_most, unsigned value
         uint32_t value = (uint32_t)generator_next(numbers);
         entries[i] = (bry__entry){u, value_bits < 32 ? value & ((1u << value_bits) - 1) : value};
     }
-    qsort(entries, n, sizeof *entries, order);
+    qsort(entries, n, sizeof *entries, bry__entry_compare);
 }
 
 static const unsigned counts[] = {1, 2, 63, 64, 65, 127, 128, 129, 384, 1000, 2047, 2048};
@@ -193,7 +185,7 @@ static bool compare_named(unsigned n, uint64_t u_most, unsigned value_bits, nami
                                           &layout);
     unsigned left = keep(name, true, n, expected);
     if (done) {
-        qsort(expected, left, sizeof *expected, order);
+        qsort(expected, left, sizeof *expected, bry__entry_compare);
         assert_int_equal(written, left);
         compare_record(expected, left, u_most, wide, &layout);
     }
