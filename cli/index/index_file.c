@@ -75,7 +75,7 @@ bool cli_index_has_stale(const cli_file_index *index, size_t file)
     for (uint32_t i = 0; i < named->piece_count; i++) {
         bry_index_unit_info unit = {0};
         if (bry_index_get_unit_info(index->index, named->pieces[i].unit, &unit) == BRY_OK &&
-            unit.stale > 0)
+            unit.dba.stale > 0)
             return true;
     }
     return false;

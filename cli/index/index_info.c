@@ -26,7 +26,7 @@ static void count_file_elements(const cli_file_index *index, const cli_named_fil
         bry_index_unit_info unit = {0};
         if (bry_index_get_unit_info(index->index, file->pieces[i].unit, &unit) == BRY_OK) {
             *elements += unit.elements;
-            *stale += unit.stale;
+            *stale += unit.dba.stale;
         }
     }
 }
@@ -74,7 +74,7 @@ static void print_index_json(const facts *f)
     cli_json_count(&json, "unit_capacity", s->unit_capacity);
     cli_json_bool(&json, "fixed", f->options.fixed);
     cli_json_count(&json, "elements", s->elements);
-    cli_json_count(&json, "stale", s->stale);
+    cli_json_count(&json, "stale", s->dba.stale);
     cli_json_number(&json, "error", f->options.error);
     cli_json_text(&json, "seed", seed); /* too many digits for a JSON number */
     if (is_dba) {
@@ -121,7 +121,7 @@ static void print_index_text(const facts *f)
            plural_ending(s->units));
     printf("planned     %u unit%s%s of %" PRIu64 " elements\n", f->options.units,
            plural_ending(f->options.units), f->options.fixed ? " at most" : "", s->unit_capacity);
-    printf("elements    %" PRIu64 ", %" PRIu64 " of them stale\n", s->elements, s->stale);
+    printf("elements    %" PRIu64 ", %" PRIu64 " of them stale\n", s->elements, s->dba.stale);
     printf("error       %.3g promised, %.3g estimated, %.3g with all units full\n",
            s->promised_error, s->estimated_error, s->full_error);
     printf("seed        %" PRIu64 "\n", s->seed);

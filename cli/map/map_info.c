@@ -55,7 +55,7 @@ static void print_map_json(const facts *f)
     cli_json_number(&json, "load", s->load);
     write_errors(&json, "planned", &s->planned);
     write_errors(&json, "estimated", &s->estimated);
-    cli_json_count(&json, "refused_unsure", s->refused_unsure);
+    cli_json_count(&json, "refused_unsure", s->kbf.refused_unsure);
     cli_json_count(&json, "refused_full", s->refused_full);
     if (is_kbf)
         cli_json_count(&json, "ghosts", s->kbf.ghosts);
@@ -96,7 +96,7 @@ static void print_map_text(const facts *f)
     printf("error       %g promised\n", f->options.error);
     printf("seed        %" PRIu64 "\n", s->seed);
     printf("tables      %u, load %.3f\n", s->tables, s->load);
-    printf("refused     %" PRIu64 " unsure, %" PRIu64 " full\n", s->refused_unsure,
+    printf("refused     %" PRIu64 " unsure, %" PRIu64 " full\n", s->kbf.refused_unsure,
            s->refused_full);
     if (is_kbf)
         printf("ghosts      about %" PRIu64 " keys that could not be deleted\n", s->kbf.ghosts);

@@ -38,7 +38,7 @@ static void add_field(summary *sum, const char *name, const redisReply *reply, d
         const char *name;
         uint64_t *total;
     } totals[] = {
-        {"refused_unsure", &stats->refused_unsure},
+        {"refused_unsure", &stats->kbf.refused_unsure},
         {"refused_full", &stats->refused_full},
         {"ghosts", &stats->kbf.ghosts},
         {"queries", &sum->info.queries},

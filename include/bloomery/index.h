@@ -74,9 +74,10 @@ typedef struct bry_index_dba {
     /* the exact shape, as options_like() copies it; both 0: planned from the other options */
     uint32_t hashes; /* bits per element, 1 to 64 */
     uint64_t unit_bits; /* of the filter of one unit */
+    double stale; /* share of stale elements at which a unit is to be refreshed; 0: 0.25 */
     uint32_t segmented; /* 1: one segment of the filter per hash. BRY_INDEX_TIGHTER then adds
                            segments instead of rebuilding */
-    uint32_t reserved[9]; /* 0 */
+    uint32_t reserved[7]; /* 0 */
 } bry_index_dba;
 
 typedef struct bry_index_options {
@@ -89,7 +90,6 @@ typedef struct bry_index_options {
                                BRY_CAPACITY_MAX in all units together */
     double error; /* probability of any candidate for an absent element, BRY_INDEX_ERROR_MIN to
                      BRY_ERROR_MAX; 0: 0.001 */
-    double stale; /* share of stale elements at which a unit is to be refreshed; 0: 0.25 */
     uint64_t seed; /* for hashing elements; 0: random */
     const bry_allocator *allocator; /* NULL: malloc() and free() */
     bry_index_dba dba; /* engine dba only */
@@ -97,9 +97,9 @@ typedef struct bry_index_options {
 
 #define BRY_INDEX_OPTIONS                                                                          \
     {                                                                                              \
-        sizeof(bry_index_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, 0, NULL,                     \
+        sizeof(bry_index_options), BRY_ENGINE_AUTO, 0, 0, 0, 0, 0, 0, NULL,                        \
         {                                                                                          \
-            BRY_INDEX_TIGHTER, 0, 0, 0, 0, 0,                                                      \
+            BRY_INDEX_TIGHTER, 0, 0, 0, 0, 0, 0,                                                   \
             {                                                                                      \
                 0                                                                                  \
             }                                                                                      \
@@ -231,6 +231,12 @@ BRY_API bry_status bry_index_get_tag(const bry_index *index, uint32_t unit, uint
  */
 BRY_API bry_status bry_index_merge_units(bry_index *index, uint32_t into, uint32_t from);
 
+/* A unit of engine dba. */
+typedef struct bry_index_dba_unit_info {
+    uint64_t stale; /* elements that were deleted, but are still candidates */
+    uint64_t reserved[3]; /* 0 */
+} bry_index_dba_unit_info;
+
 /* The state of a unit. */
 typedef struct bry_index_unit_info {
     uint32_t unit; /* its number */
@@ -240,8 +246,8 @@ typedef struct bry_index_unit_info {
     uint64_t tag; /* assigned by the caller */
     uint64_t capacity; /* elements that it can hold */
     uint64_t elements; /* in it, including stale ones */
-    uint64_t stale; /* dba: deleted, but still candidates; compact: 0 */
     double error; /* estimated probability that it is a candidate for an absent element */
+    bry_index_dba_unit_info dba; /* engine dba only */
 } bry_index_unit_info;
 
 /* bry_index_get_unit_info() for a struct of `size` bytes (base.h). */
@@ -383,7 +389,8 @@ typedef struct bry_index_dba_stats {
     uint32_t groups; /* groups of interleaved units */
     uint32_t group; /* interleaved units in the largest group */
     uint64_t rebuilds; /* units rebuilt or refreshed so far */
-    uint64_t reserved[2]; /* 0 */
+    uint64_t stale; /* elements that were deleted, but are still candidates */
+    uint64_t reserved[1]; /* 0 */
 } bry_index_dba_stats;
 
 /* The state of engine compact. */
@@ -401,7 +408,6 @@ typedef struct bry_index_stats {
     uint32_t reserved; /* 0 */
     uint64_t unit_capacity; /* of the next unit */
     uint64_t elements; /* in all units, including stale ones */
-    uint64_t stale; /* dba: deleted, but still candidates; compact: 0 */
     double fill; /* dba: share of bits set; compact: entries divided by the number that the tables
                     are planned for */
     double promised_error; /* the error in the options */

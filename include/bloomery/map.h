@@ -465,7 +465,8 @@ typedef struct bry_map_kbf_stats {
                         refused as unsure, at most the items. Accurate if each key is deleted once
                         and was present; a repeated deletion counts again */
     uint64_t cells[8]; /* cells by counter; those of [7] are permanently unreadable */
-    uint64_t reserved[3]; /* 0 */
+    uint64_t refused_unsure; /* changes refused with BRY_E_UNSURE */
+    uint64_t reserved[2]; /* 0 */
 } bry_map_kbf_stats;
 
 /* The state of a map. */
@@ -486,7 +487,6 @@ typedef struct bry_map_stats {
     double promised_error; /* the error in the options */
     bry_map_errors planned; /* expected at capacity with these options */
     bry_map_errors estimated; /* with what the tables contain now */
-    uint64_t refused_unsure; /* changes refused with BRY_E_UNSURE */
     uint64_t refused_full; /* changes refused with BRY_E_FULL */
     uint64_t bytes; /* allocated now */
     uint64_t bytes_keys; /* the part of bytes that the tables of keys take */

@@ -245,7 +245,7 @@ bry_status bry_index_get_unit_info_sized(const bry_index *index, uint32_t unit,
         .tag = record->tag,
         .capacity = record->capacity,
         .elements = record->elements,
-        .stale = record->stale,
+        .dba.stale = record->stale,
     };
     index->engine->unit_info(index->elements, &index->slots, slot, &known);
     return bry__struct_write(info, size, &known, sizeof known);
@@ -371,7 +371,7 @@ bry_status bry_index_get_stats_sized(const bry_index *index, bry_index_stats *st
         .seed = index->options.seed,
         .units = index->slots.units,
         .elements = index->slots.elements,
-        .stale = index->slots.stale,
+        .dba.stale = index->slots.stale,
         .bytes = bry_index_bytes(index),
     };
     index->engine->stats(index->elements, &index->slots, &now);

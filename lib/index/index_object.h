@@ -25,6 +25,9 @@ typedef struct bry__numbers {
     uint32_t pages; /* number of pages that exist */
 } bry__numbers;
 
+/* The default of bry_index_dba.stale, and what is saved for the other engines. */
+#define BRY__INDEX_STALE 0.25
+
 /* The options of creation as an index keeps them: with defaults, without what has no meaning
  * later. */
 typedef struct bry__index_kept {

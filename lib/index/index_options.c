@@ -13,7 +13,7 @@ static bool index_in_range(const bry_index_options *options)
            bry__all_zero(options->dba.reserved, sizeof options->dba.reserved) &&
            options->units <= BRY_INDEX_UNITS_MAX && options->unit_capacity <= BRY_CAPACITY_MAX &&
            options->error >= BRY_INDEX_ERROR_MIN && options->error <= BRY_ERROR_MAX &&
-           options->stale > 0 && options->stale <= 1 &&
+           options->dba.stale >= 0 && options->dba.stale <= 1 &&
            (unsigned)options->dba.control <= BRY_INDEX_UNCONTROLLED && options->dba.factor <= 16 &&
            options->dba.factor != 1 && options->dba.hashes <= 64 &&
            (options->dba.unit_bits == 0) == (options->dba.hashes == 0);
@@ -34,13 +34,13 @@ bry_status bry__index_read_options(const bry_index_options *given, bry_index_opt
         options->unit_capacity = 65536;
     if (options->error == 0)
         options->error = 0.001;
-    if (options->stale == 0)
-        options->stale = 0.25;
-    const bry_index_dba *dba = &options->dba;
+    bry_index_dba *dba = &options->dba;
     if (options->engine == BRY_ENGINE_COMPACT &&
         (dba->control != BRY_INDEX_TIGHTER || dba->factor || dba->group || dba->hashes ||
-         dba->unit_bits || dba->segmented))
+         dba->unit_bits || dba->stale != 0 || dba->segmented))
         return BRY_E_UNSUPPORTED;
+    if (options->engine == BRY_ENGINE_DBA && dba->stale == 0)
+        dba->stale = BRY__INDEX_STALE;
     if (!index_in_range(options))
         return BRY_E_RANGE;
     *engine = bry__engine_find(bry__index_engines, options->engine);
@@ -73,7 +73,7 @@ bry__index_kept bry__index_keep(const bry_index_options *options)
         .unit_bits = options->dba.unit_bits,
         .seed = options->seed,
         .error = options->error,
-        .stale = options->stale,
+        .stale = options->dba.stale,
     };
 }
 
@@ -86,13 +86,13 @@ bry_index_options bry__index_kept_options(const bry__index_kept *kept)
         .units = kept->units,
         .unit_capacity = kept->unit_capacity,
         .error = kept->error,
-        .stale = kept->stale,
         .seed = kept->seed,
         .dba = {.control = kept->control,
                 .factor = kept->factor,
                 .group = kept->group,
                 .hashes = kept->hashes,
                 .unit_bits = kept->unit_bits,
+                .stale = kept->stale,
                 .segmented = kept->segmented},
     };
 }

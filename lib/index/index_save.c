@@ -68,7 +68,7 @@ void bry__index_write_numbers(const bry_index *index, bry__frame_writer *writer)
     bry__store32(numbers + AT_CONTROL, options->control);
     bry__store64(numbers + AT_CAPACITY, options->unit_capacity);
     bry__store_double(numbers + AT_ERROR, options->error);
-    bry__store_double(numbers + AT_STALE, options->stale);
+    bry__store_double(numbers + AT_STALE, options->stale > 0 ? options->stale : BRY__INDEX_STALE);
     bry__store32(numbers + AT_GROUP, options->group);
     bry__store32(numbers + AT_FACTOR, options->factor);
     bry__store64(numbers + AT_BITS, options->unit_bits);
@@ -85,6 +85,7 @@ static const char *index_save_read_options(const unsigned char *numbers, uint64_
 {
     uint32_t engine = bry__load32(numbers + AT_ENGINE), flags = bry__load32(numbers + AT_FLAGS);
     uint32_t control = bry__load32(numbers + AT_CONTROL);
+    double stale = bry__load_double(numbers + AT_STALE);
     if (!bry__engine_find(bry__index_engines, engine))
         return "unknown engine";
     if (seed == 0)
@@ -100,7 +101,6 @@ static const char *index_save_read_options(const unsigned char *numbers, uint64_
         .units = bry__load32(numbers + AT_PLANNED),
         .unit_capacity = bry__load64(numbers + AT_CAPACITY),
         .error = bry__load_double(numbers + AT_ERROR),
-        .stale = bry__load_double(numbers + AT_STALE),
         .seed = seed,
         .dba.group = bry__load32(numbers + AT_GROUP),
         .dba.segmented = (flags & FLAG_SEGMENTED) != 0,
@@ -108,13 +108,14 @@ static const char *index_save_read_options(const unsigned char *numbers, uint64_
         .dba.factor = bry__load32(numbers + AT_FACTOR),
         .dba.unit_bits = bry__load64(numbers + AT_BITS),
         .dba.hashes = bry__load32(numbers + AT_HASHES),
+        .dba.stale = engine == BRY_ENGINE_COMPACT ? 0 : stale, /* compact has no stale elements */
     };
     bry_index_options read;
     bry_index_shape shape;
     /* A zero would become a default, but a saved index has no zeros. */
     if (bry__index_read_options(&stored, &read, &index->engine, &shape) != BRY_OK ||
         read.units != stored.units || read.unit_capacity != stored.unit_capacity ||
-        read.error != stored.error || read.stale != stored.stale)
+        read.error != stored.error || !(stale > 0 && stale <= 1))
         return "the index's options are out of range";
     index->options = bry__index_keep(&read);
     return NULL;

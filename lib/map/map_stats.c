@@ -27,7 +27,7 @@ bry_status bry_map_get_stats_sized(const bry_map *map, bry_map_stats *stats, siz
         .planned = map->promised,
         .bytes = bry_map_bytes(map),
         .bytes_keys = map->engine->bytes(map->keys),
-        .refused_unsure = map->refused_unsure,
+        .kbf.refused_unsure = map->refused_unsure,
         .refused_full = map->refused_full,
     };
     map->engine->stats(map->keys, bry__map_codes(map), &now);

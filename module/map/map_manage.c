@@ -151,7 +151,7 @@ static void map_reply_info(pair_reply *pairs, const held_object *object)
     reply_pair_number(pairs, "load", stats.load);
     map_reply_errors(pairs, "planned", &stats.planned);
     map_reply_errors(pairs, "estimated", &stats.estimated);
-    reply_pair_count(pairs, "refused_unsure", stats.refused_unsure);
+    reply_pair_count(pairs, "refused_unsure", stats.kbf.refused_unsure);
     reply_pair_count(pairs, "refused_full", stats.refused_full);
     reply_pair_count(pairs, "ghosts", stats.kbf.ghosts);
     reply_pair_count(pairs, "queries", *map_queries(object));

@@ -107,7 +107,7 @@ static void look_units(const void *object, bry_buffer *answers)
         note_number(answers, info.sealed);
         note_number(answers, info.capacity);
         note_number(answers, info.elements);
-        note_number(answers, info.stale);
+        note_number(answers, info.dba.stale);
     }
     bry_index_stats stats = {0};
     bry_index_get_stats(object, &stats);
@@ -123,7 +123,7 @@ static void look_options(const void *object, bry_buffer *answers)
     note_number(answers, options.units);
     note_number(answers, options.unit_capacity);
     note_real(answers, options.error);
-    note_number(answers, options.stale);
+    note_number(answers, options.dba.stale);
     note_number(answers, options.seed);
     note_number(answers, options.dba.group);
     note_number(answers, options.dba.segmented);

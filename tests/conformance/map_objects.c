@@ -117,7 +117,7 @@ static void look_stats(const void *object, bry_buffer *answers)
     note_number(answers, stats.values);
     note_number(answers, stats.values_left);
     note_number(answers, stats.refused_full);
-    note_number(answers, stats.refused_unsure);
+    note_number(answers, stats.kbf.refused_unsure);
     note_real(answers, stats.load);
     note_real(answers, stats.estimated.false_positive);
     note_real(answers, stats.estimated.false_negative);

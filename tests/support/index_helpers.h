@@ -115,7 +115,7 @@ static inline void assert_same_index(const bry_index *a, const bry_index *b, uin
         assert_int_equal(x.sealed, y.sealed);
         assert_int_equal(x.capacity, y.capacity);
         assert_int_equal(x.elements, y.elements);
-        assert_int_equal(x.stale, y.stale);
+        assert_int_equal(x.dba.stale, y.dba.stale);
     }
     for (uint64_t i = 0; i < n; i++) {
         size_t total = bry_index_locate(a, element(i), units[0], 300);

@@ -117,7 +117,7 @@ static void print_figures_json(const figures *all)
     cli_json_count(&json, "units", all->index.units);
     cli_json_count(&json, "promised_units", all->index.promised_units);
     cli_json_count(&json, "elements", all->index.elements);
-    cli_json_count(&json, "stale", all->index.stale);
+    cli_json_count(&json, "stale", all->index.dba.stale);
     cli_json_count(&json, "bytes", all->index.bytes);
     cli_json_number(&json, "bytes_per_chunk", quotient(all->index.bytes, all->chunks));
     cli_json_number(&json, "promised_error", all->index.promised_error);

@@ -77,7 +77,7 @@ static bool measure_configuration(const figure_run *run, const index_data *data,
     bry_index_options options = index_options_for(&settings, THRESHOLD, true);
     options.dba.control = configurations[which].control;
     options.dba.factor = FACTOR;
-    options.stale = 0.5 / (double)data->unit_capacity; /* one deletion is enough */
+    options.dba.stale = 0.5 / (double)data->unit_capacity; /* one deletion is enough */
     bry_index *index = NULL;
     bool good = bry_index_create(&options, &index) == BRY_OK &&
                 prepare(index, data, configurations[which].refresh, configurations[which].opened) &&

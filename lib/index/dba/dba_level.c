@@ -232,7 +232,8 @@ bry_status bry__dba_plan(const bry_index_options *options, bry_index_shape *shap
 
 bool bry__dba_stale(const bry__dba *self, const bry__index_slot *unit)
 {
-    return unit->stale > 0 && (double)unit->stale >= self->options.stale * (double)unit->elements;
+    return unit->stale > 0 &&
+           (double)unit->stale >= self->options.dba.stale * (double)unit->elements;
 }
 
 void bry__dba_unit_info(const void *self, const bry__index_slots *slots, uint32_t slot,

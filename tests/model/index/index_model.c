@@ -109,7 +109,7 @@ void index_learn(index_pair *both, model_reader *reader)
         twin->unit[place].sealed = info.sealed;
         twin->unit[place].capacity = info.capacity;
         twin->unit[place].elements = info.elements;
-        twin->unit[place].stale = info.stale;
+        twin->unit[place].stale = info.dba.stale;
     }
 }
 
@@ -467,7 +467,7 @@ static void check_unit(index_pair *both, model_reader *reader, const index_twin_
     model_expect(reader, bry_index_get_unit_info(both->index, unit->number, &info) == BRY_OK);
     model_expect(reader, info.unit == unit->number && info.tag == unit->tag &&
                              info.sealed == unit->sealed && info.capacity == unit->capacity &&
-                             info.elements == unit->elements && info.stale == unit->stale);
+                             info.elements == unit->elements && info.dba.stale == unit->stale);
     model_expect(reader, info.error >= 0 && info.error <= 1);
     model_expect(reader, !both->exact || !info.wants_refresh);
 }
@@ -483,7 +483,7 @@ static void check(void *state, model_reader *reader)
     model_expect(reader, stats.elements == index_twin_elements(twin));
     model_expect(reader, stats.bytes == both->memory.now);
     if (both->exact)
-        model_expect(reader, stats.estimated_error <= both->options.error && stats.stale == 0);
+        model_expect(reader, stats.estimated_error <= both->options.error && stats.dba.stale == 0);
     uint32_t units[TWIN_UNITS];
     model_expect(reader, bry_index_units(both->index, units, TWIN_UNITS) == (size_t)twin->count);
     for (int i = 0; i < twin->count; i++)

@@ -36,17 +36,19 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     options.units = (uint32_t)read_scaled(reader, 1, 1 << 20);
     options.unit_capacity = read_scaled(reader, 1, (uint64_t)1 << 40);
     options.error = read_rate(reader, 1e-9, 0.5);
-    options.stale = read_rate(reader, 1e-6, 1);
+    double stale = read_rate(reader, 1e-6, 1);
     options.seed = 1 + model_byte(reader);
-    if (engine == BRY_ENGINE_DBA)
+    if (engine == BRY_ENGINE_DBA) {
+        options.dba.stale = stale;
         read_dba(reader, &options);
+    }
     bry_status planned = bry_index_plan(&options, &shape);
     model_say(
         reader,
         "create %s%s, units %u of %ju, error %g, stale %g, group %u%s, control %d, factor %u, "
         "unit bits %ju, hashes %u: %s",
         bry_engine_name(engine), options.fixed ? ", fixed" : "", options.units,
-        (uintmax_t)options.unit_capacity, options.error, options.stale, options.dba.group,
+        (uintmax_t)options.unit_capacity, options.error, options.dba.stale, options.dba.group,
         options.dba.segmented ? ", segmented" : "", (int)options.dba.control, options.dba.factor,
         (uintmax_t)options.dba.unit_bits, options.dba.hashes, bry_status_word(planned));
     if (planned == BRY_OK &&
@@ -212,7 +214,7 @@ static void look(const void *object, answer_notes *notes)
     note_number(notes, "promised_units", stats.promised_units);
     note_number(notes, "unit_capacity", stats.unit_capacity);
     note_number(notes, "elements", stats.elements);
-    note_number(notes, "stale", stats.stale);
+    note_number(notes, "stale", stats.dba.stale);
     note_real(notes, "fill", stats.fill);
     note_real(notes, "promised_error", stats.promised_error);
     note_real(notes, "estimated_error", stats.estimated_error);
@@ -229,7 +231,7 @@ static void look(const void *object, answer_notes *notes)
         note_number(notes, "tag", info.tag);
         note_number(notes, "capacity of a unit", info.capacity);
         note_number(notes, "elements of a unit", info.elements);
-        note_number(notes, "stale of a unit", info.stale);
+        note_number(notes, "stale of a unit", info.dba.stale);
         note_real(notes, "error of a unit", info.error);
     }
     for (unsigned i = 0; i < 64; i++) {

@@ -168,7 +168,7 @@ static void look(const void *object, answer_notes *notes)
     note_real(notes, "estimated", stats.estimated.false_positive);
     note_real(notes, "estimated", stats.estimated.false_negative);
     note_real(notes, "estimated", stats.estimated.incorrect);
-    note_number(notes, "refused_unsure", stats.refused_unsure);
+    note_number(notes, "refused_unsure", stats.kbf.refused_unsure);
     note_number(notes, "refused_full", stats.refused_full);
     for (int i = 0; i < 8; i++)
         note_number(notes, "cells", stats.kbf.cells[i]);

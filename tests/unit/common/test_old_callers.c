@@ -274,7 +274,7 @@ TEST(test_reserved_fields_and_flags)
     REFUSED(index, BRY_INDEX_OPTIONS, fixed);
     REFUSED(index, BRY_INDEX_OPTIONS, reserved);
     REFUSED(index, BRY_INDEX_OPTIONS, dba.reserved[0]);
-    REFUSED(index, BRY_INDEX_OPTIONS, dba.reserved[8]);
+    REFUSED(index, BRY_INDEX_OPTIONS, dba.reserved[6]);
 }
 
 TEST(test_flags_of_an_engine)

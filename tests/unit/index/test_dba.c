@@ -363,7 +363,7 @@ TEST(test_no_control)
 TEST(test_refresh)
 {
     bry_index *index = make((bry_index_options){
-        .units = 8, .unit_capacity = 100, .error = 1e-9, .stale = 0.3, .dba.group = 8});
+        .units = 8, .unit_capacity = 100, .error = 1e-9, .dba.stale = 0.3, .dba.group = 8});
     uint64_t left = 1, n = 70;
     bry_index_unit_info info = {0};
     bry_index_supplier supplier = {supply, &n};
@@ -371,7 +371,7 @@ TEST(test_refresh)
     for (uint64_t i = 99; i >= 71; i--)
         assert_int_equal(bry_index_del(index, element(3000 + i), 3, NULL), BRY_OK);
     assert_int_equal(bry_index_get_unit_info(index, 3, &info), BRY_OK);
-    assert_int_equal(info.stale, 29);
+    assert_int_equal(info.dba.stale, 29);
     assert_false(info.wants_refresh);
     assert_int_equal(stats_of(index).waiting, 0);
     assert_int_equal(bry_index_del(index, element(3070), 3, NULL), BRY_OK);
@@ -387,7 +387,7 @@ TEST(test_refresh)
         assert_int_equal(bry_index_step(index, &supplier, 10, &left), BRY_OK);
     assert_int_equal(bry_index_get_unit_info(index, 3, &info), BRY_OK);
     assert_int_equal(info.elements, 70);
-    assert_int_equal(info.stale, 1);
+    assert_int_equal(info.dba.stale, 1);
     assert_int_equal(stats_of(index).dba.rebuilds, 1);
     for (uint64_t i = 0; i < 100; i++)
         assert_int_equal(bry_index_has(index, element(3000 + i)),

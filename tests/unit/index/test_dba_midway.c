@@ -112,7 +112,7 @@ TEST(test_added_while_rebuilt)
 {
     subsets all = {.n = 199};
     bry_index *index = make((bry_index_options){
-        .units = 4, .unit_capacity = 200, .error = 0.3, .stale = 0.5, .dba.group = 8});
+        .units = 4, .unit_capacity = 200, .error = 0.3, .dba.stale = 0.5, .dba.group = 8});
     const bry__dba *dba = index->elements;
     bry_index_supplier supplier = {supply_subsets, &all};
     bry_hash chance[20];

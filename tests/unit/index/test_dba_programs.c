@@ -133,7 +133,7 @@ static void check_unit(const twin *pair, const twin_unit *unit)
     }
     bry_index_unit_info info = {0};
     assert_int_equal(bry_index_get_unit_info(pair->index, unit->number, &info), BRY_OK);
-    assert_true(info.stale <= info.elements);
+    assert_true(info.dba.stale <= info.elements);
 }
 
 static void check_batches(twin *pair)
@@ -569,7 +569,7 @@ TEST(test_uncontrolled)
         program((bry_index_options){.units = 20,
                                     .unit_capacity = 25,
                                     .error = 0.01,
-                                    .stale = i % 2 ? 0.05 : 0.5,
+                                    .dba.stale = i % 2 ? 0.05 : 0.5,
                                     .dba.segmented = i % 2,
                                     .dba.control = BRY_INDEX_UNCONTROLLED,
                                     .dba.group = (const uint32_t[]){0, 8, 0, 512}[i]},

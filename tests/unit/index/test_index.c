@@ -20,8 +20,9 @@ TEST(test_options)
         {{.error = 1e-10}, BRY_E_RANGE},
         {{.error = 0.6}, BRY_E_RANGE},
         {{.error = -1}, BRY_E_RANGE},
-        {{.stale = 1.5}, BRY_E_RANGE},
-        {{.stale = -0.5}, BRY_E_RANGE},
+        {{.engine = BRY_ENGINE_DBA, .dba.stale = 1.5}, BRY_E_RANGE},
+        {{.engine = BRY_ENGINE_DBA, .dba.stale = -0.5}, BRY_E_RANGE},
+        {{.engine = BRY_ENGINE_COMPACT, .dba.stale = 0.5}, BRY_E_UNSUPPORTED},
         {{.engine = BRY_ENGINE_DBA, .dba.factor = 1}, BRY_E_RANGE},
         {{.engine = BRY_ENGINE_DBA, .dba.factor = 17}, BRY_E_RANGE},
         {{.engine = BRY_ENGINE_DBA, .dba.control = (bry_index_control)3}, BRY_E_RANGE},
@@ -321,9 +322,9 @@ TEST(test_delete)
         }
         bry_index_unit_info info = unit_of(index, 0);
         assert_int_equal(info.elements, deletes ? 40 : 50);
-        assert_int_equal(info.stale, deletes ? 0 : 10);
+        assert_int_equal(info.dba.stale, deletes ? 0 : 10);
         assert_int_equal(stats_of(index).elements, deletes ? 60 : 70);
-        assert_int_equal(stats_of(index).stale, deletes ? 0 : 10);
+        assert_int_equal(stats_of(index).dba.stale, deletes ? 0 : 10);
         if (deletes)
             assert_unit(index, 3, 1);
         static const uint32_t both[] = {1, 0};

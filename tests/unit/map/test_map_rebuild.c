@@ -123,7 +123,7 @@ TEST(test_ghosts_and_rebuild)
         assert_int_equal(after.items, live);
         assert_int_equal(after.kbf.ghosts, 0);
         assert_int_equal(after.tables, 1);
-        assert_int_equal(after.refused_unsure, stats.refused_unsure);
+        assert_int_equal(after.kbf.refused_unsure, stats.kbf.refused_unsure);
         assert_int_equal(after.values, stats.values);
         assert_true(after.bytes < stats.bytes);
         assert_true(count_readable(map, &all) > live * 99 / 100);
