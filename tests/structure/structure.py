@@ -4,6 +4,8 @@ structure.py ROOT                         the source tree
 structure.py ROOT --exports LIB MAP HEADER…  LIB exports exactly what these headers declare, with the
                                           versions that MAP lists
 structure.py ROOT --apart PROGRAM LIB…    PROGRAM contains no function of these static libraries
+structure.py ROOT --called BUILD MAP…     each function that MAP lists is called by what is built in
+                                          BUILD from the directories of CALLERS
 structure.py ROOT --needs PROGRAM LIB…    PROGRAM is linked with no other shared libraries
 
 Prints one line per finding and exits with 1 when there is any.
@@ -17,6 +19,13 @@ import subprocess
 import sys
 
 import symbol_map
+
+# Every function of the libraries has a user here, so that no call exists for its tests alone. The
+# client for clusters does not count as a user of its own functions.
+CALLERS = ("cli", "module", "apps", "clients", "bench", "examples")
+OWN_OBJECTS = "bloomery_cluster_objects.dir"
+# The lists of engines, until the commands and the module use them.
+UNCALLED = {"bry_job_name", "bry_job_engine_at", "bry_job_engine_parse", "bry_job_engine_text"}
 
 # A directory of lib/ includes itself and directories of a lower rank, so those of one rank never include
 # one another.
@@ -385,6 +394,39 @@ def check_needs(program, libraries):
             yield f"{program} is linked with {name}"
 
 
+def objects(root, build):
+    """Object files of CALLERS whose source still exists."""
+    for top in CALLERS:
+        for path in (build / top).rglob("*.o"):
+            parts = path.relative_to(build).parts
+            at = parts.index("CMakeFiles")
+            source = root.joinpath(*parts[:at], *parts[at + 2:])
+            if source.with_suffix("").exists() or "__" in parts:
+                yield path
+
+
+def check_called(names, calls):
+    """bry_job_save() calls the save of every job, so a verb of all jobs needs one caller."""
+    def verb_of(name):
+        return re.sub(r"^bry_(filter|map|window|counters|index|job)_", "", name)
+
+    general = {verb_of(name) for name in names if name.startswith("bry_job_")}
+    used = general & {verb_of(name) for name in names & calls}
+    for name in sorted(names - calls - UNCALLED):
+        if verb_of(name) not in used:
+            yield f"{name} is called by nothing in {', '.join(CALLERS)}"
+
+
+def check_libraries_called(root, build, maps):
+    paths = list(objects(root, build))
+    for path in maps:
+        names = {name for listed in symbol_map.read(path).values() for name in listed}
+        users = [one for one in paths if path.parent.name == "lib" or OWN_OBJECTS not in one.parts]
+        listing = subprocess.run(["nm", "--undefined-only", *users], check=True,
+                                 capture_output=True, text=True).stdout
+        yield from check_called(names, set(re.findall(r" U (\w+)", listing)))
+
+
 def main(arguments):
     if len(arguments) >= 4 and arguments[1] == "--apart":
         findings = list(check_apart(arguments[2], arguments[3:]))
@@ -393,6 +435,9 @@ def main(arguments):
     elif len(arguments) >= 4 and arguments[1] == "--exports":
         versions = symbol_map.read(pathlib.Path(arguments[3]))
         findings = list(check_exports(arguments[2], versions, arguments[4:]))
+    elif len(arguments) >= 4 and arguments[1] == "--called":
+        findings = list(check_libraries_called(pathlib.Path(arguments[0]), pathlib.Path(arguments[2]),
+                                               [pathlib.Path(path) for path in arguments[3:]]))
     elif len(arguments) == 1:
         findings = list(check_tree(pathlib.Path(arguments[0]).resolve()))
     else:

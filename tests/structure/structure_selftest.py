@@ -253,6 +253,38 @@ class Exports(unittest.TestCase):
             self.assertIn("} X_0.1;", versions.read_text())
 
 
+class Called(unittest.TestCase):
+    def test_called(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory)
+            versions = root / "lib/x.map"
+
+            def found(names, code, name="main"):
+                source = root / f"cli/{name}.c"
+                built = root / f"build/cli/CMakeFiles/x.dir/{name}.c.o"
+                for path in (source, built, versions):
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                source.write_text(code)
+                subprocess.run(["cc", "-w", "-c", "-o", built, source], check=True)
+                versions.unlink(missing_ok=True)
+                symbol_map.update(versions, "X", "0.1", names)
+                return [line.split()[0] for line in
+                        structure.check_libraries_called(root, root / "build", [versions])]
+
+            self.assertEqual(found(["bry_a"], "void f(void) { bry_a(); }"), [])
+            self.assertEqual(found(["bry_a", "bry_b"], "void f(void) { bry_a(); }"), ["bry_b"])
+            # One caller suffices for a verb of all jobs, and not for others.
+            verbs = ["bry_job_save", "bry_map_save", "bry_index_save", "bry_map_get", "bry_index_get"]
+            self.assertEqual(found(verbs, "void f(void) { bry_job_save(); bry_map_get(); }"),
+                             ["bry_index_get"])
+            self.assertEqual(found(verbs[:3], "void f(void) { bry_map_save(); }"), [])
+            self.assertEqual(found(verbs[:3], ""), sorted(verbs[:3]))
+            # An object whose source is gone calls nothing.
+            self.assertEqual(found(["bry_a"], "void f(void) { bry_a(); }", "old"), [])
+            (root / "cli/old.c").unlink()
+            self.assertEqual(found(["bry_a"], ""), ["bry_a"])
+
+
 class Apart(unittest.TestCase):
     def test_apart(self):
         with tempfile.TemporaryDirectory() as directory:
