@@ -96,6 +96,19 @@ flags=$(pkg-config --static --cflags --libs bloomery)
 $cc -std=c11 $warnings -static "$here/consumer.c" -o "$work/pc_static" $flags
 "$work/pc_static" || fail "pkg-config: static"
 
+# A program that was built with a development version, whose library had another soname and names
+# without a version, does not start with this library: structs of the interface have changed.
+mkdir "$work/old"
+echo 'const char *bry_version(void) { return "old"; }' |
+    $cc -x c - -shared -fPIC -Wl,-soname,libbloomery.so.0.1 -o "$work/old/libbloomery.so"
+echo 'const char *bry_version(void); int main(void) { return !bry_version(); }' |
+    $cc -x c - -o "$work/old_program" -L"$work/old" -lbloomery
+mv "$work/old/libbloomery.so" "$work/old/libbloomery.so.0.1"
+LD_LIBRARY_PATH=$work/old "$work/old_program" || fail "old_program does not start with its library"
+! LD_LIBRARY_PATH=$libdir "$work/old_program" 2>"$work/refused" ||
+    fail "a program of a development version starts with this library"
+grep -q 'libbloomery\.so\.0\.1: cannot open' "$work/refused" || fail "$(cat "$work/refused")"
+
 # The client for clusters, shared and static. Only the shared library of hiredis is expected.
 if [ -f "$libdir/pkgconfig/bloomery-cluster.pc" ]; then
     example=$here/../../clients/c/map_example.c
