@@ -14,6 +14,9 @@
 /* The server's default for bloomery.max-key-bytes. */
 #define SERVER_KEY_BYTES ((uint64_t)256 << 20)
 
+static plan_job plan_jobs[PLAN_JOBS_MOST];
+static size_t plan_job_count;
+
 static void write_row(cli_json *json, const char *key, const plan_job *of, const char *engine,
                       const plan_inputs *in, const plan_costs *cost, bool exists)
 {
@@ -60,7 +63,7 @@ static void print_plan_json(const plan_inputs *in, const plan_costs *cost, const
     plan_costs standard = plan_standard_bloom(in);
     cli_json_open(&json, NULL, '{');
     cli_json_open(&json, "plans", '[');
-    for (int i = 0; i < PLAN_JOBS; i++)
+    for (size_t i = 0; i < plan_job_count; i++)
         if (wanted[i])
             write_row(&json, NULL, &plan_jobs[i], bry_engine_name(plan_jobs[i].engine), in,
                       &cost[i], true);
@@ -118,11 +121,11 @@ static int print_table(const plan_inputs *in, const plan_costs *cost, const bool
                                        "bits/item", "hashes", "expected error", "grows to"};
     cli_table table = CLI_TABLE("llrrrrrr");
     bool starred = false;
-    for (int i = 0; i < PLAN_JOBS; i++)
+    for (size_t i = 0; i < plan_job_count; i++)
         starred |= wanted[i] && plan_too_large(&cost[i]);
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
         cli_table_add(&table, "%s", head[i]);
-    for (int i = 0; i < PLAN_JOBS; i++)
+    for (size_t i = 0; i < plan_job_count; i++)
         if (wanted[i])
             fill_plan_row(&table, plan_jobs[i].name, bry_engine_name(plan_jobs[i].engine),
                           plan_jobs[i].layout, &cost[i], starred);
@@ -147,7 +150,7 @@ static int pick_plans(const char *job, const char *name, bool *wanted)
     if (name && bry_engine_parse(name, &engine) != BRY_OK)
         return cli_misuse("plan", "--engine: there is no engine %s", cli_quote(name).text);
     bool any = false, any_job = false;
-    for (int i = 0; i < PLAN_JOBS; i++) {
+    for (size_t i = 0; i < plan_job_count; i++) {
         bool of_job = !job || strcmp(job, plan_jobs[i].name) == 0;
         any_job |= of_job;
         wanted[i] = of_job && (engine == BRY_ENGINE_AUTO || engine == plan_jobs[i].engine);
@@ -164,7 +167,7 @@ static int plan_all(const plan_inputs *in, plan_costs *cost, bool *wanted)
 {
     const plan_job *refused = NULL;
     bool any = false;
-    for (int i = 0; i < PLAN_JOBS; i++) {
+    for (size_t i = 0; i < plan_job_count; i++) {
         const plan_job *of = &plan_jobs[i];
         bry_status status = wanted[i] ? of->plan(of, in, &cost[i]) : BRY_OK;
         if (status != BRY_OK && status != BRY_E_RANGE)
@@ -207,8 +210,9 @@ static int check_plan_inputs(uint64_t rate, plan_inputs *in)
 
 static int print_plans(const plan_inputs *in, const char *job, const char *engine, bool as_json)
 {
-    bool wanted[PLAN_JOBS] = {0};
-    plan_costs cost[PLAN_JOBS] = {0};
+    bool wanted[PLAN_JOBS_MOST] = {0};
+    plan_costs cost[PLAN_JOBS_MOST] = {0};
+    plan_job_count = plan_jobs_list(plan_jobs);
     int code = pick_plans(job, engine, wanted);
     if (code == CLI_GO_ON)
         code = plan_all(in, cost, wanted);
@@ -267,6 +271,18 @@ static int check_plan_mix(const cli_syntax *syntax, bool cluster)
     return CLI_GO_ON;
 }
 
+static const char *plan_engine_help(void)
+{
+    static char text[160];
+    int len = snprintf(text, sizeof text, "only this engine: ");
+    for (bry_engine i = BRY_ENGINE_AUTO + 1; bry_engine_name(i) && len < (int)sizeof text; i++)
+        len += snprintf(text + len, sizeof text - (size_t)len, "%s%s", bry_engine_name(i),
+                        !bry_engine_name(i + 1)   ? "; auto is all (default)"
+                        : !bry_engine_name(i + 2) ? " or "
+                                                  : ", ");
+    return text;
+}
+
 int cli_plan(int argc, char **argv)
 {
     plan_inputs in = {.units = 64, .window = 60000};
@@ -287,8 +303,7 @@ int cli_plan(int argc, char **argv)
         {"rate", CLI_COUNT, "R", "window, counter: new keys per second, instead of --capacity",
          &rate, 0},
         {"job", CLI_TEXT, "J", "only this job: filter, map, window, counter or index", &job, 0},
-        {"engine", CLI_TEXT, "E",
-         "only this engine: bloom, compact, kbf, fbf or dba; auto is all (default)", &engine, 0},
+        {"engine", CLI_TEXT, "E", plan_engine_help(), &engine, 0},
         {"cluster", CLI_FLAG, NULL,
          "a map that is spread over a cluster of servers; with it:", &is_cluster, 0},
         {"primaries", CLI_PLAIN, "N", "primaries (default: as few as have the memory)",

@@ -137,19 +137,33 @@ static bry_status plan_counter(const plan_job *of, const plan_inputs *in, plan_c
 #define WINDOW_LIMITS LIMITS(BRY_WINDOW_ERROR_MIN) ", windows up to " CLI_SPAN_MOST CLI_COMBINATIONS
 #define INDEX_LIMITS LIMITS(BRY_INDEX_ERROR_MIN) ", units 1 to " CLI_UNITS_MOST CLI_COMBINATIONS
 
-const plan_job plan_jobs[PLAN_JOBS] = {
-    {"filter", BRY_ENGINE_BLOOM, NULL, plan_filter, FILTER_LIMITS},
-    {"filter", BRY_ENGINE_COMPACT, NULL, plan_filter, FILTER_LIMITS},
-    {"map", BRY_ENGINE_COMPACT, NULL, plan_map, MAP_LIMITS CLI_VALUES_MOST CLI_COMBINATIONS},
-    {"map", BRY_ENGINE_KBF, "tuned", plan_map, MAP_LIMITS CLI_KBF_VALUES_MOST CLI_COMBINATIONS},
-    {"map", BRY_ENGINE_KBF, "paper", plan_map, MAP_LIMITS CLI_KBF_VALUES_MOST CLI_COMBINATIONS},
-    {"window", BRY_ENGINE_COMPACT, NULL, plan_window, WINDOW_LIMITS},
-    {"window", BRY_ENGINE_FBF, NULL, plan_window, WINDOW_LIMITS},
-    {"counter", BRY_ENGINE_COMPACT, NULL, plan_counter, WINDOW_LIMITS},
-    {"counter", BRY_ENGINE_FBF, NULL, plan_counter, WINDOW_LIMITS},
-    {"index", BRY_ENGINE_COMPACT, NULL, plan_index, INDEX_LIMITS},
-    {"index", BRY_ENGINE_DBA, NULL, plan_index, INDEX_LIMITS},
+#define KBF_LIMITS MAP_LIMITS CLI_KBF_VALUES_MOST CLI_COMBINATIONS
+
+static const struct {
+    planner *plan;
+    const char *limits;
+} planners[] = {
+    [BRY_JOB_FILTER] = {plan_filter, FILTER_LIMITS},
+    [BRY_JOB_MAP] = {plan_map, MAP_LIMITS CLI_VALUES_MOST CLI_COMBINATIONS},
+    [BRY_JOB_WINDOW] = {plan_window, WINDOW_LIMITS},
+    [BRY_JOB_COUNTERS] = {plan_counter, WINDOW_LIMITS},
+    [BRY_JOB_INDEX] = {plan_index, INDEX_LIMITS},
 };
+
+size_t plan_jobs_list(plan_job jobs[PLAN_JOBS_MOST])
+{
+    size_t n = 0;
+    for (bry_job job = 0; bry_job_name(job); job++)
+        for (size_t i = 0; bry_job_engine_at(job, i) != BRY_ENGINE_AUTO; i++) {
+            bool kbf = bry_job_engine_at(job, i) == BRY_ENGINE_KBF;
+            for (int layout = 0; layout <= kbf && n < PLAN_JOBS_MOST; layout++)
+                jobs[n++] = (plan_job){bry_job_name(job), bry_job_engine_at(job, i),
+                                       kbf ? layout ? "paper" : "tuned" : NULL, planners[job].plan,
+                                       kbf ? KBF_LIMITS : planners[job].limits};
+        }
+    return n;
+}
+
 /* The size of a standard Bloom filter by the textbook: m = n·ln(1/p)/ln²2 bits, k = log2(1/p), as a
  * well-known reference; nothing here creates one. */
 plan_costs plan_standard_bloom(const plan_inputs *in)

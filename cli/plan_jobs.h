@@ -1,10 +1,11 @@
 /*
  * The cost of each job and engine, from the functions that create uses, so that the plan is what
- * will be allocated. A new job adds a row.
+ * will be allocated.
  */
 #ifndef BLOOMERY_CLI_PLAN_JOBS_H
 #define BLOOMERY_CLI_PLAN_JOBS_H
 
+#include <bloomery/job.h>
 #include <bloomery/map.h>
 
 typedef struct plan_inputs {
@@ -47,8 +48,9 @@ struct plan_job {
     const char *limits; /* for the message if the inputs are out of range */
 };
 
-enum { PLAN_JOBS = 11 };
-extern const plan_job plan_jobs[PLAN_JOBS];
+enum { PLAN_JOBS_MOST = 64 };
+/* All jobs with all their engines; returns how many. */
+size_t plan_jobs_list(plan_job jobs[PLAN_JOBS_MOST]);
 
 /* The size of a standard Bloom filter by the textbook. */
 plan_costs plan_standard_bloom(const plan_inputs *in);

@@ -31,12 +31,9 @@ static int check_shape_elements(cli_index_shape *asked, const char *command)
 static int check_shape(cli_index_shape *asked, const char *command)
 {
     bry_index_options *options = &asked->options;
-    if (asked->engine &&
-        (bry_engine_parse(asked->engine, &options->engine) != BRY_OK ||
-         (options->engine != BRY_ENGINE_AUTO && options->engine != BRY_ENGINE_COMPACT &&
-          options->engine != BRY_ENGINE_DBA)))
-        return cli_misuse(command, "--engine: %s is not one of auto, compact and dba",
-                          cli_quote(asked->engine).text);
+    int code = cli_engine_read(command, BRY_JOB_INDEX, asked->engine, &options->engine);
+    if (code != CLI_GO_ON)
+        return code;
     if (options->engine != BRY_ENGINE_DBA && (asked->group || options->dba.segmented))
         return cli_misuse(command, "--%s is for engine dba", asked->group ? "group" : "segmented");
     if (asked->group &&
@@ -52,7 +49,7 @@ static int check_shape(cli_index_shape *asked, const char *command)
     options->units = (uint32_t)asked->units;
     if (asked->whole && !options->unit_capacity)
         options->unit_capacity = 1;
-    int code = check_shape_elements(asked, command);
+    code = check_shape_elements(asked, command);
     if (code != CLI_GO_ON)
         return code;
     bry_index_shape shape = {0};

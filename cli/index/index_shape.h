@@ -2,6 +2,7 @@
 #ifndef BLOOMERY_CLI_INDEX_SHAPE_H
 #define BLOOMERY_CLI_INDEX_SHAPE_H
 
+#include "cli/core/engine_option.h"
 #include "cli/index/index_file.h"
 
 typedef struct cli_index_shape {
@@ -29,7 +30,7 @@ typedef struct cli_index_shape {
      "probability of a wrong file for an absent line (default 0.1%)",                                \
      &(asked)->options.error,                                                                        \
      0},                                                                                             \
-        {"engine", CLI_TEXT, "E", "compact, dba, or auto: compact (default)", &(asked)->engine, 0},  \
+        {"engine", CLI_TEXT, "E", cli_engine_help(BRY_JOB_INDEX), &(asked)->engine, 0},  \
         {"units", CLI_COUNT, "R", "units to plan for", &(asked)->units, 0},                          \
         {"unit-capacity", CLI_COUNT, "C", "elements in each", &(asked)->options.unit_capacity, 0},   \
         {"group",                                                                                    \

@@ -1,4 +1,5 @@
 /* bloomery map build: a new map from pairs. */
+#include "cli/core/engine_option.h"
 #include "cli/core/limits.h"
 #include "cli/map/map_command.h"
 #include "cli/map/map_remote.h"
@@ -34,11 +35,9 @@ typedef struct request {
 static int check_map_options(request *asked)
 {
     bry_map_options *map = &asked->map;
-    if (asked->engine && (bry_engine_parse(asked->engine, &map->engine) != BRY_OK ||
-                          (map->engine != BRY_ENGINE_AUTO && map->engine != BRY_ENGINE_COMPACT &&
-                           map->engine != BRY_ENGINE_KBF)))
-        return cli_misuse(command, "--engine: %s is not one of auto, compact and kbf",
-                          cli_quote(asked->engine).text);
+    int code = cli_engine_read(command, BRY_JOB_MAP, asked->engine, &map->engine);
+    if (code != CLI_GO_ON)
+        return code;
     if (asked->layout) {
         bool paper = strcmp(asked->layout, "paper") == 0;
         if (!paper && strcmp(asked->layout, "tuned") != 0)
@@ -218,7 +217,7 @@ int cli_map_build(int argc, char **argv)
          0},
         {"values", CLI_COUNT, "V", "distinct values to plan for (default 1000); kbf: a limit",
          &asked.map.values, 0},
-        {"engine", CLI_TEXT, "E", "compact, kbf, or auto: compact (default)", &asked.engine, 0},
+        {"engine", CLI_TEXT, "E", cli_engine_help(BRY_JOB_MAP), &asked.engine, 0},
         {"layout", CLI_TEXT, "L", "kbf: tuned (default) or paper", &asked.layout, 0},
         {"raw", CLI_COUNT, "BITS", "values are integers of BITS bits", &asked.raw_bits, 0},
         {"seed", CLI_PLAIN, "S", "seed for hashing keys (default: random)", &asked.map.seed, 0},

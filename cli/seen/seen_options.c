@@ -1,6 +1,7 @@
 #include "cli/seen/seen_options.h"
 
 #include "cli/core/args.h"
+#include "cli/core/engine_option.h"
 #include "cli/core/output/output.h"
 
 #include <string.h>
@@ -27,12 +28,9 @@ static int check_engine(const words *said, seen_options *asked)
 {
     static const char *const fulls[] = {"fail", "pass", "err"};
     bry_window_options *window = &asked->window.window;
-    if (said->engine &&
-        (bry_engine_parse(said->engine, &window->engine) != BRY_OK ||
-         (window->engine != BRY_ENGINE_AUTO && window->engine != BRY_ENGINE_COMPACT &&
-          window->engine != BRY_ENGINE_FBF)))
-        return cli_misuse(seen_command, "--engine: %s is not one of auto, compact and fbf",
-                          cli_quote(said->engine).text);
+    int code = cli_engine_read(seen_command, BRY_JOB_WINDOW, said->engine, &window->engine);
+    if (code != CLI_GO_ON)
+        return code;
     int full = said->full ? choose_word("on-full", said->full, fulls) : 0;
     if (full < 0)
         return CLI_USAGE;
@@ -126,7 +124,7 @@ int seen_options_read(seen_options *asked, int argc, char **argv)
         {"json", CLI_FLAG, NULL, "--stats as JSON", &asked->json, 0},
         {"state", CLI_TEXT, "FILE", "remember what earlier runs with this file have seen",
          &asked->window.state, 0},
-        {"engine", CLI_TEXT, "E", "compact, fbf, or auto: compact (default)", &said.engine, 0},
+        {"engine", CLI_TEXT, "E", cli_engine_help(BRY_JOB_WINDOW), &said.engine, 0},
         {"capacity", CLI_COUNT, "N", "new lines in a window to plan for (default: see below)",
          &window->capacity, 0},
         {"max-memory", CLI_BYTES, "B", "memory for the window (default 3/4 of the machine's)",

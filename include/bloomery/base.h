@@ -157,18 +157,25 @@ enum {
 
 /* ---- engines ------------------------------------------------------------------------------- */
 
-/* How an object stores its data. Each header says which engines its job has. */
+/* Names and numbers never change. Each header says which engines its job has, and <bloomery/job.h>
+ * lists them. */
+#define BRY_ENGINE_LIST(X)                                                                         \
+    X(AUTO, 0, "auto") /* the best for most users; never one that answers BRY_UNSURE */            \
+    X(BLOOM, 1, "bloom") /* filter: a Bloom filter in blocks of one cache line */                  \
+    X(COMPACT, 2, "compact") /* every job: the maplet, a table of fingerprints and values */       \
+    X(KBF, 3, "kbf") /* map: key-value Bloom filter */                                             \
+    X(FBF, 4, "fbf") /* window: forgetful Bloom filter */                                          \
+    X(DBA, 5, "dba") /* index: bit-sliced array of Bloom filters */
+
+/* How an object stores its data. */
 typedef uint32_t bry_engine;
 enum {
-    BRY_ENGINE_AUTO = 0, /* the best for most users; never one that answers BRY_UNSURE */
-    BRY_ENGINE_BLOOM = 1, /* filter: a Bloom filter in blocks of one cache line */
-    BRY_ENGINE_COMPACT = 2, /* every job: the maplet, a table of fingerprints and values */
-    BRY_ENGINE_KBF = 3, /* map: key-value Bloom filter */
-    BRY_ENGINE_FBF = 4, /* window: forgetful Bloom filter */
-    BRY_ENGINE_DBA = 5, /* index: bit-sliced array of Bloom filters */
+#define BRY_ENGINE_ENUM(word, number, name) BRY_ENGINE_##word = (number),
+    BRY_ENGINE_LIST(BRY_ENGINE_ENUM)
+#undef BRY_ENGINE_ENUM
 };
 
-/* "auto", "bloom", "compact", "kbf", "fbf" or "dba"; NULL for any other value. */
+/* "auto", "bloom", "compact" and so on; NULL for a value not in the list. */
 BRY_API const char *bry_engine_name(bry_engine engine);
 
 /* The engine with that name. BRY_E_RANGE: no such engine. */

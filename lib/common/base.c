@@ -71,7 +71,8 @@ const char *bry_status_text(bry_status status)
     return "unknown status";
 }
 
-static const char *const engine_names[] = {"auto", "bloom", "compact", "kbf", "fbf", "dba"};
+#define ENGINE_NAME(word, number, name) [number] = (name),
+static const char *const engine_names[] = {BRY_ENGINE_LIST(ENGINE_NAME)};
 enum { ENGINES = sizeof engine_names / sizeof engine_names[0] };
 
 const char *bry_engine_name(bry_engine engine)

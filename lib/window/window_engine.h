@@ -93,7 +93,7 @@ typedef struct bry__window_engine {
 /* The engines, in the order of help texts and tests. */
 #define BRY__WINDOW_ENGINES(X)                                                                     \
     X(window, COMPACT, compact,                                                                    \
-      "Stores a fingerprint and a time per item: least memory, supports deletion.")                \
+      "Stores a fingerprint and a time per item: least memory; a window can delete items.")        \
     X(window, FBF, fbf, "A forgetful Bloom filter: a sequence of Bloom filters, one per period.")
 BRY__WINDOW_ENGINES(BRY__ENGINE_EXTERN)
 extern const bry__engine_row bry__window_engines[];

@@ -105,19 +105,25 @@ bool read_share(server_context *context, const server_string *argument, const ch
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-static bool option_read_word(server_context *context, const command_option *option,
-                             const server_string *argument)
+static bool option_read_engine(server_context *context, const command_option *option,
+                               const server_string *argument)
 {
-    for (int i = 0; option->words[i]; i++)
-        if (is_word(argument, option->words[i])) {
-            *(int *)option->into = i;
+    if (is_word(argument, bry_engine_name(BRY_ENGINE_AUTO))) {
+        *(bry_engine *)option->into = BRY_ENGINE_AUTO;
+        return true;
+    }
+    char list[128];
+    int end = snprintf(list, sizeof list, "%s", bry_engine_name(BRY_ENGINE_AUTO));
+    bry_engine engine = bry_job_engine_at(option->job, 0);
+    for (size_t i = 0; engine != BRY_ENGINE_AUTO && end < (int)sizeof list; i++) {
+        if (is_word(argument, bry_engine_name(engine))) {
+            *(bry_engine *)option->into = engine;
             return true;
         }
-    char list[128] = "";
-    size_t end = 0;
-    for (int i = 0; option->words[i] && end < sizeof list; i++) {
-        const char *between = i == 0 ? "" : option->words[i + 1] ? ", " : " or ";
-        end += (size_t)snprintf(list + end, sizeof list - end, "%s%s", between, option->words[i]);
+        bry_engine next = bry_job_engine_at(option->job, i + 1);
+        end += snprintf(list + end, sizeof list - (size_t)end, "%s%s",
+                        next == BRY_ENGINE_AUTO ? " or " : ", ", bry_engine_name(engine));
+        engine = next;
     }
     char text[QUOTED_SIZE];
     reply_error(context, "ERR", "%s %s is not one of %s", option->name, quoted(argument, text),
@@ -147,8 +153,8 @@ static bool option_read_value(server_context *context, const command_option *opt
     case OPTION_SHARE:
         return read_share(context, argument, option->name, option->least_share, option->most_share,
                           option->into);
-    case OPTION_WORD:
-        return option_read_word(context, option, argument);
+    case OPTION_ENGINE:
+        return option_read_engine(context, option, argument);
     case OPTION_STRING:
         *(server_string **)option->into = argument;
         return true;

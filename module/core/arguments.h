@@ -9,7 +9,7 @@
 
 #include "module/core/server_api.h"
 
-#include <bloomery/base.h>
+#include <bloomery/job.h>
 
 typedef enum option_kind {
     OPTION_FLAG, /* a word without a value, such as NOGROW: sets a uint32_t to 1 */
@@ -19,7 +19,7 @@ typedef enum option_kind {
     OPTION_BYTES, /* a size in bytes from `least` to `most`: uint64_t */
     OPTION_SPAN, /* a duration from `least` to `most`, in milliseconds: uint64_t */
     OPTION_SHARE, /* a fraction from `least_share` to `most_share`: double */
-    OPTION_WORD, /* one of `words`: int, its index */
+    OPTION_ENGINE, /* "auto", or an engine of `job`: bry_engine */
     OPTION_STRING, /* any string, such as the name of a key: server_string * */
 } option_kind;
 
@@ -29,7 +29,7 @@ typedef struct command_option {
     void *into; /* set if the option is given */
     uint64_t least, most;
     double least_share, most_share;
-    const char *const *words; /* ends with NULL */
+    bry_job job;
     bool given; /* set by options_read() */
 } command_option;
 
@@ -45,9 +45,9 @@ static inline command_option option_string(const char *name, server_string **int
     return (command_option){.name = name, .kind = OPTION_STRING, .into = into};
 }
 
-static inline command_option option_word(const char *name, const char *const *words, int *into)
+static inline command_option option_engine(bry_job job, bry_engine *into)
 {
-    return (command_option){.name = name, .kind = OPTION_WORD, .into = into, .words = words};
+    return (command_option){.name = "ENGINE", .kind = OPTION_ENGINE, .into = into, .job = job};
 }
 
 /* A number of this kind, from 1 to `most`. */

@@ -98,9 +98,33 @@ bool family_is_internal(const char *name, size_t len)
     return false;
 }
 
+static void add_engines(server_command_arg *words, bry_job job)
+{
+    for (size_t i = 0; i + 2 < ENGINES_ROOM; i++) {
+        bry_engine engine = bry_job_engine_at(job, i);
+        const char *name = bry_engine_name(engine);
+        if (engine != BRY_ENGINE_AUTO)
+            words[i + 1] = (server_command_arg){.name = name,
+                                                .type = SERVER_ARG_PURE_TOKEN,
+                                                .key_spec_index = -1,
+                                                .token = name,
+                                                .summary = bry_job_engine_text(job, engine)};
+    }
+}
+
+/* Describes the engines, for all commands that have the argument. */
+static void describe_engines(const command_family *self)
+{
+    for (size_t i = 0; i < *self->command_count; i++)
+        for (server_command_arg *arg = self->commands[i].args; arg && arg->name; arg++)
+            if (arg->token && strcmp(arg->token, "ENGINE") == 0)
+                add_engines(arg->subargs, self->job);
+}
+
 int family_register(server_context *context, command_family *self)
 {
     self->totals.family = self;
+    describe_engines(self);
     if (self->type_name && register_type(context, self) != SERVER_OK)
         return SERVER_ERR;
     if (family_add_commands(context, self->commands, *self->command_count) != SERVER_OK)

@@ -109,6 +109,10 @@ int family_reply_missing(server_context *context, const command_family *self);
 /* Adds the family's fields to INFO. */
 void family_info(server_info *info, const command_family *self);
 
+/* The size of the subargs of an argument ENGINE: auto, which the table has, then the engines of the
+ * family's job, which family_register() adds, and an empty one. */
+#define ENGINES_ROOM 16
+
 /* ---- pieces of command tables -------------------------------------------------------------- */
 
 /* One key at a fixed position; flags SERVER_SPEC_…. */

@@ -102,6 +102,20 @@ int settings_register_choice(server_context *context, const char *name, int pres
                                   count, setting_get_choice, setting_set_choice, NULL, setting);
 }
 
+int settings_register_engine(server_context *context, const char *name, bry_job job, int *setting)
+{
+    enum { MOST_ENGINES = 16 };
+    const char *names[MOST_ENGINES];
+    int values[MOST_ENGINES] = {BRY_ENGINE_AUTO}, count = 1; /* auto and then its engines */
+    while (count < MOST_ENGINES && bry_job_engine_at(job, (size_t)count - 1) != BRY_ENGINE_AUTO) {
+        values[count] = (int)bry_job_engine_at(job, (size_t)count - 1);
+        count++;
+    }
+    for (int i = 0; i < count; i++)
+        names[i] = bry_engine_name((bry_engine)values[i]);
+    return settings_register_choice(context, name, BRY_ENGINE_AUTO, names, values, count, setting);
+}
+
 int settings_register_choice_at_start(server_context *context, const char *name, int preset,
                                       const char **names, const int *values, int count,
                                       int *setting)

@@ -8,6 +8,8 @@
 
 #include "module/core/server_api.h"
 
+#include <bloomery/job.h>
+
 /* All functions that register something return SERVER_OK or SERVER_ERR. */
 
 /* Registers max-key-bytes and damaged-keys. */
@@ -38,6 +40,8 @@ int settings_register_bytes(server_context *context, const char *name, long long
                             long long least, long long most, long long *setting);
 int settings_register_choice(server_context *context, const char *name, int preset,
                              const char **names, const int *values, int count, int *setting);
+/* One of the engines of a job, or auto, which is the preset. */
+int settings_register_engine(server_context *context, const char *name, bry_job job, int *setting);
 
 /* A setting that CONFIG SET cannot change. */
 int settings_register_choice_at_start(server_context *context, const char *name, int preset,

@@ -22,11 +22,8 @@ static server_command_arg operation[] = {
            "is refused with EXPIRED, because it may have been applied and forgotten. More than "   \
            "SKEW in the future it is refused with SKEW. Default: operations are never too late.")
 
-static server_command_arg engines[] = {
+static server_command_arg engines[ENGINES_ROOM] = {
     WORD("auto", "auto", 0, "Engine compact."),
-    WORD("compact", "compact", 0, "Stores fingerprints of the ids; grows."),
-    WORD("fbf", "fbf", 0, "A forgetful Bloom filter: a sequence of Bloom filters, one per period."),
-    {0},
 };
 
 static server_command_arg create_args[] = {

@@ -9,9 +9,6 @@
 
 /* ---- COUNTER.CREATE ------------------------------------------------------------------------ */
 
-static const char *const engine_words[] = {"auto", "compact", "fbf", NULL};
-static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
-
 enum { DEFAULT_SKEW = 1000 };
 
 /* Without SKEW: a second, or a quarter of a short window. False after an error reply. */
@@ -30,14 +27,13 @@ static bool counter_read_skew(server_context *context, bry_counters_options *req
 static bool counter_read_create(server_context *context, server_string **argv, int argc,
                                 bry_counters_options *request)
 {
-    int engine = 0;
     *request = (bry_counters_options)BRY_COUNTERS_OPTIONS;
     command_option options[] = {
         option_span("WINDOW", &request->window),
         option_error(BRY_COUNTERS_ERROR_MIN, &request->error),
         option_whole("MAXMEM", OPTION_BYTES, INT64_MAX, &request->max_bytes),
         option_capacity(&request->capacity),
-        option_word("ENGINE", engine_words, &engine),
+        option_engine(BRY_JOB_COUNTERS, &request->engine),
         option_span("SKEW", &request->max_skew),
         option_seed(&request->seed),
     };
@@ -50,7 +46,6 @@ static bool counter_read_create(server_context *context, server_string **argv, i
             "any client retries");
         return false;
     }
-    request->engine = engines[engine];
     return counter_read_skew(context, request);
 }
 

@@ -8,15 +8,8 @@
     ARG("unit", SERVER_ARG_INTEGER, NULL, 0,                                                       \
         "Number of a unit, which you choose: a plain whole number from 0 to 2^63 - 1.")
 
-static server_command_arg engines[] = {
+static server_command_arg engines[ENGINES_ROOM] = {
     WORD("auto", "auto", 0, "Engine compact, or dba if GROUP is given."),
-    WORD("compact", "compact", 0,
-         "Stores a fingerprint and a unit per item: accepts more units than "
-         "planned, supports INDEX.DEL."),
-    WORD("dba", "dba", 0,
-         "A bit-sliced array of Bloom filters: at most UNITS units, no "
-         "INDEX.DEL."),
-    {0},
 };
 
 static server_command_arg create_args[] = {

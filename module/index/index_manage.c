@@ -11,21 +11,20 @@
 /* The arguments of INDEX.CREATE. */
 typedef struct index_request {
     bry_index_options options;
-    int engine; /* index in the list of words; -1: not given */
+    bry_engine engine; /* NOT_GIVEN: that of the setting, unless there is a GROUP */
     uint64_t units, group;
     server_string *like;
 } index_request;
 
-static const char *const engine_words[] = {"auto", "compact", "dba", NULL};
-static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_DBA};
+#define NOT_GIVEN UINT32_MAX
 
 /* Only engine dba has groups, so GROUP implies it. */
 static void index_choose_engine(index_request *request)
 {
     bry_index_options *index = &request->options;
-    if (request->engine >= 0)
-        index->engine = engines[request->engine];
-    bool open = request->engine < 0 || index->engine == BRY_ENGINE_AUTO;
+    bool open = request->engine == NOT_GIVEN || request->engine == BRY_ENGINE_AUTO;
+    if (request->engine != NOT_GIVEN)
+        index->engine = request->engine;
     if (open && request->group)
         index->engine = BRY_ENGINE_DBA;
     if (index->engine == BRY_ENGINE_DBA)
@@ -53,13 +52,13 @@ static bool index_read_create(server_context *context, server_string **argv, int
                               index_request *request)
 {
     bry_index_options *index = &request->options;
-    *request = (index_request){.options = index_options_default(), .engine = -1};
+    *request = (index_request){.options = index_options_default(), .engine = NOT_GIVEN};
     request->units = index->units;
     command_option options[] = {
         option_count("UNITS", BRY_INDEX_UNITS_MAX, &request->units),
         option_capacity(&index->unit_capacity),
         option_error(BRY_INDEX_ERROR_MIN, &index->error),
-        option_word("ENGINE", engine_words, &request->engine),
+        option_engine(BRY_JOB_INDEX, &request->engine),
         option_count("GROUP", BRY_INDEX_DBA_GROUP_MAX, &request->group),
         option_flag("NOGROW", &index->fixed),
         option_string("LIKE", &request->like),

@@ -17,15 +17,12 @@ static int default_engine = BRY_ENGINE_AUTO;
 
 static int index_type_configure(server_context *context)
 {
-    static const char *names[] = {"auto", "compact", "dba"};
-    static const int engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_DBA};
     if (settings_register_count(context, "index-units", 64, 1, (long long)BRY_INDEX_UNITS_MAX,
                                 &default_units) ||
         settings_register_count(context, "index-capacity", 65536, 1, (long long)BRY_CAPACITY_MAX,
                                 &default_capacity) ||
         settings_register_share(context, "index-error", "0.001", &default_error) ||
-        settings_register_choice(context, "index-engine", BRY_ENGINE_AUTO, names, engines, 3,
-                                 &default_engine))
+        settings_register_engine(context, "index-engine", BRY_JOB_INDEX, &default_engine))
         return SERVER_ERR;
     return SERVER_OK;
 }

@@ -14,15 +14,8 @@ static server_command_arg pair[] = {
         "whole number."),
     {0},
 };
-static server_command_arg engines[] = {
+static server_command_arg engines[ENGINES_ROOM] = {
     WORD("auto", "auto", 0, "Engine compact."),
-    WORD("compact", "compact", 0,
-         "Stores fingerprints and value codes: 3 to 5 bytes per field, never "
-         "UNSURE."),
-    WORD("kbf", "kbf", 0,
-         "A key-value Bloom filter: about seven times the memory of compact, and some "
-         "fields are UNSURE."),
-    {0},
 };
 static server_command_arg kinds_of_values[] = {
     ARG("values", SERVER_ARG_INTEGER, "VALUES", 0,

@@ -6,21 +6,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *const engine_words[] = {"auto", "compact", "kbf", NULL};
-static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_KBF};
-
 /* first: where to store the position of the first field of MAP.INSERT; NULL: MAP.CREATE. */
 static bool map_request_read(server_context *context, server_string **argv, int argc,
                              map_request *request, int *first)
 {
     bry_map_options *map = &request->options;
-    int engine = -1;
     uint64_t raw = 0;
     *request = (map_request){.options = map_options_default()};
     command_option options[MAP_OPTION_COUNT] = {
         [MAP_CAPACITY] = option_capacity(&map->capacity),
         [MAP_ERROR] = option_error(BRY_MAP_ERROR_MIN, &map->error),
-        [MAP_ENGINE] = option_word("ENGINE", engine_words, &engine),
+        [MAP_ENGINE] = option_engine(BRY_JOB_MAP, &map->engine),
         [MAP_VALUES] = option_count("VALUES", BRY_MAP_VALUES_MAX, &map->values),
         [MAP_RAW] = option_count("RAW", BRY_MAP_VALUE_BITS_MAX, &raw),
         [MAP_SEED] = option_seed(&map->seed),
@@ -41,8 +37,6 @@ static bool map_request_read(server_context *context, server_string **argv, int 
         reply_error(context, "ERR", "VALUES and RAW cannot be combined");
         return false;
     }
-    if (engine >= 0)
-        map->engine = engines[engine];
     map->value_bits = (uint32_t)raw;
     for (int i = 0; i < MAP_OPTION_COUNT; i++)
         request->given[i] = options[i].given;

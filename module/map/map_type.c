@@ -15,13 +15,10 @@ static int default_engine = BRY_ENGINE_AUTO;
 
 static int map_type_configure(server_context *context)
 {
-    static const char *names[] = {"auto", "compact", "kbf"};
-    static const int engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_KBF};
     if (settings_register_count(context, "map-capacity", 1000, 1, (long long)BRY_CAPACITY_MAX,
                                 &default_capacity) ||
         settings_register_share(context, "map-error", "0.001", &default_error) ||
-        settings_register_choice(context, "map-engine", BRY_ENGINE_AUTO, names, engines, 3,
-                                 &default_engine))
+        settings_register_engine(context, "map-engine", BRY_JOB_MAP, &default_engine))
         return SERVER_ERR;
     return SERVER_OK;
 }

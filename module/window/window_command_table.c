@@ -10,15 +10,8 @@
 #define REQUIRED "Required in windows created with EVENTTIME, an error in others."
 #define EVENT_AT AT("Time of the event", REQUIRED)
 
-static server_command_arg engines[] = {
+static server_command_arg engines[ENGINES_ROOM] = {
     WORD("auto", "auto", 0, "Engine compact."),
-    WORD("compact", "compact", 0,
-         "Stores a fingerprint and a time per item: least memory, supports "
-         "WINDOW.DEL."),
-    WORD("fbf", "fbf", 0,
-         "A forgetful Bloom filter: a sequence of Bloom filters, one per "
-         "period."),
-    {0},
 };
 static server_command_arg event_time[] = {
     WORD("eventtime", "EVENTTIME", 0,

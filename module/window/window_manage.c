@@ -11,13 +11,9 @@
 /* The arguments of WINDOW.CREATE. */
 typedef struct window_request {
     bry_window_options options;
-    int engine; /* index in the list of words; -1: not given */
     uint32_t by_events;
     server_string *like;
 } window_request;
-
-static const char *const engine_words[] = {"auto", "compact", "fbf", NULL};
-static const bry_engine engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
 
 /* Checks combinations of arguments. False after an error reply. */
 static bool window_check_create(server_context *context, const window_request *request,
@@ -43,13 +39,13 @@ static bool window_read_create(server_context *context, server_string **argv, in
                                window_request *request)
 {
     bry_window_options *window = &request->options;
-    *request = (window_request){.options = window_options_default(), .engine = -1};
+    *request = (window_request){.options = window_options_default()};
     command_option options[] = {
         option_span("WINDOW", &window->window),
         option_capacity(&window->capacity),
         option_error(BRY_WINDOW_ERROR_MIN, &window->error),
         option_whole("MAXMEM", OPTION_BYTES, UINT64_MAX, &window->max_bytes),
-        option_word("ENGINE", engine_words, &request->engine),
+        option_engine(BRY_JOB_WINDOW, &window->engine),
         option_flag("REFRESH", &window->refresh),
         option_flag("EVENTTIME", &request->by_events),
         option_span("SKEW", &window->max_skew),
@@ -59,8 +55,6 @@ static bool window_read_create(server_context *context, server_string **argv, in
     size_t count = sizeof options / sizeof options[0];
     if (!options_read(context, argv, argc, 2, options, count))
         return false;
-    if (request->engine >= 0)
-        window->engine = engines[request->engine];
     window->refuse = window->max_bytes != 0;
     return window_check_create(context, request, options_given(options, count));
 }

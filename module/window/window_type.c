@@ -18,13 +18,10 @@ static int default_engine = BRY_ENGINE_AUTO;
 
 static int window_type_configure(server_context *context)
 {
-    static const char *names[] = {"auto", "compact", "fbf"};
-    static const int engines[] = {BRY_ENGINE_AUTO, BRY_ENGINE_COMPACT, BRY_ENGINE_FBF};
     if (settings_register_count(context, "window-capacity", 1000, 1, (long long)BRY_CAPACITY_MAX,
                                 &default_capacity) ||
         settings_register_share(context, "window-error", "0.001", &default_error) ||
-        settings_register_choice(context, "window-engine", BRY_ENGINE_AUTO, names, engines, 3,
-                                 &default_engine))
+        settings_register_engine(context, "window-engine", BRY_JOB_WINDOW, &default_engine))
         return SERVER_ERR;
     return SERVER_OK;
 }

@@ -227,11 +227,9 @@ static const object_operation none[] = {{.name = NULL}};
 #define FBF COUNTER, .engine = BRY_ENGINE_FBF
 
 static const object_kind kinds[] = {
-    {COMPACT, .name = "counter compact, 8", .size = 8, .operations = none},
+    {COUNTER, .name = "counter, 8", .size = 8, .operations = none},
     {COMPACT, .name = "counter compact, 60", .size = 60, .operations = compact_operations},
-    {COMPACT, .name = "counter compact, 800", .size = 800, .operations = none},
-    {FBF, .name = "counter fbf, 8", .size = 8, .operations = none},
+    {COUNTER, .name = "counter, 800", .size = 800, .operations = none},
     {FBF, .name = "counter fbf, 60", .size = 60, .operations = fbf_operations},
-    {FBF, .name = "counter fbf, 800", .size = 800, .operations = none},
 };
 OBJECT_KINDS(counter_objects, "counter", kinds);

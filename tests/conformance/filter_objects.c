@@ -203,9 +203,12 @@ static const object_operation fixed_operations[] = {
     {.name = NULL},
 };
 
+static const object_operation none[] = {{.name = NULL}};
+
 #define FILTER .job = BRY_JOB_FILTER, .create = create, .use = use, .looks = looks
 
 static const object_kind kinds[] = {
+    {FILTER, .name = "filter", .size = 100, .fill = fill, .operations = none},
     {FILTER, .name = "filter bloom", .engine = BRY_ENGINE_BLOOM, .size = 200, .fill = fill,
      .operations = bloom_operations, .exact_limit = true},
     {FILTER, .name = "filter bloom, pieces", .engine = BRY_ENGINE_BLOOM, .variant = IN_PIECES,

@@ -270,6 +270,7 @@ static const object_operation none[] = {{.name = NULL}};
 #define GROUPS(width, segmented) (2 * (width) + (segmented))
 
 static const object_kind kinds[] = {
+    {GROWN, .name = "index", .operations = none},
     {GROWN, .name = "index compact", .engine = BRY_ENGINE_COMPACT, .operations = compact_operations,
      .exact_limit = true},
     {GROWN, .name = "index dba", .engine = BRY_ENGINE_DBA, .operations = dba_operations},

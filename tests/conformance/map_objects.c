@@ -307,16 +307,13 @@ static const object_operation kbf_operations[] = {
 #define KBF MAP, .engine = BRY_ENGINE_KBF
 
 static const object_kind kinds[] = {
-    {COMPACT, .name = "map compact", .size = 200, .fill = fill, .operations = none},
-    {COMPACT, .name = "map compact, numbers", .variant = NUMBERS, .size = 200, .fill = fill,
-     .operations = none},
+    {MAP, .name = "map", .size = 200, .fill = fill, .operations = none},
+    {MAP, .name = "map, numbers", .exact_limit = true, .variant = NUMBERS, .size = 200,
+     .fill = fill, .operations = none},
     {COMPACT, .name = "map compact, all values", .size = 300, .fill = fill_all_values,
      .operations = compact_operations},
     {COMPACT, .name = "map compact, large values", .variant = LARGE_VALUES, .size = 200,
      .fill = fill_large_values, .operations = none, .frame_bytes = 1 << 21, .large = true},
-    {KBF, .name = "map kbf", .size = 200, .fill = fill, .operations = none},
-    {KBF, .name = "map kbf, numbers", .exact_limit = true, .variant = NUMBERS, .size = 200,
-     .fill = fill, .operations = none},
     {KBF, .name = "map kbf, all values", .size = 300, .fill = fill_all_values,
      .operations = kbf_operations},
     {KBF, .name = "map kbf, large values", .variant = LARGE_VALUES, .size = 200,

@@ -2,6 +2,27 @@
 
 #include <stdlib.h>
 
+static void check_one(const object_kind *kind, void (*check)(const object_kind *kind))
+{
+    print_message("  %s, %s\n", kind->name, bry_engine_name(kind->engine));
+    check(kind);
+}
+
+void object_kinds_check(const object_kinds *kinds, void (*check)(const object_kind *kind))
+{
+    for (size_t k = 0; k < kinds->count; k++) {
+        object_kind kind = kinds->kind[k];
+        if (kind.engine != BRY_ENGINE_AUTO) {
+            check_one(&kind, check);
+            continue;
+        }
+        for (size_t i = 0; bry_job_engine_at(kind.job, i) != BRY_ENGINE_AUTO; i++) {
+            kind.engine = bry_job_engine_at(kind.job, i);
+            check_one(&kind, check);
+        }
+    }
+}
+
 void *object_make(const object_kind *kind, const bry_allocator *allocator)
 {
     void *object = NULL;

@@ -50,7 +50,7 @@ struct object_kind {
     bool exact_limit; /* a load needs exactly the object's bytes() */
     uint64_t frame_bytes; /* temporary memory of a load; 0: 512 KiB */
     bool large; /* its stream is too long to be read many times */
-    bry_engine engine;
+    bry_engine engine; /* BRY_ENGINE_AUTO: a kind for each engine of the job */
     unsigned variant; /* the rest is for the job's functions */
     uint64_t size;
 };
@@ -69,6 +69,9 @@ extern const object_kinds filter_objects, map_objects, window_objects, counter_o
 
 #define OBJECT_KINDS(kept, job, kinds)                                                             \
     const object_kinds kept = {job, kinds, sizeof(kinds) / sizeof(kinds)[0]}
+
+/* Checks every kind, after printing its name with the engine. */
+void object_kinds_check(const object_kinds *kinds, void (*check)(const object_kind *kind));
 
 /* Creates and fills an object. */
 void *object_make(const object_kind *kind, const bry_allocator *allocator);
@@ -103,8 +106,9 @@ void note_bytes(bry_buffer *answers, const void *bytes, size_t len);
     X(files)                                                                                       \
     X(limit)                                                                                       \
     X(sink_refuses)                                                                                \
-    X(truncated) X(flipped) X(other_header) X(forged) X(failing_create) X(failing_clone)           \
-        X(failing_save) X(failing_load) X(failing_operations)
+    X(truncated)                                                                                   \
+    X(flipped) X(other_header) X(forged) X(failing_create) X(failing_clone) X(failing_save)        \
+        X(failing_load) X(failing_operations)
 
 void check_round_trip(const object_kind *kind);
 void check_empty(const object_kind *kind);

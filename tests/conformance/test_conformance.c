@@ -10,11 +10,8 @@ static const char *chosen; /* NULL: all */
 static void run(void (*check)(const object_kind *kind))
 {
     for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++)
-        for (size_t i = 0; i < jobs[j]->count; i++)
-            if (!chosen || strcmp(chosen, jobs[j]->job) == 0) {
-                print_message("  %s\n", jobs[j]->kind[i].name);
-                check(&jobs[j]->kind[i]);
-            }
+        if (!chosen || strcmp(chosen, jobs[j]->job) == 0)
+            object_kinds_check(jobs[j], check);
 }
 
 #define CHECK(name)                                                                                \

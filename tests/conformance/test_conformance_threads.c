@@ -111,8 +111,5 @@ static void check_threads(const object_kind *kind)
 TEST(test_readers_side_by_side)
 {
     for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++)
-        for (size_t i = 0; i < jobs[j]->count; i++) {
-            print_message("  %s\n", jobs[j]->kind[i].name);
-            check_threads(&jobs[j]->kind[i]);
-        }
+        object_kinds_check(jobs[j], check_threads);
 }

@@ -268,6 +268,16 @@ static bry_status run_merge_into_new(void *object, uint64_t round)
     return status;
 }
 
+/* Those that every engine has. */
+static const object_operation any_operations[] = {
+    {.name = "add", .run = run_add, .may_need_none = true},
+    {.name = "add later", .run = run_add_later, .may_need_none = true},
+    {.name = "add much later", .run = run_add_much_later, .may_need_none = true},
+    {.name = "add_n", .run = run_add_n, .may_need_none = true},
+    {.name = "add_n later", .run = run_add_n_later, .may_need_none = true},
+    {.name = "advance", .run = run_advance, .may_need_none = true},
+    {.name = NULL},
+};
 static const object_operation compact_operations[] = {
     {.name = "add", .run = run_add, .rounds = 100},
     {.name = "add later", .run = run_add_later, .rounds = 100},
@@ -308,11 +318,12 @@ static const object_operation none[] = {{.name = NULL}};
 #define SHORT FBF, .size = 800, .fill = fill_short, .operations = merge_long, .large = true
 
 static const object_kind kinds[] = {
-    {COMPACT, .name = "window compact, 1", .size = 1, .fill = fill, .operations = none},
+    {ANY, .name = "window, 1", .size = 1, .fill = fill, .operations = none, .exact_limit = true},
+    {ANY, .name = "window, 150", .size = 150, .fill = fill, .operations = any_operations,
+     .exact_limit = true},
     {COMPACT, .name = "window compact, 200", .size = 200, .fill = fill,
      .operations = compact_operations},
     {COMPACT, .name = "window compact, 5000", .size = 5000, .fill = fill, .operations = none},
-    {FBF, .name = "window fbf, 1", .size = 1, .fill = fill, .operations = none},
     {FBF, .name = "window fbf, 200", .size = 200, .fill = fill, .operations = fbf_operations},
     {FBF, .name = "window fbf, 5000", .size = 5000, .fill = fill, .operations = none,
      .large = true},

@@ -28,8 +28,7 @@ TEST(test_large_objects)
 
 static void run(void (*check)(const object_kind *kind))
 {
-    for (size_t i = 0; i < chosen->kinds->count; i++)
-        check(&chosen->kinds->kind[i]);
+    object_kinds_check(chosen->kinds, check);
 }
 
 #define CHECK(name)                                                                                \

@@ -2,6 +2,7 @@
 #ifndef BRY_TESTS_WINDOW_KINDS_H
 #define BRY_TESTS_WINDOW_KINDS_H
 
+#include <bloomery/job.h>
 #include <bloomery/window.h>
 
 typedef struct window_kind {
@@ -11,10 +12,28 @@ typedef struct window_kind {
     bool counts; /* stats.items is exact while no two elements share a fingerprint */
 } window_kind;
 
-static const window_kind window_kinds[] = {
-    {"compact", BRY_ENGINE_COMPACT, true, true},
-    {"fbf", BRY_ENGINE_FBF, false, false},
-};
-#define WINDOW_KINDS (sizeof window_kinds / sizeof window_kinds[0])
+enum { MOST_WINDOW_KINDS = 8 };
+
+static inline size_t window_kind_count(void)
+{
+    size_t n = 0;
+    while (n < MOST_WINDOW_KINDS && bry_job_engine_at(BRY_JOB_WINDOW, n) != BRY_ENGINE_AUTO)
+        n++;
+    return n;
+}
+
+static inline const window_kind *window_kind_list(void)
+{
+    static window_kind kinds[MOST_WINDOW_KINDS];
+    for (size_t i = 0; i < window_kind_count(); i++) {
+        bry_engine engine = bry_job_engine_at(BRY_JOB_WINDOW, i);
+        bool single = engine != BRY_ENGINE_FBF; /* fbf knows whole generations only */
+        kinds[i] = (window_kind){bry_engine_name(engine), engine, single, single};
+    }
+    return kinds;
+}
+
+#define window_kinds window_kind_list()
+#define WINDOW_KINDS window_kind_count()
 
 #endif
