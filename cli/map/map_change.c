@@ -3,57 +3,27 @@
 #include "cli/map/map_command.h"
 #include "cli/map/map_remote.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Options that are for maps in files only, or on servers only. */
-static int check_place(const char *command, const char *path, uint64_t wait, uint64_t max_bytes,
-                       bool known_new)
-{
-    bool remote = cli_map_is_remote(path);
-    if (wait && !remote)
-        return cli_misuse(command, "--wait is for maps on servers");
-    if (remote && (max_bytes || known_new))
-        return cli_misuse(command, "--%s is for maps in files", max_bytes ? "max-memory" : "new");
-    return CLI_GO_ON;
-}
-
 /* ---- put ----------------------------------------------------------------------------------- */
 
-static int put_words(bry_map *map, const cli_memory *memory, cli_map_mode how, const char *key,
-                     const char *text)
+static int put_words(cli_map_target *target, char *key, const char *text)
 {
-    bry_map_value value;
-    uint32_t bits = cli_map_options(map).value_bits;
-    const char *problem = cli_pair_value(bits, text, strlen(text), &value);
+    cli_pair pair = {.key = {key, strlen(key)}};
+    const char *problem = cli_pair_value(target->value_bits, text, strlen(text), &pair.value);
     if (problem)
         return cli_misuse("map put", "%s: %s", cli_quote(text).text, problem);
-    bry_hash hash = bry_hash_key(bry_map_seed(map), key, strlen(key));
-    bry_status status = cli_map_put(map, how, hash, value);
-    return status == BRY_OK ? CLI_GO_ON : cli_map_refused(status, map, memory, cli_quote(key).text);
+    return target->kind->set(target, &pair);
 }
 
-/* Sets the key and the value in `pair`; NULL: the pairs of the input. */
-static int put_in_file(const char *path, uint64_t max_bytes, bool known_new, char **pair,
-                       cli_pairs *pairs)
+static int put_lines(cli_map_target *target, cli_pairs *pairs)
 {
-    cli_memory memory;
-    bry_buffer note = BRY_BUFFER;
-    bry_map *map;
-    int code = cli_map_open_to_change(path, max_bytes, &memory, &map, &note);
-    if (code != CLI_GO_ON)
-        return code;
-    cli_map_mode how = known_new ? CLI_MAP_NEW : CLI_MAP_SET;
-    pairs->value_bits = cli_map_options(map).value_bits;
-    code = pair ? put_words(map, &memory, how, pair[0], pair[1])
-                : cli_map_put_all(map, &memory, how, pairs);
-    cli_lines_free(&pairs->lines);
+    int code = cli_inputs_look(&pairs->inputs, NULL, 0);
+    pairs->value_bits = target->value_bits;
     if (code == CLI_GO_ON)
-        code = cli_map_save(map, path, NULL, &note);
-    bry_map_destroy(map);
-    bry_buffer_free(&note);
+        code = target->kind->set_all(target, pairs);
+    cli_lines_free(&pairs->lines);
     return code;
 }
 
@@ -112,59 +82,43 @@ int cli_map_put_command(int argc, char **argv)
             cli_misuse(command, "--json-lines, --delimiter and -0 are for pairs on standard input");
     if (code == CLI_GO_ON)
         code = cli_pair_delimiter(command, delimiter, json, &pairs.delimiter);
-    if (code == CLI_GO_ON)
-        code = check_place(command, argv[0], wait, max_bytes, known_new);
     pairs.lines = (cli_lines)CLI_LINES(STDIN_FILENO, nul ? '\0' : '\n');
     pairs.json = json;
-    if (code == CLI_GO_ON && words == 1)
-        code = cli_inputs_look(&pairs.inputs, NULL, 0);
-    if (code == CLI_GO_ON && cli_map_is_remote(argv[0])) {
-        code = cli_remote_put(argv[0], words == 3 ? argv[1] : NULL, argv[2], &pairs, wait);
-        cli_lines_free(&pairs.lines);
-        return code;
-    }
+    cli_map_target target;
+    cli_map_wants wants = {.command = command,
+                           .path = argv[0],
+                           .changes = true,
+                           .max_bytes = max_bytes,
+                           .known_new = known_new,
+                           .wait = wait};
     if (code == CLI_GO_ON)
-        code = put_in_file(argv[0], max_bytes, known_new, words == 3 ? argv + 1 : NULL, &pairs);
+        code = cli_map_target_open(&wants, &target);
+    if (code != CLI_GO_ON)
+        return code;
+    code = words == 3 ? put_words(&target, argv[1], argv[2]) : put_lines(&target, &pairs);
+    if (code == CLI_GO_ON)
+        code = target.kind->end(&target);
+    target.kind->close(&target);
     return code;
 }
 
 /* ---- del ----------------------------------------------------------------------------------- */
 
-typedef struct tally {
-    uint64_t deleted, absent;
-} tally;
-
-static bry_status del_key(bry_map *map, const char *key, size_t len, tally *count)
-{
-    bry_answer was;
-    bry_status status = bry_map_del(map, bry_hash_key(bry_map_seed(map), key, len), &was);
-    if (status == BRY_OK) {
-        count->deleted += was == BRY_PRESENT;
-        count->absent += was == BRY_ABSENT;
-    }
-    return status;
-}
-
-static int del_key_lines(bry_map *map, const cli_memory *memory, char end, tally *count)
+static int del_key_lines(cli_map_target *target, char end)
 {
     cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), false);
     cli_lines lines = CLI_LINES(STDIN_FILENO, end);
     lines.progress = &progress;
-    cli_text line;
+    cli_text line = {NULL, 0};
     int code = CLI_GO_ON;
-    while (code == CLI_GO_ON) {
+    do {
         bry_status status = cli_lines_next(&lines, &line);
-        if (status != BRY_OK) {
+        if (status != BRY_OK)
             code = cli_lines_failed(&lines, status);
-        } else if (!line.bytes) {
-            break;
-        } else if ((status = del_key(map, line.bytes, line.len, count)) != BRY_OK) {
-            char where[40];
-            snprintf(where, sizeof where, "line %" PRIu64, lines.number);
-            code = cli_map_refused(status, map, memory, where);
-        }
+        else if (line.bytes)
+            code = target->kind->del(target, line, &lines);
         progress.done++;
-    }
+    } while (code == CLI_GO_ON && line.bytes);
     cli_progress_end(&progress);
     cli_lines_free(&lines);
     return code;
@@ -203,31 +157,22 @@ int cli_map_del(int argc, char **argv)
         CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    cli_memory memory;
-    bry_buffer note = BRY_BUFFER;
-    bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
         code = cli_keys_given(&syntax, argv, &words, "keys");
+    cli_map_target target;
+    cli_map_wants wants = {
+        .command = command, .path = argv[0], .changes = true, .max_bytes = max_bytes, .wait = wait};
     if (code == CLI_GO_ON)
-        code = check_place(command, argv[0], wait, max_bytes, false);
-    if (code == CLI_GO_ON && cli_map_is_remote(argv[0]))
-        return cli_remote_del(argv[0], argv + 1, words - 1, nul ? '\0' : '\n', wait);
-    if (code == CLI_GO_ON)
-        code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map, &note);
+        code = cli_map_target_open(&wants, &target);
     if (code != CLI_GO_ON)
         return code;
-    tally count = {0};
-    for (size_t i = 1; i < words && code == CLI_GO_ON; i++) {
-        bry_status status = del_key(map, argv[i], strlen(argv[i]), &count);
-        if (status != BRY_OK)
-            code = cli_map_refused(status, map, &memory, cli_quote(argv[i]).text);
-    }
+    for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
+        code = target.kind->del(&target, (cli_text){argv[i], strlen(argv[i])}, NULL);
     if (words == 1)
-        code = del_key_lines(map, &memory, nul ? '\0' : '\n', &count);
+        code = del_key_lines(&target, nul ? '\0' : '\n');
     if (code == CLI_GO_ON)
-        code = count.deleted ? cli_map_save(map, argv[0], NULL, &note) : CLI_YES;
-    bry_map_destroy(map);
-    bry_buffer_free(&note);
-    return code == CLI_YES && count.absent ? CLI_NO : code;
+        code = target.kind->end(&target);
+    target.kind->close(&target);
+    return code == CLI_YES && target.absent ? CLI_NO : code;
 }

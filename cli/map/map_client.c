@@ -55,7 +55,7 @@ int cli_remote_exists(const cli_remote *remote, const char *name, bool *exists)
     *exists = status == BRY_OK;
     bryc_map_close(map);
     return status == BRY_OK || status == BRY_E_NOTFOUND ? CLI_GO_ON
-                                                      : cli_remote_failed(remote, status);
+                                                        : cli_remote_failed(remote, status);
 }
 
 void cli_remote_close(cli_remote *remote)

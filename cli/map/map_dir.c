@@ -201,7 +201,7 @@ int cli_dir_load_slab(const char *dir, const bryc_map *of, uint64_t slab, cli_me
 
 /* ---- looking up ---------------------------------------------------------------------------- */
 
-typedef struct dir_source {
+typedef struct dir_target {
     char *dir;
     cli_memory *memory;
     bryc_map *of;
@@ -209,12 +209,12 @@ typedef struct dir_source {
     uint64_t count;
     cli_dir_values values;
     bool codes;
-} dir_source;
+} dir_target;
 
-static int get_from_dir(cli_map_source *self, const cli_text *keys, size_t n, bry_map_value *values,
+static int get_from_dir(cli_map_target *self, const cli_text *keys, size_t n, bry_map_value *values,
                         bry_answer *answers)
 {
-    dir_source *from = self->inside;
+    dir_target *from = self->inside;
     for (size_t i = 0; i < n; i++) {
         uint64_t slab = bryc_map_slab_of(from->of, keys[i].bytes, keys[i].len);
         if (!from->slabs[slab]) {
@@ -240,9 +240,9 @@ static int get_from_dir(cli_map_source *self, const cli_text *keys, size_t n, br
     return CLI_GO_ON;
 }
 
-static void close_dir_source(cli_map_source *self)
+static void close_dir_target(cli_map_target *self)
 {
-    dir_source *from = self->inside;
+    dir_target *from = self->inside;
     for (uint64_t i = 0; from->slabs && i < from->count; i++)
         bry_map_destroy(from->slabs[i]);
     free(from->slabs);
@@ -252,7 +252,7 @@ static void close_dir_source(cli_map_source *self)
     free(from);
 }
 
-static int open_dir_source(dir_source *from)
+static int open_dir_target(dir_target *from)
 {
     char record[600];
     const char *problem;
@@ -272,22 +272,24 @@ static int open_dir_source(dir_source *from)
     return from->codes ? cli_dir_read_values(from->dir, &from->values) : CLI_GO_ON;
 }
 
-int cli_dir_source(const char *path, cli_memory *memory, cli_map_source *source)
+int cli_dir_target(const char *path, cli_map_target *target)
 {
-    dir_source *from = calloc(1, sizeof *from);
+    static const cli_map_kind kind = {.get = get_from_dir, .close = close_dir_target};
+    dir_target *from = calloc(1, sizeof *from);
     if (!from || !(from->dir = strdup(path))) {
         free(from);
         return cli_no_memory();
     }
-    from->memory = memory;
-    *source = (cli_map_source){.get = get_from_dir, .close = close_dir_source, .inside = from};
-    int code = open_dir_source(from);
+    from->memory = &target->memory;
+    target->kind = &kind;
+    target->inside = from;
+    int code = open_dir_target(from);
     bryc_map_options options = BRYC_MAP_OPTIONS;
     if (code == CLI_GO_ON) {
         bryc_map_get_options(from->of, &options);
-        source->value_bits = options.value_bits;
+        target->value_bits = options.value_bits;
     } else {
-        close_dir_source(source);
+        close_dir_target(target);
     }
     return code;
 }

@@ -2,7 +2,7 @@
 #include "cli/core/files/saved_file.h"
 #include "cli/core/json/json_write.h"
 #include "cli/map/map_command.h"
-#include "cli/map/map_remote.h"
+#include "cli/map/map_target.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ static void print_answer(const style *how, cli_text key, bry_answer answer,
 
 /* The keys of a batch and their answers. */
 typedef struct get_batch {
-    cli_map_source source;
+    cli_map_target target;
     const style *how;
     tally count;
     cli_text keys[BATCH];
@@ -89,7 +89,7 @@ static int look_up_keys(get_batch *self, size_t n)
 {
     if (n == 0)
         return CLI_GO_ON;
-    int code = self->source.get(&self->source, self->keys, n, self->values, self->answers);
+    int code = self->target.kind->get(&self->target, self->keys, n, self->values, self->answers);
     for (size_t i = 0; i < n && code == CLI_GO_ON; i++) {
         self->count.absent += self->answers[i] == BRY_ABSENT;
         self->count.unsure += self->answers[i] == BRY_UNSURE;
@@ -184,7 +184,6 @@ int cli_map_get(int argc, char **argv)
         CLI_MAP_FIRST_WORD,
     };
     size_t words;
-    cli_memory memory;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
         code = cli_keys_given(&syntax, argv, &words, "keys");
@@ -193,19 +192,21 @@ int cli_map_get(int argc, char **argv)
     get_batch *self = malloc(sizeof *self);
     if (!self)
         return cli_no_memory();
-    code = cli_source_open(argv[0], max_bytes, &memory, &self->source);
+    cli_map_wants wants = {
+        .command = command, .path = argv[0], .directories = true, .max_bytes = max_bytes};
+    code = cli_map_target_open(&wants, &self->target);
     if (code != CLI_GO_ON) {
         free(self);
         return code;
     }
     how.all = how.all || how.json;
     how.value_alone = words == 2 && !how.all;
-    how.integers = self->source.value_bits != 0;
+    how.integers = self->target.value_bits != 0;
     how.end = nul ? '\0' : '\n';
     self->how = &how;
     self->count = (tally){0};
     code = words > 1 ? look_up_words(self, argv + 1, words - 1) : look_up_lines(self);
-    self->source.close(&self->source);
+    self->target.kind->close(&self->target);
     if (code == CLI_GO_ON)
         code = exit_code_of(&self->count);
     free(self);

@@ -2,21 +2,10 @@
 #include "cli/core/json/json_write.h"
 #include "cli/core/output/text_table.h"
 #include "cli/map/map_command.h"
-#include "cli/map/map_remote.h"
+#include "cli/map/map_target.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
-
-typedef struct facts {
-    bry_map_options options;
-    bry_map_stats stats;
-    bool is_file; /* a pipe has no size */
-    uint64_t file_bytes;
-    bool is_remote; /* then these are set: */
-    bool keyed;
-    uint64_t slabs, slabs_used, queries;
-} facts;
 
 static const char *layout_of(const bry_map_options *options)
 {
@@ -32,7 +21,7 @@ static void write_errors(cli_json *json, const char *name, const bry_map_errors 
     cli_json_close(json, '}');
 }
 
-static void print_map_json(const facts *f)
+static void print_map_json(const cli_map_facts *f)
 {
     const bry_map_stats *s = &f->stats;
     bool is_kbf = s->engine == BRY_ENGINE_KBF;
@@ -80,7 +69,7 @@ static void print_map_json(const facts *f)
     cli_json_close(&json, '}');
 }
 
-static void print_map_text(const facts *f)
+static void print_map_text(const cli_map_facts *f)
 {
     const bry_map_stats *s = &f->stats;
     bool is_kbf = s->engine == BRY_ENGINE_KBF;
@@ -138,38 +127,6 @@ static int print_errors(const bry_map_stats *s)
     return printed ? CLI_YES : cli_no_memory();
 }
 
-static int read_file_facts(const char *path, uint64_t max_bytes, facts *f)
-{
-    cli_memory memory;
-    bry_map *map;
-    struct stat file;
-    int code = cli_map_open(path, max_bytes, &memory, &map, NULL);
-    if (code != CLI_GO_ON)
-        return code;
-    f->options = cli_map_options(map);
-    f->is_file = stat(path, &file) == 0 && S_ISREG(file.st_mode);
-    f->file_bytes = f->is_file ? (uint64_t)file.st_size : 0;
-    bry_map_get_stats(map, &f->stats);
-    bry_map_destroy(map);
-    return CLI_GO_ON;
-}
-
-static int read_server_facts(const char *url, facts *f)
-{
-    cli_remote_facts remote;
-    int code = cli_remote_info(url, &remote);
-    if (code != CLI_GO_ON)
-        return code;
-    f->options = remote.options;
-    f->stats = remote.stats;
-    f->is_remote = true;
-    f->keyed = remote.keyed;
-    f->slabs = remote.slabs;
-    f->slabs_used = remote.slabs_used;
-    f->queries = remote.queries;
-    return CLI_GO_ON;
-}
-
 int cli_map_info(int argc, char **argv)
 {
     static const char command[] = "map info";
@@ -194,18 +151,21 @@ int cli_map_info(int argc, char **argv)
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
-    facts f = {.options = BRY_MAP_OPTIONS, .stats = {0}};
-    if (code == CLI_GO_ON && cli_map_is_remote(argv[0]))
-        code = max_bytes ? cli_misuse(command, "--max-memory is for maps in files")
-                         : read_server_facts(argv[0], &f);
-    else if (code == CLI_GO_ON)
-        code = read_file_facts(argv[0], max_bytes, &f);
+    cli_map_facts facts = {.options = BRY_MAP_OPTIONS, .stats = {0}};
+    cli_map_target target;
+    cli_map_wants wants = {.command = command, .path = argv[0], .max_bytes = max_bytes};
+    if (code == CLI_GO_ON)
+        code = cli_map_target_open(&wants, &target);
+    if (code != CLI_GO_ON)
+        return code;
+    code = target.kind->info(&target, &facts);
+    target.kind->close(&target);
     if (code != CLI_GO_ON)
         return code;
     if (as_json) {
-        print_map_json(&f);
+        print_map_json(&facts);
         return CLI_YES;
     }
-    print_map_text(&f);
-    return print_errors(&f.stats);
+    print_map_text(&facts);
+    return print_errors(&facts.stats);
 }

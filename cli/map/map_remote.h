@@ -8,8 +8,7 @@
 #ifndef BLOOMERY_CLI_MAP_REMOTE_H
 #define BLOOMERY_CLI_MAP_REMOTE_H
 
-#include "cli/map/map_pairs.h"
-#include "cli/map/map_source.h"
+#include "cli/map/map_target.h"
 
 /* Whether the word is an address rather than the name of a file. */
 bool cli_map_is_remote(const char *path);
@@ -31,27 +30,8 @@ int cli_map_check_address(const char *command, const char *word, bool named);
 
 /* All functions below return CLI_GO_ON, or an exit code after a message. */
 
-int cli_remote_source(const char *url, cli_map_source *source);
-int cli_dir_source(const char *path, cli_memory *memory, cli_map_source *source);
-
-/* Sets one pair, if `key` is not NULL, or those of the input, whose value_bits are filled in. */
-int cli_remote_put(const char *url, const char *key, const char *value, cli_pairs *pairs,
-                   uint64_t wait);
-
-/* Deletes keys, or those on standard input if n is 0. The exit code of `map del`. */
-int cli_remote_del(const char *url, char **keys, size_t n, char end, uint64_t wait);
-
-/* What `map info` prints about a map on servers. */
-typedef struct cli_remote_facts {
-    bry_map_options options;
-    bry_map_stats stats;
-    uint64_t slabs; /* Slabs of the map. */
-    uint64_t slabs_used; /* Slabs that have pairs. */
-    uint64_t queries; /* Keys looked up since the servers have the slabs. */
-    bool keyed; /* Slabs are chosen with a secret key. */
-} cli_remote_facts;
-
-int cli_remote_info(const char *url, cli_remote_facts *facts);
+int cli_remote_target(const cli_map_wants *wants, cli_map_target *target);
+int cli_dir_target(const char *path, cli_map_target *target);
 
 /* What `map build` creates on servers. */
 typedef struct cli_remote_build {

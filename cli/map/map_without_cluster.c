@@ -7,46 +7,17 @@ static int without_cluster(void)
     return cli_fail("this build has no client for servers (CMake: BLOOMERY_CLUSTER)");
 }
 
-int cli_remote_source(const char *url, cli_map_source *source)
+int cli_remote_target(const cli_map_wants *wants, cli_map_target *target)
 {
-    (void)url;
-    (void)source;
+    (void)wants;
+    (void)target;
     return without_cluster();
 }
 
-int cli_dir_source(const char *path, cli_memory *memory, cli_map_source *source)
+int cli_dir_target(const char *path, cli_map_target *target)
 {
     (void)path;
-    (void)memory;
-    (void)source;
-    return without_cluster();
-}
-
-int cli_remote_put(const char *url, const char *key, const char *value, cli_pairs *pairs,
-                   uint64_t wait)
-{
-    (void)url;
-    (void)key;
-    (void)value;
-    (void)pairs;
-    (void)wait;
-    return without_cluster();
-}
-
-int cli_remote_del(const char *url, char **keys, size_t n, char end, uint64_t wait)
-{
-    (void)url;
-    (void)keys;
-    (void)n;
-    (void)end;
-    (void)wait;
-    return without_cluster();
-}
-
-int cli_remote_info(const char *url, cli_remote_facts *facts)
-{
-    (void)url;
-    (void)facts;
+    (void)target;
     return without_cluster();
 }
 
