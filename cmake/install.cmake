@@ -36,7 +36,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/bloomery.pc DESTINATION ${CMAKE_INSTAL
 
 if(BLOOMERY_CLUSTER)
   install(FILES ${PROJECT_SOURCE_DIR}/clients/c/bloomery_cluster.h
-    ${PROJECT_SOURCE_DIR}/clients/c/bloomery_cluster_counter.h
+    ${PROJECT_SOURCE_DIR}/clients/c/bloomery_cluster_counters.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(TARGETS bloomery_cluster bloomery_cluster_shared
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

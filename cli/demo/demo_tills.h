@@ -5,7 +5,7 @@
 #ifndef BLOOMERY_CLI_DEMO_TILLS_H
 #define BLOOMERY_CLI_DEMO_TILLS_H
 
-#include <bloomery_cluster_counter.h>
+#include <bloomery_cluster_counters.h>
 #include <stdbool.h>
 #include <stdint.h>
 

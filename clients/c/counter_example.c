@@ -6,7 +6,7 @@
  * whether the sale would survive a failover: BRY_E_UNSURE. It dies, and the file OUTBOX still has
  * the operation with its id. The next process repeats it. The servers recognise the id.
  */
-#include <bloomery_cluster_counter.h>
+#include <bloomery_cluster_counters.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/wait.h>

@@ -12,7 +12,7 @@
 #ifndef BLOOMERY_CLUSTER_COUNTER_OUTBOX_H
 #define BLOOMERY_CLUSTER_COUNTER_OUTBOX_H
 
-#include <bloomery_cluster_counter.h>
+#include <bloomery_cluster_counters.h>
 
 typedef struct bryc__begun {
     bryc_operation operation;

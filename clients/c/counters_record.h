@@ -7,7 +7,7 @@
 #ifndef BLOOMERY_CLUSTER_COUNTERS_RECORD_H
 #define BLOOMERY_CLUSTER_COUNTERS_RECORD_H
 
-#include <bloomery_cluster_counter.h>
+#include <bloomery_cluster_counters.h>
 
 typedef struct bryc__counter_record {
     uint64_t parts;

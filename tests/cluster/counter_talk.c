@@ -9,7 +9,7 @@
  *   repeat id sent counter delta …
  *   get counter …     recover     info     drop NAME     close     fork
  */
-#include <bloomery_cluster_counter.h>
+#include <bloomery_cluster_counters.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -120,7 +120,7 @@ if [ -f "$libdir/pkgconfig/bloomery-cluster.pc" ]; then
     $cc -std=c11 $warnings "$example" -o "$work/pc_cluster_static" -I"$prefix/include" \
         "$libdir/libbloomery-cluster.a" "$libdir/libbloomery.a" -lhiredis -lxxhash -lm
     for language in c cpp; do
-        echo "#include <bloomery_cluster_counter.h>" >"$work/alone.$language"
+        echo "#include <bloomery_cluster_counters.h>" >"$work/alone.$language"
     done
     $cc -std=c11 $warnings -I"$prefix/include" -fsyntax-only "$work/alone.c" || fail "header in C"
     $cxx -std=c++17 $warnings -I"$prefix/include" -fsyntax-only "$work/alone.cpp" ||

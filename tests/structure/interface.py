@@ -28,7 +28,7 @@ INTERFACE = HERE / "interface.txt"
 ROOT = HERE.parents[1]
 
 CLUSTER = ROOT / "clients/c"
-HEADERS = ("bloomery.h", "bloomery_cluster.h", "bloomery_cluster_counter.h")
+HEADERS = ("bloomery.h", "bloomery_cluster.h", "bloomery_cluster_counters.h")
 STANDARD = ("stdbool.h", "stddef.h", "stdint.h")
 HIREDIS = "typedef struct redisReply redisReply;\n"
 FUNCTION = re.compile(r"^(?! |typedef|static|struct|enum)[^{}\n]*?\b(\w+)\([^{}\n]*\);$", re.M)

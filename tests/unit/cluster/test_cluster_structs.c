@@ -3,7 +3,7 @@
 #include "clients/c/cluster_client.h"
 #include "support/cmocka_all.h"
 
-#include <bloomery_cluster_counter.h>
+#include <bloomery_cluster_counters.h>
 #include <string.h>
 
 #define RECORD                                                                                     \

@@ -10,8 +10,8 @@
  *
  * Threads and fork: as in <bloomery_cluster.h>; after a fork, the child's ids are others.
  */
-#ifndef BLOOMERY_CLUSTER_COUNTER_H
-#define BLOOMERY_CLUSTER_COUNTER_H
+#ifndef BLOOMERY_CLUSTER_COUNTERS_H
+#define BLOOMERY_CLUSTER_COUNTERS_H
 
 #include <bloomery_cluster.h>
 
