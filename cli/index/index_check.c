@@ -19,7 +19,7 @@ typedef enum state {
     CHANGED, /* changed, but every line is found */
     STALE, /* some lines are not found */
     GONE, /* missing, not a regular file, or not readable */
-    APART, /* installed, and the file here differs: not read */
+    APART, /* imported, and the file here differs: not read */
     STATES
 } state;
 static const char *const state_names[STATES] = {"ok", "changed", "stale", "gone", "apart"};
@@ -181,7 +181,7 @@ static const char about_text[] =
     "  stale    some of its lines are not found\n"
     "  gone     it cannot be read\n"
     "  changed  it has changed, but all its lines are found\n"
-    "  apart    its units were installed, and the file is not here";
+    "  apart    its units were imported, and the file is not here";
 static const char more_text[] =
     "Exit codes: 0 every line is found, 1 a file is stale or gone, 3 failure: the index\n"
     "cannot be read. \"index refresh\" reads stale files again if they have changed or if\n"

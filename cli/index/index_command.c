@@ -11,7 +11,7 @@ static const cli_command commands[] = {
     {"refresh", "reads changed files again", cli_index_refresh},
     {"del", "removes files, or lines of a file", cli_index_del},
     {"unit", "creates the units of a file separately", cli_index_unit},
-    {"install", "adds units created separately", cli_index_install},
+    {"import", "adds units created separately", cli_index_import},
     {"info", "prints size, files and errors", cli_index_info},
     {"check", "compares the index with its files", cli_index_check},
 };

@@ -10,7 +10,7 @@ int cli_index_add(int argc, char **argv);
 int cli_index_refresh(int argc, char **argv);
 int cli_index_del(int argc, char **argv);
 int cli_index_unit(int argc, char **argv);
-int cli_index_install(int argc, char **argv);
+int cli_index_import(int argc, char **argv);
 int cli_index_info(int argc, char **argv);
 int cli_index_check(int argc, char **argv);
 

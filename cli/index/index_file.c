@@ -218,7 +218,7 @@ static int report_end_of_growth(const bry_index *index, const char *where)
     bry_index_options options = cli_index_options(index);
     uint64_t items = bry_index_items(index);
     if (bry_index_plan(&options, &shape) != BRY_OK || shape.grows_to == 0 || items < shape.grows_to)
-        return cli_fail("%s: units installed beyond the plan have used up the error of the index; "
+        return cli_fail("%s: units imported beyond the plan have used up the error of the index; "
                         "build one with more --units",
                         where);
     return cli_fail("%s: the index has %llu elements and cannot have more%s", where,

@@ -42,7 +42,7 @@ int cli_index_open_to_change(cli_file_index *index, uint64_t max_bytes, const ch
 /* Options for creating an index like this one. */
 bry_index_options cli_index_options(const bry_index *index);
 
-/* Reads the options of the index in a file, for creating units that can be installed in it. */
+/* Reads the options of the index in a file, for creating units that can be imported in it. */
 int cli_index_like(const char *path, uint64_t max_bytes, bry_index_options *options,
                    cli_elements *elements);
 

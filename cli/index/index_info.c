@@ -46,7 +46,7 @@ static void files_json(cli_json *json, const cli_file_index *index)
         cli_json_count(json, "elements", elements);
         cli_json_count(json, "stale", stale);
         cli_json_count(json, "bytes", file->facts.size);
-        cli_json_bool(json, "installed", file->apart);
+        cli_json_bool(json, "imported", file->apart);
         cli_json_close(json, '}');
     }
     cli_json_close(json, ']');

@@ -162,7 +162,7 @@ int cli_index_refresh(int argc, char **argv)
         .usage = "INDEX [options]",
         .about = "Reads again the files whose size or modification time has changed or from which\n"
                  "lines were deleted (index del --from), removes missing files from the index and\n"
-                 "reports them, and does pending work. Files whose units were installed are not\n"
+                 "reports them, and does pending work. Files whose units were imported are not\n"
                  "changed.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],

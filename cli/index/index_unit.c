@@ -1,5 +1,5 @@
 /*
- * bloomery index unit and install: the units of a file are built separately and installed in an
+ * bloomery index unit and import: the units of a file are built separately and imported in an
  * index later. The units are saved as an index of that one file.
  */
 #include "cli/core/files/saved_file.h"
@@ -40,7 +40,7 @@ int cli_index_unit(int argc, char **argv)
         .usage = "FILE --like INDEX [options] > UNITS",
         .about =
             "Creates the units of one file separately from the index, for example on another\n"
-            "machine, and writes them to standard output, for \"index install\". If FILE is -,\n"
+            "machine, and writes them to standard output, for \"index import\". If FILE is -,\n"
             "reads standard input.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
@@ -66,9 +66,9 @@ int cli_index_unit(int argc, char **argv)
     return code == CLI_GO_ON ? ship_unit(&shape, argv[0], name ? name : argv[0]) : code;
 }
 
-/* ---- install ------------------------------------------------------------------------------- */
+/* ---- import -------------------------------------------------------------------------------- */
 
-static bry_status install_unit(cli_file_index *index, const bry_index *from, cli_piece *piece)
+static bry_status import_unit(cli_file_index *index, const bry_index *from, cli_piece *piece)
 {
     bry_buffer frames = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&frames);
@@ -76,15 +76,15 @@ static bry_status install_unit(cli_file_index *index, const bry_index *from, cli
     if (status == BRY_OK) {
         bry_view view = {frames.bytes, frames.len, 0};
         bry_source source = bry_view_source(&view);
-        status = bry_index_install_unit(index->index, &source, NULL, &piece->unit);
+        status = bry_index_import_unit(index->index, &source, NULL, &piece->unit);
     }
     bry_buffer_free(&frames);
     return status;
 }
 
 /* Installs a file with its units, replacing a file of the same name. */
-static bry_status install_file(cli_file_index *index, const cli_file_index *shipped,
-                               const cli_named_file *file)
+static bry_status import_file(cli_file_index *index, const cli_file_index *shipped,
+                              const cli_named_file *file)
 {
     size_t number = cli_names_find(&index->names, file->name);
     if (number != CLI_NO_FILE)
@@ -94,7 +94,7 @@ static bry_status install_file(cli_file_index *index, const cli_file_index *ship
         index->names.files[number].apart = true;
     for (uint32_t i = 0; i < file->piece_count && status == BRY_OK; i++) {
         cli_piece piece = file->pieces[i];
-        status = install_unit(index, shipped->index, &piece);
+        status = import_unit(index, shipped->index, &piece);
         if (status == BRY_OK) {
             piece.tag = index->names.next_tag++;
             status = bry_index_set_tag(index->index, piece.unit, piece.tag);
@@ -105,7 +105,7 @@ static bry_status install_file(cli_file_index *index, const cli_file_index *ship
     return status;
 }
 
-static int install_units(cli_file_index *index, const char *path)
+static int import_units(cli_file_index *index, const char *path)
 {
     cli_file_index shipped;
     uint64_t left = index->memory.most - index->memory.used;
@@ -115,7 +115,7 @@ static int install_units(cli_file_index *index, const char *path)
         code != CLI_GO_ON || cli_elements_equal(shipped.names.elements, index->names.elements);
     for (size_t i = 0; code == CLI_GO_ON && alike && i < shipped.names.count && status == BRY_OK;
          i++)
-        status = install_file(index, &shipped, &shipped.names.files[i]);
+        status = import_file(index, &shipped, &shipped.names.files[i]);
     cli_index_close(&shipped);
     if (!alike || status == BRY_E_MISMATCH)
         return cli_fail("%s: engine, seed, shape or elements differ from the index's; \"index unit "
@@ -124,9 +124,9 @@ static int install_units(cli_file_index *index, const char *path)
     return status == BRY_OK ? code : cli_index_refused(status, index, cli_name(path).text);
 }
 
-int cli_index_install(int argc, char **argv)
+int cli_index_import(int argc, char **argv)
 {
-    static const char command[] = "index install";
+    static const char command[] = "index import";
     uint64_t max_bytes = 0;
     cli_option options[] = {
         CLI_INDEX_MAX_MEMORY(&max_bytes),
@@ -140,7 +140,7 @@ int cli_index_install(int argc, char **argv)
             "added this way.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
-        .examples = "  bloomery index install logs.idx unit",
+        .examples = "  bloomery index import logs.idx unit",
         .most_words = (size_t)-1,
         .least_words = 2,
         .missing = "missing index or file with units",
@@ -151,7 +151,7 @@ int cli_index_install(int argc, char **argv)
     if (code == CLI_GO_ON)
         code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
-        code = install_units(&index, argv[i]);
+        code = import_units(&index, argv[i]);
     if (code == CLI_GO_ON)
         code = cli_index_settle(&index);
     if (code == CLI_GO_ON)

@@ -21,8 +21,8 @@
  *            the error will be exceeded.
  *   compact  keeps the promised error by itself: elements beyond the plan go to further tables with
  *            a decreasing share of the error. (This costs a growable index 0.4 bits per element; a
- *            fixed one saves them.) Units installed beyond the plan use up the error of those
- *            tables (bry_index_install_unit()). If nothing of it is left, compact takes no more
+ *            fixed one saves them.) Units imported beyond the plan use up the error of those
+ *            tables (bry_index_import_unit()). If nothing of it is left, compact takes no more
  *            elements, and returns BRY_E_FULL even for a unit that has room, until units are
  *            dropped. So it does at 2^40 elements, or earlier if the error is small, because
  *            fingerprints have at most 62 bits: at `grows_to` of the plan, error · 2^54 or more.
@@ -156,7 +156,7 @@ BRY_API bry_status bry_index_options_like_sized(const bry_index *other, bry_inde
                                                 size_t size);
 
 /*
- * Sets options that create an index whose units can be installed in `other`: same engine, seed and
+ * Sets options that create an index whose units can be imported in `other`: same engine, seed and
  * shape (for dba, the shape that new units have now), default allocator. They stay valid when
  * `other` is destroyed.
  */
@@ -273,7 +273,7 @@ BRY_API size_t bry_index_units(const bry_index *index, uint32_t *units, size_t r
  * the oldest.) *went is the number of the unit. *was is BRY_PRESENT if that unit was a candidate
  * for the element already; nothing changes then, even if the unit is full. Both pointers may be
  * NULL. BRY_E_NOUNIT: no such unit. BRY_E_SEALED. BRY_E_FULL: the named unit is full; or, with
- * BRY_INDEX_NEWEST, as for bry_index_open(); or, compact, units installed beyond the plan have used
+ * BRY_INDEX_NEWEST, as for bry_index_open(); or, compact, units imported beyond the plan have used
  * up the error. BRY_E_NOMEM.
  */
 BRY_API bry_status bry_index_add(bry_index *index, bry_hash hash, uint32_t unit, uint32_t *went,
@@ -471,7 +471,7 @@ BRY_API bry_status bry_index_save_dir(const bry_index *index, const char *path,
 BRY_API bry_status bry_index_load_dir(const char *path, bry_load *load, bry_index **index);
 
 /*
- * Writes one unit and its tag as frames, to be installed in another index; bry_index_install_unit()
+ * Writes one unit and its tag as frames, to be imported in another index; bry_index_import_unit()
  * stores the note of `save` in load->note. To build a unit separately, create an index with
  * bry_index_options_like(), or with the same options and seed, and fill a unit of it.
  * BRY_E_NOUNIT: no such unit. Otherwise as for bry_index_save().
@@ -485,11 +485,11 @@ BRY_API bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, co
  * its end before the index changes, and a call that fails leaves the saved form unchanged.
  * BRY_E_MISMATCH: engine, seed, error or shape differ. BRY_E_FULL, BRY_E_NOMEM: as for
  * bry_index_open(); BRY_E_FULL also if compact would exceed its error: the fingerprints of an
- * installed unit are only as long as those of the first `units`, too short beyond 4/3 of that
+ * imported unit are only as long as those of the first `units`, too short beyond 4/3 of that
  * number. BRY_E_BADDATA, BRY_E_VERSION, BRY_E_LIMIT, or what the source returned.
  */
-BRY_API bry_status bry_index_install_unit(bry_index *index, const bry_source *source,
-                                          bry_load *load, uint32_t *unit);
+BRY_API bry_status bry_index_import_unit(bry_index *index, const bry_source *source, bry_load *load,
+                                         uint32_t *unit);
 
 #ifdef __cplusplus
 }

@@ -119,13 +119,13 @@ typedef struct bry__index_engine {
     bry_status (*clone)(const void *self, const bry_allocator *allocator, void **copy);
     void (*clear)(void *self);
 
-    /* Sets in *options what creates an instance whose units can be installed in this one:
+    /* Sets in *options what creates an instance whose units can be imported in this one:
      * unit_capacity, unit_bits, hashes of the units that open() will create next. */
     void (*like)(const void *self, bry_index_options *options);
 
     /* ---- units ----------------------------------------------------------------------------- */
 
-    /* The slot that open() and install() will use for the unit of that number; BRY__INDEX_SLOTS:
+    /* The slot that open() and import() will use for the unit of that number; BRY__INDEX_SLOTS:
      * none, unless they can free one. It depends only on the number and the slots in use. */
     uint32_t (*next_slot)(const void *self, uint32_t number);
 
@@ -142,7 +142,7 @@ typedef struct bry__index_engine {
     bry_status (*merge_units)(void *self, uint32_t into, uint32_t from);
 
     /* A unit now has this many elements, as counted by the facade: after additions, and after it
-     * was merged, installed or loaded. NULL: the engine does not need it. */
+     * was merged, imported or loaded. NULL: the engine does not need it. */
     void (*counted)(void *self, uint32_t slot, uint64_t elements);
 
     /* Fills in what the engine knows of a unit: wants_refresh and error. */
@@ -233,14 +233,14 @@ typedef struct bry__index_engine {
      * a constant text, says what is wrong. */
     bry_status (*read_done)(void *self, const bry__index_slots *slots, const char **problem);
 
-    /* Writes one unit, to be installed in another instance; its record is written separately. The
-     * facade compares seed, engine and error before it calls install(). */
+    /* Writes one unit, to be imported in another instance; its record is written separately. The
+     * facade compares seed, engine and error before it calls import(). */
     void (*write_unit)(const void *self, uint32_t slot, struct bry__frame_writer *writer);
     /* As open() and read(): adds a unit from what write_unit() wrote; the stream is read to its end
      * before anything changes. record: as saved with the unit. MISMATCH: it has another shape.
      * FULL: more than the promised error allows. */
-    bry_status (*install)(void *self, uint32_t number, const bry__index_slot *record,
-                          struct bry__frame_reader *reader, uint32_t *slot);
+    bry_status (*import)(void *self, uint32_t number, const bry__index_slot *record,
+                         struct bry__frame_reader *reader, uint32_t *slot);
 } bry__index_engine;
 
 #define BRY__INDEX_BATCH 64u

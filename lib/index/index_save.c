@@ -1,6 +1,6 @@
 /*
  * An index as frames: its options and counters, the records of its units, and the engine's frames;
- * and one unit of it, to be installed in another index.
+ * and one unit of it, to be imported in another index.
  */
 #include "index/index_save.h"
 
@@ -381,7 +381,7 @@ static bool index_save_is_of_kin(const bry_index *index, const bry__frame_reader
            bry__load_double(numbers + AT_ERROR) == index->options.error;
 }
 
-static bry_status index_install(bry_index *index, bry__frame_reader *reader, uint32_t *unit)
+static bry_status index_import(bry_index *index, bry__frame_reader *reader, uint32_t *unit)
 {
     unsigned char numbers[NUMBERS_SIZE], bytes[BRY__INDEX_RECORD];
     bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
@@ -405,8 +405,8 @@ static bry_status index_install(bry_index *index, bry__frame_reader *reader, uin
     /* Everything that can fail comes before the engine gets the unit. */
     if (bry__index_reserve(index) != BRY_OK)
         return index_save_no_memory(reader);
-    status = index->engine->install(index->elements, bry__index_free_number(index), &record, reader,
-                                    &slot);
+    status = index->engine->import(index->elements, bry__index_free_number(index), &record, reader,
+                                   &slot);
     if (status != BRY_OK) {
         bry__index_unreserve(index);
         return status;
@@ -419,13 +419,13 @@ static bry_status index_install(bry_index *index, bry__frame_reader *reader, uin
     return BRY_OK;
 }
 
-bry_status bry_index_install_unit(bry_index *index, const bry_source *source, bry_load *load,
-                                  uint32_t *unit)
+bry_status bry_index_import_unit(bry_index *index, const bry_source *source, bry_load *load,
+                                 uint32_t *unit)
 {
     bry__frame_reader reader;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND_UNIT, UNIT_VERSION);
     if (status == BRY_OK)
-        status = index_install(index, &reader, unit);
+        status = index_import(index, &reader, unit);
     bry__frame_reader_close(&reader);
     return status;
 }

@@ -147,7 +147,7 @@ static bry_status import_read_frame(unit_import *self, bry_index *index, uint32_
     self->load.max_bytes = is_replayed(self->context) ? 0 : settings_load_limit();
     bry_buffer note = BRY_BUFFER;
     self->load.note = &note;
-    bry_status status = bry_index_install_unit(index, &source, &self->load, unit);
+    bry_status status = bry_index_import_unit(index, &source, &self->load, unit);
     self->load.note = NULL;
     if (status == BRY_OK && (view.at != view.len || note.len > 0)) {
         self->load.problem = note.len > 0 ? "the unit has a note, which an index does not keep"

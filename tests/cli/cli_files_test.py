@@ -68,7 +68,7 @@ class Streams(FilesCase):
         self.run_program("index", "del", "-", "more", stdin=changed)
         units = self.run_program("index", "unit", "-", "--like", "i", "--name", "shipped",
                                  stdin=b"d\ne")
-        self.run_program("index", "install", "i", "-", stdin=units)
+        self.run_program("index", "import", "i", "-", stdin=units)
         self.assertEqual(self.run_program("index", "locate", "i", "e"), b"shipped\n")
 
     def test_one_stream_is_not_two(self):
@@ -130,7 +130,7 @@ class NoFiles(FilesCase):
                               ["index", "locate", name, "a"], ["index", "add", name, "lines"],
                               ["index", "del", name, "lines"], ["index", "refresh", name],
                               ["index", "info", name], ["index", "check", name],
-                              ["index", "install", "i", name], ["index", "install", name, "i"],
+                              ["index", "import", "i", name], ["index", "import", name, "i"],
                               ["index", "unit", "lines", "--like", name],
                               ["index", "build", name, "lines", "--force"],
                               ["seen", "--state", name]):

@@ -1,4 +1,4 @@
-"""bloomery index: files added, removed, refreshed and installed; damage; killed programs."""
+"""bloomery index: files added, removed, refreshed and imported; damage; killed programs."""
 
 import hashlib
 import os
@@ -46,7 +46,7 @@ class Change(IndexCase):
         self.build("x")
         before = self.content("x")
         self.put("b", numbered(0, 5))
-        for arguments in (["add", "x", "b", "none"], ["install", "x", "b"],
+        for arguments in (["add", "x", "b", "none"], ["import", "x", "b"],
                           ["add", "x", "b", "--max-memory", "1k"]):
             self.assertEqual(self.run_index(*arguments).returncode, 3, arguments)
             self.assertEqual(self.content("x"), before)
@@ -240,27 +240,27 @@ class Change(IndexCase):
             dice = random.Random(engine)
             self.model = {}
             self.put("first", numbered(0, 90))
-            # compact accepts installed units up to the plan
+            # compact accepts imported units up to the plan
             self.build(engine, "--engine", engine, "--unit-capacity", "80", "--units",
                        "9" if engine == "dba" else "150")
             for step in range(40):
                 name = f"f{dice.randrange(12)}"
-                what = dice.choice(["add", "add", "del", "change", "install"])
+                what = dice.choice(["add", "add", "del", "change", "import"])
                 lines = (numbered(dice.randrange(500), dice.randrange(500, 800))
                          if dice.random() < 0.5 else words(dice.random(), dice.randrange(200)))
                 if what == "add":
                     self.put(name, lines)
                     self.expect(["add", engine, name], 0)
-                elif what == "install":
+                elif what == "import":
                     self.put(name, lines)
                     units = self.run_index("unit", name, "--like", engine).stdout
-                    self.expect(["install", engine, "-"], 0, stdin=units)
+                    self.expect(["import", engine, "-"], 0, stdin=units)
                 elif what == "del" and name in self.model:
                     self.model.pop(name)
                     self.expect(["del", engine, name], 0)
                 elif what == "change" and name in self.model:
                     listed = self.json("info", engine, "--json", "--files")["list"]
-                    if any(one["name"] == name and not one["installed"] for one in listed):
+                    if any(one["name"] == name and not one["imported"] for one in listed):
                         self.put(name, lines)
                         self.expect(["refresh", engine], 0)
                 if step % 8 == 7:
@@ -357,19 +357,19 @@ class Ship(IndexCase):
                 self.assertEqual((done.returncode, done.stderr), (0, b""))
                 with open(self.path(name + ".unit"), "wb") as out:
                     out.write(done.stdout)
-            self.expect(["install", engine, "b.unit", "c.unit"], 0)
+            self.expect(["import", engine, "b.unit", "c.unit"], 0)
             self.assert_located(engine, self.all_keys())
             self.assert_located(engine, self.all_keys(), "--confirm")
             self.expect(["check", engine], 0)
             # Once more, from standard input, under another name.
             self.put("d", numbered(700, 800))
             units = self.run_index("unit", "d", "--like", engine, "--name", "b").stdout
-            self.expect(["install", engine, "-"], 0, stdin=units)
+            self.expect(["import", engine, "-"], 0, stdin=units)
             self.model.pop("b")
             self.model["b"] = self.model.pop("d")
             self.assert_located(engine, self.all_keys() + numbered(200, 700))
             listed = self.json("info", engine, "--json", "--files")["list"]
-            self.assertEqual([(one["name"], one["installed"]) for one in listed],
+            self.assertEqual([(one["name"], one["imported"]) for one in listed],
                              [("a", False), ("c", True), ("b", True)])
             # Installed files are not checked on this machine.
             self.expect(["refresh", engine], 0)
@@ -384,7 +384,7 @@ class Ship(IndexCase):
                       ["--error", "2%"], ["--engine", "dba"], ["-0"], ["--whole"]):
             done = self.run_index("unit", "a", *shape, *other)
             self.assertEqual(done.returncode, 0)
-            self.expect(["install", "x", "-"], 3, stdin=done.stdout,
+            self.expect(["import", "x", "-"], 3, stdin=done.stdout,
                         err=b'bloomery: standard input: engine, seed, shape or elements differ from '
                             b'the index\'s; "index unit --like" makes units that fit\n')
         self.assertEqual(self.content("x"), before)
@@ -394,7 +394,7 @@ class Ship(IndexCase):
         self.expect(["build", "x", "a", "--seed", "5"], 0)
         before = self.content("x")
         units = self.run_index("unit", "a", "--like", "x").stdout
-        self.expect(["install", "x", "a"], 3,
+        self.expect(["import", "x", "a"], 3,
                     err=b'bloomery: a: not Bloomery data\n')
         # Units are an index of one file.
         self.write("u", [])
@@ -402,14 +402,14 @@ class Ship(IndexCase):
             out.write(units)
         self.expect(["check", "u"], 0)
         self.expect(["locate", "u", "line 3"], 0, b"a\n")
-        self.expect(["install", "x", "-"], 3, stdin=units + b"x",
+        self.expect(["import", "x", "-"], 3, stdin=units + b"x",
                     err=b"bloomery: standard input: damaged at byte %d: trailing data\n" %
                         len(units))
         for cut in range(0, len(units), 7 * SAMPLE):
-            self.assertEqual(self.run_index("install", "x", "-", stdin=units[:cut]).returncode, 3)
+            self.assertEqual(self.run_index("import", "x", "-", stdin=units[:cut]).returncode, 3)
         for at in range(0, len(units), 11 * SAMPLE):
             damaged = units[:at] + bytes([units[at] ^ 4]) + units[at + 1:]
-            self.assertEqual(self.run_index("install", "x", "-", stdin=damaged).returncode, 3, at)
+            self.assertEqual(self.run_index("import", "x", "-", stdin=damaged).returncode, 3, at)
         self.assertEqual(self.content("x"), before)
 
     def test_past_the_plan(self):
@@ -420,13 +420,13 @@ class Ship(IndexCase):
         for i in range(1, 12):
             self.put(f"f{i}", numbered(100 * i, 100 * i + 100))
             before = self.content("x")
-            done = self.run_index("install", "x", "-",
+            done = self.run_index("import", "x", "-",
                                   stdin=self.run_index("unit", f"f{i}", *shape).stdout)
             if done.returncode != 0:
                 break
         self.assertTrue(4 < i <= 8, i)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (
-            3, b"", b'bloomery: standard input: units installed beyond the plan have used up the error of '
+            3, b"", b'bloomery: standard input: units imported beyond the plan have used up the error of '
                     b'the index; build one with more --units\n'))
         self.assertEqual(self.content("x"), before)
         self.model.pop(f"f{i}")
@@ -438,7 +438,7 @@ class Ship(IndexCase):
         self.expect_misuse(["unit", "a"],
                            "missing --like or --seed: units fit only an index with the same seed", "unit")
         self.expect_misuse(["unit", "a", "b"], 'unexpected argument "b"', "unit")
-        self.expect_misuse(["install", "x"], "missing index or file with units", "install")
+        self.expect_misuse(["import", "x"], "missing index or file with units", "import")
         self.expect(["unit", "none", "--seed", "4"], 3,
                     err=b'bloomery: none: No such file or directory\n')
 
@@ -505,7 +505,7 @@ class Bytes(IndexCase):
             self.expect(["info", "damaged"], 3, err=b"bloomery: damaged: damaged at byte %d: "
                                                     b"trailing data\n" % len(content))
 
-    def test_an_index_is_installed_in_another(self):
+    def test_an_index_is_imported_in_another(self):
         self.put("a", numbered(0, 100))
         self.put("b", numbered(50, 300))
         self.put("c", numbered(200, 400))
@@ -514,7 +514,7 @@ class Bytes(IndexCase):
                      "--force", *EXACT]
             self.expect(["build", "x", "a", "b", *shape], 0)
             self.expect(["build", "y", "b", "c", *shape], 0)
-            self.expect(["install", "x", "y"], 0)
+            self.expect(["import", "x", "y"], 0)
             self.assert_located("x", self.all_keys())
             self.expect(["check", "x"], 0)
 

@@ -77,7 +77,7 @@ class Elements(IndexCase):
                        "--unit-capacity", "64")
 
     def test_changes(self):
-        """Elements are added, changed and deleted like lines, and units can be installed."""
+        """Elements are added, changed and deleted like lines, and units can be imported."""
         self.put_logs(words_of)
         self.expect(["build", "x", *self.model, "--words", "--seed", "5", *EXACT], 0)
         self.put("more", [b"from 198.51.100.4, and back"])
@@ -87,11 +87,11 @@ class Elements(IndexCase):
         self.model["more"].remove(b"back")
         self.assert_located("x", [*self.all_keys(0), b"stranger"])
         units = self.run_index("unit", "more", "--like", "x", "--name", "far").stdout
-        self.expect(["install", "x", "-"], 0, stdin=units)
+        self.expect(["import", "x", "-"], 0, stdin=units)
         self.assertEqual(self.run_index("locate", "x", "198.51.100.4").stdout, b"far\nmore\n")
         for options in (["--key", "1"], []):
             units = self.run_index("unit", "more", "--seed", "5", *EXACT, *options).stdout
-            done = self.run_index("install", "x", "-", stdin=units)
+            done = self.run_index("import", "x", "-", stdin=units)
             self.assertEqual(done.returncode, 3)
             self.assertTrue(done.stderr.startswith(b'bloomery: standard input: '), done.stderr)
 

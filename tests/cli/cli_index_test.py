@@ -233,7 +233,7 @@ class Build(IndexCase):
     def test_help(self):
         done = self.run_index("--help")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-        for command in ("build", "locate", "add", "refresh", "del", "unit", "install", "info",
+        for command in ("build", "locate", "add", "refresh", "del", "unit", "import", "info",
                         "check"):
             self.assertIn(f"\n  {command} ".encode(), done.stdout)
             one = self.run_index(command, "--help")
@@ -431,8 +431,8 @@ class Info(IndexCase):
             self.assertEqual(info["file_bytes"], len(self.content(engine)))
             self.assertLessEqual(info["estimated_error"], info["promised_error"])
             self.assertEqual([list(one) for one in info["list"]],
-                             [["name", "units", "elements", "stale", "bytes", "installed"]] * 2)
-            self.assertEqual([(one["name"], one["bytes"], one["installed"])
+                             [["name", "units", "elements", "stale", "bytes", "imported"]] * 2)
+            self.assertEqual([(one["name"], one["bytes"], one["imported"])
                               for one in info["list"]],
                              [("a", len(self.content("a")), False),
                               ("b", len(self.content("b")), False)])
@@ -469,7 +469,7 @@ class Check(IndexCase):
                 self.run_index("unit", "apart", "--like", "x", "--name", "far/away",
                                stdout=out, capture_output=False)
                 out.flush()
-            self.expect(["install", "x", "u"], 0)
+            self.expect(["import", "x", "u"], 0)
             self.expect(["check", "x"], 0, b"apart\tfar/away\n")
             self.write("grown", numbered(0, 52))
             self.write("shrunk", numbered(0, 5))

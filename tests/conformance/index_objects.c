@@ -228,7 +228,7 @@ static bry_status run_install(void *object, uint64_t round)
     bry_view view = {shipped.bytes, shipped.len, 0};
     bry_source source = bry_view_source(&view);
     uint32_t unit = 77;
-    bry_status status = bry_index_install_unit(object, &source, NULL, &unit);
+    bry_status status = bry_index_import_unit(object, &source, NULL, &unit);
     assert_int_equal(status == BRY_OK, unit != 77);
     bry_buffer_free(&shipped);
     return status;

@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* The seed of the operations is also that of the index in which a unit is installed, so it mostly
+/* The seed of the operations is also that of the index in which a unit is imported, so it mostly
  * stays. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {

@@ -419,7 +419,7 @@ static void move_unit(bry_index *index, uint32_t unit)
     OK(bry_index_drop(index, unit));
     bry_view view = {saved.bytes, saved.len, 0};
     bry_source source = bry_view_source(&view);
-    OK(bry_index_install_unit(index, &source, NULL, &unit));
+    OK(bry_index_import_unit(index, &source, NULL, &unit));
     bry_buffer_free(&saved);
 }
 

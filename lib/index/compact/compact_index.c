@@ -513,5 +513,5 @@ const bry__index_engine bry__compact_index_engine = {
     .read_part = bry__compact_index_read_part,
     .read_done = bry__compact_index_read_done,
     .write_unit = bry__compact_index_write_unit,
-    .install = bry__compact_index_install,
+    .import = bry__compact_index_import,
 };

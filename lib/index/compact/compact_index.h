@@ -61,7 +61,7 @@ bry_status bry__compact_index_read_done(void *self, const bry__index_slots *slot
 
 void bry__compact_index_write_unit(const void *self, uint32_t slot,
                                    struct bry__frame_writer *writer);
-bry_status bry__compact_index_install(void *self, uint32_t number, const bry__index_slot *record,
-                                      struct bry__frame_reader *reader, uint32_t *slot);
+bry_status bry__compact_index_import(void *self, uint32_t number, const bry__index_slot *record,
+                                     struct bry__frame_reader *reader, uint32_t *slot);
 
 #endif

@@ -1,4 +1,4 @@
-/* Saves and installs one unit of the engine compact: its fingerprints, table by table, sorted. */
+/* Saves and imports one unit of the engine compact: its fingerprints, table by table, sorted. */
 #include "index/compact/compact_index.h"
 
 #include "common/endian.h"
@@ -108,7 +108,7 @@ typedef struct arrival_list {
     uint64_t most; /* number in the frame CUNI */
 } arrival_list;
 
-/* A unit to be installed. All of it is read before the first entry is added. */
+/* A unit to be imported. All of it is read before the first entry is added. */
 typedef struct arrival {
     arrival_list list[BRY__MAPLET_TABLES];
     uint64_t sum, done;
@@ -229,7 +229,7 @@ static bry_status compact_unit_read_head(const bry__maplet *maplet, uint64_t ele
     return BRY_OK;
 }
 
-/* ---- installing ---------------------------------------------------------------------------- */
+/* ---- importing ----------------------------------------------------------------------------- */
 
 /* Opens a unit with all entries; on failure there is no unit. */
 static bry_status compact_unit_put_lists(bry__compact_index *index, uint32_t number,
@@ -251,8 +251,8 @@ static bry_status compact_unit_put_lists(bry__compact_index *index, uint32_t num
     return status;
 }
 
-bry_status bry__compact_index_install(void *self, uint32_t number, const bry__index_slot *record,
-                                      bry__frame_reader *reader, uint32_t *slot)
+bry_status bry__compact_index_import(void *self, uint32_t number, const bry__index_slot *record,
+                                     bry__frame_reader *reader, uint32_t *slot)
 {
     bry__compact_index *index = self;
     arrival unit = {.sum = 0};

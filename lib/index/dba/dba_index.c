@@ -510,5 +510,5 @@ const bry__index_engine bry__dba_index_engine = {
     .read_part = bry__dba_read_part,
     .read_done = bry__dba_read_done,
     .write_unit = bry__dba_write_unit,
-    .install = bry__dba_install,
+    .import = bry__dba_import,
 };

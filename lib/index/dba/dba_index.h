@@ -228,7 +228,7 @@ bry_status bry__dba_read_part(void *self, const bry__index_part *part,
                               struct bry__frame_reader *reader);
 bry_status bry__dba_read_done(void *self, const bry__index_slots *slots, const char **problem);
 void bry__dba_write_unit(const void *self, uint32_t slot, struct bry__frame_writer *writer);
-bry_status bry__dba_install(void *self, uint32_t number, const bry__index_slot *record,
-                            struct bry__frame_reader *reader, uint32_t *slot);
+bry_status bry__dba_import(void *self, uint32_t number, const bry__index_slot *record,
+                           struct bry__frame_reader *reader, uint32_t *slot);
 
 #endif

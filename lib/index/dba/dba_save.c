@@ -417,8 +417,8 @@ static uint32_t dba_save_level_of(bry__dba *self, const bry__dba_shape *shape)
     return BRY__DBA_LEVELS;
 }
 
-bry_status bry__dba_install(void *self, uint32_t number, const bry__index_slot *record,
-                            struct bry__frame_reader *reader, uint32_t *slot)
+bry_status bry__dba_import(void *self, uint32_t number, const bry__index_slot *record,
+                           struct bry__frame_reader *reader, uint32_t *slot)
 {
     bry__dba *dba = self;
     unsigned char numbers[LEVEL_SIZE];

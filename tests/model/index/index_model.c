@@ -327,8 +327,8 @@ static void do_dir(index_pair *both, model_reader *reader)
 /* ---- units on their way ---- */
 
 /* Installs the saved unit, which has the elements of `from`. */
-static void install(index_pair *both, model_reader *reader, const bry_buffer *bytes,
-                    const index_twin_unit *from)
+static void import(index_pair *both, model_reader *reader, const bry_buffer *bytes,
+                   const index_twin_unit *from)
 {
     index_twin *twin = &both->twin;
     bry_view view = {bytes->bytes, bytes->len, 0};
@@ -337,7 +337,7 @@ static void install(index_pair *both, model_reader *reader, const bry_buffer *by
     uint32_t number = 77;
     uint64_t planned = (uint64_t)both->options.units * both->options.unit_capacity;
     bool past = index_twin_elements(twin) + from->elements > planned;
-    bry_status status = bry_index_install_unit(both->index, &source, &load, &number);
+    bry_status status = bry_index_import_unit(both->index, &source, &load, &number);
     if (model_out_of_memory(reader, &both->memory, status))
         return;
     if (status == BRY_E_FULL) {
@@ -355,26 +355,26 @@ static void install(index_pair *both, model_reader *reader, const bry_buffer *by
 }
 
 /* Installs a unit of this index again. */
-static void do_reinstall(index_pair *both, model_reader *reader)
+static void do_reimport(index_pair *both, model_reader *reader)
 {
     uint32_t number = index_pick_unit(both, reader);
     int place = index_twin_find(&both->twin, number);
     if (both->twin.count == TWIN_UNITS)
         return;
-    model_say(reader, "ship unit %u and install it", number);
+    model_say(reader, "ship unit %u and import it", number);
     bry_buffer buffer = BRY_BUFFER;
     bry_sink sink = bry_buffer_sink(&buffer);
     bry_status status = bry_index_save_unit(both->index, number, &sink, NULL);
     model_expect(reader, status == (place == TWIN_NO_UNIT ? BRY_E_NOUNIT : BRY_OK));
     if (status == BRY_OK) {
         index_twin_unit shipped = both->twin.unit[place];
-        install(both, reader, &buffer, &shipped);
+        import(both, reader, &buffer, &shipped);
     }
     bry_buffer_free(&buffer);
 }
 
 /* Installs a unit of another index. */
-static void do_install(index_pair *both, model_reader *reader)
+static void do_import(index_pair *both, model_reader *reader)
 {
     unsigned n = model_below(reader, 60), at = model_byte(reader);
     if (both->twin.count == TWIN_UNITS)
@@ -387,7 +387,7 @@ static void do_install(index_pair *both, model_reader *reader)
     index_twin made = {.share = both->twin.share};
     if (n > options.unit_capacity)
         n = (unsigned)options.unit_capacity;
-    model_say(reader, "install a unit of %u elements made apart", n);
+    model_say(reader, "import a unit of %u elements made apart", n);
     model_expect(reader, bry_index_create(&options, &apart) == BRY_OK);
     model_expect(reader, bry_index_open(apart, 1000 + n, &number) == BRY_OK);
     index_twin_unit *unit = &made.unit[index_twin_open(&made, 1000 + n, options.unit_capacity)];
@@ -401,7 +401,7 @@ static void do_install(index_pair *both, model_reader *reader)
     }
     model_expect(reader, bry_index_save_unit(apart, number, &sink, NULL) == BRY_OK);
     bry_index_destroy(apart);
-    install(both, reader, &buffer, unit);
+    import(both, reader, &buffer, unit);
     bry_buffer_free(&buffer);
 }
 
@@ -432,7 +432,7 @@ static const struct {
     {do_merge_units, 3},    {do_step, 4},
     {do_clone, 1},          {do_clear, 1},
     {do_save_and_load, 2},  {do_dir, 2},
-    {do_reinstall, 1},      {do_install, 1},
+    {do_reimport, 1},       {do_import, 1},
 };
 
 static void step(void *state, model_reader *reader)

@@ -20,7 +20,7 @@ typedef struct index_pair {
     index_twin twin;
     bry_engine engine;
     bool exact; /* engine compact */
-    bool crowded; /* units were installed beyond the plan: elements may be refused */
+    bool crowded; /* units were imported beyond the plan: elements may be refused */
     bry_index_options options;
     bool is_watched; /* compared with … */
     struct index_pair *unsaved; /* … this one, which is never saved, loaded or cloned */

@@ -286,9 +286,9 @@ static bry_buffer image(const saved_job *job, const void *object)
     return buffer;
 }
 
-/* A refused install leaves the index unchanged. */
-static void install(const saved_job *job, bry_index *index, const bry_buffer *stream,
-                    failing_allocator *memory, model_reader *reader)
+/* A refused import leaves the index unchanged. */
+static void import(const saved_job *job, bry_index *index, const bry_buffer *stream,
+                   failing_allocator *memory, model_reader *reader)
 {
     bry_buffer before = image(job, index);
     bry_view view = {stream->bytes, stream->len, 0};
@@ -296,7 +296,7 @@ static void install(const saved_job *job, bry_index *index, const bry_buffer *st
     bry_load how = BRY_LOAD;
     how.max_bytes = LOAD_LIMIT;
     uint32_t number;
-    bry_status status = bry_index_install_unit(index, &source, &how, &number);
+    bry_status status = bry_index_import_unit(index, &source, &how, &number);
     counted.streams++;
     counted.loaded += status == BRY_OK;
     if (status != BRY_OK) {
@@ -325,7 +325,7 @@ bool forged_unit(const saved_job *job, const bry_buffer *stream, generator *oper
     model_reader reader = reader_of(bytes, sizeof bytes, failure);
     double begin = processor_seconds();
     if (index) {
-        install(job, index, stream, &memory, &reader);
+        import(job, index, stream, &memory, &reader);
         if (!reader.failed)
             keep(job, index, &memory, &reader);
         use(job, index, &memory, &reader);

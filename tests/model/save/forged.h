@@ -17,7 +17,7 @@ typedef struct forged_counts {
 bool forged_stream(const saved_job *job, const bry_buffer *stream, generator *operations,
                    model_failure *failure);
 
-/* The same for a stream of one unit, installed in an index that is made from `operations`. */
+/* The same for a stream of one unit, imported in an index that is made from `operations`. */
 bool forged_unit(const saved_job *job, const bry_buffer *stream, generator *operations,
                  model_failure *failure);
 

@@ -114,7 +114,7 @@ static void step(bry_index *index, model_reader *reader, answer_notes *notes)
         note_number(notes, "left", left);
 }
 
-/* Saves a unit and installs it in the same index. */
+/* Saves a unit and imports it in the same index. */
 static void ship(bry_index *index, uint32_t unit, answer_notes *notes)
 {
     bry_buffer buffer = BRY_BUFFER;
@@ -123,7 +123,7 @@ static void ship(bry_index *index, uint32_t unit, answer_notes *notes)
     if (note_status(notes, "save_unit", bry_index_save_unit(index, unit, &sink, NULL)) == BRY_OK) {
         bry_view view = {buffer.bytes, buffer.len, 0};
         bry_source source = bry_view_source(&view);
-        note_status(notes, "install_unit", bry_index_install_unit(index, &source, NULL, &number));
+        note_status(notes, "import_unit", bry_index_import_unit(index, &source, NULL, &number));
         note_number(notes, "unit", number);
     }
     bry_buffer_free(&buffer);

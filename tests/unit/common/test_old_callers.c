@@ -336,7 +336,7 @@ TEST(test_loads_not_initialized)
         assert_int_equal(bry_job_load(job, &source, &load, &loaded), BRY_E_RANGE);
         assert_int_equal(bry_job_load_file(job, "none", &load, &loaded), BRY_E_RANGE);
     }
-    assert_int_equal(bry_index_install_unit(all.index, &source, &load, &unit), BRY_E_RANGE);
+    assert_int_equal(bry_index_import_unit(all.index, &source, &load, &unit), BRY_E_RANGE);
     assert_int_equal(bry_index_load_dir("none", &load, (bry_index **)&loaded), BRY_E_RANGE);
     assert_int_equal(bry_counters_open("none", NULL, &load, (bry_counters **)&loaded), BRY_E_RANGE);
     assert_null(loaded);

@@ -232,7 +232,7 @@ static bry_status read_index(const golden_file *golden, const unsigned char *byt
     return BRY_OK;
 }
 
-/* A unit, installed in an index with the same options. */
+/* A unit, imported in an index with the same options. */
 static bry_status read_index_unit(const golden_file *golden, const unsigned char *bytes, size_t len,
                                   bry_load *load)
 {
@@ -246,7 +246,7 @@ static bry_status read_index_unit(const golden_file *golden, const unsigned char
     bry_index *index;
     uint32_t unit;
     assert_int_equal(bry_index_create(&options, &index), BRY_OK);
-    bry_status status = bry_index_install_unit(index, &source, load, &unit);
+    bry_status status = bry_index_import_unit(index, &source, load, &unit);
     if (status == BRY_OK) {
         bry_index_unit_info info = {0};
         assert_int_equal(bry_index_get_unit_info(index, unit, &info), BRY_OK);

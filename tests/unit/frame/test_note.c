@@ -126,7 +126,7 @@ TEST(a_dir_and_a_unit_keep_it)
     bry_view view = {stream.bytes, stream.len, 0};
     bry_source source = bry_view_source(&view);
     note.len = 0;
-    assert_int_equal(bry_index_install_unit(index, &source, &load, &unit), BRY_OK);
+    assert_int_equal(bry_index_import_unit(index, &source, &load, &unit), BRY_OK);
     assert_note(&note, 99);
     bry_index_destroy(index);
     bry_buffer_free(&note);

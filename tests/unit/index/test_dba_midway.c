@@ -169,7 +169,7 @@ TEST(test_changed_while_side_by_side)
 }
 
 /* Installs a unit of another index, with the elements of unit `number`. */
-static uint32_t install(bry_index *index, uint32_t number, uint64_t n)
+static uint32_t import(bry_index *index, uint32_t number, uint64_t n)
 {
     bry_index_options options = index_like(index);
     bry_buffer buffer = BRY_BUFFER;
@@ -184,14 +184,14 @@ static uint32_t install(bry_index *index, uint32_t number, uint64_t n)
     assert_int_equal(bry_index_save_unit(other, unit, &sink, NULL), BRY_OK);
     bry_view view = {buffer.bytes, buffer.len, 0};
     bry_source source = bry_view_source(&view);
-    assert_int_equal(bry_index_install_unit(index, &source, NULL, &unit), BRY_OK);
+    assert_int_equal(bry_index_import_unit(index, &source, NULL, &unit), BRY_OK);
     bry_index_destroy(other);
     bry_buffer_free(&buffer);
     return unit;
 }
 
-/* A unit is installed in a group that is being merged, of which some rows have been copied. */
-TEST(test_installed_while_merging)
+/* A unit is imported in a group that is being merged, of which some rows have been copied. */
+TEST(test_imported_while_merging)
 {
     subsets all = {.n = 50};
     bry_index *index = make((bry_index_options){.units = 200, .unit_capacity = 100, .error = 1e-4});
@@ -202,7 +202,7 @@ TEST(test_installed_while_merging)
     assert_int_equal(bry_index_drop(index, 3), BRY_OK);
     while (!dba->merge.into || dba->merge.into->copied_row < 1000)
         assert_int_equal(bry_index_step(index, NULL, 1, NULL), BRY_OK);
-    uint32_t unit = install(index, 80, 50);
+    uint32_t unit = import(index, 80, 50);
     const bry__dba_group *group = bry__dba_place_of(dba, dba->list[dba->units - 1])->group;
     assert_ptr_equal(group->into, dba->merge.into);
     finish(index, &all);

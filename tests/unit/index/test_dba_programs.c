@@ -1,6 +1,6 @@
 /*
  * Engine dba under long random programs: growth, error control, deletion, refresh, dropping,
- * merging of units and groups, copies, saves and installed units, in any order, with steps of any
+ * merging of units and groups, copies, saves and imported units, in any order, with steps of any
  * size in between. Every element that was added and not deleted is always among the candidates. The
  * argument is the number of operations for each kind of index.
  */
@@ -349,8 +349,8 @@ static void op_clone(twin *pair)
     pair->index = copy;
 }
 
-/* A unit from another index is installed. */
-static void op_install(twin *pair)
+/* A unit from another index is imported. */
+static void op_import(twin *pair)
 {
     bry_index_options options = index_like(pair->index);
     bry_index *apart = NULL;
@@ -370,9 +370,9 @@ static void op_install(twin *pair)
     bry_view view = {buffer.bytes, buffer.len, 0};
     bry_source source = bry_view_source(&view);
     bry_load load = BRY_LOAD;
-    bry_status status = bry_index_install_unit(pair->index, &source, &load, &here);
+    bry_status status = bry_index_import_unit(pair->index, &source, &load, &here);
     if (status != BRY_OK)
-        fail_msg("installing: %s", load.problem);
+        fail_msg("importing: %s", load.problem);
     assert_null(unit_of(pair, here));
     enter(pair, here);
     for (size_t i = 0; i < n; i++)
@@ -386,8 +386,8 @@ static void op_install(twin *pair)
 
 static void (*const frequent[])(twin *) = {op_add, op_add, op_add,  op_add_n,
                                            op_del, op_del, op_step, op_seal};
-static void (*const rare[])(twin *) = {op_open, op_open,  op_open,   op_drop,   op_merge_units,
-                                       op_step, op_clone, op_reload, op_install};
+static void (*const rare[])(twin *) = {op_open, op_open,  op_open,   op_drop,  op_merge_units,
+                                       op_step, op_clone, op_reload, op_import};
 
 static void run(twin *pair, uint64_t n)
 {

@@ -351,7 +351,7 @@ TEST(test_steps_without_memory)
     assert_true(failures > 20);
 }
 
-TEST(test_install_without_memory)
+TEST(test_import_without_memory)
 {
     failing_allocator memory;
     failing_allocator_init(&memory);
@@ -372,7 +372,7 @@ TEST(test_install_without_memory)
         bry_source source = bry_view_source(&view);
         failing_allocator_restart(&memory);
         memory.fail_at = at;
-        status = bry_index_install_unit(index, &source, NULL, &unit);
+        status = bry_index_import_unit(index, &source, NULL, &unit);
         if (status != BRY_OK) {
             assert_int_equal(status, BRY_E_NOMEM);
             assert_true(same(index, index->elements, &before));
@@ -393,7 +393,7 @@ TEST(test_install_without_memory)
         forged.bytes[at] ^= 0x11;
         bry_view view = {forged.bytes, forged.len, 0};
         bry_source source = bry_view_source(&view);
-        assert_int_equal(bry_index_install_unit(index, &source, NULL, &unit), BRY_E_BADDATA);
+        assert_int_equal(bry_index_import_unit(index, &source, NULL, &unit), BRY_E_BADDATA);
         assert_true(same(index, index->elements, &now));
         free(forged.bytes);
     }

@@ -79,7 +79,7 @@ static bry_status move_unit(bry_index *index, generator *numbers)
         return BRY_E_RANGE;
     bry_view view = {bytes.bytes, bytes.len, 0};
     bry_source source = bry_view_source(&view);
-    bry_status status = bry_index_install_unit(index, &source, NULL, &number);
+    bry_status status = bry_index_import_unit(index, &source, NULL, &number);
     bry_buffer_free(&bytes);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Altered files of indexes, and units that are saved from one index and installed in another. */
+/* Altered files of indexes, and units that are saved from one index and imported in another. */
 #include "common/endian.h"
 #include "frame/frame_header.h"
 #include "support/index_helpers.h"
@@ -22,12 +22,12 @@ static bry_buffer unit_saved(const bry_index *index, uint32_t unit)
     return buffer;
 }
 
-static bry_status install_bytes(bry_index *index, const unsigned char *bytes, size_t len,
-                                bry_load *load, uint32_t *unit)
+static bry_status import_bytes(bry_index *index, const unsigned char *bytes, size_t len,
+                               bry_load *load, uint32_t *unit)
 {
     bry_view view = {bytes, len, 0};
     bry_source source = bry_view_source(&view);
-    return bry_index_install_unit(index, &source, load, unit);
+    return bry_index_import_unit(index, &source, load, unit);
 }
 
 /* Everything that a file can contain: growth, an overflow, dropped units that are not swept, stale
@@ -180,7 +180,7 @@ TEST(test_ship)
         bry_buffer bytes = unit_saved(apart, 1);
         uint64_t elements = stats_of(index).elements;
         uint32_t count = stats_of(index).units;
-        assert_int_equal(install_bytes(index, bytes.bytes, bytes.len, NULL, &unit), BRY_OK);
+        assert_int_equal(import_bytes(index, bytes.bytes, bytes.len, NULL, &unit), BRY_OK);
         assert_int_equal(unit, 20);
         bry_index_unit_info info = unit_of(index, unit);
         assert_int_equal(info.tag, 4711);
@@ -212,10 +212,10 @@ TEST(test_ship_refused)
         uint32_t unit = 77;
         bry_buffer bytes = unit_saved(index, 13);
         for (size_t cut = 0; cut < bytes.len; cut += cut < 500 ? 1 : 17)
-            assert_int_equal(install_bytes(index, bytes.bytes, cut, NULL, &unit), BRY_E_BADDATA);
+            assert_int_equal(import_bytes(index, bytes.bytes, cut, NULL, &unit), BRY_E_BADDATA);
         for (size_t i = 0; i < bytes.len; i += i < 500 ? 1 : 17) {
             bytes.bytes[i] ^= 4;
-            assert_int_equal(install_bytes(index, bytes.bytes, bytes.len, NULL, &unit),
+            assert_int_equal(import_bytes(index, bytes.bytes, bytes.len, NULL, &unit),
                              BRY_E_BADDATA);
             bytes.bytes[i] ^= 4;
         }
@@ -231,7 +231,7 @@ TEST(test_ship_refused)
         for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
             bry_index *other = make(others[i]);
             bry_load load = BRY_LOAD;
-            assert_int_equal(install_bytes(other, bytes.bytes, bytes.len, &load, &unit),
+            assert_int_equal(import_bytes(other, bytes.bytes, bytes.len, &load, &unit),
                              BRY_E_MISMATCH);
             assert_non_null(load.problem);
             assert_int_equal(stats_of(other).units, 0);
@@ -240,7 +240,7 @@ TEST(test_ship_refused)
         bry_load load = BRY_LOAD;
         load.max_bytes = 1;
         bry_index *fresh = exact(index_engines[e], 6, 70);
-        assert_int_equal(install_bytes(fresh, bytes.bytes, bytes.len, &load, &unit), BRY_E_LIMIT);
+        assert_int_equal(import_bytes(fresh, bytes.bytes, bytes.len, &load, &unit), BRY_E_LIMIT);
         assert_int_equal(stats_of(fresh).units, 0);
         bry_index_destroy(fresh);
         bry_buffer_free(&bytes);
@@ -255,24 +255,23 @@ TEST(test_ship_past_the_error)
     bry_index *index = make((bry_index_options){.units = 4, .unit_capacity = 100, .error = 0.01});
     bry_index_options options = index_like(index);
     bry_status status = BRY_OK;
-    uint32_t installed = 0, unit;
+    uint32_t imported = 0, unit;
     for (uint64_t i = 0; i < 20 && status == BRY_OK; i++) {
         bry_index *apart = NULL;
         assert_int_equal(bry_index_create(&options, &apart), BRY_OK);
         open_unit(apart, i);
         add_many(apart, 1000 * i, 95, 0);
         bry_buffer bytes = unit_saved(apart, 0);
-        status = install_bytes(index, bytes.bytes, bytes.len, NULL, &unit);
-        installed += status == BRY_OK;
+        status = import_bytes(index, bytes.bytes, bytes.len, NULL, &unit);
+        imported += status == BRY_OK;
         bry_buffer_free(&bytes);
         bry_index_destroy(apart);
         bry_index_stats stats = stats_of(index);
         assert_true(stats.estimated_error <= 0.01 && stats.full_error >= stats.estimated_error);
-        assert_true(installed < 5 ||
-                    stats.full_error > 0.008); /* in the first table, all of them */
+        assert_true(imported < 5 || stats.full_error > 0.008); /* in the first table, all of them */
     }
     assert_int_equal(status, BRY_E_FULL);
-    assert_true(installed == 5);
+    assert_true(imported == 5);
     /* Plain elements go to further tables, with longer fingerprints. */
     uint32_t first = open_unit(index, 5), named = open_unit(index, 6), taken = 0;
     add_many(index, 70000, 100, first);
