@@ -12,10 +12,15 @@ bool bry__struct_size_possible(size_t size)
 
 bool bry__all_zero(const void *bytes, size_t size)
 {
-    for (const unsigned char *at = bytes; size > 0; at++, size--)
-        if (*at)
-            return false;
-    return true;
+    const unsigned char *at = bytes;
+    uint64_t any = 0, word;
+    for (; size >= sizeof word; at += sizeof word, size -= sizeof word) {
+        memcpy(&word, at, sizeof word);
+        any |= word;
+    }
+    for (; size > 0; at++, size--)
+        any |= *at;
+    return any == 0;
 }
 
 /* Whether bytes from `from` to before `to` are 0; there may be none. */
