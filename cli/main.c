@@ -24,7 +24,9 @@ static int help_of_command(int argc, char **argv)
     if (argc > 0 && strcmp(argv[0], "help") == 0)
         argc = 0; /* the help of "help" is that of the program */
     for (int i = 0; i < argc; i++) {
-        if (argv[i][0] == '-')
+        if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0)
+            argc = i;
+        else if (argv[i][0] == '-')
             return cli_misuse(NULL, "unknown command %s", cli_quote(argv[i]).text);
         words[i] = argv[i];
     }
@@ -46,12 +48,22 @@ static const cli_command commands[] = {
     {"help", "prints the help of a command, such as \"help map build\"", help_of_command},
 };
 
+static const cli_group *const groups[] = {
+    &cli_map_group,
+    &cli_index_group,
+#ifdef BLOOMERY_CLUSTER
+    &cli_cluster_group,
+#endif
+    NULL,
+};
+
 static const cli_group program = {
     .usage = "COMMAND [options]",
     .about =
         "Approximate storage: sets and maps in a few bytes per key, with an error that you choose.",
     .commands = commands,
     .count = sizeof commands / sizeof commands[0],
+    .groups = groups,
     .options = "  -h, --help     this text, or that of the command\n"
                "  -V, --version  version, instruction set of the bit kernels, compiler",
     .more = "Exit codes: 0 yes or done, 1 no or absent, 2 wrong usage, 3 failure, 4 unsure.",

@@ -43,3 +43,16 @@ text_size text_size_of(uint64_t bytes)
     snprintf(said.text, sizeof said.text, "%.*f %s", digits, size, units[unit]);
     return said;
 }
+
+text_span text_span_of(uint64_t milliseconds)
+{
+    static const struct {
+        const char *name;
+        uint64_t milliseconds;
+    } units[] = {{"d", 86400000}, {"h", 3600000}, {"min", 60000}, {"s", 1000}, {"ms", 1}};
+    size_t i = 0;
+    while (units[i].milliseconds > 1 &&
+           (milliseconds == 0 || milliseconds % units[i].milliseconds != 0))
+        i++;
+    return (text_span){milliseconds / units[i].milliseconds, units[i].name};
+}

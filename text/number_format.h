@@ -22,4 +22,11 @@ typedef struct text_size {
 } text_size;
 text_size text_size_of(uint64_t bytes);
 
+/* A time in the largest unit that gives a whole number: 600000 ms is 10 min. */
+typedef struct text_span {
+    uint64_t number;
+    const char *unit;
+} text_span;
+text_span text_span_of(uint64_t milliseconds);
+
 #endif

@@ -10,7 +10,7 @@ static const cli_command commands[] = {
     {"down", "ends a cluster that was started with up", cluster_down},
 };
 
-static const cli_group group = {
+const cli_group cli_cluster_group = {
     .name = "cluster",
     .usage = "cluster COMMAND [options]",
     .about = "Clusters of Redis or Valkey servers with the module.",
@@ -25,5 +25,5 @@ static const cli_group group = {
 
 int cli_cluster(int argc, char **argv)
 {
-    return cli_run_group(&group, argc, argv);
+    return cli_run_group(&cli_cluster_group, argc, argv);
 }

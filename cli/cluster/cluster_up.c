@@ -43,10 +43,14 @@ static int check_up(const up_options *asked, uint64_t *replicas)
 
 static void say_up(const local_nodes *nodes, uint64_t primaries, const char *dir)
 {
-    printf("%u servers with the module run on 127.0.0.1:%u to %u", nodes->count, nodes->ports[0],
-           nodes->ports[nodes->count - 1]);
-    if (primaries)
-        printf(": %" PRIu64 " primaries, the others are replicas", primaries);
+    if (nodes->count == 1)
+        printf("1 server with the module runs on 127.0.0.1:%u", nodes->ports[0]);
+    else
+        printf("%u servers with the module run on 127.0.0.1:%u to %u", nodes->count,
+               nodes->ports[0], nodes->ports[nodes->count - 1]);
+    if (primaries && primaries < nodes->count)
+        printf(": %" PRIu64 " primar%s, the others are replicas", primaries,
+               primaries == 1 ? "y" : "ies");
     printf(".\nThey go on running. Data, logs and settings are in %s.\n\n", dir);
     printf("  bloomery cluster status 127.0.0.1:%u\n", nodes->ports[0]);
     printf("  bloomery map build redis://127.0.0.1:%u/NAME FILE --capacity 1M --raw 12\n",

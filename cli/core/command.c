@@ -48,8 +48,13 @@ static int refuse_word(const cli_group *group, const char *word)
     }
     for (size_t i = 0; i < group->count; i++)
         cli_guess_try(&guess, group->commands[i].name);
+    char before[32] = ""; /* "balance" is "cluster balance" */
+    for (const cli_group *const *in = group->groups; in && *in; in++)
+        for (size_t i = 0; i < (*in)->count; i++)
+            if (cli_guess_try(&guess, (*in)->commands[i].name))
+                snprintf(before, sizeof before, "%s ", (*in)->name);
     return cli_misuse(group->name, "unknown %s %s%s", word[0] == '-' ? "option" : "command",
-                      cli_quote(word).text, cli_suggest(&guess, "").text);
+                      cli_quote(word).text, cli_suggest(&guess, before).text);
 }
 
 int cli_run_group(const cli_group *group, int argc, char **argv)

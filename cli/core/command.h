@@ -23,6 +23,9 @@ typedef struct cli_group {
     const char *about; /* a paragraph, with its line breaks */
     const cli_command *commands;
     size_t count;
+    const struct cli_group *const
+        *groups; /* commands that are groups, to suggest what is in them; ends
+                                            * with NULL; or NULL */
     const char *options; /* lines of the help, such as the three below */
     const char *more;
     const char *examples;
@@ -33,6 +36,11 @@ int cli_run_group(const cli_group *group, int argc, char **argv);
 
 /* Printed at the end of every help text. */
 void cli_print_examples(const char *examples);
+
+extern const cli_group cli_map_group, cli_index_group;
+#ifdef BLOOMERY_CLUSTER
+extern const cli_group cli_cluster_group;
+#endif
 
 int cli_plan(int argc, char **argv);
 int cli_map(int argc, char **argv);

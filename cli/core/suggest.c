@@ -43,23 +43,24 @@ static size_t edit_distance(const char *a, size_t a_len, const char *b, size_t b
     return rows[a_len % 3][b_len];
 }
 
-void cli_guess_try(cli_guess *guess, const char *known)
+bool cli_guess_try(cli_guess *guess, const char *known)
 {
     size_t len = strlen(known), most = (guess->len + 2) / 4; /* one mistake in about four letters */
     if (len < 2 || len > LONGEST || guess->len > LONGEST)
-        return;
+        return false;
     size_t distance = edit_distance(guess->word, guess->len, known, len);
     if (distance > most || (guess->best && distance >= guess->distance))
-        return;
+        return false;
     guess->best = known;
     guess->distance = distance;
+    return true;
 }
 
-cli_suggestion cli_suggest(const cli_guess *guess, const char *dashes)
+cli_suggestion cli_suggest(const cli_guess *guess, const char *before)
 {
     cli_suggestion suggestion = {""};
     if (guess->best)
-        snprintf(suggestion.text, sizeof suggestion.text, "; did you mean \"%s%s\"?", dashes,
+        snprintf(suggestion.text, sizeof suggestion.text, "; did you mean \"%s%s\"?", before,
                  guess->best);
     return suggestion;
 }

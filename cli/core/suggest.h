@@ -2,6 +2,7 @@
 #ifndef BLOOMERY_CLI_SUGGEST_H
 #define BLOOMERY_CLI_SUGGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Initialised with CLI_GUESS; then all known words are tried. */
@@ -17,13 +18,14 @@ typedef struct cli_guess {
         .word = (typed), .len = (length)                                                           \
     }
 
-/* Words of one letter are never suggested. If two are equally close, the first one is. */
-void cli_guess_try(cli_guess *guess, const char *known);
+/* True if this word is the closest so far. Words of one letter are never suggested. If two are equally
+ * close, the first one is. */
+bool cli_guess_try(cli_guess *guess, const char *known);
 
-/* "; did you mean \"--capacity\"?", with these dashes before the word, or "". */
+/* "; did you mean \"--capacity\"?", with `before` before the word, or "". */
 typedef struct cli_suggestion {
     char text[80];
 } cli_suggestion;
-cli_suggestion cli_suggest(const cli_guess *guess, const char *dashes);
+cli_suggestion cli_suggest(const cli_guess *guess, const char *before);
 
 #endif

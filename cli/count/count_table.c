@@ -37,7 +37,7 @@ static int check_new_table(bry_counters_options *options)
     bry_counters_options without = *options;
     without.max_bytes = 0;
     if (options->max_bytes && bry_counters_plan(&without, &shape) == BRY_OK)
-        return cli_misuse(count_command, "--max-memory: a table takes at least %llu",
+        return cli_misuse(count_command, "--max-memory: a table takes at least %llu bytes",
                           (unsigned long long)shape.bytes_least);
     return cli_misuse(count_command,
                       "tables take times up to " CLI_SPAN_MOST
@@ -53,15 +53,15 @@ static int check_old_table(const count_table *table, const bry_counters_options 
     bry_counters_options_like(table->counters, &has);
     if (wants->window && has.window != wants->window)
         return has.window == BRY_SPAN_MAX ? cli_differs_without(dir, "--window")
-                                          : cli_differs_number(dir, "--window", has.window, "ms");
+                                          : cli_differs_span(dir, "--window", has.window);
     if (wants->engine != BRY_ENGINE_AUTO && has.engine != wants->engine)
         return cli_differs(dir, "--engine", bry_engine_name(has.engine));
     if (wants->error != 0 && has.error != wants->error)
         return cli_differs_share(dir, "--error", has.error);
     if (wants->capacity && has.capacity != wants->capacity)
-        return cli_differs_number(dir, "--capacity", has.capacity, "");
+        return cli_differs_number(dir, "--capacity", has.capacity);
     if (wants->seed && has.seed != wants->seed)
-        return cli_differs_number(dir, "--seed", has.seed, "");
+        return cli_differs_number(dir, "--seed", has.seed);
     return CLI_GO_ON;
 }
 

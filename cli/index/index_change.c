@@ -123,8 +123,10 @@ static int del_elements(cli_file_index *index, const char *name, char **keys, si
     size_t file = cli_names_find(&index->names, name);
     if (index->names.elements.kind == CLI_ELEMENT_WHOLE)
         return cli_misuse("index del", "--from: an index of whole files has one element per file");
-    if (file == CLI_NO_FILE)
-        return cli_fail("%s: not in the index", cli_name(name).text);
+    if (file == CLI_NO_FILE) {
+        cli_note("%s: not in the index", cli_name(name).text);
+        return CLI_NO;
+    }
     if (n == 0)
         return del_named_files(index, file, end, count);
     for (size_t i = 0; i < n; i++) {

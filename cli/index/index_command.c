@@ -16,7 +16,7 @@ static const cli_command commands[] = {
     {"check", "compares the index with its files", cli_index_check},
 };
 
-static const cli_group group = {
+const cli_group cli_index_group = {
     .name = "index",
     .usage = "index COMMAND INDEX [options]",
     .about = "Indexes of files: which of these files may contain this line, field or word? An\n"
@@ -35,5 +35,5 @@ static const cli_group group = {
 
 int cli_index(int argc, char **argv)
 {
-    return cli_run_group(&group, argc, argv);
+    return cli_run_group(&cli_index_group, argc, argv);
 }

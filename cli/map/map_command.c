@@ -18,7 +18,7 @@ static const cli_command commands[] = {
     {"restore", "copies a map from a directory to servers", cli_map_restore},
 };
 
-static const cli_group group = {
+const cli_group cli_map_group = {
     .name = "map",
     .usage = "map COMMAND MAP [options]",
     .about =
@@ -42,5 +42,5 @@ static const cli_group group = {
 
 int cli_map(int argc, char **argv)
 {
-    return cli_run_group(&group, argc, argv);
+    return cli_run_group(&cli_map_group, argc, argv);
 }

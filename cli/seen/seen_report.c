@@ -1,6 +1,7 @@
 #include "cli/seen/seen_report.h"
 
 #include "cli/core/json/json_write.h"
+#include "text/number_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,20 +44,6 @@ void seen_report_json(const seen_kept_state *kept, const seen_tally *tally)
     cli_json_close(&json, '}');
 }
 
-/* A time in the largest unit that gives a whole number. */
-static void print_span(uint64_t ms)
-{
-    static const struct {
-        const char *name;
-        uint64_t ms;
-    } units[] = {{"d", 86400000}, {"h", 3600000}, {"min", 60000}, {"s", 1000}, {"ms", 1}};
-    int i = 0;
-    while (ms % units[i].ms || ms == 0)
-        if (units[++i].ms == 1)
-            break;
-    fprintf(stderr, "%" PRIu64 " %s", ms / units[i].ms, units[i].name);
-}
-
 void seen_report_text(const seen_kept_state *kept, const seen_tally *tally)
 {
     bry_window_stats s = {0};
@@ -76,7 +63,8 @@ void seen_report_text(const seen_kept_state *kept, const seen_tally *tally)
     if (s.window == SEEN_FOREVER)
         fputs("forever", stderr);
     else
-        print_span(s.window);
+        fprintf(stderr, "%" PRIu64 " %s", text_span_of(s.window).number,
+                text_span_of(s.window).unit);
     fprintf(stderr, ": %" PRIu64 " remembered in %u generation%s\n", s.items, s.generations,
             s.generations == 1 ? "" : "s");
     fprintf(stderr,

@@ -46,19 +46,18 @@ static int check_window(const seen_request *asked, const bry_window *window)
     bry_window_options_like(window, &has);
     uint64_t wanted = wants->window ? wants->window : SEEN_FOREVER;
     if (has.window != wanted)
-        return has.window == SEEN_FOREVER
-                   ? cli_differs_without(asked->state, "--window")
-                   : cli_differs_number(asked->state, "--window", has.window, "ms");
+        return has.window == SEEN_FOREVER ? cli_differs_without(asked->state, "--window")
+                                          : cli_differs_span(asked->state, "--window", has.window);
     if (wants->engine != BRY_ENGINE_AUTO && has.engine != wants->engine)
         return cli_differs(asked->state, "--engine", bry_engine_name(has.engine));
     if (wants->error != 0 && has.error != wants->error)
         return cli_differs_share(asked->state, "--error", has.error);
     if (wants->capacity && has.capacity != wants->capacity)
-        return cli_differs_number(asked->state, "--capacity", has.capacity, "");
+        return cli_differs_number(asked->state, "--capacity", has.capacity);
     if (wants->max_bytes && has.max_bytes != wants->max_bytes)
-        return cli_differs_number(asked->state, "--max-memory", has.max_bytes, "");
+        return cli_differs_number(asked->state, "--max-memory", has.max_bytes);
     if (wants->seed && has.seed != wants->seed)
-        return cli_differs_number(asked->state, "--seed", has.seed, "");
+        return cli_differs_number(asked->state, "--seed", has.seed);
     if (wants->refresh != has.refresh)
         return has.refresh ? cli_differs(asked->state, "--refresh", "")
                            : cli_differs_without(asked->state, "--refresh");

@@ -68,7 +68,7 @@ static int create_window(const seen_request *asked, const char *command, cli_mem
         bry_window_options free_of = options;
         free_of.max_bytes = 0;
         if (options.max_bytes && bry_window_plan(&free_of, &shape) == BRY_OK)
-            return cli_misuse(command, "--max-memory: a window takes at least %llu",
+            return cli_misuse(command, "--max-memory: a window takes at least %llu bytes",
                               (unsigned long long)shape.bytes_least);
         free_of.capacity = 1;
         if (options.capacity <= BRY_CAPACITY_MAX && bry_window_plan(&free_of, &shape) == BRY_OK)

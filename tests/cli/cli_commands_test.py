@@ -96,6 +96,9 @@ class Program(Case):
             self.expect(["plan", word], 0, HELP_PLAN)
         self.expect(["help"], 0, HELP)
         self.expect(["help", "plan"], 0, HELP_PLAN)
+        for words in (["help"], ["--help"], ["-h"]):
+            self.expect(["help", *words], 0, HELP)
+        self.expect(["help", "plan", "--help"], 0, HELP_PLAN)
         self.expect(["help", "map", "build"], 0, run("map", "build", "--help").stdout)
         self.expect(["map", "build", "--capacity", "1M", "--help"], 0,
                     run("map", "build", "--help").stdout)
@@ -144,6 +147,10 @@ class Suggestions(Case):
     def test_commands(self):
         for word, meant in (("mpa", "map"), ("sene", "seen"), ("pln", "plan"), ("clutser", "cluster"),
                             ("dedupe", "dedup"), ("MAP", "map"), ("frobnicate", ""), ("x", ""), ("", "")):
+            self.suggests([word], f'command "{word}"', meant)
+        # Commands of a group, without the name of the group.
+        for word, meant in (("balance", "cluster balance"), ("locate", "index locate"),
+                            ("compres", "map compress")):
             self.suggests([word], f'command "{word}"', meant)
         self.suggests(["map", "biuld"], 'command "biuld"', "build")
         self.suggests(["help", "map", "biuld"], 'command "biuld"', "build")

@@ -283,7 +283,7 @@ class State(SeenCase):
                     b"a\n", b"a\n")
         before = self.content()
         for arguments, problem in (
-                ([], "--window 10000ms"), (["--window", "11s"], "--window 10000ms"),
+                ([], "--window 10s"), (["--window", "11s"], "--window 10s"),
                 (["--window", "10s", "--error", "1e-6"], "--error 1e-05"),
                 (["--window", "10s", "--engine", "fbf"], "--engine compact"),
                 (["--window", "10s", "--capacity", "6k"], "--capacity 5000"),

@@ -475,11 +475,11 @@ class Misuse(SeenCase):
         done = self.seen("--max-memory", "10", stdin=b"a\n")
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, rb"^bloomery: --max-memory: a window takes at least "
-                                      rb"\d+\n")
+                                      rb"\d+ bytes\n")
         low = ["--engine", "fbf", "--on-full", "err", "--capacity", "100"]
         lines = b"".join(b"%d\n" % i for i in range(100))
         done = self.seen(*low, "--max-memory", "1000", stdin=lines)
-        least = re.match(rb"bloomery: --max-memory: a window takes at least (\d+)\n",
+        least = re.match(rb"bloomery: --max-memory: a window takes at least (\d+) bytes\n",
                          done.stderr).group(1).decode()
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         done = self.seen(*low, "--max-memory", least, stdin=lines)

@@ -2,6 +2,7 @@
 
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
+#include "text/number_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -92,10 +93,18 @@ int cli_differs(const char *path, const char *option, const char *has)
                     has);
 }
 
-int cli_differs_number(const char *path, const char *option, uint64_t has, const char *unit)
+int cli_differs_number(const char *path, const char *option, uint64_t has)
 {
     char text[40];
-    snprintf(text, sizeof text, "%llu%s", (unsigned long long)has, unit);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)has);
+    return cli_differs(path, option, text);
+}
+
+int cli_differs_span(const char *path, const char *option, uint64_t has)
+{
+    char text[40];
+    text_span span = text_span_of(has);
+    snprintf(text, sizeof text, "%llu%s", (unsigned long long)span.number, span.unit);
     return cli_differs(path, option, text);
 }
 

@@ -30,7 +30,8 @@ int cli_open_regular(const char *path, struct stat *facts, const char **problem)
 /* Messages about an option that differs from the one that the object at `path` was created with:
  * `has`, which may be "". Return CLI_FAILED. */
 int cli_differs(const char *path, const char *option, const char *has);
-int cli_differs_number(const char *path, const char *option, uint64_t has, const char *unit);
+int cli_differs_number(const char *path, const char *option, uint64_t has);
+int cli_differs_span(const char *path, const char *option, uint64_t has); /* in milliseconds */
 int cli_differs_share(const char *path, const char *option, double has);
 int cli_differs_without(const char *path, const char *option);
 
