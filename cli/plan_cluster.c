@@ -59,16 +59,14 @@ static bry_status plan_slab_shape(const plan_cluster *plan, uint64_t pairs, bry_
     return bry_map_plan(&options, shape);
 }
 
-/* Slabs of at most SLAB_PAIRS pairs that are planned at SLAB_BYTES at most. */
-static bry_status count_planned_slabs(plan_cluster *plan, uint64_t pairs)
+/* Like clients: slabs of at most SLAB_PAIRS pairs and SLAB_BYTES; kbf takes about 7 bytes per pair and
+ * decimal of the error. */
+static uint64_t count_planned_slabs(const bry_map_options *slab, uint64_t pairs)
 {
-    bry_map_shape shape;
-    bry_status status = plan_slab_shape(plan, SLAB_PAIRS, &shape);
     double most = SLAB_PAIRS;
-    if (status == BRY_OK && shape.bytes > SLAB_BYTES)
-        most *= (double)SLAB_BYTES / (double)shape.bytes;
-    plan->slabs = (uint64_t)ceil((double)pairs / most);
-    return status;
+    if (slab->engine == BRY_ENGINE_KBF)
+        most = fmin(most, SLAB_BYTES / (7 * (1 + log10(1 / slab->error))));
+    return (uint64_t)ceil((double)pairs / most);
 }
 
 /* Computes the plan for a number of primaries, which only increases the number of slabs. */
@@ -123,10 +121,9 @@ static int read_cluster_inputs(const plan_cluster_inputs *in, plan_cluster *plan
 /* The fewest primaries whose memory, three quarters of it, holds the map. */
 static int plan_the_cluster(const plan_cluster_inputs *in, plan_cluster *plan)
 {
-    bry_status status = count_planned_slabs(plan, in->pairs);
-    uint64_t primaries = in->primaries ? in->primaries : PRIMARIES_LEAST;
-    if (status == BRY_OK)
-        status = plan_for_primaries(plan, in->pairs, primaries);
+    plan->slabs = count_planned_slabs(&plan->slab, in->pairs);
+    bry_status status =
+        plan_for_primaries(plan, in->pairs, in->primaries ? in->primaries : PRIMARIES_LEAST);
     for (int i = 0; status == BRY_OK && !in->primaries && i < 10; i++) {
         uint64_t room = in->memory / 4 * 3;
         uint64_t needed = plan->bytes / (room ? room : 1) + 1;

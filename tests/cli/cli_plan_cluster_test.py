@@ -55,8 +55,7 @@ class PlanCluster(Case):
                                (["--capacity", "1e12"], 10**6), (["--capacity", "1"], 96)):
             self.assertEqual(self.plan(*options, "--raw", "12")["slabs"], slabs, options)
         kbf = self.plan("--capacity", "1e9", "--engine", "kbf", "--raw", "12")
-        self.assertGreater(kbf["slabs"], 1500)
-        self.assertLess(kbf["slabs"], 1700)
+        self.assertEqual(kbf["slabs"], 1750)
         self.plan("--capacity", "1e9", "--engine", "kbf", error="1e-9")
 
     def test_values(self):

@@ -96,6 +96,16 @@ class Commands:
         self.expect(["drop", url], 3, err=b'bloomery: map routes: not found\n')
         self.assertEqual(self.all_keys(), [])
 
+    def test_planned_slabs(self):
+        """`plan --cluster` says how many a new map gets."""
+        for engine in self.ENGINES:
+            shape = ["--capacity", "1e9", "--error", "1e-4", "--engine", engine, "--raw", "8"]
+            self.expect(["build", self.url(f"planned-{engine}"), *shape], stdin=b"a\t1\n")
+            made = self.run_map("info", self.url(f"planned-{engine}"), "--json")
+            plan = subprocess.run([PROGRAM, "plan", "--cluster", *shape, "--primaries", "3", "--json"],
+                                  capture_output=True, check=True, timeout=300)
+            self.assertEqual(json.loads(made.stdout)["slabs"], json.loads(plan.stdout)["slabs"])
+
     def test_mistake_in_the_first_lines(self):
         """It leaves no empty map, so that the corrected build works; with --force, the old one."""
         url = self.url("m")
