@@ -29,14 +29,6 @@ class CountCase(DirectoryCase):
                     f'bloomery: {problem}\nTry "bloomery count --help".\n'.encode())
         self.assertFalse(os.path.exists(self.path("new")))
 
-    def write(self, name, content):
-        with open(self.path(name), "wb") as file:
-            file.write(content)
-
-    def read(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
-
     def start(self, *arguments, **options):
         process = subprocess.Popen([PROGRAM, "count", *arguments], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -288,7 +280,7 @@ class Failures(CountCase):
         self.expect(["d", "-q", "--log-size", "1k"], b"".join(b"%d\ta\n" % i for i in range(9000)), b"")
         self.expect(["d", "-q"], b"x\ta\n", b"")
         self.expect(["d", "-q"], b"y\ta\n", b"")
-        kept = {name: self.read("d/" + name) for name in ("log", "snapshot")}
+        kept = {name: self.content("d/" + name) for name in ("log", "snapshot")}
         for name, content in kept.items():
             for at in (3, 70, len(content) // 2):
                 self.write("d/" + name, content[:at] + bytes([content[at] ^ 1]) + content[at + 1:])

@@ -13,14 +13,6 @@ from cli_runner import PROGRAM, DirectoryCase, main
 
 
 class FilesCase(DirectoryCase):
-    def write(self, name, content):
-        with open(self.path(name), "wb") as file:
-            file.write(content)
-
-    def content(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
-
     def start(self, *arguments, **options):
         return subprocess.Popen([PROGRAM, *arguments], cwd=self.directory, **{
             "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,

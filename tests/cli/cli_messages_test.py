@@ -31,14 +31,6 @@ class MessageCase(DirectoryCase):
             self.assertEqual((done.returncode, done.stderr.decode()),
                              (code, f"bloomery: {message}\n"))
 
-    def write(self, name, content):
-        with open(self.path(name), "wb") as file:
-            file.write(content)
-
-    def content(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
-
     def make_each(self):
         """A map m, an index i of the file lines, a state s."""
         self.write("lines", b"a\nb\n")

@@ -75,6 +75,14 @@ class DirectoryCase(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.directory, name)
 
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+
+    def content(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
 
 def note_of(content):
     """The note of a saved object (doc/format.md), and the offset of its end."""

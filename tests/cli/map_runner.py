@@ -35,14 +35,6 @@ class MapCase(DirectoryCase):
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         return load(done.stdout)
 
-    def content(self, name):
-        with open(self.path(name), "rb") as file:
-            return file.read()
-
-    def write(self, name, content):
-        with open(self.path(name), "wb") as file:
-            file.write(content)
-
     def make_unsure(self, name, key):
         """A key that is added twice as new becomes unsure."""
         self.expect(["put", name, key, "another value", "--new"], 0)
