@@ -23,9 +23,8 @@ typedef struct cli_group {
     const char *about; /* a paragraph, with its line breaks */
     const cli_command *commands;
     size_t count;
-    const struct cli_group *const
-        *groups; /* commands that are groups, to suggest what is in them; ends
-                                            * with NULL; or NULL */
+    /* The commands that are groups, to suggest what is in them; ends with NULL. NULL: none. */
+    const struct cli_group *const *groups;
     const char *options; /* lines of the help, such as the three below */
     const char *more;
     const char *examples;
