@@ -1,6 +1,7 @@
 #include "cli/count/count_options.h"
 
 #include "cli/core/args.h"
+#include "cli/core/engine_option.h"
 #include "cli/core/output/output.h"
 
 const char count_command[] = "count";
@@ -37,12 +38,9 @@ static int read_count_fields(const count_words *said, count_fields *fields)
 
 static int check_count_options(const count_words *said, count_options *asked)
 {
-    bry_engine *engine = &asked->table.engine;
-    if (said->engine && (bry_engine_parse(said->engine, engine) != BRY_OK ||
-                         (*engine != BRY_ENGINE_AUTO && *engine != BRY_ENGINE_COMPACT &&
-                          *engine != BRY_ENGINE_FBF)))
-        return cli_misuse(count_command, "--engine: %s is not one of auto, compact and fbf",
-                          cli_quote(said->engine).text);
+    int code = cli_engine_read(count_command, BRY_JOB_COUNTERS, said->engine, &asked->table.engine);
+    if (code != CLI_GO_ON)
+        return code;
     if (said->ones && said->amount)
         return cli_misuse(count_command, "--ones cannot be combined with --amount");
     if (asked->quiet && asked->totals)
@@ -99,7 +97,7 @@ int count_options_read(count_options *asked, int argc, char **argv)
          &table->error, 0},
         {"capacity", CLI_COUNT, "N", "new ids in a window to plan for (default 16M, fbf 1M)",
          &table->capacity, 0},
-        {"engine", CLI_TEXT, "E", "compact, fbf, or auto: compact (default)", &said.engine, 0},
+        {"engine", CLI_TEXT, "E", cli_engine_help(BRY_JOB_COUNTERS), &said.engine, 0},
         {"max-memory", CLI_BYTES, "B", "memory for the table (default 3/4 of the machine's)",
          &table->max_bytes, 0},
         {"log-size", CLI_BYTES, "B", "write a snapshot when the log has grown by B (default 64MiB)",
