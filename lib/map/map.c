@@ -52,13 +52,11 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
         return BRY_E_UNSUPPORTED;
 
     status = (*engine)->plan(options, shape);
-    uint64_t dictionary_empty = 0, dictionary = 0;
-    if (status == BRY_OK && options->value_bits == 0)
-        status =
-            bry__dictionary_plan(*engine, options, shape->values, &dictionary_empty, &dictionary);
     if (status == BRY_OK) {
-        shape->bytes += sizeof(bry_map) + dictionary;
-        shape->bytes_empty += sizeof(bry_map) + dictionary_empty;
+        uint64_t values = options->value_bits ? 0 : shape->values;
+        size_t own = sizeof(bry_map) + (options->value_bits ? 0 : sizeof(bry__dictionary));
+        shape->bytes += own + values * BRY__DICTIONARY_EACH;
+        shape->bytes_empty += own;
     }
     return status;
 }
@@ -78,15 +76,27 @@ static void map_count_use(void *context, uint32_t code, bool got)
 {
     bry_map *map = context;
     if (got)
-        bry__dictionary_gain(&map->dictionary, code);
+        bry__dictionary_gain(map->dictionary, code);
     else
-        bry__dictionary_lose(&map->dictionary, code);
+        bry__dictionary_lose(map->dictionary, code);
 }
 
 void bry__map_watch(bry_map *map)
 {
     if (bry__map_has_dictionary(map) && map->engine->watch)
         map->engine->watch(map->keys, map_count_use, map);
+}
+
+bry_status bry__map_create_dictionary(bry_map *map, uint64_t values)
+{
+    if (!bry__map_has_dictionary(map))
+        return BRY_OK;
+    map->dictionary = bry__alloc(&map->allocator, sizeof *map->dictionary);
+    if (!map->dictionary)
+        return BRY_E_NOMEM;
+    bry__dictionary_init(map->dictionary, map->options.seed,
+                         map->engine->recodes ? BRY_MAP_VALUES_MAX : values, &map->allocator);
+    return BRY_OK;
 }
 
 bry_status bry_map_create(const bry_map_options *given, bry_map **map)
@@ -107,10 +117,9 @@ bry_status bry_map_create(const bry_map_options *given, bry_map **map)
         return BRY_E_NOMEM;
     *made = (bry_map){
         .allocator = allocator, .options = options, .engine = engine, .promised = shape.errors};
-    status = engine->create(&options, &allocator, &made->keys);
-    if (status == BRY_OK && bry__map_has_dictionary(made))
-        status =
-            bry__dictionary_init(&made->dictionary, engine, &options, shape.values, &allocator);
+    status = bry__map_create_dictionary(made, shape.values);
+    if (status == BRY_OK)
+        status = engine->create(&options, &allocator, &made->keys);
     if (status != BRY_OK) {
         bry_map_destroy(made);
         return status;
@@ -143,13 +152,13 @@ bry_status bry_map_create_like(const bry_map *other, const bry_allocator *alloca
         return status;
     if (bry__map_has_dictionary(other) && !other->engine->recodes) {
         bry__dictionary copy;
-        status = bry__dictionary_clone(&other->dictionary, options.allocator, &copy);
+        status = bry__dictionary_clone(other->dictionary, options.allocator, &copy);
         if (status != BRY_OK) {
             bry_map_destroy(made);
             return status;
         }
-        bry__dictionary_free(&made->dictionary);
-        made->dictionary = copy;
+        bry__dictionary_free(made->dictionary);
+        *made->dictionary = copy;
     }
     *map = made;
     return BRY_OK;
@@ -162,8 +171,9 @@ void bry_map_destroy(bry_map *map)
     bry_allocator allocator = map->allocator;
     if (map->keys)
         map->engine->destroy(map->keys);
-    if (bry__map_has_dictionary(map) && map->dictionary.secondary)
-        bry__dictionary_free(&map->dictionary);
+    if (map->dictionary)
+        bry__dictionary_free(map->dictionary);
+    bry__free(&allocator, map->dictionary, sizeof *map->dictionary);
     bry__free(&allocator, map, sizeof *map);
 }
 
@@ -176,10 +186,12 @@ bry_status bry_map_clone(const bry_map *map, const bry_allocator *given, bry_map
     *made = *map;
     made->allocator = allocator;
     made->keys = NULL;
-    made->dictionary.secondary = NULL;
-    bry_status status = map->engine->clone(map->keys, &allocator, &made->keys);
-    if (status == BRY_OK && bry__map_has_dictionary(map))
-        status = bry__dictionary_clone(&map->dictionary, &allocator, &made->dictionary);
+    made->dictionary = NULL;
+    bry_status status = bry__map_create_dictionary(made, 0);
+    if (status == BRY_OK && made->dictionary)
+        status = bry__dictionary_clone(map->dictionary, &allocator, made->dictionary);
+    if (status == BRY_OK)
+        status = map->engine->clone(map->keys, &allocator, &made->keys);
     if (status != BRY_OK) {
         bry_map_destroy(made);
         return status;
@@ -192,7 +204,7 @@ bry_status bry_map_clone(const bry_map *map, const bry_allocator *given, bry_map
 void bry_map_clear(bry_map *map)
 {
     if (bry__map_has_dictionary(map))
-        bry__dictionary_clear(&map->dictionary);
+        bry__dictionary_clear(map->dictionary);
     map->engine->clear(map->keys, bry__map_codes(map));
     map->refused_unsure = map->refused_full = map->ghosts = 0;
 }
@@ -280,7 +292,7 @@ bry_status bry__map_check_values(const bry_map *map, const bry_map_value *values
 static bool map_find_code(const bry_map *map, const bry_map_value *value, uint32_t *code)
 {
     if (bry__map_has_dictionary(map))
-        return bry__dictionary_find(&map->dictionary, value->bytes, value->len, code);
+        return bry__dictionary_find(map->dictionary, value->bytes, value->len, code);
     *code = (uint32_t)value->number;
     return bry__map_check_values(map, value, 1) == BRY_OK;
 }
@@ -289,7 +301,7 @@ static bool map_find_code(const bry_map *map, const bry_map_value *value, uint32
 static void take_codes_back(bry_map *map)
 {
     if (!map->engine->recodes && map->engine->is_blank(map->keys))
-        bry__dictionary_clear(&map->dictionary);
+        bry__dictionary_clear(map->dictionary);
 }
 
 void bry__map_recount(bry_map *map)
@@ -298,9 +310,9 @@ void bry__map_recount(bry_map *map)
         take_codes_back(map);
         return;
     }
-    bry__dictionary_reset_counts(&map->dictionary);
+    bry__dictionary_reset_counts(map->dictionary);
     map->engine->recount(map->keys);
-    bry__dictionary_pack(&map->dictionary);
+    bry__dictionary_pack(map->dictionary);
 }
 
 bry_status bry__map_count_refused(bry_map *map, bry_status status)
@@ -315,9 +327,9 @@ bry_status bry__map_end_change(bry_map *map, uint64_t before, const uint32_t *co
 {
     if (bry__map_has_dictionary(map)) {
         if (status != BRY_OK)
-            bry__dictionary_forget(&map->dictionary, before, codes, n);
+            bry__dictionary_forget(map->dictionary, before, codes, n);
         else if (!map->engine->watch) /* else watch confirms them */
-            bry__dictionary_confirm(&map->dictionary, codes, n);
+            bry__dictionary_confirm(map->dictionary, codes, n);
     }
     return bry__map_count_refused(map, status);
 }
@@ -336,13 +348,13 @@ static void end_deletion(bry_map *map, uint64_t items_before)
 {
     if (map->engine->recodes)
         return;
-    const bry__dictionary *dictionary = &map->dictionary;
+    const bry__dictionary *dictionary = map->dictionary;
     uint64_t items = map->engine->items(map->keys);
     if (map->ghosts > items)
         map->ghosts = items;
     if (!bry__map_has_dictionary(map) || items_before == 0 || items > 0)
         return;
-    if (dictionary->bytes.live >= FEW_BYTES || dictionary->codes > dictionary->most / 2)
+    if (dictionary->bytes.live >= FEW_BYTES || dictionary->table.codes > dictionary->most / 2)
         take_codes_back(map);
 }
 
@@ -360,15 +372,10 @@ bry_status bry__map_give_codes(bry_map *map, const bry_map_value *values, size_t
         size_t done;
         if (tries > 0)
             take_codes_back(map);
-        *before = map->dictionary.codes;
-        if (n == 1) {
-            status = bry__dictionary_intern(&map->dictionary, values->bytes, values->len, codes);
-            done = status == BRY_OK;
-        } else {
-            status = bry__dictionary_intern_n(&map->dictionary, values, n, codes, &done);
-        }
+        *before = map->dictionary->table.codes;
+        status = bry__dictionary_intern_n(map->dictionary, values, n, codes, &done);
         if (status != BRY_OK)
-            bry__dictionary_forget(&map->dictionary, *before, codes, done);
+            bry__dictionary_forget(map->dictionary, *before, codes, done);
     }
     return status;
 }

@@ -3,8 +3,7 @@
  *
  * An engine maps a key's hash to a code, a small integer from 0 up. It knows nothing of values: in
  * a map of integers the code is the value, in a map of byte strings the dictionary says what it
- * means. The dictionary finds a value's code through a second instance of the same engine, keyed by
- * the value's hash; that is what find() and add_beside() are for.
+ * means.
  *
  * Rules for every function here:
  *  - A failed call changes nothing, and writes nothing through its out-pointers.
@@ -23,9 +22,6 @@
 
 struct bry__frame_writer;
 struct bry__frame_reader;
-
-/* Whether this code is the one looked for. */
-typedef bool bry__map_match(void *context, uint32_t code);
 
 /* A key has got a code, or lost it. */
 typedef void bry__map_carried(void *context, uint32_t code, bool got);
@@ -71,14 +67,6 @@ typedef struct bry__map_engine {
     void (*get_n)(const void *self, const bry_hash *hashes, size_t n, uint64_t codes,
                   uint32_t *codes_out, uint8_t *answers);
 
-    /*
-     * For the dictionary: a code stored under this hash by add_beside() for which match() is true.
-     * BRY_PRESENT and the code; BRY_ABSENT if there is certainly none (never for a hash that was
-     * added); BRY_UNSURE: this engine cannot tell.
-     */
-    bry_answer (*find)(const void *self, bry_hash hash, uint64_t codes, bry__map_match *match,
-                       void *context, uint32_t *code);
-
     /* Whether no key can be there: kbf, every cell is zero. */
     bool (*is_blank)(const void *self);
 
@@ -112,15 +100,6 @@ typedef struct bry__map_engine {
                            uint64_t codes, uint8_t *was);
     /* Takes a pair out, the opposite of add_n; was as in bry_map_del_pair(). */
     bry_answer (*del_pair)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
-
-    /* For the dictionary: adds a pair next to what is there, and takes out one that is known to be
-     * there (kbf: as add_n and del_pair). FULL, NOMEM. */
-    bry_status (*add_beside)(void *self, bry_hash hash, uint32_t code);
-    /* Many at once, codes ascending. On failure some of them may have been added. NULL: not
-     * supported. */
-    bry_status (*add_beside_n)(void *self, const bry_hash *hashes, const uint32_t *codes_in,
-                               size_t n);
-    void (*del_beside)(void *self, bry_hash hash, uint32_t code, uint64_t codes);
 
     /* ---- whole instances ------------------------------------------------------------------- */
 
@@ -163,9 +142,5 @@ typedef struct bry__map_engine {
       "UNSURE.")
 BRY__MAP_ENGINES(BRY__ENGINE_EXTERN)
 extern const bry__engine_row bry__map_engines[];
-
-/* The planned error of the dictionary's own instance (kbf: a look-up that is unsure scans the
- * values, so it must be rare; compact: values are found exactly in any case). */
-#define BRY__MAP_SECONDARY_ERROR 1e-6
 
 #endif

@@ -27,7 +27,7 @@ static bry_status extend_codes(bry_map *into, const bry_map *from)
     bry_status status = BRY_OK;
     for (uint64_t code = common; code < all && status == BRY_OK; code++) {
         bry_map_value value = bry__map_value_of(from, (uint32_t)code);
-        status = bry__dictionary_append(&into->dictionary, value.bytes, value.len);
+        status = bry__dictionary_append_n(into->dictionary, &value, 1);
     }
     return status;
 }
@@ -36,8 +36,8 @@ static bry_status extend_codes(bry_map *into, const bry_map *from)
 static size_t list_used(const bry_map *from, bry_map_value *values, uint32_t *codes)
 {
     size_t n = 0;
-    for (uint64_t code = 0; code < from->dictionary.codes; code++) {
-        if (bry__dictionary_uses(&from->dictionary, code) == 0)
+    for (uint64_t code = 0; code < from->dictionary->table.codes; code++) {
+        if (bry__dictionary_uses(from->dictionary, code) == 0)
             continue;
         codes[n] = (uint32_t)code;
         values[n++] = bry__map_value_of(from, (uint32_t)code);
@@ -51,13 +51,13 @@ static bry_status match_codes(bry_map *into, const bry_map *from, uint32_t *reco
                               size_t *n)
 {
     const bry_allocator *allocator = &into->allocator;
-    size_t codes = (size_t)from->dictionary.codes;
+    size_t codes = (size_t)from->dictionary->table.codes;
     bry_map_value *values = bry__alloc_buffer(allocator, codes * sizeof *values);
     uint32_t *old = bry__alloc_buffer(allocator, codes * sizeof *old);
     bry_status status = BRY_E_NOMEM;
     if (values && old) {
         size_t used = list_used(from, values, old);
-        status = bry__dictionary_intern_n(&into->dictionary, values, used, given, n);
+        status = bry__dictionary_intern_n(into->dictionary, values, used, given, n);
         for (size_t i = 0; i < *n; i++)
             recode[old[i]] = given[i];
     }
@@ -69,8 +69,8 @@ static bry_status match_codes(bry_map *into, const bry_map *from, uint32_t *reco
 static bry_status merge_recoded(bry_map *into, const bry_map *from)
 {
     const bry_allocator *allocator = &into->allocator;
-    size_t codes = (size_t)from->dictionary.codes;
-    uint64_t before = into->dictionary.codes;
+    size_t codes = (size_t)from->dictionary->table.codes;
+    uint64_t before = into->dictionary->table.codes;
     uint32_t *recode = bry__alloc(allocator, codes * sizeof *recode);
     uint32_t *given = bry__alloc_buffer(allocator, codes * sizeof *given);
     size_t n = 0;
@@ -80,7 +80,7 @@ static bry_status merge_recoded(bry_map *into, const bry_map *from)
     if (status == BRY_OK) /* one key may have had an entry on both sides */
         bry__map_recount(into);
     else if (given)
-        bry__dictionary_forget(&into->dictionary, before, given, n);
+        bry__dictionary_forget(into->dictionary, before, given, n);
     bry__free(allocator, recode, codes * sizeof *recode);
     bry__free(allocator, given, codes * sizeof *given);
     return status;
@@ -88,12 +88,12 @@ static bry_status merge_recoded(bry_map *into, const bry_map *from)
 
 static bry_status merge_extended(bry_map *into, const bry_map *from)
 {
-    uint64_t before = into->dictionary.codes;
+    uint64_t before = into->dictionary->table.codes;
     bry_status status = extend_codes(into, from);
     if (status == BRY_OK)
         status = into->engine->merge(into->keys, from->keys, NULL, bry__map_codes(into));
     if (status != BRY_OK)
-        bry__dictionary_cut(&into->dictionary, before);
+        bry__dictionary_cut(into->dictionary, before);
     return status;
 }
 

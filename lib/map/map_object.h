@@ -3,13 +3,14 @@
 #define BRY_MAP_MAP_OBJECT_H
 
 #include "map/dictionary.h"
+#include "map/map_engine.h"
 
 struct bry_map {
     bry_allocator allocator;
     bry_map_options options; /* of creation, with defaults filled in; without the allocator */
     const bry__map_engine *engine;
     void *keys; /* the engine's instance: hash → code */
-    bry__dictionary dictionary; /* of byte strings; unused in a map of integers */
+    bry__dictionary *dictionary; /* of byte strings; NULL in a map of integers */
     uint64_t refused_unsure, refused_full;
     uint64_t ghosts; /* kbf: deletions refused as unsure */
     bry_map_errors promised; /* from the options; kept because planning is slow */
@@ -23,17 +24,22 @@ static inline bool bry__map_has_dictionary(const bry_map *map)
 /* The number of codes that keys may have: 0 up to one less. */
 static inline uint64_t bry__map_codes(const bry_map *map)
 {
-    return map->options.value_bits ? (uint64_t)1 << map->options.value_bits : map->dictionary.codes;
+    return map->options.value_bits ? (uint64_t)1 << map->options.value_bits
+                                   : map->dictionary->table.codes;
 }
 
 static inline bry_map_value bry__map_value_of(const bry_map *map, uint32_t code)
 {
-    return bry__map_has_dictionary(map) ? bry__dictionary_value(&map->dictionary, code)
+    return bry__map_has_dictionary(map) ? bry__dictionary_value(map->dictionary, code)
                                         : bry_map_value_number(code);
 }
 
 /* BRY_OK if each of these can be a value of the map; else BRY_E_TOOLONG or BRY_E_RANGE. */
 bry_status bry__map_check_values(const bry_map *map, const bry_map_value *values, size_t n);
+
+/* An empty dictionary, if values are byte strings; `values` are those of the map's shape.
+ * BRY_E_NOMEM. */
+bry_status bry__map_create_dictionary(bry_map *map, uint64_t values);
 
 /* From now on values are freed with the last key that has them, if the engine can count keys. For a
  * map that was just created or loaded; bry__map_recount() counts existing keys. */

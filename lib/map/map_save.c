@@ -58,10 +58,10 @@ static void write_value(const bry__dictionary *dictionary, uint32_t code, bry__f
 
 static void write_values(const bry__dictionary *dictionary, bry__frame_writer *writer)
 {
-    for (uint64_t code = 0; code < dictionary->codes;) {
+    for (uint64_t code = 0; code < dictionary->table.codes;) {
         uint64_t end = code;
         size_t size = 0;
-        for (; end < dictionary->codes && size < VALUES_SIZE; end++) {
+        for (; end < dictionary->table.codes && size < VALUES_SIZE; end++) {
             size += LENGTH_SIZE;
             if (bry__dictionary_has(dictionary, end))
                 size += bry__dictionary_value(dictionary, (uint32_t)end).len;
@@ -86,7 +86,7 @@ bry_status bry_map_save(const bry_map *map, const bry_sink *sink, const bry_save
     bry__store32(numbers + AT_VALUE_BITS, options->value_bits);
     bry__store32(numbers + AT_HASHES, options->kbf.hashes);
     bry__store64(numbers + AT_CELLS, options->kbf.cells);
-    bry__store64(numbers + AT_CODES, values ? map->dictionary.codes : 0);
+    bry__store64(numbers + AT_CODES, values ? map->dictionary->table.codes : 0);
     bry__store64(numbers + AT_GHOSTS, map->ghosts);
     bry__store64(numbers + AT_REFUSED_UNSURE, map->refused_unsure);
     bry__store64(numbers + AT_REFUSED_FULL, map->refused_full);
@@ -95,7 +95,7 @@ bry_status bry_map_save(const bry_map *map, const bry_sink *sink, const bry_save
     bry__frame_writer_begin(&writer, sink, save, KIND, KIND_VERSION, options->seed);
     bry__frame_writer_write(&writer, NUMBERS, numbers, sizeof numbers);
     if (values)
-        write_values(&map->dictionary, &writer);
+        write_values(map->dictionary, &writer);
     map->engine->write(map->keys, &writer);
     return bry__frame_writer_end(&writer);
 }
@@ -145,11 +145,11 @@ static const char *map_save_read_options(const unsigned char *numbers, uint64_t 
 typedef struct values_reader {
     bry__frame_reader *reader;
     bry__dictionary *dictionary;
-    bry__value_appender *appending;
+    bool may_be_free; /* codes */
     uint64_t codes; /* that there will be */
     uint64_t claimed; /* of the dictionary's bytes */
     size_t n;
-    bry_map_value value[64];
+    bry_map_value value[BRY__DICTIONARY_ROUND];
 } values_reader;
 
 static bry_status values_reader_status(const values_reader *values, bry_status status)
@@ -170,16 +170,14 @@ static bry_status values_reader_status(const values_reader *values, bry_status s
 static bry_status append_values(values_reader *values)
 {
     size_t n = values->n;
-    uint64_t more = values->codes - values->dictionary->codes - n;
     values->n = 0;
-    bry_status status = bry__dictionary_append_n(values->appending, values->value, n, (size_t)more,
-                                                 bry__frame_reader_room(values->reader));
-    return values_reader_status(values, status);
+    return values_reader_status(values,
+                                bry__dictionary_append_n(values->dictionary, values->value, n));
 }
 
 static bry_status append_free_code(values_reader *values)
 {
-    if (!values->dictionary->engine->recodes)
+    if (!values->may_be_free)
         return bry__frame_reader_bad(values->reader, "unexpected free code");
     bry_status status = append_values(values);
     if (status == BRY_OK)
@@ -201,16 +199,14 @@ static bry_status read_value(values_reader *values, const unsigned char *from, s
         return bry__frame_reader_bad(values->reader, "a value is too long");
     *used += len;
     values->value[values->n++] = bry_map_value_bytes(from + LENGTH_SIZE, len);
-    return values->n == sizeof values->value / sizeof *values->value ? append_values(values)
-                                                                     : BRY_OK;
+    return values->n == BRY__DICTIONARY_ROUND ? append_values(values) : BRY_OK;
 }
 
 /* Claims the memory that the dictionary has taken, when it is known: the values of one frame take
  * little. */
 static bry_status claim_values(values_reader *values)
 {
-    uint64_t now = bry__dictionary_bytes(values->dictionary) +
-                   bry__dictionary_bytes_secondary(values->dictionary);
+    uint64_t now = bry__dictionary_bytes(values->dictionary);
     uint64_t more = now > values->claimed ? now - values->claimed : 0;
     values->claimed += more;
     return bry__frame_reader_claim(values->reader, more);
@@ -221,7 +217,7 @@ static bry_status read_values_frame(values_reader *values, const unsigned char *
 {
     bry_status status = BRY_OK;
     for (size_t at = 0, used = 0; at < size && status == BRY_OK; at += used) {
-        if (values->dictionary->codes + values->n == values->codes)
+        if (values->dictionary->table.codes + values->n == values->codes)
             return bry__frame_reader_bad(values->reader, "more values than the map has");
         status = read_value(values, buffer + at, size - at, &used);
     }
@@ -234,7 +230,7 @@ static bry_status read_values_frames(values_reader *values, unsigned char *buffe
 {
     bry__frame_reader *reader = values->reader;
     bry_status status = BRY_OK;
-    while (values->dictionary->codes < values->codes && status == BRY_OK) {
+    while (values->dictionary->table.codes < values->codes && status == BRY_OK) {
         bry__frame frame;
         status = bry__frame_reader_next(reader, &frame);
         if (status == BRY_OK && frame.type != VALUES)
@@ -249,43 +245,31 @@ static bry_status read_values_frames(values_reader *values, unsigned char *buffe
     return status;
 }
 
-static bry_status read_values(bry__frame_reader *reader, bry__dictionary *dictionary,
-                              uint64_t codes)
+static bry_status read_values(bry__frame_reader *reader, bry_map *map, uint64_t codes)
 {
+    values_reader values = {.reader = reader,
+                            .dictionary = map->dictionary,
+                            .may_be_free = map->engine->recodes,
+                            .codes = codes};
     if (codes == 0)
         return BRY_OK;
-    values_reader values = {.reader = reader,
-                            .dictionary = dictionary,
-                            .appending = bry__dictionary_append_begin(dictionary),
-                            .codes = codes,
-                            .claimed = bry__dictionary_bytes(dictionary) +
-                                       bry__dictionary_bytes_secondary(dictionary)};
-    unsigned char *buffer = bry__alloc_buffer(&dictionary->allocator, BUFFER_SIZE);
-    bry_status status = BRY_E_NOMEM;
-    if (buffer && values.appending)
-        status = read_values_frames(&values, buffer);
-    else
-        map_save_no_memory(reader);
-    if (values.appending) {
-        bry_status ended = bry__dictionary_append_end(values.appending, status);
-        if (status == BRY_OK)
-            status = values_reader_status(&values, ended);
-    }
-    if (status == BRY_OK)
-        status = claim_values(&values);
-    bry__free(&dictionary->allocator, buffer, BUFFER_SIZE);
+    unsigned char *buffer = bry__alloc_buffer(&map->allocator, BUFFER_SIZE);
+    if (!buffer)
+        return map_save_no_memory(reader);
+    bry_status status = read_values_frames(&values, buffer);
+    bry__free(&map->allocator, buffer, BUFFER_SIZE);
     return status;
 }
 
 /* Counts the keys of every value, and checks that no key has a free code. */
 static bry_status count_codes(bry__frame_reader *reader, bry_map *map)
 {
-    const bry__dictionary *dictionary = &map->dictionary;
+    const bry__dictionary *dictionary = map->dictionary;
     if (!bry__map_has_dictionary(map) || !map->engine->watch)
         return BRY_OK;
     bry__map_watch(map);
     map->engine->recount(map->keys);
-    for (uint64_t code = 0; code < dictionary->codes && dictionary->free_count > 0; code++)
+    for (uint64_t code = 0; code < dictionary->table.codes && dictionary->table.free > 0; code++)
         if (!bry__dictionary_has(dictionary, code) && bry__dictionary_uses(dictionary, code) > 0)
             return bry__frame_reader_bad(reader, "a key has a code without a value");
     return BRY_OK;
@@ -295,14 +279,9 @@ static bry_status count_codes(bry__frame_reader *reader, bry_map *map)
 static bry_status map_save_read_parts(bry__frame_reader *reader, bry_map *map, uint64_t values,
                                       uint64_t codes)
 {
-    bry_status status = BRY_OK;
-    if (bry__map_has_dictionary(map)) {
-        status = bry__dictionary_init(&map->dictionary, map->engine, &map->options, values,
-                                      &map->allocator);
-        if (status != BRY_OK)
-            return map_save_no_memory(reader);
-        status = read_values(reader, &map->dictionary, codes);
-    }
+    if (bry__map_create_dictionary(map, values) != BRY_OK)
+        return map_save_no_memory(reader);
+    bry_status status = read_values(reader, map, codes);
     if (status == BRY_OK)
         status = map->engine->read(&map->options, bry__map_codes(map), reader, &map->allocator,
                                    &map->keys);
@@ -330,15 +309,13 @@ static bry_status map_save_read_map(bry__frame_reader *reader, const bry_allocat
     if (problem)
         return bry__frame_reader_bad(reader, problem);
     uint64_t codes = bry__load64(numbers + AT_CODES);
-    uint64_t unused, dictionary = 0;
     if (codes > UINT32_MAX || (!bry__map_has_dictionary(&read) && codes))
         return bry__frame_reader_bad(reader, "the number of values is out of range");
     if (read.ghosts && read.options.engine != BRY_ENGINE_KBF)
         return bry__frame_reader_bad(reader, "unexpected ghosts");
-    if (bry__map_has_dictionary(&read))
-        bry__dictionary_plan(read.engine, &read.options, shape.values, &dictionary, &unused);
     read.promised = shape.errors;
-    status = bry__frame_reader_claim(reader, sizeof read + dictionary);
+    status = bry__frame_reader_claim(
+        reader, sizeof read + (read.options.value_bits ? 0 : sizeof *read.dictionary));
     if (status != BRY_OK)
         return status;
     bry_map *made = bry__alloc(allocator, sizeof *made);

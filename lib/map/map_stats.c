@@ -11,14 +11,13 @@ uint64_t bry_map_bytes(const bry_map *map)
 {
     uint64_t bytes = sizeof *map + map->engine->bytes(map->keys);
     if (bry__map_has_dictionary(map))
-        bytes += bry__dictionary_bytes_secondary(&map->dictionary) +
-                 bry__dictionary_bytes(&map->dictionary);
+        bytes += sizeof *map->dictionary + bry__dictionary_bytes(map->dictionary);
     return bytes;
 }
 
 bry_status bry_map_get_stats_sized(const bry_map *map, bry_map_stats *stats, size_t size)
 {
-    const bry__dictionary *dictionary = &map->dictionary;
+    const bry__dictionary *dictionary = map->dictionary;
     bry_map_stats now = {
         .engine = map->options.engine,
         .seed = map->options.seed,
@@ -35,8 +34,7 @@ bry_status bry_map_get_stats_sized(const bry_map *map, bry_map_stats *stats, siz
     if (bry__map_has_dictionary(map)) {
         now.values = bry__dictionary_count(dictionary);
         now.values_left = dictionary->most - now.values;
-        now.bytes_values =
-            bry__dictionary_bytes_secondary(dictionary) + bry__dictionary_bytes(dictionary);
+        now.bytes_values = sizeof *dictionary + bry__dictionary_bytes(dictionary);
     }
     return bry__struct_write(stats, size, &now, sizeof now);
 }

@@ -40,4 +40,4 @@ static bool measure_flow_states(const figure_run *run)
     return true;
 }
 
-FIGURE(kbf_24, "kbf-24", "States of flows in kBF and sBF", {20, 5, 1}, measure_flow_states);
+FIGURE(kbf_24, "kbf-24", "States of flows in kBF and sBF", {30, 5, 1}, measure_flow_states);

@@ -9,9 +9,6 @@
  *
  * Codes take as many bits as the largest one needs. The maplet widens its segments one by one, so
  * that a new value never rewrites ten million keys at once.
- *
- * The dictionary keeps the codes of its values in a map of its own, through add_beside(), find()
- * and del_beside(). There, a fingerprint has one code for each value that shares it.
  */
 #include "map/compact/compact_map.h"
 
@@ -140,13 +137,6 @@ static void compact_map_get_n(const void *self, const bry_hash *hashes, size_t n
 {
     (void)codes;
     bry__maplet_get_n(&((const bry__compact_map *)self)->maplet, hashes, n, codes_out, answers);
-}
-
-static bry_answer compact_map_find(const void *self, bry_hash hash, uint64_t codes,
-                                   bry__map_match *match, void *context, uint32_t *code)
-{
-    (void)codes;
-    return bry__maplet_find(&((const bry__compact_map *)self)->maplet, hash, match, context, code);
 }
 
 static bool compact_map_is_blank(const void *self)
@@ -338,27 +328,6 @@ static bry_answer compact_map_del_pair(void *self, bry_hash hash, uint32_t code,
     return BRY_PRESENT;
 }
 
-static bry_status compact_map_add_beside(void *self, bry_hash hash, uint32_t code)
-{
-    bry__compact_map *map = self;
-    bry__compact_map_widen(map, (uint64_t)code + 1);
-    return bry__maplet_add(&map->maplet, hash, code);
-}
-
-static bry_status compact_map_add_beside_n(void *self, const bry_hash *hashes,
-                                           const uint32_t *codes_in, size_t n)
-{
-    bry__compact_map *map = self;
-    bry__compact_map_widen(map, (uint64_t)codes_in[n - 1] + 1);
-    return bry__maplet_add_n(&map->maplet, hashes, codes_in, n);
-}
-
-static void compact_map_del_beside(void *self, bry_hash hash, uint32_t code, uint64_t codes)
-{
-    (void)codes;
-    bry__maplet_del_value(&((bry__compact_map *)self)->maplet, hash, code);
-}
-
 /* ---- statistics, saving -------------------------------------------------------------------- */
 
 static void compact_map_stats(const void *self, uint64_t codes, bry_map_stats *stats)
@@ -433,7 +402,6 @@ const bry__map_engine bry__compact_map_engine = {
     .bytes = compact_map_bytes,
     .get = compact_map_get,
     .get_n = compact_map_get_n,
-    .find = compact_map_find,
     .is_blank = compact_map_is_blank,
     .watch = compact_map_watch,
     .recount = compact_map_recount,
@@ -442,9 +410,6 @@ const bry__map_engine bry__compact_map_engine = {
     .update = compact_map_update,
     .update_n = compact_map_update_n,
     .del_pair = compact_map_del_pair,
-    .add_beside = compact_map_add_beside,
-    .add_beside_n = compact_map_add_beside_n,
-    .del_beside = compact_map_del_beside,
     .merge = bry__compact_map_merge,
     .recodes = true,
     .compress = bry__compact_map_compress,

@@ -150,15 +150,6 @@ bry_answer bry__kbf_get(const bry__kbf *kbf, bry_hash hash, uint32_t codes, uint
     return bry__kbf_decode(&question, code);
 }
 
-int bry__kbf_ask(const bry__kbf *kbf, bry_hash hash, uint32_t codes, uint32_t found[2])
-{
-    uint32_t cells[BRY__KBF_MAX_HASHES];
-    if (!read_cells(kbf, hash, cells))
-        return 0;
-    bry__kbf_question question = kbf_question_of(kbf, hash, codes, cells);
-    return bry__kbf_candidates(&question, found);
-}
-
 bool bry__kbf_may_hold(const bry__kbf *kbf, bry_hash hash, uint32_t code)
 {
     uint32_t cells[BRY__KBF_MAX_HASHES];

@@ -52,9 +52,6 @@ bry_answer bry__kbf_get(const bry__kbf *kbf, bry_hash hash, uint32_t codes, uint
 void bry__kbf_get_n(const bry__kbf *kbf, const bry_hash *hashes, size_t n, uint32_t codes,
                     uint32_t *codes_out, uint8_t *answers);
 
-/* As bry__kbf_candidates(): at most two codes, -1 for "no clue"; 0 also if a cell is empty. */
-int bry__kbf_ask(const bry__kbf *kbf, bry_hash hash, uint32_t codes, uint32_t found[2]);
-
 /* Whether every cell of the key may hold this code for it. */
 bool bry__kbf_may_hold(const bry__kbf *kbf, bry_hash hash, uint32_t code);
 

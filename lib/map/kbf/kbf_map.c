@@ -371,25 +371,6 @@ static void kbf_map_get_n(const void *self, const bry_hash *hashes, size_t n, ui
         }
 }
 
-static bry_answer kbf_map_find(const void *self, bry_hash hash, uint64_t codes,
-                               bry__map_match *match, void *context, uint32_t *code)
-{
-    const bry__kbf_map *map = self;
-    bool sure = true;
-    for (unsigned t = 0; t < map->tables; t++) {
-        /* If there are candidates, a code that was stored is always among them. */
-        uint32_t found[2];
-        int n = bry__kbf_ask(&map->table[t], hash, kbf_map_limited(codes), found);
-        sure &= n >= 0;
-        for (int i = 0; i < n; i++)
-            if (match(context, found[i])) {
-                *code = found[i];
-                return BRY_PRESENT;
-            }
-    }
-    return sure ? BRY_ABSENT : BRY_UNSURE;
-}
-
 static bool kbf_map_is_blank(const void *self)
 {
     const bry__kbf_map *map = self;
@@ -438,16 +419,6 @@ static void kbf_map_stats(const void *self, uint64_t codes, bry_map_stats *out)
     out->estimated.false_negative += fmin(1, fn);
 }
 
-static bry_status kbf_map_add_beside(void *self, bry_hash hash, uint32_t code)
-{
-    return bry__kbf_map_add_n(self, &hash, &code, 1);
-}
-
-static void kbf_map_del_beside(void *self, bry_hash hash, uint32_t code, uint64_t codes)
-{
-    bry__kbf_map_del_pair(self, hash, code, codes);
-}
-
 const bry__map_engine bry__kbf_map_engine = {
     .engine = BRY_ENGINE_KBF,
     .plan = kbf_map_plan,
@@ -459,15 +430,12 @@ const bry__map_engine bry__kbf_map_engine = {
     .items = bry__kbf_map_items,
     .get = kbf_map_get,
     .get_n = kbf_map_get_n,
-    .find = kbf_map_find,
     .is_blank = kbf_map_is_blank,
     .set_n = bry__kbf_map_set_n,
     .add_n = bry__kbf_map_add_n,
     .del_n = bry__kbf_map_del_n,
     .update = bry__kbf_map_update,
     .del_pair = bry__kbf_map_del_pair,
-    .add_beside = kbf_map_add_beside,
-    .del_beside = kbf_map_del_beside,
     .merge = bry__kbf_map_merge,
     .recodes = false,
     .compress = bry__kbf_map_compress,

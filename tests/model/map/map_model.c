@@ -120,8 +120,8 @@ static bool may_mismatch(const map_pair *both)
         return true;
     if (both->value_bits)
         return false;
-    const bry__dictionary *x = &both->map[0]->dictionary, *y = &both->map[1]->dictionary;
-    for (uint32_t code = 0; code < x->codes && code < y->codes; code++) {
+    const bry__dictionary *x = both->map[0]->dictionary, *y = both->map[1]->dictionary;
+    for (uint32_t code = 0; code < x->table.codes && code < y->table.codes; code++) {
         bry_map_value v = bry__dictionary_value(x, code), w = bry__dictionary_value(y, code);
         if (v.len != w.len || memcmp(v.bytes, w.bytes, v.len) != 0)
             return true;

@@ -71,8 +71,8 @@ static bool is_unsure(map_pair *both, model_reader *reader, bry_status status)
 static bool codes_may_lack(const map_pair *both)
 {
     return both->kbf && both->value_bits == 0 &&
-           bry__dictionary_count(&both->map[0]->dictionary) + MAX_BATCH >=
-               both->map[0]->dictionary.most;
+           bry__dictionary_count(both->map[0]->dictionary) + MAX_BATCH >=
+               both->map[0]->dictionary->most;
 }
 
 static bry_answer twin_answer(const map_pair *both, unsigned key)

@@ -1,5 +1,4 @@
-/* The dictionary: one code for every value, whatever the secondary answers, and the value of a
- * code. */
+/* The dictionary: one code for every value, and the value of a code. */
 #include "map/dictionary.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
@@ -9,34 +8,10 @@
 
 enum { MANY = 5000 };
 
-/* An engine whose look-ups for the dictionary always answer "unsure". */
-static bry_answer know_nothing(const void *self, bry_hash hash, uint64_t codes,
-                               bry__map_match *match, void *context, uint32_t *code)
+static void init(bry__dictionary *dictionary, failing_allocator *memory)
 {
-    (void)self;
-    (void)hash;
-    (void)codes;
-    (void)match;
-    (void)context;
-    (void)code;
-    return BRY_UNSURE;
-}
-
-static bry__map_engine engine_number(int i)
-{
-    bry__map_engine engine = i % 2 ? bry__kbf_map_engine : bry__compact_map_engine;
-    if (i >= 2)
-        engine.find = know_nothing;
-    return engine;
-}
-
-static void init(bry__dictionary *dictionary, const bry__map_engine *engine,
-                 failing_allocator *memory)
-{
-    bry_map_options options = {.struct_size = sizeof options, .engine = engine->engine, .seed = 3};
     failing_allocator_init(memory);
-    assert_int_equal(bry__dictionary_init(dictionary, engine, &options, 8191, &memory->allocator),
-                     BRY_OK);
+    bry__dictionary_init(dictionary, 3, 20000, &memory->allocator);
 }
 
 /* Value i: many lengths, including 0, and many common prefixes. */
@@ -51,11 +26,19 @@ static size_t value(unsigned i, unsigned char *bytes)
 
 static unsigned char bytes[1 << 16];
 
+static bry_status intern_one(bry__dictionary *dictionary, const void *value, size_t len,
+                             uint32_t *code)
+{
+    size_t done;
+    bry_map_value one = bry_map_value_bytes(value, len);
+    return bry__dictionary_intern_n(dictionary, &one, 1, code, &done);
+}
+
 static uint32_t intern(bry__dictionary *dictionary, unsigned i)
 {
     uint32_t code = UINT32_MAX;
     size_t len = value(i, bytes);
-    assert_int_equal(bry__dictionary_intern(dictionary, bytes, len, &code), BRY_OK);
+    assert_int_equal(intern_one(dictionary, bytes, len, &code), BRY_OK);
     return code;
 }
 
@@ -86,41 +69,31 @@ static bool finds(const bry__dictionary *dictionary, unsigned i)
     return bry__dictionary_find(dictionary, bytes, value(i, bytes), &code);
 }
 
-static uint64_t bytes_of(const bry__dictionary *dictionary)
-{
-    return bry__dictionary_bytes(dictionary) + bry__dictionary_bytes_secondary(dictionary);
-}
-
 TEST(test_codes)
 {
-    for (int e = 0; e < 4; e++) {
-        bry__map_engine engine = engine_number(e);
-        unsigned n = e < 2 ? MANY : 300; /* a secondary that knows nothing is slow */
-        failing_allocator memory;
-        bry__dictionary dictionary, copy;
-        init(&dictionary, &engine, &memory);
-        for (unsigned i = 0; i < n; i++) {
-            assert_false(finds(&dictionary, i));
-            assert_int_equal(intern(&dictionary, i), i);
-            assert_int_equal(intern(&dictionary, i / 2), i / 2);
-        }
-        assert_int_equal(bry__dictionary_count(&dictionary), n);
-        assert_int_equal(bytes_of(&dictionary), memory.now);
-        assert_int_equal(bry__dictionary_clone(&dictionary, &dictionary.allocator, &copy), BRY_OK);
-        bry__dictionary_clear(&dictionary);
-        assert_false(finds(&dictionary, 5));
-        assert_int_equal(intern(&dictionary, 5), 0);
-        bry__dictionary_free(&dictionary);
-        for (unsigned i = 0; i < n; i++)
-            assert_value(&copy, i, i);
-        assert_false(finds(&copy, n));
-        uint32_t code;
-        assert_false(bry__dictionary_find(&copy, bytes, BRY_MAP_VALUE_MAX + 1, &code));
-        assert_int_equal(bry__dictionary_intern(&copy, bytes, BRY_MAP_VALUE_MAX + 1, &code),
-                         BRY_E_RANGE);
-        bry__dictionary_free(&copy);
-        assert_int_equal(memory.now, 0);
+    unsigned n = MANY;
+    failing_allocator memory;
+    bry__dictionary dictionary, copy;
+    init(&dictionary, &memory);
+    for (unsigned i = 0; i < n; i++) {
+        assert_false(finds(&dictionary, i));
+        assert_int_equal(intern(&dictionary, i), i);
+        assert_int_equal(intern(&dictionary, i / 2), i / 2);
     }
+    assert_int_equal(bry__dictionary_count(&dictionary), n);
+    assert_int_equal(bry__dictionary_bytes(&dictionary), memory.now);
+    assert_int_equal(bry__dictionary_clone(&dictionary, &dictionary.allocator, &copy), BRY_OK);
+    bry__dictionary_clear(&dictionary);
+    assert_false(finds(&dictionary, 5));
+    assert_int_equal(intern(&dictionary, 5), 0);
+    bry__dictionary_free(&dictionary);
+    for (unsigned i = 0; i < n; i++)
+        assert_value(&copy, i, i);
+    assert_false(finds(&copy, n));
+    uint32_t code;
+    assert_false(bry__dictionary_find(&copy, bytes, BRY_MAP_VALUE_MAX + 1, &code));
+    bry__dictionary_free(&copy);
+    assert_int_equal(memory.now, 0);
 }
 
 enum { N = 5000, LARGEST = 60 };
@@ -140,39 +113,33 @@ static void make_gaps(bry__dictionary *dictionary, unsigned n)
 /* Many values in one call get the codes that single calls give them: free ones first. */
 TEST(test_many_at_once)
 {
-    for (int e = 0; e < 4; e++) {
-        bry__map_engine engine = engine_number(e);
-        unsigned n = e < 2 ? N : 300;
-        failing_allocator memory[2];
-        bry__dictionary single, many;
-        generator numbers = {.state = 11};
-        init(&single, &engine, &memory[0]);
-        init(&many, &engine, &memory[1]);
-        if (e == 0) {
-            make_gaps(&single, 500);
-            make_gaps(&many, 500);
-        }
-        for (unsigned i = 0; i < n; i++) {
-            unsigned which = (unsigned)generator_below(&numbers, 1 + i / 2);
-            size_t len = value(which - (which % 100 == 99), text[i]);
-            values[i] = bry_map_value_bytes(text[i], len);
-        }
-        size_t done;
-        assert_int_equal(bry__dictionary_intern_n(&many, values, n, result, &done), BRY_OK);
-        assert_int_equal(done, n);
-        for (unsigned i = 0; i < n; i++) {
-            uint32_t code;
-            assert_int_equal(bry__dictionary_intern(&single, values[i].bytes, values[i].len, &code),
-                             BRY_OK);
-            assert_int_equal(result[i], code);
-            assert_true(bry__dictionary_find(&many, values[i].bytes, values[i].len, &code));
-            assert_int_equal(result[i], code);
-        }
-        assert_int_equal(bry__dictionary_count(&many), bry__dictionary_count(&single));
-        bry__dictionary_free(&single);
-        bry__dictionary_free(&many);
-        assert_int_equal(memory[0].now + memory[1].now, 0);
+    unsigned n = N;
+    failing_allocator memory[2];
+    bry__dictionary single, many;
+    generator numbers = {.state = 11};
+    init(&single, &memory[0]);
+    init(&many, &memory[1]);
+    make_gaps(&single, 500);
+    make_gaps(&many, 500);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned which = (unsigned)generator_below(&numbers, 1 + i / 2);
+        size_t len = value(which - (which % 100 == 99), text[i]);
+        values[i] = bry_map_value_bytes(text[i], len);
     }
+    size_t done;
+    assert_int_equal(bry__dictionary_intern_n(&many, values, n, result, &done), BRY_OK);
+    assert_int_equal(done, n);
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t code;
+        assert_int_equal(intern_one(&single, values[i].bytes, values[i].len, &code), BRY_OK);
+        assert_int_equal(result[i], code);
+        assert_true(bry__dictionary_find(&many, values[i].bytes, values[i].len, &code));
+        assert_int_equal(result[i], code);
+    }
+    assert_int_equal(bry__dictionary_count(&many), bry__dictionary_count(&single));
+    bry__dictionary_free(&single);
+    bry__dictionary_free(&many);
+    assert_int_equal(memory[0].now + memory[1].now, 0);
 }
 
 /* The first n values are numbers, each one given `times` times. */
@@ -187,11 +154,10 @@ static void set_numbers(unsigned n, unsigned times)
 /* One allocation fails, or all from some on. */
 static bool intern_without_memory(uint64_t failing, bool keep_failing, unsigned n, unsigned *failed)
 {
-    bry__map_engine engine = bry__compact_map_engine;
     failing_allocator memory;
     bry__dictionary dictionary;
     size_t done;
-    init(&dictionary, &engine, &memory);
+    init(&dictionary, &memory);
     failing_allocator_restart(&memory);
     memory.fail_at = failing;
     memory.keep_failing = keep_failing;
@@ -207,7 +173,7 @@ static bool intern_without_memory(uint64_t failing, bool keep_failing, unsigned 
     memory.fail_at = 0;
     for (unsigned i = 0; i < n; i += 40)
         assert_false(finds(&dictionary, i));
-    assert_int_equal(bytes_of(&dictionary), memory.now);
+    assert_int_equal(bry__dictionary_bytes(&dictionary), memory.now);
     bry__dictionary_free(&dictionary);
     assert_int_equal(memory.now, 0);
     return more;
@@ -227,80 +193,66 @@ TEST(test_many_without_memory)
 /* Values as they are loaded: codes in order, some of them free, and no value twice. */
 TEST(test_appending)
 {
-    for (int e = 0; e < 4; e++) {
-        bry__map_engine engine = engine_number(e);
-        unsigned n = e < 2 ? N : 300;
-        failing_allocator memory;
-        bry__dictionary dictionary;
-        init(&dictionary, &engine, &memory);
-        set_numbers(n, 1);
-        bry__value_appender *appending = bry__dictionary_append_begin(&dictionary);
-        assert_non_null(appending);
-        for (unsigned at = 0, step = 1; at < n; at += step, step = step % 170 + 1) {
-            if (step > n - at)
-                step = n - at;
-            uint64_t spare = at < n / 2 ? 20000 : UINT64_MAX;
-            for (unsigned i = 0; i < step; i++)
-                result[at + i] = (uint32_t)dictionary.codes + i;
-            assert_int_equal(
-                bry__dictionary_append_n(appending, values + at, step, n - at - step, spare),
-                BRY_OK);
-            if (engine.recodes && step % 3 == 0)
-                assert_int_equal(bry__dictionary_append_free(&dictionary), BRY_OK);
-        }
-        bool twice = e >= 2;
-        if (twice)
-            assert_int_equal(bry__dictionary_append_n(appending, values + n / 2, 1, 0, 0),
-                             BRY_E_MISMATCH);
-        bry_status status = twice ? BRY_E_MISMATCH : BRY_OK;
-        assert_int_equal(bry__dictionary_append_end(appending, status), status);
-        for (unsigned i = 0; i < n && !twice; i++) {
-            uint32_t code = UINT32_MAX;
-            assert_true(bry__dictionary_find(&dictionary, values[i].bytes, 4, &code));
-            assert_int_equal(code, result[i]);
-        }
-        bry__dictionary_free(&dictionary);
-        assert_int_equal(memory.now, 0);
+    unsigned n = N;
+    failing_allocator memory;
+    bry__dictionary dictionary;
+    init(&dictionary, &memory);
+    set_numbers(n, 1);
+    for (unsigned at = 0, step = 1; at < n; at += step, step = step % BRY__DICTIONARY_ROUND + 1) {
+        if (step > n - at)
+            step = n - at;
+        for (unsigned i = 0; i < step; i++)
+            result[at + i] = (uint32_t)dictionary.table.codes + i;
+        assert_int_equal(bry__dictionary_append_n(&dictionary, values + at, step), BRY_OK);
+        for (unsigned i = 0; step % 3 == 0 && i < at / 10; i++)
+            assert_int_equal(bry__dictionary_append_free(&dictionary), BRY_OK);
+        assert_int_equal(bry__dictionary_append_n(&dictionary, values + at + step / 2, 1),
+                         BRY_E_MISMATCH);
     }
+    bry_map_value fresh = bry_map_value_bytes("fresh", 5), twice[] = {fresh, fresh};
+    assert_int_equal(bry__dictionary_append_n(&dictionary, twice, 2), BRY_E_MISMATCH);
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t code = UINT32_MAX;
+        assert_true(bry__dictionary_find(&dictionary, values[i].bytes, 4, &code));
+        assert_int_equal(code, result[i]);
+    }
+    bry__dictionary_free(&dictionary);
+    assert_int_equal(memory.now, 0);
 }
 
 TEST(test_going_back)
 {
-    for (int e = 0; e < 4; e++) {
-        bry__map_engine engine = engine_number(e);
-        failing_allocator memory;
-        bry__dictionary dictionary;
-        init(&dictionary, &engine, &memory);
-        for (unsigned round = 0; round < 3; round++) {
-            uint64_t before = bry__dictionary_count(&dictionary), codes = dictionary.codes;
-            uint32_t given[250];
-            for (unsigned i = 0; i < 250; i++)
-                given[i] = intern(&dictionary, 100 * round + i); /* 150 of them are known */
-            bry__dictionary_forget(&dictionary, codes, given, 250);
-            assert_int_equal(bry__dictionary_count(&dictionary), before);
-            assert_int_equal(dictionary.codes, codes);
-            for (unsigned i = 0; i < 400; i++)
-                assert_int_equal(finds(&dictionary, i), i < before);
-            for (unsigned i = 0; i < 100; i++)
-                assert_int_equal(given[i] = intern(&dictionary, 100 * round + i), 100 * round + i);
-            bry__dictionary_confirm(&dictionary, given, 100);
-        }
-        assert_int_equal(bytes_of(&dictionary), memory.now);
-        bry__dictionary_free(&dictionary);
-        assert_int_equal(memory.now, 0);
+    failing_allocator memory;
+    bry__dictionary dictionary;
+    init(&dictionary, &memory);
+    for (unsigned round = 0; round < 3; round++) {
+        uint64_t before = bry__dictionary_count(&dictionary), codes = dictionary.table.codes;
+        uint32_t given[250];
+        for (unsigned i = 0; i < 250; i++)
+            given[i] = intern(&dictionary, 100 * round + i); /* 150 of them are known */
+        bry__dictionary_forget(&dictionary, codes, given, 250);
+        assert_int_equal(bry__dictionary_count(&dictionary), before);
+        assert_int_equal(dictionary.table.codes, codes);
+        for (unsigned i = 0; i < 400; i++)
+            assert_int_equal(finds(&dictionary, i), i < before);
+        for (unsigned i = 0; i < 100; i++)
+            assert_int_equal(given[i] = intern(&dictionary, 100 * round + i), 100 * round + i);
+        bry__dictionary_confirm(&dictionary, given, 100);
     }
+    assert_int_equal(bry__dictionary_bytes(&dictionary), memory.now);
+    bry__dictionary_free(&dictionary);
+    assert_int_equal(memory.now, 0);
 }
 
 /* compact only: unused codes are assigned again, the smallest first, and freed. */
 TEST(test_free_codes)
 {
-    bry__map_engine engine = engine_number(0);
     failing_allocator memory;
     bry__dictionary dictionary;
-    init(&dictionary, &engine, &memory);
+    init(&dictionary, &memory);
     for (unsigned i = 0; i < 1000; i++)
         keep(&dictionary, i, 2);
-    uint64_t full = bytes_of(&dictionary);
+    uint64_t full = bry__dictionary_bytes(&dictionary);
     failing_allocator_restart(&memory);
     memory.fail_at = 1; /* nothing of this needs memory */
     memory.keep_failing = true;
@@ -314,11 +266,11 @@ TEST(test_free_codes)
     memory.fail_at = 0;
     memory.keep_failing = false;
     assert_int_equal(bry__dictionary_count(&dictionary), 300);
-    assert_int_equal(dictionary.codes, 1000 - 64); /* not all at once */
+    assert_int_equal(dictionary.table.codes, 1000 - 64); /* not all at once */
     bry__dictionary_pack(&dictionary);
-    assert_int_equal(dictionary.codes, 898); /* codes above the last one in use are gone */
-    assert_true(bytes_of(&dictionary) < full);
-    assert_int_equal(bytes_of(&dictionary), memory.now);
+    assert_int_equal(dictionary.table.codes, 898); /* codes above the last one in use are gone */
+    assert_true(bry__dictionary_bytes(&dictionary) < full);
+    assert_int_equal(bry__dictionary_bytes(&dictionary), memory.now);
     for (unsigned i = 0; i < 1000; i++) {
         assert_int_equal(finds(&dictionary, i), i < 900 && i % 3 == 0);
         if (i < 900 && i % 3 == 0)
@@ -326,7 +278,7 @@ TEST(test_free_codes)
     }
     static const uint32_t next[] = {1, 2, 4, 5, 7};
     for (int round = 0; round < 2; round++) {
-        uint64_t codes = dictionary.codes;
+        uint64_t codes = dictionary.table.codes;
         for (unsigned i = 0; i < 5; i++) {
             assert_int_equal(intern(&dictionary, 2000 + i), next[i]);
             assert_value(&dictionary, next[i], 2000 + i);
@@ -337,40 +289,31 @@ TEST(test_free_codes)
     assert_int_equal(bry__dictionary_count(&dictionary), 305);
     for (unsigned i = 0; i < 700; i++)
         intern(&dictionary, 3000 + i);
-    assert_int_equal(dictionary.codes, 1005);
-    assert_int_equal(dictionary.free_count, 0);
+    assert_int_equal(dictionary.table.codes, 1005);
+    assert_int_equal(dictionary.table.free, 0);
     bry__dictionary_free(&dictionary);
     assert_int_equal(memory.now, 0);
-}
-
-static uint64_t pairs_of(const bry__dictionary *dictionary)
-{
-    return dictionary->engine->items(dictionary->secondary);
 }
 
 /* The empty string is removed and added like others. */
 TEST(test_free_empty)
 {
-    bry__map_engine engine = engine_number(0);
     failing_allocator memory;
     bry__dictionary dictionary;
-    init(&dictionary, &engine, &memory);
+    init(&dictionary, &memory);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(keep(&dictionary, i, 1), i);
     bry__dictionary_lose(&dictionary, 0);
     assert_int_equal(bry__dictionary_count(&dictionary), 2);
     assert_false(finds(&dictionary, 0));
-    assert_int_equal(pairs_of(&dictionary), 2);
     assert_int_equal(keep(&dictionary, 0, 1), 0);
-    assert_int_equal(pairs_of(&dictionary), 3);
     for (unsigned i = 0; i < 3; i++)
         assert_value(&dictionary, i, i);
     for (unsigned i = 1; i < 3; i++) /* it is the only value, without a piece for bytes */
         bry__dictionary_lose(&dictionary, i);
     assert_value(&dictionary, 0, 0);
     bry__dictionary_lose(&dictionary, 0);
-    assert_int_equal(dictionary.codes, 0);
-    assert_int_equal(pairs_of(&dictionary), 0);
+    assert_int_equal(dictionary.table.codes, 0);
     bry__dictionary_free(&dictionary);
     assert_int_equal(memory.now, 0);
 }
@@ -379,13 +322,12 @@ TEST(test_free_empty)
  * bounded. */
 TEST(test_churn)
 {
-    enum { LIVE = 3000, ROUNDS = 30000 };
+    enum { LIVE = 6000, ROUNDS = 30000 }; /* nearly as many as an index of 8192 takes */
     static uint32_t code[LIVE];
     static unsigned number[LIVE];
-    bry__map_engine engine = engine_number(0);
     failing_allocator memory;
     bry__dictionary dictionary;
-    init(&dictionary, &engine, &memory);
+    init(&dictionary, &memory);
     generator numbers = {5};
     uint64_t peak = 0;
     for (unsigned i = 0; i < LIVE; i++)
@@ -397,13 +339,14 @@ TEST(test_churn)
         number[i] = LIVE + round;
         code[i] = keep(&dictionary, number[i], 1);
         assert_true(code[i] <= gone);
+        assert_true(dictionary.index.used <= ((uint64_t)3 << dictionary.index.bits) / 4);
         uint64_t gaps = dictionary.bytes.used - dictionary.bytes.live;
         if (gaps > peak)
             peak = gaps;
         if (round % 10000 == 0) {
             for (unsigned j = 0; j < LIVE; j++)
                 assert_value(&dictionary, code[j], number[j]);
-            assert_int_equal(bytes_of(&dictionary), memory.now);
+            assert_int_equal(bry__dictionary_bytes(&dictionary), memory.now);
         }
     }
     assert_true(peak < 2 * dictionary.bytes.live + 4096);
@@ -411,54 +354,94 @@ TEST(test_churn)
         assert_value(&dictionary, code[j], number[j]);
     for (unsigned j = 0; j < LIVE; j++)
         bry__dictionary_lose(&dictionary, code[j]);
-    assert_int_equal(dictionary.codes, 0);
-    assert_int_equal(bytes_of(&dictionary), memory.now);
+    assert_int_equal(dictionary.table.codes, 0);
+    assert_int_equal(bry__dictionary_bytes(&dictionary), memory.now);
     bry__dictionary_free(&dictionary);
     assert_int_equal(memory.now, 0);
 }
 
 TEST(test_failing_allocations)
 {
-    for (int e = 0; e < 2; e++) {
-        bry__map_engine engine = engine_number(e);
-        failing_allocator memory;
-        bry__dictionary dictionary, copy;
-        init(&dictionary, &engine, &memory);
-        uint64_t failed = 0;
-        for (unsigned i = 0; i < 2000; i++) {
-            failing_allocator_restart(&memory);
-            memory.fail_at = 1 + i % 3;
-            size_t len = value(i, bytes);
-            uint32_t code = UINT32_MAX;
-            bry_status status = bry__dictionary_intern(&dictionary, bytes, len, &code);
-            if (status != BRY_OK) {
-                assert_int_equal(status, BRY_E_NOMEM);
-                assert_int_equal(code, UINT32_MAX);
-                assert_false(finds(&dictionary, i));
-                failed++;
-                memory.fail_at = 0;
-                code = intern(&dictionary, i);
-            }
+    failing_allocator memory;
+    bry__dictionary dictionary, copy;
+    init(&dictionary, &memory);
+    uint64_t failed = 0;
+    for (unsigned i = 0; i < 2000; i++) {
+        failing_allocator_restart(&memory);
+        memory.fail_at = 1 + i % 3;
+        size_t len = value(i, bytes);
+        uint32_t code = UINT32_MAX;
+        bry_status status = intern_one(&dictionary, bytes, len, &code);
+        if (status != BRY_OK) {
+            assert_int_equal(status, BRY_E_NOMEM);
+            assert_int_equal(code, UINT32_MAX);
+            assert_false(finds(&dictionary, i));
+            failed++;
             memory.fail_at = 0;
-            assert_int_equal(code, i);
-            assert_int_equal(bytes_of(&dictionary), memory.now);
-        }
-        assert_true(failed > 3);
-        for (uint64_t failing = 1;; failing++) {
-            uint64_t before = memory.now;
-            failing_allocator_restart(&memory);
-            memory.fail_at = failing;
-            if (bry__dictionary_clone(&dictionary, &dictionary.allocator, &copy) == BRY_OK)
-                break;
-            assert_int_equal(memory.now, before);
+            code = intern(&dictionary, i);
         }
         memory.fail_at = 0;
-        for (unsigned i = 0; i < 2000; i++) {
-            assert_value(&dictionary, i, i);
-            assert_value(&copy, i, i);
-        }
-        bry__dictionary_free(&dictionary);
-        bry__dictionary_free(&copy);
-        assert_int_equal(memory.now, 0);
+        assert_int_equal(code, i);
+        assert_int_equal(bry__dictionary_bytes(&dictionary), memory.now);
     }
+    assert_true(failed > 3);
+    for (uint64_t failing = 1;; failing++) {
+        uint64_t before = memory.now;
+        failing_allocator_restart(&memory);
+        memory.fail_at = failing;
+        if (bry__dictionary_clone(&dictionary, &dictionary.allocator, &copy) == BRY_OK)
+            break;
+        assert_int_equal(memory.now, before);
+    }
+    memory.fail_at = 0;
+    for (unsigned i = 0; i < 2000; i++) {
+        assert_value(&dictionary, i, i);
+        assert_value(&copy, i, i);
+    }
+    bry__dictionary_free(&dictionary);
+    bry__dictionary_free(&copy);
+    assert_int_equal(memory.now, 0);
+}
+
+/* The index grows and shrinks a little with each call, and every value is found while codes move
+ * from one to the other. */
+TEST(test_index_moves)
+{
+    enum { MOST = 8000 };
+    static uint32_t code[MOST];
+    failing_allocator memory;
+    bry__dictionary dictionary;
+    init(&dictionary, &memory);
+    unsigned moving = 0, grown;
+    for (unsigned i = 0; i < MOST; i++) {
+        uint64_t before = dictionary.moves ? dictionary.moving : 0;
+        code[i] = keep(&dictionary, i + 1, 1);
+        if (!dictionary.moves)
+            continue;
+        moving++;
+        assert_true(dictionary.moving <= before + 64);
+        for (unsigned j = i % 7; j <= i; j += 1 + i / 50)
+            assert_value(&dictionary, code[j], j + 1);
+        assert_int_equal(bry__dictionary_bytes(&dictionary), memory.now);
+    }
+    assert_true(moving > 100);
+    grown = dictionary.index.bits;
+    for (unsigned i = MOST; i-- > 10;) {
+        bry__dictionary_lose(&dictionary, code[i]);
+        assert_false(finds(&dictionary, i + 1));
+        assert_value(&dictionary, code[i * 7 % i], i * 7 % i + 1);
+    }
+    assert_true(dictionary.index.bits + 5 < grown);
+    assert_int_equal(bry__dictionary_bytes(&dictionary), memory.now);
+    for (unsigned i = 0; i < 10; i++)
+        assert_value(&dictionary, code[i], i + 1);
+    for (unsigned i = 10; !dictionary.moves; i++)
+        keep(&dictionary, i + 1, 1);
+    bry__dictionary_clear(&dictionary);
+    for (unsigned i = 0; i < 100; i++) {
+        assert_false(finds(&dictionary, i));
+        assert_int_equal(keep(&dictionary, i, 1), i);
+    }
+    bry__dictionary_free(&dictionary);
+    assert_int_equal(memory.now, 0);
 }

@@ -338,36 +338,6 @@ TEST(test_remove_refuses_what_it_can_see)
     engine->destroy(map);
 }
 
-static bool matches(void *context, uint32_t code)
-{
-    return code == *(uint32_t *)context;
-}
-
-TEST(test_find)
-{
-    bry__kbf_map *map = make(options_of(CODES, 1e-2, true));
-    for (uint32_t i = 0; i < CODES; i++)
-        assert_int_equal(engine->add_beside(map, key(i), i), BRY_OK);
-    unsigned found = 0;
-    for (uint32_t i = 0; i < CODES; i++) {
-        uint32_t code = CODES, other = i + 1;
-        bry_answer answer = engine->find(map, key(i), CODES, matches, &i, &code);
-        assert_int_not_equal(answer, BRY_ABSENT);
-        if (answer == BRY_PRESENT)
-            assert_int_equal(code, i);
-        found += answer == BRY_PRESENT;
-        /* If there are candidates and none matches, the answer is certain. */
-        if (answer == BRY_PRESENT)
-            assert_int_not_equal(engine->find(map, key(i), CODES, matches, &other, &code),
-                                 BRY_PRESENT);
-    }
-    assert_true(found >= CODES * 99 / 100);
-    for (uint32_t i = 0; i < CODES; i++)
-        engine->del_beside(map, key(i), i, CODES);
-    assert_int_equal(engine->items(map), 0);
-    engine->destroy(map);
-}
-
 /* ---- whole maps ---------------------------------------------------------------------------- */
 
 TEST(test_merge)
@@ -511,8 +481,10 @@ TEST(test_the_first_table_stays)
         bry_map_options options = options_of(1, 0.01, false), before = options, after = options;
         options.values = 200;
         bry__kbf_map *map = make(options);
-        for (uint32_t i = 0; i < n; i++)
-            assert_int_equal(engine->add_beside(map, key(i), i % 2), BRY_OK);
+        for (uint32_t i = 0; i < n; i++) {
+            bry_hash hash = key(i);
+            assert_int_equal(engine->add_n(map, &hash, &(uint32_t){i % 2}, 1), BRY_OK);
+        }
         assert_int_equal(engine->compress(map, 0.01, 2), BRY_OK);
         for (unsigned t = 1; t < map->tables; t++)
             met += map->table[t].segment == map->table[0].segment &&
