@@ -80,8 +80,9 @@ void cli_json_text(cli_json *json, const char *key, const char *text)
 void cli_json_bytes(cli_json *json, const char *key, const char *bytes, size_t len)
 {
     char name[64];
-    snprintf(name, sizeof name, "%s%s", key, cli_utf8_is_valid(bytes, len) ? "" : "_base64");
-    begin_json_value(json, name);
+    if (key)
+        snprintf(name, sizeof name, "%s%s", key, cli_utf8_is_valid(bytes, len) ? "" : "_base64");
+    begin_json_value(json, key ? name : NULL);
     write_bytes(json->out, bytes, len);
 }
 
