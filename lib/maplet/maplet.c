@@ -214,34 +214,6 @@ uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t 
     return total;
 }
 
-/* Searches the values of a fingerprint in one table, page by page. */
-static bool find_in(const bry__table *table, uint64_t fingerprint, bry__match *match, void *context,
-                    uint32_t *value)
-{
-    enum { ROOM = 16 };
-    uint32_t found[ROOM], from = 0;
-    for (;;) {
-        uint64_t got = bry__table_get_from(table, fingerprint, from, found, ROOM);
-        for (uint64_t i = 0; i < got && i < ROOM; i++)
-            if (match(context, found[i])) {
-                *value = found[i];
-                return true;
-            }
-        if (got <= ROOM || found[ROOM - 1] == UINT32_MAX)
-            return false;
-        from = found[ROOM - 1] + 1; /* skips equal values */
-    }
-}
-
-bry_answer bry__maplet_find(const bry__maplet *maplet, bry_hash hash, bry__match *match,
-                            void *context, uint32_t *value)
-{
-    for (unsigned i = maplet->tables; i-- > 0;)
-        if (find_in(&maplet->table[i], fingerprint_of(maplet, i, hash), match, context, value))
-            return BRY_PRESENT;
-    return BRY_ABSENT;
-}
-
 /* ---- changing ------------------------------------------------------------------------------ */
 
 /* Where a key is, for changes. */

@@ -98,11 +98,6 @@ bry_answer bry__maplet_get(const bry__maplet *maplet, bry_hash hash, uint32_t *v
 uint64_t bry__maplet_get_all(const bry__maplet *maplet, bry_hash hash, uint32_t *values,
                              uint64_t room);
 
-/* The first value of the key for which match() is true, in the same order. */
-typedef bool bry__match(void *context, uint32_t value);
-bry_answer bry__maplet_find(const bry__maplet *maplet, bry_hash hash, bry__match *match,
-                            void *context, uint32_t *value);
-
 /*
  * Sets the value that bry__maplet_get() returns. *was: whether there was one; *old: that value;
  * both may be NULL. BRY_E_RANGE: the value has more than value_bits. BRY_E_FULL: there are
@@ -167,11 +162,6 @@ bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, con
  * fingerprint. old and was are undefined after a failure. */
 bry_status bry__maplet_update_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
                                 size_t n, uint32_t *old, uint8_t *was);
-
-/* bry__maplet_add() for each key in order, all or none. Values of keys that share a fingerprint
- * must ascend. */
-bry_status bry__maplet_add_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,
-                             size_t n);
 
 /* Adds n items, whose keys are fingerprints, to a table of the maplet by rewriting it; see
  * bry__table_add_sorted(). `items` has room for 2n and is overwritten. BRY_E_NOMEM: the table has

@@ -217,20 +217,6 @@ static bry_status upsert_n(trial *given)
     return status;
 }
 
-static bry_status add_n(trial *given)
-{
-    uint64_t before = bry__maplet_count(&maplet), sum = maplet_sum(&maplet);
-    unsigned tables = maplet.tables;
-    (void)given;
-    bry_status status = bry__maplet_add_n(&maplet, hashes, values, BATCH_SIZE);
-    assert_int_equal(bry__maplet_count(&maplet), before + (status == BRY_OK ? BATCH_SIZE : 0));
-    if (status != BRY_OK) {
-        assert_int_equal(maplet_sum(&maplet), sum);
-        assert_int_equal(maplet.tables, tables);
-    }
-    return status;
-}
-
 /* Batches of all sizes relative to what is there; each allocation fails once. */
 static void fail_batches(bry_status (*change)(trial *given), bool keep_failing)
 {
@@ -263,12 +249,7 @@ static void fail_batches(bry_status (*change)(trial *given), bool keep_failing)
 TEST(test_upsert_n)
 {
     fail_batches(upsert_n, false);
-}
-
-TEST(test_add_n)
-{
-    fail_batches(add_n, false);
-    fail_batches(add_n, true);
+    fail_batches(upsert_n, true);
 }
 
 /* ---- all entries ---- */

@@ -94,34 +94,6 @@ TEST(test_there_and_back)
     }
 }
 
-/* Additions in batches of any size give the same bytes as single ones. */
-TEST(test_batches_of_additions)
-{
-    enum { N = 8000 };
-    static bry_hash hashes[N];
-    static uint32_t values[N];
-    static const size_t sizes[] = {1, 0, 100, 200, 1000, 50, 3000};
-    bry__maplet one, many;
-    make(&one, 300, 16, 0, 0, NULL);
-    make(&many, 300, 16, 0, 0, NULL);
-    for (uint32_t i = 0; i < N; i++) {
-        hashes[i] = key(i % 150 == 0 ? 5 : i % 3000); /* several values each, and a crowd */
-        values[i] = i;
-        assert_int_equal(bry__maplet_add(&one, hashes[i], values[i]), BRY_OK);
-    }
-    for (size_t done = 0, here, i = 0; done < N; done += here, i++) {
-        here = sizes[i % (sizeof sizes / sizeof *sizes)];
-        here = here < N - done ? here : N - done;
-        assert_int_equal(bry__maplet_add_n(&many, hashes + done, values + done, here), BRY_OK);
-    }
-    assert_int_equal(bry__maplet_add_n(&many, hashes, &(uint32_t){1u << 16}, 1), BRY_E_RANGE);
-    bry_buffer saved = maplet_saved(&one);
-    maplet_assert_saved(&many, &saved);
-    bry_buffer_free(&saved);
-    bry__maplet_free(&one);
-    bry__maplet_free(&many);
-}
-
 /* The largest value is like any other, also in a segment that is rewritten. */
 TEST(test_largest_value)
 {
