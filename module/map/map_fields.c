@@ -9,20 +9,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define SMALL 64u
-
-/* The fields of a command, in order. */
-typedef struct field_batch {
-    size_t n;
+/* Fields and the values that they get. */
+typedef struct field_values {
+    item_batch fields;
     uint64_t bytes; /* total of all values */
-    bry_hash *hashes;
     bry_map_value *values;
-    uint8_t *answers;
-    void *heap; /* arrays of a larger batch */
-    bry_hash small_hashes[SMALL];
-    bry_map_value small_values[SMALL];
-    uint8_t small_answers[SMALL];
-} field_batch;
+    bry_map_value small_values[BATCH_SMALL];
+} field_values;
 
 /* A command that changes fields. */
 typedef struct map_change {
@@ -50,50 +43,34 @@ static void map_changed(const map_change *change, const char *event)
     object_changed(change->context, change->argv[1], event, false);
 }
 
-static bool field_batch_open(field_batch *self, size_t n)
+/* Opens n "field value" pairs. False: out of memory. field_values_close() may be called all the
+ * same. */
+static bool field_values_open(field_values *self, server_string **pairs, size_t n)
 {
-    self->n = n;
     self->bytes = 0;
-    self->heap = NULL;
-    self->hashes = self->small_hashes;
     self->values = self->small_values;
-    self->answers = self->small_answers;
-    if (n <= SMALL) {
-        memset(self->answers, BRY_ABSENT, n);
-        return true;
-    }
-    self->heap = api.TryAlloc(n * (sizeof *self->hashes + sizeof *self->values + 1));
-    if (!self->heap)
-        return false;
-    self->hashes = self->heap;
-    self->values = (bry_map_value *)(void *)(self->hashes + n);
-    self->answers = (uint8_t *)(self->values + n);
-    memset(self->answers, BRY_ABSENT, n);
-    return true;
+    if (n > BATCH_SMALL)
+        self->values = api.TryAlloc(n * sizeof *self->values);
+    bool opened = batch_open(&self->fields, pairs, n);
+    self->fields.step = 2;
+    return opened && self->values;
 }
 
-static void field_batch_close(field_batch *self)
+static void field_values_close(field_values *self)
 {
-    if (self->heap)
-        api.Free(self->heap);
-}
-
-static void field_batch_hash(field_batch *self, const bry_map *map, server_string **fields,
-                             size_t step)
-{
-    uint64_t seed = bry_map_seed(map);
-    for (size_t i = 0; i < self->n; i++)
-        self->hashes[i] = string_hash(seed, fields[i * step]);
+    if (self->values != self->small_values && self->values)
+        api.Free(self->values);
+    batch_close(&self->fields);
 }
 
 /* Reads the values of "field value …". False after an error reply. */
-static bool field_batch_read_values(const map_change *change, field_batch *self, const bry_map *map)
+static bool field_values_read(const map_change *change, field_values *self, const bry_map *map)
 {
     server_context *context = change->context;
-    server_string **pairs = change->argv + change->first;
+    server_string **pairs = self->fields.items;
     char text[QUOTED_SIZE];
     uint32_t bits = bry_map_value_bits(map);
-    for (size_t i = 0; i < self->n; i++) {
+    for (size_t i = 0; i < self->fields.n; i++) {
         const server_string *value = pairs[2 * i + 1];
         size_t len;
         const char *bytes = api.StringPtrLen(value, &len);
@@ -129,7 +106,7 @@ static void map_count(held_object *object, size_t n)
 }
 
 /* Replies 1 for each answer that is `yes`, else 0. */
-static int map_reply_answers(server_context *context, const field_batch *self, bry_answer yes)
+static int map_reply_answers(server_context *context, const item_batch *self, bry_answer yes)
 {
     api.ReplyWithArray(context, (long)self->n);
     for (size_t i = 0; i < self->n; i++) {
@@ -145,30 +122,22 @@ static int map_reply_answers(server_context *context, const field_batch *self, b
 
 /* ---- queries ------------------------------------------------------------------------------- */
 
-/* Looks up a part of the fields. Without a map all stay absent. */
-static void map_get_part(const bry_map *map, server_string **fields, field_batch *self)
+static void map_reply_value(server_context *context, bry_answer answer, bry_map_value value,
+                            bool raw)
 {
-    if (!map)
-        return;
-    field_batch_hash(self, map, fields, 1);
-    bry_map_get_n(map, self->hashes, self->n, self->values, self->answers);
-}
-
-static void map_reply_value(server_context *context, const field_batch *self, size_t i, bool raw)
-{
-    if (self->answers[i] == BRY_ABSENT) {
+    if (answer == BRY_ABSENT) {
         api.ReplyWithNull(context);
-    } else if (self->answers[i] == BRY_UNSURE) {
+    } else if (answer == BRY_UNSURE) {
         map_family.totals.unsure++;
         reply_status(context, BRY_E_UNSURE);
     } else if (raw) {
-        api.ReplyWithLongLong(context, (long long)self->values[i].number);
+        api.ReplyWithLongLong(context, (long long)value.number);
     } else {
-        api.ReplyWithStringBuffer(context, self->values[i].bytes, self->values[i].len);
+        api.ReplyWithStringBuffer(context, value.bytes, value.len);
     }
 }
 
-static int map_get_all(server_context *context, server_string **argv, int argc, bool values)
+static int map_get_all(server_context *context, server_string **argv, int argc, bool with_values)
 {
     opened_key opened;
     if (argc < 3)
@@ -183,13 +152,17 @@ static int map_get_all(server_context *context, server_string **argv, int argc, 
     else
         map_family.totals.operations += n;
     api.ReplyWithArray(context, (long)n);
-    for (size_t done = 0; done < n; done += SMALL) {
-        field_batch part;
-        field_batch_open(&part, n - done < SMALL ? n - done : SMALL);
-        map_get_part(map, argv + 2 + done, &part);
+    for (size_t done = 0; done < n; done += BATCH_SMALL) {
+        item_batch part;
+        bry_map_value values[BATCH_SMALL];
+        batch_open_part(&part, argv + 2, n, done);
+        if (map) { /* else all stay absent */
+            batch_hash(&part, bry_map_seed(map));
+            bry_map_get_n(map, part.hashes, part.n, values, part.answers);
+        }
         for (size_t i = 0; i < part.n; i++) {
-            if (values || part.answers[i] == BRY_UNSURE)
-                map_reply_value(context, &part, i, raw);
+            if (with_values || part.answers[i] == BRY_UNSURE)
+                map_reply_value(context, part.answers[i], values[i], raw);
             else
                 api.ReplyWithLongLong(context, part.answers[i] == BRY_PRESENT);
         }
@@ -251,7 +224,7 @@ static int map_refuse_size(server_context *context, const held_object *object)
 }
 
 /* Replies to a refusal by the library, and replicates it unless the map is new (see object.h). */
-static int map_refused(const map_change *change, const held_object *object, const field_batch *self,
+static int map_refused(const map_change *change, const held_object *object, const item_batch *self,
                        bry_status status, bool is_new)
 {
     server_context *context = change->context;
@@ -263,7 +236,7 @@ static int map_refused(const map_change *change, const held_object *object, cons
         return object_refused_here(context, &map_family, status);
     map_family.totals.refused++;
     bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
-    size_t more = change->existing_only ? 0 : answers_count(self->answers, self->n, BRY_ABSENT);
+    size_t more = change->existing_only ? 0 : batch_count(self, BRY_ABSENT);
     return map_reply_full(context, map_of(object), more, self->n);
 }
 
@@ -271,53 +244,55 @@ static int map_refused(const map_change *change, const held_object *object, cons
 
 /* True if the values may be set within bloomery.max-key-bytes. They add at most what they weigh. At
  * the limit, existing fields may still get other values, up to an eighth above it. */
-static bool map_may_set(const map_change *change, const held_object *object, field_batch *self)
+static bool map_may_set(const map_change *change, const held_object *object, field_values *self)
 {
     server_context *context = change->context;
-    uint64_t more = self->n * sizeof(bry_hash) + self->bytes;
+    uint64_t more = self->fields.n * sizeof(bry_hash) + self->bytes;
     if (object_may_grow(context, object, more))
         return true;
     if (!object_may_grow(context, NULL, object->account.bytes - object->account.bytes / 9))
         return false;
     if (change->existing_only)
         return true;
-    bry_map_get_n(map_of(object), self->hashes, self->n, NULL, self->answers);
-    return answers_count(self->answers, self->n, BRY_PRESENT) == self->n;
+    bry_map_get_n(map_of(object), self->fields.hashes, self->fields.n, NULL, self->fields.answers);
+    return batch_count(&self->fields, BRY_PRESENT) == self->fields.n;
 }
 
-static bry_status map_set_batch(const map_change *change, held_object *object, field_batch *self)
+static bry_status map_set_batch(const map_change *change, held_object *object, field_values *self)
 {
     bry_map *map = map_of(object);
+    const item_batch *fields = &self->fields;
     object_limit_begin(change->context, object);
     bry_status status =
         change->existing_only
-            ? bry_map_update_n(map, self->hashes, self->values, self->n, self->answers)
-            : bry_map_set_n(map, self->hashes, self->values, self->n, self->answers);
+            ? bry_map_update_n(map, fields->hashes, self->values, fields->n, fields->answers)
+            : bry_map_set_n(map, fields->hashes, self->values, fields->n, fields->answers);
     return object_limit_end(object, status);
 }
 
 /* Sets all fields. `created`: the options of a new object that is not stored in the key yet. */
-static int map_set_all(const map_change *change, opened_key *opened, field_batch *self,
+static int map_set_all(const map_change *change, opened_key *opened, field_values *self,
                        held_object *object, const bry_map_options *created)
 {
     server_context *context = change->context;
     server_string *name = change->argv[1];
-    field_batch_hash(self, map_of(object), change->argv + change->first, 2);
+    item_batch *fields = &self->fields;
+    batch_hash(fields, bry_map_seed(map_of(object)));
     if (!map_may_set(change, object, self))
         return map_refuse_size(context, object);
     bry_status status = map_set_batch(change, object, self);
     if (status != BRY_OK)
-        return map_refused(change, object, self, status, created != NULL);
+        return map_refused(change, object, fields, status, created != NULL);
     object_recount(object);
-    map_count(object, self->n);
+    map_count(object, fields->n);
     if (created) {
         object_put(opened, object);
         map_replicate_creation(context, name, created);
         object_changed(context, name, "map.create", false);
     }
-    if (!change->existing_only || answers_count(self->answers, self->n, BRY_ABSENT) < self->n)
+    if (!change->existing_only || batch_count(fields, BRY_ABSENT) < fields->n)
         map_changed(change, "map.set");
-    return map_reply_answers(context, self, change->existing_only ? BRY_PRESENT : BRY_ABSENT);
+    return map_reply_answers(context, fields, change->existing_only ? BRY_PRESENT : BRY_ABSENT);
 }
 
 /* The map to set fields of: `created` is the options of a new one. NULL after a reply: an error or,
@@ -355,21 +330,22 @@ static held_object *map_to_set(const map_change *change, const opened_key *opene
 static int map_set(const map_change *change, map_request *request)
 {
     opened_key opened;
-    field_batch batch;
+    field_values batch;
     bry_map_options created;
     server_context *context = change->context;
     if (!object_open(context, &map_family, change->argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
-    if (!field_batch_open(&batch, change->words / 2)) {
+    if (!field_values_open(&batch, change->argv + change->first, change->words / 2)) {
+        field_values_close(&batch);
         object_close(&opened);
         return reply_status(context, BRY_E_NOMEM);
     }
     held_object *object = map_to_set(change, &opened, request, &created);
-    if (object && field_batch_read_values(change, &batch, map_of(object)))
+    if (object && field_values_read(change, &batch, map_of(object)))
         map_set_all(change, &opened, &batch, object, opened.object ? NULL : &created);
     if (!opened.object) /* it was not stored */
         object_free(object);
-    field_batch_close(&batch);
+    field_values_close(&batch);
     object_close(&opened);
     return SERVER_OK;
 }
@@ -404,10 +380,10 @@ int map_command_insert(server_context *context, server_string **argv, int argc)
 
 /* ---- deleting ------------------------------------------------------------------------------ */
 
-static void map_del_all(const map_change *change, held_object *object, field_batch *self)
+static void map_del_all(const map_change *change, held_object *object, item_batch *self)
 {
     server_context *context = change->context;
-    field_batch_hash(self, map_of(object), change->argv + change->first, 1);
+    batch_hash(self, bry_map_seed(map_of(object)));
     bry_status status = bry_map_del_n(map_of(object), self->hashes, self->n, self->answers);
     if (status != BRY_OK) {
         map_refused(change, object, self, status, false);
@@ -415,7 +391,7 @@ static void map_del_all(const map_change *change, held_object *object, field_bat
     }
     object_recount(object);
     map_count(object, self->n);
-    if (answers_count(self->answers, self->n, BRY_ABSENT) < self->n)
+    if (batch_count(self, BRY_ABSENT) < self->n)
         map_changed(change, "map.del");
     map_reply_answers(context, self, BRY_PRESENT);
 }
@@ -435,11 +411,11 @@ static void map_drop_empty(const map_change *change, opened_key *opened)
 static int map_del(const map_change *change, bool drop_empty)
 {
     opened_key opened;
-    field_batch batch;
+    item_batch batch;
     server_context *context = change->context;
     if (!object_open(context, &map_family, change->argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
-    if (!field_batch_open(&batch, change->words)) {
+    if (!batch_open(&batch, change->argv + change->first, change->words)) {
         reply_status(context, BRY_E_NOMEM);
     } else if (!opened.object) {
         reply_zeros(context, change->words);
@@ -448,7 +424,7 @@ static int map_del(const map_change *change, bool drop_empty)
         if (drop_empty)
             map_drop_empty(change, &opened);
     }
-    field_batch_close(&batch);
+    batch_close(&batch);
     object_close(&opened);
     return SERVER_OK;
 }
