@@ -7,7 +7,7 @@ add_library(conformance_objects STATIC conformance/object_kind.c conformance/fil
   conformance/window_objects.c conformance/counter_objects.c conformance/index_objects.c)
 target_link_libraries(conformance_objects PUBLIC test_support)
 
-add_library(conformance_checks STATIC conformance/save_checks.c conformance/forged_checks.c conformance/memory_checks.c)
+add_library(conformance_checks STATIC conformance/save_checks.c conformance/damage_checks.c conformance/memory_checks.c)
 target_link_libraries(conformance_checks PUBLIC conformance_objects)
 
 bloomery_program(test_conformance conformance/test_conformance.c)

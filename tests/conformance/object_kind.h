@@ -1,13 +1,13 @@
 /*
  * Checks that objects of every job, engine and mode must pass: they are saved and loaded without
- * loss, damaged or forged bytes are refused or harmless, a failed allocation changes nothing, and
+ * loss, damaged bytes are refused, a failed allocation changes nothing, and
  * threads can read concurrently.
  *
  * A kind says how to make an object, which operations it has and which queries. Each job has a
  * table of kinds (filter_objects.c, map_objects.c, …); the checks work for any job:
  *
  *     save_checks.c     streams, files, limits
- *     forged_checks.c   truncated, damaged and forged streams
+ *     damage_checks.c   truncated and damaged streams
  *     memory_checks.c   failing allocations
  *     test_conformance_threads.c   threads
  */
@@ -42,8 +42,7 @@ struct object_kind {
     bry_status (*create)(const object_kind *kind, const bry_allocator *allocator, void **object);
     /* Fills a new object with everything that a file can contain. */
     void (*fill)(const object_kind *kind, void *object);
-    /* Changes the object and notes the answers. Also called for forged objects, on which any call
-     * may fail. */
+    /* Changes the object and notes the answers. */
     void (*use)(void *object, bry_buffer *answers);
     object_look *const *looks; /* ends with NULL */
     const object_operation *operations; /* ends with one without a name */
@@ -54,9 +53,6 @@ struct object_kind {
     unsigned variant; /* the rest is for the job's functions */
     uint64_t size;
 };
-
-/* The memory limit for forged objects, and for objects of the same options. */
-enum { OBJECT_LIMIT = 1 << 26 };
 
 typedef struct object_kinds {
     const char *job;
@@ -107,8 +103,9 @@ void note_bytes(bry_buffer *answers, const void *bytes, size_t len);
     X(limit)                                                                                       \
     X(sink_refuses)                                                                                \
     X(truncated)                                                                                   \
-    X(flipped) X(other_header) X(forged) X(failing_create) X(failing_clone) X(failing_save)        \
-        X(failing_load) X(failing_operations)
+    X(flipped)                                                                                     \
+    X(other_header)                                                                                \
+    X(failing_create) X(failing_clone) X(failing_save) X(failing_load) X(failing_operations)
 
 void check_round_trip(const object_kind *kind);
 void check_empty(const object_kind *kind);
@@ -120,7 +117,6 @@ void check_sink_refuses(const object_kind *kind);
 void check_truncated(const object_kind *kind);
 void check_flipped(const object_kind *kind);
 void check_other_header(const object_kind *kind);
-void check_forged(const object_kind *kind);
 
 void check_failing_create(const object_kind *kind);
 void check_failing_clone(const object_kind *kind);

@@ -1,5 +1,6 @@
 /* Altered files of maps: each is refused with its message. */
 #include "common/endian.h"
+#include "frame/frame.h"
 #include "frame/frame_header.h"
 #include "support/job_calls.h"
 #include "support/like.h"
@@ -180,5 +181,31 @@ TEST(test_merged_after_compress)
     bry_map_destroy(map);
     bry_map_destroy(other);
     bry_map_destroy(loaded);
+    bry_buffer_free(&saved);
+}
+
+/* A frame of values that is longer than the buffer for it. */
+TEST(test_frame_too_long)
+{
+    enum { LONG = 400 << 10 };
+    static const unsigned char zeros[LONG];
+    static forgery file;
+    bry_map *map = make((bry_map_options){.capacity = 10});
+    set(map, key(1), text("value"));
+    forge(&file, map);
+    bry_map_destroy(map);
+    bry_buffer saved = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&saved);
+    bry__frame_writer writer;
+    bry__frame_writer_begin(&writer, &sink, NULL, BRY__FOUR('M', 'A', 'P', ' '), 1, 3);
+    bry__frame_writer_write(&writer, BRY__FOUR('N', 'U', 'M', 'S'), file.bytes + NUMBERS_AT,
+                            NUMBERS);
+    bry__frame_writer_write(&writer, BRY__FOUR('V', 'A', 'L', 'S'), zeros, sizeof zeros);
+    assert_int_equal(bry__frame_writer_end(&writer), BRY_OK);
+    bry_load load = BRY_LOAD;
+    void *loaded;
+    assert_int_equal(job_load_bytes(BRY_JOB_MAP, saved.bytes, saved.len, &load, &loaded),
+                     BRY_E_BADDATA);
+    assert_string_equal(load.problem, "a frame has the wrong length");
     bry_buffer_free(&saved);
 }

@@ -1,10 +1,8 @@
-/* Truncated, damaged and forged streams. Long streams are sampled: test_golden flips every bit of
+/* Truncated and damaged streams. Long streams are sampled: test_golden flips every bit of
  * small files. */
 #include "conformance/object_kind.h"
 
-#include "common/endian.h"
 #include "frame/frame_header.h"
-#include "support/generator.h"
 #include "support/repair.h"
 
 #include <stdlib.h>
@@ -96,73 +94,5 @@ void check_other_header(const object_kind *kind)
                          job == kind->job ? BRY_OK : BRY_E_BADDATA);
         bry_job_destroy(job, loaded);
     }
-    bry_buffer_free(&saved);
-}
-
-/* What was loaded can be used within the memory limit, and saved and loaded again. */
-static void use_forged(const object_kind *kind, void *object)
-{
-    bry_buffer answers = BRY_BUFFER;
-    kind->use(object, &answers);
-    kind->looks[0](object, &answers);
-    bry_buffer_free(&answers);
-    bry_buffer saved = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&saved);
-    bry_status status = bry_job_save(kind->job, object, &sink, NULL);
-    void *again = NULL;
-    if (status == BRY_OK)
-        status = job_load_bytes(kind->job, saved.bytes, saved.len, NULL, &again);
-    assert_true(status == BRY_OK || status == BRY_E_NOMEM);
-    bry_job_destroy(kind->job, again);
-    bry_buffer_free(&saved);
-}
-
-/* Changes the byte at `at`, and up to two others, mostly near the front. */
-static void forge_bytes(unsigned char *bytes, size_t len, size_t at, unsigned others,
-                        generator *numbers)
-{
-    bytes[at] ^= (unsigned char)(1 + generator_below(numbers, 255));
-    for (unsigned i = 0; i < others; i++) {
-        uint64_t range = len - BRY__HEADER_BYTES;
-        at = BRY__HEADER_BYTES + (size_t)generator_below(numbers, i || range < 400 ? range : 400);
-        bytes[at] = (unsigned char)generator_next(numbers);
-    }
-}
-
-/* Changed bytes with correct checksums: loading succeeds or fails, within the memory limit. */
-void check_forged(const object_kind *kind)
-{
-    enum { LIMIT = 1 << 20 };
-    if (kind->large)
-        return;
-    bry_buffer saved = saved_filled(kind);
-    unsigned char *forged = malloc(saved.len);
-    assert_non_null(forged);
-    generator numbers = {11};
-    unsigned taken = 0, tried = 0;
-    for (size_t at = BRY__HEADER_BYTES; at < saved.len; at = next_place(at, saved.len)) {
-        memcpy(forged, saved.bytes, saved.len);
-        forge_bytes(forged, saved.len, at, tried % 4 ? 0 : 1 + tried / 4 % 2, &numbers);
-        repair_stream(forged, saved.len);
-        failing_allocator memory;
-        failing_allocator_init(&memory);
-        memory.limit = OBJECT_LIMIT;
-        bry_load how = BRY_LOAD;
-        how.allocator = &memory.allocator;
-        how.max_bytes = LIMIT;
-        void *loaded;
-        bry_status status = job_load_bytes(kind->job, forged, saved.len, &how, &loaded);
-        tried++;
-        taken += status == BRY_OK;
-        assert_true(memory.peak <= most_while_loading(kind, LIMIT));
-        if (status == BRY_OK)
-            use_forged(kind, loaded);
-        else
-            assert_true(how.problem && (status == BRY_E_BADDATA || status == BRY_E_LIMIT));
-        bry_job_destroy(kind->job, loaded);
-        assert_int_equal(memory.blocks, 0);
-    }
-    assert_true(taken > 0 && taken < tried); /* most bytes are fingerprints or bits */
-    free(forged);
     bry_buffer_free(&saved);
 }
