@@ -94,8 +94,9 @@ bry_status bry__map_create_dictionary(bry_map *map, uint64_t values)
     map->dictionary = bry__alloc(&map->allocator, sizeof *map->dictionary);
     if (!map->dictionary)
         return BRY_E_NOMEM;
-    bry__dictionary_init(map->dictionary, map->options.seed,
-                         map->engine->recodes ? BRY_MAP_VALUES_MAX : values, &map->allocator);
+    /* The index of values has no slot for one code more (dictionary_index.c). */
+    uint64_t most = map->engine->recodes ? BRY_MAP_VALUES_MAX - 1 : values;
+    bry__dictionary_init(map->dictionary, map->options.seed, most, &map->allocator);
     return BRY_OK;
 }
 
