@@ -73,7 +73,7 @@ __attribute__((format(printf, 2, 3))) static int bad_count_line(const counting *
     return cli_fail("%s: %s", cli_lines_place(&c->lines, c->lines.number).text, text);
 }
 
-/* A whole number, which may be negative. False: it is none, or does not fit. */
+/* A whole number, which may be negative. False if it is not one, or does not fit. */
 static bool read_amount(cli_text text, int64_t *amount)
 {
     bool negative = text.len > 0 && text.bytes[0] == '-';

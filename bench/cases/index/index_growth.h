@@ -17,7 +17,7 @@ typedef struct control_report {
     uint32_t units;
     uint64_t bytes, rebuilds, reinserted;
     double full_error, estimated_error, observed;
-    double ns_reinsert; /* of one element; NAN if there was none */
+    double ns_reinsert; /* of one element; NAN if none was inserted again */
 } control_report;
 
 /* Adds all elements, unit after unit, and lets the index keep its error by rebuilding. There are
