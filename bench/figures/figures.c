@@ -1,9 +1,9 @@
 /* bloomery-figures(1): measures the figures of the papers and writes a table for each. */
 #include "bench/figures/figure.h"
 
+#include "bench/harness/bench_fail.h"
 #include "bench/harness/machine.h"
 #include "cli/core/args.h"
-#include "cli/core/output/output.h"
 #include "cli/core/steady_clock.h"
 #include "cli/core/stop_signals.h"
 
@@ -59,10 +59,8 @@ static bool write_points(const figure *what, const figure_order *order, const ch
     char part[4096];
     int len = snprintf(part, sizeof part, "%s.part", path);
     FILE *out = len < (int)sizeof part ? fopen(part, "w") : NULL;
-    if (!out) {
-        cli_fail("%s: %s", path, strerror(errno));
-        return false;
-    }
+    if (!out)
+        return bench_fail("%s: %s", path, strerror(errno));
     fputs("x,repetition,y,panel,series\n", out);
     bool done = true;
     unsigned repetitions = what->repetitions[order->scale];
@@ -85,10 +83,8 @@ static bool measure_figure(const figure *what, const figure_order *order)
 {
     char path[4000];
     int len = snprintf(path, sizeof path, "%s/%s.csv", order->dir, what->name);
-    if (len >= (int)sizeof path) {
-        cli_fail("the name of the directory is too long");
-        return false;
-    }
+    if (len >= (int)sizeof path)
+        return bench_fail("the name of the directory is too long");
     double begin = cli_clock_seconds(CLOCK_MONOTONIC);
     if (!write_points(what, order, path))
         return false;

@@ -1,6 +1,5 @@
 #include "bench/harness/measure.h"
-
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,10 +28,8 @@ static bool run_round(const bench_plan *plan, const void *work, size_t candidate
 {
     const bench_candidate *who = &plan->candidates[candidate];
     void *state = who->make(work);
-    if (!state) {
-        cli_fail("%s cannot be made at this size", who->name);
-        return false;
-    }
+    if (!state)
+        return bench_fail("%s cannot be made at this size", who->name);
     bool good = true;
     for (unsigned phase = 0; phase < plan->phases && good; phase++) {
         if (who->skips >> phase & 1)
@@ -62,10 +59,8 @@ static bool run_round(const bench_plan *plan, const void *work, size_t candidate
 bool bench_measure(const bench_plan *plan, const void *work, bench_result *results)
 {
     double *times = calloc(plan->count * plan->phases * plan->rounds, sizeof *times);
-    if (!times) {
-        cli_no_memory();
-        return false;
-    }
+    if (!times)
+        return bench_no_memory();
     bool good = true;
     for (unsigned round = 0; round <= plan->rounds && good; round++)
         for (size_t i = 0; i < plan->count && good; i++) {

@@ -1,6 +1,6 @@
 #include "bench/peers/program_run.h"
 
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 #include "cli/core/steady_clock.h"
 
 #include <errno.h>
@@ -62,6 +62,5 @@ bool program_bloomery(const char *what, cli_path *path)
 {
     if (cli_find_beside("bloomery", path) && cli_is_executable(path->text))
         return true;
-    cli_fail("%s needs the program bloomery in the directory of bloomery-bench", what);
-    return false;
+    return bench_fail("%s needs the program bloomery in the directory of bloomery-bench", what);
 }

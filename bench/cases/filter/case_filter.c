@@ -1,8 +1,8 @@
 #include "bench/cases/bench_cases.h"
 #include "bench/cases/filter/filter_candidates.h"
 
+#include "bench/harness/bench_fail.h"
 #include "bench/peers/peer_libbloom.h"
-#include "cli/core/output/output.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,8 +32,7 @@ static bool prepare_filter_work(const bench_settings *settings, filter_work *wor
     };
     if (work->hashes && work->answers && bench_keys_make(&work->keys, settings->items))
         return true;
-    cli_fail("%llu keys do not fit in memory", (unsigned long long)settings->items);
-    return false;
+    return bench_fail("%llu keys do not fit in memory", (unsigned long long)settings->items);
 }
 
 static void free_filter_work(filter_work *work)
@@ -64,8 +63,7 @@ static bool choose_filters(const filter_work *work, filter_report *report)
             report->filters[report->count].who = all[i];
             report->filters[report->count++].facts = facts;
         } else if (!all[i]->peer) {
-            cli_fail("%s cannot be made at this size and error", all[i]->candidate.name);
-            return false;
+            return bench_fail("%s cannot be made at this size and error", all[i]->candidate.name);
         }
     }
     return true;
@@ -78,16 +76,12 @@ static bool check_filter(const filter_report *report, size_t i)
     const filter_candidate *who = report->filters[i].who;
     const uint64_t *found = report->filters[i].result.found;
     uint64_t items = report->settings.items;
-    if (found[PHASE_HIT] != items) {
-        cli_fail("%s: %llu keys that were added are reported absent", who->candidate.name,
-                 (unsigned long long)(items - found[PHASE_HIT]));
-        return false;
-    }
+    if (found[PHASE_HIT] != items)
+        return bench_fail("%s: %llu keys that were added are reported absent", who->candidate.name,
+                          (unsigned long long)(items - found[PHASE_HIT]));
     if (!(who->candidate.skips & BENCH_NO_READY) &&
-        (found[PHASE_HIT_READY] != items || found[PHASE_MISS_READY] != found[PHASE_MISS])) {
-        cli_fail("%s: precomputed hashes give different answers", who->candidate.name);
-        return false;
-    }
+        (found[PHASE_HIT_READY] != items || found[PHASE_MISS_READY] != found[PHASE_MISS]))
+        return bench_fail("%s: precomputed hashes give different answers", who->candidate.name);
     if (who->peer)
         return true;
     /* One more than the band: even if less than one is expected, one may occur. */
@@ -95,9 +89,8 @@ static bool check_filter(const filter_report *report, size_t i)
     double away = fabs((double)found[PHASE_MISS] - expected);
     if (away <= 5 * sqrt(expected * (1 - p)) + 1)
         return true;
-    cli_fail("%s: %llu false positives where %.1f are expected", who->candidate.name,
-             (unsigned long long)found[PHASE_MISS], expected);
-    return false;
+    return bench_fail("%s: %llu false positives where %.1f are expected", who->candidate.name,
+                      (unsigned long long)found[PHASE_MISS], expected);
 }
 
 static bool measure_filters(const filter_work *work, filter_report *report)
@@ -124,10 +117,8 @@ static bool measure_filters(const filter_work *work, filter_report *report)
     }
     for (size_t i = 1; i < report->count; i++)
         if (report->filters[i].who->batched &&
-            results[i].found[PHASE_MISS] != results[i - 1].found[PHASE_MISS]) {
-            cli_fail("batches and single look-ups give different answers");
-            return false;
-        }
+            results[i].found[PHASE_MISS] != results[i - 1].found[PHASE_MISS])
+            return bench_fail("batches and single look-ups give different answers");
     return true;
 }
 

@@ -1,8 +1,7 @@
 #include "bench/cases/bench_cases.h"
+#include "bench/harness/bench_fail.h"
 #include "bench/harness/keys.h"
 #include "bench/harness/measure.h"
-
-#include "cli/core/output/output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,10 +98,8 @@ bool bench_hash(const bench_settings *settings, cli_json *json)
     cli_json_count(json, "rounds", settings->rounds);
     cli_json_open(json, "keys", '[');
     for (unsigned i = 0; i < HASH_LENGTHS; i++) {
-        if (results[0].found[i] != results[1].found[i]) {
-            cli_fail("%u-byte keys are hashed differently in a batch", lengths[i]);
-            return false;
-        }
+        if (results[0].found[i] != results[1].found[i])
+            return bench_fail("%u-byte keys are hashed differently in a batch", lengths[i]);
         cli_json_open(json, NULL, '{');
         cli_json_count(json, "bytes", lengths[i]);
         cli_json_number(json, "ns", results[0].time[i].median);

@@ -1,6 +1,6 @@
 #include "bench/cases/bench_cases.h"
 #include "bench/cases/flows/flows_cases.h"
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 
 bool bench_flows(const bench_settings *settings, cli_json *json)
 {
@@ -14,7 +14,6 @@ bool bench_flows(const bench_settings *settings, cli_json *json)
 #else
     (void)settings;
     (void)json;
-    cli_fail("this build has no bloomery flows (CMake: BLOOMERY_FLOWS)");
-    return false;
+    return bench_fail("this build has no bloomery flows (CMake: BLOOMERY_FLOWS)");
 #endif
 }

@@ -1,8 +1,8 @@
 /* The comparison of the kBF papers: approximate state machines with kBF and sBF, and with compact. */
 #include "bench/cases/flows/flows_cases.h"
 
+#include "bench/harness/bench_fail.h"
 #include "bench/harness/flow_states.h"
-#include "cli/core/output/output.h"
 #include "papers/greedy.h"
 #include "papers/paper_kbf.h"
 #include "papers/sbf.h"
@@ -229,9 +229,8 @@ bool flows_compare(const flows_stream *stream, double p, flows_trial *trials)
         const bry_map_options compact = compact_within(most, p, bytes);
         good = try_map(&compact, stream, &trials[i]);
     }
-    if (!good)
-        cli_fail("flows: %llu flows do not fit in memory", (unsigned long long)stream->live);
-    return good;
+    return good ||
+           bench_fail("flows: %llu flows do not fit in memory", (unsigned long long)stream->live);
 }
 
 flows_stream flows_paper_stream(uint64_t flows, uint64_t first)

@@ -6,11 +6,11 @@
  */
 #include "bench/cases/flows/flows_cases.h"
 
+#include "bench/harness/bench_fail.h"
 #include "bench/harness/flow_traffic.h"
 #include "bench/harness/measure.h"
 #include "bench/harness/temporary_file.h"
 #include "bench/peers/program_run.h"
-#include "cli/core/output/output.h"
 
 #include <errno.h>
 #include <math.h>
@@ -147,8 +147,7 @@ static bool check_flows(const flow_programs *all, int file, flows_programs_repor
     report->false_positive = numbers.number[2];
     if (usage.done && numbers.found == MOST_MARKS)
         return true;
-    cli_fail("flows: bloomery flows --check failed");
-    return false;
+    return bench_fail("flows: bloomery flows --check failed");
 }
 
 static bool flow_counts_agree(const flows_programs_report *report)
@@ -157,8 +156,7 @@ static bool flow_counts_agree(const flows_programs_report *report)
            theirs = (double)report->row[FLOWS_SOFTFLOWD].flows, most = most_error * theirs;
     if (!report->row[FLOWS_SOFTFLOWD].there || fabs(ours - theirs) <= most + 5 * sqrt(most) + 2)
         return true;
-    cli_fail("flows: %.0f flows, but %.0f by softflowd", ours, theirs);
-    return false;
+    return bench_fail("flows: %.0f flows, but %.0f by softflowd", ours, theirs);
 }
 
 static double flow_growth(const flows_programs_report *programs, unsigned row)

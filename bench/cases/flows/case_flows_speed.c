@@ -7,11 +7,11 @@
 
 #include "apps/flows/flow_capture.h"
 #include "apps/flows/flow_detect.h"
+#include "bench/harness/bench_fail.h"
 #include "bench/harness/flow_traffic.h"
 #include "bench/harness/measure.h"
 #include "bench/harness/temporary_file.h"
 #include "cli/core/args.h"
-#include "cli/core/output/output.h"
 #include "common/allocator.h"
 
 #include <errno.h>
@@ -107,10 +107,8 @@ static bool read_bare(speed_run *run, const char *path)
 {
     char problem[PCAP_ERRBUF_SIZE];
     pcap_t *pcap = pcap_open_offline(path, problem);
-    if (!pcap) {
-        cli_fail("flows: %s", problem);
-        return false;
-    }
+    if (!pcap)
+        return bench_fail("flows: %s", problem);
     bool good = pcap_loop(pcap, -1, count_packet, (u_char *)(void *)&run->bare_packets) == 0;
     pcap_close(pcap);
     return good;
@@ -216,9 +214,7 @@ static bool check_speed(const speed_run *run, const flows_speed_report *report)
         good &= fabs(missing) <= most + 5 * sqrt(most) + 2 &&
                 run->runners[FLOWS_WHOLE][i].capture.counts.packets == report->packets;
     }
-    if (!good)
-        cli_fail("flows: an engine has counted wrong");
-    return good;
+    return good || bench_fail("flows: an engine has counted wrong");
 }
 
 static void speed_json(cli_json *json, const flows_speed_report *speed)

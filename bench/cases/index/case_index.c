@@ -1,8 +1,8 @@
 /* bench index: one index, all operations. */
 #include "bench/cases/index/index_cases.h"
 
+#include "bench/harness/bench_fail.h"
 #include "cli/core/args.h"
-#include "cli/core/output/output.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,26 +36,22 @@ bool index_plan_for(index_report *report)
     report->shape = (bry_index_shape){0};
     if (report->exact || bry_index_plan(&options, &report->shape) == BRY_OK)
         return true;
-    cli_fail("no index can be made of this size and error");
-    return false;
+    return bench_fail("no index can be made of this size and error");
 }
 
 static bool check_index_report(const index_report *report, const bench_result *result)
 {
     const index_record *record = &report->record;
     uint64_t asked = report->asked;
-    if (result->found[INDEX_HIT] != asked || result->found[INDEX_HIT_BATCH] != asked) {
-        cli_fail("the units of %llu elements were not found",
-                 (unsigned long long)(asked - result->found[INDEX_HIT]));
-        return false;
-    }
+    if (result->found[INDEX_HIT] != asked || result->found[INDEX_HIT_BATCH] != asked)
+        return bench_fail("the units of %llu elements were not found",
+                          (unsigned long long)(asked - result->found[INDEX_HIT]));
     /* One more than the band: even if less than one is expected, one may occur. */
     double p = record->estimated_error, expected = (double)asked * p;
     if ((double)record->found <= expected + 5 * sqrt(expected) + 1)
         return true;
-    cli_fail("%llu false positives where %.1f are expected", (unsigned long long)record->found,
-             expected);
-    return false;
+    return bench_fail("%llu false positives where %.1f are expected",
+                      (unsigned long long)record->found, expected);
 }
 
 bool index_reports_measure(const index_data *const *data, index_report *reports, size_t count,
@@ -101,9 +97,8 @@ bool index_data_for(index_data *data, const index_settings *settings)
 {
     if (index_data_make(data, settings->units, settings->unit_capacity, 0))
         return true;
-    cli_fail("%llu elements do not fit in memory",
-             (unsigned long long)settings->unit_capacity * settings->units);
-    return false;
+    return bench_fail("%llu elements do not fit in memory",
+                      (unsigned long long)settings->unit_capacity * settings->units);
 }
 
 static const char *const phase_names[INDEX_PHASES] = {

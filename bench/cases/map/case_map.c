@@ -1,7 +1,6 @@
 /* One map, all operations: the answers are counted and compared with the promised error. */
 #include "bench/cases/map/map_cases.h"
-
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 
 #include <math.h>
 
@@ -42,8 +41,7 @@ static bool check_most(const char *what, double seen, double expected)
 {
     if (seen <= expected + 5 * sqrt(2 * expected) + 2)
         return true;
-    cli_fail("map: %.0f %s where %.1f are expected", seen, what, expected);
-    return false;
+    return bench_fail("map: %.0f %s where %.1f are expected", seen, what, expected);
 }
 
 static bool check_compact(const map_report *report, double n, double same_value)
@@ -52,15 +50,11 @@ static bool check_compact(const map_report *report, double n, double same_value)
     const map_tally *hit = &record->said[MAP_HIT];
     bry_map_errors seen = map_errors_seen(record, report->settings.items);
     double p = record->estimated.false_positive;
-    if (hit->absent || hit->unsure || record->updated.absent || record->updated.unsure) {
-        cli_fail("map: engine compact reports present keys as absent");
-        return false;
-    }
-    if (fabs(seen.false_positive - p) * n > 5 * sqrt(n * p) + 2) {
-        cli_fail("map: %.0f false positives where %.1f are expected", seen.false_positive * n,
-                 p * n);
-        return false;
-    }
+    if (hit->absent || hit->unsure || record->updated.absent || record->updated.unsure)
+        return bench_fail("map: engine compact reports present keys as absent");
+    if (fabs(seen.false_positive - p) * n > 5 * sqrt(n * p) + 2)
+        return bench_fail("map: %.0f false positives where %.1f are expected",
+                          seen.false_positive * n, p * n);
     return check_most("wrong values", seen.incorrect * n, p * n * (1 - same_value));
 }
 
@@ -73,10 +67,8 @@ static bool check_kbf(const map_report *report, double n)
     /* Keys whose update was refused keep their old value. */
     uint64_t refused = record->said[MAP_UPDATE].absent + record->said[MAP_UPDATE].unsure;
     if (record->said[MAP_HIT].wrong || record->updated.wrong > refused ||
-        record->kept.wrong > refused) {
-        cli_fail("map: engine kbf returns values of other keys");
-        return false;
-    }
+        record->kept.wrong > refused)
+        return bench_fail("map: engine kbf returns values of other keys");
     return check_most("false negatives", seen.false_negative * n, expected->false_negative * n) &&
            check_most("false positives", seen.false_positive * n, expected->false_positive * n);
 }
@@ -86,10 +78,8 @@ static bool check_map_report(const map_report *report, double same_value, bool b
     const map_record *record = &report->record;
     double n = (double)report->settings.items;
     if (batched && (!same_tally(&record->said[MAP_HIT], &record->said[MAP_HIT_BATCH]) ||
-                    !same_tally(&record->said[MAP_MISS], &record->said[MAP_MISS_BATCH]))) {
-        cli_fail("map: batches and single look-ups give different answers");
-        return false;
-    }
+                    !same_tally(&record->said[MAP_MISS], &record->said[MAP_MISS_BATCH])))
+        return bench_fail("map: batches and single look-ups give different answers");
     if (report->settings.map.unmasked)
         return true; /* the papers' version is only reported */
     return report->settings.map.engine == BRY_ENGINE_KBF ? check_kbf(report, n)
@@ -147,8 +137,7 @@ bool map_data_for(map_data *data, const bench_settings *settings)
     if (map_data_make(data, settings->items, (uint32_t)settings->map.values, settings->map.skew,
                       settings->map.top))
         return true;
-    cli_fail("%llu pairs do not fit in memory", (unsigned long long)settings->items);
-    return false;
+    return bench_fail("%llu pairs do not fit in memory", (unsigned long long)settings->items);
 }
 
 /* ---- the report ---------------------------------------------------------------------------- */

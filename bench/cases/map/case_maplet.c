@@ -5,7 +5,7 @@
 #include "bench/cases/bench_cases.h"
 #include "bench/cases/map/maplet_candidates.h"
 
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 #include "hash/derive.h"
 
 #include <math.h>
@@ -31,8 +31,7 @@ typedef struct maplet_report {
 
 static bool maplet_out_of_memory(const bench_settings *settings)
 {
-    cli_fail("%llu entries do not fit in memory", (unsigned long long)settings->items);
-    return false;
+    return bench_fail("%llu entries do not fit in memory", (unsigned long long)settings->items);
 }
 
 /* ---- keys and fingerprints ----------------------------------------------------------------- */
@@ -80,10 +79,8 @@ static bool prepare_maplet_work(const bench_settings *settings, maplet_work *wor
         .notes = notes,
     };
     work->range = bry__maplet_range(&work->options);
-    if (work->range == 0) {
-        cli_fail("no maplet can be made at this size and error");
-        return false;
-    }
+    if (work->range == 0)
+        return bench_fail("no maplet can be made at this size and error");
     if (!bench_keys_make(&work->keys, count))
         return maplet_out_of_memory(settings);
     work->added = (const bry_hash *)(const void *)work->keys.added;
@@ -233,8 +230,7 @@ static bool check_band(const char *what, double seen, double expected, double si
 {
     if (fabs(seen - expected) <= 5 * sigma + 2)
         return true;
-    cli_fail("maplet: %.0f %s where %.1f are expected", seen, what, expected);
-    return false;
+    return bench_fail("maplet: %.0f %s where %.1f are expected", seen, what, expected);
 }
 
 static bool check_errors(const maplet_work *work, const maplet_report *report)
@@ -266,9 +262,9 @@ static bool check_counts(const maplet_work *work, const bench_candidate *who, co
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (found[rows[i].phase] == rows[i].expected)
             continue;
-        cli_fail("%s: %llu %s instead of %llu", who->name, (unsigned long long)found[rows[i].phase],
-                 rows[i].what, (unsigned long long)rows[i].expected);
-        return false;
+        return bench_fail("%s: %llu %s instead of %llu", who->name,
+                          (unsigned long long)found[rows[i].phase], rows[i].what,
+                          (unsigned long long)rows[i].expected);
     }
     return true;
 }

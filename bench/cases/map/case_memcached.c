@@ -2,8 +2,8 @@
 #include "bench/cases/map/map_candidates.h"
 #include "bench/cases/map/memcached_candidates.h"
 
+#include "bench/harness/bench_fail.h"
 #include "bench/peers/peer_memcached.h"
-#include "cli/core/output/output.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,8 +30,7 @@ typedef struct remote_report {
 
 static bool pairs_out_of_memory(const bench_settings *settings)
 {
-    cli_fail("%llu pairs do not fit in memory", (unsigned long long)settings->items);
-    return false;
+    return bench_fail("%llu pairs do not fit in memory", (unsigned long long)settings->items);
 }
 
 static bool ask_version(remote_report *report)
@@ -53,12 +52,10 @@ static bool check_remote_record(const remote_report *report, const char *name,
     if (error > 0)
         most += 5 * sqrt(2 * most) + 2;
     for (unsigned phase = 0; phase < REMOTE_PHASES; phase++)
-        if ((double)record->wrong[phase] > most) {
-            cli_fail("%s: %llu wrong answers of %llu in phase %u", name,
-                     (unsigned long long)record->wrong[phase], (unsigned long long)report->asked,
-                     phase);
-            return false;
-        }
+        if ((double)record->wrong[phase] > most)
+            return bench_fail("%s: %llu wrong answers of %llu in phase %u", name,
+                              (unsigned long long)record->wrong[phase],
+                              (unsigned long long)report->asked, phase);
     return true;
 }
 
@@ -182,10 +179,8 @@ static void remote_json(cli_json *json, const remote_report *report)
 bool bench_remote(const bench_settings *settings, cli_json *json)
 {
     remote_report report = {.settings = *settings};
-    if (!memcached_installed()) {
-        cli_fail("memcached is not installed (Debian: memcached)");
-        return false;
-    }
+    if (!memcached_installed())
+        return bench_fail("memcached is not installed (Debian: memcached)");
     if (!ask_version(&report))
         return false;
     report.asked = settings->items < MOST_ASKED ? settings->items : MOST_ASKED;

@@ -1,10 +1,10 @@
 /* `bloomery seen` compared with awk and sort on the same lines, in interleaved rounds. */
 #include "bench/cases/bench_cases.h"
 
+#include "bench/harness/bench_fail.h"
 #include "bench/harness/measure.h"
 #include "bench/peers/line_programs.h"
 #include "cli/core/files/program_files.h"
-#include "cli/core/output/output.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -72,10 +72,8 @@ static bool check_all(const programs *all, int file, seen_report *report)
         report->row[row].there = run.there;
         if (!run.there && row != SEEN_BLOOMERY)
             continue;
-        if (!run.done || check.wrong) {
-            cli_fail("%s: wrong output", all->arguments[row][row == SEEN_BLOOMERY]);
-            return false;
-        }
+        if (!run.done || check.wrong)
+            return bench_fail("%s: wrong output", all->arguments[row][row == SEEN_BLOOMERY]);
         report->row[row].right = row == SEEN_BLOOMERY || check.missing == 0;
         if (row == SEEN_BLOOMERY)
             report->false_drops = check.missing;
@@ -84,10 +82,8 @@ static bool check_all(const programs *all, int file, seen_report *report)
     report->expected_drops = most;
     report->row[SEEN_BLOOMERY].right = (double)report->false_drops <= most + 5 * sqrt(most) + 1;
     for (unsigned row = 0; row < SEEN_ROWS; row++)
-        if (report->row[row].there && !report->row[row].right) {
-            cli_fail("%s dropped lines", all->arguments[row][row == SEEN_BLOOMERY]);
-            return false;
-        }
+        if (report->row[row].there && !report->row[row].right)
+            return bench_fail("%s dropped lines", all->arguments[row][row == SEEN_BLOOMERY]);
     return true;
 }
 
@@ -101,10 +97,8 @@ static bool measure_programs(const programs *all, int file, seen_report *report)
             if (!report->row[row].there)
                 continue;
             program_usage run = program_run(all->arguments[row], file, NULL, NULL);
-            if (!run.done) {
-                cli_fail("%s failed", all->arguments[row][row == SEEN_BLOOMERY]);
-                return false;
-            }
+            if (!run.done)
+                return bench_fail("%s failed", all->arguments[row][row == SEEN_BLOOMERY]);
             wall[row][round] = run.seconds;
             used[row][round] = run.processor;
             if (run.peak_bytes > report->row[row].peak_bytes)
@@ -161,10 +155,8 @@ bool bench_seen(const bench_settings *settings, cli_json *json)
     if (!set_up_programs(&all, settings->error))
         return false;
     int file = line_file(settings->items);
-    if (file < 0) {
-        cli_fail("a temporary file: %s", strerror(errno));
-        return false;
-    }
+    if (file < 0)
+        return bench_fail("a temporary file: %s", strerror(errno));
     bool good = check_all(&all, file, &report) && measure_programs(&all, file, &report);
     close(file);
     if (good)

@@ -1,7 +1,6 @@
 /* One window, or several in interleaved rounds: first size and errors, then speed. */
 #include "bench/cases/window/window_cases.h"
-
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,21 +13,15 @@ static bool check_window_report(const window_report *report, const bench_result 
     double error = report->work.settings.error, asked = (double)facts->absent;
     if (report->work.kind != WINDOW_LIBRARY && report->work.kind != WINDOW_PAPER)
         return true; /* only reported */
-    if (facts->forgotten_early) {
-        cli_fail("%s: %llu elements were forgotten early", report->name,
-                 (unsigned long long)facts->forgotten_early);
-        return false;
-    }
-    if (facts->false_positive * asked > error * asked + 5 * sqrt(error * asked) + 1) {
-        cli_fail("%s: an error of %.3g where %g is promised", report->name, facts->false_positive,
-                 error);
-        return false;
-    }
+    if (facts->forgotten_early)
+        return bench_fail("%s: %llu elements were forgotten early", report->name,
+                          (unsigned long long)facts->forgotten_early);
+    if (facts->false_positive * asked > error * asked + 5 * sqrt(error * asked) + 1)
+        return bench_fail("%s: an error of %.3g where %g is promised", report->name,
+                          facts->false_positive, error);
     if (result->found[WINDOW_HIT] != result->found[WINDOW_HIT_BATCH] ||
-        result->found[WINDOW_MISS] != result->found[WINDOW_MISS_BATCH]) {
-        cli_fail("%s: batches and single look-ups give different answers", report->name);
-        return false;
-    }
+        result->found[WINDOW_MISS] != result->found[WINDOW_MISS_BATCH])
+        return bench_fail("%s: batches and single look-ups give different answers", report->name);
     return true;
 }
 
@@ -36,8 +29,7 @@ static bool check_window_report(const window_report *report, const bench_result 
 
 static bool window_out_of_memory(const char *name)
 {
-    cli_fail("%s does not fit in memory", name);
-    return false;
+    return bench_fail("%s does not fit in memory", name);
 }
 
 static bool measure_windows(window_report *reports, size_t count)
@@ -142,10 +134,8 @@ bool bench_window(const bench_settings *settings, cli_json *json)
 {
     const window_settings *window = &settings->window;
     window_report report = {.name = "window"};
-    if (window_work_plan(&report.work, window_kind_of(window), window) != BRY_OK) {
-        cli_fail("no such window can be made at this size and error");
-        return false;
-    }
+    if (window_work_plan(&report.work, window_kind_of(window), window) != BRY_OK)
+        return bench_fail("no such window can be made at this size and error");
     if (!window_reports_measure(&report, 1))
         return false;
     window_row_json(json, &report);

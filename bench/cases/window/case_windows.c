@@ -3,8 +3,7 @@
  * counters with all of them under retries.
  */
 #include "bench/cases/window/window_cases.h"
-
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 
 #include <math.h>
 
@@ -49,8 +48,7 @@ static window_settings settings_of(const window_settings *settings, unsigned row
 
 static bool report_failure(bry_status status, const char *what)
 {
-    cli_fail("%s: %s", what, bry_status_text(status));
-    return false;
+    return bench_fail("%s: %s", what, bry_status_text(status));
 }
 
 static bool compare_windows(const window_settings *settings, windows_report *report)
@@ -71,9 +69,8 @@ static bool check_burst(const burst_facts *facts, double error, const char *name
     double asked = (double)facts->asked;
     if (facts->worst_error * asked <= error * asked + 5 * sqrt(error * asked) + 1)
         return true;
-    cli_fail("%s: an error of %.3g in a burst where %g is promised", name, facts->worst_error,
-             error);
-    return false;
+    return bench_fail("%s: an error of %.3g in a burst where %g is promised", name,
+                      facts->worst_error, error);
 }
 
 static bool compare_bursts(const window_settings *settings, windows_report *report)

@@ -2,7 +2,7 @@
  * two methods of error control. */
 #include "bench/cases/index/index_growth.h"
 #include "bench/figures/figure.h"
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 
 #define PLANNED 64u
 #define GROWN 160u
@@ -61,10 +61,8 @@ static bool measure_error_control(const figure_run *run)
     const double threshold = run->scale == FIGURE_SMALL ? 0x1p-7 : 0x1p-14;
     const uint64_t first = run->seed >> 3, looks = FIGURE_SIZE(run, 8, 8, 16);
     index_data data;
-    if (!index_data_make(&data, GROWN, unit_capacity, first)) {
-        cli_no_memory();
-        return false;
-    }
+    if (!index_data_make(&data, GROWN, unit_capacity, first))
+        return bench_no_memory();
     bool good = true;
     for (int i = 0; i < WAYS && good; i++) {
         const bool dba = ways[i].engine == BRY_ENGINE_DBA;
@@ -81,9 +79,7 @@ static bool measure_error_control(const figure_run *run)
         good = index_grow(&options, &data, GROWN * 2, &observer, &report);
     }
     index_data_free(&data);
-    if (!good)
-        cli_fail("an index that grew lost elements, or memory ran out");
-    return good;
+    return good || bench_fail("an index that grew lost elements, or memory ran out");
 }
 
 FIGURE(dba_08, "dba-08", "Error control", {5, 2, 1}, measure_error_control);

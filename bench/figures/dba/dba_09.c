@@ -2,7 +2,7 @@
 #include "bench/cases/index/index_growth.h"
 #include "bench/figures/dba/dba_reads.h"
 #include "bench/figures/figure.h"
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 
 #define UNITS 64u
 #define THRESHOLD 0x1p-14
@@ -89,10 +89,8 @@ static bool measure_configuration(const figure_run *run, const index_data *data,
 static bool measure_reconstruction(const figure_run *run)
 {
     index_data data;
-    if (!index_data_make(&data, UNITS, FIGURE_SIZE(run, 256, 1 << 13, 1 << 19), run->seed >> 3)) {
-        cli_no_memory();
-        return false;
-    }
+    if (!index_data_make(&data, UNITS, FIGURE_SIZE(run, 256, 1 << 13, 1 << 19), run->seed >> 3))
+        return bench_no_memory();
     bool good = true;
     for (int i = 0; i < CONFIGURATIONS && good; i++)
         for (int g = 0; g < GROUPS && good; g++)
@@ -100,9 +98,7 @@ static bool measure_reconstruction(const figure_run *run)
     for (int g = 0; g < GROUPS && good; g++) /* its growth needs no elements */
         figure_point(run, "share", "compact (ours)", groups[g], 0);
     index_data_free(&data);
-    if (!good)
-        cli_fail("a rebuild lost elements, or memory ran out");
-    return good;
+    return good || bench_fail("a rebuild lost elements, or memory ran out");
 }
 
 FIGURE(dba_09, "dba-09", "Partial reconstruction", {1, 2, 1}, measure_reconstruction);

@@ -2,9 +2,9 @@
 
 #include "bench/cases/index/index_candidates.h"
 #include "bench/figures/dba/dba_reads.h"
+#include "bench/harness/bench_fail.h"
 #include "bench/harness/keys.h"
 #include "bench/harness/measure.h"
-#include "cli/core/output/output.h"
 #include "hash/derive.h"
 
 #include <math.h>
@@ -15,8 +15,7 @@ enum { ROUNDS = 3 };
 
 static bool curve_lost(const char *what)
 {
-    cli_fail("%s", what);
-    return false;
+    return bench_fail("%s", what);
 }
 
 bool dba_curve_make(dba_curve *curve, const figure_run *run, const dba_line *lines, size_t count,
@@ -41,9 +40,7 @@ bool dba_curve_make(dba_curve *curve, const figure_run *run, const dba_line *lin
             options.dba.control = BRY_INDEX_UNCONTROLLED;
         good = bry_index_create(&options, &curve->index[i]) == BRY_OK;
     }
-    if (!good)
-        cli_no_memory();
-    return good;
+    return good || bench_no_memory();
 }
 
 void dba_curve_free(dba_curve *curve)
@@ -75,10 +72,9 @@ bool dba_curve_grow(dba_curve *curve, uint32_t units)
 {
     for (size_t i = 0; i < curve->count; i++) {
         bry_status status = grow_line(curve, curve->index[i], units);
-        if (status != BRY_OK) {
-            cli_fail("%s, %u units: %s", curve->lines[i].name, units, bry_status_text(status));
-            return false;
-        }
+        if (status != BRY_OK)
+            return bench_fail("%s, %u units: %s", curve->lines[i].name, units,
+                              bry_status_text(status));
     }
     curve->units = units;
     return true;

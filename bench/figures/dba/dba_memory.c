@@ -1,7 +1,7 @@
 #include "bench/figures/dba/dba_memory.h"
 
 #include "bench/cases/index/index_candidates.h"
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 #include "index/dba/dba_shape.h"
 
 #include <math.h>
@@ -30,7 +30,6 @@ bool dba_memory_fill(const dba_memory_set *set, uint64_t elements, double *bits)
         status = bry_index_step(index, NULL, TIDY_BUDGET, &left);
     *bits = index ? 8 * (double)bry_index_bytes(index) : 0;
     bry_index_destroy(index);
-    if (status != BRY_OK)
-        cli_fail("an index of %u units: %s", set->units, bry_status_text(status));
-    return status == BRY_OK;
+    return status == BRY_OK ||
+           bench_fail("an index of %u units: %s", set->units, bry_status_text(status));
 }

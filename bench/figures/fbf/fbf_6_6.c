@@ -2,7 +2,7 @@
 #include "bench/figures/figure.h"
 
 #include "bench/figures/fbf/row_under_load.h"
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 #include "papers/literal_fbf.h"
 
 #include <math.h>
@@ -141,15 +141,11 @@ static bool run_load(adaptation *all, const scenario *its)
     for (uint64_t now = 0; now < UINT64_C(1000) * SECONDS; now++) {
         due += its->load((double)now / 1000) / 1000;
         while (all->added < (uint64_t)due && all->added < MOST)
-            if (!add_element(all, now)) {
-                cli_no_memory();
-                return false;
-            }
+            if (!add_element(all, now))
+                return bench_no_memory();
         if ((now + 1) % (UINT64_C(1000) * step) == 0) {
-            if (bry__literal_fbf_advance(&all->literal, now + 1, &all->allocator) != BRY_OK) {
-                cli_no_memory();
-                return false;
-            }
+            if (bry__literal_fbf_advance(&all->literal, now + 1, &all->allocator) != BRY_OK)
+                return bench_no_memory();
             its->report(all, now + 1);
         }
     }
@@ -173,10 +169,8 @@ static bool measure_scenario(const figure_run *run, const scenario *its)
     options.capacity = PLANNED;
     options.error = TARGET;
     adaptation *all = calloc(1, sizeof *all);
-    if (!all) {
-        cli_no_memory();
-        return false;
-    }
+    if (!all)
+        return bench_no_memory();
     all->run = run;
     all->allocator = bry__allocator_or_default(NULL);
     bry_status status = bry__literal_fbf_init(&all->literal, &literal, &all->allocator);

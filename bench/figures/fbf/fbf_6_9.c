@@ -3,7 +3,7 @@
 
 #include "bench/cases/window/window_trial.h"
 #include "bench/figures/fbf/row_under_load.h"
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 
 static const char *const guard_names[RETRY_ROWS] = {
     [RETRY_RBF] = "RBF",
@@ -22,10 +22,8 @@ static bool measure_retries(const figure_run *run)
     for (size_t i = first; i < sizeof shares / sizeof *shares; i += step) {
         retry_facts facts;
         bry_status status = window_retries(shares[i], operations, run->number, &facts);
-        if (status != BRY_OK) {
-            cli_fail("counters under retries: %s", bry_status_text(status));
-            return false;
-        }
+        if (status != BRY_OK)
+            return bench_fail("counters under retries: %s", bry_status_text(status));
         for (int row = 0; row < RETRY_ROWS; row++)
             figure_point(run, "", guard_names[row], 100 * shares[i], 100 * facts.error[row]);
     }

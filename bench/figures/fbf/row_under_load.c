@@ -1,6 +1,5 @@
 #include "bench/figures/fbf/row_under_load.h"
-
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 
 #include <math.h>
 
@@ -65,10 +64,8 @@ bool fbf_row_add(fbf_row *row, uint64_t count, uint64_t until)
     for (uint64_t i = 0; i < count && row->state; i++) {
         row->now = begin + (end - begin) * i / count;
         if (row->calls->add(row->state, fbf_element(row->run, row->added++), row->now) ==
-            BRY_UNSURE) {
-            cli_no_memory();
-            return false;
-        }
+            BRY_UNSURE)
+            return bench_no_memory();
     }
     row->now = end - 1 > row->now ? end - 1 : row->now;
     return row->state != NULL;

@@ -1,7 +1,7 @@
 /* kBF, figure 2: how many bits a number of encodings takes. */
 #include "bench/figures/figure.h"
 
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 #include "papers/greedy.h"
 
 #include <math.h>
@@ -24,9 +24,8 @@ static bool search_encodings(bry__greedy *greedy, uint32_t count, double bits_an
 {
     const bry_allocator allocator = bry__allocator_or_default(NULL);
     bry_status status = bry__greedy_search(greedy, count, bits_an_entry, &allocator);
-    if (status != BRY_OK)
-        cli_fail("search for %u encodings: %s", count, bry_status_text(status));
-    return status == BRY_OK;
+    return status == BRY_OK ||
+           bench_fail("search for %u encodings: %s", count, bry_status_text(status));
 }
 
 /* As published, with a Bloom filter of what is taken, which is as large as all pairs need. */

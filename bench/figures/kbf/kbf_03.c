@@ -1,7 +1,7 @@
 /* kBF, figure 3: how encodings grow with their index, and how the index is found from one. */
 #include "bench/figures/figure.h"
 
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 #include "papers/greedy.h"
 
 #include <math.h>
@@ -33,10 +33,8 @@ static bool plot_reads(const figure_run *run, const uint32_t *code, uint32_t n)
     double regression = 0, binary = 0;
     for (uint32_t x = 0; x < n; x++) {
         uint32_t reads;
-        if (bry__regression_find(&fit, code, n, code[x], &reads) != x) {
-            cli_fail("an encoding is not found by its curve");
-            return false;
-        }
+        if (bry__regression_find(&fit, code, n, code[x], &reads) != x)
+            return bench_fail("an encoding is not found by its curve");
         regression += (double)reads / n;
         binary += (double)binary_reads(n, x) / n;
     }
@@ -53,10 +51,8 @@ static bool measure_encoding_curve(const figure_run *run)
     const bry_allocator allocator = bry__allocator_or_default(NULL);
     bry__greedy greedy;
     bry_status status = bry__greedy_search(&greedy, most, 0, &allocator);
-    if (status != BRY_OK) {
-        cli_fail("search for %u encodings: %s", most, bry_status_text(status));
-        return false;
-    }
+    if (status != BRY_OK)
+        return bench_fail("search for %u encodings: %s", most, bry_status_text(status));
     for (uint32_t i = 0; i <= CURVE_POINTS; i++) {
         uint32_t at = i * (most - 1) / CURVE_POINTS;
         double x = at;

@@ -3,11 +3,11 @@
 #include "bench/figures/figure.h"
 
 #include "bench/cases/map/store_work.h"
+#include "bench/harness/bench_fail.h"
 #include "bench/harness/measure.h"
 #include "bench/peers/peer_memcached.h"
 #include "bench/peers/peer_redis.h"
 #include "cli/core/files/program_files.h"
-#include "cli/core/output/output.h"
 #include "cli/core/steady_clock.h"
 
 #include <stdio.h>
@@ -86,11 +86,9 @@ static bool run_phase(const store_work *work, unsigned phase)
                 : phase == UPDATE ? store_update(work)
                 : phase == QUERY  ? store_look_up(work, true, &wrong)
                                   : store_delete(work, &wrong);
-    if (good && (double)wrong > 10 * ERROR * (double)work->load->asked + 5) {
-        cli_fail("kbf-15: %llu wrong answers to %llu times %s", (unsigned long long)wrong,
-                 (unsigned long long)work->load->asked, phase_names[phase]);
-        return false;
-    }
+    if (good && (double)wrong > 10 * ERROR * (double)work->load->asked + 5)
+        return bench_fail("kbf-15: %llu wrong answers to %llu times %s", (unsigned long long)wrong,
+                          (unsigned long long)work->load->asked, phase_names[phase]);
     return good;
 }
 
@@ -159,10 +157,8 @@ static bool time_all_stores(const figure_run *run, const places *found, const kb
                     (!last || time_requests(run, one->series, &work));
         if (state)
             one->store->close(state);
-        if (!good) {
-            cli_fail("kbf-15: %s has failed", one->series);
-            return false;
-        }
+        if (!good)
+            return bench_fail("kbf-15: %s has failed", one->series);
     }
     return true;
 }
@@ -175,10 +171,8 @@ static bool measure_times(const figure_run *run)
     for (unsigned i = 1; i <= SIZES && good; i++) {
         kbf_workload load;
         uint64_t pairs = most >> (SIZES - i);
-        if (!kbf_workload_make(&load, pairs, pairs, VALUES)) {
-            cli_fail("%llu pairs do not fit in memory", (unsigned long long)pairs);
-            return false;
-        }
+        if (!kbf_workload_make(&load, pairs, pairs, VALUES))
+            return bench_fail("%llu pairs do not fit in memory", (unsigned long long)pairs);
         good = time_all_stores(run, &found, &load, i == SIZES);
         kbf_workload_free(&load);
     }

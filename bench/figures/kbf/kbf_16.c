@@ -2,9 +2,9 @@
 #include "bench/figures/figure.h"
 
 #include "bench/cases/map/store_work.h"
+#include "bench/harness/bench_fail.h"
 #include "bench/peers/peer_memcached.h"
 #include "bench/peers/peer_redis.h"
-#include "cli/core/output/output.h"
 
 #include <stdio.h>
 
@@ -67,10 +67,8 @@ static bool measure_store(const figure_run *run, const sized_store *one, const k
     bool good = state && store_fill(&work) && one->store->size(state, &size);
     if (state)
         one->store->close(state);
-    if (!good) {
-        cli_fail("kbf-16: %s has failed", one->series);
-        return false;
-    }
+    if (!good)
+        return bench_fail("kbf-16: %s has failed", one->series);
     figure_point(run, "memory", one->series, megabytes, (double)size.bytes / 0x1p20);
     figure_point(run, "pair", one->series, megabytes, (double)size.bytes / (double)load->pairs);
     return true;
@@ -82,10 +80,8 @@ static bool measure_limit(const figure_run *run, uint64_t megabytes)
     const bool servers = run->scale != FIGURE_SMALL, memcached = servers && memcached_installed();
     const uint64_t bytes = megabytes << 20;
     kbf_workload load;
-    if (!kbf_workload_make(&load, bytes / (memcached ? LEAST_PAIR : USUAL_PAIR), 1, VALUES)) {
-        cli_fail("the pairs do not fit in memory");
-        return false;
-    }
+    if (!kbf_workload_make(&load, bytes / (memcached ? LEAST_PAIR : USUAL_PAIR), 1, VALUES))
+        return bench_fail("the pairs do not fit in memory");
     uint64_t all = load.pairs;
     bool good = true;
     if (memcached) {

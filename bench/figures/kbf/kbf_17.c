@@ -2,7 +2,7 @@
 #include "bench/figures/figure.h"
 #include "bench/figures/kbf/kbf_trial.h"
 
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 #include "common/sizing.h"
 #include "papers/greedy.h"
 
@@ -59,8 +59,7 @@ static bool make_encoders(encoders *made, uint32_t codes)
         return true;
     bry__gf_free(&made->wide, &made->allocator);
     bry__gf_free(&made->dense, &made->allocator);
-    cli_fail("search for %u encodings: %s", codes, bry_status_text(status));
-    return false;
+    return bench_fail("search for %u encodings: %s", codes, bry_status_text(status));
 }
 
 static void free_encoders(encoders *made)
@@ -172,10 +171,8 @@ static bool plot_ours(const figure_run *run, double p, bry_engine engine, const 
     };
     bry_map_shape shape = {0};
     bry_status status = bry_map_plan(&planned, &shape);
-    if (status != BRY_OK) {
-        cli_fail("a map of error %g: %s", p, bry_status_text(status));
-        return false;
-    }
+    if (status != BRY_OK)
+        return bench_fail("a map of error %g: %s", p, bry_status_text(status));
     figure_point(run, "memory", name, p, (double)shape.bytes / PAPER_PAIRS);
     return true;
 }

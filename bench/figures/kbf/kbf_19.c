@@ -5,10 +5,10 @@
 #include "bench/figures/figure.h"
 
 #include "bench/figures/kbf/kbf_store.h"
+#include "bench/harness/bench_fail.h"
 #include "bench/harness/flow_states.h"
 #include "bench/harness/hu_moments.h"
 #include "bench/harness/keys.h"
-#include "cli/core/output/output.h"
 
 #include <stdlib.h>
 
@@ -49,10 +49,8 @@ static bool make_image(state_image *image, const figure_run *run, size_t side)
         .distance = malloc(patches * sizeof *image->distance),
         .patches = patches,
     };
-    if (!image->exact || !image->asked || !image->distance) {
-        cli_no_memory();
-        return false;
-    }
+    if (!image->exact || !image->asked || !image->distance)
+        return bench_no_memory();
     if (!kbf_pairs_make_bare(&image->pairs, count, FLOW_STATES))
         return false;
     for (size_t i = 0; i < count; i++)

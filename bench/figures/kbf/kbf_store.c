@@ -1,7 +1,7 @@
 #include "bench/figures/kbf/kbf_store.h"
 
 #include "bench/cases/map/map_candidates.h"
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,6 @@
 
 const char *const kbf_kind_names[KBF_KINDS] = {"published", "to the letter", "kbf (ours)",
                                                "kbf wide codes (ours)", "compact (ours)"};
-
-static bool no_memory(void)
-{
-    cli_no_memory();
-    return false;
-}
 
 /* ---- pairs --------------------------------------------------------------------------------- */
 
@@ -39,7 +33,7 @@ bool kbf_pairs_make_bare(kbf_pairs *pairs, uint64_t count, uint32_t values)
         bry__greedy_index(&pairs->greedy, INDEX_ERROR) == BRY_OK)
         return true;
     kbf_pairs_free(pairs);
-    return no_memory();
+    return bench_no_memory();
 }
 
 bool kbf_pairs_make(kbf_pairs *pairs, const figure_run *run, uint64_t count)
@@ -49,7 +43,7 @@ bool kbf_pairs_make(kbf_pairs *pairs, const figure_run *run, uint64_t count)
     kbf_workload *load = &pairs->load;
     if (!kbf_workload_make(load, count, count, pairs->values)) {
         kbf_pairs_free(pairs);
-        return no_memory();
+        return bench_no_memory();
     }
     for (uint64_t i = 0; i < 2 * count; i++)
         pairs->hash[i] = bry_hash_key(run->seed, load->key[i].bytes, load->key[i].len);
@@ -89,7 +83,7 @@ static bool make_published(kbf_store *store, unsigned hashes, uint64_t segment)
     bry__encoder encoder = bry__greedy_encoder(&store->pairs->greedy);
     return bry__paper_kbf_init(&store->paper, &encoder, hashes, segment,
                                &store->pairs->allocator) == BRY_OK ||
-           no_memory();
+           bench_no_memory();
 }
 
 bool kbf_store_make(kbf_store *store, kbf_kind kind, const kbf_pairs *pairs, const kbf_plan *plan)
@@ -106,10 +100,8 @@ bool kbf_store_make(kbf_store *store, kbf_kind kind, const kbf_pairs *pairs, con
     bry_map_shape shape;
     bry_status status =
         map_options_for(&settings, plan->capacity, plan->p, false, &options, &shape);
-    if (status != BRY_OK) {
-        cli_fail("figures of kBF: a map of p = %g: %s", plan->p, bry_status_text(status));
-        return false;
-    }
+    if (status != BRY_OK)
+        return bench_fail("figures of kBF: a map of p = %g: %s", plan->p, bry_status_text(status));
     if (kind != KBF_COMPACT) {
         uint64_t segment = shape.kbf.cells / shape.kbf.hashes;
         if (plan->folds) /* twice an odd number */
@@ -120,7 +112,7 @@ bool kbf_store_make(kbf_store *store, kbf_kind kind, const kbf_pairs *pairs, con
         options.kbf.cells = shape.kbf.hashes * segment;
     }
     options.capacity = plan->most;
-    return bry_map_create(&options, &store->map) == BRY_OK || no_memory();
+    return bry_map_create(&options, &store->map) == BRY_OK || bench_no_memory();
 }
 
 bool kbf_store_make_like(kbf_store *store, const kbf_store *other)
@@ -128,7 +120,7 @@ bool kbf_store_make_like(kbf_store *store, const kbf_store *other)
     *store = (kbf_store){.kind = other->kind, .pairs = other->pairs};
     if (is_paper(other))
         return make_published(store, other->paper.hashes, other->paper.segment);
-    return bry_map_create_like(other->map, NULL, &store->map) == BRY_OK || no_memory();
+    return bry_map_create_like(other->map, NULL, &store->map) == BRY_OK || bench_no_memory();
 }
 
 void kbf_store_free(kbf_store *store)
@@ -149,11 +141,9 @@ bool kbf_store_fill(kbf_store *store, uint64_t from, uint64_t end)
         }
         bry_status status =
             bry_map_add(store->map, pairs->hash[i], value_of_code(&pairs->first[i]));
-        if (status != BRY_OK) {
-            cli_fail("figures of kBF: pair %llu: %s", (unsigned long long)i,
-                     bry_status_text(status));
-            return false;
-        }
+        if (status != BRY_OK)
+            return bench_fail("figures of kBF: pair %llu: %s", (unsigned long long)i,
+                              bry_status_text(status));
     }
     return true;
 }
@@ -191,9 +181,7 @@ bool kbf_store_join(kbf_store *into, const kbf_store *from)
         return true;
     }
     bry_status status = bry_map_merge(into->map, from->map);
-    if (status != BRY_OK)
-        cli_fail("figures of kBF: merge: %s", bry_status_text(status));
-    return status == BRY_OK;
+    return status == BRY_OK || bench_fail("figures of kBF: merge: %s", bry_status_text(status));
 }
 
 static uint64_t cells_of_map(const bry_map *map)
@@ -213,9 +201,7 @@ static bool fold_map(bry_map *map)
     bry_status status = bry_map_compress(map, 1);
     if (status == BRY_OK && cells_of_map(map) != before / 2)
         status = BRY_E_BADDATA;
-    if (status != BRY_OK)
-        cli_fail("figures of kBF: compress: %s", bry_status_text(status));
-    return status == BRY_OK;
+    return status == BRY_OK || bench_fail("figures of kBF: compress: %s", bry_status_text(status));
 }
 
 bool kbf_store_fold(kbf_store *store)
@@ -278,9 +264,8 @@ double kbf_false_positives(const kbf_answers *answers)
 
 bool kbf_only_right(const kbf_answers *answers)
 {
-    if (!(answers->wrong == 0))
-        cli_fail("figures of kBF: %llu wrong values", (unsigned long long)answers->wrong);
-    return answers->wrong == 0;
+    return answers->wrong == 0 ||
+           bench_fail("figures of kBF: %llu wrong values", (unsigned long long)answers->wrong);
 }
 
 double kbf_store_bytes_per_key(const kbf_store *store, uint64_t keys)

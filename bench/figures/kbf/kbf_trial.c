@@ -1,7 +1,7 @@
 #include "bench/figures/kbf/kbf_trial.h"
 
+#include "bench/harness/bench_fail.h"
 #include "bench/harness/keys.h"
-#include "cli/core/output/output.h"
 
 #include <math.h>
 
@@ -18,9 +18,8 @@ bry__kbf_shape kbf_shape_at(unsigned hashes, uint64_t keys, double rho)
 bool kbf_field_make(bry__gf *gf, uint32_t codes, const bry_allocator *allocator)
 {
     bry_status status = bry__gf_init(gf, bry__gf_bits_for(codes), allocator);
-    if (status != BRY_OK)
-        cli_fail("a field for %u codes: %s", codes, bry_status_text(status));
-    return status == BRY_OK;
+    return status == BRY_OK ||
+           bench_fail("a field for %u codes: %s", codes, bry_status_text(status));
 }
 
 static bry_hash trial_key(const kbf_trial *trial, uint64_t i)
@@ -40,11 +39,9 @@ bool kbf_trial_make(kbf_trial *trial, const kbf_trial *setting, const bry__encod
     trial->allocator = bry__allocator_or_default(NULL);
     bry_status status =
         bry__paper_kbf_init(&trial->kbf, encoder, shape->hashes, shape->segment, &trial->allocator);
-    if (status != BRY_OK) {
-        cli_fail("a table for %llu keys: %s", (unsigned long long)trial->keys,
-                 bry_status_text(status));
-        return false;
-    }
+    if (status != BRY_OK)
+        return bench_fail("a table for %llu keys: %s", (unsigned long long)trial->keys,
+                          bry_status_text(status));
     trial->kbf.gf = setting->kbf.gf;
     trial->kbf.masked = setting->kbf.masked;
     for (uint64_t i = 0; i < trial->keys; i++)
@@ -68,9 +65,8 @@ bool kbf_trial_ask(const kbf_trial *trial, bry__paper_level level, double *misse
         wrong += answer == BRY_PRESENT && code != trial_code(trial, i);
     }
     *missed = (double)unanswered / (double)trial->keys;
-    if (!(wrong == 0))
-        cli_fail("decoding gives %llu keys a wrong value", (unsigned long long)wrong);
-    return wrong == 0;
+    return wrong == 0 ||
+           bench_fail("decoding gives %llu keys a wrong value", (unsigned long long)wrong);
 }
 
 double kbf_trial_cells_from(const kbf_trial *trial, unsigned count)

@@ -2,7 +2,7 @@
 #include "bench/figures/figure.h"
 
 #include "bench/figures/kbf/kbf_store.h"
-#include "cli/core/output/output.h"
+#include "bench/harness/bench_fail.h"
 
 /* The values' own bytes, which all stores have to keep once, count too. */
 static bool memory_of(const figure_run *run, const kbf_pairs *pairs, const char *series,
@@ -25,9 +25,7 @@ static bool memory_of(const figure_run *run, const kbf_pairs *pairs, const char 
     if (status == BRY_OK)
         figure_point(run, "", series, p, (double)bry_map_bytes(map) / (double)pairs->count);
     bry_map_destroy(map);
-    if (status != BRY_OK)
-        cli_fail("figures of kBF: p = %g: %s", p, bry_status_text(status));
-    return status == BRY_OK;
+    return status == BRY_OK || bench_fail("figures of kBF: p = %g: %s", p, bry_status_text(status));
 }
 
 static bool measure_map_memory(const figure_run *run)
