@@ -8,45 +8,23 @@ import subprocess
 import time
 import unittest
 
-from cli_runner import PROGRAM, DirectoryCase, load, main
+from cli_runner import StreamCase, load, main
 
 STATS = ["lines", "applied", "repeats", "engine", "window_ms", "counters", "remembered",
          "promised_error", "estimated_error", "expected_lost", "bytes", "log_bytes"]
 
 
-class CountCase(DirectoryCase):
-    def count(self, *arguments, stdin=b"", **options):
-        return subprocess.run([PROGRAM, "count", *arguments], input=stdin, timeout=300,
-                              **{"capture_output": True, "cwd": self.directory, **options})
-
-    def expect(self, arguments, stdin, out, code=0, err=b""):
-        with self.subTest(arguments=arguments):
-            done = self.count(*arguments, stdin=stdin)
-            self.assertEqual((done.returncode, done.stdout, done.stderr), (code, out, err))
+class CountCase(StreamCase):
+    command = ("count",)
 
     def expect_misuse(self, arguments, problem):
-        self.expect(arguments, b"1\ta\n", b"", 2,
-                    f'bloomery: {problem}\nTry "bloomery count --help".\n'.encode())
+        super().expect_misuse(arguments, problem)
         self.assertFalse(os.path.exists(self.path("new")))
-
-    def start(self, *arguments, **options):
-        process = subprocess.Popen([PROGRAM, "count", *arguments], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   cwd=self.directory, **options)
-        self.addCleanup(self.end, process)
-        return process
-
-    @staticmethod
-    def end(process):
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
 
     def wait_for_log(self, process, text):
         """Writes lines, and waits until they are in the log."""
         before = os.path.getsize(self.path("d/log"))
-        process.stdin.write(text)
-        process.stdin.flush()
+        self.say(process, text)
         deadline = time.monotonic() + 60
         while os.path.getsize(self.path("d/log")) == before:
             self.assertLess(time.monotonic(), deadline)
@@ -90,20 +68,20 @@ class Totals(CountCase):
         everything = bytes(byte for byte in range(256) if byte not in b"\t\n")
         self.expect(["d"], b"1\t\t2\n\tb\t3\n1\t" + everything + b"\t4\n2\t\t1",
                     b"\t3\n" + everything + b"\t4\nb\t3\n")
-        totals = load(self.count("d", "--totals", "--json").stdout)["totals"]
+        totals = load(self.call("d", "--totals", "--json").stdout)["totals"]
         self.assertEqual(totals, [{"name": "", "total": 3},
                                   {"name_base64": base64.b64encode(everything).decode(), "total": 4},
                                   {"name": "b", "total": 3}])
         self.expect(["n", "-0"], b"1\ta\nb\t2\0" b"2\ta\nb\0", b"a\nb\t3\0")
-        self.assertEqual(self.count("n", "--totals", "--json").stdout,
+        self.assertEqual(self.call("n", "--totals", "--json").stdout,
                          b'{\n  "totals": [\n    {\n      "name": "a\\u000ab",\n      "total": 3\n'
                          b'    }\n  ]\n}\n')
         self.expect(["z"], b"1\ta\0\n1\ta\n", b"a\t1\na\0\t1\n")
         self.assertEqual([one["name"] for one in
-                          load(self.count("z", "--totals", "--json").stdout)["totals"]],
+                          load(self.call("z", "--totals", "--json").stdout)["totals"]],
                          ["a", "a\0"])
         self.expect(["e"], b"", b"")
-        self.assertEqual(load(self.count("e", "--totals", "--json").stdout), {"totals": []})
+        self.assertEqual(load(self.call("e", "--totals", "--json").stdout), {"totals": []})
 
     def test_inputs(self):
         self.write("one", b"1\ta\n2\ta")
@@ -132,7 +110,7 @@ class Totals(CountCase):
         names = [b"%05d" % i + b"n" * (longest - 5) for i in range(600)]
         lines = b"".join(b"1\t%s\t%d\n" % (name, i) for i, name in enumerate(names))
         self.expect(["d", "-q"], lines * 2, b"")
-        self.assertEqual(self.count("d", "--totals").stdout,
+        self.assertEqual(self.call("d", "--totals").stdout,
                          b"".join(b"%s\t%d\n" % (name, i) for i, name in enumerate(names)))
         self.expect(["d", "-q"], b"2\ta\n2\t%sn\n" % names[0], b"", 3,
                     b"bloomery: line 2: the name is longer than 65535 bytes\n")
@@ -143,12 +121,12 @@ class Totals(CountCase):
         self.expect(["d"], b"1\ta\n", b"a\t2\n")
 
     def test_stats(self):
-        done = self.count("d", "--stats", "--json", "--window", "1h", stdin=b"1\ta\n2\ta\n1\ta\n")
+        done = self.call("d", "--stats", "--json", "--window", "1h", stdin=b"1\ta\n2\ta\n1\ta\n")
         stats = load(done.stderr)
         self.assertEqual(list(stats), STATS)
         self.assertEqual([stats[name] for name in STATS[:8]], [3, 2, 1, "compact", 3600000, 1, 2, 1e-9])
         self.assertEqual(load(done.stdout), {"totals": [{"name": "a", "total": 2}]})
-        done = self.count("e", "--stats", "-q", "--engine", "fbf", stdin=b"1\ta\n")
+        done = self.call("e", "--stats", "-q", "--engine", "fbf", stdin=b"1\ta\n")
         self.assertEqual(done.stdout, b"")
         self.assertRegex(done.stderr, rb"^lines       1: 1 counted, 0 counted before\n"
                          rb"table       fbf: 1 names, 1 ids remembered\n"
@@ -186,10 +164,10 @@ class Options(CountCase):
         self.expect_misuse(["new", "--engine", "dba"],
                            '--engine: "dba" is not one of auto, compact and fbf')
         self.expect_misuse(["new", "-dab"], '-d: "ab" is not one byte')
-        done = self.count("new", "--max-memory", "1")
+        done = self.call("new", "--max-memory", "1")
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, rb"^bloomery: --max-memory: a table takes at least \d+ bytes\n")
-        self.assertIn(b"tables take times up to", self.count("new", "--error", "1e-12", "--capacity",
+        self.assertIn(b"tables take times up to", self.call("new", "--error", "1e-12", "--capacity",
                                                              "2^40").stderr)
         self.assertEqual(os.listdir(self.directory), [])
 
@@ -222,14 +200,14 @@ class Failures(CountCase):
 
     def test_memory(self):
         lines = [b"%d\ta\n" % i for i in range(60000)]
-        done = self.count("d", "--max-memory", "64k", "--capacity", "100k", stdin=b"".join(lines))
+        done = self.call("d", "--max-memory", "64k", "--capacity", "100k", stdin=b"".join(lines))
         self.assertEqual((done.returncode, done.stdout), (3, b""))
-        counted = int(self.count("d", "--totals").stdout.split()[1])
+        counted = int(self.call("d", "--totals").stdout.split()[1])
         self.assertEqual(done.stderr, b"bloomery: line %d: the table has reached --max-memory\n" %
                          (counted + 1))
         self.assertGreater(counted, 5000)
         self.expect(["d"], b"".join(lines), b"a\t60000\n")  # the limit is not stored
-        done = self.count("d", "--max-memory", "64k")
+        done = self.call("d", "--max-memory", "64k")
         self.assertEqual((done.returncode, done.stderr), (
             3, b"bloomery: d: the table needs more memory than --max-memory allows (64000 bytes)\n"))
 
@@ -240,17 +218,17 @@ class Failures(CountCase):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (300000, 300000))
 
-        done = self.count("d", stdin=lines, preexec_fn=limit)
+        done = self.call("d", stdin=lines, preexec_fn=limit)
         self.assertEqual((done.returncode, done.stdout, done.stderr),
                          (3, b"", b"bloomery: d: File too large\n"))
-        counted = int(self.count("d", "--totals").stdout.split()[1])
+        counted = int(self.call("d", "--totals").stdout.split()[1])
         self.assertGreater(counted, 1000)
         self.assertLess(counted, 20000)
         self.expect(["d"], lines, b"a\t20000\n")
 
     def test_full_output(self):
         with open("/dev/full", "wb") as full:
-            done = self.count("d", stdin=b"1\ta\n", capture_output=False, stdout=full,
+            done = self.call("d", stdin=b"1\ta\n", capture_output=False, stdout=full,
                               stderr=subprocess.PIPE)
         self.assertEqual((done.returncode, done.stderr),
                          (3, b"bloomery: standard output: No space left on device\n"))
@@ -284,7 +262,7 @@ class Failures(CountCase):
         for name, content in kept.items():
             for at in (3, 70, len(content) // 2):
                 self.write("d/" + name, content[:at] + bytes([content[at] ^ 1]) + content[at + 1:])
-                done = self.count("d", "--totals")
+                done = self.call("d", "--totals")
                 self.assertEqual((done.returncode, done.stdout), (3, b""), (name, at))
                 self.assertRegex(done.stderr, rb"^bloomery: d: (damaged at byte \d+: |not Bloomery data)")
             self.write("d/" + name, content)
@@ -316,14 +294,14 @@ class Syncs(CountCase):
         self.assertEqual(process.communicate(), (b"a\t3\n", b""))
         before = self.syncs()
         self.write("lines", b"".join(b"%d\ta\n" % i for i in range(50000)))
-        self.assertEqual(self.count("d", "lines", env=environment).stdout, b"a\t50000\n")
+        self.assertEqual(self.call("d", "lines", env=environment).stdout, b"a\t50000\n")
         self.assertLess(self.syncs() - before, 8)
 
 
 class Signals(CountCase):
     def test_the_input_ends(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            self.expect(["d"], b"", self.count("d").stdout)
+            self.expect(["d"], b"", self.call("d").stdout)
             process = self.start("d")
             self.wait_for_log(process, b"%d\ta\nincomplete\tlin" % number)
             process.send_signal(number)
@@ -342,15 +320,7 @@ class Signals(CountCase):
         process.stdout.close()
         self.assertEqual((process.wait(), process.stderr.read()), (-signal.SIGPIPE, b""))
         process.stderr.close()
-        self.assertEqual(self.count("d", "--totals").stdout.count(b"\n"), 100000)
-
-    @staticmethod
-    def end(process):
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            stream.close()
+        self.assertEqual(self.call("d", "--totals").stdout.count(b"\n"), 100000)
 
 
 if __name__ == "__main__":

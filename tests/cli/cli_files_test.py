@@ -9,59 +9,48 @@ import termios
 import time
 import unittest
 
-from cli_runner import PROGRAM, DirectoryCase, main
+from cli_runner import CommandCase, main
 
 
-class FilesCase(DirectoryCase):
-    def start(self, *arguments, **options):
-        return subprocess.Popen([PROGRAM, *arguments], cwd=self.directory, **{
-            "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-            **options})
-
-    def run_program(self, *arguments, stdin=b"", code=0, err=b""):
-        done = subprocess.run([PROGRAM, *arguments], input=stdin, capture_output=True, timeout=120,
-                              cwd=self.directory)
-        self.assertEqual((done.returncode, done.stderr), (code, err), arguments)
-        return done.stdout
-
+class FilesCase(CommandCase):
     def make_some(self):
         self.write("lines", b"a\nb\n")
-        self.run_program("map", "build", "m", "--seed", "7", stdin=b"a\t1\n")
-        self.run_program("index", "build", "i", "lines", "--seed", "7")
-        self.run_program("seen", "--state", "s", stdin=b"a\n")
+        self.output("map", "build", "m", "--seed", "7", stdin=b"a\t1\n")
+        self.output("index", "build", "i", "lines", "--seed", "7")
+        self.output("seen", "--state", "s", stdin=b"a\n")
 
 
 class Streams(FilesCase):
     def test_map(self):
         self.make_some()
-        built = self.run_program("map", "build", "-", "--seed", "7", stdin=b"a\t1\n")
+        built = self.output("map", "build", "-", "--seed", "7", stdin=b"a\t1\n")
         self.assertEqual(built, self.content("m"))
-        self.assertEqual(self.run_program("map", "get", "-", "a", stdin=built), b"1\n")
-        self.run_program("map", "put", "m", "b", "2")
-        changed = self.run_program("map", "put", "-", "b", "2", stdin=built)
+        self.assertEqual(self.output("map", "get", "-", "a", stdin=built), b"1\n")
+        self.output("map", "put", "m", "b", "2")
+        changed = self.output("map", "put", "-", "b", "2", stdin=built)
         self.assertEqual(changed, self.content("m"))
-        less = self.run_program("map", "del", "-", "b", stdin=changed)
-        self.run_program("map", "get", "-", "b", stdin=less, code=1)
+        less = self.output("map", "del", "-", "b", stdin=changed)
+        self.output("map", "get", "-", "b", stdin=less, code=1)
         self.write("n", built)
-        merged = self.run_program("map", "merge", "n", "-", "--output", "-", stdin=changed)
-        self.assertEqual(self.run_program("map", "get", "-", "a", "b", stdin=merged),
+        merged = self.output("map", "merge", "n", "-", "--output", "-", stdin=changed)
+        self.assertEqual(self.output("map", "get", "-", "a", "b", stdin=merged),
                          b"a\t1\nb\t2\n")
-        self.run_program("map", "compress", "-", stdin=changed)
-        self.run_program("map", "build", "like", "--like", "m", stdin=b"c\t1\n")
+        self.output("map", "compress", "-", stdin=changed)
+        self.output("map", "build", "like", "--like", "m", stdin=b"c\t1\n")
 
     def test_index(self):
         self.make_some()
-        built = self.run_program("index", "build", "-", "lines", "--seed", "7")
+        built = self.output("index", "build", "-", "lines", "--seed", "7")
         self.assertEqual(built, self.content("i"))
-        self.assertEqual(self.run_program("index", "locate", "-", "b", stdin=built), b"lines\n")
+        self.assertEqual(self.output("index", "locate", "-", "b", stdin=built), b"lines\n")
         self.write("more", b"c\n")
-        changed = self.run_program("index", "add", "-", "more", stdin=built)
-        self.assertEqual(self.run_program("index", "locate", "-", "c", stdin=changed), b"more\n")
-        self.run_program("index", "del", "-", "more", stdin=changed)
-        units = self.run_program("index", "unit", "-", "--like", "i", "--name", "shipped",
+        changed = self.output("index", "add", "-", "more", stdin=built)
+        self.assertEqual(self.output("index", "locate", "-", "c", stdin=changed), b"more\n")
+        self.output("index", "del", "-", "more", stdin=changed)
+        units = self.output("index", "unit", "-", "--like", "i", "--name", "shipped",
                                  stdin=b"d\ne")
-        self.run_program("index", "import", "i", "-", stdin=units)
-        self.assertEqual(self.run_program("index", "locate", "i", "e"), b"shipped\n")
+        self.output("index", "import", "i", "-", stdin=units)
+        self.assertEqual(self.output("index", "locate", "i", "e"), b"shipped\n")
 
     def test_one_stream_is_not_two(self):
         self.make_some()
@@ -70,13 +59,13 @@ class Streams(FilesCase):
                                 (["index", "del", "-", "--from", "lines"], "keys"),
                                 (["map", "get", "-", "-"], "keys"), (["map", "put", "-", "-"], "pairs"),
                                 (["index", "locate", "-", "-"], "keys")):
-            self.run_program(*arguments, code=2, err=(
+            self.output(*arguments, code=2, err=(
                 f'bloomery: standard input cannot be both "-" and the {what}\n'
                 f'Try "bloomery {" ".join(arguments[:2])} --help".\n').encode())
-        self.run_program("index", "build", "x", "-", code=3, err=(
+        self.output("index", "build", "x", "-", code=3, err=(
             b'bloomery: standard input: cannot be read again; "index unit -" makes units '
             b'of it\n'))
-        self.run_program("index", "unit", "-", "--like", "i", code=2, err=(
+        self.output("index", "unit", "-", "--like", "i", code=2, err=(
             b'bloomery: missing --name: "-" has no name\nTry "bloomery index unit --help".\n'))
 
     def test_not_for_a_terminal(self):
@@ -99,7 +88,7 @@ class Access(FilesCase):
                                 ("s", ["seen", "--state", "s"])):
             os.chown(self.path(name), 65534, 65533)
             os.chmod(self.path(name), 0o640)
-            self.run_program(*arguments, stdin=b"")
+            self.output(*arguments, stdin=b"")
             facts = os.stat(self.path(name))
             self.assertEqual((name, facts.st_uid, facts.st_gid, facts.st_mode & 0o777),
                              (name, 65534, 65533, 0o640))
@@ -126,7 +115,7 @@ class NoFiles(FilesCase):
                               ["index", "unit", "lines", "--like", name],
                               ["index", "build", name, "lines", "--force"],
                               ["seen", "--state", name]):
-                self.run_program(*arguments, code=3,
+                self.output(*arguments, code=3,
                                  err=f'bloomery: {name}: {problem}\n'.encode())
 
 
@@ -139,8 +128,7 @@ class Locks(FilesCase):
 
     def feed(self, process, lines):
         """Waits until it has read them, and so has checked its file."""
-        process.stdin.write(lines)
-        process.stdin.flush()
+        self.say(process, lines)
         left, end = bytearray(b"\1\0\0\0"), time.monotonic() + 60
         while any(left):
             self.assertLess(time.monotonic(), end)
@@ -159,9 +147,9 @@ class Locks(FilesCase):
                 out, err = process.communicate(timeout=120)
                 self.assertEqual((process.returncode, out, err), (0, b"", b""))
         for i in range(16):
-            self.assertEqual(self.run_program("index", "locate", "i", f"line of {i}"),
+            self.assertEqual(self.output("index", "locate", "i", f"line of {i}"),
                              f"f{i}\n".encode())
-            self.assertEqual(self.run_program("map", "get", "m", f"k{i}"), f"v{i}\n".encode())
+            self.assertEqual(self.output("map", "get", "m", f"k{i}"), f"v{i}\n".encode())
 
     def test_changes_wait_and_say_for_whom(self):
         self.make_some()
@@ -186,9 +174,9 @@ class Locks(FilesCase):
         self.make_some()
         for name in ("i", "m"):
             self.hold(name)
-        self.assertEqual(self.run_program("map", "get", "m", "a"), b"1\n")
-        self.assertEqual(self.run_program("index", "locate", "i", "a"), b"lines\n")
-        self.run_program("map", "merge", "m", "m2", "--output", "x", code=3,
+        self.assertEqual(self.output("map", "get", "m", "a"), b"1\n")
+        self.assertEqual(self.output("index", "locate", "i", "a"), b"lines\n")
+        self.output("map", "merge", "m", "m2", "--output", "x", code=3,
                          err=b'bloomery: m2: No such file or directory\n')
 
     def test_ctrl_c_ends_the_wait(self):
@@ -206,16 +194,14 @@ class Locks(FilesCase):
     def test_a_state_in_use_is_refused(self):
         self.make_some()
         first = self.start("seen", "--state", "s")
-        first.stdin.write(b"b\n")
-        first.stdin.flush()
+        self.say(first, b"b\n")
         self.assertEqual(first.stdout.readline(), b"b\n")
-        done = subprocess.run([PROGRAM, "seen", "--state", "s"], input=b"c\n", cwd=self.directory,
-                              capture_output=True)
+        done = self.call("seen", "--state", "s", stdin=b"c\n")
         self.assertEqual((done.returncode, done.stdout), (3, b""))
         self.assertRegex(done.stderr.decode(), rf'^bloomery: s: in use by (process {first.pid}'
                                                r'|another process)\n$')
         first.communicate()
-        self.assertEqual(self.run_program("seen", "--state", "s", stdin=b"a\nb\nc\n"), b"c\n")
+        self.assertEqual(self.output("seen", "--state", "s", stdin=b"a\nb\nc\n"), b"c\n")
 
     def test_two_new_maps(self):
         """Neither finds the file; the first to finish creates it."""
@@ -223,36 +209,33 @@ class Locks(FilesCase):
         for process, line in zip(running, (b"a\t1\n", b"b\t2\n")):
             process.communicate(line)
             self.assertEqual(process.returncode, 0 if line[:1] == b"a" else 3)
-        self.assertEqual(self.run_program("map", "get", "new", "a"), b"1\n")
+        self.assertEqual(self.output("map", "get", "new", "a"), b"1\n")
 
     def test_a_file_that_appears(self):
         """A file that did not exist when the build began is locked before it is replaced."""
         process = self.start("map", "build", "new", "--force")
         self.feed(process, b"b\t2\n")  # otherwise it could find and lock the file, and wait for us
-        self.run_program("map", "build", "new", stdin=b"a\t1\n")
+        self.output("map", "build", "new", stdin=b"a\t1\n")
         held = self.hold("new")
         process.stdin.close()
         self.assertIn(b"waiting for ", process.stderr.readline())
-        self.run_program("map", "get", "new", "a")
+        self.output("map", "get", "new", "a")
         fcntl.flock(held, fcntl.LOCK_UN)
         self.assertEqual(process.wait(), 0)
-        self.assertEqual(self.run_program("map", "get", "new", "b"), b"2\n")
-        process.stdout.close()
-        process.stderr.close()
+        self.assertEqual(self.output("map", "get", "new", "b"), b"2\n")
 
     def test_two_new_states(self):
         """Neither finds the file; the second to finish must not replace the first one's state."""
         running = [self.start("seen", "--state", "new") for _ in range(2)]
         for process, line in zip(running, (b"a\n", b"b\n")):
-            process.stdin.write(line)
-            process.stdin.flush()
+            self.say(process, line)
             self.assertEqual(process.stdout.readline(), line)
         running[0].communicate()
         out, err = running[1].communicate()
         self.assertEqual((running[0].returncode, running[1].returncode), (0, 3))
         self.assertEqual(err, b'bloomery: new: another run has created it since; the lines of '
                               b'this run are not in it\n')
-        self.assertEqual(self.run_program("seen", "--state", "new", stdin=b"a\nb\n"), b"b\n")
+        self.assertEqual(self.output("seen", "--state", "new", stdin=b"a\nb\n"), b"b\n")
 
 
 main()

@@ -53,6 +53,10 @@ def on_terminal(*arguments, **environment):
 class Help(Case):
     def test_all_are_there(self):
         self.assertEqual(len(HELPS), 1 + 10 + 11 + 9 + 10 + 4 + 1 + 1)
+        for path, text in HELPS.items():
+            self.assertTrue(text.startswith(f"Usage: {' '.join(path)}"), path)
+            most = 93 if path[0] == "bloomery" else 99
+            self.assertLessEqual(max(map(len, text.splitlines())), most, path)
 
     def test_words(self):
         """Identifiers of the sources do not occur in the help."""

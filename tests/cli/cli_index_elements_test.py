@@ -62,7 +62,7 @@ class Elements(IndexCase):
         self.put_logs(lambda line: [line.split(b" ")[0]])
         for engine in ENGINES:
             self.check(engine, engine, "--key", "1", "-d", " ")
-        self.assertRegex(self.run_index("info", "dba").stdout, rb"\nfiles +3, by field 1, in ")
+        self.assertRegex(self.call("info", "dba").stdout, rb"\nfiles +3, by field 1, in ")
         info = self.json("info", "dba", "--json")
         self.assertEqual((info["element"], info["fields"], info["delimiter"]), ("fields", "1", " "))
 
@@ -86,12 +86,12 @@ class Elements(IndexCase):
         self.expect(["del", "x", "--from", "more", "back"], 0)
         self.model["more"].remove(b"back")
         self.assert_located("x", [*self.all_keys(0), b"stranger"])
-        units = self.run_index("unit", "more", "--like", "x", "--name", "far").stdout
+        units = self.call("unit", "more", "--like", "x", "--name", "far").stdout
         self.expect(["import", "x", "-"], 0, stdin=units)
-        self.assertEqual(self.run_index("locate", "x", "198.51.100.4").stdout, b"far\nmore\n")
+        self.assertEqual(self.call("locate", "x", "198.51.100.4").stdout, b"far\nmore\n")
         for options in (["--key", "1"], []):
-            units = self.run_index("unit", "more", "--seed", "5", *EXACT, *options).stdout
-            done = self.run_index("import", "x", "-", stdin=units)
+            units = self.call("unit", "more", "--seed", "5", *EXACT, *options).stdout
+            done = self.call("import", "x", "-", stdin=units)
             self.assertEqual(done.returncode, 3)
             self.assertTrue(done.stderr.startswith(b'bloomery: standard input: '), done.stderr)
 
@@ -106,7 +106,7 @@ class Elements(IndexCase):
                 (["--key", "1", "-d", "ab"], '-d: "ab" is not one byte'),
                 (["--key", "1", "--delimiter", "ab"], '--delimiter: "ab" is not one byte'),
                 (["--words", "--like", "y"], "--words cannot be combined with --like")):
-            self.expect_misuse(["build", "x", "a", *options], problem, "build")
+            self.expect_misuse(["build", "x", "a", *options], problem)
 
 
 class Directories(IndexCase):
@@ -124,20 +124,20 @@ class Directories(IndexCase):
         order = ["logs/.hidden", "logs/a", "logs/b/c/y", "logs/b/x", "logs/z"]
         for word in ("logs", "logs/"):
             self.expect(["build", "x", "-r", word, "--force", *EXACT], 0)
-            files = self.run_index("info", "x", "--files").stdout.decode().splitlines()
+            files = self.call("info", "x", "--files").stdout.decode().splitlines()
             self.assertEqual(files, ["1\t" + name for name in order])
-        self.assertEqual(self.run_index("locate", "x", "in logs/b/c/y").stdout, b"logs/b/c/y\n")
+        self.assertEqual(self.call("locate", "x", "in logs/b/c/y").stdout, b"logs/b/c/y\n")
         self.expect(["add", "x", "-r", "other", "logs/a"], 0)
         self.assertEqual(self.json("info", "x", "--json")["files"], 6)
         self.expect(["build", "link", "-r", "logs/link"], 0)  # an argument is followed
-        self.assertEqual(self.run_index("info", "link", "--files").stdout, b"1\tlogs/link/o\n")
+        self.assertEqual(self.call("info", "link", "--files").stdout, b"1\tlogs/link/o\n")
 
     def test_the_index_itself_is_left_out(self):
         self.make()
         self.expect(["build", "other/x", "-r", "other"], 0)
         self.expect(["build", "other/x", "-r", "other", "--force"], 0)
         self.expect(["add", "other/x", "-r", "other"], 0)
-        self.assertEqual(self.run_index("info", "other/x", "--files").stdout, b"1\tother/o\n")
+        self.assertEqual(self.call("info", "other/x", "--files").stdout, b"1\tother/o\n")
 
     def test_refused(self):
         self.make()

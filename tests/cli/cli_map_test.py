@@ -4,140 +4,60 @@ import json
 import os
 import resource
 import signal
-import subprocess
 import time
 
-from cli_runner import BROKEN, PROGRAM, SAMPLE, load, main, note_of
+from cli_runner import SAMPLE, load, main, note_of
 from payloads import resealed
-from map_runner import ENGINES, MapCase, keys, numbered
-
-HELP = b"""\
-Usage: bloomery map COMMAND MAP [options]
-
-Maps in files or on servers: a value for each key, in a few bytes per key. A map does
-not store the keys, so it cannot list them. Its answers are wrong at the error rate
-that it was built with.
-
-Commands:
-  build     creates a map from pairs
-  get       prints the values of keys
-  put       sets the values of keys
-  del       deletes keys
-  info      prints size, load and errors
-  merge     adds other maps to a map
-  compress  makes a map as small as possible
-  ls        lists the maps on servers
-  drop      deletes a map from servers
-  save      copies a map from servers to a directory
-  restore   copies a map from a directory to servers
-
-Options:
-  -h, --help  this text, or that of the command
-
-"bloomery help map COMMAND" lists the options of a command. MAP is a file, which is
-replaced as a whole and is unchanged after a failure; or
-redis://[USER[:PASSWORD]@]HOST[:PORT]/NAME, a map on a server or on a cluster that
-loads the module. User and password may also be in the environment, as BLOOMERY_USER
-and BLOOMERY_PASSWORD.
-
-Examples:
-  bloomery map build paths.map paths.tsv --error 1e-4
-  bloomery map get paths.map /usr/bin/awk
-  bloomery map put paths.map /usr/bin/new package
-  bloomery map get redis://127.0.0.1:7000/routes 10.0.0.1
-"""
-
-HELP_GET = b"""\
-Usage: bloomery map get MAP [KEY...] [options]
-
-Prints the value of one key, or lines "key<TAB>value" for several keys. Without KEY,
-and for -, reads keys from standard input, one per line. Absent keys are omitted.
-
-Options:
-  --all           a line for each key: answer, key and, if present, value
-  --json          a line of JSON for each key
-  -0              keys and output lines end with a NUL instead of a newline
-  --max-memory B  memory for maps (default 3/4 of the machine's)
-  -h, --help      this text
-
---all prints "present<TAB>key<TAB>value", "absent<TAB>key" or "unsure<TAB>key";
---json prints {"key":...,"answer":...,"value":...} for each key, with
-key_base64 or value_base64 for bytes that are not UTF-8.
-Exit codes: 0 all present, 1 some absent, 3 failure, 4 some unsure (kbf only).
-
-Examples:
-  bloomery map get paths.map /usr/bin/awk /usr/bin/none
-  bloomery map get paths.map - --json < keys
-  bloomery map get redis://127.0.0.1:7000/routes 10.0.0.1
-"""
+from map_runner import ENGINES, WHOLE, WIDE, MapCase, keys, numbered
 
 UNSURE = "the stored value is ambiguous, so nothing was changed"
 NO_FILE = b'bloomery: none.map: No such file or directory\n'
 
 
-class Help(MapCase):
-    def test_help(self):
-        for word in ("-h", "--help"):
-            self.expect([word], 0, HELP)
-            self.expect(["get", word], 0, HELP_GET)
-            for command in ("build", "put", "del", "info", "merge", "compress", "ls", "drop"):
-                done = self.run_map(command, "x.map", word)
-                self.assertEqual((done.returncode, done.stderr), (0, b""))
-                self.assertTrue(done.stdout.startswith(f"Usage: bloomery map {command} "
-                                                       .encode()))
-                for line in done.stdout.split(b"\n"):
-                    self.assertLessEqual(len(line), 90, line)
-
+class Misuse(MapCase):
     def test_misuse(self):
-        self.expect_misuse([], "missing command")
-        self.expect_misuse(["frob"], 'unknown command "frob"')
-        self.expect_misuse(["--frob"], 'unknown option "--frob"')
-        self.expect_misuse(["--help", "x"], 'unexpected argument "x"')
         for command in ("build", "get", "put", "del", "info", "compress"):
             self.expect_misuse([command], "missing file name")
-            self.expect_misuse([command, "f", "--frob"], 'unknown option "--frob"')
-            self.expect_misuse([command, "f", "-x"], 'unknown option "-x"')
         for command in ("info", "compress"):
             self.expect_misuse([command, "f", "g"], 'unexpected argument "g"')
-        self.expect_misuse(["put", "f", "k"], "the value is missing")
-        self.expect_misuse(["put", "f", "k", "v", "w"], 'unexpected argument "w"')
-        self.expect_misuse(["put", "f", "k", "v", "-0"],
-                           "--json-lines, --delimiter and -0 are for pairs on standard input")
-        self.expect_misuse(["merge"], "at least two files are required")
-        self.expect_misuse(["merge", "f"], "at least two files are required")
-        self.expect_misuse(["merge", "f", "g", "--force"], "--force requires --output")
-        self.expect_misuse(["get", "f", "--max-memory", "0"], '--max-memory: "0" is not above 0')
-        for command in (["put", "f", "k", "v"], ["del", "f", "k"], ["build", "f"]):
-            self.expect_misuse([*command, "--wait", "1"], "--wait is for maps on servers")
-        for option in (["--slabs", "5"], ["--keyed"], ["--resume", "g"]):
-            self.expect_misuse(["build", "f", *option], f"{option[0]} is for maps on servers")
-        self.expect_misuse(["get", "f", "-0=yes"], "-0 takes no value")
-        self.expect_misuse(["get", "f", "-0x"], 'unknown option "-0x"')
-        self.expect_misuse(["get", "f", "--0"], 'unknown option "--0"')
+        for arguments, problem in (
+                (["put", "f", "k"], "the value is missing"),
+                (["put", "f", "k", "v", "w"], 'unexpected argument "w"'),
+                (["put", "f", "k", "v", "-0"],
+                 "--json-lines, --delimiter and -0 are for pairs on standard input"),
+                (["merge"], "at least two files are required"),
+                (["merge", "f"], "at least two files are required"),
+                (["merge", "f", "g", "--force"], "--force requires --output"),
+                (["get", "f", "--max-memory", "0"], '--max-memory: "0" is not above 0'),
+                *(([*command, "--wait", "1"], "--wait is for maps on servers")
+                  for command in (["put", "f", "k", "v"], ["del", "f", "k"], ["build", "f"])),
+                *((["build", "f", *option], f"{option[0]} is for maps on servers")
+                  for option in (["--slabs", "5"], ["--keyed"], ["--resume", "g"])),
+                (["get", "f", "-0=yes"], "-0 takes no value"),
+                (["get", "f", "-0x"], 'unknown option "-0x"'),
+                (["get", "f", "--0"], 'unknown option "--0"')):
+            self.expect_misuse(arguments, problem)
         self.assert_files()
 
     def test_misuse_of_build(self):
-        def misuse(*options, problem):
-            self.expect_misuse(["build", "f", *options], problem)
-        misuse("--engine", "bloom", problem='--engine: "bloom" is not one of auto, compact and kbf')
-        misuse("--engine", "x", problem='--engine: "x" is not one of auto, compact and kbf')
-        misuse("--layout", "x", "--engine", "kbf", problem='--layout: "x" is neither tuned nor paper')
-        misuse("--layout", "tuned", problem="--layout is for engine kbf")
-        misuse("--raw", "33", problem="--raw: values have at most 32 bits")
-        misuse("--raw", "5", "--values", "9", problem="--values cannot be combined with --raw")
-        misuse("--fixed", problem="--fixed requires --capacity")
         kbf = ("kbf takes capacity 1 to 2^40, error 1e-9 to 0.5, values 1 to 16383 or raw 1 to 13"
                "; some combinations are not possible")
-        misuse("--engine", "kbf", "--raw", "14", problem=kbf)
-        misuse("--engine", "kbf", "--values", "16384", problem=kbf)
-        misuse("--engine", "kbf", "--error", "0.6", problem=kbf)
         compact = ("compact takes capacity 1 to 2^40, error 1e-9 to 0.5, values 1 to 2^32 - 1"
                    "; some combinations are not possible")
-        misuse("--capacity", "2T", problem=compact)
-        misuse("--error", "1e-10", problem=compact)
-        for option in (["--error", "1%"], ["--capacity", "5"], ["--values", "5"], ["--engine", "kbf"],
-                       ["--layout", "tuned"], ["--raw", "5"], ["--seed", "5"], ["--fixed"]):
-            misuse("--like", "g", *option, problem=f"{option[0]} cannot be combined with --like")
+        for options, problem in (
+                (["--engine", "bloom"], '--engine: "bloom" is not one of auto, compact and kbf'),
+                (["--layout", "x", "--engine", "kbf"], '--layout: "x" is neither tuned nor paper'),
+                (["--layout", "tuned"], "--layout is for engine kbf"),
+                (["--raw", "33"], "--raw: values have at most 32 bits"),
+                (["--raw", "5", "--values", "9"], "--values cannot be combined with --raw"),
+                (["--fixed"], "--fixed requires --capacity"),
+                (["--engine", "kbf", "--raw", "14"], kbf), (["--engine", "kbf", "--values", "16384"], kbf),
+                (["--engine", "kbf", "--error", "0.6"], kbf), (["--capacity", "2T"], compact),
+                (["--error", "1e-10"], compact),
+                *((["--like", "g", *option], f"{option[0]} cannot be combined with --like") for option in (
+                    ["--error", "1%"], ["--capacity", "5"], ["--values", "5"], ["--engine", "kbf"],
+                    ["--layout", "tuned"], ["--raw", "5"], ["--seed", "5"], ["--fixed"]))):
+            self.expect_misuse(["build", "f", *options], problem)
         self.assert_files()
 
 
@@ -179,7 +99,7 @@ class Get(MapCase):
         value = bytes(range(256)).replace(b"\n", b"")
         self.build("m", b"\xff\xfe\t" + value + b"\nk\t\xc3\xa9\n")
         self.expect(["get", "m", b"\xff\xfe"], 0, value + b"\n")
-        done = self.run_map("get", "m", "--json", b"\xff\xfe", "k", b"\xff")
+        done = self.call("get", "m", "--json", b"\xff\xfe", "k", b"\xff")
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual(lines[0]["key_base64"], "//4=")
         self.assertEqual(list(lines[0]), ["key_base64", "answer", "value_base64"])
@@ -205,20 +125,18 @@ class Get(MapCase):
 
     def test_answers_come_as_keys_do(self):
         self.build("m", b"a\t1\nb\t2\n")
-        with subprocess.Popen([PROGRAM, "map", "get", "m"], cwd=self.directory, stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE) as asked:
-            for key, line in ((b"a\n", b"a\t1\n"), (b"b\n", b"b\t2\n"), (b"a\n", b"a\t1\n")):
-                asked.stdin.write(key)
-                asked.stdin.flush()
-                self.assertEqual(asked.stdout.readline(), line)
-            asked.stdin.close()
-            self.assertEqual(asked.wait(), 0)
+        asked = self.start("get", "m")
+        for key, line in ((b"a\n", b"a\t1\n"), (b"b\n", b"b\t2\n"), (b"a\n", b"a\t1\n")):
+            self.say(asked, key)
+            self.assertEqual(asked.stdout.readline(), line)
+        asked.stdin.close()
+        self.assertEqual(asked.wait(), 0)
 
     def test_many(self):
         for engine in ENGINES:
             pairs = numbered(0, 100000)
             self.build(engine, pairs, "--engine", engine)
-            done = self.run_map("get", engine, "--all", stdin=keys(0, 200000))
+            done = self.call("get", engine, "--all", stdin=keys(0, 200000))
             lines = [line.split(b"\t") for line in done.stdout.splitlines()]
             self.assertEqual([line[1] for line in lines], keys(0, 200000).splitlines())
             right = [line[1:] == pair.split(b"\t") for line, pair in
@@ -323,12 +241,10 @@ class Change(MapCase):
             self.expect(["get", engine, "b", "--json"], 0,
                         b'{"key":"b","answer":"present","value":255}\n')
             before = self.content(engine)
-            whole = "the value is not a whole number, and the values of this map are integers"
-            wide = "the value has more bits than the values of this map"
             for text in ("", "x", "-1", "+1", "1.0", " 1", "1 ", "0x1", "1e1"):
-                self.expect_misuse(["put", engine, "--", "a", text], f'"{text}": {whole}')
+                self.expect_misuse(["put", engine, "--", "a", text], f'"{text}": {WHOLE}')
             for text in ("256", "18446744073709551616", "9" * 50):
-                self.expect_misuse(["put", engine, "a", text], f'"{text}": {wide}')
+                self.expect_misuse(["put", engine, "a", text], f'"{text}": {WIDE}')
             self.assertEqual(self.content(engine), before)
             self.assertEqual((self.info(engine)["value_bits"], self.info(engine)["values"]), (8, 0))
 
@@ -376,7 +292,7 @@ class Whole(MapCase):
         self.build("m", b"a\t1\nb\t2\n", "--engine", "kbf")
         self.build("n", b"c\t2\nd\t1\n", "--engine", "kbf")
         before = self.content("m")
-        done = self.run_map("merge", "m", "n")
+        done = self.call("merge", "m", "n")
         self.assertEqual((done.returncode, done.stderr[:19]), (3, b"bloomery: n: engine"))
         self.assertEqual(self.content("m"), before)
 
@@ -394,7 +310,7 @@ class Whole(MapCase):
             self.assertLessEqual(after["bytes"], before["bytes"])
             self.assertLess(after["file_bytes"], before["file_bytes"])
             self.assertEqual(after["items"], before["items"])
-            done = self.run_map("get", engine, stdin=keys(0, 100))
+            done = self.call("get", engine, stdin=keys(0, 100))
             self.assertGreaterEqual(len(done.stdout.splitlines()), 95)
             self.expect(["compress", engine], 0)
 
@@ -421,7 +337,7 @@ class Whole(MapCase):
                 self.assertEqual(list(errors), ["false_positive", "false_negative", "incorrect"])
                 self.assertLessEqual(max(errors["false_positive"],
                                          errors["false_negative"] + errors["incorrect"]), 0.01)
-            text = self.run_map("info", engine).stdout.decode().splitlines()
+            text = self.call("info", engine).stdout.decode().splitlines()
             found = {line.split("  ")[0]: line[12:] for line in text[:text.index("")]}
             self.assertEqual(found["engine"], "kbf, tuned" if engine == "kbf" else engine)
             self.assertEqual(found["keys"], f'{info["items"]}, planned for 1000')
@@ -445,10 +361,10 @@ class Whole(MapCase):
     def test_info_of_a_pipe(self):
         """Its size is unknown."""
         self.build("m", b"a\t1\n")
-        done = self.run_map("info", "-", stdin=self.content("m"))
+        done = self.call("info", "-", stdin=self.content("m"))
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertRegex(done.stdout, rb"\nbytes +\d+: keys \d+, values \d+\n")
-        done = self.run_map("info", "-", "--json", stdin=self.content("m"))
+        done = self.call("info", "-", "--json", stdin=self.content("m"))
         self.assertIsNone(load(done.stdout)["file_bytes"])
 
     def test_info_of_layout_and_fixed(self):
@@ -456,7 +372,7 @@ class Whole(MapCase):
                    "--fixed", "--raw", "3")
         info = self.info("m")
         self.assertEqual((info["layout"], info["fixed"], info["value_bits"]), ("paper", True, 3))
-        text = self.run_map("info", "m").stdout
+        text = self.call("info", "m").stdout
         self.assertTrue(text.startswith(b"engine      kbf, paper\nkeys        1, planned for 10 at "
                                         b"most\nvalues      integers of 3 bits\n"))
 
@@ -471,16 +387,12 @@ class Files(MapCase):
 
     def test_missing(self):
         self.build("good", b"a\t1\n")
-        os.mkdir(self.path("directory"))
-        for arguments in self.commands("none.map"):
-            self.expect(arguments, 3, err=NO_FILE)
-        for arguments in self.commands("directory"):
-            self.expect(arguments, 3, err=b'bloomery: directory: Is a directory\n')
-        for arguments in self.commands("good/x"):
-            self.expect(arguments, 3, err=b'bloomery: good/x: Not a directory\n')
+        for name, problem in (("none.map", "No such file or directory"), ("good/x", "Not a directory")):
+            for arguments in self.commands(name):
+                self.expect(arguments, 3, err=f"bloomery: {name}: {problem}\n".encode())
         for arguments in self.commands("")[:-1]:
             self.expect(arguments, 3, err=b'bloomery: "": No such file or directory\n')
-        self.assert_files("directory", "good")
+        self.assert_files("good")
 
     def test_a_note_of_another_program_is_kept(self):
         note = b"made by hand" * 10000
@@ -501,25 +413,9 @@ class Files(MapCase):
         for content in (b"", b"a\t1\n", b"\0" * 4096, bytes(range(256))):
             self.write("bad", content)
             for arguments in self.commands("bad"):
-                done = self.run_map(*arguments)
-                self.assertEqual((done.returncode, done.stdout), (3, b""), arguments)
-                self.assertRegex(done.stderr, rb'^bloomery: bad: ' + BROKEN + rb'\n$')
+                self.expect_damaged(arguments, "bad")
             self.assertEqual(self.content("bad"), content)
         self.assert_files("good", "bad")
-
-    def test_damaged(self):
-        for engine in ENGINES:
-            self.build("good", numbered(0, 300, 20), "--engine", engine, "--force")
-            good = self.content("good")
-            for at in range(0, len(good), SAMPLE * max(1, len(good) // 40)):
-                bad = bytearray(good)
-                bad[at] ^= 0x10
-                for content in (bytes(bad), good[:at], good + good[:at + 1]):
-                    self.write("bad", content)
-                    done = self.run_map("get", "bad", "key1")
-                    self.assertEqual((done.returncode, done.stdout), (3, b""), at)
-                    self.assertRegex(done.stderr,
-                                     rb'^bloomery: bad: ' + BROKEN + rb'\n$')
 
     def test_limit(self):
         for engine in ENGINES:
@@ -530,13 +426,13 @@ class Files(MapCase):
                 self.expect([*arguments, "--max-memory", "20000"], 3,
                             err=f'bloomery: {engine}: {limit}'.encode())
             self.assertEqual(self.content(engine), before)
-            done = self.run_map("build", "new", "--engine", engine, "--max-memory", "100000",
+            done = self.call("build", "new", "--engine", engine, "--max-memory", "100000",
                                 stdin=numbered(0, 200000))
             self.assertEqual(done.returncode, 3)
             self.assertRegex(done.stderr, rb"^bloomery: (line \d+: )?the map needs more memory "
                                           rb"than --max-memory allows \(100000 bytes\)\n$")
             # Temporary buffers of a load count, too.
-            done = self.run_map("put", engine, "--max-memory",
+            done = self.call("put", engine, "--max-memory",
                                 str(self.info(engine)["bytes"] + 600000), "--new",
                                 stdin=numbered(20000, 420000))
             self.assertEqual(done.returncode, 3)
@@ -584,43 +480,10 @@ class Files(MapCase):
         self.build("m", b"a\t1\n")
         before = self.content("m")
         for arguments in (["put", "m"], ["build", "new"]):
-            done = self.run_map(*arguments, stdin=numbered(0, 20000), preexec_fn=limit)
+            done = self.call(*arguments, stdin=numbered(0, 20000), preexec_fn=limit)
             self.assertEqual((done.returncode, done.stderr), (
                 3, f'bloomery: {arguments[1]}: File too large\n'.encode()))
         self.assertEqual(self.content("m"), before)
-        self.assert_files("m")
-
-
-class Output(MapCase):
-    def check(self, arguments, reason, stdin=b"", **options):
-        done = self.run_map(*arguments, stdin=stdin, capture_output=False, stderr=subprocess.PIPE,
-                            **options)
-        self.assertEqual((done.returncode, done.stderr),
-                         (3, f"bloomery: standard output: {reason}\n".encode()), arguments)
-
-    def test_lost(self):
-        self.build("m", numbered(0, 20000))
-        for arguments, stdin in ((["get", "m", "key1"], b""), (["get", "m"], keys(0, 20000)),
-                                 (["get", "m", "--json"], keys(0, 20000)),
-                                 (["info", "m"], b""), (["info", "m", "--json"], b""),
-                                 (["--help"], b"")):
-            with open("/dev/full", "w") as full:
-                self.check(arguments, "No space left on device", stdin, stdout=full)
-
-    def test_closed(self):
-        self.build("m", b"a\t1\n")
-        done = subprocess.run(["sh", "-c", 'exec "$0" map get m a >&-', PROGRAM], cwd=self.directory,
-                              capture_output=True)
-        self.assertEqual((done.returncode, done.stderr),
-                         (3, b"bloomery: standard output: Bad file descriptor\n"))
-
-    def test_closed_input(self):
-        self.build("m", b"a\t1\n")
-        for command in ("build new", "get m", "put m", "del m"):
-            done = subprocess.run(["sh", "-c", f'exec "$0" map {command} <&-', PROGRAM],
-                                  cwd=self.directory, capture_output=True)
-            self.assertEqual((done.returncode, done.stdout, done.stderr),
-                             (3, b"", b"bloomery: standard input: Bad file descriptor\n"))
         self.assert_files("m")
 
 
@@ -637,14 +500,10 @@ class Interrupt(MapCase):
         for number in (signal.SIGINT, signal.SIGTERM):
             for arguments in (["build", "new"], ["build", "m", "--force"], ["put", "m"],
                               ["del", "m"]):
-                with subprocess.Popen([PROGRAM, "map", *arguments], cwd=self.directory,
-                                      stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-                                      preexec_fn=heed_signals) as running:
-                    running.stdin.write(numbered(0, 50000))
-                    running.stdin.flush()
-                    running.send_signal(number)
-                    self.assertEqual(running.wait(), -number)
-                    self.assertEqual(running.stderr.read(), b"")
+                running = self.start(*arguments, preexec_fn=heed_signals)
+                self.say(running, numbered(0, 50000))
+                running.send_signal(number)
+                self.assertEqual((running.wait(), running.stderr.read()), (-number, b""))
                 self.assertEqual(self.content("m"), before)
                 self.assert_files("m")
 
@@ -657,15 +516,13 @@ class Interrupt(MapCase):
         new = self.content("m")
         for step in range(0, 24, SAMPLE):
             self.write("m", old)
-            with subprocess.Popen([PROGRAM, "map", "put", "m", "--new"], cwd=self.directory,
-                                  stdin=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  preexec_fn=heed_signals) as running:
-                running.stdin.write(numbered(100000, 100100))
-                running.stdin.close()
-                time.sleep(step / 1000)
-                running.send_signal(signal.SIGINT)
-                code = running.wait()
-                self.assertEqual(running.stderr.read(), b"")
+            running = self.start("put", "m", "--new", preexec_fn=heed_signals)
+            running.stdin.write(numbered(100000, 100100))
+            running.stdin.close()
+            time.sleep(step / 1000)
+            running.send_signal(signal.SIGINT)
+            code = running.wait()
+            self.assertEqual(running.stderr.read(), b"")
             self.assertIn(code, (0, -signal.SIGINT))
             self.assertTrue(self.content("m") == (new if code == 0 else old), (step, code))
             self.assert_files("m")

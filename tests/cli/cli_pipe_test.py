@@ -7,7 +7,7 @@ import struct
 import subprocess
 import sys
 
-from cli_runner import PROGRAM, DirectoryCase, main
+from cli_runner import PROGRAM, CommandCase, main
 
 BENCH = sys.argv[3]
 
@@ -22,7 +22,7 @@ def commands(program, *path):
             yield from commands(program, *path, line.split()[0])
 
 
-class ClosedPipe(DirectoryCase):
+class ClosedPipe(CommandCase):
     def into_closed_pipe(self, *command, stdin=b"", **options):
         """The exit status, and what was written to standard error."""
         reading, writing = os.pipe()
@@ -37,10 +37,6 @@ class ClosedPipe(DirectoryCase):
     def expect_silent(self, *command, **options):
         with self.subTest(command=command):
             self.assertEqual(self.into_closed_pipe(*command, **options), (-signal.SIGPIPE, b""))
-
-    def bloomery(self, *arguments, stdin=b""):
-        subprocess.run([PROGRAM, *arguments], input=stdin, stdout=subprocess.DEVNULL,
-                       cwd=self.directory, check=True)
 
     def test_help(self):
         for program in (PROGRAM, BENCH):
@@ -57,13 +53,13 @@ class ClosedPipe(DirectoryCase):
         self.expect_silent(BENCH, "hash", "--rounds", "1")
 
     def test_map(self):
-        self.bloomery("map", "build", "m", stdin=b"a\t1\nb\t2\n")
+        self.output("map", "build", "m", stdin=b"a\t1\nb\t2\n")
         self.expect_silent(PROGRAM, "map", "get", "m", "a")
         self.expect_silent(PROGRAM, "map", "get", "m", "a", "none")
         self.expect_silent(PROGRAM, "map", "get", "m", "--json", stdin=b"a\n" * 100000)
         self.expect_silent(PROGRAM, "map", "info", "m")
         self.expect_silent(PROGRAM, "map", "build", "-", stdin=b"a\t1\n")
-        self.bloomery("map", "build", "n", "--like", "m", stdin=b"c\t3\n")
+        self.output("map", "build", "n", "--like", "m", stdin=b"c\t3\n")
         self.expect_silent(PROGRAM, "map", "merge", "m", "n", "--output", "-")
         self.assertEqual(sorted(os.listdir(self.directory)), ["m", "n"])
 
@@ -73,33 +69,29 @@ class ClosedPipe(DirectoryCase):
         self.assertEqual(os.listdir(self.directory), [])
 
     def test_index(self):
-        with open(self.path("f"), "w") as out:
-            out.write("a\n")
-        self.bloomery("index", "build", "i", "f")
+        self.write("f", b"a\n")
+        self.output("index", "build", "i", "f")
         for arguments in (["locate", "i", "a"], ["locate", "i", "a", "--confirm"], ["info", "i"],
                           ["info", "i", "--files"], ["check", "i", "--all"],
                           ["unit", "f", "--like", "i"]):
             self.expect_silent(PROGRAM, "index", *arguments)
 
     def test_flows(self):
-        with open(self.path("empty.pcap"), "wb") as out:
-            out.write(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
+        self.write("empty.pcap", struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1))
         for more in ([], ["--json"], ["--csv"]):
             self.expect_silent(PROGRAM, "flows", "empty.pcap", *more)
 
     def test_dedup(self):
-        with open(self.path("f"), "wb") as out:
-            out.write(os.urandom(300000))
-        self.bloomery("dedup", "init", "r")
-        self.bloomery("dedup", "put", "r", "first", "f")
+        self.write("f", os.urandom(300000))
+        self.output("dedup", "init", "r")
+        self.output("dedup", "put", "r", "first", "f")
         for arguments in (["ls", "r"], ["ls", "r", "first"], ["get", "r", "first", "f"],
                           ["stats", "r"], ["check", "r"], ["put", "r", "second", "f"]):
             self.expect_silent(PROGRAM, "dedup", *arguments)
-        self.bloomery("dedup", "check", "r")
+        self.output("dedup", "check", "r")
 
     def test_serve(self):
-        with open(self.path("server"), "w") as out:
-            out.write("#!/bin/sh\n")
+        self.write("server", b"#!/bin/sh\n")
         os.chmod(self.path("server"), 0o755)
         self.expect_silent(PROGRAM, "serve", "--dry-run", "--server", "./server", "--module", "server")
 
@@ -111,7 +103,7 @@ class ClosedPipe(DirectoryCase):
         """Without output, messages and exit codes are as usual."""
         code, text = self.into_closed_pipe(PROGRAM, "map", "get", "none", "key")
         self.assertEqual((code, text.count(b"\n")), (3, 1))
-        self.bloomery("map", "build", "m", stdin=b"a\t1\n")
+        self.output("map", "build", "m", stdin=b"a\t1\n")
         self.assertEqual(self.into_closed_pipe(PROGRAM, "map", "get", "m", "b"), (1, b""))
 
 

@@ -42,17 +42,6 @@ class Same(Case):
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertIn(f'\nTry "bloomery {app_name(app)} --help".\n', done.stderr)
 
-    def test_closed_pipe(self):
-        """Both end by SIGPIPE."""
-        for app in APPS:
-            for command in ([PROGRAM, app_name(app)], [app]):
-                inner, outer = os.pipe()
-                os.close(inner)
-                done = subprocess.run([*command, "--help"], stdout=outer, stderr=subprocess.PIPE,
-                                      timeout=300)
-                os.close(outer)
-                self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""))
-
 
 class Place(DirectoryCase):
     def setUp(self):

@@ -5,35 +5,26 @@ import os
 import pty
 import re
 import subprocess
-import sys
-import tempfile
-import unittest
 
-from cli_runner import read_terminal
+from cli_runner import ORACLE as CLOCK
+from cli_runner import PROGRAM, DirectoryCase, main, read_terminal
 
-PROGRAM, CLOCK = sys.argv[1:3]
 KNOWN = rb"\d+ keys, \d+ keys/s, \d+%, (\d+:)?\d+:\d\d left\x1b\[K"
 UNKNOWN = rb"\d+ keys, \d+ keys/s\x1b\[K"
 
 
-class Progress(unittest.TestCase):
+class Progress(DirectoryCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.directory = directory.name
+        super().setUp()
         self.write("pairs", b"".join(b"key %d\tvalue\n" % i for i in range(60000)))
         self.write("lines", b"".join(b"line %d\n" % i for i in range(60000)))
-
-    def write(self, name, content):
-        with open(os.path.join(self.directory, name), "wb") as file:
-            file.write(content)
 
     def shown(self, *arguments, stdin=None, on_terminal=("stderr",)):
         """The lines on the terminal, in order."""
         inner, outer = pty.openpty()
         streams = {name: outer if name in on_terminal else subprocess.DEVNULL
                    for name in ("stdout", "stderr")}
-        source = open(os.path.join(self.directory, stdin), "rb") if stdin else subprocess.DEVNULL
+        source = open(self.path(stdin), "rb") if stdin else subprocess.DEVNULL
         process = subprocess.Popen([PROGRAM, *arguments], cwd=self.directory, stdin=source, **streams,
                                    env={**os.environ, "LD_PRELOAD": CLOCK})
         os.close(outer)
@@ -76,10 +67,12 @@ class Progress(unittest.TestCase):
         self.expect(KNOWN, "index", "unit", "lines", "--like", "i")
 
     def test_where_it_is_not(self):
-        os.mkfifo(os.path.join(self.directory, "pipe"))
-        feeder = subprocess.Popen(["sh", "-c", "cat lines > pipe"], cwd=self.directory)
-        self.expect(UNKNOWN, "seen", "pipe", "lines")
-        feeder.wait()
+        os.mkfifo(self.path("pipe"))
+        for name, *arguments in (("lines", "seen", "pipe", "lines"),
+                                 ("pairs", "map", "build", "m", "--capacity", "9", "pipe")):
+            feeder = subprocess.Popen(["sh", "-c", f"cat {name} > pipe"], cwd=self.directory)
+            self.expect(UNKNOWN, *arguments)
+            feeder.wait()
 
     def test_on_a_terminal_alone(self):
         for streams in ((), ("stdout",), ("stdout", "stderr")):
@@ -89,4 +82,4 @@ class Progress(unittest.TestCase):
         self.assertEqual(shown, b"")
 
 
-unittest.main(argv=sys.argv[:1])
+main()

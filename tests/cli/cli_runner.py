@@ -1,5 +1,6 @@
 """Runs the program under test and compares its output, for the other files here."""
 
+import contextlib
 import json
 import os
 import struct
@@ -82,6 +83,83 @@ class DirectoryCase(unittest.TestCase):
     def content(self, name):
         with open(self.path(name), "rb") as file:
             return file.read()
+
+    def assert_files(self, *names):
+        """The directory contains nothing else: no temporary file is left."""
+        self.assertEqual(sorted(map(os.fsencode, os.listdir(self.directory))),
+                         sorted(map(os.fsencode, names)))
+
+
+class CommandCase(DirectoryCase):
+    """Runs a command with bytes as input and output. It runs in the directory, so that messages contain
+    names without it."""
+
+    command = ()
+    subcommands = ()
+
+    def call(self, *arguments, stdin=b"", **options):
+        """With bytes or a file as standard input."""
+        source = "input" if isinstance(stdin, bytes) else "stdin"
+        return subprocess.run([PROGRAM, *self.command, *arguments], timeout=300, **{
+            source: stdin, "capture_output": True, "cwd": self.directory, **options})
+
+    def expect(self, arguments, code=0, out=b"", err=b"", stdin=b"", **options):
+        with self.subTest(arguments=arguments):
+            done = self.call(*arguments, stdin=stdin, **options)
+            self.assertEqual((done.returncode, done.stderr), (code, err))
+            # assertEqual takes minutes for long outputs that differ.
+            self.assertTrue(done.stdout == out, (done.stdout and done.stdout[:300], out and out[:300]))
+
+    def expect_misuse(self, arguments, problem, stdin=b""):
+        words = [*self.command, *(word for word in arguments[:1] if word in self.subcommands)]
+        message = f'bloomery: {problem}\nTry "bloomery {" ".join(words)} --help".\n'
+        self.expect(arguments, 2, err=message.encode(), stdin=stdin)
+
+    def expect_damaged(self, arguments, name, **options):
+        """The file of this name does not load, and the message says where or why."""
+        done = self.call(*arguments, **options)
+        self.assertEqual((done.returncode, done.stdout), (3, b""), arguments)
+        self.assertRegex(done.stderr, rb"^bloomery: " + name.encode() + rb": " + BROKEN + rb"\n$")
+
+    def output(self, *arguments, code=0, err=b"", **options):
+        done = self.call(*arguments, **options)
+        self.assertEqual((done.returncode, done.stderr), (code, err), arguments)
+        return done.stdout
+
+    def json(self, *arguments, **options):
+        return load(self.output(*arguments, **options))
+
+    def start(self, *arguments, **options):
+        """A process with pipes, which is ended after the test."""
+        process = subprocess.Popen([PROGRAM, *self.command, *arguments], cwd=self.directory, **{
+            "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        for stream in filter(None, (process.stdin, process.stdout, process.stderr)):
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+
+    @staticmethod
+    def say(process, text):
+        process.stdin.write(text)
+        process.stdin.flush()
+
+
+class StreamCase(CommandCase):
+    """A command that reads a stream: each call has its input before its output."""
+
+    def expect(self, arguments, stdin, out, code=0, err=b""):
+        super().expect(arguments, code, out, err, stdin)
+
+    def expect_misuse(self, arguments, problem):
+        self.expect(arguments, b"1\ta\n", b"", 2, f'bloomery: {problem}\nTry "bloomery '
+                    f'{self.command[0]} --help".\n'.encode())
 
 
 def note_of(content):

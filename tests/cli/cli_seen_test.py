@@ -5,10 +5,9 @@ import os
 import random
 import re
 import signal
-import subprocess
 import time
 
-from cli_runner import PROGRAM, main
+from cli_runner import main
 from seen_runner import STATS, SeenCase, first_ones, joined
 
 TIME = "is neither a number nor a time such as 2026-11-15T12:00:00Z"
@@ -70,15 +69,11 @@ class Lines(SeenCase):
         self.expect(["--count"], b"", b"0\n")
 
     def test_from_a_file(self):
-        path = os.path.join(self.directory, "lines")
         lines = [b"%d" % (i % 70000) for i in range(100000)]
-        with open(path, "wb") as file:
-            file.write(joined(lines))
-        with open(path, "rb") as file:
+        self.write("lines", joined(lines))
+        with open(self.path("lines"), "rb") as file:
             file.seek(6)  # three lines were read before
-            done = subprocess.run([PROGRAM, "seen", "--error", "1e-9"], stdin=file,
-                                  capture_output=True, timeout=300)
-        self.assertTrue(done.stdout == joined(first_ones(lines[3:])))
+            self.expect(["--error", "1e-9"], file, joined(first_ones(lines[3:])))
 
 
 class Stats(SeenCase):
@@ -126,7 +121,7 @@ class Stats(SeenCase):
         self.assertLess(stats["covered_ms"], 200000)
 
     def test_text(self):
-        done = self.seen("--stats", "--window", "90s", "--time", "1", "--on-bad", "drop",
+        done = self.call("--stats", "--window", "90s", "--time", "1", "--on-bad", "drop",
                          stdin=b"5\tx\nx\n4\ty\n5\tx\n")
         self.assertEqual(done.stdout, b"5\tx\n4\ty\n")
         text = done.stderr.decode().splitlines()
@@ -171,7 +166,7 @@ class EventTime(SeenCase):
                 now += draw.choice((0, 0, 0, 1, 2, 50, 700)) + (draw.random() < 0.001) * 60000
                 events.append((now - draw.choice((0, 0, 5, 3000)), draw.randrange(300)))
             text = joined(b"%d\t%d\t%d" % (i, when, key) for i, (when, key) in enumerate(events))
-            done = self.seen("--window", f"{window}ms", "--time", "2", "--key", "3", "--time-unit",
+            done = self.call("--window", f"{window}ms", "--time", "2", "--key", "3", "--time-unit",
                              "ms", "--error", "1e-9", *arguments, stdin=text)
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             numbers = [int(line.split(b"\t")[0]) for line in done.stdout.splitlines()]
@@ -340,10 +335,6 @@ class Fields(SeenCase):
 
 
 class Files(SeenCase):
-    def write(self, name, content):
-        with open(os.path.join(self.directory, name), "wb") as file:
-            file.write(content)
-
     def test_one_after_the_other(self):
         self.write("a", b"1\n2\n1\nlast")
         self.write("b", b"2\n3\nlast\n")
@@ -362,16 +353,16 @@ class Files(SeenCase):
         self.expect([f"f{i}" for i in range(6)], b"", joined(first_ones(lines)))
 
     def test_a_pipe_by_name(self):
-        os.mkfifo(os.path.join(self.directory, "pipe"))
+        os.mkfifo(self.path("pipe"))
         process = self.start("pipe")
-        with open(os.path.join(self.directory, "pipe"), "wb") as pipe:
+        with open(self.path("pipe"), "wb") as pipe:
             pipe.write(b"a\na\nb\n")
         self.assertEqual(process.stdout.read(), b"a\nb\n")
         self.assertEqual(process.wait(), 0)
 
     def test_a_signal_ends_the_wait_for_a_pipe(self):
         self.write("a", b"1\n")
-        os.mkfifo(os.path.join(self.directory, "pipe"))
+        os.mkfifo(self.path("pipe"))
         process = self.start("--state", "s", "a", "pipe")
         self.assertEqual(process.stdout.readline(), b"1\n")
         process.terminate()
@@ -472,25 +463,18 @@ class Misuse(SeenCase):
                  "windows take times up to 2^52 ms, capacities up to 2^40, errors from 1e-12 to "
                  "0.5; some combinations are not possible")):
             self.expect_misuse(arguments, problem)
-        done = self.seen("--max-memory", "10", stdin=b"a\n")
+        done = self.call("--max-memory", "10", stdin=b"a\n")
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, rb"^bloomery: --max-memory: a window takes at least "
                                       rb"\d+ bytes\n")
         low = ["--engine", "fbf", "--on-full", "err", "--capacity", "100"]
         lines = b"".join(b"%d\n" % i for i in range(100))
-        done = self.seen(*low, "--max-memory", "1000", stdin=lines)
+        done = self.call(*low, "--max-memory", "1000", stdin=lines)
         least = re.match(rb"bloomery: --max-memory: a window takes at least (\d+) bytes\n",
                          done.stderr).group(1).decode()
         self.assertEqual((done.returncode, done.stdout), (2, b""))
-        done = self.seen(*low, "--max-memory", least, stdin=lines)
+        done = self.call(*low, "--max-memory", least, stdin=lines)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-
-    def test_help(self):
-        done = self.seen("--help")
-        self.assertEqual((done.returncode, done.stderr), (0, b""))
-        self.assertTrue(done.stdout.startswith(b"Usage: bloomery seen [FILE...] [options]\n\n"))
-        for line in done.stdout.splitlines():
-            self.assertLessEqual(len(line), 88, line)
 
 
 main()

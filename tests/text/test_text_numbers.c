@@ -51,11 +51,20 @@ TEST(test_counts_are_exact)
     assert_reads(text_parse_count, "10G", UINT64_C(10000000000));
     assert_reads(text_parse_count, "10T", UINT64_C(10000000000000));
     assert_reads(text_parse_count, "1E6", 1000000);
+    assert_reads(text_parse_count, "1E+3", 1000);
+    assert_reads(text_parse_count, "0.001M", 1000);
+    assert_reads(text_parse_count, ".5k", 500);
+    assert_reads(text_parse_count, "007", 7);
+    assert_reads(text_parse_count, "1.50e2", 150);
+    assert_reads(text_parse_count, "1000e-3", 1);
     assert_reads(text_parse_count, "16Ki", 16384);
     assert_reads(text_parse_count, "16ki", 16384);
     assert_reads(text_parse_count, "2Gi", (uint64_t)2 << 30);
     assert_reads(text_parse_count, "100000000000000000000000000e-26", 1);
+}
 
+TEST(test_what_is_no_count)
+{
     assert_refuses(text_parse_count, "18446744073709551616", "too large");
     assert_refuses(text_parse_count, "16777216Ti", "too large");
     assert_refuses(text_parse_count, "3^41", "too large");
@@ -78,6 +87,21 @@ TEST(test_counts_are_exact)
     assert_refuses(text_parse_count, "2^^3", "not a count");
     assert_refuses(text_parse_count, "2^3^4", "not a count");
     assert_refuses(text_parse_count, "2^ 3", "not a count");
+    static const char *const bad[] = {"",     "abc", "10X",    "10 M", " 10", "10M ", "+5",
+                                      "0x10", "nan", "inf",    "1e",   "1e+", "1..2", ".",
+                                      "-",    "2^",  "2^-1",   "2^3k", "1kk", "10MB", "1,000",
+                                      "60s",  "5%",  "--json", "-5x"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_refuses(text_parse_count, bad[i], "not a count");
+    static const char *const negative[] = {"-5", "-.5", "-1e3"};
+    for (size_t i = 0; i < sizeof negative / sizeof negative[0]; i++)
+        assert_refuses(text_parse_count, negative[i], "below zero");
+    assert_refuses(text_parse_count, "0.0001k", "whole");
+    assert_refuses(text_parse_count, "1e-3", "whole");
+    assert_refuses(text_parse_count, "1e99999999999999", "too large");
+    assert_refuses(text_parse_count, "9999999999999999999999999999999999999999", "too large");
+    assert_refuses(text_parse_count, "0.99999999999999999999999999999999999999999",
+                   "too many digits");
 }
 
 TEST(test_bytes)
@@ -265,8 +289,10 @@ TEST(test_shares_are_nearest)
         assert_null(text_parse_share(good[i].text, strlen(good[i].text), &share));
         assert_true(share == good[i].share);
     }
-    static const char *const bad[] = {"",  "0",   "1",    "100%", "1e-400", "-0.1", "nan",
-                                      "5", "0x1", "1%00", "%",    "1e-3 ",  ".",    "-"};
+    static const char *const bad[] = {"",       "0",     "1",    "100%",  "1e-400", "-0.1", "nan",
+                                      "5",      "0x1",   "1%00", "%",     "1e-3 ",  ".",    "-",
+                                      "0%",     "abc",   "-nan", "inf",   "1%%",    "1 %",  "-1%",
+                                      "0x1p-3", "1/100", "0,01", "1e-3x", "1e999"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         double share = 42;
         assert_non_null(text_parse_share(bad[i], strlen(bad[i]), &share));
