@@ -1,11 +1,16 @@
-/* Properties of all entries of a maplet, for tests. */
+/* Keys, and properties of all entries of a maplet or a table, for tests. */
 #ifndef BRY_TESTS_MAPLET_ENTRIES_H
 #define BRY_TESTS_MAPLET_ENTRIES_H
 
 #include "maplet/maplet.h"
-#include "maplet/table_arena.h"
 #include "support/cmocka_all.h"
-#include "support/generator.h"
+#include "support/table_entries.h"
+
+static inline bry_hash maplet_key(uint64_t number)
+{
+    generator numbers = {number * 77};
+    return generator_hash(&numbers);
+}
 
 /*
  * A checksum over all entries that depends neither on their order nor on their table: fingerprints
@@ -25,28 +30,17 @@ static inline uint64_t maplet_sum(const bry__maplet *maplet)
     return sum;
 }
 
-/* Checks all invariants. */
+static inline void table_check(const bry__table *table)
+{
+    const char *problem = table_problem(table);
+    if (problem)
+        fail_msg("%s", problem);
+}
+
 static inline void maplet_check(const bry__maplet *maplet)
 {
-    for (unsigned t = 0; t < maplet->tables; t++) {
-        const bry__table *table = &maplet->table[t];
-        uint64_t n = bry__overflow_count(&table->overflow);
-        for (uint64_t i = 0; i < table->segments; i++) {
-            const bry__segment *segment = bry__table_segment(table, i);
-            const char *problem = bry__segment_check(segment, bry__table_u_most(table, i),
-                                                     bry__table_u_limit(table, i));
-            if (problem)
-                fail_msg("table %u, segment %ju: %s", t, (uintmax_t)i, problem);
-            n += segment->n;
-        }
-        const char *problem = bry__table_check_overflow(table);
-        if (!problem)
-            problem = bry__arena_check(table);
-        if (problem)
-            fail_msg("table %u: %s", t, problem);
-        assert_int_equal(n, table->n);
-        assert_true(table->max_step <= 8192);
-    }
+    for (unsigned t = 0; t < maplet->tables; t++)
+        table_check(&maplet->table[t]);
 }
 
 static inline bry_buffer maplet_saved(const bry__maplet *maplet)

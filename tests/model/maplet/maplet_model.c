@@ -138,6 +138,8 @@ static uint32_t value_of(const pair *both, unsigned number)
     uint32_t mask = mask_of(both);
     if (number == 255 && mask < UINT32_MAX)
         return mask + 1; /* too wide */
+    if (number == 254)
+        return mask;
     return (number < 128 ? number & 7 : (uint32_t)(mix(number) >> 32)) & mask;
 }
 
@@ -369,7 +371,9 @@ static void do_widen(pair *both, model_reader *reader)
     model_say(reader, "widen to %u", to);
     count_operations(both, 1);
     bry_status expected = to < bits || to > 32 ? BRY_E_RANGE : BRY_OK;
+    uint64_t bytes = bry__maplet_bytes(&side->maplet); /* segments get wider later, one by one */
     model_expect(reader, bry__maplet_widen(&side->maplet, to) == expected);
+    model_expect(reader, bry__maplet_bytes(&side->maplet) == bytes);
     if (side->copied)
         model_expect(reader, bry__maplet_widen(&side->copy, to) == expected);
     if (expected == BRY_OK)
@@ -558,7 +562,7 @@ static void step(void *state, model_reader *reader)
     failing_allocator_restart(&both->memory);
     if (picked / 32 == 7) {
         unsigned how = model_byte(reader);
-        both->memory.fail_at = 1 + how % 8;
+        both->memory.fail_at = 1 + how % (how & 64 ? 64 : 8);
         both->memory.keep_failing = how >= 192;
         side_drop_copy(&both->side[0]); /* it would not fail at the same place */
         model_say(reader, "allocation %ju is to fail%s:", (uintmax_t)both->memory.fail_at,

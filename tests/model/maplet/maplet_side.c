@@ -1,14 +1,11 @@
 #include "model/maplet/maplet_side.h"
 
 #include "kernel/kernel.h"
-#include "maplet/table_arena.h"
+#include "support/table_entries.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* No single operation may move more entries than this. */
-enum { LARGEST_STEP = 8192 };
 
 void side_turn_to_maplet(bry__isa isa)
 {
@@ -51,30 +48,11 @@ void side_check_numbers(const maplet_side *side, model_reader *reader)
         model_expect(reader, maplet->table[i].n == twin->table[i]->n);
         model_expect(reader, maplet->table[i].range == twin->table[i]->range);
         model_expect(reader, maplet->table[i].value_bits == twin->options.value_bits);
-        model_expect(reader, maplet->table[i].max_step <= LARGEST_STEP);
+        model_expect(reader, maplet->table[i].max_step <= TABLE_LARGEST_STEP);
     }
     model_expect(reader, bry__maplet_count(maplet) == maplet_twin_count(twin));
     double error = maplet_twin_error(twin);
     model_expect(reader, fabs(bry__maplet_error_now(maplet) - error) <= 1e-12 * error);
-}
-
-static void check_structure(const bry__table *table, model_reader *reader)
-{
-    uint64_t n = bry__overflow_count(&table->overflow);
-    for (uint64_t i = 0; i < table->segments; i++) {
-        const bry__segment *segment = bry__table_segment(table, i);
-        const char *problem =
-            bry__segment_check(segment, bry__table_u_most(table, i), bry__table_u_limit(table, i));
-        if (problem)
-            model_fail(reader, "segment %ju: %s", (uintmax_t)i, problem);
-        n += segment->n;
-    }
-    model_expect(reader, n == table->n);
-    const char *problem = bry__table_check_overflow(table);
-    if (!problem)
-        problem = bry__arena_check(table);
-    if (problem)
-        model_fail(reader, "%s", problem);
 }
 
 static void check_entries(const maplet_side *side, unsigned table, model_reader *reader)
@@ -95,7 +73,9 @@ void side_check_all(maplet_side *side, model_reader *reader)
 {
     side->unchecked = 0;
     for (unsigned i = 0; i < side->maplet.tables && !reader->failed; i++) {
-        check_structure(&side->maplet.table[i], reader);
+        const char *problem = table_problem(&side->maplet.table[i]);
+        if (problem)
+            model_fail(reader, "table %u: %s", i, problem);
         check_entries(side, i, reader);
     }
     if (!side->copied || reader->failed)

@@ -15,7 +15,6 @@ bloomery_unit_test(test_table)
 bloomery_unit_test(test_table_pages)
 bloomery_unit_test(test_maplet)
 bloomery_unit_test(test_maplet_plan)
-bloomery_unit_test(test_maplet_memory)
 bloomery_unit_test(test_maplet_save)
 bloomery_unit_test(test_maplet_values)
 bloomery_unit_test(test_maplet_single)
@@ -26,8 +25,8 @@ bloomery_statistics(test_maplet_rates)
 
 # Object compared with twin, in this many operations.
 bloomery_model_program(maplet_programs maplet)
-bloomery_programs(model_maplet maplet_programs 1500000 400)
-bloomery_programs(model_maplet_long maplet_programs 300000 8000 1000000)
+bloomery_programs(model_maplet maplet_programs 6000000 400)
+bloomery_programs(model_maplet_long maplet_programs 600000 8000 1000000)
 add_test(NAME model_maplet_soak COMMAND maplet_programs 10000000 2000 2000000)
 set_tests_properties(model_maplet_soak PROPERTIES LABELS soak TIMEOUT 3600)
 

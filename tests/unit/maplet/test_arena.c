@@ -2,11 +2,8 @@
  * Tables whose blocks lie in areas: random programs against a list, with areas of many sizes and
  * with failing allocations; and how much memory a table takes that grows, changes and shrinks.
  */
-#include "maplet/table_arena.h"
-
-#include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
-#include "support/generator.h"
+#include "support/maplet_entries.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,41 +40,18 @@ static void finish(void)
 
 /* ---- comparing ---- */
 
-static uint64_t sum_of_list(void)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < it.n; i++) {
-        generator mixed = {it.fingerprint[i] * 31 + it.value[i]};
-        sum += generator_next(&mixed);
-    }
-    return sum;
-}
-
 static void compare(const bry__table *table)
 {
-    bry__table_cursor cursor = {0};
-    uint64_t fingerprint, sum = 0, n = 0;
-    uint32_t value;
-    for (; bry__table_next(table, &cursor, &fingerprint, &value); n++) {
-        generator mixed = {fingerprint * 31 + value};
-        sum += generator_next(&mixed);
-    }
-    assert_int_equal(n, it.n);
-    assert_int_equal(sum, sum_of_list());
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < it.n; i++)
+        sum += entry_sum(it.fingerprint[i], it.value[i]);
+    assert_int_equal(table->n, it.n);
+    assert_int_equal(table_sum(table), sum);
 }
 
 static void check(const bry__table *table, const failing_allocator *memory)
 {
-    for (uint64_t i = 0; i < table->segments; i++) {
-        const char *problem =
-            bry__segment_check(bry__table_segment(table, i), bry__table_u_most(table, i),
-                               bry__table_u_limit(table, i));
-        if (problem)
-            fail_msg("segment %ju: %s", (uintmax_t)i, problem);
-    }
-    const char *problem = bry__arena_check(table);
-    if (problem)
-        fail_msg("%s", problem);
+    table_check(table);
     assert_int_equal(bry__table_bytes(table), memory->now);
 }
 

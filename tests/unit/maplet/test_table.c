@@ -3,17 +3,12 @@
  * reclaiming while the table changes, memory that runs out during growth. And their size, for
  * every number of entries.
  */
-#include "maplet/table_arena.h"
-
-#include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
-#include "support/generator.h"
+#include "support/maplet_entries.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LARGEST_STEP = 8192 };
 
 static failing_allocator memory;
 static bry__table table;
@@ -42,45 +37,10 @@ static void take(uint64_t fingerprint, uint32_t value)
     assert_true(bry__table_del(&table, fingerprint, value, &memory.allocator));
 }
 
-/* Checks all invariants; walks all entries. */
-static void check_table(const bry__table *it)
-{
-    uint64_t n = bry__overflow_count(&it->overflow);
-    for (uint64_t i = 0; i < it->segments; i++) {
-        const bry__segment *segment = bry__table_segment(it, i);
-        const char *problem =
-            bry__segment_check(segment, bry__table_u_most(it, i), bry__table_u_limit(it, i));
-        if (problem)
-            fail_msg("segment %ju: %s", (uintmax_t)i, problem);
-        n += segment->n;
-    }
-    const char *problem = bry__table_check_overflow(it);
-    if (!problem)
-        problem = bry__arena_check(it);
-    if (problem)
-        fail_msg("%s", problem);
-    assert_int_equal(n, it->n);
-    assert_true(it->max_step <= LARGEST_STEP);
-}
-
 static void check(void)
 {
-    check_table(&table);
+    table_check(&table);
     assert_int_equal(bry__table_bytes(&table), memory.now);
-}
-
-/* A checksum over all entries that does not depend on their order. */
-static uint64_t sum_of(const bry__table *it)
-{
-    bry__table_cursor cursor = {0};
-    uint64_t fingerprint, sum = 0, n = 0;
-    uint32_t value;
-    for (; bry__table_next(it, &cursor, &fingerprint, &value); n++) {
-        generator mixed = {fingerprint * 31 + value};
-        sum += generator_next(&mixed);
-    }
-    assert_int_equal(n, it->n);
-    return sum;
 }
 
 static int by_value(const void *a, const void *b)
@@ -232,7 +192,7 @@ static void spill(unsigned shift, uint64_t low)
     check();
     assert_true(bry__overflow_count(&table.overflow) > 0);
     expect_aligned(KEYS, shift, low);
-    uint64_t before = sum_of(&table), segments = table.segments;
+    uint64_t before = table_sum(&table), segments = table.segments;
     generator numbers = {low};
     fill(&numbers, OTHERS);
     check();
@@ -241,8 +201,8 @@ static void spill(unsigned shift, uint64_t low)
         assert_true(bry__table_has_entry(&table, aligned(i, shift, low), i % 4096));
     bry__table copy;
     assert_int_equal(bry__table_clone(&table, &copy, &memory.allocator), BRY_OK);
-    assert_int_equal(sum_of(&copy), sum_of(&table));
-    check_table(&copy);
+    assert_int_equal(table_sum(&copy), table_sum(&table));
+    table_check(&copy);
     bry__table_free(&copy, &memory.allocator);
 
     numbers = (generator){low};
@@ -253,7 +213,7 @@ static void spill(unsigned shift, uint64_t low)
     }
     assert_true(table.segments < segments);
     check();
-    assert_int_equal(sum_of(&table), before);
+    assert_int_equal(table_sum(&table), before);
     expect_aligned(KEYS, shift, low);
     /* First the contents of the segment: it folds, and entries in the overflow are still found. */
     for (uint32_t i = 0; i < KEYS; i++) {
@@ -593,14 +553,14 @@ TEST(test_remap)
             put(77, values[i] = (uint32_t)generator_below(&numbers, 256));
         table.value_bits = 12; /* wider from now on; segments follow when necessary */
         uint32_t top = 4095;
-        uint64_t before = sum_of(&table);
+        uint64_t before = table_sum(&table);
         for (memory.fail_at = 1;; memory.fail_at += 1 + memory.fail_at / 3) {
             failing_allocator_restart(&memory);
             bry_status status = bry__table_remap(&table, reversed, &top, &memory.allocator);
             if (status == BRY_OK)
                 break;
             assert_int_equal(status, BRY_E_NOMEM);
-            assert_int_equal(sum_of(&table), before);
+            assert_int_equal(table_sum(&table), before);
             check();
         }
         assert_true(memory.fail_at > 1);
@@ -610,7 +570,7 @@ TEST(test_remap)
             values[i] = top - values[i];
         expect_values(77, values, crowd);
         assert_int_equal(bry__table_remap(&table, reversed, &top, &memory.allocator), BRY_OK);
-        assert_int_equal(sum_of(&table), before); /* there and back */
+        assert_int_equal(table_sum(&table), before); /* there and back */
         assert_int_equal(bry__table_remap(&table, halved, NULL, &memory.allocator), BRY_OK);
         check();
         for (unsigned i = 0; i < crowd; i++)
@@ -667,7 +627,7 @@ TEST(test_clone_fails_cleanly)
     fill(&numbers, 5000);
     for (uint32_t i = 0; i < 1000; i++)
         put(3, i);
-    uint64_t before = memory.now, sum = sum_of(&table);
+    uint64_t before = memory.now, sum = table_sum(&table);
     bry__table copy;
     for (memory.fail_at = 1;; memory.fail_at++) {
         failing_allocator_restart(&memory);
@@ -677,11 +637,11 @@ TEST(test_clone_fails_cleanly)
     }
     assert_true(memory.fail_at > table.segments);
     memory.fail_at = 0;
-    assert_int_equal(sum_of(&copy), sum);
+    assert_int_equal(table_sum(&copy), sum);
     assert_int_equal(bry__table_bytes(&copy) + bry__table_bytes(&table), memory.now);
-    check_table(&copy);
+    table_check(&copy);
     assert_int_equal(bry__table_add(&copy, 1, 1, &memory.allocator), BRY_OK);
-    assert_int_equal(sum_of(&table), sum);
+    assert_int_equal(table_sum(&table), sum);
     bry__table_free(&copy, &memory.allocator);
     check();
     finish();
