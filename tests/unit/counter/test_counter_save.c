@@ -6,6 +6,7 @@
 #include "counter/counter_object.h"
 #include "frame/frame.h"
 #include "golden/golden_content.h"
+#include "support/altered_file.h"
 #include "support/counter_helpers.h"
 #include "support/job_calls.h"
 #include "support/recording_io.h"
@@ -50,13 +51,13 @@ static bry_status load(const bry_buffer *saved, bry_load *how)
 
 /* ---- forged -------------------------------------------------------------------------------- */
 
-/* Offset and length of the payload of the n-th frame of this type. */
-static unsigned char *frame_of(const bry_buffer *saved, uint32_t type, unsigned n, size_t *len)
+/* Offset and length of the payload of the first frame of this type. */
+static unsigned char *frame_of(const bry_buffer *saved, uint32_t type, size_t *len)
 {
     size_t at = BRY__HEADER_BYTES;
     while (at + BRY__FRAME_OVERHEAD <= saved->len) {
         *len = bry__load32(saved->bytes + at + 4);
-        if (bry__load32(saved->bytes + at) == type && n-- == 0)
+        if (bry__load32(saved->bytes + at) == type)
             return saved->bytes + at + 16;
         at += BRY__FRAME_OVERHEAD + *len;
     }
@@ -64,7 +65,6 @@ static unsigned char *frame_of(const bry_buffer *saved, uint32_t type, unsigned 
     abort(); /* not reached; for analysers */
 }
 
-#define NUMS BRY__FOUR('N', 'U', 'M', 'S')
 #define NAME BRY__FOUR('N', 'A', 'M', 'E')
 #define WIND BRY__FOUR('W', 'I', 'N', 'D')
 
@@ -78,75 +78,57 @@ static void expect_problem(bry_buffer *saved, const char *problem)
 
 TEST(forged_numbers)
 {
-    static const struct {
-        size_t at;
-        uint64_t value;
-        const char *problem;
-    } forgeries[] = {
-        {0, BRY_ENGINE_KBF, "unknown engine"},
-        {0, BRY_ENGINE_FBF, "the window does not belong to this table"},
-        {0, BRY_ENGINE_COMPACT | UINT64_C(1) << 40, "a reserved field is not 0"},
-        {8, 0, "the table's options are out of range"},
-        {8, 1001, "the window does not belong to this table"},
-        {8, UINT64_MAX, "the table's options are out of range"},
-        {16, 0, "the table's options are out of range"},
-        {16, 101, "the window does not belong to this table"},
-        {24, 0, "the table's options are out of range"},
-        {24, UINT64_C(0x7ff8000000000000), "the table's options are out of range"}, /* no number */
-        {48, 39, "more counters than the table has"},
-        {48, 41, "counters are missing"},
-        {48, UINT64_MAX, "counters are missing"},
-        {96, UINT64_C(0x7ff0000000000000),
-         "expected_lost or error is not a valid number"}, /* infinity */
-        {96, UINT64_C(0xbff0000000000000), "expected_lost or error is not a valid number"}, /* -1 */
-        {104, UINT64_C(0x4000000000000000), "expected_lost or error is not a valid number"}, /* 2 */
-        {104, UINT64_C(0x7ff8000000000000), "expected_lost or error is not a valid number"},
-        {128, 5, "invalid position in the log"},
+    static const char lost[] = "expected_lost or error is not a valid number";
+    static const char out_of_range[] = "the table's options are out of range";
+    static const char other_window[] = "the window does not belong to this table";
+    static const altered_number altered[] = {
+        {NUMBERS_AT, 8, BRY_ENGINE_KBF, "unknown engine"},
+        {NUMBERS_AT, 8, BRY_ENGINE_FBF, other_window},
+        {NUMBERS_AT, 8, BRY_ENGINE_COMPACT | UINT64_C(1) << 40, "a reserved field is not 0"},
+        {NUMBERS_AT + 8, 8, 0, out_of_range},
+        {NUMBERS_AT + 8, 8, 1001, other_window},
+        {NUMBERS_AT + 8, 8, UINT64_MAX, out_of_range},
+        {NUMBERS_AT + 16, 8, 0, out_of_range},
+        {NUMBERS_AT + 16, 8, 101, other_window},
+        {NUMBERS_AT + 24, 8, 0, out_of_range},
+        {NUMBERS_AT + 24, 8, UINT64_C(0x7ff8000000000000), out_of_range}, /* no number */
+        {NUMBERS_AT + 48, 8, 39, "more counters than the table has"},
+        {NUMBERS_AT + 48, 8, 41, "counters are missing"},
+        {NUMBERS_AT + 48, 8, UINT64_MAX, "counters are missing"},
+        {NUMBERS_AT + 96, 8, UINT64_C(0x7ff0000000000000), lost}, /* infinity */
+        {NUMBERS_AT + 96, 8, UINT64_C(0xbff0000000000000), lost}, /* -1 */
+        {NUMBERS_AT + 104, 8, UINT64_C(0x4000000000000000), lost}, /* 2 */
+        {NUMBERS_AT + 104, 8, UINT64_C(0x7ff8000000000000), lost},
+        {NUMBERS_AT + 128, 8, 5, "invalid position in the log"},
     };
-    for (size_t i = 0; i < sizeof forgeries / sizeof *forgeries; i++) {
-        bry_counters *a = make();
-        work(a, 0, 40);
-        bry_buffer saved = image(a);
-        bry_counters_destroy(a);
-        size_t len;
-        unsigned char *numbers = frame_of(&saved, NUMS, 0, &len);
-        assert_int_equal(len, 144);
-        bry__store64(numbers + forgeries[i].at, forgeries[i].value);
-        expect_problem(&saved, forgeries[i].problem);
-        bry_buffer_free(&saved);
-    }
+    bry_counters *a = make();
+    work(a, 0, 40);
+    ASSERT_ALTERED_REFUSED(BRY_JOB_COUNTERS, a, altered);
+    bry_counters_destroy(a);
 }
 
 TEST(forged_names)
 {
-    for (int way = 0; way < 4; way++) {
-        bry_counters *a = make();
-        assert_int_equal(counter_try(a, 1, "aaaa", 1, 5), BRY_OK);
-        assert_int_equal(counter_try(a, 2, "bbbb", 1, 5), BRY_OK);
-        bry_buffer saved = image(a);
-        bry_counters_destroy(a);
-        size_t len;
-        unsigned char *names = frame_of(&saved, NAME, 0, &len);
-        assert_int_equal(len, 28);
-        static const char *const problems[] = {"two counters have the same name",
-                                               "a name is truncated", "a name is truncated",
-                                               "more counters than the table has"};
-        if (way == 0)
-            memcpy(names + 10, names + 24, 4);
-        if (way == 1)
-            bry__store16(names, 19); /* beyond the frame */
-        if (way == 2)
-            bry__store16(names, 10); /* no room for another head */
-        if (way == 3) {
-            bry__store16(names, 0); /* and four bytes that begin a third */
-            bry__store16(names + 10, 0);
-            names[12] = 1; /* the two names would be the same: a longer one */
-            bry__store16(names + 10, 1);
-            bry__store64(frame_of(&saved, NUMS, 0, &len) + 48, 1);
-        }
-        expect_problem(&saved, problems[way]);
-        bry_buffer_free(&saved);
-    }
+    enum { NAMES_AT = NUMBERS_AT + 144 + FRAME_SUM + FRAME_HEAD };
+    static const altered_number altered[] = {
+        {NAMES_AT + 10, 4, 0x62626262, "two counters have the same name"}, /* bbbb */
+        {NAMES_AT, 2, 19, "a name is truncated"}, /* beyond the frame */
+        {NAMES_AT, 2, 10, "a name is truncated"}, /* no room for another head */
+    };
+    bry_counters *a = make();
+    assert_int_equal(counter_try(a, 1, "aaaa", 1, 5), BRY_OK);
+    assert_int_equal(counter_try(a, 2, "bbbb", 1, 5), BRY_OK);
+    ASSERT_ALTERED_REFUSED(BRY_JOB_COUNTERS, a, altered);
+    bry_buffer saved = image(a);
+    bry_counters_destroy(a);
+    unsigned char *names = saved.bytes + NAMES_AT;
+    assert_memory_equal(names + 24, "bbbb", 4);
+    bry__store16(names, 0); /* and four bytes that begin a third */
+    names[12] = 1; /* the two names would be the same: a longer one */
+    bry__store16(names + 10, 1);
+    bry__store64(saved.bytes + NUMBERS_AT + 48, 1);
+    expect_problem(&saved, "more counters than the table has");
+    bry_buffer_free(&saved);
 }
 
 /* The window of another table, a truncated one, and one with trailing bytes. */
@@ -157,7 +139,7 @@ TEST(forged_window)
     bry_buffer saved = image(a);
     bry_counters_destroy(a);
     size_t len;
-    unsigned char *window = frame_of(&saved, WIND, 0, &len);
+    unsigned char *window = frame_of(&saved, WIND, &len);
     /* Its seed, with correct checksums inside and outside. */
     window[24] ^= 2;
     repair_stream(window, len);

@@ -2,13 +2,12 @@
  * Filters of engine compact: compared with an exact twin of fingerprints, with failing allocations;
  * saved as frames; and their size.
  */
-#include "common/endian.h"
+#include "support/altered_file.h"
 #include "support/band.h"
 #include "support/failing_allocator.h"
 #include "support/filter_helpers.h"
 #include "support/job_calls.h"
 #include "support/like.h"
-#include "support/repair.h"
 
 enum { KEYS = 400, BATCH = 120 };
 static uint64_t programs = 100;
@@ -367,22 +366,6 @@ TEST(test_deleting_nothing)
     bry_filter_destroy(into);
 }
 
-TEST(test_plan_is_what_create_allocates)
-{
-    for (int i = 0; i < 8; i++) {
-        failing_allocator memory;
-        failing_allocator_init(&memory);
-        bry_filter_options options = compact((uint64_t)1 << (3 * i), i % 2 ? 0.1 : 1e-6, i % 3);
-        options.allocator = &memory.allocator;
-        bry_filter *filter = NULL;
-        bry_filter_shape shape = {0};
-        assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
-        assert_int_equal(bry_filter_create(&options, &filter), BRY_OK);
-        assert_int_equal(memory.now, shape.bytes_empty);
-        bry_filter_destroy(filter);
-    }
-}
-
 /* ---- mismatches, frames -------------------------------------------------------------------- */
 
 TEST(test_mismatch)
@@ -403,15 +386,6 @@ TEST(test_mismatch)
     bry_filter_destroy(filter);
 }
 
-static bry_status load_bytes(const unsigned char *bytes, size_t len)
-{
-    void *filter;
-    bry_status status = job_load_bytes(BRY_JOB_FILTER, bytes, len, NULL, &filter);
-    bry_filter_destroy(filter);
-    return status;
-}
-
-/* Numbers that contradict the entries. */
 /* A grown filter from which keys were deleted, so that younger ones took their places: into an empty
  * filter it goes as it is. */
 TEST(test_merge_into_an_empty_filter)
@@ -436,47 +410,41 @@ TEST(test_merge_into_an_empty_filter)
     bry_filter_destroy(from);
 }
 
+/* Numbers that contradict the entries. */
 TEST(test_lies)
 {
-    enum { NUMBERS = 64 + 16 };
+    static const altered_number lies[] = {
+        {NUMBERS_AT + 8, 8, 1, NULL},
+        {NUMBERS_AT + 16, 8, 201, NULL},
+        {NUMBERS_AT + 24, 8, 499, NULL},
+        {NUMBERS_AT + 32, 8, 0, NULL},
+        {NUMBERS_AT + 40, 8, 1, NULL},
+        {NUMBERS_AT, 8, 3, NULL},
+        {NUMBERS_AT, 8, 2 | UINT64_C(1) << 32, NULL},
+    };
     bry_filter *filter = make(compact(200, 1e-6, false));
     add_many(filter, 5, 500);
-    static const struct {
-        size_t at;
-        uint64_t value;
-    } lies[] = {{8, 1}, {16, 201}, {24, 499}, {32, 0}, {40, 1}, {0, 3}, {0, 2 | UINT64_C(1) << 32}};
-    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
-        bry_buffer forged = job_saved(BRY_JOB_FILTER, filter);
-        bry__store64(forged.bytes + NUMBERS + lies[i].at, lies[i].value);
-        repair_stream(forged.bytes, forged.len);
-        assert_int_equal(load_bytes(forged.bytes, forged.len), BRY_E_BADDATA);
-        bry_buffer_free(&forged);
-    }
+    ASSERT_ALTERED_REFUSED(BRY_JOB_FILTER, filter, lies);
     bry_filter_destroy(filter);
 }
 
 /* Numbers with correct checksums that would cost memory or time later. */
 TEST(test_forged)
 {
-    enum { BLOCKS = 64 + 16 + 8 };
     bry_filter *bloom = make((bry_filter_options){.capacity = 1000, .error = 0.01});
-    bry_buffer bytes = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&bytes);
-    assert_int_equal(bry_filter_save(bloom, &sink, NULL), BRY_OK);
     for (unsigned bit = 16; bit < 44; bit++) { /* a piece of 4 MiB for each new key */
-        bry__store64(bytes.bytes + BLOCKS, UINT64_C(1) << bit);
-        repair_stream(bytes.bytes, bytes.len);
-        assert_int_equal(load_bytes(bytes.bytes, bytes.len), BRY_E_BADDATA);
+        const altered_number blocks[] = {{NUMBERS_AT + 8, 8, UINT64_C(1) << bit, NULL}};
+        ASSERT_ALTERED_REFUSED(BRY_JOB_FILTER, bloom, blocks);
     }
-    bry_buffer_free(&bytes);
     bry_filter_destroy(bloom);
 
     bry_filter *filter = make(compact(200, 1e-3, false));
     for (unsigned i = 0; i < 100; i++) /* each deletion would have to search them */
         assert_int_equal(bry__maplet_add(&filter->compact, (bry_hash){7, 7}, 0), BRY_OK);
-    bytes = (bry_buffer)BRY_BUFFER;
-    assert_int_equal(bry_filter_save(filter, &sink, NULL), BRY_OK);
-    assert_int_equal(load_bytes(bytes.bytes, bytes.len), BRY_E_BADDATA);
+    bry_buffer bytes = job_saved(BRY_JOB_FILTER, filter);
+    void *loaded;
+    assert_int_equal(job_load_bytes(BRY_JOB_FILTER, bytes.bytes, bytes.len, NULL, &loaded),
+                     BRY_E_BADDATA);
     bry_buffer_free(&bytes);
     bry_filter_destroy(filter);
 }

@@ -1,15 +1,11 @@
 /* Altered files of windows: each is refused with its message. */
-#include "common/endian.h"
-#include "frame/frame_header.h"
-#include "support/job_calls.h"
+#include "support/altered_file.h"
 #include "support/like.h"
-#include "support/repair.h"
 #include "support/window_helpers.h"
 
-enum { HEADER = 64, FRAME_HEAD = 16, NUMBERS = 72, SUM = 8 };
-enum { NUMBERS_AT = HEADER + FRAME_HEAD, ENGINE_AT = NUMBERS_AT + NUMBERS + SUM };
+enum { NUMBERS = 72, ENGINE_AT = NUMBERS_AT + NUMBERS + FRAME_SUM };
 enum { MAPLET_AT = ENGINE_AT + FRAME_HEAD, MAPLET = 48, TABLES = 24, ENTRIES = 32 };
-enum { RECORD_AT = MAPLET_AT + MAPLET + SUM + FRAME_HEAD };
+enum { RECORD_AT = MAPLET_AT + MAPLET + FRAME_SUM + FRAME_HEAD };
 enum { NOW = 70000 };
 
 /* A window with everything that a file can contain: grown beyond its capacity, with expired
@@ -28,64 +24,9 @@ static bry_window *busy(const window_kind *kind, uint64_t capacity)
     return window;
 }
 
-/* Before the first change, and when all has expired. */
-TEST(test_empty)
-{
-    for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        bry_window *window = make(options_of(&window_kinds[k]));
-        void *loaded;
-        for (unsigned round = 0; round < 3; round++) {
-            bry_buffer saved = saved_of(window);
-            assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, saved.bytes, saved.len, NULL, &loaded),
-                             BRY_OK);
-            assert_true(alike(window, loaded));
-            assert_int_equal(bry_window_time(loaded), bry_window_time(window));
-            assert_int_equal(stats_of(loaded).items, 0);
-            bry_window_destroy(loaded);
-            bry_buffer_free(&saved);
-            if (round == 0)
-                assert_int_equal(bry_window_advance(window, 0), BRY_OK);
-            if (round == 1) {
-                add(window, 1, 500);
-                assert_int_equal(bry_window_advance(window, UINT64_C(1) << 60), BRY_OK);
-            }
-        }
-        bry_window_destroy(window);
-    }
-}
-
-/* ---- forged files: every checksum right, and one thing wrong -------------------------------- */
-
-typedef struct forgery {
-    unsigned char bytes[1 << 20];
-    size_t len;
-} forgery;
-
-static void forge(forgery *file, const bry_window *window)
-{
-    bry_buffer saved = saved_of(window);
-    assert_true(saved.len <= sizeof file->bytes);
-    memcpy(file->bytes, saved.bytes, saved.len);
-    file->len = saved.len;
-    bry_buffer_free(&saved);
-}
-
-static void assert_refused(forgery *file, const char *problem)
-{
-    bry_load load = BRY_LOAD;
-    void *window;
-    repair_stream(file->bytes, file->len);
-    assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, file->bytes, file->len, &load, &window),
-                     BRY_E_BADDATA);
-    assert_non_null(load.problem);
-    if (problem)
-        assert_string_equal(load.problem, problem);
-}
-
 /* A window at the smallest limit loads even if structures are a little larger in this build. */
 TEST(test_limit_of_another_build)
 {
-    static forgery file;
     for (size_t k = 0; k < WINDOW_KINDS; k++)
         for (int given = 0; given < 2; given++) {
             bry_window_options options = options_of(&window_kinds[k]);
@@ -99,12 +40,13 @@ TEST(test_limit_of_another_build)
             void *loaded;
             for (uint64_t i = 0; i < 500; i++)
                 (void)bry_window_add(window, key(i), 1000 + 20 * i, NULL);
-            forge(&file, window);
-            bry__store64(file.bytes + NUMBERS_AT + 40, options.max_bytes - options.max_bytes / 20);
-            repair_stream(file.bytes, file.len);
+            bry_buffer file = saved_of(window);
+            alter(&file, &(altered_number){NUMBERS_AT + 40, 8,
+                                           options.max_bytes - options.max_bytes / 20, NULL});
             assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, file.bytes, file.len, NULL, &loaded),
                              BRY_OK);
             assert_int_equal(stats_of(loaded).items, stats_of(window).items);
+            bry_buffer_free(&file);
             bry_window_destroy(loaded);
             bry_window_destroy(window);
         }
@@ -113,7 +55,6 @@ TEST(test_limit_of_another_build)
 /* Filters that grew without a limit exceed one. */
 TEST(test_filters_above_the_limit)
 {
-    static forgery file;
     bry_window_options options = options_of(&window_kinds[1]);
     options.window = 10000;
     options.capacity = 100;
@@ -125,61 +66,48 @@ TEST(test_filters_above_the_limit)
     assert_int_equal(like.engine, BRY_ENGINE_FBF);
     assert_int_equal(bry_window_plan(&like, &shape), BRY_OK);
     assert_true(stats_of(window).bytes > 2 * shape.bytes);
-    forge(&file, window);
-    bry__store64(file.bytes + NUMBERS_AT + 40, shape.bytes);
-    assert_refused(&file, "the filters are larger than the window's memory limit");
+    const altered_number limit[] = {
+        {NUMBERS_AT + 40, 8, shape.bytes, "the filters are larger than the window's memory limit"}};
+    ASSERT_ALTERED_REFUSED(BRY_JOB_WINDOW, window, limit);
     bry_window_destroy(window);
 }
 
-TEST(test_forged_numbers)
+TEST(test_altered_numbers)
 {
     static const char out_of_range[] = "the window's options are out of range";
-    static const struct {
-        unsigned at, bytes;
-        uint64_t value;
-        const char *problem;
-    } forged[] = {
-        {0, 4, BRY_ENGINE_BLOOM, "unknown engine"},
-        {0, 4, BRY_ENGINE_AUTO, "unknown engine"},
-        {4, 4, 16, "unknown flag"},
-        {4, 4, 0, "an unused window has a time"},
-        {8, 4, 0, out_of_range},
-        {8, 4, 1025, out_of_range},
-        {12, 4, 65, out_of_range},
-        {16, 8, 0, out_of_range},
-        {16, 8, UINT64_MAX, out_of_range},
-        {24, 8, 0, out_of_range},
-        {24, 8, UINT64_MAX, out_of_range},
-        {32, 8, 0, out_of_range},
-        {32, 8, UINT64_C(0x7ff8000000000000), out_of_range},
-        {40, 8, 1, out_of_range},
+    static const altered_number altered[] = {
+        {NUMBERS_AT, 4, BRY_ENGINE_BLOOM, "unknown engine"},
+        {NUMBERS_AT, 4, BRY_ENGINE_AUTO, "unknown engine"},
+        {NUMBERS_AT + 4, 4, 16, "unknown flag"},
+        {NUMBERS_AT + 4, 4, 0, "an unused window has a time"},
+        {NUMBERS_AT + 8, 4, 0, out_of_range},
+        {NUMBERS_AT + 8, 4, 1025, out_of_range},
+        {NUMBERS_AT + 12, 4, 65, out_of_range},
+        {NUMBERS_AT + 16, 8, 0, out_of_range},
+        {NUMBERS_AT + 16, 8, UINT64_MAX, out_of_range},
+        {NUMBERS_AT + 24, 8, 0, out_of_range},
+        {NUMBERS_AT + 24, 8, UINT64_MAX, out_of_range},
+        {NUMBERS_AT + 32, 8, 0, out_of_range},
+        {NUMBERS_AT + 32, 8, UINT64_C(0x7ff8000000000000), out_of_range},
+        {NUMBERS_AT + 40, 8, 1, out_of_range},
     };
-    static forgery file;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window *window = busy(&window_kinds[k], 50);
-        for (size_t i = 0; i < sizeof forged / sizeof forged[0]; i++) {
-            forge(&file, window);
-            if (forged[i].bytes == 4)
-                bry__store32(file.bytes + NUMBERS_AT + forged[i].at, (uint32_t)forged[i].value);
-            else
-                bry__store64(file.bytes + NUMBERS_AT + forged[i].at, forged[i].value);
-            assert_refused(&file, forged[i].problem);
-        }
+        ASSERT_ALTERED_REFUSED(BRY_JOB_WINDOW, window, altered);
         bry_window_destroy(window);
     }
     /* Elements at time 0, without any change. */
+    static const altered_number unused[] = {
+        {NUMBERS_AT + 4, 4, 0, "an unused window has elements"}};
     bry_window *window = make(options_of(&window_kinds[0]));
     add(window, 1, 0);
-    forge(&file, window);
-    bry__store32(file.bytes + NUMBERS_AT + 4, 0);
-    assert_refused(&file, "an unused window has elements");
+    ASSERT_ALTERED_REFUSED(BRY_JOB_WINDOW, window, unused);
     bry_window_destroy(window);
 }
 
 /* compact: counts, groups and entries that contradict each other. */
-TEST(test_forged_entries)
+TEST(test_altered_entries)
 {
-    static forgery file;
     bry_window_options options = options_of(&window_kinds[0]);
     options.window = 1000;
     options.generations = 10;
@@ -187,61 +115,38 @@ TEST(test_forged_entries)
     bry_window *window = make(options);
     for (uint64_t i = 0; i < 9; i++)
         add(window, i, NOW + 1 + 100 * i);
-    unsigned char *maplet = file.bytes + MAPLET_AT, *record = file.bytes + RECORD_AT;
-    forge(&file, window);
+    bry_buffer file = saved_of(window);
+    const unsigned char *maplet = file.bytes + MAPLET_AT;
     assert_int_equal(bry__load64(maplet + TABLES), 1);
     assert_int_equal(bry__load64(maplet + ENTRIES), 9);
-    assert_int_equal(bry__load16(record), 9);
-
-    maplet[20] = 2; /* fixed, for any load */
-    assert_refused(&file, NULL);
-    forge(&file, window);
-    maplet[16] ^= 1; /* the bits of a name */
-    assert_refused(&file, NULL);
-    forge(&file, window);
-    bry__store64(maplet, bry__load64(maplet) - 1); /* the capacity; fingerprints are as long */
-    assert_refused(&file, "the maplet does not match the window");
-    forge(&file, window);
-    bry__store64(maplet + TABLES, 2);
-    assert_refused(&file, "the maplet's options are out of range");
-    forge(&file, window);
-    bry__store64(maplet + TABLES, 0);
-    assert_refused(&file, "the maplet's options are out of range");
-    forge(&file, window);
-    bry__store64(maplet + ENTRIES, UINT64_MAX);
-    assert_refused(&file, "the number of entries is out of range");
-    forge(&file, window);
-    bry__store64(maplet + ENTRIES, 8);
-    assert_refused(&file, "the number of entries does not match the entries");
-    forge(&file, window);
-    bry__store64(maplet + ENTRIES, 10);
-    assert_refused(&file, "the number of entries does not match the entries");
-    forge(&file, window);
-    bry__store64(maplet + ENTRIES, 2000); /* several segments */
-    assert_refused(&file, NULL);
-    forge(&file, window);
-    file.bytes[RECORD_AT - FRAME_HEAD] ^= 1;
-    assert_refused(&file, "segments are missing");
-    forge(&file, window);
-    record[2] = 2;
-    assert_refused(&file, "a segment's record is invalid");
-    forge(&file, window);
-    record[2] = 1; /* more to come, where there are not 2048 */
-    assert_refused(&file, "a segment's record is invalid");
-    forge(&file, window);
-    bry__store16(record, 8);
-    assert_refused(&file, NULL);
-    /* The same entries a little later, when some have expired. */
-    forge(&file, window);
-    bry__store64(file.bytes + NUMBERS_AT + 64, NOW + 1250);
-    assert_refused(&file, "an entry has a generation that is not remembered");
+    assert_int_equal(bry__load16(file.bytes + RECORD_AT), 9);
+    const altered_number altered[] = {
+        {MAPLET_AT + 20, 1, 2, NULL}, /* fixed, for any load */
+        {MAPLET_AT + 16, 1, maplet[16] ^ 1, NULL}, /* the bits of a name */
+        {MAPLET_AT, 8, bry__load64(maplet) - 1, /* the capacity; fingerprints are as long */
+         "the maplet does not match the window"},
+        {MAPLET_AT + TABLES, 8, 2, "the maplet's options are out of range"},
+        {MAPLET_AT + TABLES, 8, 0, "the maplet's options are out of range"},
+        {MAPLET_AT + ENTRIES, 8, UINT64_MAX, "the number of entries is out of range"},
+        {MAPLET_AT + ENTRIES, 8, 8, "the number of entries does not match the entries"},
+        {MAPLET_AT + ENTRIES, 8, 10, "the number of entries does not match the entries"},
+        {MAPLET_AT + ENTRIES, 8, 2000, NULL}, /* several segments */
+        {RECORD_AT - FRAME_HEAD, 1, 'X', "segments are missing"},
+        {RECORD_AT + 2, 1, 2, "a segment's record is invalid"},
+        /* more to come, where there are not 2048 */
+        {RECORD_AT + 2, 1, 1, "a segment's record is invalid"},
+        {RECORD_AT, 2, 8, NULL},
+        /* The same entries a little later, when some have expired. */
+        {NUMBERS_AT + 64, 8, NOW + 1250, "an entry has a generation that is not remembered"},
+    };
+    ASSERT_ALTERED_REFUSED(BRY_JOB_WINDOW, window, altered);
+    bry_buffer_free(&file);
     bry_window_destroy(window);
 }
 
 /* fbf: filters of any size in a few forged bytes, which the next element would allocate. */
-TEST(test_forged_filters)
+TEST(test_altered_filters)
 {
-    static forgery file;
     for (size_t k = 0; k < WINDOW_KINDS; k++) {
         bry_window_options options = options_of(&window_kinds[k]);
         if (options.engine != BRY_ENGINE_FBF)
@@ -252,50 +157,45 @@ TEST(test_forged_filters)
         void *loaded;
         add(window, 1, NOW);
         assert_int_equal(bry_window_advance(window, NOW + 3000), BRY_OK);
-        forge(&file, window);
+        bry_buffer file = saved_of(window);
         bry_load load = BRY_LOAD;
         load.max_bytes = 1 << 20;
         assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, file.bytes, file.len, &load, &loaded),
                          BRY_OK);
         bry_window_destroy(loaded);
+        bry_buffer_free(&file);
         /* The options have far more bits than their capacity needs, */
-        bry__store64(file.bytes + NUMBERS_AT + 56, UINT64_C(1) << 40);
-        assert_refused(&file, "the window's options are out of range");
+        static const altered_number bits[] = {
+            {NUMBERS_AT + 56, 8, UINT64_C(1) << 40, "the window's options are out of range"}};
+        ASSERT_ALTERED_REFUSED(BRY_JOB_WINDOW, window, bits);
         /* or for a large capacity. An empty row has filters of this size and no bits. */
         options.fbf.bits = UINT64_C(1) << 36;
         options.fbf.hashes = 64;
         options.capacity = UINT64_C(1) << 32;
         bry_window *large = make(options);
         assert_int_equal(bry_window_advance(large, NOW), BRY_OK);
-        forge(&file, large);
+        file = saved_of(large);
         assert_true(file.len < 700);
         assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, file.bytes, file.len, &load, &loaded),
                          BRY_E_LIMIT);
+        bry_buffer_free(&file);
         bry_window_destroy(large);
         bry_window_destroy(window);
     }
 }
 
 /* fbf: numbers of the row that contradict its filters. */
-TEST(test_forged_row)
+TEST(test_altered_row)
 {
-    static forgery file;
-    static const struct {
-        unsigned at;
-        uint64_t value;
-        const char *problem;
-    } forged[] = {
-        {0, 1, "fewer than two filters"},
-        {0, UINT64_C(1) << 41, "the number of filters is out of range"},
-        {8, NOW + 1, "an element is in the future"},
-        {8, 0, "the last element precedes its period"},
-        {16, 0, "a cell does not match its periods"},
+    enum { ROW_AT = ENGINE_AT + FRAME_HEAD };
+    static const altered_number altered[] = {
+        {ROW_AT, 8, 1, "fewer than two filters"},
+        {ROW_AT, 8, UINT64_C(1) << 41, "the number of filters is out of range"},
+        {ROW_AT + 8, 8, NOW + 1, "an element is in the future"},
+        {ROW_AT + 8, 8, 0, "the last element precedes its period"},
+        {ROW_AT + 16, 8, 0, "a cell does not match its periods"},
     };
     bry_window *window = busy(&window_kinds[1], 50);
-    for (size_t i = 0; i < sizeof forged / sizeof forged[0]; i++) {
-        forge(&file, window);
-        bry__store64(file.bytes + ENGINE_AT + FRAME_HEAD + forged[i].at, forged[i].value);
-        assert_refused(&file, forged[i].problem);
-    }
+    ASSERT_ALTERED_REFUSED(BRY_JOB_WINDOW, window, altered);
     bry_window_destroy(window);
 }
