@@ -5,11 +5,7 @@
  *
  *     golden_write DIR [NAME]
  */
-#include <bloomery/counters.h>
-#include <bloomery/filter.h>
-#include <bloomery/index.h>
-#include <bloomery/map.h>
-#include <bloomery/window.h>
+#include <bloomery.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +49,17 @@ static void put_stream(const char *dir, const char *name, bry_buffer *buffer)
     bry_buffer_free(buffer);
 }
 
+/* The same for an object, which it destroys. */
+static void put_object(const char *dir, const char *name, bry_job job, void *object,
+                       const bry_save *save)
+{
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    must(bry_job_save(job, object, &sink, save), name);
+    put_stream(dir, name, &buffer);
+    bry_job_destroy(job, object);
+}
+
 static void make_stream(const char *dir, const char *name, unsigned frames)
 {
     bry_buffer buffer = BRY_BUFFER;
@@ -79,13 +86,9 @@ static void make_filter(const char *dir, const char *name, bry_engine engine, un
     must(bry_filter_create(&options, &filter), name);
     for (uint32_t i = 0; i < keys; i++)
         must(bry_filter_add(filter, golden_key(i), NULL), name);
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
     unsigned char note[GOLDEN_PAYLOAD_MAX];
     bry_save save = {sizeof save, note, with_note ? golden_payload(GOLDEN_NOTE, note) : 0};
-    must(bry_filter_save(filter, &sink, &save), name);
-    put_stream(dir, name, &buffer);
-    bry_filter_destroy(filter);
+    put_object(dir, name, BRY_JOB_FILTER, filter, &save);
 }
 
 static void make_maplet(const char *dir, const char *name, unsigned keys, unsigned crowd)
@@ -123,11 +126,7 @@ static void make_map(const char *dir, const char *name, bry_engine engine, unsig
                                          : bry_map_value_bytes(bytes, sizeof bytes);
         must(bry_map_set(map, golden_key(i), value, NULL), name);
     }
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
-    must(bry_map_save(map, &sink, NULL), name);
-    put_stream(dir, name, &buffer);
-    bry_map_destroy(map);
+    put_object(dir, name, BRY_JOB_MAP, map, NULL);
 }
 
 static void make_window(const char *dir, const char *name, bry_engine engine, unsigned keys)
@@ -146,11 +145,7 @@ static void make_window(const char *dir, const char *name, bry_engine engine, un
         must(bry_window_add(window, golden_key(i), GOLDEN_WINDOW_TIME + i * GOLDEN_WINDOW_STEP,
                             NULL),
              name);
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
-    must(bry_window_save(window, &sink, NULL), name);
-    put_stream(dir, name, &buffer);
-    bry_window_destroy(window);
+    put_object(dir, name, BRY_JOB_WINDOW, window, NULL);
 }
 
 static bry_counters_options counter_options(bry_engine engine)
@@ -180,11 +175,7 @@ static void make_counter(const char *dir, const char *name, bry_engine engine, u
     bry_counters *counters;
     must(bry_counters_create(&options, &counters), name);
     count(counters, operations, name);
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
-    must(bry_counters_save(counters, &sink, NULL), name);
-    put_stream(dir, name, &buffer);
-    bry_counters_destroy(counters);
+    put_object(dir, name, BRY_JOB_COUNTERS, counters, NULL);
 }
 
 static bry_index *golden_index(const char *name, bry_engine engine, unsigned keys)
@@ -211,12 +202,7 @@ static bry_index *golden_index(const char *name, bry_engine engine, unsigned key
 
 static void make_index(const char *dir, const char *name, bry_engine engine, unsigned keys)
 {
-    bry_index *index = golden_index(name, engine, keys);
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
-    must(bry_index_save(index, &sink, NULL), name);
-    put_stream(dir, name, &buffer);
-    bry_index_destroy(index);
+    put_object(dir, name, BRY_JOB_INDEX, golden_index(name, engine, keys), NULL);
 }
 
 /* Only its last unit. */

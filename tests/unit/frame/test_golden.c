@@ -2,11 +2,6 @@
  * The golden files: each still reads correctly, and every truncation and a flipped bit in any byte
  * is detected. A new kind adds a line to `goldens` and a function that reads it.
  */
-#include <bloomery/counters.h>
-#include <bloomery/filter.h>
-#include <bloomery/index.h>
-#include <bloomery/map.h>
-#include <bloomery/window.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +11,17 @@
 #include "golden/golden_content.h"
 #include "maplet/maplet.h"
 #include "support/cmocka_all.h"
+#include "support/job_calls.h"
 #include "support/like.h"
 #include "support/recording_io.h"
 
 typedef struct golden_file {
     const char *name;
-    /* Reads and checks everything; asserts if wrong bytes were accepted.
-     */
+    /* Reads and checks everything; asserts if wrong bytes were accepted. */
     bry_status (*read)(const struct golden_file *golden, const unsigned char *bytes, size_t len,
                        bry_load *load);
     unsigned count; /* of frames, records, keys */
+    bry_job job; /* for read_object */
     size_t sealed; /* of a log: from here on, no record was synced */
 } golden_file;
 
@@ -65,39 +61,15 @@ static bry_status read_stream(const golden_file *golden, const unsigned char *by
     return reader.status;
 }
 
-static bry_status read_filter(const golden_file *golden, const unsigned char *bytes, size_t len,
-                              bry_load *load)
+static void check_filter(const void *filter, unsigned count)
 {
-    bry_view view = {bytes, len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_filter *filter;
-    bry_status status = bry_filter_load(&source, load, &filter);
-    if (status != BRY_OK)
-        return status;
     bry_filter_stats stats = {0};
     bry_filter_get_stats(filter, &stats);
     assert_int_equal(stats.seed, GOLDEN_SEED);
     assert_int_equal(stats.capacity, GOLDEN_FILTER_CAPACITY);
-    assert_int_equal(stats.items, golden->count);
-    for (uint32_t i = 0; i < golden->count; i++)
+    assert_int_equal(stats.items, count);
+    for (uint32_t i = 0; i < count; i++)
         assert_int_equal(bry_filter_has(filter, golden_key(i)), BRY_PRESENT);
-    bry_filter_destroy(filter);
-    return BRY_OK;
-}
-
-static bry_status read_filter_note(const golden_file *golden, const unsigned char *bytes,
-                                   size_t len, bry_load *load)
-{
-    unsigned char want[GOLDEN_PAYLOAD_MAX];
-    bry_buffer note = BRY_BUFFER;
-    load->note = &note;
-    bry_status status = read_filter(golden, bytes, len, load);
-    if (status == BRY_OK) {
-        assert_int_equal(note.len, golden_payload(GOLDEN_NOTE, want));
-        assert_memory_equal(note.bytes, want, note.len);
-    }
-    bry_buffer_free(&note);
-    return status;
 }
 
 static bry_status read_maplet(const golden_file *golden, const unsigned char *bytes, size_t len,
@@ -123,23 +95,16 @@ static bry_status read_maplet(const golden_file *golden, const unsigned char *by
     return BRY_OK;
 }
 
-static bry_status read_map(const golden_file *golden, const unsigned char *bytes, size_t len,
-                           bry_load *load)
+static void check_map(const void *map, unsigned count)
 {
-    bry_view view = {bytes, len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_map *map;
-    bry_status status = bry_map_load(&source, load, &map);
-    if (status != BRY_OK)
-        return status;
     bry_map_stats stats = {0};
     bry_map_get_stats(map, &stats);
     assert_int_equal(stats.seed, GOLDEN_SEED);
     assert_int_equal(stats.capacity, GOLDEN_MAP_CAPACITY);
-    assert_int_equal(stats.items, golden->count);
-    assert_int_equal(stats.tables, golden->count ? 2 : 1);
+    assert_int_equal(stats.items, count);
+    assert_int_equal(stats.tables, count ? 2 : 1);
     bool numbers = map_like(map).value_bits == 5;
-    for (uint32_t i = 0; i < golden->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         char wanted[2];
         golden_map_value(i, wanted);
         bry_map_value value;
@@ -149,87 +114,89 @@ static bry_status read_map(const golden_file *golden, const unsigned char *bytes
         if (!numbers)
             assert_memory_equal(value.bytes, wanted, sizeof wanted);
     }
-    bry_map_destroy(map);
-    return BRY_OK;
 }
 
-static bry_status read_window(const golden_file *golden, const unsigned char *bytes, size_t len,
-                              bry_load *load)
+static void check_window(const void *window, unsigned count)
 {
-    bry_view view = {bytes, len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_window *window;
-    bry_status status = bry_window_load(&source, load, &window);
-    if (status != BRY_OK)
-        return status;
     bry_window_stats stats = {0};
     bry_window_get_stats(window, &stats);
-    uint32_t last = golden->count ? golden->count - 1 : 0;
+    uint32_t last = count ? count - 1 : 0;
     assert_int_equal(stats.seed, GOLDEN_SEED);
     assert_int_equal(stats.window, GOLDEN_WINDOW_WINDOW);
-    assert_int_equal(stats.time,
-                     golden->count ? GOLDEN_WINDOW_TIME + last * GOLDEN_WINDOW_STEP : 0);
+    assert_int_equal(stats.time, count ? GOLDEN_WINDOW_TIME + last * GOLDEN_WINDOW_STEP : 0);
     uint32_t promised = GOLDEN_WINDOW_WINDOW / GOLDEN_WINDOW_STEP;
-    for (uint32_t i = 0; i < golden->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         bry_answer answer = bry_window_has(window, golden_key(i), 0);
         if (i + promised >= last)
             assert_int_equal(answer, BRY_PRESENT);
         else if (i + 2 * promised < last)
             assert_int_equal(answer, BRY_ABSENT);
     }
-    bry_window_destroy(window);
-    return BRY_OK;
 }
 
-static bry_status read_counter(const golden_file *golden, const unsigned char *bytes, size_t len,
-                               bry_load *load)
+static void check_counter(const void *counters, unsigned count)
 {
-    bry_view view = {bytes, len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_counters *counters;
-    bry_status status = bry_counters_load(&source, load, &counters);
-    if (status != BRY_OK)
-        return status;
     bry_counters_stats stats = {0};
     bry_counters_get_stats(counters, &stats);
     assert_int_equal(stats.seed, GOLDEN_SEED);
     assert_int_equal(stats.window, GOLDEN_COUNTER_WINDOW);
-    assert_int_equal(stats.applied, golden->count);
-    assert_int_equal(stats.ids, golden->count);
-    for (uint32_t i = 0; i < golden->count; i++) {
+    assert_int_equal(stats.applied, count);
+    assert_int_equal(stats.ids, count);
+    for (uint32_t i = 0; i < count; i++) {
         char name[2];
         int64_t value;
         golden_counter_name(i, name);
         assert_int_equal(bry_counters_has(counters, golden_key(i), 0), BRY_PRESENT);
         assert_int_equal(bry_counters_get(counters, name, sizeof name, &value), BRY_PRESENT);
-        assert_int_equal(value, golden_counter_value(i % GOLDEN_COUNTER_NAMES, golden->count));
+        assert_int_equal(value, golden_counter_value(i % GOLDEN_COUNTER_NAMES, count));
     }
-    bry_counters_destroy(counters);
-    return BRY_OK;
 }
 
-static bry_status read_index(const golden_file *golden, const unsigned char *bytes, size_t len,
-                             bry_load *load)
+static void check_index(const void *index, unsigned count)
 {
-    bry_view view = {bytes, len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_index *index;
-    bry_status status = bry_index_load(&source, load, &index);
-    if (status != BRY_OK)
-        return status;
     bry_index_stats stats = {0};
     bry_index_get_stats(index, &stats);
     assert_int_equal(stats.seed, GOLDEN_SEED);
     assert_int_equal(stats.unit_capacity, GOLDEN_INDEX_CAPACITY);
-    assert_int_equal(stats.units, golden->count ? GOLDEN_INDEX_UNITS - 1 : 0);
-    for (uint32_t i = 1; i < golden->count; i++) {
+    assert_int_equal(stats.units, count ? GOLDEN_INDEX_UNITS - 1 : 0);
+    for (uint32_t i = 1; i < count; i++) {
         uint32_t unit = 99;
         assert_int_equal(bry_index_locate(index, golden_key(i), &unit, 1), i / 7 != 1);
         assert_int_equal(unit, i / 7 == 1 ? 99 : i / 7);
     }
     assert_int_equal(bry_index_locate(index, golden_key(0), NULL, 0), stats.units);
-    bry_index_destroy(index);
-    return BRY_OK;
+}
+
+static void (*const checks[])(const void *object, unsigned count) = {
+    [BRY_JOB_FILTER] = check_filter, [BRY_JOB_MAP] = check_map,
+    [BRY_JOB_WINDOW] = check_window, [BRY_JOB_COUNTERS] = check_counter,
+    [BRY_JOB_INDEX] = check_index,
+};
+
+static bry_status read_object(const golden_file *golden, const unsigned char *bytes, size_t len,
+                              bry_load *load)
+{
+    void *object;
+    bry_status status = job_load_bytes(golden->job, bytes, len, load, &object);
+    if (status == BRY_OK)
+        checks[golden->job](object, golden->count);
+    bry_job_destroy(golden->job, object);
+    return status;
+}
+
+static bry_status read_with_note(const golden_file *golden, const unsigned char *bytes, size_t len,
+                                 bry_load *load)
+{
+    unsigned char want[GOLDEN_PAYLOAD_MAX];
+    bry_buffer note = BRY_BUFFER;
+    load->note = &note;
+    bry_status status = read_object(golden, bytes, len, load);
+    if (status == BRY_OK) {
+        assert_int_equal(note.len, golden_payload(GOLDEN_NOTE, want));
+        assert_memory_equal(note.bytes, want, note.len);
+    }
+    bry_buffer_free(&note);
+    return status;
 }
 
 /* A unit, imported in an index with the same options. */
@@ -296,31 +263,31 @@ static bry_status read_log(const golden_file *golden, const unsigned char *bytes
  * confirms; in log_torn.log the last record is torn, and the one before it confirms the first
  * four. */
 static const golden_file goldens[] = {
-    {"stream_empty.bry", read_stream, 0, 0},
-    {"stream.bry", read_stream, GOLDEN_FRAMES, 0},
-    {"filter_empty.bry", read_filter, 0, 0},
-    {"filter.bry", read_filter, GOLDEN_FILTER_KEYS, 0},
-    {"filter_compact.bry", read_filter, GOLDEN_FILTER_KEYS, 0},
-    {"filter_note.bry", read_filter_note, GOLDEN_FILTER_KEYS, 0},
-    {"maplet_empty.bry", read_maplet, 0, 0},
-    {"maplet.bry", read_maplet, GOLDEN_MAPLET_KEYS, 0},
-    {"map_empty.bry", read_map, 0, 0},
-    {"map_compact.bry", read_map, GOLDEN_MAP_KEYS, 0},
-    {"map_numbers.bry", read_map, GOLDEN_MAP_KEYS, 0},
-    {"map_kbf.bry", read_map, GOLDEN_MAP_KEYS, 0},
-    {"window_empty.bry", read_window, 0, 0},
-    {"window_compact.bry", read_window, GOLDEN_WINDOW_KEYS, 0},
-    {"window_fbf.bry", read_window, GOLDEN_WINDOW_FBF_KEYS, 0},
-    {"counter_empty.bry", read_counter, 0, 0},
-    {"counter.bry", read_counter, GOLDEN_COUNTER_OPS, 0},
-    {"counter_fbf.bry", read_counter, GOLDEN_COUNTER_OPS, 0},
-    {"index_empty.bry", read_index, 0, 0},
-    {"index_compact.bry", read_index, GOLDEN_INDEX_KEYS, 0},
-    {"index_dba.bry", read_index, GOLDEN_INDEX_KEYS, 0},
-    {"index_unit.bry", read_index_unit, 8, 0},
-    {"log_empty.log", read_log, 0, 64},
-    {"log.log", read_log, GOLDEN_RECORDS, 64 + 584},
-    {"log_torn.log", read_log, GOLDEN_RECORDS - 1, 64 + 152},
+    {"stream_empty.bry", read_stream, 0, 0, 0},
+    {"stream.bry", read_stream, GOLDEN_FRAMES, 0, 0},
+    {"filter_empty.bry", read_object, 0, BRY_JOB_FILTER, 0},
+    {"filter.bry", read_object, GOLDEN_FILTER_KEYS, BRY_JOB_FILTER, 0},
+    {"filter_compact.bry", read_object, GOLDEN_FILTER_KEYS, BRY_JOB_FILTER, 0},
+    {"filter_note.bry", read_with_note, GOLDEN_FILTER_KEYS, BRY_JOB_FILTER, 0},
+    {"maplet_empty.bry", read_maplet, 0, 0, 0},
+    {"maplet.bry", read_maplet, GOLDEN_MAPLET_KEYS, 0, 0},
+    {"map_empty.bry", read_object, 0, BRY_JOB_MAP, 0},
+    {"map_compact.bry", read_object, GOLDEN_MAP_KEYS, BRY_JOB_MAP, 0},
+    {"map_numbers.bry", read_object, GOLDEN_MAP_KEYS, BRY_JOB_MAP, 0},
+    {"map_kbf.bry", read_object, GOLDEN_MAP_KEYS, BRY_JOB_MAP, 0},
+    {"window_empty.bry", read_object, 0, BRY_JOB_WINDOW, 0},
+    {"window_compact.bry", read_object, GOLDEN_WINDOW_KEYS, BRY_JOB_WINDOW, 0},
+    {"window_fbf.bry", read_object, GOLDEN_WINDOW_FBF_KEYS, BRY_JOB_WINDOW, 0},
+    {"counter_empty.bry", read_object, 0, BRY_JOB_COUNTERS, 0},
+    {"counter.bry", read_object, GOLDEN_COUNTER_OPS, BRY_JOB_COUNTERS, 0},
+    {"counter_fbf.bry", read_object, GOLDEN_COUNTER_OPS, BRY_JOB_COUNTERS, 0},
+    {"index_empty.bry", read_object, 0, BRY_JOB_INDEX, 0},
+    {"index_compact.bry", read_object, GOLDEN_INDEX_KEYS, BRY_JOB_INDEX, 0},
+    {"index_dba.bry", read_object, GOLDEN_INDEX_KEYS, BRY_JOB_INDEX, 0},
+    {"index_unit.bry", read_index_unit, 8, 0, 0},
+    {"log_empty.log", read_log, 0, 0, 64},
+    {"log.log", read_log, GOLDEN_RECORDS, 0, 64 + 584},
+    {"log_torn.log", read_log, GOLDEN_RECORDS - 1, 0, 64 + 152},
 };
 enum { GOLDENS = sizeof goldens / sizeof goldens[0] };
 
