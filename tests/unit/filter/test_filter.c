@@ -1,4 +1,5 @@
-/* The filter as its header describes it: options, adding and asking, capacity. */
+/* The filter as its header describes it: options, batches, merging. The model does the rest, with
+ * every kernel (model/filter/). */
 #include "support/cmocka_all.h"
 #include "support/filter_helpers.h"
 #include "support/generator.h"
@@ -151,51 +152,7 @@ TEST(test_the_ends_of_the_ranges)
     assert_int_equal(shape.bloom.hashes, 21);
 }
 
-/* A program compiled against an older header has a shorter struct: what it lacks is the default. */
-TEST(test_shorter_options)
-{
-    bry_filter_shape shape = {0};
-    bry_filter_options options = BRY_FILTER_OPTIONS;
-    options.engine = BRY_ENGINE_BLOOM;
-    options.capacity = 5000;
-    options.error = 7; /* each of these would be refused … */
-    options.bloom.bits = 3;
-    options.bloom.hashes = 99;
-    options.struct_size = offsetof(bry_filter_options, error); /* … but is beyond the end */
-    assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
-    assert_int_equal(shape.capacity, 5000);
-    assert_true(shape.error <= 0.01);
-    options.struct_size = sizeof(size_t);
-    assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
-    assert_int_equal(shape.capacity, 1000);
-    options.struct_size = sizeof options;
-    assert_refused(options, BRY_E_RANGE);
-}
-
 /* ---- adding and asking ---- */
-
-TEST(test_add_and_has)
-{
-    bry_filter *filter = make((bry_filter_options){.capacity = 2000, .error = 0.001});
-    generator numbers = {31};
-    uint64_t items = 0;
-    for (int i = 0; i < 2000; i++) {
-        bry_hash hash = generator_hash(&numbers);
-        bry_answer before = bry_filter_has(filter, hash), was = BRY_UNSURE;
-        assert_int_equal(bry_filter_add(filter, hash, &was), BRY_OK);
-        assert_int_equal(was, before);
-        items += was == BRY_ABSENT;
-        assert_int_equal(bry_filter_has(filter, hash), BRY_PRESENT);
-        assert_int_equal(bry_filter_add(filter, hash, NULL), BRY_OK);
-        assert_int_equal(bry_filter_add(filter, hash, &was), BRY_OK);
-        assert_int_equal(was, BRY_PRESENT);
-    }
-    assert_int_equal(stats_of(filter).items, items);
-    generator again = {31};
-    for (int i = 0; i < 2000; i++)
-        assert_int_equal(bry_filter_has(filter, generator_hash(&again)), BRY_PRESENT);
-    bry_filter_destroy(filter);
-}
 
 TEST(test_batches_are_singles)
 {
@@ -235,66 +192,28 @@ TEST(test_batches_are_singles)
     bry_filter_destroy(by_batch);
 }
 
-TEST(test_full_refuses_new_keys_only)
+/* ---- merging ---- */
+
+TEST(test_merge_refuses_other_shapes)
 {
-    bry_filter *filter = make((bry_filter_options){.capacity = 100, .error = 0.001});
-    assert_int_equal(add_many(filter, 33, 1000), 100);
-    assert_int_equal(stats_of(filter).items, 100);
+    const bry_filter_options base = {
+        .capacity = 500, .seed = 5, .bloom.bits = 512 * 20, .bloom.hashes = 5};
+    bry_filter *filter = make(base);
+    add_many(filter, 56, 100);
     bry_filter *before = clone(filter);
-    generator known = {33}, unknown = {34};
-    for (int i = 0; i < 100; i++) {
-        bry_answer was = BRY_UNSURE;
-        assert_int_equal(bry_filter_add(filter, generator_hash(&known), &was), BRY_OK);
-        assert_int_equal(was, BRY_PRESENT);
-        bry_hash fresh = generator_hash(&unknown);
-        if (bry_filter_has(filter, fresh))
-            continue;
-        was = BRY_UNSURE;
-        assert_int_equal(bry_filter_add(filter, fresh, &was), BRY_E_FULL);
-        assert_int_equal(was, BRY_UNSURE);
+    bry_filter_options others[] = {base, base, base, base};
+    others[0].seed = 6;
+    others[1].capacity = 501;
+    others[2].bloom.bits = 512 * 21;
+    others[3].bloom.hashes = 6;
+    for (int i = 0; i < 4; i++) {
+        bry_filter *other = make(others[i]);
+        add_many(other, 57, 10);
+        assert_int_equal(bry_filter_merge(filter, other), BRY_E_MISMATCH);
+        assert_int_equal(bry_filter_merge(other, filter), BRY_E_MISMATCH);
+        assert_true(filter_same(filter, before));
+        bry_filter_destroy(other);
     }
-    assert_true(filter_same(filter, before));
-    bry_filter_destroy(before);
     bry_filter_destroy(filter);
-}
-
-TEST(test_full_batches_are_all_or_none)
-{
-    enum { CAPACITY = 600, KNOWN = 300 };
-    static bry_hash hashes[2 * CAPACITY];
-    static uint8_t was[2 * CAPACITY];
-    generator numbers = {35};
-    for (int i = 0; i < 2 * CAPACITY; i++)
-        hashes[i] = generator_hash(&numbers);
-    bry_filter *filter = make((bry_filter_options){.capacity = CAPACITY, .error = 1e-6});
-    assert_int_equal(bry_filter_add_n(filter, hashes, KNOWN, NULL), BRY_OK);
-    bry_filter *before = clone(filter);
-
-    /* One key too many after known ones: nothing changes, not even `was`. */
-    memset(was, 0x5a, sizeof was);
-    assert_int_equal(bry_filter_add_n(filter, hashes, CAPACITY + 1, was), BRY_E_FULL);
-    assert_true(filter_same(filter, before));
-    for (int i = 0; i < 2 * CAPACITY; i++)
-        assert_int_equal(was[i], 0x5a);
-
-    /* Repeats of a new key count each time: 299 fit beside 300 known ones; 301 times one key does
-     * not, although it would need one place. */
-    static bry_hash repeats[KNOWN + 1];
-    for (int i = 0; i <= KNOWN; i++)
-        repeats[i] = hashes[CAPACITY];
-    assert_int_equal(bry_filter_add_n(filter, repeats, KNOWN + 1, was), BRY_E_FULL);
-    assert_true(filter_same(filter, before));
-    assert_int_equal(bry_filter_add_n(filter, repeats, KNOWN, was), BRY_OK);
-    assert_int_equal(was[0], BRY_ABSENT);
-    assert_int_equal(was[1], BRY_PRESENT);
-    assert_int_equal(stats_of(filter).items, KNOWN + 1);
-
-    /* More keys than room, but the others are known: exactly up to the capacity. */
-    assert_int_equal(bry_filter_add_n(filter, hashes, CAPACITY, was), BRY_E_FULL);
-    assert_int_equal(bry_filter_add_n(filter, hashes, CAPACITY - 1, was), BRY_OK);
-    assert_int_equal(stats_of(filter).items, CAPACITY);
-    assert_int_equal(bry_filter_add_n(filter, hashes, CAPACITY - 1, was), BRY_OK);
-    assert_int_equal(bry_filter_add_n(filter, hashes + CAPACITY + 1, 1, was), BRY_E_FULL);
     bry_filter_destroy(before);
-    bry_filter_destroy(filter);
 }
