@@ -7,7 +7,13 @@
 #include "model/model_steps.h"
 #include "support/recording_io.h"
 
-enum { IDS = 256, NAMES = 24, BATCH = 20, FILES_MOST = 100 /* of RECORDED_FILES */ };
+enum {
+    IDS = 256,
+    NAMES = 24,
+    BATCH = 20,
+    UNTOUCHED = 77,
+    FILES_MOST = 100 /* of RECORDED_FILES */
+};
 
 static counter_model_counts counted;
 
@@ -237,6 +243,18 @@ static void refused(pair *both, model_reader *reader, bry_status status, const p
     }
 }
 
+/* The statistics count each refusal, and nothing else. */
+static void refusal_is_told(const pair *both, model_reader *reader, bry_status status,
+                            const bry_counters_stats *before)
+{
+    bry_counters_stats after = {0};
+    bry_counters_get_stats(both->counters, &after);
+    model_expect(reader, after.refused_full == before->refused_full + (status == BRY_E_FULL));
+    model_expect(reader, after.refused_skew == before->refused_skew + (status == BRY_E_SKEW));
+    model_expect(reader,
+                 after.refused_overflow == before->refused_overflow + (status == BRY_E_OVERFLOW));
+}
+
 static void do_apply(pair *both, model_reader *reader, size_t n)
 {
     planned ops[BATCH];
@@ -250,12 +268,14 @@ static void do_apply(pair *both, model_reader *reader, size_t n)
         ops[i].name = (name + (unsigned)i * (stride >> 4)) % NAMES;
         ops[i].delta = delta_of(model_byte(reader));
         const char *bytes = name_of(ops[i].name, &len);
-        given[i] = (bry_counters_op){
-            .id = id_of(ops[i].id), .name = bytes, .name_len = len, .delta = ops[i].delta};
+        given[i] =
+            (bry_counters_op){id_of(ops[i].id), bytes, len, ops[i].delta, UNTOUCHED, 0, UNTOUCHED};
     }
     uint64_t now = read_time(both, reader);
     model_say(reader, "apply %zu from id %u, name %u, at %ju", n, id, name, (uintmax_t)now);
     bry_status status;
+    bry_counters_stats before = {0};
+    bry_counters_get_stats(both->counters, &before);
     if (n == 1)
         status = bry_counters_apply(both->counters, given[0].id, given[0].name, given[0].name_len,
                                     given[0].delta, now, &given[0].outcome, &given[0].value);
@@ -265,6 +285,9 @@ static void do_apply(pair *both, model_reader *reader, size_t n)
     model_say(reader, "  %s", bry_status_word(status));
     if (status != BRY_OK) {
         refused(both, reader, status, ops, n, now);
+        refusal_is_told(both, reader, status, &before);
+        for (size_t i = 0; i < n; i++)
+            model_expect(reader, given[i].outcome == UNTOUCHED && given[i].value == UNTOUCHED);
         return;
     }
     model_expect(reader, !too_far(both, now));
@@ -452,6 +475,9 @@ static void check(void *state, model_reader *reader)
     model_expect(reader, stats.counters == there);
     model_expect(reader, stats.expected_lost <= 1e-12 * (double)stats.applied);
     model_expect(reader, stats.bytes <= both->memory.now);
+    model_expect(reader, stats.bytes_window > 0 && stats.bytes_window < stats.bytes);
+    model_expect(reader, stats.max_bytes == both->options.max_bytes);
+    model_expect(reader, both->in_dir || stats.log_bytes + stats.unsynced == 0);
 }
 
 const model counter_model = {"counter", create, step, check, destroy};

@@ -7,41 +7,29 @@
  */
 #include "model/counter/counter_model.h"
 
-#include <stdlib.h>
+#include "model/programs.h"
 
-#include "support/generator.h"
+static uint64_t operations(void)
+{
+    return counter_model_counted().operations;
+}
 
 int main(int argc, char **argv)
 {
-    uint64_t wanted = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
-    uint64_t length = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
-    uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1, programs = 0;
-    if (argc < 3 || argc > 4 || wanted == 0 || length == 0 || length > 1u << 20) {
-        fputs("usage: counter_programs OPERATIONS LENGTH [SEED]\n", stderr);
+    static const char name[] = "counter_programs";
+    programs these;
+    if (!programs_read(&these, name, argc, argv))
         return 2;
-    }
-    uint8_t *bytes = malloc(length);
-    if (!bytes)
+    uint64_t count = programs_run(&these, name, &counter_model, operations);
+    if (count == 0)
         return 1;
-    /* Each program has its own seed, so that it can be repeated alone. */
-    for (; counter_model_counted().operations < wanted; programs++, seed++) {
-        generator numbers = {seed};
-        size_t len = 1 + (size_t)generator_below(&numbers, length);
-        generator_fill(&numbers, bytes, len);
-        if (!model_try(&counter_model, bytes, len, stderr)) {
-            fprintf(stderr, "again: counter_programs 1 %ju %ju\n", (uintmax_t)length,
-                    (uintmax_t)seed);
-            free(bytes);
-            return 1;
-        }
-    }
-    free(bytes);
     counter_model_counts counts = counter_model_counted();
     printf(
         "%ju programs, %ju operations, %ju of them repeats, %ju calls refused as full, %ju times "
         "opened again\n",
-        (uintmax_t)programs, (uintmax_t)counts.operations, (uintmax_t)counts.repeats,
+        (uintmax_t)count, (uintmax_t)counts.operations, (uintmax_t)counts.repeats,
         (uintmax_t)counts.full, (uintmax_t)counts.reopened);
     /* Each of these must have occurred often enough. */
-    return counts.repeats < wanted / 50 || counts.full == 0 || counts.reopened < wanted / 500;
+    return counts.repeats < these.wanted / 50 || counts.full == 0 ||
+           counts.reopened < these.wanted / 500;
 }

@@ -185,40 +185,6 @@ TEST(ids_of_one_counter)
 
 /* ---- counting ------------------------------------------------------------------------------- */
 
-TEST(once)
-{
-    for (int e = 0; e < ENGINES; e++) {
-        bry_counters_options options = options_for(engines[e]);
-        bry_counters *c = make(&options);
-        assert_int_equal(bry_counters_time(c), 0);
-        assert_false(counter_is_there(c, "a"));
-        counter_applied(c, 1, "a", 5, 100, 5);
-        counter_applied(c, 2, "a", -7, 100, -2);
-        counter_repeat(c, 1, "a", 5, 100, -2);
-        counter_repeat(c, 1, "other", 9, 100, 0); /* ids are unique in the whole table */
-        assert_false(counter_is_there(c, "other"));
-        counter_applied(c, 3, "zero", 0, 100, 0);
-        assert_true(counter_is_there(c, "zero"));
-        counter_applied(c, 4, "", 1, 100, 1);
-        assert_int_equal(counter_value(c, ""), 1);
-        assert_int_equal(bry_counters_has(c, counter_id(4), 100), BRY_PRESENT);
-        assert_int_equal(bry_counters_has(c, counter_id(5), 100), BRY_ABSENT);
-        assert_int_equal(counter_try(c, 4, "", 1, 100), BRY_OK); /* without answers */
-        bry_counters_stats stats = counter_stats(c);
-        assert_int_equal(stats.applied, 4);
-        assert_int_equal(stats.repeats, 3);
-        assert_int_equal(stats.counters, 3);
-        assert_int_equal(stats.ids, 4);
-        assert_int_equal(stats.time, 100);
-        assert_int_equal(stats.log_bytes, 0);
-        assert_int_equal(stats.unsynced, 0);
-        assert_true(stats.bytes_window > 0 && stats.bytes_window < stats.bytes);
-        assert_int_equal(bry_counters_sync(c), BRY_OK);
-        assert_int_equal(bry_counters_snapshot(c), BRY_E_UNSUPPORTED);
-        bry_counters_destroy(c);
-    }
-}
-
 TEST(names)
 {
     bry_counters_options options = options_for(BRY_ENGINE_AUTO);
@@ -261,27 +227,6 @@ TEST(names)
     bry_counters_destroy(c);
 }
 
-TEST(overflow)
-{
-    for (int e = 0; e < ENGINES; e++) {
-        bry_counters_options options = options_for(engines[e]);
-        bry_counters *c = make(&options);
-        counter_applied(c, 1, "high", INT64_MAX, 10, INT64_MAX);
-        counter_applied(c, 2, "low", INT64_MIN, 10, INT64_MIN);
-        assert_int_equal(counter_try(c, 3, "high", 1, 20), BRY_E_OVERFLOW);
-        assert_int_equal(counter_try(c, 3, "low", -1, 20), BRY_E_OVERFLOW);
-        assert_int_equal(bry_counters_time(c), 10); /* a refusal does not move the time */
-        assert_int_equal(counter_try(c, 3, "high", 1, 10), BRY_E_OVERFLOW);
-        assert_int_equal(counter_stats(c).refused_overflow, 3);
-        assert_int_equal(counter_stats(c).ids, 2);
-        /* The id was not used; and a repeat is recognised even if the sum would overflow. */
-        counter_applied(c, 3, "high", -1, 20, INT64_MAX - 1);
-        counter_repeat(c, 1, "high", INT64_MAX, 20, INT64_MAX - 1);
-        counter_applied(c, 4, "low", INT64_MAX, 20, -1);
-        bry_counters_destroy(c);
-    }
-}
-
 TEST(time_and_skew)
 {
     for (int e = 0; e < ENGINES; e++) {
@@ -305,58 +250,6 @@ TEST(time_and_skew)
     }
 }
 
-/* A retry is recognised for the promised time, and not for longer than `longest`. */
-TEST(forgetting)
-{
-    for (int e = 0; e < ENGINES; e++) {
-        bry_counters_options options = options_for(engines[e]);
-        options.window = 800;
-        bry_counters_shape shape = {0};
-        assert_int_equal(bry_counters_plan(&options, &shape), BRY_OK);
-        for (uint64_t start = 1; start < 2000; start += 37) {
-            bry_counters *c = make(&options);
-            counter_applied(c, 1, "a", 1, start, 1);
-            for (uint64_t later = 0; later <= 800; later += 50)
-                counter_repeat(c, 1, "a", 1, start + later, 1);
-            assert_int_equal(bry_counters_has(c, counter_id(1), start + 800), BRY_PRESENT);
-            assert_int_equal(bry_counters_has(c, counter_id(1), start + shape.longest + 1),
-                             BRY_ABSENT);
-            counter_applied(c, 1, "a", 1, start + shape.longest + 1, 2);
-            bry_counters_destroy(c);
-        }
-    }
-}
-
-TEST(deleting)
-{
-    bry_counters_options options = options_for(BRY_ENGINE_AUTO);
-    bry_counters *c = make(&options);
-    bry_answer was = BRY_PRESENT;
-    assert_int_equal(bry_counters_del(c, "a", 1, &was), BRY_OK);
-    assert_int_equal(was, BRY_ABSENT);
-    counter_applied(c, 1, "a", 8, 1, 8);
-    assert_int_equal(bry_counters_del(c, "a", 1, &was), BRY_OK);
-    assert_int_equal(was, BRY_PRESENT);
-    assert_false(counter_is_there(c, "a"));
-    counter_repeat(c, 1, "a", 8, 2, 0); /* does not bring it back */
-    assert_false(counter_is_there(c, "a"));
-    counter_applied(c, 2, "a", 3, 2, 3);
-    assert_int_equal(bry_counters_del(c, "a", 1, NULL), BRY_OK);
-    assert_int_equal(counter_stats(c).counters, 0);
-
-    counter_applied(c, 3, "b", 3, 2, 3);
-    counter_repeat(c, 3, "b", 3, 2, 3);
-    assert_int_equal(bry_counters_clear(c), BRY_OK);
-    bry_counters_stats stats = counter_stats(c);
-    assert_int_equal(stats.applied + stats.repeats + stats.ids + stats.counters, 0);
-    assert_true(stats.expected_lost == 0);
-    assert_int_equal(bry_counters_time(c), 2);
-    assert_int_equal(bry_counters_seed(c), 1);
-    assert_false(counter_is_there(c, "b"));
-    counter_applied(c, 3, "b", 4, 2, 4);
-    bry_counters_destroy(c);
-}
-
 /* ---- batches -------------------------------------------------------------------------------- */
 
 static bry_counters_op op(uint64_t i, const char *name, int64_t delta)
@@ -370,40 +263,6 @@ static bry_counters_op op(uint64_t i, const char *name, int64_t delta)
         assert_int_equal((op).outcome, (want_outcome));                                            \
         assert_true((op).value == (want_value));                                                   \
     } while (0)
-
-TEST(batches)
-{
-    for (int e = 0; e < ENGINES; e++) {
-        bry_counters_options options = options_for(engines[e]);
-        bry_counters *c = make(&options);
-        assert_int_equal(bry_counters_apply_n(c, NULL, 0, 50), BRY_OK);
-        assert_int_equal(bry_counters_time(c), 0);
-        counter_applied(c, 1, "a", 1, 10, 1);
-        bry_counters_op ops[] = {
-            op(2, "a", 10),  op(1, "a", 1),     op(3, "b", 5), op(3, "b", 5),
-            op(4, "a", 100), op(3, "never", 5), /* the same id: creates no counter */
-        };
-        assert_int_equal(bry_counters_apply_n(c, ops, 6, 20), BRY_OK);
-        expect_op(ops[0], BRY_COUNTERS_APPLIED, 11);
-        expect_op(ops[1], BRY_COUNTERS_REPEAT, 11);
-        expect_op(ops[2], BRY_COUNTERS_APPLIED, 5);
-        expect_op(ops[3], BRY_COUNTERS_REPEAT, 5);
-        expect_op(ops[4], BRY_COUNTERS_APPLIED, 111);
-        expect_op(ops[5], BRY_COUNTERS_REPEAT, 0);
-        assert_false(counter_is_there(c, "never"));
-        assert_int_equal(counter_stats(c).counters, 2);
-        assert_int_equal(counter_stats(c).applied, 4);
-        assert_int_equal(counter_stats(c).repeats, 3);
-        assert_int_equal(bry_counters_time(c), 20);
-        /* All again. */
-        assert_int_equal(bry_counters_apply_n(c, ops, 6, 30), BRY_OK);
-        for (int i = 0; i < 6; i++)
-            assert_int_equal(ops[i].outcome, BRY_COUNTERS_REPEAT);
-        assert_int_equal(bry_counters_time(c), 30);
-        assert_int_equal(counter_value(c, "a"), 111);
-        bry_counters_destroy(c);
-    }
-}
 
 /* A large batch equals single calls. */
 TEST(batches_are_single_calls)
@@ -436,47 +295,6 @@ TEST(batches_are_single_calls)
         assert_true(risk_one > 0 && risk_many >= risk_one && risk_many < 2 * risk_one);
         bry_counters_destroy(one);
         bry_counters_destroy(many);
-    }
-}
-
-TEST(batches_are_all_or_none)
-{
-    for (int e = 0; e < ENGINES; e++) {
-        bry_counters_options options = options_for(engines[e]);
-        bry_counters *c = make(&options);
-        counter_applied(c, 1, "a", INT64_MAX - 10, 10, INT64_MAX - 10);
-        /* The third does not fit, so nothing is applied. */
-        bry_counters_op ops[] = {op(2, "new", 4), op(3, "a", 5), op(4, "a", 6), op(5, "b", 1)};
-        assert_int_equal(bry_counters_apply_n(c, ops, 4, 99), BRY_E_OVERFLOW);
-        for (int i = 0; i < 4; i++)
-            expect_op(ops[i], (bry_counters_outcome)7, 77);
-        assert_false(counter_is_there(c, "new") || counter_is_there(c, "b"));
-        assert_int_equal(counter_value(c, "a"), INT64_MAX - 10);
-        assert_int_equal(bry_counters_time(c), 10);
-        assert_int_equal(counter_stats(c).ids, 1);
-        assert_int_equal(counter_stats(c).refused_overflow, 1);
-        for (uint64_t i = 2; i < 6; i++)
-            assert_int_equal(bry_counters_has(c, counter_id(i), 99), BRY_ABSENT);
-        /* Sums that do not overflow only in this order, */
-        ops[1].delta = -100;
-        ops[2].delta = 110;
-        assert_int_equal(bry_counters_apply_n(c, ops, 4, 99), BRY_OK);
-        assert_true(ops[2].value == INT64_MAX);
-        assert_int_equal(counter_stats(c).ids, 5);
-        assert_int_equal(bry_counters_time(c), 99);
-        /* and one that fits because its second operation is a repeat of the first. */
-        bry_counters_op twice[] = {op(6, "low", INT64_MIN), op(6, "low", INT64_MIN),
-                                   op(7, "low", 1)};
-        assert_int_equal(bry_counters_apply_n(c, twice, 3, 99), BRY_OK);
-        expect_op(twice[0], BRY_COUNTERS_APPLIED, INT64_MIN);
-        expect_op(twice[1], BRY_COUNTERS_REPEAT, INT64_MIN);
-        expect_op(twice[2], BRY_COUNTERS_APPLIED, INT64_MIN + 1);
-        /* In the other order it does not. */
-        bry_counters_op other[] = {op(8, "a", 1), op(9, "a", -1)};
-        assert_int_equal(bry_counters_apply_n(c, other, 2, 99), BRY_E_OVERFLOW);
-        assert_int_equal(counter_value(c, "a"), INT64_MAX);
-        assert_int_equal(bry_counters_has(c, counter_id(9), 99), BRY_ABSENT);
-        bry_counters_destroy(c);
     }
 }
 
@@ -577,38 +395,6 @@ TEST(full_of_names)
 }
 
 /* ---- whole tables --------------------------------------------------------------------------- */
-
-TEST(clones)
-{
-    for (int e = 0; e < ENGINES; e++) {
-        bry_counters_options options = options_for(engines[e]);
-        options.max_bytes = 10000000;
-        options.max_skew = 5000;
-        bry_counters *c = make(&options), *copy;
-        for (unsigned i = 0; i < 3000; i++) {
-            char name[8];
-            snprintf(name, sizeof name, "%u", i % 1100);
-            assert_int_equal(counter_try(c, i, name, i, i), BRY_OK);
-        }
-        counter_repeat(c, 2999, "1", 0, 3000, 1 + 1101 + 2201);
-        assert_int_equal(bry_counters_clone(c, NULL, &copy), BRY_OK);
-        bry_counters_stats a = counter_stats(c), b = counter_stats(copy);
-        assert_int_equal(a.counters, b.counters);
-        assert_int_equal(a.ids, b.ids);
-        assert_int_equal(a.time, b.time);
-        assert_int_equal(a.applied, b.applied);
-        assert_int_equal(a.repeats, b.repeats);
-        assert_true(a.expected_lost == b.expected_lost && a.max_bytes == b.max_bytes);
-        /* The two are independent. */
-        counter_applied(copy, 5000, "1", 1, 3000, 1 + 1101 + 2201 + 1);
-        assert_int_equal(counter_value(c, "1"), 1 + 1101 + 2201);
-        assert_int_equal(bry_counters_has(c, counter_id(5000), 3000), BRY_ABSENT);
-        bry_counters_destroy(c);
-        counter_repeat(copy, 2500, "1", 1, 3000, 1 + 1101 + 2201 + 1);
-        assert_int_equal(counter_try(copy, 6000, "1", 1, 8001), BRY_E_SKEW);
-        bry_counters_destroy(copy);
-    }
-}
 
 /* The expected losses are between zero and the promised error. */
 TEST(expected_losses)

@@ -334,44 +334,6 @@ TEST(log_or_snapshot_of_another_table)
     recording_free(&saved.fs);
 }
 
-/* Flips one bit of log or snapshot. Returns whether the directory still opens; otherwise it must be
- * refused. */
-static bool opens_with_bit_flipped(const saved_dir *saved, const char *name, size_t bit)
-{
-    recording_io fs;
-    saved_dir_copy(saved, &fs);
-    recording_get(&fs, name)->bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-    bry_load load = BRY_LOAD;
-    bry_counters *c;
-    bry_status status = bry__counter_open(&fs.io, "table", NULL, &load, &c);
-    if (status == BRY_OK) {
-        bry_counters_destroy(c);
-    } else {
-        assert_int_equal(status, BRY_E_BADDATA);
-        assert_non_null(load.problem);
-    }
-    recording_free(&fs);
-    return status == BRY_OK;
-}
-
-/* Every flipped bit is detected, except in the seal that ends the log: a log may lack it. */
-TEST(flipped_bits)
-{
-    bry_counters_options options = small();
-    saved_dir saved;
-    saved_dir_init(&saved, &options);
-    size_t opened = 0;
-    for (size_t bit = 0; bit < saved.log.len * 8; bit += 5)
-        if (opens_with_bit_flipped(&saved, "table/log", bit)) {
-            assert_true(bit / 8 >= saved.log.len - 24);
-            opened++;
-        }
-    assert_true(opened > 0 && opened <= 24 * 8);
-    for (size_t bit = 0; bit < saved.snapshot.len * 8; bit += 5)
-        assert_false(opens_with_bit_flipped(&saved, "table/snapshot", bit));
-    recording_free(&saved.fs);
-}
-
 TEST(limits)
 {
     for (int snapshot = 0; snapshot < 2; snapshot++) {
