@@ -40,6 +40,8 @@ static void *create(model_reader *reader)
     both->object = job->calls->create(reader, &both->memory.allocator, job->engine);
     if (!both->object)
         reader->at = reader->len;
+    else
+        model_expect(reader, bry_job_bytes(job->job, both->object) == both->memory.now);
     counted.objects += both->object != NULL;
     return both;
 }

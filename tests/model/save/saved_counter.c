@@ -33,7 +33,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     options.allocator = allocator;
     bry_counters *counters = NULL;
     bry_status made = bry_counters_create(&options, &counters);
-    return check_planned(reader, planned, made, counters);
+    return check_planned(reader, BRY_JOB_COUNTERS, planned, shape.bytes_empty, made, counters);
 }
 
 static uint64_t read_time(model_reader *reader, const bry_counters *counters)

@@ -27,7 +27,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     options.allocator = allocator;
     bry_filter *filter = NULL;
     bry_status made = bry_filter_create(&options, &filter);
-    return check_planned(reader, planned, made, filter);
+    return check_planned(reader, BRY_JOB_FILTER, planned, shape.bytes_empty, made, filter);
 }
 
 /* Merges with a filter of the same options that has a few keys. */

@@ -58,7 +58,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     options.allocator = allocator;
     bry_index *index = NULL;
     bry_status made = bry_index_create(&options, &index);
-    return check_planned(reader, planned, made, index);
+    return check_planned(reader, BRY_JOB_INDEX, planned, shape.bytes_empty, made, index);
 }
 
 /* Usually a unit that exists; or the newest. */

@@ -140,11 +140,15 @@ bool plan_fits(model_reader *reader, uint64_t bytes, uint64_t bytes_empty)
            (bytes_empty <= 1 << 20 && read_chance(reader, 256));
 }
 
-void *check_planned(model_reader *reader, bry_status planned, bry_status made, void *object)
+void *check_planned(model_reader *reader, bry_job job, bry_status planned, uint64_t bytes_empty,
+                    bry_status made, void *object)
 {
     if (made != BRY_E_NOMEM)
         model_expect(reader, made == planned);
-    return made == BRY_OK ? object : NULL;
+    if (made != BRY_OK)
+        return NULL;
+    model_expect(reader, bry_job_bytes(job, object) == bytes_empty);
+    return object;
 }
 
 bry_hash key_number(uint64_t number)

@@ -114,8 +114,9 @@ bool read_chance(model_reader *reader, unsigned one_in);
  * megabyte, and one in 256 larger ones if it is small when empty. */
 bool plan_fits(model_reader *reader, uint64_t bytes, uint64_t bytes_empty);
 
-/* Checks that plan and create agree; returns `object`, which create has made. */
-void *check_planned(model_reader *reader, bry_status planned, bry_status made, void *object);
+/* Checks that plan and create agree, to the byte; returns `object`, which create has made. */
+void *check_planned(model_reader *reader, bry_job job, bry_status planned, uint64_t bytes_empty,
+                    bry_status made, void *object);
 
 /* The key of that number; and up to MOST_BATCH keys, returning how many. */
 bry_hash key_number(uint64_t number);

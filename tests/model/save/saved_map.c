@@ -40,10 +40,14 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
         (uintmax_t)options.kbf.cells, options.kbf.hashes, bry_status_word(planned));
     if (planned == BRY_OK && !plan_fits(reader, shape.bytes, shape.bytes_empty))
         return NULL;
+    if (planned == BRY_OK && !options.kbf.cells && options.kbf.layout == BRY_MAP_TUNED)
+        model_expect(reader,
+                     shape.errors.false_positive <= options.error &&
+                         shape.errors.false_negative + shape.errors.incorrect <= options.error);
     options.allocator = allocator;
     bry_map *map = NULL;
     bry_status made = bry_map_create(&options, &map);
-    return check_planned(reader, planned, made, map);
+    return check_planned(reader, BRY_JOB_MAP, planned, shape.bytes_empty, made, map);
 }
 
 /* A value of either kind; sometimes an invalid one. */

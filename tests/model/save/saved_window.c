@@ -47,7 +47,7 @@ static void *create(model_reader *reader, const bry_allocator *allocator, bry_en
     options.allocator = allocator;
     bry_window *window = NULL;
     bry_status made = bry_window_create(&options, &window);
-    return check_planned(reader, planned, made, window);
+    return check_planned(reader, BRY_JOB_WINDOW, planned, shape.bytes_empty, made, window);
 }
 
 /* Mostly a part of the window later; now and then earlier, or a jump of any length. */
