@@ -219,6 +219,13 @@ static void expect_like(model_reader *reader, bry_status status, bry_status repl
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
+/* Whether the error is within the target, unless it depends on the load or two fbf windows were
+ * merged. */
+static bool keeps_error(const window_pair *both, int side)
+{
+    return !both->options.fixed && !(both->merged[side] && both->options.engine == BRY_ENGINE_FBF);
+}
+
 /* Checks an answer about element i at `now`. Also called for all elements after every step, so it
  * counts no operations. */
 static void judge(window_pair *both, int side, model_reader *reader, unsigned i, uint64_t now,
@@ -228,6 +235,9 @@ static void judge(window_pair *both, int side, model_reader *reader, unsigned i,
     window_duty duty = window_twin_duty(twin, i, now);
     if (duty == WINDOW_MUST_REMEMBER && !present)
         model_fail(reader, "element %u is forgotten early", i);
+    if (duty == WINDOW_MUST_FORGET && present && both->options.error == 1e-9 &&
+        keeps_error(both, side))
+        model_fail(reader, "element %u is remembered for longer than any may be", i);
     if (both->kind->engine == BRY_ENGINE_COMPACT && !both->mixed[side] &&
         present != window_twin_on_grid(twin, i, now))
         model_fail(reader, "element %u is remembered too long", i);
@@ -348,13 +358,6 @@ static void do_ask(window_pair *both, model_reader *reader)
     model_say(reader, "ask for %u at %ju", i, (uintmax_t)now);
     judge_operation(both, reader, i, now,
                     bry_window_has(both->window[0], element(i), now) == BRY_PRESENT);
-}
-
-/* Whether the error is within the target, unless it depends on the load or two fbf windows were
- * merged. */
-static bool keeps_error(const window_pair *both, int side)
-{
-    return !both->options.fixed && !(both->merged[side] && both->options.engine == BRY_ENGINE_FBF);
 }
 
 /* ---- strangers: elements that nobody meets twice ------------------------------------------- */

@@ -107,17 +107,6 @@ TEST(test_options_of_compact)
     assert_int_equal(status_of(compact), BRY_E_RANGE);
 }
 
-TEST(test_callers_of_other_versions)
-{
-    bry_window_options options = BRY_WINDOW_OPTIONS;
-    options.struct_size = offsetof(bry_window_options, capacity);
-    options.capacity = UINT64_MAX;
-    bry_window_shape shape = {0};
-    assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
-    options.struct_size = sizeof options + 1;
-    assert_int_equal(bry_window_plan(&options, &shape), BRY_E_RANGE);
-}
-
 /* With the smallest limit, elements are accepted, now and after time has advanced. */
 TEST(test_least_limit)
 {
@@ -221,36 +210,6 @@ TEST(test_adding_again)
         }
 }
 
-TEST(test_forget)
-{
-    for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        bry_window *window = make(exact(&window_kinds[k], 1000, 100));
-        bry_answer was = BRY_UNSURE;
-        add(window, 1, 100);
-        add(window, 2, 100);
-        if (!window_kinds[k].forgets) {
-            assert_int_equal(bry_window_del(window, key(1), 200, &was), BRY_E_UNSUPPORTED);
-            assert_int_equal(was, BRY_UNSURE);
-            assert_int_equal(bry_window_time(window), 100);
-            assert_true(has(window, 1, 100));
-        } else {
-            assert_int_equal(bry_window_del(window, key(1), 200, &was), BRY_OK);
-            assert_int_equal(was, BRY_PRESENT);
-            assert_int_equal(bry_window_time(window), 200);
-            assert_false(has(window, 1, 200));
-            assert_true(has(window, 2, 200));
-            assert_int_equal(bry_window_del(window, key(1), 200, NULL), BRY_OK);
-            assert_int_equal(bry_window_del(window, key(1), 200, &was), BRY_OK);
-            assert_int_equal(was, BRY_ABSENT);
-            assert_int_equal(add(window, 1, 300), BRY_ABSENT);
-            assert_true(has(window, 1, 1300));
-            assert_int_equal(bry_window_del(window, key(2), 9999, &was), BRY_OK);
-            assert_int_equal(was, BRY_ABSENT);
-        }
-        bry_window_destroy(window);
-    }
-}
-
 TEST(test_batches)
 {
     enum { N = 300 };
@@ -285,28 +244,6 @@ TEST(test_batches)
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
-
-TEST(test_clock_steps_back)
-{
-    for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        bry_window_options options = exact(&window_kinds[k], 1000, 100);
-        bry_window *window = make(options);
-        assert_int_equal(add(window, 1, 50000), BRY_ABSENT);
-        assert_int_equal(bry_window_time(window), 50000);
-        /* Counts as added at T: remembered for a whole window from there. */
-        assert_int_equal(add(window, 2, 100), BRY_ABSENT);
-        assert_int_equal(bry_window_time(window), 50000);
-        assert_true(has(window, 2, 51000));
-        assert_true(has(window, 1, 0));
-        assert_int_equal(bry_window_advance(window, 3), BRY_OK);
-        assert_int_equal(bry_window_time(window), 50000);
-        assert_int_equal(bry_window_advance(window, 80000), BRY_OK);
-        assert_false(has(window, 1, 50000)); /* stays forgotten */
-        assert_int_equal(add(window, 1, 50000), BRY_ABSENT);
-        assert_true(has(window, 1, 81000));
-        bry_window_destroy(window);
-    }
-}
 
 TEST(test_start_and_skew)
 {
@@ -371,41 +308,6 @@ TEST(test_end_of_the_range)
         assert_true(stats_of(window).covered >= UINT64_C(1) << 52);
         bry_window_destroy(window);
     }
-}
-
-/* Advancing in steps gives the same window as advancing at once. */
-TEST(test_advancing_in_steps)
-{
-    for (size_t k = 0; k < WINDOW_KINDS; k++)
-        for (uint64_t seed = 1; seed <= 40; seed++) {
-            generator numbers = {seed};
-            bry_window_options options = exact(&window_kinds[k], 1000, 200);
-            options.generations = 1 + (uint32_t)generator_below(&numbers, 20);
-            bry_window *window = make(options), *twin = NULL;
-            uint64_t now = generator_below(&numbers, 5000);
-            for (uint64_t i = 0; i < 900; i++) {
-                now += generator_below(&numbers, 5);
-                add(window, generator_below(&numbers, 600), now);
-            }
-            for (unsigned round = 0; round < 10; round++) {
-                assert_int_equal(bry_window_clone(window, NULL, &twin), BRY_OK);
-                assert_true(alike(window, twin));
-                uint64_t to = now + generator_below(&numbers, round % 3 ? 300 : 3000);
-                assert_int_equal(bry_window_advance(twin, to), BRY_OK);
-                while (now < to) {
-                    now += 1 + generator_below(&numbers, to - now);
-                    assert_int_equal(bry_window_advance(window, now), BRY_OK);
-                }
-                assert_true(alike(window, twin));
-                for (unsigned i = 0; i < 60; i++) {
-                    uint64_t which = generator_below(&numbers, 600);
-                    assert_int_equal(add(window, which, now), add(twin, which, now));
-                }
-                assert_true(alike(window, twin));
-                bry_window_destroy(twin);
-            }
-            bry_window_destroy(window);
-        }
 }
 
 /* ---- load ----------------------------------------------------------------------------------- */

@@ -17,33 +17,6 @@ static bry_window_options small(const window_kind *kind, failing_allocator *memo
     return options;
 }
 
-TEST(test_plan_is_what_create_allocates)
-{
-    static const uint64_t capacities[] = {1, 10, 1000, 100000, 3000000};
-    static const double errors[] = {0.1, 1e-3, 1e-6};
-    static const uint32_t generations[] = {1, 8, 500};
-    for (size_t k = 0; k < WINDOW_KINDS; k++)
-        for (int c = 0; c < 5; c++)
-            for (int r = 0; r < 3; r++)
-                for (int g = 0; g < 3; g++) {
-                    failing_allocator memory;
-                    failing_allocator_init(&memory);
-                    bry_window_options options = small(&window_kinds[k], &memory);
-                    options.capacity = capacities[c];
-                    options.error = errors[r];
-                    options.generations = generations[g];
-                    bry_window_shape shape = {0};
-                    bry_window *window = NULL;
-                    assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
-                    assert_int_equal(memory.calls, 0);
-                    assert_int_equal(bry_window_create(&options, &window), BRY_OK);
-                    assert_int_equal(memory.now, shape.bytes_empty);
-                    assert_int_equal(stats_of(window).bytes, memory.now);
-                    bry_window_destroy(window);
-                    assert_int_equal(memory.now, 0);
-                }
-}
-
 /* A window with few elements in one or two generations is small, whatever their numbers are. */
 TEST(test_small_window)
 {
@@ -254,76 +227,4 @@ TEST(test_batch_on_spilled_segment)
     bry_window_destroy(window);
     bry_buffer_free(&before);
     assert_int_equal(memory.now, 0);
-}
-
-/* A new element after a failed allocation: it is not added, and nothing has changed. */
-TEST(test_failing_to_add_new)
-{
-    for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        failing_allocator memory;
-        failing_allocator_init(&memory);
-        bry_window *window = make(small(&window_kinds[k], &memory));
-        uint64_t failed = 0;
-        memory.keep_failing = true;
-        for (uint64_t i = 0; i < 700; i++) {
-            uint64_t now = START + 2 * i + (i > 500 ? 400 : 0);
-            bry_answer was;
-            if (bry_window_has(window, key(i), now) == BRY_PRESENT)
-                continue;
-            for (memory.fail_at = 1;; memory.fail_at++) {
-                failing_allocator_restart(&memory);
-                uint64_t items = stats_of(window).items, time = bry_window_time(window);
-                if (bry_window_add(window, key(i), now, &was) == BRY_OK)
-                    break;
-                assert_int_equal(stats_of(window).items, items);
-                assert_int_equal(bry_window_time(window), time);
-                assert_int_equal(bry_window_has(window, key(i), now), BRY_ABSENT);
-                assert_int_equal(stats_of(window).bytes, memory.now);
-                failed++;
-            }
-            assert_int_equal(bry_window_has(window, key(i), now), BRY_PRESENT);
-        }
-        assert_true(failed > 0);
-        bry_window_destroy(window);
-        assert_int_equal(memory.now, 0);
-    }
-}
-
-/* An addition that fails moves no time: what expired in it is remembered again. In a window so
- * small that the dead entries of earlier generations are reclaimed at once. */
-TEST(test_failing_to_move_time)
-{
-    for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        enum { SHORT = 50, MANY = 4000 };
-        uint64_t added[MANY];
-        failing_allocator memory;
-        failing_allocator_init(&memory);
-        bry_window_options options = small(&window_kinds[k], &memory);
-        options.window = SHORT;
-        options.capacity = 10;
-        options.refresh = false;
-        bry_window *window = make(options);
-        generator source = {9};
-        uint64_t now = START, failed = 0;
-        for (uint64_t i = 0; i < MANY; i++) {
-            now += 2 + generator_below(&source, 12);
-            uint64_t before = bry_window_time(window);
-            failing_allocator_restart(&memory);
-            memory.fail_at = 1 + generator_below(&source, 5); /* not all are needed: any may be */
-            bry_status status = bry_window_add(window, key(i), now, NULL);
-            memory.fail_at = 0;
-            added[i] = now;
-            if (status == BRY_OK)
-                continue;
-            assert_int_equal(status, BRY_E_NOMEM);
-            assert_int_equal(bry_window_time(window), before);
-            for (uint64_t j = i; j-- > 0 && added[j] + SHORT >= before;)
-                assert_int_equal(bry_window_has(window, key(j), before), BRY_PRESENT);
-            assert_int_equal(bry_window_add(window, key(i), now, NULL), BRY_OK);
-            failed++;
-        }
-        assert_true(failed > 100);
-        bry_window_destroy(window);
-        assert_int_equal(memory.now, 0);
-    }
 }

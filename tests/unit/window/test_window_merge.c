@@ -5,33 +5,6 @@
 
 #include <stdlib.h>
 
-TEST(test_clone_and_clear)
-{
-    for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        bry_window *window = make(exact(&window_kinds[k], 1000, 20)), *copy = NULL;
-        for (uint64_t i = 0; i < 100; i++)
-            add(window, i, 1000 + i);
-        assert_int_equal(bry_window_clone(window, NULL, &copy), BRY_OK);
-        assert_true(alike(window, copy));
-        for (uint64_t i = 100; i < 200; i++)
-            add(copy, i, 1100);
-        for (uint64_t i = 0; i < 200; i++) {
-            assert_int_equal(has(window, i, 1100), i < 100);
-            assert_true(has(copy, i, 1100));
-        }
-        bry_window_clear(copy);
-        assert_int_equal(bry_window_time(copy), 1100);
-        assert_int_equal(bry_window_seed(copy), 1);
-        assert_int_equal(stats_of(copy).items, 0);
-        for (uint64_t i = 0; i < 200; i++)
-            assert_false(has(copy, i, 1100));
-        assert_int_equal(add(copy, 5, 1000), BRY_ABSENT);
-        assert_true(has(copy, 5, 2100));
-        bry_window_destroy(copy);
-        bry_window_destroy(window);
-    }
-}
-
 /* Asking first, and then adding new elements or else advancing the time, equals adding: the same
  * bytes, at a load that fills several tables, with jumps of time over a part of the window and over
  * all of it. */
@@ -328,21 +301,4 @@ TEST(test_filters_freed_in_steps)
     assert_true(most > 500 && most < MOST);
     assert_true(stats_of(window).bytes < all / 4);
     bry_window_destroy(window);
-}
-
-/* Periods of a millisecond at the largest possible times: no generation follows 2^64 - 1. */
-TEST(test_end_of_time)
-{
-    for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        bry_window_options options = options_of(&window_kinds[k]);
-        options.window = 3;
-        options.capacity = 100;
-        options.max_skew = UINT64_MAX;
-        bry_window *window = make(options);
-        for (uint64_t i = 0; i < 20; i++)
-            add(window, i, UINT64_MAX - 19 + i);
-        assert_true(has(window, 19, UINT64_MAX));
-        assert_true(!has(window, 100, UINT64_MAX));
-        bry_window_destroy(window);
-    }
 }
