@@ -218,6 +218,12 @@ static bry_status run_set_n(void *object, uint64_t round)
     return bry_map_set_n(object, keys->hashes, keys->values, BATCH, NULL);
 }
 
+static bry_status run_update_n(void *object, uint64_t round)
+{
+    const batch *keys = make_batch(object, 300 + BATCH * round);
+    return bry_map_update_n(object, keys->hashes, keys->values, BATCH, NULL);
+}
+
 static bry_status run_add_n(void *object, uint64_t round)
 {
     const batch *keys = make_batch(object, 500 + BATCH * round);
@@ -279,6 +285,7 @@ static const object_operation compact_operations[] = {
     {.name = "update", .run = run_update},
     {.name = "add", .run = run_add},
     {.name = "set_n", .run = run_set_n},
+    {.name = "update_n", .run = run_update_n},
     {.name = "add_n", .run = run_add_n},
     {.name = "merge", .run = run_merge},
     {.name = "create_like", .run = run_create_like},
@@ -289,6 +296,7 @@ static const object_operation kbf_operations[] = {
     {.name = "update", .run = run_update},
     {.name = "add", .run = run_add},
     {.name = "set_n", .run = run_set_n},
+    {.name = "update_n", .run = run_update_n},
     {.name = "add_n", .run = run_add_n},
     {.name = "del_n", .run = run_del_n},
     {.name = "merge", .run = run_merge},

@@ -221,11 +221,11 @@ static const struct {
     map_operation *run;
     unsigned share; /* of MODEL_SHARES */
 } operations[] = {
-    {map_do_set, 4},      {map_do_sweep, 1}, {map_do_set_n, 5}, {map_do_update, 2},
-    {map_do_add, 2},      {map_do_del, 2},   {map_do_add_n, 1}, {map_do_del_n, 3},
-    {map_do_del_pair, 2}, {map_do_get_n, 2}, {do_clone, 1},     {do_clear, 1},
-    {do_create_like, 1},  {do_merge, 1},     {do_compress, 1},  {do_save_and_load, 1},
-    {do_exchange, 2},
+    {map_do_set, 4},      {map_do_sweep, 1},    {map_do_set_n, 4}, {map_do_update, 2},
+    {map_do_add, 2},      {map_do_del, 2},      {map_do_add_n, 1}, {map_do_del_n, 3},
+    {map_do_del_pair, 2}, {map_do_get_n, 2},    {do_clone, 1},     {do_clear, 1},
+    {do_create_like, 1},  {do_merge, 1},        {do_compress, 1},  {do_save_and_load, 1},
+    {do_exchange, 2},     {map_do_update_n, 1},
 };
 
 static void step(void *state, model_reader *reader)

@@ -179,9 +179,9 @@ void map_do_del_pair(map_pair *both, model_reader *reader)
 
 /* ---- batches ---- */
 
-/* Applies the batch to the twin, as far as the map was sure. Returns whether the answers are
- * right. */
-static bool twin_set_n(map_pair *both, map_twin *twin, size_t n)
+/* Applies the batch to the twin, as far as the map was sure; an update changes no absent key.
+ * Returns whether the answers are right. */
+static bool twin_set_n(map_pair *both, map_twin *twin, size_t n, bool update)
 {
     bool right = true;
     for (size_t i = 0; i < n; i++) {
@@ -192,7 +192,8 @@ static bool twin_set_n(map_pair *both, map_twin *twin, size_t n)
             continue;
         }
         right = right && both->was[i] == (there ? BRY_PRESENT : BRY_ABSENT);
-        map_twin_set(twin, both->keys[i], (int)both->values[i]);
+        if (there || !update)
+            map_twin_set(twin, both->keys[i], (int)both->values[i]);
     }
     return right;
 }
@@ -213,8 +214,21 @@ void map_do_set_n(map_pair *both, model_reader *reader)
         return;
     }
     model_expect(reader, status == BRY_OK);
-    expect_answer(both, reader, twin_set_n(both, &after, n), "what set_n says was there");
+    expect_answer(both, reader, twin_set_n(both, &after, n, false), "what set_n says was there");
     both->twin[0] = after;
+}
+
+void map_do_update_n(map_pair *both, model_reader *reader)
+{
+    size_t n = read_batch(both, reader, "update_n");
+    bry_status status = bry_map_update_n(both->map[0], both->hashes, both->given, n, both->was);
+    model_expect(reader, both->was[n] == 99);
+    if (model_out_of_memory(reader, &both->memory, status))
+        return;
+    model_expect(reader, status == BRY_OK || (status == BRY_E_FULL && codes_may_lack(both)));
+    if (status == BRY_OK)
+        expect_answer(both, reader, twin_set_n(both, &both->twin[0], n, true),
+                      "what update_n says was there");
 }
 
 void map_do_add_n(map_pair *both, model_reader *reader)

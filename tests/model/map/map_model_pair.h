@@ -31,7 +31,7 @@ typedef void map_operation(map_pair *both, model_reader *reader);
 
 /* map_model_keys.c */
 map_operation map_do_set, map_do_update, map_do_add, map_do_del, map_do_del_pair, map_do_set_n,
-    map_do_add_n, map_do_del_n, map_do_get_n;
+    map_do_update_n, map_do_add_n, map_do_del_n, map_do_get_n;
 
 map_operation map_do_sweep; /* map_model_sweep.c */
 

@@ -255,66 +255,6 @@ TEST(test_additions)
     }
 }
 
-/* A batch of updates equals single updates, and changes nothing if memory runs out. */
-TEST(test_updates)
-{
-    enum { N = 200 };
-    static const char *const words[] = {"new", "newer", "newest"};
-    bry_hash hashes[N];
-    bry_map_value values[N];
-    bry_answer was[N];
-    for (uint64_t i = 0; i < N; i++) {
-        hashes[i] = key(i % 3 ? i % 120 : 7000 + i);
-        values[i] = bry_map_value_bytes(words[i % 3], strlen(words[i % 3]));
-    }
-    for (int kbf = 0; kbf < 2; kbf++) {
-        failing_allocator memory;
-        failing_allocator_init(&memory);
-        bry_map *batch =
-            made(BRY_JOB_MAP, kbf ? BRY_ENGINE_KBF : BRY_ENGINE_COMPACT, &memory.allocator);
-        for (uint64_t i = 0; i < 150; i++)
-            map_add(batch, i);
-        bry_map *single = NULL, *before = NULL;
-        assert_int_equal(bry_map_clone(batch, NULL, &single), BRY_OK);
-        assert_int_equal(bry_map_clone(batch, NULL, &before), BRY_OK);
-        bry_map_value wrong[2] = {values[0], bry_map_value_bytes("", BRY_MAP_VALUE_MAX + 1u)};
-        assert_int_equal(bry_map_update_n(batch, hashes, wrong, 2, NULL), BRY_E_TOOLONG);
-        assert_int_equal(bry_map_update_n(batch, hashes, values, 0, NULL), BRY_OK);
-        for (memory.fail_at = 1;; memory.fail_at++) {
-            failing_allocator_restart(&memory);
-            bry_status status = bry_map_update_n(batch, hashes, values, N, was);
-            if (status == BRY_OK)
-                break;
-            assert_int_equal(status, BRY_E_NOMEM);
-            memory.fail_at += 1000000;
-            for (uint64_t i = 0; i < 150; i++) {
-                bry_map_value a = {0}, b = {0};
-                assert_int_equal(bry_map_get(batch, key(i), &a), bry_map_get(before, key(i), &b));
-                assert_true(a.len == b.len);
-            }
-            memory.fail_at -= 1000000;
-        }
-        memory.fail_at = 0;
-        for (size_t i = 0; i < N; i++) {
-            bry_answer answer = BRY_UNSURE;
-            bry_status status = bry_map_update(single, hashes[i], values[i], &answer);
-            assert_true(status == BRY_OK || (kbf && status == BRY_E_UNSURE));
-            assert_int_equal(was[i], answer);
-        }
-        assert_int_equal(bry_map_items(batch), 150);
-        for (uint64_t i = 0; i < 150; i++) {
-            bry_map_value a = {0}, b = {0};
-            bry_answer answer = bry_map_get(batch, key(i), &a);
-            assert_int_equal(bry_map_get(single, key(i), &b), answer);
-            assert_true(a.len == b.len && (a.len == 0 || memcmp(a.bytes, b.bytes, a.len) == 0));
-        }
-        bry_map_destroy(before);
-        bry_map_destroy(single);
-        bry_map_destroy(batch);
-        assert_int_equal(memory.blocks, 0);
-    }
-}
-
 /* ---- options of another engine -------------------------------------------------------------- */
 
 /* Each by itself, also where its own engine would find it out of range. */

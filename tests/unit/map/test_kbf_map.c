@@ -190,32 +190,6 @@ TEST(test_setting_keeps_the_promise)
     engine->destroy(map);
 }
 
-TEST(test_deletes_compact)
-{
-    bry__kbf_map *map = make(options_of(1000, 0.001, false));
-    insert(map, 0, 3000);
-    unsigned before = map->tables, most = before, after_half = 0;
-    assert_true(before >= 2);
-    for (uint64_t i = 0; i < 2950; i++) {
-        bry_hash hash = key(i);
-        uint8_t was;
-        assert_int_equal(engine->del_n(map, &hash, 1, CODES, &was), BRY_OK);
-        assert_true(was == BRY_PRESENT || was == BRY_UNSURE);
-        assert_true(map->tables <= most);
-        most = map->tables;
-        if (i == 1500)
-            after_half = map->tables;
-    }
-    assert_true(after_half <= before);
-    assert_int_equal(map->tables, 1);
-    for (uint64_t i = 2950; i < 3000; i++) {
-        uint32_t code = CODES;
-        assert_int_equal(engine->get(map, key(i), CODES, &code), BRY_PRESENT);
-        assert_int_equal(code, code_of(i));
-    }
-    engine->destroy(map);
-}
-
 TEST(test_fixed_is_full)
 {
     bry__kbf_map *map = make(options_of(100, 0.001, true));

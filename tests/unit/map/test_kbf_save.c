@@ -25,25 +25,6 @@ static bry_status load(const bry_map_options *options, const bry_buffer *image, 
     return status;
 }
 
-TEST(test_save_and_load)
-{
-    bry_map_options options = options_of(1000, 0.001, false);
-    for (uint64_t n = 0; n <= 6000; n += 1500) {
-        bry__kbf_map *map = make(options);
-        insert(map, 0, n);
-        bry_buffer image = image_of(map);
-        void *read = NULL;
-        assert_int_equal(load(&options, &image, NULL, &read), BRY_OK);
-        assert_true(same_image(read, &image));
-        bry_map_stats a = stats_of(map), b = stats_of(read);
-        assert_memory_equal(a.kbf.cells, b.kbf.cells, sizeof a.kbf.cells);
-        assert_true(a.load == b.load && a.tables == b.tables);
-        engine->destroy(read);
-        bry_buffer_free(&image);
-        engine->destroy(map);
-    }
-}
-
 /* Tables that do not match the options. */
 TEST(test_other_options)
 {

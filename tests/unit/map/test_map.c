@@ -87,91 +87,6 @@ TEST(test_options)
     assert_int_equal(bry_map_plan(&defaults, &shape), BRY_E_RANGE);
 }
 
-TEST(test_calls)
-{
-    for (int e = 0; e < 2; e++) {
-        bry_map *map = make(exact(map_engines[e], 100));
-        bry_answer was = BRY_UNSURE;
-        bry_map_value value = {NULL, 5, 5};
-        assert_int_equal(bry_map_get(map, key(1), &value), BRY_ABSENT);
-        assert_int_equal(value.len, 5);
-        assert_int_equal(bry_map_set(map, key(1), text("one"), &was), BRY_OK);
-        assert_int_equal(was, BRY_ABSENT);
-        assert_int_equal(bry_map_set(map, key(1), text("uno"), &was), BRY_OK);
-        assert_int_equal(was, BRY_PRESENT);
-        assert_true(has(map, key(1), text("uno")));
-        assert_int_equal(bry_map_get(map, key(1), NULL), BRY_PRESENT);
-
-        /* The empty value is a value; an update of an absent key changes nothing and assigns no
-         * code. */
-        set(map, key(2), bry_map_value_bytes(NULL, 0));
-        assert_true(has(map, key(2), text("")));
-        uint64_t values = stats_of(map).values;
-        assert_int_equal(bry_map_update(map, key(3), text("three"), &was), BRY_OK);
-        assert_int_equal(was, BRY_ABSENT);
-        assert_int_equal(bry_map_get(map, key(3), NULL), BRY_ABSENT);
-        assert_int_equal(stats_of(map).values, values);
-        assert_int_equal(bry_map_update(map, key(2), text("two"), &was), BRY_OK);
-        assert_int_equal(was, BRY_PRESENT);
-        assert_true(has(map, key(2), text("two")));
-
-        assert_int_equal(bry_map_add(map, key(4), text("two")), BRY_OK);
-        assert_int_equal(stats_of(map).items, 3);
-        assert_int_equal(bry_map_del_pair(map, key(4), text("never seen"), &was), BRY_OK);
-        assert_int_equal(was, BRY_ABSENT);
-        assert_int_equal(bry_map_del_pair(map, key(4), text("uno"), &was), BRY_OK);
-        assert_int_equal(was, BRY_ABSENT);
-        assert_true(has(map, key(4), text("two")));
-        assert_int_equal(bry_map_del_pair(map, key(4), text("two"), &was), BRY_OK);
-        assert_int_equal(was, BRY_PRESENT);
-        assert_int_equal(bry_map_get(map, key(4), NULL), BRY_ABSENT);
-        assert_int_equal(bry_map_del(map, key(4), &was), BRY_OK);
-        assert_int_equal(was, BRY_ABSENT);
-        assert_int_equal(bry_map_del(map, key(2), &was), BRY_OK);
-        assert_int_equal(was, BRY_PRESENT);
-        assert_int_equal(stats_of(map).items, 1);
-
-        bry_map_clear(map);
-        assert_int_equal(stats_of(map).items, 0);
-        assert_int_equal(stats_of(map).values, 0);
-        assert_int_equal(bry_map_get(map, key(1), NULL), BRY_ABSENT);
-        bry_map_destroy(map);
-    }
-}
-
-static bry_buffer saved_bytes(const bry_map *map)
-{
-    bry_buffer bytes = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&bytes);
-    assert_int_equal(bry_map_save(map, &sink, NULL), BRY_OK);
-    return bytes;
-}
-
-/* A map that was cleared is as it was created, also in the width of its codes. */
-TEST(test_clear)
-{
-    for (int e = 0; e < 4; e++) {
-        bry_map_options options = exact(map_engines[e % 2], 100);
-        options.value_bits = e < 2 ? 0 : 8;
-        bry_map *map = make(options), *created = make(options);
-        for (uint64_t i = 0; i < 300; i++) {
-            char name[24];
-            snprintf(name, sizeof name, "%ju", (uintmax_t)i);
-            set(map, key(i), e < 2 ? text(name) : bry_map_value_number(i % 256));
-        }
-        bry_map_clear(map);
-        bry_map_stats stats = stats_of(map), at_first = stats_of(created);
-        assert_memory_equal(&stats, &at_first, sizeof stats);
-        bry_buffer bytes = saved_bytes(map), first = saved_bytes(created);
-        assert_int_equal(bytes.len, first.len);
-        assert_memory_equal(bytes.bytes, first.bytes, bytes.len);
-        bry_buffer_free(&bytes);
-        bry_buffer_free(&first);
-        bry_map_destroy(map);
-        bry_map_destroy(created);
-    }
-}
-
 /* What concerns kbf alone is 0 with compact. */
 TEST(test_shape_of_other_engines)
 {
@@ -180,36 +95,6 @@ TEST(test_shape_of_other_engines)
     assert_int_equal(bry_map_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.kbf.cells, 0);
     assert_int_equal(shape.kbf.hashes, 0);
-}
-
-TEST(test_values_too_long)
-{
-    static unsigned char bytes[BRY_MAP_VALUE_MAX + 1];
-    generator_fill(&(generator){5}, bytes, sizeof bytes);
-    for (int e = 0; e < 2; e++) {
-        bry_map *map = make(exact(map_engines[e], 100));
-        bry_map_value longest = bry_map_value_bytes(bytes, BRY_MAP_VALUE_MAX);
-        bry_map_value longer = bry_map_value_bytes(bytes, BRY_MAP_VALUE_MAX + 1);
-        bry_answer was = BRY_UNSURE;
-        set(map, key(1), longest);
-        set(map, key(2), bry_map_value_bytes(bytes, BRY_MAP_VALUE_MAX - 1));
-        assert_int_equal(bry_map_set(map, key(1), longer, &was), BRY_E_TOOLONG);
-        assert_int_equal(bry_map_update(map, key(1), longer, &was), BRY_E_TOOLONG);
-        assert_int_equal(bry_map_add(map, key(3), longer), BRY_E_TOOLONG);
-        bry_hash hashes[2] = {key(3), key(4)};
-        bry_map_value values[2] = {text("fine"), longer};
-        uint8_t answers[2] = {9, 9};
-        assert_int_equal(bry_map_set_n(map, hashes, values, 2, answers), BRY_E_TOOLONG);
-        assert_int_equal(bry_map_add_n(map, hashes, values, 2), BRY_E_TOOLONG);
-        assert_int_equal(answers[0], 9);
-        assert_int_equal(was, BRY_UNSURE);
-        assert_int_equal(bry_map_del_pair(map, key(1), longer, &was), BRY_OK);
-        assert_int_equal(was, BRY_ABSENT);
-        assert_true(has(map, key(1), longest));
-        assert_int_equal(stats_of(map).items, 2);
-        assert_int_equal(stats_of(map).values, 2);
-        bry_map_destroy(map);
-    }
 }
 
 TEST(test_integers)
@@ -413,41 +298,6 @@ TEST(test_unlike_maps_do_not_merge)
     bry_map_destroy(b);
 }
 
-/* Three maps, merged in different orders; with compact their dictionaries number values
- * differently.
- */
-TEST(test_order_of_merges)
-{
-    for (int e = 0; e < 2; e++) {
-        bry_map *first = make(exact(map_engines[e], 3000));
-        for (uint64_t i = 0; i < 60 && e == 1; i++) /* one order of codes for all */
-            set(first, key(i), numbered(i));
-        bry_map *merged[3];
-        static const int order[3][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
-        for (int j = 0; j < 3; j++) {
-            assert_int_equal(bry_map_create_like(first, NULL, &merged[j]), BRY_OK);
-            for (int p = 0; p < 3; p++) {
-                bry_map *part = NULL;
-                assert_int_equal(bry_map_create_like(first, NULL, &part), BRY_OK);
-                uint64_t n = (uint64_t)order[j][p] * 1000;
-                for (uint64_t i = 0; i < 900; i++)
-                    set(part, key(n + i), numbered((n + i * 7) % 60));
-                assert_int_equal(bry_map_merge(merged[j], part), BRY_OK);
-                bry_map_destroy(part);
-            }
-        }
-        for (int j = 0; j < 3; j++) {
-            assert_int_equal(stats_of(merged[j]).items, 2700);
-            assert_int_equal(stats_of(merged[j]).values, 60);
-            for (uint64_t n = 0; n < 3000; n += 1000)
-                for (uint64_t i = 0; i < 900; i++)
-                    assert_true(has(merged[j], key(n + i), numbered((n + i * 7) % 60)));
-            bry_map_destroy(merged[j]);
-        }
-        bry_map_destroy(first);
-    }
-}
-
 /* A map merged into itself is unchanged; kbf refuses, because each key would be in it twice. */
 TEST(test_merge_with_itself)
 {
@@ -471,35 +321,6 @@ TEST(test_merge_with_itself)
             bry_buffer_free(&after);
             bry_map_destroy(map);
         }
-}
-
-/* compact: the value of the merged map wins, whichever table has the key in either map. */
-TEST(test_merged_values_win)
-{
-    bry_map *a = make(exact(BRY_ENGINE_COMPACT, 500)), *b = make(exact(BRY_ENGINE_COMPACT, 500));
-    set_many(a, 0, 900, 7); /* keys 500 to 899 are in its second table */
-    for (uint64_t i = 100; i < 600; i++)
-        set(b, key(i), numbered(100 + i % 3)); /* in the first */
-    for (uint64_t i = 0; i < 100; i++)
-        set(b, key(i), numbered(200)); /* in the second */
-    assert_int_equal(stats_of(a).tables, 2);
-    assert_int_equal(stats_of(b).tables, 2);
-    assert_int_equal(bry_map_merge(a, b), BRY_OK);
-    for (uint64_t i = 0; i < 900; i++) {
-        uint64_t expected = i < 100 ? 200 : i < 600 ? 100 + i % 3 : i % 7;
-        assert_true(has(a, key(i), numbered(expected)));
-    }
-    for (uint64_t i = 200; i < 900; i++)
-        assert_int_equal(bry_map_del(a, key(i), NULL), BRY_OK);
-    assert_int_equal(bry_map_compress(a, 0), BRY_OK);
-    assert_int_equal(stats_of(a).tables, 1);
-    assert_int_equal(stats_of(a).items, 200);
-    for (uint64_t i = 0; i < 1000; i++) {
-        bry_map_value expected = numbered(i < 100 ? 200 : 100 + i % 3);
-        assert_int_equal(has(a, key(i), expected), i < 200);
-    }
-    bry_map_destroy(a);
-    bry_map_destroy(b);
 }
 
 TEST(test_compress_range)

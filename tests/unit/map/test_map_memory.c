@@ -15,35 +15,6 @@ static bry_map_options small(bry_engine engine, failing_allocator *memory)
                              .allocator = &memory->allocator};
 }
 
-TEST(test_plan_is_what_create_allocates)
-{
-    static const uint64_t capacities[] = {1, 10, 1000, 100000, 3000000};
-    static const double errors[] = {0.1, 1e-3, 1e-6};
-    for (int e = 0; e < 2; e++)
-        for (int c = 0; c < 5; c++)
-            for (int r = 0; r < 3; r++)
-                for (unsigned bits = 0; bits <= 12; bits += 6) {
-                    failing_allocator memory;
-                    failing_allocator_init(&memory);
-                    bry_map_options options = small(map_engines[e], &memory);
-                    options.capacity = capacities[c];
-                    options.error = errors[r];
-                    options.value_bits = bits;
-                    bry_map_shape shape = {0};
-                    bry_map *map = NULL;
-                    assert_int_equal(bry_map_plan(&options, &shape), BRY_OK);
-                    assert_int_equal(memory.calls, 0);
-                    assert_int_equal(bry_map_create(&options, &map), BRY_OK);
-                    assert_int_equal(memory.now, shape.bytes_empty);
-                    assert_int_equal(stats_of(map).bytes, memory.now);
-                    assert_true(shape.errors.false_positive <= options.error);
-                    assert_true(shape.errors.false_negative + shape.errors.incorrect <=
-                                options.error);
-                    bry_map_destroy(map);
-                    assert_int_equal(memory.now, 0);
-                }
-}
-
 /* At capacity, with the planned values: the planned size within an eighth. */
 TEST(test_plan_at_capacity)
 {
@@ -65,40 +36,6 @@ TEST(test_plan_at_capacity)
         uint64_t bytes = stats.bytes - 1024; /* the values themselves, in a piece of 1,024 */
         assert_true(bytes < shape.bytes * 9 / 8 && bytes > shape.bytes * 7 / 8);
         bry_map_destroy(map);
-    }
-}
-
-/* Clearing and deleting never fail, whatever the allocator does. */
-TEST(test_without_memory)
-{
-    for (int e = 0; e < 2; e++) {
-        failing_allocator memory;
-        failing_allocator_init(&memory);
-        bry_map *map = make(small(map_engines[e], &memory));
-        set_many(map, 0, 500, VALUES);
-        failing_allocator_restart(&memory);
-        memory.fail_at = 1;
-        memory.keep_failing = true;
-        bry_answer was = BRY_UNSURE;
-        for (uint64_t i = 0; i < 100; i++) {
-            assert_int_equal(bry_map_del(map, key(i), &was), BRY_OK);
-            assert_int_equal(was, BRY_PRESENT);
-            assert_int_equal(
-                bry_map_del_pair(map, key(100 + i), numbered((100 + i) % VALUES), &was), BRY_OK);
-            assert_int_equal(was, BRY_PRESENT);
-        }
-        assert_int_equal(stats_of(map).items, 300);
-        bry_map_clear(map);
-        assert_int_equal(stats_of(map).items, 0);
-        for (uint64_t i = 0; i < KEYS; i++)
-            assert_int_equal(bry_map_get(map, key(i), NULL), BRY_ABSENT);
-        memory.fail_at = 0;
-        memory.keep_failing = false;
-        set(map, key(1), text("again"));
-        assert_true(has(map, key(1), text("again")));
-        assert_int_equal(stats_of(map).bytes, memory.now);
-        bry_map_destroy(map);
-        assert_int_equal(memory.now, 0);
     }
 }
 
@@ -144,56 +81,6 @@ TEST(test_batch_on_spilled_segment)
         assert_true(has(map, hashes[i], values[i]));
     bry_map_destroy(map);
     assert_int_equal(memory.now, 0);
-}
-
-/* A batch of updates of integers equals single updates, in maps of one and of several tables, and
- * changes nothing if memory runs out. */
-TEST(test_updates_of_integers)
-{
-    static const size_t sizes[] = {1, 2, 64, 65, 500};
-    enum { MOST = 500 };
-    for (unsigned i = 0; i < 10; i++) {
-        failing_allocator memory;
-        failing_allocator_init(&memory);
-        bry_map_options options = small(map_engines[i / 5], &memory);
-        options.value_bits = 10;
-        bry_map *batch = make(options), *single = NULL;
-        for (uint64_t k = 0; k < KEYS; k++)
-            assert_int_equal(bry_map_set(batch, key(k), bry_map_value_number(k), NULL), BRY_OK);
-        assert_int_equal(bry_map_clone(batch, NULL, &single), BRY_OK);
-        bry_hash hashes[MOST];
-        bry_map_value values[MOST];
-        bry_answer was[MOST];
-        size_t n = sizes[i % 5];
-        for (size_t k = 0; k < n; k++) { /* some keys twice, some absent */
-            hashes[k] = key(k * 7 % (KEYS + 100));
-            values[k] = bry_map_value_number(1023 - k % 1000);
-        }
-        for (memory.fail_at = 1;; memory.fail_at++) {
-            failing_allocator_restart(&memory);
-            if (bry_map_update_n(batch, hashes, values, n, was) == BRY_OK)
-                break;
-            for (uint64_t k = 0; k < KEYS; k++) {
-                bry_map_value got = {0};
-                assert_int_equal(bry_map_get(batch, key(k), &got), BRY_PRESENT);
-                assert_int_equal(got.number, k);
-            }
-        }
-        memory.fail_at = 0;
-        for (size_t k = 0; k < n; k++) {
-            bry_answer answer;
-            assert_int_equal(bry_map_update(single, hashes[k], values[k], &answer), BRY_OK);
-            assert_int_equal(was[k], answer);
-        }
-        for (uint64_t k = 0; k < KEYS + 100; k++) {
-            bry_map_value a = {0}, b = {0};
-            assert_int_equal(bry_map_get(batch, key(k), &a), bry_map_get(single, key(k), &b));
-            assert_int_equal(a.number, b.number);
-        }
-        bry_map_destroy(single);
-        bry_map_destroy(batch);
-        assert_int_equal(memory.now, 0);
-    }
 }
 
 /*
