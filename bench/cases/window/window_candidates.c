@@ -146,144 +146,79 @@ static window_counts library_counts(const void *state)
     return (window_counts){stats.items, stats.fbf.ended_early, stats.fbf.resizes};
 }
 
-/* ---- fbf as published ---------------------------------------------------------------------- */
+/* ---- what it is compared with ---------------------------------------------------------------- */
 
-static void *make_paper_fbf(const window_work *work)
-{
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry__paper_fbf *fbf = malloc(sizeof *fbf);
-    if (fbf && bry__paper_fbf_init(fbf, &work->paper, &allocator) == BRY_OK)
-        return fbf;
-    free(fbf);
-    return NULL;
-}
+/* The calls of a window `it` of this type, in memory of its own. `made` and `added` are the calls that
+ * create it for some `work`, and that add a `hash` at the time `now`. */
+#define BASELINE(kind, type, made, added)                                                          \
+    static void *kind##_make(const window_work *work)                                              \
+    {                                                                                              \
+        bry_allocator allocator = bry__allocator_or_default(NULL);                                 \
+        type *it = malloc(sizeof *it);                                                             \
+        if (it && (made) == BRY_OK)                                                                \
+            return it;                                                                             \
+        free(it);                                                                                  \
+        return NULL;                                                                               \
+    }                                                                                              \
+    static void kind##_drop(void *it)                                                              \
+    {                                                                                              \
+        bry_allocator allocator = bry__allocator_or_default(NULL);                                 \
+        type##_free(it, &allocator);                                                               \
+        free(it);                                                                                  \
+    }                                                                                              \
+    WINDOW_INLINE bry_answer kind##_add(void *it, bry_hash hash, uint64_t now)                     \
+    {                                                                                              \
+        bry_allocator allocator = bry__allocator_or_default(NULL);                                 \
+        bry_answer was;                                                                            \
+        (void)now;                                                                                 \
+        return (added) == BRY_OK ? was : BRY_UNSURE;                                               \
+    }                                                                                              \
+    WINDOW_INLINE bry_answer kind##_has(const void *it, bry_hash hash, uint64_t now)               \
+    {                                                                                              \
+        (void)now;                                                                                 \
+        return type##_has(it, hash) ? BRY_PRESENT : BRY_ABSENT;                                    \
+    }                                                                                              \
+    static uint64_t kind##_bytes(const void *it)                                                   \
+    {                                                                                              \
+        return type##_bytes(it);                                                                   \
+    }
 
-static void drop_paper_fbf(void *state)
-{
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry__paper_fbf_free(state, &allocator);
-    free(state);
-}
+BASELINE(paper, bry__paper_fbf, bry__paper_fbf_init(it, &work->paper, &allocator),
+         bry__paper_fbf_add(it, hash, now, &was, &allocator))
+BASELINE(rbf, bry__rbf,
+         bry__rbf_init(it, work->bits, work->hashes, work->settings.error, &allocator),
+         bry__rbf_add(it, hash, &was, &allocator))
+BASELINE(ring, bry__filter_ring,
+         bry__filter_ring_init(it, work->settings.generations + 1,
+                               work->window / work->settings.generations, work->bits, work->hashes,
+                               &allocator),
+         bry__filter_ring_add(it, hash, now, &was, &allocator))
+BASELINE(exact, bry__exact_window, bry__exact_window_init(it, work->window, &allocator),
+         bry__exact_window_add(it, hash, now, &was, &allocator))
 
-WINDOW_INLINE bry_answer paper_fbf_add(void *state, bry_hash hash, uint64_t now)
-{
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry_answer was;
-    return bry__paper_fbf_add(state, hash, now, &was, &allocator) == BRY_OK ? was : BRY_UNSURE;
-}
-
-WINDOW_INLINE bry_answer paper_fbf_has(const void *state, bry_hash hash, uint64_t now)
-{
-    (void)now;
-    return bry__paper_fbf_has(state, hash) ? BRY_PRESENT : BRY_ABSENT;
-}
-
-static void paper_fbf_has_n(const void *state, const bry_hash *hashes, size_t n, uint64_t now,
-                            uint8_t *answers)
+static void paper_has_n(const void *state, const bry_hash *hashes, size_t n, uint64_t now,
+                        uint8_t *answers)
 {
     for (size_t i = 0; i < n; i++)
-        answers[i] = (uint8_t)paper_fbf_has(state, hashes[i], now);
+        answers[i] = (uint8_t)paper_has(state, hashes[i], now);
 }
 
-static uint64_t paper_fbf_bytes(const void *state)
-{
-    return bry__paper_fbf_bytes(state);
-}
-
-static double paper_fbf_predicted(const window_work *work, const void *state)
-{
-    (void)work;
-    return bry__paper_fbf_predicted(state);
-}
-
-static window_counts paper_fbf_counts(const void *state)
+static window_counts paper_counts(const void *state)
 {
     const bry__paper_fbf *fbf = state;
     return (window_counts){.items = fbf->items, .resizes = fbf->resizes};
 }
 
-/* ---- RBF ----------------------------------------------------------------------------------- */
-
-static void *rbf_make(const window_work *work)
+static double paper_predicted(const window_work *work, const void *state)
 {
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry__rbf *rbf = malloc(sizeof *rbf);
-    if (rbf &&
-        bry__rbf_init(rbf, work->bits, work->hashes, work->settings.error, &allocator) == BRY_OK)
-        return rbf;
-    free(rbf);
-    return NULL;
-}
-
-static void rbf_drop(void *state)
-{
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry__rbf_free(state, &allocator);
-    free(state);
-}
-
-WINDOW_INLINE bry_answer rbf_add(void *state, bry_hash hash, uint64_t now)
-{
-    (void)now;
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry_answer was;
-    return bry__rbf_add(state, hash, &was, &allocator) == BRY_OK ? was : BRY_UNSURE;
-}
-
-WINDOW_INLINE bry_answer rbf_has(const void *state, bry_hash hash, uint64_t now)
-{
-    (void)now;
-    return bry__rbf_has(state, hash) ? BRY_PRESENT : BRY_ABSENT;
-}
-
-static uint64_t rbf_bytes(const void *state)
-{
-    return bry__rbf_bytes(state);
+    (void)work;
+    return bry__paper_fbf_predicted(state);
 }
 
 static double rbf_predicted(const window_work *work, const void *state)
 {
     (void)work;
     return bry__rbf_predicted(state);
-}
-
-/* ---- a ring of plain filters --------------------------------------------------------------- */
-
-static void *ring_make(const window_work *work)
-{
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry__filter_ring *ring = malloc(sizeof *ring);
-    uint64_t length = work->window / work->settings.generations;
-    if (ring && bry__filter_ring_init(ring, work->settings.generations + 1, length, work->bits,
-                                      work->hashes, &allocator) == BRY_OK)
-        return ring;
-    free(ring);
-    return NULL;
-}
-
-static void ring_drop(void *state)
-{
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry__filter_ring_free(state, &allocator);
-    free(state);
-}
-
-WINDOW_INLINE bry_answer ring_add(void *state, bry_hash hash, uint64_t now)
-{
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry_answer was;
-    return bry__filter_ring_add(state, hash, now, &was, &allocator) == BRY_OK ? was : BRY_UNSURE;
-}
-
-WINDOW_INLINE bry_answer ring_has(const void *state, bry_hash hash, uint64_t now)
-{
-    (void)now;
-    return bry__filter_ring_has(state, hash) ? BRY_PRESENT : BRY_ABSENT;
-}
-
-static uint64_t ring_bytes(const void *state)
-{
-    return bry__filter_ring_bytes(state);
 }
 
 /* At the end of a generation, when all filters are at their planned load. */
@@ -293,43 +228,6 @@ static double ring_predicted(const window_work *work, const void *state)
     double part = (double)work->settings.elements / work->settings.generations;
     double one = bry__bloom_error((double)work->bits, work->hashes, part);
     return -expm1(log1p(-one) * (work->settings.generations + 1));
-}
-
-/* ---- exact --------------------------------------------------------------------------------- */
-
-static void *make_exact_window(const window_work *work)
-{
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry__exact_window *exact = malloc(sizeof *exact);
-    if (exact && bry__exact_window_init(exact, work->window, &allocator) == BRY_OK)
-        return exact;
-    free(exact);
-    return NULL;
-}
-
-static void drop_exact_window(void *state)
-{
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry__exact_window_free(state, &allocator);
-    free(state);
-}
-
-WINDOW_INLINE bry_answer exact_add(void *state, bry_hash hash, uint64_t now)
-{
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry_answer was;
-    return bry__exact_window_add(state, hash, now, &was, &allocator) == BRY_OK ? was : BRY_UNSURE;
-}
-
-WINDOW_INLINE bry_answer exact_has(const void *state, bry_hash hash, uint64_t now)
-{
-    (void)now;
-    return bry__exact_window_has(state, hash) ? BRY_PRESENT : BRY_ABSENT;
-}
-
-static uint64_t exact_bytes(const void *state)
-{
-    return bry__exact_window_bytes(state);
 }
 
 static double exact_predicted(const window_work *work, const void *state)
@@ -344,16 +242,14 @@ static double exact_predicted(const window_work *work, const void *state)
 static const window_calls library_calls = {library_make,      library_drop,  library_add,
                                            library_has,       library_has_n, library_bytes,
                                            library_predicted, library_counts};
-static const window_calls paper_calls = {make_paper_fbf,      drop_paper_fbf,  paper_fbf_add,
-                                         paper_fbf_has,       paper_fbf_has_n, paper_fbf_bytes,
-                                         paper_fbf_predicted, paper_fbf_counts};
+static const window_calls paper_calls = {paper_make,  paper_drop,  paper_add,       paper_has,
+                                         paper_has_n, paper_bytes, paper_predicted, paper_counts};
 static const window_calls rbf_calls = {rbf_make, rbf_drop,  rbf_add,       rbf_has,
                                        NULL,     rbf_bytes, rbf_predicted, NULL};
 static const window_calls ring_calls = {ring_make, ring_drop,  ring_add,       ring_has,
                                         NULL,      ring_bytes, ring_predicted, NULL};
-static const window_calls exact_calls = {
-    make_exact_window, drop_exact_window, exact_add, exact_has, NULL,
-    exact_bytes,       exact_predicted,   NULL};
+static const window_calls exact_calls = {exact_make, exact_drop,  exact_add,       exact_has,
+                                         NULL,       exact_bytes, exact_predicted, NULL};
 
 static const window_calls *const all_calls[] = {
     [WINDOW_LIBRARY] = &library_calls, [WINDOW_PAPER] = &paper_calls, [WINDOW_RBF] = &rbf_calls,
@@ -445,11 +341,10 @@ bench_candidate window_candidate(window_kind kind)
 {
     static const bench_candidate candidates[] = {
         [WINDOW_LIBRARY] = {"window", make_window_state, library_drop, run_library, 0},
-        [WINDOW_PAPER] = {"fbf, as published", make_window_state, drop_paper_fbf, run_paper, 0},
+        [WINDOW_PAPER] = {"fbf, as published", make_window_state, paper_drop, run_paper, 0},
         [WINDOW_RBF] = {"RBF", make_window_state, rbf_drop, run_rbf, NO_BATCH},
         [WINDOW_RING] = {"ring of filters", make_window_state, ring_drop, run_ring, NO_BATCH},
-        [WINDOW_EXACT] = {"exact window", make_window_state, drop_exact_window, run_exact,
-                          NO_BATCH},
+        [WINDOW_EXACT] = {"exact window", make_window_state, exact_drop, run_exact, NO_BATCH},
     };
     return candidates[kind];
 }
