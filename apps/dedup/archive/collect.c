@@ -4,7 +4,6 @@
 #include "cli/core/output/output.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 typedef struct collection {
@@ -30,10 +29,7 @@ static dedup_status container_is_stale(collection *gc, size_t row, double share,
         return DEDUP_OK;
     dedup_status status = dedup_store_container(gc->store, container->number, &slot);
     if (status == DEDUP_OK && slot->directory.count != container->chunks)
-        status = dedup_problem(DEDUP_DAMAGED,
-                               "the exact index disagrees with %s; \"dedup "
-                               "rebuild-index\" rebuilds it",
-                               dedup_container_name_of(container->number).text);
+        status = dedup_container_disagrees(container->number);
     if (status != DEDUP_OK)
         return status;
     for (uint32_t i = 0; i < slot->directory.count; i++)
@@ -129,11 +125,7 @@ static dedup_status forget_container(collection *gc, uint64_t number)
  * removed, the next writer enters them again, with all their chunks. */
 static dedup_status disown_containers(const collection *gc)
 {
-    uint64_t epoch;
-    if (getrandom(&epoch, sizeof epoch, 0) != (ssize_t)sizeof epoch)
-        return dedup_problem(DEDUP_FAILED, "getrandom: ");
-    const dedup_setting setting = {"epoch", epoch | 1}; /* the file cache must notice */
-    return dedup_exact_finish(gc->store->exact, NULL, 0, gc->victims, gc->count, &setting, 1);
+    return dedup_exact_change_epoch(gc->store->exact, gc->victims, gc->count);
 }
 
 static void remove_rows(collection *gc)

@@ -218,16 +218,11 @@ dedup_status dedup_file_cache_keep(dedup_file_cache *cache, const dedup_cached_f
                                    dedup_text items)
 {
     dedup_status status = cache->out ? DEDUP_OK : begin_new_cache(cache);
+    if (status == DEDUP_OK)
+        status = dedup_make_room(&cache->fresh, &cache->fresh_room, cache->fresh_count + 1,
+                                 sizeof *cache->fresh);
     if (status != DEDUP_OK)
         return status;
-    if (cache->fresh_count == cache->fresh_room) {
-        size_t room = cache->fresh_room ? 2 * cache->fresh_room : 256;
-        dedup_cached_file *larger = realloc(cache->fresh, room * sizeof *larger);
-        if (!larger)
-            return dedup_no_memory();
-        cache->fresh = larger;
-        cache->fresh_room = room;
-    }
     dedup_cached_file *kept = &cache->fresh[cache->fresh_count++];
     *kept = *file;
     kept->offset = cache->written;

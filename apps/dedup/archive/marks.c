@@ -23,10 +23,7 @@ static dedup_status set_marks(dedup_marks *marks, const dedup_digest *digest, un
         return status;
     const dedup_row *row = dedup_rows_find(&marks->store->rows, slot->directory.number);
     if (!row || row->chunks != slot->directory.count)
-        return dedup_problem(DEDUP_DAMAGED,
-                             "the exact index disagrees with %s; \"dedup "
-                             "rebuild-index\" rebuilds it",
-                             dedup_container_name_of(slot->directory.number).text);
+        return dedup_container_disagrees(slot->directory.number);
     unsigned char *byte = &marks->bits[row - marks->store->rows.row][place / 4];
     unsigned shift = 2 * (place % 4);
     *before = *byte >> shift & 3;

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* An entry that is completed later, with its own copies of the texts. */
-struct dedup_postponed {
+/* With its own copies of the texts. */
+struct dedup_postponed_entry {
     dedup_file_entry entry;
     char *texts;
 };
@@ -59,24 +59,22 @@ static size_t texts_len(const dedup_file_entry *entry)
     return entry->path.len + entry->target.len + entry->attribute_bytes.len + 3;
 }
 
-static dedup_status keep_for_later(dedup_postponed **list, size_t *count, size_t *room,
-                                   const dedup_file_entry *entry)
+static dedup_status keep_for_later(dedup_postponed *list, const dedup_file_entry *entry)
 {
-    if (*count == *room) {
-        size_t wanted = *room ? 2 * *room : 16;
-        dedup_postponed *larger = realloc(*list, wanted * sizeof *larger);
-        if (!larger)
-            return dedup_no_memory();
-        *list = larger;
-        *room = wanted;
-    }
-    dedup_postponed *later = &(*list)[*count];
-    later->texts = malloc(texts_len(entry));
-    if (!later->texts)
+    dedup_status status =
+        dedup_make_room(&list->entry, &list->room, list->count + 1, sizeof *list->entry);
+    char *texts = status == DEDUP_OK ? malloc(texts_len(entry)) : NULL;
+    if (!texts)
         return dedup_no_memory();
-    later->entry = copy_texts(entry, later->texts);
-    ++*count;
+    list->entry[list->count++] = (struct dedup_postponed_entry){copy_texts(entry, texts), texts};
     return DEDUP_OK;
+}
+
+static void free_postponed(dedup_postponed *list)
+{
+    while (list->count > 0)
+        free(list->entry[--list->count].texts);
+    free(list->entry);
 }
 
 /* Makes way for a new entry. False: something is there and stays. */
@@ -152,8 +150,7 @@ static dedup_status begin_entry(dedup_restore *restore)
     if (parent < 0 || !create_entry(restore, parent, name)) {
         int kept = errno;
         if (entry->type != DEDUP_DIR)
-            status = keep_for_later(&restore->refused, &restore->refused_count,
-                                    &restore->refused_room, entry);
+            status = keep_for_later(&restore->refused, entry);
         errno = kept;
         restore_failed(restore, path, errno == EEXIST ? CLI_EXISTS : strerror(errno));
     } else {
@@ -167,9 +164,7 @@ static dedup_status begin_entry(dedup_restore *restore)
     }
     if (parent >= 0)
         close(parent);
-    return entry->type == DEDUP_DIR
-               ? keep_for_later(&restore->later, &restore->later_count, &restore->later_room, entry)
-               : status;
+    return entry->type == DEDUP_DIR ? keep_for_later(&restore->later, entry) : status;
 }
 
 /* Whether a hard link's file was restored; if not, its content is needed once more. What has the
@@ -177,8 +172,8 @@ static dedup_status begin_entry(dedup_restore *restore)
 static bool link_is_restored(const dedup_restore *restore)
 {
     const dedup_text target = restore->entry.target;
-    for (size_t i = 0; i < restore->refused_count; i++) {
-        const dedup_text path = restore->refused[i].entry.path;
+    for (size_t i = 0; i < restore->refused.count; i++) {
+        const dedup_text path = restore->refused.entry[i].entry.path;
         if (path.len == target.len && memcmp(path.bytes, target.bytes, path.len) == 0)
             return false;
     }
@@ -203,8 +198,7 @@ static dedup_status restore_entry(dedup_restore *restore, const dedup_file_entry
     restore->entry = copy_texts(&renamed, (char *)restore->texts.bytes);
     restore->at = 0;
     if (entry->type == DEDUP_HARDLINK && (restore->dir < 0 || !link_is_restored(restore)))
-        return keep_for_later(&restore->links, &restore->link_count, &restore->link_room,
-                              &restore->entry);
+        return keep_for_later(&restore->links, &restore->entry);
     if (restore->dir >= 0)
         return begin_entry(restore);
     restore->taking = entry->type == DEDUP_FILE;
@@ -292,9 +286,9 @@ dedup_status dedup_restore_end_file(dedup_restore *restore)
 
 bool dedup_restore_next_link(dedup_restore *restore)
 {
-    if (restore->links_done == restore->link_count)
+    if (restore->links_done == restore->links.count)
         return false;
-    const dedup_file_entry *link = &restore->links[restore->links_done++].entry;
+    const dedup_file_entry *link = &restore->links.entry[restore->links_done++].entry;
     restore->only = (char *)(uintptr_t)link->target.bytes;
     restore->wanted = &restore->only;
     restore->wanted_count = 1;
@@ -304,8 +298,8 @@ bool dedup_restore_next_link(dedup_restore *restore)
 
 void dedup_restore_finish(dedup_restore *restore)
 {
-    while (restore->later_count > 0) {
-        dedup_postponed *later = &restore->later[--restore->later_count];
+    while (restore->later.count > 0) {
+        struct dedup_postponed_entry *later = &restore->later.entry[--restore->later.count];
         char *path = later->texts;
         const char *name, *problem = NULL;
         int parent = dedup_open_parent(restore->dir, path, &name);
@@ -329,15 +323,9 @@ void dedup_restore_free(dedup_restore *restore)
 {
     if (restore->fd >= 0)
         close(restore->fd);
-    while (restore->later_count > 0)
-        free(restore->later[--restore->later_count].texts);
-    free(restore->later);
-    while (restore->link_count > 0)
-        free(restore->links[--restore->link_count].texts);
-    free(restore->links);
-    while (restore->refused_count > 0)
-        free(restore->refused[--restore->refused_count].texts);
-    free(restore->refused);
+    free_postponed(&restore->later);
+    free_postponed(&restore->links);
+    free_postponed(&restore->refused);
     free(restore->found);
     bry_buffer_free(&restore->texts);
     bry_buffer_free(&restore->chunk);

@@ -7,7 +7,12 @@
 
 #include "apps/dedup/archive/manifest.h"
 
-typedef struct dedup_postponed dedup_postponed;
+/* Entries that are completed later. */
+typedef struct dedup_postponed {
+    struct dedup_postponed_entry *entry;
+    size_t count; /* How many there are. */
+    size_t room; /* For how many there is room. */
+} dedup_postponed;
 
 typedef struct dedup_restore {
     dedup_store *store;
@@ -25,16 +30,10 @@ typedef struct dedup_restore {
     bry_buffer texts; /* its path, target and attributes */
     bry_buffer chunk;
 
-    dedup_postponed *later; /* directories, whose modes and times are set at the end */
-    size_t later_count; /* How many there are. */
-    size_t later_room; /* For how many there is room. */
-    dedup_postponed *links; /* hard links to files that are not wanted, or were not created */
-    size_t link_count; /* How many there are. */
-    size_t link_room; /* For how many there is room. */
+    dedup_postponed later; /* directories, whose modes and times are set at the end */
+    dedup_postponed links; /* hard links to files that are not wanted, or were not created */
     size_t links_done; /* How many of them were restored. */
-    dedup_postponed *refused; /* files that were not created */
-    size_t refused_count; /* How many there are. */
-    size_t refused_room; /* For how many there is room. */
+    dedup_postponed refused; /* files that were not created */
     char *only; /* the file that a link needs */
     const char *instead; /* restore this path under the name of the link */
 

@@ -49,14 +49,10 @@ static bool is_excluded(const dedup_tree *tree)
 static dedup_status push_dir(dedup_tree *tree, dir_stack *stack, int parent, const char *name,
                              size_t path_len)
 {
-    if (stack->count == stack->room) {
-        size_t room = stack->room ? 2 * stack->room : 16;
-        open_dir *larger = realloc(stack->dir, room * sizeof *larger);
-        if (!larger)
-            return dedup_no_memory();
-        stack->dir = larger;
-        stack->room = room;
-    }
+    dedup_status status =
+        dedup_make_room(&stack->dir, &stack->room, stack->count + 1, sizeof *stack->dir);
+    if (status != DEDUP_OK)
+        return status;
     open_dir opened = {.path_len = path_len};
     opened.fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int copy = opened.fd < 0 ? -1 : fcntl(opened.fd, F_DUPFD_CLOEXEC, 3);
@@ -66,7 +62,7 @@ static dedup_status push_dir(dedup_tree *tree, dir_stack *stack, int parent, con
             close(opened.fd);
         return DEDUP_OK;
     }
-    dedup_status status = dedup_names_read(copy, name, &opened.names);
+    status = dedup_names_read(copy, name, &opened.names);
     if (status != DEDUP_OK) {
         close(opened.fd);
         if (status == DEDUP_NO_MEMORY)

@@ -90,6 +90,35 @@ dedup_status dedup_append(bry_buffer *buffer, const void *bytes, size_t len)
     return len == 0 || sink.write(sink.opaque, bytes, len) == BRY_OK ? DEDUP_OK : dedup_no_memory();
 }
 
+dedup_status dedup_buffer_reserve(bry_buffer *buffer, size_t len)
+{
+    if (buffer->capacity < len) {
+        size_t room = len + len / 4;
+        unsigned char *larger = realloc(buffer->bytes, room);
+        if (!larger)
+            return dedup_no_memory();
+        buffer->bytes = larger;
+        buffer->capacity = room;
+    }
+    return DEDUP_OK;
+}
+
+dedup_status dedup_make_room(void *list, size_t *room, size_t wanted, size_t each)
+{
+    enum { LEAST = 16 };
+    void *items;
+    if (wanted <= *room)
+        return DEDUP_OK;
+    size_t larger = wanted < LEAST ? LEAST : wanted < 2 * *room ? 2 * *room : wanted;
+    memcpy(&items, list, sizeof items); /* a pointer to any type */
+    items = realloc(items, larger * each);
+    if (!items)
+        return dedup_no_memory();
+    memcpy(list, &items, sizeof items);
+    *room = larger;
+    return DEDUP_OK;
+}
+
 static dedup_status read_rest_of_file(int fd, const char *name, size_t most, bry_buffer *into)
 {
     char piece[65536];
@@ -130,17 +159,12 @@ static dedup_status collect_names(DIR *dir, dedup_names *names)
     while ((errno = 0, entry = readdir(dir)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        if (names->count == room) {
-            room = room ? 2 * room : 16;
-            char **larger = realloc(names->name, room * sizeof *larger);
-            if (!larger)
-                return dedup_no_memory();
-            names->name = larger;
-        }
-        names->name[names->count] = strdup(entry->d_name);
-        if (!names->name[names->count])
+        char *name = strdup(entry->d_name);
+        if (!name || dedup_make_room(&names->name, &room, names->count + 1, sizeof name)) {
+            free(name);
             return dedup_no_memory();
-        names->count++;
+        }
+        names->name[names->count++] = name;
     }
     return errno == 0 ? DEDUP_OK : DEDUP_FAILED;
 }

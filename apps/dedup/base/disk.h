@@ -33,6 +33,12 @@ dedup_status dedup_read_whole(int dir, const char *name, size_t most, bry_buffer
 /* Appends to a buffer. */
 dedup_status dedup_append(bry_buffer *buffer, const void *bytes, size_t len);
 
+/* Makes room in a buffer, without its content. */
+dedup_status dedup_buffer_reserve(bry_buffer *buffer, size_t len);
+
+/* Makes room for `wanted` items of `each` bytes. `list` is the address of the pointer to them. */
+dedup_status dedup_make_room(void *list, size_t *room, size_t wanted, size_t each);
+
 /* A list of names in a directory, sorted by their bytes; without "." and "..". */
 typedef struct dedup_names {
     char **name;

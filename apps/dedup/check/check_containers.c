@@ -1,7 +1,6 @@
 #include "apps/dedup/check/findings.h"
 
 #include <bloomery/hash.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,17 +11,14 @@ typedef struct container_check {
     dedup_findings *findings;
 } container_check;
 
-static dedup_status read_container(container_check *check, int fd, const char *name)
+dedup_status dedup_read_file(int fd, const char *name, bry_buffer *file)
 {
     struct stat facts;
-    size_t got;
     if (fstat(fd, &facts) != 0)
         return dedup_problem(DEDUP_FAILED, "%s: ", name);
-    dedup_status status = dedup_buffer_reserve(&check->file, (size_t)facts.st_size + 1);
+    dedup_status status = dedup_buffer_reserve(file, (size_t)facts.st_size + 1);
     if (status == DEDUP_OK)
-        status = dedup_read_at(fd, check->file.bytes, (size_t)facts.st_size, 0, name, &got);
-    if (status == DEDUP_OK)
-        check->file.len = got;
+        status = dedup_read_at(fd, file->bytes, (size_t)facts.st_size, 0, name, &file->len);
     return status;
 }
 
@@ -78,12 +74,12 @@ static dedup_status check_bytes(container_check *check, const dedup_directory *d
 static dedup_status check_container(container_check *check, uint64_t number, bool deep)
 {
     dedup_repo *repo = check->store.repo;
-    dedup_container_name name = dedup_container_name_of(number);
     dedup_directory directory;
-    int fd = openat(repo->fd, name.text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return dedup_problem(DEDUP_FAILED, "%s: ", name.text);
-    dedup_status status = dedup_directory_read(fd, number, repo->config.hash, &directory);
+    int fd;
+    dedup_status status = dedup_container_open(repo->fd, number, &fd);
+    if (status != DEDUP_OK)
+        return status;
+    status = dedup_directory_read(fd, number, repo->config.hash, &directory);
     check->findings->containers++;
     if (status == DEDUP_DAMAGED || status == DEDUP_VERSION) {
         dedup_found(check->findings, "%s", dedup_problem_text());
@@ -95,7 +91,7 @@ static dedup_status check_container(container_check *check, uint64_t number, boo
     if (status == DEDUP_OK) {
         check->findings->chunks += directory.count;
         if (deep)
-            status = read_container(check, fd, name.text);
+            status = dedup_read_file(fd, dedup_container_name_of(number).text, &check->file);
         if (deep && status == DEDUP_OK)
             status = check_bytes(check, &directory);
         dedup_directory_free(&directory);

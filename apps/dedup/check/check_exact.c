@@ -96,7 +96,7 @@ static dedup_status compare_entries(exact_check *check, const dedup_repo *repo)
 {
     dedup_rows rows = {NULL, 0, 0};
     uint64_t chunks, bytes;
-    dedup_status status = dedup_exact_rows(check->exact, &rows.row, &rows.count);
+    dedup_status status = dedup_exact_rows(check->exact, &rows);
     if (status == DEDUP_OK)
         status = compare_containers(check, repo, &rows);
     free(rows.row);

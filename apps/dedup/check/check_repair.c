@@ -6,7 +6,6 @@
  */
 #include "apps/dedup/check/findings.h"
 #include "apps/dedup/store/rebuild.h"
-#include "cli/core/files/note_bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,15 +72,9 @@ static bool chunk_entry_at(const bry_buffer *file, size_t at, dedup_entry *entry
     size_t end = file->len - DEDUP_HEADER;
     if (at + DEDUP_CHUNK_HEADER > end)
         return false;
-    uint32_t word = (uint32_t)cli_get(file->bytes + at, 4);
-    *entry = (dedup_entry){.offset = (uint32_t)at,
-                           .stored = word & 0xffffff,
-                           .raw = (uint32_t)cli_get(file->bytes + at + 4, 4),
-                           .codec = (uint8_t)(word >> 24 & 15),
-                           .kind = (uint8_t)(word >> 28)};
-    return entry->codec <= DEDUP_ZSTD && entry->kind <= DEDUP_TREE &&
-           entry->raw <= DEDUP_CHUNK_MAX && at + DEDUP_CHUNK_HEADER + entry->stored <= end &&
-           (entry->codec != DEDUP_STORED || entry->raw == entry->stored);
+    bool valid = dedup_chunk_entry(file->bytes + at, entry);
+    entry->offset = (uint32_t)at;
+    return valid && at + DEDUP_CHUNK_HEADER + entry->stored <= end;
 }
 
 /* Where the data begins: with that many chunks, their lengths end exactly at the end. 0:
@@ -133,15 +126,10 @@ static dedup_status salvage_container(salvage *from, uint64_t number)
     dedup_repo *repo = from->store->repo;
     dedup_container_name name = damaged_name_of(number);
     dedup_directory directory;
-    struct stat facts;
-    size_t got = 0;
     int fd = openat(repo->fd, name.text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &facts) != 0)
+    if (fd < 0)
         return dedup_problem(DEDUP_FAILED, "%s: ", name.text);
-    dedup_status status = dedup_buffer_reserve(&from->file, (size_t)facts.st_size + 1);
-    if (status == DEDUP_OK)
-        status = dedup_read_at(fd, from->file.bytes, (size_t)facts.st_size, 0, name.text, &got);
-    from->file.len = got;
+    dedup_status status = dedup_read_file(fd, name.text, &from->file);
     if (status == DEDUP_OK) {
         dedup_status read = dedup_directory_read(fd, number, repo->config.hash, &directory);
         status =

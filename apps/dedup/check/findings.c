@@ -8,20 +8,12 @@
 #include <string.h>
 
 /* Makes room for one more element. */
-static bool grow_findings(dedup_findings *findings, void **list, size_t *room, size_t count,
+static bool grow_findings(dedup_findings *findings, void *list, size_t *room, size_t count,
                           size_t each)
 {
-    if (count < *room)
-        return true;
-    size_t wanted = *room ? 2 * *room : 16;
-    void *larger = realloc(*list, wanted * each);
-    if (!larger) {
-        findings->no_memory = true;
-        return false;
-    }
-    *list = larger;
-    *room = wanted;
-    return true;
+    bool grown = dedup_make_room(list, room, count + 1, each) == DEDUP_OK;
+    findings->no_memory |= !grown;
+    return grown;
 }
 
 void dedup_found(dedup_findings *findings, const char *format, ...)
@@ -33,15 +25,15 @@ void dedup_found(dedup_findings *findings, const char *format, ...)
     va_end(list);
     if (!findings->quiet)
         cli_note("%s", text);
-    if (grow_findings(findings, (void **)&findings->text, &findings->room, findings->count,
+    if (grow_findings(findings, &findings->text, &findings->room, findings->count,
                       sizeof *findings->text))
         findings->text[findings->count++] = strdup(text);
 }
 
 void dedup_found_lost(dedup_findings *findings, uint64_t container, uint32_t place)
 {
-    if (grow_findings(findings, (void **)&findings->lost, &findings->lost_room,
-                      findings->lost_count, sizeof *findings->lost))
+    if (grow_findings(findings, &findings->lost, &findings->lost_room, findings->lost_count,
+                      sizeof *findings->lost))
         findings->lost[findings->lost_count++] = container << 16 | place;
 }
 
@@ -50,7 +42,7 @@ void dedup_found_damaged(dedup_findings *findings, uint64_t container)
     for (size_t i = 0; i < findings->damaged_count; i++)
         if (findings->damaged[i] == container)
             return;
-    if (grow_findings(findings, (void **)&findings->damaged, &findings->damaged_room,
+    if (grow_findings(findings, &findings->damaged, &findings->damaged_room,
                       findings->damaged_count, sizeof *findings->damaged))
         findings->damaged[findings->damaged_count++] = container;
 }

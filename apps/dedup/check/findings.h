@@ -44,6 +44,9 @@ void dedup_findings_free(dedup_findings *findings);
 /* The containers: headers and directories, and with `deep` every byte. */
 dedup_status dedup_check_containers(dedup_repo *repo, bool deep, dedup_findings *findings);
 
+/* The content of an open file; `name` is for the message. */
+dedup_status dedup_read_file(int fd, const char *name, bry_buffer *file);
+
 /* The exact index, against the directories of the containers, in a process of its own, because
  * LMDB trusts its file and may crash. */
 dedup_status dedup_check_exact(dedup_repo *repo, dedup_findings *findings);

@@ -4,6 +4,7 @@
 #include "cli/core/files/note_bytes.h"
 
 #include <bloomery/hash.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,14 +25,16 @@ static uint32_t length_word(const dedup_entry *entry)
     return entry->stored | (uint32_t)entry->codec << 24 | (uint32_t)entry->kind << 28;
 }
 
-static dedup_entry chunk_entry_of(const unsigned char lengths[LENGTHS])
+bool dedup_chunk_entry(const unsigned char lengths[DEDUP_CHUNK_HEADER], dedup_entry *entry)
 {
     uint32_t word = (uint32_t)cli_get(lengths, 4);
-    dedup_entry entry = {.stored = word & 0xffffff,
-                         .raw = (uint32_t)cli_get(lengths + 4, 4),
-                         .codec = (uint8_t)(word >> 24 & 15),
-                         .kind = (uint8_t)(word >> 28)};
-    return entry;
+    *entry = (dedup_entry){.stored = word & 0xffffff,
+                           .raw = (uint32_t)cli_get(lengths + 4, 4),
+                           .codec = (uint8_t)(word >> 24 & 15),
+                           .kind = (uint8_t)(word >> 28)};
+    return entry->raw <= DEDUP_CHUNK_MAX && entry->codec <= DEDUP_ZSTD &&
+           entry->kind <= DEDUP_TREE &&
+           (entry->codec != DEDUP_STORED || entry->raw == entry->stored);
 }
 
 void dedup_chunk_header(const dedup_entry *entry, unsigned char out[DEDUP_CHUNK_HEADER])
@@ -90,14 +93,9 @@ dedup_status dedup_container_front(const dedup_directory *directory, dedup_hash 
 {
     size_t digest = dedup_digest_len(hash), each = digest + LENGTHS;
     size_t len = (size_t)dedup_data_offset(directory->count, hash);
-    front->len = 0;
-    if (front->capacity < len) {
-        bry_buffer_free(front);
-        front->bytes = malloc(len);
-        if (!front->bytes)
-            return dedup_no_memory();
-        front->capacity = len;
-    }
+    dedup_status status = dedup_buffer_reserve(front, len);
+    if (status != DEDUP_OK)
+        return status;
     front->len = len;
     unsigned char *at = front->bytes + DEDUP_HEADER;
     for (uint32_t i = 0; i < directory->count; i++, at += each) {
@@ -121,6 +119,13 @@ dedup_status dedup_container_front(const dedup_directory *directory, dedup_hash 
 static dedup_status damaged_container(uint64_t number, const char *what)
 {
     return dedup_problem(DEDUP_DAMAGED, "%s: %s", dedup_container_name_of(number).text, what);
+}
+
+dedup_status dedup_container_disagrees(uint64_t number)
+{
+    return dedup_problem(DEDUP_DAMAGED,
+                         "the exact index disagrees with %s; \"dedup rebuild-index\" rebuilds it",
+                         dedup_container_name_of(number).text);
 }
 
 static dedup_status read_header(const unsigned char *header, uint64_t number, dedup_hash hash,
@@ -149,11 +154,11 @@ static bool fill_directory(dedup_directory *directory, const unsigned char *byte
 {
     uint64_t at = DEDUP_HEADER + directory->count * (digest + LENGTHS), end = at + directory->data;
     for (uint32_t i = 0; i < directory->count; i++, bytes += digest + LENGTHS) {
-        dedup_entry entry = chunk_entry_of(bytes + digest);
+        dedup_entry entry;
+        bool valid = dedup_chunk_entry(bytes + digest, &entry);
         entry.offset = (uint32_t)at;
         at += DEDUP_CHUNK_HEADER + (uint64_t)entry.stored;
-        if (at > end || entry.raw > DEDUP_CHUNK_MAX || entry.codec > DEDUP_ZSTD ||
-            entry.kind > DEDUP_TREE || (entry.codec == DEDUP_STORED && entry.raw != entry.stored))
+        if (!valid || at > end)
             return false;
         memset(&directory->digest[i], 0, sizeof directory->digest[i]);
         memcpy(directory->digest[i].bytes, bytes, digest);
@@ -180,14 +185,23 @@ static dedup_status read_entries(int fd, uint64_t sum, dedup_hash hash, dedup_di
     return status;
 }
 
+dedup_status dedup_container_open(int repo, uint64_t number, int *fd)
+{
+    dedup_container_name name = dedup_container_name_of(number);
+    *fd = openat(repo, name.text, O_RDONLY | O_CLOEXEC);
+    return *fd >= 0
+               ? DEDUP_OK
+               : dedup_problem(errno == ENOENT ? DEDUP_DAMAGED : DEDUP_FAILED, "%s: ", name.text);
+}
+
 dedup_status dedup_directory_of(int repo, uint64_t number, dedup_hash hash,
                                 dedup_directory *directory)
 {
-    dedup_container_name name = dedup_container_name_of(number);
-    int fd = openat(repo, name.text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return dedup_problem(DEDUP_FAILED, "%s: ", name.text);
-    dedup_status status = dedup_directory_read(fd, number, hash, directory);
+    int fd;
+    dedup_status status = dedup_container_open(repo, number, &fd);
+    if (status != DEDUP_OK)
+        return status;
+    status = dedup_directory_read(fd, number, hash, directory);
     close(fd);
     return status;
 }

@@ -74,6 +74,10 @@ dedup_status dedup_container_front(const dedup_directory *directory, dedup_hash 
 /* The header of a chunk in the data. */
 void dedup_chunk_header(const dedup_entry *entry, unsigned char out[DEDUP_CHUNK_HEADER]);
 
+/* The entry of a chunk by that header, or by its lengths in the directory; false if there is no such
+ * chunk. The offset is not set. */
+bool dedup_chunk_entry(const unsigned char lengths[DEDUP_CHUNK_HEADER], dedup_entry *entry);
+
 /* Where the data of a container begins. */
 uint64_t dedup_data_offset(uint64_t chunks, dedup_hash hash);
 
@@ -84,12 +88,19 @@ uint64_t dedup_data_offset(uint64_t chunks, dedup_hash hash);
 dedup_status dedup_directory_read(int fd, uint64_t number, dedup_hash hash,
                                   dedup_directory *directory);
 
-/* The same of the container with this number; `repo`: the directory of the repository. */
+/* Opens the container with this number, to read it; `repo`: the directory of the repository.
+ * DEDUP_DAMAGED: there is none. */
+dedup_status dedup_container_open(int repo, uint64_t number, int *fd);
+
+/* Reads the header and directory of the container with this number. */
 dedup_status dedup_directory_of(int repo, uint64_t number, dedup_hash hash,
                                 dedup_directory *directory);
 
 /* The names in the directory containers/. Free them: dedup_names_free(). */
 dedup_status dedup_container_names(int repo, dedup_names *names);
+
+/* Describes that the exact index and a container contradict each other; DEDUP_DAMAGED. */
+dedup_status dedup_container_disagrees(uint64_t number);
 
 /* The name of a container in the directory containers/. */
 typedef struct dedup_container_name {

@@ -6,6 +6,7 @@
 #include <lmdb.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* Address space, not memory: far more than any index needs, and less where it is limited. */
 enum { MAP_BITS_MOST = 40, MAP_BITS_LEAST = 30, MAP_BITS_STEP = 5 };
@@ -21,6 +22,40 @@ struct dedup_exact {
     size_t digest_len;
 };
 
+dedup_status dedup_rows_add(dedup_rows *rows, dedup_row row)
+{
+    dedup_status status =
+        dedup_make_room(&rows->row, &rows->room, rows->count + 1, sizeof *rows->row);
+    if (status == DEDUP_OK)
+        rows->row[rows->count++] = row;
+    return status;
+}
+
+size_t dedup_rows_first(const dedup_rows *rows, uint64_t number)
+{
+    size_t low = 0, high = rows->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (rows->row[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const dedup_row *dedup_rows_from(const dedup_rows *rows, uint64_t number)
+{
+    size_t at = dedup_rows_first(rows, number);
+    return at < rows->count ? &rows->row[at] : NULL;
+}
+
+const dedup_row *dedup_rows_find(const dedup_rows *rows, uint64_t number)
+{
+    const dedup_row *row = dedup_rows_from(rows, number);
+    return row && row->number == number ? row : NULL;
+}
+
 static dedup_status exact_failed(int code)
 {
     if (code == ENOMEM)
@@ -32,6 +67,15 @@ static dedup_status exact_failed(int code)
     return dedup_problem(damaged ? DEDUP_DAMAGED : DEDUP_FAILED, "the exact index: %s%s",
                          mdb_strerror(code),
                          damaged ? "; \"dedup rebuild-index\" rebuilds it" : "");
+}
+
+/* Ends a transaction whose last call has returned `code`. */
+static int end_transaction(MDB_txn *txn, int code)
+{
+    if (code == 0)
+        return mdb_txn_commit(txn);
+    mdb_txn_abort(txn);
+    return code;
 }
 
 static int open_databases(dedup_exact *exact, bool write)
@@ -46,11 +90,7 @@ static int open_databases(dedup_exact *exact, bool write)
         code = mdb_dbi_open(txn, "containers", flags, &exact->containers);
     if (code == 0)
         code = mdb_dbi_open(txn, "meta", flags, &exact->meta);
-    if (code != 0) {
-        mdb_txn_abort(txn);
-        return code;
-    }
-    return mdb_txn_commit(txn);
+    return end_transaction(txn, code);
 }
 
 /* With the largest map that the system grants. */
@@ -182,10 +222,7 @@ dedup_status dedup_exact_apply(dedup_exact *exact, dedup_change *changes, size_t
             return exact_failed(code);
         for (; code == 0 && at < end; at++)
             code = apply_change(exact, txn, &changes[at]);
-        if (code != 0)
-            mdb_txn_abort(txn);
-        else
-            code = mdb_txn_commit(txn);
+        code = end_transaction(txn, code);
         if (code != 0)
             return exact_failed(code);
     }
@@ -235,11 +272,17 @@ dedup_status dedup_exact_finish(dedup_exact *exact, const dedup_row *add, size_t
         cli_put(word, settings[i].value, 8);
         code = mdb_put(txn, exact->meta, &key, &value, 0);
     }
-    if (code != 0)
-        mdb_txn_abort(txn);
-    else
-        code = mdb_txn_commit(txn);
+    code = end_transaction(txn, code);
     return code == 0 ? DEDUP_OK : exact_failed(code);
+}
+
+dedup_status dedup_exact_change_epoch(dedup_exact *exact, const uint64_t *remove, size_t removed)
+{
+    uint64_t epoch;
+    if (getrandom(&epoch, sizeof epoch, 0) != (ssize_t)sizeof epoch)
+        return dedup_problem(DEDUP_FAILED, "getrandom: ");
+    const dedup_setting setting = {"epoch", epoch | 1};
+    return dedup_exact_finish(exact, NULL, 0, remove, removed, &setting, 1);
 }
 
 dedup_status dedup_exact_number(dedup_exact *exact, const char *name, uint64_t *number)
@@ -274,41 +317,19 @@ static dedup_status walk_database(dedup_exact *exact, MDB_dbi database,
     return status;
 }
 
-typedef struct row_list {
-    dedup_row *rows;
-    size_t count, room;
-} row_list;
-
-static dedup_status collect_row(void *context, MDB_val key, MDB_val value)
+static dedup_status collect_row(void *rows, MDB_val key, MDB_val value)
 {
-    row_list *list = context;
     if (key.mv_size != 8 || value.mv_size != 8)
         return exact_failed(MDB_CORRUPTED);
-    if (list->count == list->room) {
-        list->room = list->room ? 2 * list->room : 64;
-        dedup_row *larger = realloc(list->rows, list->room * sizeof *larger);
-        if (!larger)
-            return dedup_no_memory();
-        list->rows = larger;
-    }
     dedup_row row = {0, cli_get(value.mv_data, 8)};
     for (int i = 0; i < 8; i++)
         row.number = row.number << 8 | ((const unsigned char *)key.mv_data)[i];
-    list->rows[list->count++] = row;
-    return DEDUP_OK;
+    return dedup_rows_add(rows, row);
 }
 
-dedup_status dedup_exact_rows(dedup_exact *exact, dedup_row **rows, size_t *count)
+dedup_status dedup_exact_rows(dedup_exact *exact, dedup_rows *rows)
 {
-    row_list list = {NULL, 0, 0};
-    dedup_status status = walk_database(exact, exact->containers, collect_row, &list);
-    if (status != DEDUP_OK) {
-        free(list.rows);
-        return status;
-    }
-    *rows = list.rows;
-    *count = list.count;
-    return DEDUP_OK;
+    return walk_database(exact, exact->containers, collect_row, rows);
 }
 
 typedef struct chunk_visit {

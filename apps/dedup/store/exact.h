@@ -28,6 +28,20 @@ typedef struct dedup_row {
     uint64_t chunks;
 } dedup_row;
 
+/* The containers of the repository, sorted by number. */
+typedef struct dedup_rows {
+    dedup_row *row;
+    size_t count; /* How many there are. */
+    size_t room; /* For how many there is room. */
+} dedup_rows;
+
+dedup_status dedup_rows_add(dedup_rows *rows, dedup_row row); /* with the highest number */
+/* The place of the first row with this number or a higher one. */
+size_t dedup_rows_first(const dedup_rows *rows, uint64_t number);
+const dedup_row *dedup_rows_find(const dedup_rows *rows, uint64_t number);
+/* The row with this number or the next higher one; NULL if there is none. */
+const dedup_row *dedup_rows_from(const dedup_rows *rows, uint64_t number);
+
 /* How the index is opened. */
 typedef enum dedup_exact_mode {
     DEDUP_EXACT_READ,
@@ -67,11 +81,14 @@ dedup_status dedup_exact_finish(dedup_exact *exact, const dedup_row *add, size_t
                                 const uint64_t *remove, size_t removed,
                                 const dedup_setting *settings, size_t set);
 
+/* Removes rows, and sets another epoch, which no file cache knows. */
+dedup_status dedup_exact_change_epoch(dedup_exact *exact, const uint64_t *remove, size_t removed);
+
 /* Reads a number of "meta"; 0 if it is missing. */
 dedup_status dedup_exact_number(dedup_exact *exact, const char *name, uint64_t *number);
 
-/* All rows, sorted by number; free() them. */
-dedup_status dedup_exact_rows(dedup_exact *exact, dedup_row **rows, size_t *count);
+/* Adds all rows to an empty list; free() its array in any case. */
+dedup_status dedup_exact_rows(dedup_exact *exact, dedup_rows *rows);
 
 /* Calls visit for every chunk in the order of digests, until it returns another status. */
 typedef dedup_status dedup_visit_chunk(void *context, const dedup_digest *digest,

@@ -146,7 +146,4 @@ dedup_status dedup_store_decode(dedup_store *store, const dedup_digest *digest,
                                 const dedup_entry *entry, const unsigned char *stored,
                                 bry_buffer *raw);
 
-/* Makes room in a buffer, without its content. */
-dedup_status dedup_buffer_reserve(bry_buffer *buffer, size_t len);
-
 #endif

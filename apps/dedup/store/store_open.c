@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -32,14 +31,11 @@ static dedup_status flush_adoption(dedup_store *store, adoption *adopted)
 
 static dedup_status adopt_directory(adoption *adopted, const dedup_directory *directory)
 {
-    size_t wanted = adopted->count + directory->count;
-    if (wanted > adopted->room) {
-        dedup_change *larger = realloc(adopted->changes, 2 * wanted * sizeof *larger);
-        if (!larger)
-            return dedup_no_memory();
-        adopted->changes = larger;
-        adopted->room = 2 * wanted;
-    }
+    dedup_status status =
+        dedup_make_room(&adopted->changes, &adopted->room, adopted->count + directory->count,
+                        sizeof *adopted->changes);
+    if (status != DEDUP_OK)
+        return status;
     for (uint32_t i = 0; i < directory->count; i++) {
         dedup_change *change = &adopted->changes[adopted->count++];
         *change = (dedup_change){
@@ -116,15 +112,11 @@ static dedup_status reconcile_containers(dedup_store *store, const dedup_names *
 
 static dedup_status load_container_rows(dedup_store *store)
 {
-    dedup_row *rows;
-    size_t count;
-    dedup_status status = dedup_exact_rows(store->exact, &rows, &count);
-    if (status != DEDUP_OK)
-        return status;
-    free(store->rows.row);
-    store->rows = (dedup_rows){rows, count, count};
-    store->next = count ? rows[count - 1].number + 1 : 1;
-    return DEDUP_OK;
+    dedup_rows *rows = &store->rows;
+    rows->count = 0;
+    dedup_status status = dedup_exact_rows(store->exact, rows);
+    store->next = rows->count ? rows->row[rows->count - 1].number + 1 : 1;
+    return status;
 }
 
 /* A new exact index gets an epoch, which no file cache knows. */
@@ -134,10 +126,7 @@ static dedup_status ensure_epoch(dedup_store *store)
     dedup_status status = dedup_exact_number(store->exact, "epoch", &epoch);
     if (status != DEDUP_OK || epoch)
         return status;
-    if (getrandom(&epoch, sizeof epoch, 0) != (ssize_t)sizeof epoch)
-        return dedup_problem(DEDUP_FAILED, "getrandom: ");
-    const dedup_setting setting = {"epoch", epoch | 1};
-    return dedup_exact_finish(store->exact, NULL, 0, NULL, 0, &setting, 1);
+    return dedup_exact_change_epoch(store->exact, NULL, 0);
 }
 
 static dedup_status adopt_unknown(dedup_store *store)

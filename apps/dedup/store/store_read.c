@@ -1,21 +1,10 @@
 /* The way back: from a digest to the verified bytes of a chunk. */
 #include "apps/dedup/store/store.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
-
-static dedup_status open_container(dedup_store *store, uint64_t number, int *fd)
-{
-    dedup_container_name name = dedup_container_name_of(number);
-    *fd = openat(store->repo->fd, name.text, O_RDONLY | O_CLOEXEC);
-    return *fd >= 0
-               ? DEDUP_OK
-               : dedup_problem(errno == ENOENT ? DEDUP_DAMAGED : DEDUP_FAILED, "%s: ", name.text);
-}
 
 dedup_status dedup_store_container(dedup_store *store, uint64_t number, dedup_slot **slot)
 {
@@ -23,7 +12,7 @@ dedup_status dedup_store_container(dedup_store *store, uint64_t number, dedup_sl
     int fd;
     if ((*slot = dedup_locality_container(&store->cache, number)) != NULL)
         return DEDUP_OK;
-    dedup_status status = open_container(store, number, &fd);
+    dedup_status status = dedup_container_open(store->repo->fd, number, &fd);
     if (status != DEDUP_OK)
         return status;
     status = dedup_directory_read(fd, number, store->repo->config.hash, &directory);
@@ -50,10 +39,7 @@ dedup_status dedup_store_locate(dedup_store *store, const dedup_digest *digest, 
         return status;
     if (where.place >= (*slot)->directory.count ||
         memcmp(&(*slot)->directory.digest[where.place], digest, sizeof *digest) != 0)
-        return dedup_problem(DEDUP_DAMAGED,
-                             "the exact index disagrees with %s; \"dedup "
-                             "rebuild-index\" rebuilds it",
-                             dedup_container_name_of(where.container).text);
+        return dedup_container_disagrees(where.container);
     *place = where.place;
     return DEDUP_OK;
 }
@@ -166,7 +152,7 @@ static dedup_status fetch_stored(dedup_store *store, dedup_slot *slot, uint32_t 
     size_t len = sizeof header + entry->stored, got;
     dedup_status status = DEDUP_OK;
     if (slot->fd < 0) {
-        status = open_container(store, slot->directory.number, &slot->fd);
+        status = dedup_container_open(store->repo->fd, slot->directory.number, &slot->fd);
         if (status == DEDUP_OK)
             dedup_locality_opened(&store->cache, slot);
     }

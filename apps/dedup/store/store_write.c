@@ -7,19 +7,6 @@
 #include <unistd.h>
 #include <zstd.h>
 
-dedup_status dedup_buffer_reserve(bry_buffer *buffer, size_t len)
-{
-    if (buffer->capacity < len) {
-        size_t room = len + len / 4;
-        unsigned char *larger = realloc(buffer->bytes, room);
-        if (!larger)
-            return dedup_no_memory();
-        buffer->bytes = larger;
-        buffer->capacity = room;
-    }
-    return DEDUP_OK;
-}
-
 static dedup_status begin_container(dedup_store *store)
 {
     dedup_directory empty = {.number = store->next};
@@ -41,16 +28,11 @@ static dedup_status begin_container(dedup_store *store)
 
 static dedup_status note_pending(dedup_store *store, uint64_t number, int fd)
 {
-    if (store->pending_count == store->pending_room) {
-        size_t room = store->pending_room ? 2 * store->pending_room : 16;
-        struct dedup_pending *larger = realloc(store->pending, room * sizeof *larger);
-        if (!larger)
-            return dedup_no_memory();
-        store->pending = larger;
-        store->pending_room = room;
-    }
-    store->pending[store->pending_count++] = (struct dedup_pending){number, fd};
-    return DEDUP_OK;
+    dedup_status status = dedup_make_room(&store->pending, &store->pending_room,
+                                          store->pending_count + 1, sizeof *store->pending);
+    if (status == DEDUP_OK)
+        store->pending[store->pending_count++] = (struct dedup_pending){number, fd};
+    return status;
 }
 
 /* Writes the container being filled as NUMBER.new. */

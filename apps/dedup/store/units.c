@@ -4,10 +4,8 @@
 #include "cli/core/output/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     UNIT_LEAST = 1 << 16,
@@ -23,63 +21,11 @@ enum {
 };
 _Static_assert((int)UNIT_SMALL >= (int)DEDUP_CONTAINER_CHUNKS, "a unit covers whole containers");
 
-dedup_status dedup_rows_add(dedup_rows *rows, dedup_row row)
-{
-    if (rows->count == rows->room) {
-        size_t room = rows->room ? 2 * rows->room : 64;
-        dedup_row *larger = realloc(rows->row, room * sizeof *larger);
-        if (!larger)
-            return dedup_no_memory();
-        rows->row = larger;
-        rows->room = room;
-    }
-    rows->row[rows->count++] = row;
-    return DEDUP_OK;
-}
-
-/* The first row with this number or a higher one. */
-static size_t first_row(const dedup_rows *rows, uint64_t number)
-{
-    size_t low = 0, high = rows->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (rows->row[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-const dedup_row *dedup_rows_from(const dedup_rows *rows, uint64_t number)
-{
-    size_t at = first_row(rows, number);
-    return at < rows->count ? &rows->row[at] : NULL;
-}
-
-const dedup_row *dedup_rows_find(const dedup_rows *rows, uint64_t number)
-{
-    const dedup_row *row = dedup_rows_from(rows, number);
-    return row && row->number == number ? row : NULL;
-}
-
 /* Describes a failed call of the library. */
 static dedup_status units_failed(bry_status status)
 {
     return dedup_problem(status == BRY_E_NOMEM ? DEDUP_NO_MEMORY : DEDUP_FAILED,
                          "the index in memory: %s", bry_status_text(status));
-}
-
-static dedup_status read_directory_of(const dedup_repo *repo, uint64_t number,
-                                      dedup_directory *directory)
-{
-    dedup_container_name name = dedup_container_name_of(number);
-    int fd = openat(repo->fd, name.text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return dedup_problem(errno == ENOENT ? DEDUP_DAMAGED : DEDUP_FAILED, "%s: ", name.text);
-    dedup_status status = dedup_directory_read(fd, number, repo->config.hash, directory);
-    close(fd);
-    return status;
 }
 
 bool dedup_units_may_have(const dedup_units *units, const dedup_digest *digest)
@@ -132,10 +78,11 @@ dedup_status dedup_units_add_container(dedup_units *units, const dedup_directory
 static dedup_status add_rows_from(dedup_units *units, uint64_t number)
 {
     dedup_status status = DEDUP_OK;
-    for (size_t i = first_row(units->rows, number); status == DEDUP_OK && i < units->rows->count;
-         i++) {
+    for (size_t i = dedup_rows_first(units->rows, number);
+         status == DEDUP_OK && i < units->rows->count; i++) {
         dedup_directory directory;
-        status = read_directory_of(units->repo, units->rows->row[i].number, &directory);
+        status = dedup_directory_of(units->repo->fd, units->rows->row[i].number,
+                                    units->repo->config.hash, &directory);
         if (status != DEDUP_OK)
             break;
         status = dedup_units_add_container(units, &directory);
@@ -365,11 +312,12 @@ static dedup_status mend_container(dedup_units *units, const dedup_directory *di
 dedup_status dedup_units_mend(dedup_units *units)
 {
     dedup_status status = DEDUP_OK;
-    for (size_t i = first_row(units->rows, units->from);
+    for (size_t i = dedup_rows_first(units->rows, units->from);
          status == DEDUP_OK && i < units->rows->count && units->rows->row[i].number < units->to;
          i++) {
         dedup_directory directory;
-        status = read_directory_of(units->repo, units->rows->row[i].number, &directory);
+        status = dedup_directory_of(units->repo->fd, units->rows->row[i].number,
+                                    units->repo->config.hash, &directory);
         if (status != DEDUP_OK)
             break;
         status = mend_container(units, &directory);
@@ -394,8 +342,8 @@ static void rows_of_tag(const unit_source *source, uint64_t tag, size_t *first, 
     size_t at = 0;
     while (at < source->count && source->tags[at].tag <= tag)
         at++;
-    *first = first_row(source->units->rows, tag);
-    *end = at < source->count ? first_row(source->units->rows, source->tags[at].tag)
+    *first = dedup_rows_first(source->units->rows, tag);
+    *end = at < source->count ? dedup_rows_first(source->units->rows, source->tags[at].tag)
                               : source->units->rows->count;
 }
 
@@ -414,7 +362,8 @@ static bry_status supply_chunks(void *opaque, uint32_t unit, uint64_t tag, uint6
         if (!source->directory.digest || source->directory.number != rows[at].number) {
             dedup_directory_free(&source->directory);
             source->status =
-                read_directory_of(source->units->repo, rows[at].number, &source->directory);
+                dedup_directory_of(source->units->repo->fd, rows[at].number,
+                                   source->units->repo->config.hash, &source->directory);
             if (source->status != DEDUP_OK)
                 return BRY_E_STOPPED;
         }

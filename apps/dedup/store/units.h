@@ -17,18 +17,6 @@
 
 #include <bloomery/index.h>
 
-/* The containers of the repository, which the units cover: sorted by number. */
-typedef struct dedup_rows {
-    dedup_row *row;
-    size_t count; /* How many there are. */
-    size_t room; /* For how many there is room. */
-} dedup_rows;
-
-dedup_status dedup_rows_add(dedup_rows *rows, dedup_row row); /* with the highest number */
-const dedup_row *dedup_rows_find(const dedup_rows *rows, uint64_t number);
-/* The row with this number or the next higher one; NULL if there is none. */
-const dedup_row *dedup_rows_from(const dedup_rows *rows, uint64_t number);
-
 typedef struct dedup_units {
     const dedup_repo *repo;
     const dedup_rows *rows;
