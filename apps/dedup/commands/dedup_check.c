@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char command[] = "dedup check";
-
 typedef struct request {
     bool deep, repair, json, quiet;
 } request;
@@ -134,7 +132,7 @@ int dedup_check(int argc, char **argv)
         DEDUP_QUIET_ROW(&asked.quiet),
     };
     const cli_syntax syntax = {
-        .command = command,
+        .command = "dedup check",
         .usage = "REPO [options]",
         .about = "Verifies that every archive has all its chunks, that the directories of the\n"
                  "containers are intact and that the indexes agree with them. With --deep every\n"
@@ -146,9 +144,7 @@ int dedup_check(int argc, char **argv)
                 "to repair damage inside of chunks. Exit code 1: there are problems.",
         .examples = "  bloomery dedup check /backup/repo\n"
                     "  bloomery dedup check /backup/repo --deep --repair",
-        .most_words = 1,
-        .least_words = 1,
-        .missing = "missing repository",
+        DEDUP_ONE_REPOSITORY,
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);

@@ -24,6 +24,24 @@ void dedup_catch_faults(void)
     sigaction(SIGSEGV, &action, NULL);
 }
 
+int dedup_run(const char *path, dedup_access access, dedup_parts parts, dedup_work *work,
+              void *asked)
+{
+    dedup_repo repo;
+    static dedup_store store;
+    dedup_status status = parts == DEDUP_NO_INDEX
+                              ? dedup_repo_open(&repo, path, access)
+                              : dedup_open(&repo, &store, path, access, parts == DEDUP_ALL_INDEXES);
+    if (status != DEDUP_OK)
+        return dedup_report();
+    status = work(asked, &repo, &store);
+    dedup_store_close(&store); /* which may be closed already */
+    dedup_repo_close(&repo);
+    if (status != DEDUP_OK)
+        dedup_report();
+    return status == DEDUP_OK ? CLI_YES : status == DEDUP_MISSING ? CLI_NO : CLI_FAILED;
+}
+
 dedup_status dedup_open(dedup_repo *repo, dedup_store *store, const char *path, dedup_access access,
                         bool units)
 {

@@ -20,6 +20,9 @@ int dedup_check(int argc, char **argv);
 int dedup_stats(int argc, char **argv);
 int dedup_rebuild(int argc, char **argv);
 
+/* Of the syntax of a command that takes nothing else. */
+#define DEDUP_ONE_REPOSITORY .most_words = 1, .least_words = 1, .missing = "missing repository"
+
 #define DEDUP_JSON_ROW(value)                                                                      \
     {                                                                                              \
         "json", CLI_FLAG, NULL, "print JSON", (value), 0                                           \
@@ -28,6 +31,15 @@ int dedup_rebuild(int argc, char **argv);
     {                                                                                              \
         "q", CLI_FLAG, NULL, "print nothing but errors", (value), 0                                \
     }
+
+/* What a command does with an open repository, and what is open of its store. */
+typedef dedup_status dedup_work(void *asked, dedup_repo *repo, dedup_store *store);
+typedef enum dedup_parts { DEDUP_NO_INDEX, DEDUP_EXACT_INDEX, DEDUP_ALL_INDEXES } dedup_parts;
+
+/* Opens a repository, does the work, and closes it. An exit code, which after a message is CLI_NO if
+ * the work has returned DEDUP_MISSING. */
+int dedup_run(const char *path, dedup_access access, dedup_parts parts, dedup_work *work,
+              void *asked);
 
 /* Opens repository and store; on failure nothing is open. `units` false: without the index in
  * memory. */

@@ -5,11 +5,14 @@
 
 #include <stdio.h>
 
-static const char command[] = "dedup gc";
+typedef struct request {
+    double share;
+    bool dry, json, quiet;
+} request;
 
-static void print_collected(const dedup_gc_result *collected, bool dry, bool as_json)
+static void print_collected(const dedup_gc_result *collected, const request *asked)
 {
-    if (as_json) {
+    if (asked->json) {
         cli_json json = CLI_JSON_TO(stdout);
         cli_json_open(&json, NULL, '{');
         cli_json_count(&json, "stale_chunks", collected->stale_chunks);
@@ -20,26 +23,38 @@ static void print_collected(const dedup_gc_result *collected, bool dry, bool as_
         cli_json_close(&json, '}');
         return;
     }
+    if (asked->quiet)
+        return;
     printf("%s stale; ", dedup_amount_of(collected->stale_chunks, "chunk is", "chunks are").text);
     printf("%s %s", dedup_amount_of(collected->removed_containers, "container", "containers").text,
-           dry ? "would be removed\n" : "removed, ");
-    if (!dry)
+           asked->dry ? "would be removed\n" : "removed, ");
+    if (!asked->dry)
         printf("%s moved\n", dedup_amount_of(collected->moved_chunks, "chunk", "chunks").text);
+}
+
+static dedup_status collect_garbage(void *context, dedup_repo *repo, dedup_store *store)
+{
+    const request *asked = context;
+    dedup_gc_result collected;
+    (void)repo;
+    dedup_status status = dedup_collect(store, asked->share, asked->dry, &collected);
+    if (status == DEDUP_OK)
+        print_collected(&collected, asked);
+    return status;
 }
 
 int dedup_gc(int argc, char **argv)
 {
-    double share = 0.25;
-    bool dry = false, as_json = false, quiet = false;
+    request asked = {.share = 0.25};
     cli_option options[] = {
         {"stale", CLI_SHARE, "SHARE",
-         "remove containers with this share of stale bytes (default 25%)", &share, 0},
-        {"dry-run", CLI_FLAG, NULL, "only count", &dry, 0},
-        DEDUP_JSON_ROW(&as_json),
-        DEDUP_QUIET_ROW(&quiet),
+         "remove containers with this share of stale bytes (default 25%)", &asked.share, 0},
+        {"dry-run", CLI_FLAG, NULL, "only count", &asked.dry, 0},
+        DEDUP_JSON_ROW(&asked.json),
+        DEDUP_QUIET_ROW(&asked.quiet),
     };
     const cli_syntax syntax = {
-        .command = command,
+        .command = "dedup gc",
         .usage = "REPO [options]",
         .about =
             "Frees the space of chunks that no archive needs: removes containers with many of\n"
@@ -49,25 +64,11 @@ int dedup_gc(int argc, char **argv)
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery dedup gc /backup/repo\n"
                     "  bloomery dedup gc /backup/repo --stale 1%",
-        .most_words = 1,
-        .least_words = 1,
-        .missing = "missing repository",
+        DEDUP_ONE_REPOSITORY,
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code != CLI_GO_ON)
-        return code;
-    dedup_repo repo;
-    static dedup_store store;
-    dedup_gc_result collected;
-    dedup_status status = dedup_open(&repo, &store, argv[0], DEDUP_WRITE, true);
-    if (status != DEDUP_OK)
-        return dedup_report();
-    status = dedup_collect(&store, share, dry, &collected);
-    dedup_close(&repo, &store);
-    if (status != DEDUP_OK)
-        return dedup_report();
-    if (as_json || !quiet)
-        print_collected(&collected, dry, as_json);
-    return CLI_YES;
+    return code == CLI_GO_ON
+               ? dedup_run(argv[0], DEDUP_WRITE, DEDUP_ALL_INDEXES, collect_garbage, &asked)
+               : code;
 }

@@ -13,10 +13,11 @@
 static const char command[] = "dedup get";
 
 typedef struct request {
-    const char *path, *name, *dir;
+    const char *name, *dir;
     char **wanted;
     size_t count;
     bool force, quiet, json;
+    int code; /* when it is restored, or not */
 } request;
 
 static dedup_status walk_archive(dedup_restore *restore, const dedup_archive *archive)
@@ -124,20 +125,14 @@ static int restore_archive(const request *asked, dedup_store *store, const dedup
     return code;
 }
 
-static int get_archive(const request *asked)
+static dedup_status get_archive(void *context, dedup_repo *repo, dedup_store *store)
 {
-    dedup_repo repo;
-    dedup_store store;
+    request *asked = context;
     dedup_archive archive;
-    dedup_status status = dedup_open(&repo, &store, asked->path, DEDUP_READ, false);
-    if (status != DEDUP_OK)
-        return dedup_report();
-    status = dedup_find_archive(&repo, &store, asked->name, &archive);
-    int code = status == DEDUP_OK        ? restore_archive(asked, &store, &archive)
-               : status == DEDUP_MISSING ? (dedup_report(), CLI_NO)
-                                         : dedup_report();
-    dedup_close(&repo, &store);
-    return code;
+    dedup_status status = dedup_find_archive(repo, store, asked->name, &archive);
+    if (status == DEDUP_OK)
+        asked->code = restore_archive(asked, store, &archive);
+    return status;
 }
 
 /* Paths as they are stored: without slashes at either end. */
@@ -153,7 +148,7 @@ static void trim_paths(char **paths, size_t count)
 
 int dedup_get(int argc, char **argv)
 {
-    request asked = {.path = NULL};
+    request asked = {.code = CLI_YES};
     cli_option options[] = {
         {"C", CLI_TEXT, "DIR", "restore into this directory; without it, one file goes to stdout",
          &asked.dir, 0},
@@ -184,10 +179,10 @@ int dedup_get(int argc, char **argv)
         code = dedup_check_name(command, argv[1]);
     if (code != CLI_GO_ON)
         return code;
-    asked.path = argv[0];
     asked.name = argv[1];
     asked.wanted = argv + 2;
     asked.count = words - 2;
     trim_paths(asked.wanted, asked.count);
-    return get_archive(&asked);
+    code = dedup_run(argv[0], DEDUP_READ, DEDUP_EXACT_INDEX, get_archive, &asked);
+    return code == CLI_YES ? asked.code : code;
 }

@@ -72,9 +72,7 @@ int dedup_init(int argc, char **argv)
                 "indexes: about 4 bytes and 100 bytes per chunk.",
         .examples = "  bloomery dedup init /backup/repo\n"
                     "  bloomery dedup init /backup/videos --chunk 64KB --compress none",
-        .most_words = 1,
-        .least_words = 1,
-        .missing = "missing repository",
+        DEDUP_ONE_REPOSITORY,
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);

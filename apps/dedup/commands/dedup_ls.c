@@ -11,6 +11,11 @@
 
 static const char command[] = "dedup ls";
 
+typedef struct request {
+    const char *name;
+    bool json;
+} request;
+
 /* The entry that was met last: it is printed when its content, and so its size, is known. */
 typedef struct ls_printer {
     cli_json json;
@@ -130,14 +135,17 @@ static void print_archives_json(const dedup_archive *archives, size_t count)
     cli_json_close(&json, '}');
 }
 
-static dedup_status list_archives(const dedup_repo *repo, bool as_json)
+/* Without the indexes, which may be damaged. */
+static dedup_status list_archives(void *context, dedup_repo *repo, dedup_store *store)
 {
+    const request *asked = context;
     dedup_archive *archives;
     size_t count;
+    (void)store;
     dedup_status status = dedup_archive_list(repo, &archives, &count, NULL, NULL);
     if (status != DEDUP_OK)
         return status;
-    if (as_json) {
+    if (asked->json) {
         print_archives_json(archives, count);
     } else if (count > 0) {
         cli_table table = CLI_TABLE("llrrr");
@@ -159,39 +167,21 @@ static dedup_status list_archives(const dedup_repo *repo, bool as_json)
     return status;
 }
 
-/* Archives are listed without the indexes, which may be damaged. */
-static int list_repository(const char *path, bool as_json)
+static dedup_status list_entries(void *context, dedup_repo *repo, dedup_store *store)
 {
-    dedup_repo repo;
-    dedup_status status = dedup_repo_open(&repo, path, DEDUP_READ);
-    if (status != DEDUP_OK)
-        return dedup_report();
-    status = list_archives(&repo, as_json);
-    dedup_repo_close(&repo);
-    return status == DEDUP_OK ? CLI_YES : dedup_report();
-}
-
-static int list_entries(const char *path, const char *name, bool as_json)
-{
-    dedup_repo repo;
-    dedup_store store;
+    const request *asked = context;
     dedup_archive archive;
-    dedup_status status = dedup_open(&repo, &store, path, DEDUP_READ, false);
+    dedup_status status = dedup_find_archive(repo, store, asked->name, &archive);
     if (status != DEDUP_OK)
-        return dedup_report();
-    status = dedup_find_archive(&repo, &store, name, &archive);
-    bool missing = status == DEDUP_MISSING;
-    if (status == DEDUP_OK)
-        status = list_archive(&store, &archive, as_json);
-    int code = status == DEDUP_OK ? CLI_YES : dedup_report();
-    dedup_close(&repo, &store);
-    return missing ? CLI_NO : code;
+        return status;
+    status = list_archive(store, &archive, asked->json);
+    return status == DEDUP_MISSING ? DEDUP_DAMAGED : status; /* only of a part */
 }
 
 int dedup_ls(int argc, char **argv)
 {
-    bool as_json = false;
-    cli_option options[] = {DEDUP_JSON_ROW(&as_json)};
+    request asked = {.name = NULL};
+    cli_option options[] = {DEDUP_JSON_ROW(&asked.json)};
     const cli_syntax syntax = {
         .command = command,
         .usage = "REPO [NAME] [options]",
@@ -211,5 +201,7 @@ int dedup_ls(int argc, char **argv)
         code = dedup_check_name(command, argv[1]);
     if (code != CLI_GO_ON)
         return code;
-    return words == 2 ? list_entries(argv[0], argv[1], as_json) : list_repository(argv[0], as_json);
+    asked.name = argv[1];
+    return words == 2 ? dedup_run(argv[0], DEDUP_READ, DEDUP_EXACT_INDEX, list_entries, &asked)
+                      : dedup_run(argv[0], DEDUP_READ, DEDUP_NO_INDEX, list_archives, &asked);
 }

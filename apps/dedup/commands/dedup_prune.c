@@ -11,7 +11,6 @@ static const char command[] = "dedup prune";
 enum { LAST, DAILY, WEEKLY, MONTHLY, RULES };
 
 typedef struct request {
-    const char *path;
     uint64_t keep[RULES];
     bool dry_run, json, quiet;
 } request;
@@ -68,10 +67,12 @@ static void print_pruned(const request *asked, const dedup_archive *archives, si
                dedup_time_of((int64_t)(archives[i].ms / 1000)).text, archives[i].name);
 }
 
-static dedup_status prune_archives(const request *asked, const dedup_repo *repo)
+static dedup_status prune_archives(void *context, dedup_repo *repo, dedup_store *store)
 {
+    const request *asked = context;
     dedup_archive *archives;
     size_t count;
+    (void)store;
     dedup_status status = dedup_archive_list(repo, &archives, &count, NULL, NULL);
     if (status != DEDUP_OK)
         return status;
@@ -92,7 +93,7 @@ static dedup_status prune_archives(const request *asked, const dedup_repo *repo)
 
 int dedup_prune(int argc, char **argv)
 {
-    request asked = {.path = NULL};
+    request asked = {.dry_run = false};
     cli_option options[] = {
         {"keep-last", CLI_PLAIN, "N", "keep the N newest archives", &asked.keep[LAST], 0},
         {"keep-daily", CLI_PLAIN, "N", "keep the newest archive of N days", &asked.keep[DAILY], 0},
@@ -111,9 +112,7 @@ int dedup_prune(int argc, char **argv)
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery dedup prune /backup/repo --keep-daily 7 --keep-weekly 4",
-        .most_words = 1,
-        .least_words = 1,
-        .missing = "missing repository",
+        DEDUP_ONE_REPOSITORY,
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
@@ -121,11 +120,5 @@ int dedup_prune(int argc, char **argv)
         return code;
     if (!asked.keep[LAST] && !asked.keep[DAILY] && !asked.keep[WEEKLY] && !asked.keep[MONTHLY])
         return cli_misuse(command, "missing --keep- option: everything would be removed");
-    dedup_repo repo;
-    dedup_status status = dedup_repo_open(&repo, argv[0], DEDUP_WRITE);
-    if (status != DEDUP_OK)
-        return dedup_report();
-    status = prune_archives(&asked, &repo);
-    dedup_repo_close(&repo);
-    return status == DEDUP_OK ? CLI_YES : dedup_report();
+    return dedup_run(argv[0], DEDUP_WRITE, DEDUP_NO_INDEX, prune_archives, &asked);
 }

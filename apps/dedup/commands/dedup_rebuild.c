@@ -4,42 +4,35 @@
 
 #include <stdio.h>
 
-static const char command[] = "dedup rebuild-index";
+static dedup_status rebuild_indexes(void *quiet, dedup_repo *repo, dedup_store *store)
+{
+    dedup_status status = dedup_rebuild_open(store, repo);
+    if (status == DEDUP_OK)
+        status = dedup_store_save(store);
+    if (status == DEDUP_OK && !*(const bool *)quiet)
+        printf("%s of %s\n",
+               dedup_amount_of(bry_index_items(store->units.index), "chunk", "chunks").text,
+               dedup_amount_of(store->rows.count, "container", "containers").text);
+    return status;
+}
 
 int dedup_rebuild(int argc, char **argv)
 {
     bool quiet = false;
     cli_option options[] = {DEDUP_QUIET_ROW(&quiet)};
     const cli_syntax syntax = {
-        .command = command,
+        .command = "dedup rebuild-index",
         .usage = "REPO [options]",
         .about = "Rebuilds the exact index and the index in memory from the directories of the\n"
                  "containers. Needed only when one of them is damaged or lost.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery dedup rebuild-index /backup/repo",
-        .most_words = 1,
-        .least_words = 1,
-        .missing = "missing repository",
+        DEDUP_ONE_REPOSITORY,
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code != CLI_GO_ON)
-        return code;
-    dedup_repo repo;
-    static dedup_store store;
-    dedup_status status = dedup_repo_open(&repo, argv[0], DEDUP_WRITE);
-    if (status != DEDUP_OK)
-        return dedup_report();
-    status = dedup_rebuild_open(&store, &repo);
-    if (status == DEDUP_OK) {
-        status = dedup_store_save(&store);
-        if (status == DEDUP_OK && !quiet)
-            printf("%s of %s\n",
-                   dedup_amount_of(bry_index_items(store.units.index), "chunk", "chunks").text,
-                   dedup_amount_of(store.rows.count, "container", "containers").text);
-        dedup_store_close(&store);
-    }
-    dedup_repo_close(&repo);
-    return status == DEDUP_OK ? CLI_YES : dedup_report();
+    return code == CLI_GO_ON
+               ? dedup_run(argv[0], DEDUP_WRITE, DEDUP_NO_INDEX, rebuild_indexes, &quiet)
+               : code;
 }

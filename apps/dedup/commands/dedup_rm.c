@@ -5,24 +5,34 @@
 
 static const char command[] = "dedup rm";
 
+typedef struct request {
+    char **names;
+    size_t count;
+    bool quiet;
+} request;
+
 /* All names are checked before the first is removed. A damaged record is removed too. */
-static dedup_status remove_archives(const dedup_repo *repo, char **names, size_t count)
+static dedup_status remove_archives(void *context, dedup_repo *repo, dedup_store *store)
 {
+    const request *asked = context;
     dedup_archive archive;
     dedup_status status = DEDUP_OK;
-    for (size_t i = 0; status == DEDUP_OK && i < count; i++) {
-        status = dedup_archive_read(repo, names[i], &archive);
+    (void)store;
+    for (size_t i = 0; status == DEDUP_OK && i < asked->count; i++) {
+        status = dedup_archive_read(repo, asked->names[i], &archive);
         status = status == DEDUP_DAMAGED ? DEDUP_OK : status;
     }
-    for (size_t i = 0; status == DEDUP_OK && i < count; i++)
-        status = dedup_archive_remove(repo, names[i]);
+    for (size_t i = 0; status == DEDUP_OK && i < asked->count; i++)
+        status = dedup_archive_remove(repo, asked->names[i]);
+    if (status == DEDUP_OK && !asked->quiet)
+        printf("%s removed\n", dedup_amount_of(asked->count, "archive", "archives").text);
     return status;
 }
 
 int dedup_rm(int argc, char **argv)
 {
-    bool quiet = false;
-    cli_option options[] = {DEDUP_QUIET_ROW(&quiet)};
+    request asked = {.names = argv + 1};
+    cli_option options[] = {DEDUP_QUIET_ROW(&asked.quiet)};
     const cli_syntax syntax = {
         .command = command,
         .usage = "REPO NAME... [options]",
@@ -39,18 +49,8 @@ int dedup_rm(int argc, char **argv)
     int code = cli_read_args(&syntax, argc, argv, &words);
     for (size_t i = 1; code == CLI_GO_ON && i < words; i++)
         code = dedup_check_name(command, argv[i]);
-    if (code != CLI_GO_ON)
-        return code;
-    dedup_repo repo;
-    dedup_status status = dedup_repo_open(&repo, argv[0], DEDUP_WRITE);
-    if (status != DEDUP_OK)
-        return dedup_report();
-    status = remove_archives(&repo, argv + 1, words - 1);
-    dedup_repo_close(&repo);
-    if (status == DEDUP_OK && !quiet)
-        printf("%s removed\n", dedup_amount_of(words - 1, "archive", "archives").text);
-    if (status == DEDUP_OK)
-        return CLI_YES;
-    code = dedup_report();
-    return status == DEDUP_MISSING ? CLI_NO : code;
+    asked.count = words - 1;
+    return code == CLI_GO_ON
+               ? dedup_run(argv[0], DEDUP_WRITE, DEDUP_NO_INDEX, remove_archives, &asked)
+               : code;
 }

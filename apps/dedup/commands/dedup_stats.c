@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char command[] = "dedup stats";
-
 enum { CHUNKS, NEW_CHUNKS, DECIDED, CACHE_HITS, READ_AHEAD, LOOKUPS, FALSE_ALARMS, COUNTERS };
 static const char *const counter_names[COUNTERS] = {
     "chunks", "new chunks", "decided", "cache hits", "read ahead", "lookups", "false alarms"};
@@ -163,39 +161,33 @@ static void print_figures(const figures *all)
            (unsigned long long)all->counted[FALSE_ALARMS]);
 }
 
+static dedup_status print_stats(void *as_json, dedup_repo *repo, dedup_store *store)
+{
+    figures all = {.archives = 0};
+    (void)repo;
+    dedup_status status = collect_figures(store, &all);
+    if (status == DEDUP_OK)
+        (*(const bool *)as_json ? print_figures_json : print_figures)(&all);
+    return status;
+}
+
 int dedup_stats(int argc, char **argv)
 {
     bool as_json = false;
     cli_option options[] = {DEDUP_JSON_ROW(&as_json)};
     const cli_syntax syntax = {
-        .command = command,
+        .command = "dedup stats",
         .usage = "REPO [options]",
         .about = "Prints sizes of a repository and its indexes, and what the puts so far have\n"
                  "counted: how many chunks were new, and how that was found out.",
         .options = options,
         .option_count = sizeof options / sizeof options[0],
         .examples = "  bloomery dedup stats /backup/repo",
-        .most_words = 1,
-        .least_words = 1,
-        .missing = "missing repository",
+        DEDUP_ONE_REPOSITORY,
     };
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
-    if (code != CLI_GO_ON)
-        return code;
-    dedup_repo repo;
-    dedup_store store;
-    figures all = {.archives = 0};
-    dedup_status status = dedup_open(&repo, &store, argv[0], DEDUP_READ, true);
-    if (status != DEDUP_OK)
-        return dedup_report();
-    status = collect_figures(&store, &all);
-    dedup_close(&repo, &store);
-    if (status != DEDUP_OK)
-        return dedup_report();
-    if (as_json)
-        print_figures_json(&all);
-    else
-        print_figures(&all);
-    return CLI_YES;
+    return code == CLI_GO_ON
+               ? dedup_run(argv[0], DEDUP_READ, DEDUP_ALL_INDEXES, print_stats, &as_json)
+               : code;
 }
