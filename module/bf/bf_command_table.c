@@ -32,8 +32,7 @@ static server_command_arg reserve_args[] = {
 };
 static server_command_arg insert_args[] = {
     KEY_CALLED("key", 0, NULL, 0,
-               "Key of the filter. The options up to ITEMS apply only if it does "
-               "not exist."),
+               "Key of the filter. The options up to ITEMS apply only if it does not exist."),
     OPTION("capacity", SERVER_ARG_INTEGER, "CAPACITY",
            PLANNED_ITEMS PRESET("bf-initial-size", "100")),
     OPTION("error", SERVER_ARG_DOUBLE, "ERROR", A_RATE PRESET("bf-error-rate", "0.01")),
@@ -78,148 +77,75 @@ static server_command_arg load_args[] = {
     {0},
 };
 
-static server_key_spec reserve_keys[] = {KEY_AT(1, CREATES), {0}};
-static server_key_spec add_keys[] = {KEY_AT(1, CHANGES), {0}};
-static server_key_spec delete_keys[] = {KEY_AT(1, DELETES), {0}};
-static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
-static server_key_spec dump_keys[] = {KEY_AT(1, READS), {0}};
-static server_key_spec load_keys[] = {KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_UPDATE), {0}};
-static server_key_spec merge_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
-
 const module_command bf_commands[] = {
     {
-        .name = "BF.RESERVE",
-        .run = bf_command_reserve,
-        .flags = "write deny-oom fast",
-        .categories = "write fast bloomery bloom",
-        .arity = -4,
-        .key_specs = reserve_keys,
-        .args = reserve_args,
+        COMMAND("BF.RESERVE", bf_command_reserve, "write deny-oom fast", -4, ONE_KEY(CREATES),
+                reserve_args),
         .summary =
-            "Creates an empty filter. It grows beyond its capacity and stays "
-            "within its error rate, unless it is NONSCALING. EXPANSION only affects what BF.INFO "
-            "reports. SEED is for filters that will be merged, which need the "
-            "same one; by default it is random.",
+            "Creates an empty filter. It grows beyond its capacity and stays within its error "
+            "rate, unless it is NONSCALING. EXPANSION only affects what BF.INFO reports. SEED is "
+            "for filters that will be merged, which need the same one; by default it is random.",
         .complexity = "O(1)",
-        .since = SINCE,
         .example = "BF.RESERVE seen 0.001 10000",
     },
     {
-        .name = "BF.ADD",
-        .run = bf_command_add,
-        .flags = "write deny-oom fast",
-        .categories = "write fast bloomery bloom",
-        .arity = 3,
-        .key_specs = add_keys,
-        .args = item_args,
-        .summary = "Adds an item. Returns 1 if it is new, 0 if it is present or seems "
-                   "to be, in which case nothing changes. Creates the filter if it does not "
-                   "exist.",
+        COMMAND("BF.ADD", bf_command_add, "write deny-oom fast", 3, ONE_KEY(CHANGES), item_args),
+        .summary = "Adds an item. Returns 1 if it is new, 0 if it is present or seems to be, in "
+                   "which case nothing changes. Creates the filter if it does not exist.",
         .complexity = "O(1)",
-        .since = SINCE,
         .example = "BF.ADD seen a\nBF.ADD seen a",
     },
     {
-        .name = "BF.MADD",
-        .run = bf_command_madd,
-        .flags = "write deny-oom fast",
-        .categories = "write fast bloomery bloom",
-        .arity = -3,
-        .key_specs = add_keys,
-        .args = items_args,
-        .summary = "Adds items in order. Returns 1 or 0 for each, like BF.ADD. If a "
-                   "filter that does not scale becomes full, the last answer is an "
-                   "error.",
+        COMMAND("BF.MADD", bf_command_madd, "write deny-oom fast", -3, ONE_KEY(CHANGES),
+                items_args),
+        .summary = "Adds items in order. Returns 1 or 0 for each, like BF.ADD. If a filter that "
+                   "does not scale becomes full, the last answer is an error.",
         .complexity = "O(n), n items",
-        .since = SINCE,
         .example = "BF.MADD seen a b a",
     },
     {
-        .name = "BF.INSERT",
-        .run = bf_command_insert,
-        .flags = "write deny-oom fast",
-        .categories = "write fast bloomery bloom",
-        .arity = -4,
-        .key_specs = add_keys,
-        .args = insert_args,
-        .summary = "Adds items like BF.MADD. Creates the filter with the given options if "
-                   "it does not exist; with NOCREATE that is an error.",
+        COMMAND("BF.INSERT", bf_command_insert, "write deny-oom fast", -4, ONE_KEY(CHANGES),
+                insert_args),
+        .summary = "Adds items like BF.MADD. Creates the filter with the given options if it does "
+                   "not exist; with NOCREATE that is an error.",
         .complexity = "O(n), n items",
-        .since = SINCE,
         .example = "BF.INSERT seen CAPACITY 2 ERROR 1e-6 NONSCALING ITEMS a b\n"
                    "BF.INSERT seen NOCREATE ITEMS b c d",
     },
     {
-        .name = "BF.EXISTS",
-        .run = bf_command_exists,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery bloom",
-        .arity = 3,
-        .key_specs = look_keys,
-        .args = item_args,
-        .summary = "Returns 1 if an item is in the filter, else 0. 0 is certain, unless "
-                   "items were deleted; an item that is not in the filter gets 1 with a "
-                   "probability of at most the error rate.",
+        COMMAND("BF.EXISTS", bf_command_exists, "readonly fast", 3, ONE_KEY(LOOKS), item_args),
+        .summary = "Returns 1 if an item is in the filter, else 0. 0 is certain, unless items were "
+                   "deleted; an item that is not in the filter gets 1 with a probability of at "
+                   "most the error rate.",
         .complexity = "O(1)",
-        .since = SINCE,
         .example = "BF.ADD seen a\nBF.EXISTS seen a",
     },
     {
-        .name = "BF.MEXISTS",
-        .run = bf_command_mexists,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery bloom",
-        .arity = -3,
-        .key_specs = look_keys,
-        .args = items_args,
+        COMMAND("BF.MEXISTS", bf_command_mexists, "readonly fast", -3, ONE_KEY(LOOKS), items_args),
         .summary = "Returns 1 for each item that is in the filter, 0 for the others.",
         .complexity = "O(n), n items",
-        .since = SINCE,
         .example = "BF.ADD seen a\nBF.MEXISTS seen a b",
     },
     {
-        .name = "BF.DEL",
-        .run = bf_command_del,
-        .flags = "write fast",
-        .categories = "write fast bloomery bloom",
-        .arity = -3,
-        .key_specs = delete_keys,
-        .args = items_args,
-        .summary = "Deletes items. Returns 1 for each that was present. With a "
-                   "probability of at most the error rate a deletion also removes "
-                   "another item; so does deleting an item that was never added but "
-                   "seems to be present.",
+        COMMAND("BF.DEL", bf_command_del, "write fast", -3, ONE_KEY(DELETES), items_args),
+        .summary = "Deletes items. Returns 1 for each that was present. With a probability of at "
+                   "most the error rate a deletion also removes another item; so does deleting an "
+                   "item that was never added but seems to be present.",
         .complexity = "O(n), n items",
-        .since = SINCE,
         .example = "BF.MADD seen a b\nBF.DEL seen a c",
     },
     {
-        .name = "BF.CARD",
-        .run = bf_command_card,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery bloom",
-        .arity = 2,
-        .key_specs = look_keys,
-        .args = key_args,
+        COMMAND("BF.CARD", bf_command_card, "readonly fast", 2, ONE_KEY(LOOKS), key_args),
         .summary = "Returns the number of items in the filter.",
         .complexity = "O(1)",
-        .since = SINCE,
         .example = "BF.MADD seen a b a\nBF.CARD seen",
     },
     {
-        .name = "BF.INFO",
-        .run = bf_command_info,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery bloom",
-        .arity = -2,
-        .key_specs = look_keys,
-        .args = info_args,
-        .summary = "Returns information about a filter, or one field of it. Capacity "
-                   "and number of filters are those that a chain of filters with this "
-                   "EXPANSION would have; the filter itself is one table. Size is its "
-                   "memory in bytes.",
+        COMMAND("BF.INFO", bf_command_info, "readonly fast", -2, ONE_KEY(LOOKS), info_args),
+        .summary = "Returns information about a filter, or one field of it. Capacity and number of "
+                   "filters are those that a chain of filters with this EXPANSION would have; the "
+                   "filter itself is one table. Size is its memory in bytes.",
         .complexity = "O(1)",
-        .since = SINCE,
         .fields =
             "Capacity: items that fit into a chain of filters with this EXPANSION before it grows "
             "again\n"
@@ -227,71 +153,42 @@ const module_command bf_commands[] = {
             "Number of filters: how many such a chain would have; the filter itself is one table\n"
             "Number of items inserted: items in the filter\n"
             "Expansion rate: EXPANSION, or nil with NONSCALING",
-        .example = "BF.RESERVE seen 0.01 2 EXPANSION 4\nBF.MADD seen a b c\nBF.INFO seen FILTERS\n"
-                   "BF.INFO seen",
+        .example = "BF.RESERVE seen 0.01 2 EXPANSION 4\nBF.MADD seen a b c\n"
+                   "BF.INFO seen FILTERS\nBF.INFO seen",
     },
     {
-        .name = "BF.DEBUG",
-        .run = bf_command_debug,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery bloom",
-        .arity = 2,
-        .key_specs = look_keys,
-        .args = key_args,
-        .summary = "Returns lines of text: the number of items, then size and "
-                   "parameters of the filter's one table.",
+        COMMAND("BF.DEBUG", bf_command_debug, "readonly fast", 2, ONE_KEY(LOOKS), key_args),
+        .summary = "Returns lines of text: the number of items, then size and parameters of the "
+                   "filter's one table.",
         .complexity = "O(1)",
-        .since = SINCE,
         .example = "BF.ADD seen a\nBF.DEBUG seen",
     },
     {
-        .name = "BF.MERGE",
-        .run = bf_command_merge,
-        .flags = "write deny-oom",
-        .categories = "write bloomery bloom",
-        .arity = -3,
-        .key_specs = merge_keys,
-        .args = merge_args,
-        .summary = "Adds the items of other filters, which must have the same "
-                   "error_rate and SEED, and the same capacity if it is above 65536 "
-                   "or they are NONSCALING. Returns the number of items in the "
-                   "destination. A source that does not exist counts as empty. If the "
-                   "destination does not exist, it becomes a copy of the first source "
-                   "that exists.",
+        COMMAND("BF.MERGE", bf_command_merge, "write deny-oom", -3, KEYS_OF_MERGE, merge_args),
+        .summary =
+            "Adds the items of other filters, which must have the same error_rate and SEED, and "
+            "the same capacity if it is above 65536 or they are NONSCALING. Returns the number of "
+            "items in the destination. A source that does not exist counts as empty. If the "
+            "destination does not exist, it becomes a copy of the first source that exists.",
         .complexity = "O(n), n items of all filters",
-        .since = SINCE,
         .example = "BF.RESERVE north 0.01 1000 SEED 7\nBF.RESERVE south 0.01 1000 SEED 7\n"
                    "BF.MADD north a b\nBF.MADD south b c\nBF.MERGE both north south",
     },
     {
-        .name = "BF.SCANDUMP",
-        .run = bf_command_scandump,
-        .flags = "readonly",
-        .categories = "read bloomery bloom",
-        .arity = 3,
-        .key_specs = dump_keys,
-        .args = dump_args,
-        .summary = "Returns the filter in chunks of up to 16 MB, each with the iterator "
-                   "for the next one. Start with 0; at the end the iterator is 0 and "
-                   "the chunk empty. After a change to the filter, older iterators are "
-                   "refused.",
+        COMMAND("BF.SCANDUMP", bf_command_scandump, "readonly", 3, ONE_KEY(READS), dump_args),
+        .summary = "Returns the filter in chunks of up to 16 MB, each with the iterator for the "
+                   "next one. Start with 0; at the end the iterator is 0 and the chunk empty. "
+                   "After a change to the filter, older iterators are refused.",
         .complexity = "O(n), n bytes",
-        .since = SINCE,
         .example = "BF.ADD seen a\nBF.SCANDUMP seen 0",
     },
     {
-        .name = "BF.LOADCHUNK",
-        .run = bf_command_loadchunk,
-        .flags = "write deny-oom",
-        .categories = "write bloomery bloom",
-        .arity = 4,
-        .key_specs = load_keys,
-        .args = load_args,
-        .summary = "Restores a filter from the chunks of BF.SCANDUMP, in order, each "
-                   "with its iterator. The first chunk replaces an existing filter. "
-                   "Until the last one, other commands on the key return an error.",
+        COMMAND("BF.LOADCHUNK", bf_command_loadchunk, "write deny-oom", 4, ONE_KEY(REPLACES),
+                load_args),
+        .summary = "Restores a filter from the chunks of BF.SCANDUMP, in order, each with its "
+                   "iterator. The first chunk replaces an existing filter. Until the last one, "
+                   "other commands on the key return an error.",
         .complexity = "O(n), n bytes",
-        .since = SINCE,
         .example = "BF.LOADCHUNK seen 1 foreign",
     },
 };

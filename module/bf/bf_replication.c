@@ -56,19 +56,16 @@ static int filter_command_load(server_context *context, server_string **argv, in
     return object_restore(context, argv, argc, &filter_family);
 }
 
-static server_key_spec one_key[] = {KEY_AT(1, CHANGES), {0}};
-static server_key_spec merge_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
-
 const module_command filter_commands[] = {
-    COMMAND_INTERNAL(BF_EFFECT_CREATE, filter_command_create, " fast", -4, one_key,
+    COMMAND_INTERNAL(BF_EFFECT_CREATE, filter_command_create, "write fast", -4, ONE_KEY(CHANGES),
                      "creates a filter", "O(1)"),
-    COMMAND_INTERNAL(BF_EFFECT_ADD, filter_command_add, " fast", -3, one_key,
+    COMMAND_INTERNAL(BF_EFFECT_ADD, filter_command_add, "write fast", -3, ONE_KEY(CHANGES),
                      "adds items to a filter", "O(n), n items"),
-    COMMAND_INTERNAL(BF_EFFECT_DEL, filter_command_del, " fast", -3, one_key,
+    COMMAND_INTERNAL(BF_EFFECT_DEL, filter_command_del, "write fast", -3, ONE_KEY(CHANGES),
                      "deletes items from a filter", "O(n), n items"),
-    COMMAND_INTERNAL(BF_EFFECT_MERGE, filter_command_merge, "", -3, merge_keys, "merges filters",
-                     "O(n), n items of all filters"),
-    COMMAND_INTERNAL(BF_EFFECT_CHUNK, filter_command_chunk, "", 4, one_key,
+    COMMAND_INTERNAL(BF_EFFECT_MERGE, filter_command_merge, "write", -3, KEYS_OF_MERGE,
+                     "merges filters", "O(n), n items of all filters"),
+    COMMAND_INTERNAL(BF_EFFECT_CHUNK, filter_command_chunk, "write", 4, ONE_KEY(CHANGES),
                      "loads a chunk of a filter", "O(n), n bytes"),
     COMMAND_RESTORE("BLOOMERY.FILTER.LOAD", filter_command_load),
 };

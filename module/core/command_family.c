@@ -15,6 +15,7 @@
 #define BLOOMERY_ENCODINGS_BACK 0
 #endif
 
+#define FIRST_VERSION "0.1.0" /* which had all commands */
 #define LONGEST_NAME 63u /* of a command */
 
 static int register_failed(server_context *context, const char *what, const char *name)
@@ -33,13 +34,26 @@ static void lower_case(const char *name, char out[LONGEST_NAME + 1])
     out[i] = '\0';
 }
 
+/* The ACL categories of a command; BF.* have that of RedisBloom's besides. */
+static void list_categories(const module_command *command, char out[64])
+{
+    const char *flags = command->flags;
+    snprintf(out, 64, "%s%sbloomery%s",
+             strstr(flags, "write")      ? "write "
+             : strstr(flags, "readonly") ? "read "
+                                         : "",
+             strstr(flags, "fast") ? "fast " : "",
+             strncmp(command->name, "BF.", 3) == 0 ? " bloom" : "");
+}
+
 /* The key's position is also given as first key, last key and step, for old servers and proxies. */
 static int register_command(server_context *context, const module_command *command)
 {
     static const server_command_info_version version = {
         1, sizeof(server_command_history), sizeof(server_key_spec), sizeof(server_command_arg)};
-    char name[LONGEST_NAME + 1];
+    char name[LONGEST_NAME + 1], categories[64];
     lower_case(command->name, name);
+    list_categories(command, categories);
     int key = command->key_specs ? 1 : 0;
     if (api.CreateCommand(context, name, command->run, command->flags, key, key, key) != SERVER_OK)
         return register_failed(context, "command", command->name);
@@ -47,14 +61,14 @@ static int register_command(server_context *context, const module_command *comma
     server_command_info info = {.version = &version,
                                 .summary = command->summary,
                                 .complexity = command->complexity,
-                                .since = command->since,
+                                .since = FIRST_VERSION,
                                 .arity = command->arity,
                                 .key_specs = command->key_specs,
                                 .args = command->args};
     if (!made || api.SetCommandInfo(made, &info) != SERVER_OK)
         return register_failed(context, "the description of command", command->name);
     if (api.SetCommandACLCategories && api.AddACLCategory &&
-        api.SetCommandACLCategories(made, command->categories) != SERVER_OK)
+        api.SetCommandACLCategories(made, categories) != SERVER_OK)
         return register_failed(context, "the categories of command", command->name);
     return SERVER_OK;
 }

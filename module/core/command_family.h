@@ -5,10 +5,11 @@
  *
  *  1. window_type.h declares `extern command_family window_family;` and window_type.c defines it:
  *     name, type name of nine characters, encoding, the job of the library, what the family does
- *     besides when it saves, loads, clones and destroys an object, and two small functions, needed because the server's callbacks do not say
- *     which family they are for: rdb_load (calls object_rdb_load()) and the handler of
- *     BLOOMERY.WINDOW.LOAD (calls object_restore()). The rest of a data type (RDB, AOF, COPY,
- *     digest, memory, freeing) is in object_type.c and works for any family.
+ *     besides when it saves, loads, clones and destroys an object, and two small functions, needed
+ *     because the server's callbacks do not say which family they are for: rdb_load (calls
+ *     object_rdb_load()) and the handler of BLOOMERY.WINDOW.LOAD (calls object_restore()). The rest
+ *     of a data type (RDB, AOF, COPY, digest, memory, freeing) is in object_type.c and works for any
+ *     family.
  *  2. window_command_table.c has the commands as an array of module_command, to which
  *     window_family.commands points; COMMAND_RESTORE() writes the row of BLOOMERY.WINDOW.LOAD.
  *  3. Handlers have their own files. They check all arguments first (arguments.h), then call
@@ -38,15 +39,14 @@
 typedef struct module_command {
     const char *name;
     server_command_function *run;
-    const char *flags; /* for CreateCommand() */
-    const char *categories; /* ACL categories, if the server lets a module set them */
+    const char *flags; /* for CreateCommand(); the ACL categories follow from them */
     int arity; /* as in the server: includes the name; negative: minimum */
     server_key_spec *key_specs; /* ends with an empty one */
     server_command_arg *args; /* ends with an empty one; NULL: internal command */
-    const char *summary, *complexity, *since;
-    const char
-        *fields; /* what a reply with names contains, for the pages of the documentation: lines
-                           of "name, name: meaning". The name of another command: its fields too */
+    const char *summary, *complexity;
+    /* What a reply with names contains, for the pages of the documentation: lines of "name, name:
+     * meaning". The name of another command: its fields too. */
+    const char *fields;
     const char *example; /* commands to run, one per line; the last one is this command */
 } module_command;
 
@@ -112,48 +112,5 @@ void family_info(server_info *info, const command_family *self);
 /* The size of the subargs of an argument ENGINE: auto, which the table has, then the engines of the
  * family's job, which family_register() adds, and an empty one. */
 #define ENGINES_ROOM 16
-
-/* ---- pieces of command tables -------------------------------------------------------------- */
-
-/* One key at a fixed position; flags SERVER_SPEC_…. */
-#define KEY_AT(place, spec_flags)                                                                  \
-    {                                                                                              \
-        .flags = (spec_flags), .begin_type = SERVER_BEGIN_INDEX, .begin.index = {place},           \
-        .find_type = SERVER_FIND_RANGE, .find.range = {                                            \
-            0,                                                                                     \
-            1,                                                                                     \
-            0                                                                                      \
-        }                                                                                          \
-    }
-/* Keys from a position to the end. */
-#define KEYS_FROM(place, spec_flags)                                                               \
-    {                                                                                              \
-        .flags = (spec_flags), .begin_type = SERVER_BEGIN_INDEX, .begin.index = {place},           \
-        .find_type = SERVER_FIND_RANGE, .find.range = {                                            \
-            -1,                                                                                    \
-            1,                                                                                     \
-            0                                                                                      \
-        }                                                                                          \
-    }
-/* One key after a keyword, which is searched from a position on. */
-#define KEY_AFTER(word, place, spec_flags)                                                         \
-    {                                                                                              \
-        .flags = (spec_flags), .begin_type = SERVER_BEGIN_KEYWORD, .begin.keyword = {word, place}, \
-        .find_type = SERVER_FIND_RANGE, .find.range = {                                            \
-            0,                                                                                     \
-            1,                                                                                     \
-            0                                                                                      \
-        }                                                                                          \
-    }
-
-/* The row of the internal command that restores an object piece by piece. */
-#define COMMAND_RESTORE(command_name, handler)                                                     \
-    {                                                                                              \
-        .name = (command_name), .run = (handler), .flags = "write deny-oom",                       \
-        .categories = "write bloomery", .arity = -4,                                               \
-        .key_specs = (server_key_spec[]){KEY_AT(1, SERVER_SPEC_OW | SERVER_SPEC_UPDATE), {0}},     \
-        .summary = "Internal: restores an object from the append-only file.",                      \
-        .complexity = "O(n), n bytes", .since = "0.1.0"                                            \
-    }
 
 #endif

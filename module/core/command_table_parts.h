@@ -75,24 +75,55 @@
                {0}}),                                                                              \
            NULL)
 
-/* ---- what a command does with its keys ------------------------------------------------------- */
+/* ---- keys, and what a command does with them -------------------------------------------------- */
 
+#define LOOKS SERVER_SPEC_RO
 #define READS (SERVER_SPEC_RO | SERVER_SPEC_ACCESS)
 #define CHANGES (SERVER_SPEC_RW | SERVER_SPEC_UPDATE)
 #define CREATES (SERVER_SPEC_OW | SERVER_SPEC_INSERT)
+#define REPLACES (SERVER_SPEC_OW | SERVER_SPEC_UPDATE)
 #define DELETES (SERVER_SPEC_RW | SERVER_SPEC_DELETE)
 
-#define SINCE "0.1.0"
-
-/* ---- commands that only replicas and logs use ------------------------------------------------ */
-
-/* speed: " fast" or "", as in the server's flags; does: for example "adds items to a filter". */
-#define COMMAND_INTERNAL(command_name, handler, speed, how_many, keys, does, cost)                 \
+#define KEYS(...) ((server_key_spec[]){__VA_ARGS__, {0}})
+#define KEY_SPEC(what, last, ...)                                                                  \
     {                                                                                              \
-        .name = (command_name), .run = (handler), .flags = "write" speed,                          \
-        .categories = "write" speed " bloomery", .arity = (how_many), .key_specs = (keys),         \
-        .summary = "Internal: " does "; for replicas and the append-only file.",                   \
-        .complexity = (cost), .since = SINCE                                                       \
+        .flags = (what), .find_type = SERVER_FIND_RANGE, .find.range = {last, 1, 0}, __VA_ARGS__   \
+    }
+/* One key at a fixed position. */
+#define KEY_AT(place, what)                                                                        \
+    KEY_SPEC(what, 0, .begin_type = SERVER_BEGIN_INDEX, .begin.index = {place})
+/* Keys from a position to the end. */
+#define KEYS_FROM(place, what)                                                                     \
+    KEY_SPEC(what, -1, .begin_type = SERVER_BEGIN_INDEX, .begin.index = {place})
+/* One key after a keyword, which is searched from a position on. */
+#define KEY_AFTER(word, place, what)                                                               \
+    KEY_SPEC(what, 0, .begin_type = SERVER_BEGIN_KEYWORD, .begin.keyword = {word, place})
+
+#define ONE_KEY(what) KEYS(KEY_AT(1, what))
+#define KEYS_OF_CREATE KEYS(KEY_AT(1, CREATES), KEY_AFTER("LIKE", 2, READS))
+#define KEYS_OF_MERGE KEYS(KEY_AT(1, CHANGES), KEYS_FROM(2, READS))
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+/* The beginning of a row. */
+#define COMMAND(command_name, handler, how_flagged, how_many, keys, arguments)                     \
+    .name = (command_name), .run = (handler), .flags = (how_flagged), .arity = (how_many),         \
+    .key_specs = (keys), .args = (arguments)
+
+/* One that only replicas and logs use; does: for example "adds items to a filter". */
+#define COMMAND_INTERNAL(command_name, handler, how_flagged, how_many, keys, does, cost)           \
+    {                                                                                              \
+        COMMAND(command_name, handler, how_flagged, how_many, keys, NULL),                         \
+            .summary = "Internal: " does "; for replicas and the append-only file.",               \
+            .complexity = (cost)                                                                   \
+    }
+
+/* The one that restores an object piece by piece. */
+#define COMMAND_RESTORE(command_name, handler)                                                     \
+    {                                                                                              \
+        COMMAND(command_name, handler, "write deny-oom", -4, ONE_KEY(REPLACES), NULL),             \
+            .summary = "Internal: restores an object from the append-only file.",                  \
+            .complexity = "O(n), n bytes"                                                          \
     }
 
 #endif

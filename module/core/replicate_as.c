@@ -35,11 +35,9 @@ static const module_command probe_commands[] = {{
     .name = PROBE,
     .run = probe_command,
     .flags = "",
-    .categories = "bloomery",
     .arity = 1,
     .summary = "Internal: checks how the server passes arguments.",
     .complexity = "O(1)",
-    .since = "0.1.0",
 }};
 
 int replicate_as_register(server_context *context)

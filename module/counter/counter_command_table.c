@@ -29,8 +29,8 @@ static server_command_arg engines[ENGINES_ROOM] = {
 static server_command_arg create_args[] = {
     KEY_CALLED("table", 0, NULL, 0, NEW("table")),
     ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0,
-        A_WINDOW("Minimum time for which a retry is recognised (longer than any client "
-                 "keeps retrying)")),
+        A_WINDOW("Minimum time for which a retry is recognised (longer than any client keeps "
+                 "retrying)")),
     ERROR_SHARE("Probability that an increment is taken for a repeat and lost",
                 BRY_COUNTERS_ERROR_MIN, " Default: 1e-9."),
     MAXMEM("table"),
@@ -54,115 +54,69 @@ static server_command_arg counters_args[] = {
 static server_command_arg scan_args[] = {
     TABLE,
     ARG("cursor", SERVER_ARG_INTEGER, NULL, 0,
-        "0 to start, then the cursor from the last reply; a plain whole "
-        "number."),
+        "0 to start, then the cursor from the last reply; a plain whole number."),
     OPTION("count", SERVER_ARG_INTEGER, "COUNT",
-           "Maximum number of counters per reply, a count from 1 to 1,000,000; "
-           "more than 8,192 is the same as 8,192. Default: 10."),
+           "Maximum number of counters per reply, a count from 1 to 1,000,000; more than 8,192 is "
+           "the same as 8,192. Default: 10."),
     {0},
 };
 static server_command_arg table_args[] = {TABLE, {0}};
 
-static server_key_spec create_keys[] = {KEY_AT(1, CREATES), {0}};
 static server_key_spec change_keys[] = {
     KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_ACCESS | SERVER_SPEC_UPDATE), {0}};
-static server_key_spec del_keys[] = {KEY_AT(1, DELETES), {0}};
-static server_key_spec read_keys[] = {KEY_AT(1, READS), {0}};
-static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
-static server_key_spec replayed_keys[] = {KEY_AT(1, CHANGES), {0}};
 
 const module_command counter_commands[] = {
     {
-        .name = "COUNTER.CREATE",
-        .run = counter_command_create,
-        .flags = "write deny-oom",
-        .categories = "write bloomery",
-        .arity = -2,
-        .key_specs = create_keys,
-        .args = create_args,
-        .summary = "Creates an empty table of counters. WINDOW is how long a retry is "
-                   "recognised; make it longer than any client keeps retrying. ERROR is "
-                   "the probability that an increment is lost, 1e-9 by default.",
+        COMMAND("COUNTER.CREATE", counter_command_create, "write deny-oom", -2, ONE_KEY(CREATES),
+                create_args),
+        .summary = "Creates an empty table of counters. WINDOW is how long a retry is recognised; "
+                   "make it longer than any client keeps retrying. ERROR is the probability that "
+                   "an increment is lost, 1e-9 by default.",
         .complexity = "O(1)",
-        .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m MAXMEM 64MB",
     },
     {
-        .name = "COUNTER.INCRBY",
-        .run = counter_command_incrby,
-        .flags = "write deny-oom fast",
-        .categories = "write fast bloomery",
-        .arity = -5,
-        .key_specs = change_keys,
-        .args = incrby_args,
-        .summary =
-            "Adds delta to each counter, once per id: a retry with the same id is not counted "
-            "again. All increments are applied or none. Returns for each the value of the "
-            "counter, and 1 if it was applied or 0 if it was a repeat.",
+        COMMAND("COUNTER.INCRBY", counter_command_incrby, "write deny-oom fast", -5, change_keys,
+                incrby_args),
+        .summary = "Adds delta to each counter, once per id: a retry with the same id is not "
+                   "counted again. All increments are applied or none. Returns for each the value "
+                   "of the counter, and 1 if it was applied or 0 if it was a repeat.",
         .complexity = "O(n), n operations",
-        .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
                    "COUNTER.INCRBY sales tea 3 till7:1041 milk 1 till7:1041",
     },
     {
-        .name = "COUNTER.GET",
-        .run = counter_command_get,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery",
-        .arity = -3,
-        .key_specs = read_keys,
-        .args = counters_args,
+        COMMAND("COUNTER.GET", counter_command_get, "readonly fast", -3, ONE_KEY(READS),
+                counters_args),
         .summary = "Returns the values of counters, null for those that do not exist.",
         .complexity = "O(n), n counters",
-        .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
                    "COUNTER.GET sales tea milk",
     },
     {
-        .name = "COUNTER.SCAN",
-        .run = counter_command_scan,
-        .flags = "readonly",
-        .categories = "read bloomery",
-        .arity = -3,
-        .key_specs = read_keys,
-        .args = scan_args,
-        .summary = "Lists counters and their values in portions. Returns the next "
-                   "cursor, 0 at the end, and a list of alternating names and values. "
-                   "Every counter that exists during the whole scan is listed.",
+        COMMAND("COUNTER.SCAN", counter_command_scan, "readonly", -3, ONE_KEY(READS), scan_args),
+        .summary = "Lists counters and their values in portions. Returns the next cursor, 0 at the "
+                   "end, and a list of alternating names and values. Every counter that exists "
+                   "during the whole scan is listed.",
         .complexity = "O(n), n counters listed",
-        .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
                    "COUNTER.SCAN sales 0 COUNT 100",
     },
     {
-        .name = "COUNTER.DEL",
-        .run = counter_command_del,
-        .flags = "write fast",
-        .categories = "write fast bloomery",
-        .arity = -3,
-        .key_specs = del_keys,
-        .args = counters_args,
-        .summary = "Deletes counters. Returns 1 for each that existed. Their ids are "
-                   "still remembered: a retry of an earlier increment does not bring a "
-                   "counter back.",
+        COMMAND("COUNTER.DEL", counter_command_del, "write fast", -3, ONE_KEY(DELETES),
+                counters_args),
+        .summary = "Deletes counters. Returns 1 for each that existed. Their ids are still "
+                   "remembered: a retry of an earlier increment does not bring a counter back.",
         .complexity = "O(n), n counters",
-        .since = SINCE,
         .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
                    "COUNTER.DEL sales tea milk",
     },
     {
-        .name = "COUNTER.INFO",
-        .run = counter_command_info,
-        .flags = "readonly",
-        .categories = "read bloomery",
-        .arity = 2,
-        .key_specs = look_keys,
-        .args = table_args,
-        .summary = "Returns the parameters of a table, what it holds, how many "
-                   "operations were applied, repeated, and refused with FULL or OVERFLOW, "
-                   "and how many increments are expected to be lost.",
+        COMMAND("COUNTER.INFO", counter_command_info, "readonly", 2, ONE_KEY(LOOKS), table_args),
+        .summary = "Returns the parameters of a table, what it holds, how many operations were "
+                   "applied, repeated, and refused with FULL or OVERFLOW, and how many increments "
+                   "are expected to be lost.",
         .complexity = "O(1)",
-        .since = SINCE,
         .fields =
             "engine: compact or fbf, of the window that holds the ids\n"
             "window: time for which an id is remembered, at least\n"
@@ -189,12 +143,12 @@ const module_command counter_commands[] = {
             "bytes_ids, bytes_counters: parts of it",
         .example = "COUNTER.CREATE sales WINDOW 10m SEED 7\nCOUNTER.INFO sales",
     },
-    COMMAND_INTERNAL("BLOOMERY.COUNTER.APPLY", counter_command_apply, " fast", -6, replayed_keys,
-                     "what COUNTER.INCRBY did, and when", "O(n), n operations"),
-    COMMAND_INTERNAL(COUNTER_EFFECT_SAME, counter_command_same, " fast", -5, replayed_keys,
+    COMMAND_INTERNAL("BLOOMERY.COUNTER.APPLY", counter_command_apply, "write fast", -6,
+                     ONE_KEY(CHANGES), "what COUNTER.INCRBY did, and when", "O(n), n operations"),
+    COMMAND_INTERNAL(COUNTER_EFFECT_SAME, counter_command_same, "write fast", -5, ONE_KEY(CHANGES),
                      "what COUNTER.INCRBY did, at the table's time", "O(n), n operations"),
-    COMMAND_INTERNAL("BLOOMERY.COUNTER.TOUCH", counter_command_touch, " fast", 4, replayed_keys,
-                     "moves the time of a table", "O(1)"),
+    COMMAND_INTERNAL("BLOOMERY.COUNTER.TOUCH", counter_command_touch, "write fast", 4,
+                     ONE_KEY(CHANGES), "moves the time of a table", "O(1)"),
     COMMAND_RESTORE("BLOOMERY.COUNTER.LOAD", counter_command_load),
 };
 const size_t counter_command_count = sizeof counter_commands / sizeof counter_commands[0];

@@ -23,15 +23,13 @@ static server_command_arg create_args[] = {
                 BRY_INDEX_ERROR_MIN, PRESET("index-error", "0.001")),
     CHOICE("engine", "ENGINE", engines, "Data structure to use." PRESET("index-engine", "auto")),
     OPTION("group", SERVER_ARG_INTEGER, "GROUP",
-           "Engine dba only: number of units that are tested together, 1, 8, "
-           "16, 32, 64, 128, 256 or 512. Default: depends on the number of "
-           "units."),
-    ORIGIN("Units can be moved between such indexes. Excludes all other "
-           "arguments."),
-    WORD("nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
-         "Units beyond UNITS are refused with FULL, as always with engine "
-         "dba; with compact it saves 0.4 bits per item. Default: compact "
-         "accepts more units and stays within its ERROR."),
+           "Engine dba only: number of units that are tested together, 1, 8, 16, 32, 64, 128, 256 "
+           "or 512. Default: depends on the number of units."),
+    ORIGIN("Units can be moved between such indexes. Excludes all other arguments."),
+    WORD(
+        "nogrow", "NOGROW", SERVER_ARG_OPTIONAL,
+        "Units beyond UNITS are refused with FULL, as always with engine dba; with compact it "
+        "saves 0.4 bits per item. Default: compact accepts more units and stays within its ERROR."),
     {0},
 };
 static server_command_arg unit_items_args[] = {INDEX, UNIT, ITEMS, {0}};
@@ -51,168 +49,91 @@ static server_command_arg info_args[] = {
     {0},
 };
 
-static server_key_spec create_keys[] = {KEY_AT(1, CREATES), KEY_AFTER("LIKE", 2, READS), {0}};
-static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
-static server_key_spec del_keys[] = {KEY_AT(1, DELETES), {0}};
-static server_key_spec read_keys[] = {KEY_AT(1, READS), {0}};
-static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
-
 const module_command index_commands[] = {
     {
-        .name = "INDEX.CREATE",
-        .run = index_command_create,
-        .flags = "write deny-oom getkeys-api",
-        .categories = "write bloomery",
-        .arity = -2,
-        .key_specs = create_keys,
-        .args = create_args,
-        .summary = "Creates an empty index, planned for UNITS units of CAPACITY items "
-                   "each. ERROR is the probability that some unit is reported for an "
-                   "item that is in none.",
+        COMMAND("INDEX.CREATE", index_command_create, "write deny-oom getkeys-api", -2,
+                KEYS_OF_CREATE, create_args),
+        .summary = "Creates an empty index, planned for UNITS units of CAPACITY items each. ERROR "
+                   "is the probability that some unit is reported for an item that is in none.",
         .complexity = "O(1)",
-        .since = SINCE,
         .example = "INDEX.CREATE where UNITS 16 CAPACITY 10k ERROR 0.1%",
     },
     {
-        .name = "INDEX.ADD",
-        .run = index_command_add,
-        .flags = "write deny-oom fast",
-        .categories = "write fast bloomery",
-        .arity = -4,
-        .key_specs = change_keys,
-        .args = unit_items_args,
-        .summary = "Adds items to a unit, all or none; opens the unit if it does not "
-                   "exist. Returns 1 for each item that is new in the unit, 0 for those "
-                   "that it contained or seemed to contain.",
+        COMMAND("INDEX.ADD", index_command_add, "write deny-oom fast", -4, ONE_KEY(CHANGES),
+                unit_items_args),
+        .summary = "Adds items to a unit, all or none; opens the unit if it does not exist. "
+                   "Returns 1 for each item that is new in the unit, 0 for those that it contained "
+                   "or seemed to contain.",
         .complexity = "O(n), n items",
-        .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 3 b c",
     },
     {
-        .name = "INDEX.LOCATE",
-        .run = index_command_locate,
-        .flags = "readonly",
-        .categories = "read bloomery",
-        .arity = -3,
-        .key_specs = read_keys,
-        .args = items_args,
+        COMMAND("INDEX.LOCATE", index_command_locate, "readonly", -3, ONE_KEY(READS), items_args),
         .summary = "Returns for each item the units that may hold it, the most recently opened "
                    "first. A unit that the item was added to is always among them.",
-        .complexity = "O(n + c log c), n items, c units that hold them, including dropped "
-                      "units that are not cleared yet; with engine dba also n times the "
-                      "number of units divided by the width of a group. The reply has no "
-                      "limit: an item in 100,000 units takes 7 ms, and about half as long "
-                      "for each repetition of it in the same command",
-        .since = SINCE,
+        .complexity =
+            "O(n + c log c), n items, c units that hold them, including dropped units that are not "
+            "cleared yet; with engine dba also n times the number of units divided by the width of "
+            "a group. The reply has no limit: an item in 100,000 units takes 7 ms, and about half "
+            "as long for each repetition of it in the same command",
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.ADD where 8 b\n"
                    "INDEX.LOCATE where a b z",
     },
     {
-        .name = "INDEX.EXISTS",
-        .run = index_command_exists,
-        .flags = "readonly",
-        .categories = "read bloomery",
-        .arity = -3,
-        .key_specs = look_keys,
-        .args = items_args,
+        COMMAND("INDEX.EXISTS", index_command_exists, "readonly", -3, ONE_KEY(LOOKS), items_args),
         .summary = "Returns 1 for each item that any unit may hold, 0 for the others.",
-        .complexity = "O(n), n items, plus dropped units that held them and are not "
-                      "cleared yet; with engine dba n times the number of units divided by "
-                      "the width of a group: 64 items in 200,000 units take 3 ms, but a "
-                      "second with GROUP 1",
-        .since = SINCE,
+        .complexity = "O(n), n items, plus dropped units that held them and are not cleared yet; "
+                      "with engine dba n times the number of units divided by the width of a "
+                      "group: 64 items in 200,000 units take 3 ms, but a second with GROUP 1",
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.EXISTS where a z",
     },
     {
-        .name = "INDEX.DEL",
-        .run = index_command_del,
-        .flags = "write fast",
-        .categories = "write fast bloomery",
-        .arity = -4,
-        .key_specs = del_keys,
-        .args = unit_items_args,
-        .summary = "Deletes items from a unit to which they were added. Returns 1 for "
-                   "each that was there. Engine compact only.",
+        COMMAND("INDEX.DEL", index_command_del, "write fast", -4, ONE_KEY(DELETES),
+                unit_items_args),
+        .summary = "Deletes items from a unit to which they were added. Returns 1 for each that "
+                   "was there. Engine compact only.",
         .complexity = "O(n), n items",
-        .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a b\nINDEX.DEL where 3 b z",
     },
     {
-        .name = "INDEX.SEAL",
-        .run = index_command_seal,
-        .flags = "write fast",
-        .categories = "write fast bloomery",
-        .arity = 3,
-        .key_specs = change_keys,
-        .args = unit_args,
-        .summary = "Seals a unit: it accepts no more items. Returns 1, or 0 if it was "
-                   "already sealed.",
+        COMMAND("INDEX.SEAL", index_command_seal, "write fast", 3, ONE_KEY(CHANGES), unit_args),
+        .summary =
+            "Seals a unit: it accepts no more items. Returns 1, or 0 if it was already sealed.",
         .complexity = "O(1)",
-        .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.SEAL where 3",
     },
     {
-        .name = "INDEX.DROP",
-        .run = index_command_drop,
-        .flags = "write",
-        .categories = "write bloomery",
-        .arity = 3,
-        .key_specs = del_keys,
-        .args = unit_args,
-        .summary = "Drops a unit with its items. Returns 1, or 0 if it does not exist. "
-                   "The number may be used again.",
+        COMMAND("INDEX.DROP", index_command_drop, "write", 3, ONE_KEY(DELETES), unit_args),
+        .summary = "Drops a unit with its items. Returns 1, or 0 if it does not exist. The number "
+                   "may be used again.",
         .complexity = "O(1): memory is freed in steps, by this and later changes",
-        .since = SINCE,
         .example = "INDEX.CREATE where\nINDEX.ADD where 3 a\nINDEX.DROP where 3\n"
                    "INDEX.LOCATE where a",
     },
     {
-        .name = "INDEX.EXPORT",
-        .run = index_command_export,
-        .flags = "readonly",
-        .categories = "read bloomery",
-        .arity = 3,
-        .key_specs = read_keys,
-        .args = unit_args,
-        .summary = "Returns a unit as a frame for INDEX.IMPORT, here or on another "
-                   "server, into an index with the same parameters and seed; null if the "
-                   "unit does not exist.",
-        .complexity = "O(n), n items of the whole index, two passes; with engine dba n "
-                      "bytes of the unit",
-        .since = SINCE,
+        COMMAND("INDEX.EXPORT", index_command_export, "readonly", 3, ONE_KEY(READS), unit_args),
+        .summary = "Returns a unit as a frame for INDEX.IMPORT, here or on another server, into an "
+                   "index with the same parameters and seed; null if the unit does not exist.",
+        .complexity =
+            "O(n), n items of the whole index, two passes; with engine dba n bytes of the unit",
         .example = "INDEX.CREATE where\nINDEX.EXPORT where 3",
     },
     {
-        .name = "INDEX.IMPORT",
-        .run = index_command_import,
-        .flags = "write deny-oom",
-        .categories = "write bloomery",
-        .arity = 4,
-        .key_specs = change_keys,
-        .args = import_args,
-        .summary = "Adds a unit that was exported by INDEX.EXPORT from an index created "
-                   "LIKE this one, or saved by the library's bry_index_save_unit(). "
-                   "Returns its number of items. The unit number that it had there does not "
-                   "matter.",
-        .complexity = "O(n), n items of the unit; of the whole index if items of dropped "
-                      "units have to be cleared first",
-        .since = SINCE,
+        COMMAND("INDEX.IMPORT", index_command_import, "write deny-oom", 4, ONE_KEY(CHANGES),
+                import_args),
+        .summary = "Adds a unit that was exported by INDEX.EXPORT from an index created LIKE this "
+                   "one, or saved by the library's bry_index_save_unit(). Returns its number of "
+                   "items. The unit number that it had there does not matter.",
+        .complexity = "O(n), n items of the unit; of the whole index if items of dropped units "
+                      "have to be cleared first",
         .example = "INDEX.CREATE where\nINDEX.IMPORT where 3 damaged",
     },
     {
-        .name = "INDEX.INFO",
-        .run = index_command_info,
-        .flags = "readonly",
-        .categories = "read bloomery",
-        .arity = -2,
-        .key_specs = look_keys,
-        .args = info_args,
-        .summary = "Returns the parameters of an index, what it holds, and its error as "
-                   "promised, as estimated, and as expected when all units are full. "
-                   "With a unit: its items, capacity, estimated error, and whether it "
-                   "is sealed.",
+        COMMAND("INDEX.INFO", index_command_info, "readonly", -2, ONE_KEY(LOOKS), info_args),
+        .summary = "Returns the parameters of an index, what it holds, and its error as promised, "
+                   "as estimated, and as expected when all units are full. With a unit: its items, "
+                   "capacity, estimated error, and whether it is sealed.",
         .complexity = "O(1); with engine dba O(n), n groups of units",
-        .since = SINCE,
         .fields = "engine: compact or dba\n"
                   "units: units that exist\n"
                   "planned_units: UNITS of the options\n"
@@ -237,10 +158,11 @@ const module_command index_commands[] = {
                   "unit, sealed: with a unit: its number, and 1 if it accepts no more items",
         .example = "INDEX.CREATE where SEED 7\nINDEX.ADD where 3 a b\nINDEX.INFO where",
     },
-    COMMAND_INTERNAL(INDEX_EFFECT_DROP, index_command_drop_unfolded, "", 3, del_keys,
+    COMMAND_INTERNAL(INDEX_EFFECT_DROP, index_command_drop_unfolded, "write", 3, ONE_KEY(DELETES),
                      "drops a unit without folding tables", "O(1)"),
-    COMMAND_INTERNAL(INDEX_EFFECT_IMPORT, index_command_import_unfolded, "", 4, change_keys,
-                     "imports a unit without folding tables", "O(n), n items of the unit"),
+    COMMAND_INTERNAL(INDEX_EFFECT_IMPORT, index_command_import_unfolded, "write", 4,
+                     ONE_KEY(CHANGES), "imports a unit without folding tables",
+                     "O(n), n items of the unit"),
     COMMAND_RESTORE("BLOOMERY.INDEX.LOAD", index_command_load),
 };
 const size_t index_command_count = sizeof index_commands / sizeof index_commands[0];

@@ -10,8 +10,7 @@
 static server_command_arg pair[] = {
     ARG("field", SERVER_ARG_STRING, NULL, 0, A_FIELD),
     ARG("value", SERVER_ARG_STRING, NULL, 0,
-        "Its value, at most 65,535 bytes. In a map created with RAW, a plain "
-        "whole number."),
+        "Its value, at most 65,535 bytes. In a map created with RAW, a plain whole number."),
     {0},
 };
 static server_command_arg engines[ENGINES_ROOM] = {
@@ -20,9 +19,8 @@ static server_command_arg engines[ENGINES_ROOM] = {
 static server_command_arg kinds_of_values[] = {
     ARG("values", SERVER_ARG_INTEGER, "VALUES", 0,
         "Number of different values to plan for, a count from 1 to " VALUES_MOST
-        ". Default: 1000. Engine compact accepts more. Engine kbf accepts at "
-        "most " KBF_VALUES_MOST ", rounded up to 255, 511, 1023 and so on, and refuses further "
-        "values with FULL."),
+        ". Default: 1000. Engine compact accepts more. Engine kbf accepts at most " KBF_VALUES_MOST
+        ", rounded up to 255, 511, 1023 and so on, and refuses further values with FULL."),
     ARG("bits", SERVER_ARG_INTEGER, "RAW", 0,
         "Values are unsigned integers of this many bits, 1 to " VALUE_BITS_MOST
         ", or 1 to " KBF_VALUE_BITS_MOST " with engine kbf. Default: values are byte strings."),
@@ -83,161 +81,86 @@ static server_command_arg merge_args[] = {
     SOURCES,
     {0}};
 
-static server_key_spec create_keys[] = {KEY_AT(1, CREATES), KEY_AFTER("LIKE", 2, READS), {0}};
-static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
-static server_key_spec del_keys[] = {KEY_AT(1, DELETES), {0}};
-static server_key_spec read_keys[] = {KEY_AT(1, READS), {0}};
-static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
-static server_key_spec merge_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
-
 const module_command map_commands[] = {
     {
-        .name = "MAP.CREATE",
-        .run = map_command_create,
-        .flags = "write deny-oom getkeys-api",
-        .categories = "write bloomery",
-        .arity = -2,
-        .key_specs = create_keys,
-        .args = create_args,
+        COMMAND("MAP.CREATE", map_command_create, "write deny-oom getkeys-api", -2, KEYS_OF_CREATE,
+                create_args),
         .summary = "Creates an empty map.",
         .complexity = "O(1)",
-        .since = SINCE,
         .example = "MAP.CREATE routes CAPACITY 1e6 ERROR 0.1%",
     },
     {
-        .name = "MAP.SET",
-        .run = map_command_set,
-        .flags = "write deny-oom fast",
-        .categories = "write fast bloomery",
-        .arity = -4,
-        .key_specs = change_keys,
-        .args = pairs_args,
-        .summary = "Sets the values of fields. Returns 1 for each new field, 0 for the "
-                   "others. Creates the map with the configured defaults if it does not "
-                   "exist. MAP.INSERT is the same with options.",
+        COMMAND("MAP.SET", map_command_set, "write deny-oom fast", -4, ONE_KEY(CHANGES),
+                pairs_args),
+        .summary = "Sets the values of fields. Returns 1 for each new field, 0 for the others. "
+                   "Creates the map with the configured defaults if it does not exist. MAP.INSERT "
+                   "is the same with options.",
         .complexity = "O(n), n fields",
-        .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1 10.0.0.2 rack2",
     },
     {
-        .name = "MAP.INSERT",
-        .run = map_command_insert,
-        .flags = "write deny-oom fast",
-        .categories = "write fast bloomery",
-        .arity = -3,
-        .key_specs = change_keys,
-        .args = insert_args,
+        COMMAND("MAP.INSERT", map_command_insert, "write deny-oom fast", -3, ONE_KEY(CHANGES),
+                insert_args),
         .summary =
             "MAP.SET with options: sets the values of fields, and creates the map with these "
-            "options if it does not exist. Returns 1 for each new field, 0 for the others; "
-            "with XX 1 for each field that was set. If the map exists and an option that is given "
-            "differs from the map's, returns MISMATCH and "
-            "changes nothing. (Not compared are ENGINE auto, and CAPACITY with engine kbf, "
-            "where MAP.COMPRESS changes it.)",
+            "options if it does not exist. Returns 1 for each new field, 0 for the others; with XX "
+            "1 for each field that was set. If the map exists and an option that is given differs "
+            "from the map's, returns MISMATCH and changes nothing. (Not compared are ENGINE auto, "
+            "and CAPACITY with engine kbf, where MAP.COMPRESS changes it.)",
         .complexity = "O(n), n fields",
-        .since = SINCE,
         .example =
             "MAP.INSERT routes CAPACITY 1e6 ERROR 0.1% FIELDS 10.0.0.1 rack1 10.0.0.2 rack2\n"
             "MAP.INSERT routes XX FIELDS 10.0.0.1 rack7 10.9.9.9 rack7",
     },
     {
-        .name = "MAP.GET",
-        .run = map_command_get,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery",
-        .arity = -3,
-        .key_specs = read_keys,
-        .args = fields_args,
+        COMMAND("MAP.GET", map_command_get, "readonly fast", -3, ONE_KEY(READS), fields_args),
         .summary = "Returns the values of fields, null for fields that are absent.",
         .complexity = "O(n), n fields",
-        .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.GET routes 10.0.0.1 10.9.9.9",
     },
     {
-        .name = "MAP.DEL",
-        .run = map_command_del,
-        .flags = "write fast",
-        .categories = "write fast bloomery",
-        .arity = -3,
-        .key_specs = del_keys,
-        .args = fields_args,
+        COMMAND("MAP.DEL", map_command_del, "write fast", -3, ONE_KEY(DELETES), fields_args),
         .summary = "Deletes fields. Returns 1 for each field that existed. MAP.REMOVE is the same "
                    "with options.",
         .complexity = "O(n), n fields",
-        .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.DEL routes 10.0.0.1 10.9.9.9",
     },
     {
-        .name = "MAP.REMOVE",
-        .run = map_command_remove,
-        .flags = "write fast",
-        .categories = "write fast bloomery",
-        .arity = -3,
-        .key_specs = del_keys,
-        .args = remove_args,
+        COMMAND("MAP.REMOVE", map_command_remove, "write fast", -3, ONE_KEY(DELETES), remove_args),
         .summary = "MAP.DEL with options: deletes fields. Returns 1 for each field that existed.",
         .complexity = "O(n), n fields",
-        .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\n"
                    "MAP.REMOVE routes DROPEMPTY FIELDS 10.0.0.1 10.9.9.9",
     },
     {
-        .name = "MAP.EXISTS",
-        .run = map_command_exists,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery",
-        .arity = -3,
-        .key_specs = look_keys,
-        .args = fields_args,
+        COMMAND("MAP.EXISTS", map_command_exists, "readonly fast", -3, ONE_KEY(LOOKS), fields_args),
         .summary = "Returns 1 for each field that exists, 0 for the others.",
         .complexity = "O(n), n fields",
-        .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.EXISTS routes 10.0.0.1 10.9.9.9",
     },
     {
-        .name = "MAP.MERGE",
-        .run = map_command_merge,
-        .flags = "write deny-oom",
-        .categories = "write bloomery",
-        .arity = -3,
-        .key_specs = merge_keys,
-        .args = merge_args,
-        .summary = "Adds all fields of other maps, which must have been created LIKE "
-                   "this one. Returns the number of fields in the destination. A source "
-                   "that does not exist counts as empty. If the destination does not "
-                   "exist, it becomes a copy of the first source that exists.",
+        COMMAND("MAP.MERGE", map_command_merge, "write deny-oom", -3, KEYS_OF_MERGE, merge_args),
+        .summary = "Adds all fields of other maps, which must have been created LIKE this one. "
+                   "Returns the number of fields in the destination. A source that does not exist "
+                   "counts as empty. If the destination does not exist, it becomes a copy of the "
+                   "first source that exists.",
         .complexity = "O(n), n fields of all maps",
-        .since = SINCE,
         .example = "MAP.SET north a 1\nMAP.CREATE south LIKE north\nMAP.SET south b 2\n"
                    "MAP.MERGE north south",
     },
     {
-        .name = "MAP.COMPRESS",
-        .run = map_command_compress,
-        .flags = "write",
-        .categories = "write bloomery",
-        .arity = 2,
-        .key_specs = change_keys,
-        .args = key_args,
-        .summary = "Shrinks a map to what its fields need and drops values that no field has; "
-                   "engine kbf can drop values only if the map is empty. Returns the "
-                   "number of bytes freed.",
+        COMMAND("MAP.COMPRESS", map_command_compress, "write", 2, ONE_KEY(CHANGES), key_args),
+        .summary =
+            "Shrinks a map to what its fields need and drops values that no field has; engine kbf "
+            "can drop values only if the map is empty. Returns the number of bytes freed.",
         .complexity = "O(n), n fields",
-        .since = SINCE,
         .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.COMPRESS routes",
     },
     {
-        .name = "MAP.INFO",
-        .run = map_command_info,
-        .flags = "readonly",
-        .categories = "read bloomery",
-        .arity = 2,
-        .key_specs = look_keys,
-        .args = key_args,
-        .summary = "Returns the parameters of a map, what it holds, and its promised "
-                   "and estimated errors.",
+        COMMAND("MAP.INFO", map_command_info, "readonly", 2, ONE_KEY(LOOKS), key_args),
+        .summary = "Returns the parameters of a map, what it holds, and its promised and estimated "
+                   "errors.",
         .complexity = "O(1)",
-        .since = SINCE,
         .fields =
             "engine: compact or kbf\n"
             "items: fields in the map, as counted by changes\n"

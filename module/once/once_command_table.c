@@ -8,11 +8,10 @@
 static server_command_arg once_args[] = {
     GUARD,
     ARG("id", SERVER_ARG_STRING, NULL, 0,
-        "Id of the operation: any bytes, chosen by the client and sent again "
-        "with each retry."),
+        "Id of the operation: any bytes, chosen by the client and sent again with each retry."),
     ARG("command", SERVER_ARG_STRING, NULL, 0,
-        "A write command with at least one key. In a cluster, its keys must "
-        "be in the slot of the guard."),
+        "A write command with at least one key. In a cluster, its keys must be in the slot of the "
+        "guard."),
     ARG("argument", SERVER_ARG_STRING, NULL, SERVER_ARG_OPTIONAL | SERVER_ARG_MULTIPLE,
         "Arguments of the command."),
     {0},
@@ -20,12 +19,11 @@ static server_command_arg once_args[] = {
 static server_command_arg create_args[] = {
     KEY_CALLED("guard", 0, NULL, 0, NEW("guard")),
     ARG("window", SERVER_ARG_INTEGER, "WINDOW", 0,
-        A_WINDOW("Minimum time for which ids are remembered (longer than any client "
-                 "keeps retrying)")),
+        A_WINDOW(
+            "Minimum time for which ids are remembered (longer than any client keeps retrying)")),
     CAPACITY("Number of ids per window to plan for (not a limit)",
              PRESET("once-capacity", "1,000,000")),
-    ERROR_SHARE("Probability that a new id is taken for a repeat and its command not "
-                "run",
+    ERROR_SHARE("Probability that a new id is taken for a repeat and its command not run",
                 BRY_WINDOW_ERROR_MIN, PRESET("once-error", "1e-9")),
     MAXMEM("guard"),
     SEED,
@@ -37,66 +35,40 @@ static server_command_arg guard_args[] = {GUARD, {0}};
 static server_key_spec once_keys[] = {
     KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_ACCESS | SERVER_SPEC_UPDATE | SERVER_SPEC_INCOMPLETE),
     {0}};
-static server_key_spec create_keys[] = {KEY_AT(1, CREATES), {0}};
-static server_key_spec done_keys[] = {KEY_AT(1, CHANGES), {0}};
-static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
 
 const module_command once_commands[] = {
     {
-        .name = "ONCE.CREATE",
-        .run = once_command_create,
-        .flags = "write deny-oom",
-        .categories = "write bloomery",
-        .arity = -2,
-        .key_specs = create_keys,
-        .args = create_args,
-        .summary = "Creates a guard, which is a window with engine compact that uses the "
-                   "server's clock. WINDOW is how long ids are remembered; make it "
-                   "longer than any client keeps retrying. ERROR is the probability that a "
-                   "new id is taken for a repeat, 1e-9 by default.",
+        COMMAND("ONCE.CREATE", once_command_create, "write deny-oom", -2, ONE_KEY(CREATES),
+                create_args),
+        .summary =
+            "Creates a guard, which is a window with engine compact that uses the server's clock. "
+            "WINDOW is how long ids are remembered; make it longer than any client keeps retrying. "
+            "ERROR is the probability that a new id is taken for a repeat, 1e-9 by default.",
         .complexity = "O(1)",
-        .since = SINCE,
         .example = "ONCE.CREATE paid WINDOW 24h MAXMEM 64MB",
     },
     {
-        .name = "ONCE",
-        .run = once_command,
-        .flags = "write deny-oom getkeys-api",
-        .categories = "write bloomery",
-        .arity = -4,
-        .key_specs = once_keys,
-        .args = once_args,
-        .summary = "Runs a write command at most once per id within the window of the "
-                   "guard: no read, script or transaction, and none that may block. "
-                   "Returns 1 and the command's reply if it was run, or 0 and null if "
-                   "the id was seen before (replies are not stored). If the command "
-                   "returns an error, ONCE returns it and does not remember the id; any "
-                   "other reply, null included, counts as run.",
+        COMMAND("ONCE", once_command, "write deny-oom getkeys-api", -4, once_keys, once_args),
+        .summary = "Runs a write command at most once per id within the window of the guard: no "
+                   "read, script or transaction, and none that may block. Returns 1 and the "
+                   "command's reply if it was run, or 0 and null if the id was seen before "
+                   "(replies are not stored). If the command returns an error, ONCE returns it and "
+                   "does not remember the id; any other reply, null included, counts as run.",
         .complexity = "O(1) plus the command",
-        .since = SINCE,
-        .example = "ONCE.CREATE paid WINDOW 24h\n"
-                   "ONCE paid order-7 HINCRBY balance ann -250\n"
-                   "ONCE paid order-7 HINCRBY balance ann -250\n"
-                   "HGET balance ann\n"
+        .example = "ONCE.CREATE paid WINDOW 24h\nONCE paid order-7 HINCRBY balance ann -250\n"
+                   "ONCE paid order-7 HINCRBY balance ann -250\nHGET balance ann\n"
                    "ONCE paid order-8 XADD orders * customer ann",
     },
-    COMMAND_INTERNAL(ONCE_APPLY, once_command_apply, "", -4, done_keys,
+    COMMAND_INTERNAL(ONCE_APPLY, once_command_apply, "write", -4, ONE_KEY(CHANGES),
                      "runs a command and remembers its id", "O(1) plus the command"),
-    COMMAND_INTERNAL(ONCE_DONE, once_command_done, " fast", -4, done_keys,
+    COMMAND_INTERNAL(ONCE_DONE, once_command_done, "write fast", -4, ONE_KEY(CHANGES),
                      "remembers the id of a command that ONCE has run", "O(1)"),
     {
-        .name = "ONCE.INFO",
-        .run = once_command_info,
-        .flags = "readonly",
-        .categories = "read bloomery",
-        .arity = 2,
-        .key_specs = look_keys,
-        .args = guard_args,
-        .summary = "Returns how many commands a guard let through, how many repeats it "
-                   "stopped and how many writes are expected to be lost, followed by "
-                   "the fields of WINDOW.INFO.",
+        COMMAND("ONCE.INFO", once_command_info, "readonly", 2, ONE_KEY(LOOKS), guard_args),
+        .summary =
+            "Returns how many commands a guard let through, how many repeats it stopped and how "
+            "many writes are expected to be lost, followed by the fields of WINDOW.INFO.",
         .complexity = "O(1)",
-        .since = SINCE,
         .fields =
             "applied: commands that were run\n"
             "repeats: commands that were not run, because their id was remembered\n"

@@ -15,11 +15,11 @@ static server_command_arg engines[ENGINES_ROOM] = {
 };
 static server_command_arg event_time[] = {
     WORD("eventtime", "EVENTTIME", 0,
-         "The window uses event time: each event carries its time in AT. "
-         "Default: the server's clock."),
+         "The window uses event time: each event carries its time in AT. Default: the server's "
+         "clock."),
     ARG("skew", SERVER_ARG_INTEGER, "SKEW", 0,
-        A_WINDOW("How far an event may be ahead of all earlier events before it is "
-                 "refused with SKEW")),
+        A_WINDOW(
+            "How far an event may be ahead of all earlier events before it is refused with SKEW")),
     {0},
 };
 
@@ -32,13 +32,12 @@ static server_command_arg create_args[] = {
     MAXMEM("window"),
     CHOICE("engine", "ENGINE", engines, "Data structure to use." PRESET("window-engine", "auto")),
     WORD("refresh", "REFRESH", SERVER_ARG_OPTIONAL,
-         "Adding a remembered item again returns 0 and remembers it from that time "
-         "on. Default: it is remembered from the first time it was added."),
+         "Adding a remembered item again returns 0 and remembers it from that time on. Default: it "
+         "is remembered from the first time it was added."),
     ARG_OF("event-time", SERVER_ARG_BLOCK, NULL, SERVER_ARG_OPTIONAL, event_time, NULL),
     CAPACITY("Number of items per window to plan for (not a limit)",
              PRESET("window-capacity", "1000")),
-    ORIGIN("Such windows can be merged. Excludes all other arguments except the "
-           "same WINDOW."),
+    ORIGIN("Such windows can be merged. Excludes all other arguments except the same WINDOW."),
     {0},
 };
 static server_command_arg insert_args[] = {
@@ -55,137 +54,77 @@ static server_command_arg merge_args[] = {
     {0},
 };
 
-static server_key_spec create_keys[] = {KEY_AT(1, CREATES), KEY_AFTER("LIKE", 2, READS), {0}};
-static server_key_spec change_keys[] = {KEY_AT(1, CHANGES), {0}};
-static server_key_spec del_keys[] = {KEY_AT(1, DELETES), {0}};
-static server_key_spec look_keys[] = {KEY_AT(1, SERVER_SPEC_RO), {0}};
-static server_key_spec merge_keys[] = {KEY_AT(1, CHANGES), KEYS_FROM(2, READS), {0}};
-
 const module_command window_commands[] = {
     {
-        .name = "WINDOW.CREATE",
-        .run = window_command_create,
-        .flags = "write deny-oom getkeys-api",
-        .categories = "write bloomery",
-        .arity = -2,
-        .key_specs = create_keys,
-        .args = create_args,
-        .summary = "Creates an empty window, which remembers items for the time WINDOW, "
-                   "given in milliseconds or with a unit: 60s, 5min, 1h.",
+        COMMAND("WINDOW.CREATE", window_command_create, "write deny-oom getkeys-api", -2,
+                KEYS_OF_CREATE, create_args),
+        .summary = "Creates an empty window, which remembers items for the time WINDOW, given in "
+                   "milliseconds or with a unit: 60s, 5min, 1h.",
         .complexity = "O(1)",
-        .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s ERROR 0.1%",
     },
     {
-        .name = "WINDOW.ADD",
-        .run = window_command_add,
-        .flags = "write deny-oom fast",
-        .categories = "write fast bloomery",
-        .arity = -3,
-        .key_specs = change_keys,
-        .args = items_args,
+        COMMAND("WINDOW.ADD", window_command_add, "write deny-oom fast", -3, ONE_KEY(CHANGES),
+                items_args),
         .summary = "Adds items, all or none. Returns 1 for each new item, 0 for each that was seen "
                    "within the window. WINDOW.INSERT is the same with options, for windows created "
                    "with EVENTTIME.",
         .complexity = "O(n), n items",
-        .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen request-1\n"
                    "WINDOW.ADD seen request-1 request-2",
     },
     {
-        .name = "WINDOW.INSERT",
-        .run = window_command_insert,
-        .flags = "write deny-oom fast",
-        .categories = "write fast bloomery",
-        .arity = -3,
-        .key_specs = change_keys,
-        .args = insert_args,
-        .summary =
-            "WINDOW.ADD with options: adds items, all or none, at the time AT. Returns 1 for "
-            "each new item, 0 for each that was seen within the window.",
+        COMMAND("WINDOW.INSERT", window_command_insert, "write deny-oom fast", -3, ONE_KEY(CHANGES),
+                insert_args),
+        .summary = "WINDOW.ADD with options: adds items, all or none, at the time AT. Returns 1 "
+                   "for each new item, 0 for each that was seen within the window.",
         .complexity = "O(n), n items",
-        .since = SINCE,
         .example = "WINDOW.CREATE events WINDOW 60s EVENTTIME SKEW 5s\n"
                    "WINDOW.INSERT events AT 1000 ITEMS a b a",
     },
     {
-        .name = "WINDOW.EXISTS",
-        .run = window_command_exists,
-        .flags = "readonly fast",
-        .categories = "read fast bloomery",
-        .arity = -3,
-        .key_specs = look_keys,
-        .args = items_args,
+        COMMAND("WINDOW.EXISTS", window_command_exists, "readonly fast", -3, ONE_KEY(LOOKS),
+                items_args),
         .summary = "Returns 1 for each item that was seen within the window, 0 for the others. The "
                    "window ends now or, with EVENTTIME, at the newest event.",
         .complexity = "O(n), n items",
-        .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.EXISTS seen a b",
     },
     {
-        .name = "WINDOW.DEL",
-        .run = window_command_del,
-        .flags = "write fast",
-        .categories = "write fast bloomery",
-        .arity = -3,
-        .key_specs = del_keys,
-        .args = items_args,
-        .summary =
-            "Deletes items before they expire, for example because the work failed after they "
-            "were added. Returns 1 for each that was remembered: now or, with EVENTTIME, at "
-            "the newest event. Engine compact only.",
+        COMMAND("WINDOW.DEL", window_command_del, "write fast", -3, ONE_KEY(DELETES), items_args),
+        .summary = "Deletes items before they expire, for example because the work failed after "
+                   "they were added. Returns 1 for each that was remembered: now or, with "
+                   "EVENTTIME, at the newest event. Engine compact only.",
         .complexity = "O(n), n items",
-        .since = SINCE,
         .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.DEL seen a b",
     },
     {
-        .name = "WINDOW.ADVANCE",
-        .run = window_command_advance,
-        .flags = "write fast",
-        .categories = "write fast bloomery",
-        .arity = -2,
-        .key_specs = change_keys,
-        .args = at_args,
-        .summary = "Moves the time of a window to now or, with EVENTTIME, to AT, and "
-                   "drops expired items. Returns the number of items that are still "
-                   "remembered. Not needed for a window in use, whose time moves by "
-                   "itself.",
-        .complexity = "O(1): memory is freed in steps, by this and later changes; with "
-                      "engine fbf O(n), n bytes that expire",
-        .since = SINCE,
+        COMMAND("WINDOW.ADVANCE", window_command_advance, "write fast", -2, ONE_KEY(CHANGES),
+                at_args),
+        .summary = "Moves the time of a window to now or, with EVENTTIME, to AT, and drops expired "
+                   "items. Returns the number of items that are still remembered. Not needed for a "
+                   "window in use, whose time moves by itself.",
+        .complexity = "O(1): memory is freed in steps, by this and later changes; with engine fbf "
+                      "O(n), n bytes that expire",
         .example = "WINDOW.CREATE events WINDOW 60s EVENTTIME SKEW 5s\n"
                    "WINDOW.INSERT events AT 1000 ITEMS a\nWINDOW.ADVANCE events AT 9000000",
     },
     {
-        .name = "WINDOW.MERGE",
-        .run = window_command_merge,
-        .flags = "write deny-oom",
-        .categories = "write bloomery",
-        .arity = -3,
-        .key_specs = merge_keys,
-        .args = merge_args,
-        .summary = "Adds the items of other windows, which must have been created LIKE "
-                   "this one; they expire when they would have expired there. "
-                   "Returns the number of items remembered. A source that does not "
-                   "exist counts as empty. If the destination does not exist, it becomes a "
-                   "copy of the first source that exists.",
+        COMMAND("WINDOW.MERGE", window_command_merge, "write deny-oom", -3, KEYS_OF_MERGE,
+                merge_args),
+        .summary = "Adds the items of other windows, which must have been created LIKE this one; "
+                   "they expire when they would have expired there. Returns the number of items "
+                   "remembered. A source that does not exist counts as empty. If the destination "
+                   "does not exist, it becomes a copy of the first source that exists.",
         .complexity = "O(n), n items of all windows",
-        .since = SINCE,
         .example = "WINDOW.CREATE north WINDOW 60s\nWINDOW.CREATE south LIKE north\n"
                    "WINDOW.ADD south a\nWINDOW.MERGE north south",
     },
     {
-        .name = "WINDOW.INFO",
-        .run = window_command_info,
-        .flags = "readonly",
-        .categories = "read bloomery",
-        .arity = 2,
-        .key_specs = look_keys,
-        .args = key_args,
-        .summary = "Returns the parameters of a window, what it holds, and its promised "
-                   "and estimated error.",
+        COMMAND("WINDOW.INFO", window_command_info, "readonly", 2, ONE_KEY(LOOKS), key_args),
+        .summary = "Returns the parameters of a window, what it holds, and its promised and "
+                   "estimated error.",
         .complexity = "O(1); with engine fbf O(n), n filters",
-        .since = SINCE,
         .fields =
             "engine: compact or fbf\n"
             "window: time for which items are remembered, at least\n"
