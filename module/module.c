@@ -35,7 +35,7 @@ static int module_register_all(server_context *context)
 {
     if (api.AddACLCategory)
         api.AddACLCategory(context, MODULE_NAME);
-    if (settings_register(context) != SERVER_OK)
+    if (settings_register(context, settings_of_all) != SERVER_OK)
         return SERVER_ERR;
     for (size_t i = 0; i < FAMILY_COUNT; i++)
         if (family_register(context, families[i]) != SERVER_OK)

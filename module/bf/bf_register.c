@@ -8,20 +8,19 @@
 #include "module/core/arguments.h"
 #include "module/core/limit_texts.h"
 #include "module/core/replies.h"
-#include "module/core/settings.h"
 
 enum { BF_AUTO, BF_YES, BF_NO, BF_CHOICES };
 
-static const char *const choices[BF_CHOICES + 1] = {"auto", "yes", "no", NULL};
-static int choice = BF_AUTO;
+const char *const bf_choices[BF_CHOICES + 1] = {"auto", "yes", "no", NULL};
+int bf_choice = BF_AUTO;
 
 static bool bf_read_choice(const server_string *value)
 {
     int found = 0;
-    while (found < BF_CHOICES && !is_word(value, choices[found]))
+    while (found < BF_CHOICES && !is_word(value, bf_choices[found]))
         found++;
     if (found < BF_CHOICES)
-        choice = found;
+        bf_choice = found;
     return found < BF_CHOICES;
 }
 
@@ -79,14 +78,6 @@ bool bf_read_arguments(server_context *context, server_string **argv, int argc)
     return true;
 }
 
-int bf_register_choice(server_context *context)
-{
-    static const char *names[BF_CHOICES] = {"auto", "yes", "no"};
-    static const int values[BF_CHOICES] = {BF_AUTO, BF_YES, BF_NO};
-    return settings_register_choice_at_start(context, "bf", choice, names, values, BF_CHOICES,
-                                             &choice);
-}
-
 /* COMMAND INFO returns nil for a command that does not exist. */
 static bool bf_is_name_taken(server_context *context, const char *name)
 {
@@ -109,8 +100,8 @@ static const char *bf_taken_name(server_context *context)
 
 int bf_register_commands(server_context *context)
 {
-    const char *taken = choice == BF_NO ? NULL : bf_taken_name(context);
-    if (taken && choice == BF_YES) {
+    const char *taken = bf_choice == BF_NO ? NULL : bf_taken_name(context);
+    if (taken && bf_choice == BF_YES) {
         api.Log(context, "warning",
                 "bf yes: another module has %s; load bloomery without it, or with bf auto or no",
                 taken);
@@ -119,7 +110,7 @@ int bf_register_commands(server_context *context)
     if (taken)
         api.Log(context, "notice",
                 "another module has %s: bloomery does not register the commands BF.*", taken);
-    if (taken || choice == BF_NO)
+    if (taken || bf_choice == BF_NO)
         return SERVER_OK;
     if (api.AddACLCategory) /* fails if the category exists, which is fine */
         api.AddACLCategory(context, "bloom");

@@ -57,18 +57,15 @@ bool bf_preset_error(const server_string *value)
 }
 
 /* The names are RedisBloom's, without the prefix `bloomery.` on servers that allow that. */
-static int bf_type_configure(server_context *context)
-{
-    char error[TEXT_NUMBER_SIZE];
-    text_number(default_error.value, error);
-    if (settings_register_known_count(context, "bf-initial-size", default_capacity, 1,
-                                      (long long)BRY_CAPACITY_MAX, &default_capacity) ||
-        settings_register_known_share(context, "bf-error-rate", error, &default_error) ||
-        settings_register_known_count(context, "bf-expansion-factor", default_expansion, 0,
-                                      (long long)BF_MOST_EXPANSION, &default_expansion))
-        return SERVER_ERR;
-    return bf_register_choice(context);
-}
+static const module_setting bf_settings[] = {
+    {"bf-initial-size", SETTING_COUNT, &default_capacity, .least = 1, .most = BRY_CAPACITY_MAX,
+     .known = true},
+    {"bf-error-rate", SETTING_SHARE, &default_error, .known = true},
+    {"bf-expansion-factor", SETTING_COUNT, &default_expansion, .most = BF_MOST_EXPANSION,
+     .known = true},
+    {"bf", SETTING_CHOICE_AT_START, &bf_choice, .words = bf_choices},
+    {0},
+};
 
 bf_parameters bf_default_parameters(void)
 {
@@ -267,7 +264,7 @@ command_family filter_family = {
     .restore_command = "BLOOMERY.FILTER.LOAD",
     .commands = filter_commands,
     .command_count = &filter_command_count,
-    .configure = bf_type_configure,
+    .settings = bf_settings,
     .rdb_load = bf_type_rdb_load,
     .extra = sizeof(bf_filter),
     .save = bf_type_save,

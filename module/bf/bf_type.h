@@ -88,8 +88,9 @@ void bf_replicate(server_context *context, const char *effect, server_string **a
  * RedisBloom. False after logging why. */
 bool bf_read_arguments(server_context *context, server_string **argv, int argc);
 
-/* Registers the setting bloomery.bf with the value of the module's argument as its default. */
-int bf_register_choice(server_context *context);
+/* The setting bloomery.bf; its default is the module's argument. */
+extern const char *const bf_choices[];
+extern int bf_choice;
 
 /*
  * Registers the commands if the setting says so, after it was loaded. SERVER_ERR after logging why.

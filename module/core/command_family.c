@@ -3,6 +3,7 @@
 #include "module/core/arguments.h"
 #include "module/core/object.h"
 #include "module/core/replies.h"
+#include "module/core/settings.h"
 #include "text/number_format.h"
 
 #include <ctype.h>
@@ -143,7 +144,7 @@ int family_register(server_context *context, command_family *self)
         return SERVER_ERR;
     if (family_add_commands(context, self->commands, *self->command_count) != SERVER_OK)
         return SERVER_ERR;
-    return self->configure ? self->configure(context) : SERVER_OK;
+    return self->settings ? settings_register(context, self->settings) : SERVER_OK;
 }
 
 int family_reply_missing(server_context *context, const command_family *self)

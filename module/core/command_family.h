@@ -18,7 +18,7 @@
  *     the same bytes: a command that depends on the key only is replicated verbatim, any other with
  *     its time, seed and parameters written out (api.Replicate()).
  *  4. Add `&window_family` to the list in module.c and the files to CMakeLists.txt. Settings of the
- *     family are registered by window_family.configure (settings.h).
+ *     family are in the table window_family.settings (settings.h).
  *
  * Names. WINDOW.* are for people and programs. Commands that only replicas and the append-only file
  * use are named BLOOMERY.WINDOW.*, have no `args`, and refuse clients (reply_internal()).
@@ -71,7 +71,7 @@ typedef struct command_family {
     const char *created_by; /* "WINDOW.CREATE"; NULL: writing to a missing key creates it */
     const module_command *commands;
     const size_t *command_count;
-    int (*configure)(server_context *context); /* registers settings; may be NULL */
+    const struct module_setting *settings; /* may be NULL */
     void (*info)(server_info *info); /* for a family without a data type: its own INFO fields */
 
     /* What a key holds: an object of this job or, with `wrapped`, a struct of the family that starts

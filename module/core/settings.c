@@ -1,18 +1,25 @@
 #include "module/core/settings.h"
 
+#include "text/number_format.h"
 #include "text/number_parse.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define DEFAULT_MAX_KEY_BYTES (256LL << 20)
-#define MOST_KEY_BYTES (1LL << 40)
 #define ALIASED_SIZE 96 /* of a name and its alias */
+#define MOST_WORDS 16
 
 enum { DAMAGED_STOP, DAMAGED_KEEP };
+static const char *const damaged_words[] = {"stop", "keep", NULL};
 
-static long long max_key_bytes = DEFAULT_MAX_KEY_BYTES;
+static long long max_key_bytes = 256LL << 20;
 static int damaged_keys = DAMAGED_STOP;
+
+const module_setting settings_of_all[] = {
+    {"max-key-bytes", SETTING_BYTES, &max_key_bytes, .least = 1 << 16, .most = 1LL << 40},
+    {"damaged-keys", SETTING_CHOICE_AT_START, &damaged_keys, .words = damaged_words},
+    {0},
+};
 
 uint64_t settings_max_key_bytes(void)
 {
@@ -31,7 +38,7 @@ uint64_t settings_load_limit(void)
     return (uint64_t)(max_key_bytes + max_key_bytes / 2);
 }
 
-/* ---- whole numbers and choices -------------------------------------------------------------- */
+/* ---- reading and changing -------------------------------------------------------------------- */
 
 static long long setting_get_number(const char *name, void *data)
 {
@@ -48,39 +55,6 @@ static int setting_set_number(const char *name, long long value, void *data,
     return SERVER_OK;
 }
 
-int settings_register_count(server_context *context, const char *name, long long preset,
-                            long long least, long long most, long long *setting)
-{
-    return api.RegisterNumericConfig(context, name, preset, SERVER_CONFIG_DEFAULT, least, most,
-                                     setting_get_number, setting_set_number, NULL, setting);
-}
-
-/* The name of a setting with its alias. False: the server has no aliases. */
-static bool setting_with_alias(const char *name, char out[ALIASED_SIZE])
-{
-    snprintf(out, ALIASED_SIZE, "bloomery.%s|%s", name, name);
-    return server_is_redis(SERVER_VERSION(8, 0));
-}
-
-int settings_register_known_count(server_context *context, const char *name, long long preset,
-                                  long long least, long long most, long long *setting)
-{
-    char aliased[ALIASED_SIZE];
-    if (setting_with_alias(name, aliased) &&
-        api.RegisterNumericConfig(context, aliased, preset, SERVER_REDIS_CONFIG_UNPREFIXED, least,
-                                  most, setting_get_number, setting_set_number, NULL,
-                                  setting) == SERVER_OK)
-        return SERVER_OK;
-    return settings_register_count(context, name, preset, least, most, setting);
-}
-
-int settings_register_bytes(server_context *context, const char *name, long long preset,
-                            long long least, long long most, long long *setting)
-{
-    return api.RegisterNumericConfig(context, name, preset, SERVER_CONFIG_MEMORY, least, most,
-                                     setting_get_number, setting_set_number, NULL, setting);
-}
-
 static int setting_get_choice(const char *name, void *data)
 {
     (void)name;
@@ -94,37 +68,6 @@ static int setting_set_choice(const char *name, int value, void *data, server_st
     *(int *)data = value;
     return SERVER_OK;
 }
-
-int settings_register_choice(server_context *context, const char *name, int preset,
-                             const char **names, const int *values, int count, int *setting)
-{
-    return api.RegisterEnumConfig(context, name, preset, SERVER_CONFIG_DEFAULT, names, values,
-                                  count, setting_get_choice, setting_set_choice, NULL, setting);
-}
-
-int settings_register_engine(server_context *context, const char *name, bry_job job, int *setting)
-{
-    enum { MOST_ENGINES = 16 };
-    const char *names[MOST_ENGINES];
-    int values[MOST_ENGINES] = {BRY_ENGINE_AUTO}, count = 1; /* auto and then its engines */
-    while (count < MOST_ENGINES && bry_job_engine_at(job, (size_t)count - 1) != BRY_ENGINE_AUTO) {
-        values[count] = (int)bry_job_engine_at(job, (size_t)count - 1);
-        count++;
-    }
-    for (int i = 0; i < count; i++)
-        names[i] = bry_engine_name((bry_engine)values[i]);
-    return settings_register_choice(context, name, BRY_ENGINE_AUTO, names, values, count, setting);
-}
-
-int settings_register_choice_at_start(server_context *context, const char *name, int preset,
-                                      const char **names, const int *values, int count,
-                                      int *setting)
-{
-    return api.RegisterEnumConfig(context, name, preset, SERVER_CONFIG_IMMUTABLE, names, values,
-                                  count, setting_get_choice, setting_set_choice, NULL, setting);
-}
-
-/* ---- shares --------------------------------------------------------------------------------- */
 
 static server_string *setting_get_share(const char *name, void *data)
 {
@@ -158,33 +101,63 @@ static int setting_set_share(const char *name, server_string *value, void *data,
     return SERVER_ERR;
 }
 
-int settings_register_share(server_context *context, const char *name, const char *preset,
-                            share_setting *setting)
+/* ---- registering ----------------------------------------------------------------------------- */
+
+/* An engine, or one of the words. */
+static int setting_register_choice(server_context *context, const char *name, unsigned flags,
+                                   const module_setting *self)
 {
-    return api.RegisterStringConfig(context, name, preset, SERVER_CONFIG_DEFAULT, setting_get_share,
-                                    setting_set_share, NULL, setting);
+    const char *names[MOST_WORDS];
+    int values[MOST_WORDS] = {BRY_ENGINE_AUTO}, count = 0;
+    for (; count < MOST_WORDS && self->words && self->words[count]; count++) {
+        names[count] = self->words[count];
+        values[count] = count;
+    }
+    for (bry_engine engine = BRY_ENGINE_AUTO; !self->words && count < MOST_WORDS;) {
+        names[count] = bry_engine_name(engine);
+        values[count] = (int)engine;
+        engine = bry_job_engine_at(self->job, (size_t)count++);
+        if (engine == BRY_ENGINE_AUTO) /* comes first, and after the last one */
+            break;
+    }
+    return api.RegisterEnumConfig(context, name, *(int *)self->into, flags, names, values, count,
+                                  setting_get_choice, setting_set_choice, NULL, self->into);
 }
 
-int settings_register_known_share(server_context *context, const char *name, const char *preset,
-                                  share_setting *setting)
+static int setting_register_as(server_context *context, const char *name, unsigned flags,
+                               const module_setting *self)
 {
+    char text[TEXT_NUMBER_SIZE];
+    if (self->kind == SETTING_SHARE) {
+        const char *preset = self->preset;
+        if (!preset)
+            preset = text_number(((share_setting *)self->into)->value, text);
+        return api.RegisterStringConfig(context, name, preset, flags, setting_get_share,
+                                        setting_set_share, NULL, self->into);
+    }
+    if (self->kind == SETTING_ENGINE || self->kind == SETTING_CHOICE_AT_START)
+        return setting_register_choice(context, name, flags, self);
+    return api.RegisterNumericConfig(context, name, *(long long *)self->into, flags, self->least,
+                                     self->most, setting_get_number, setting_set_number, NULL,
+                                     self->into);
+}
+
+static int setting_register(server_context *context, const module_setting *self)
+{
+    static const unsigned flags[] = {[SETTING_BYTES] = SERVER_CONFIG_MEMORY,
+                                     [SETTING_CHOICE_AT_START] = SERVER_CONFIG_IMMUTABLE};
     char aliased[ALIASED_SIZE];
-    if (setting_with_alias(name, aliased) &&
-        api.RegisterStringConfig(context, aliased, preset, SERVER_REDIS_CONFIG_UNPREFIXED,
-                                 setting_get_share, setting_set_share, NULL, setting) == SERVER_OK)
+    snprintf(aliased, sizeof aliased, "bloomery.%s|%s", self->name, self->name);
+    if (self->known && server_is_redis(SERVER_VERSION(8, 0)) &&
+        setting_register_as(context, aliased, SERVER_REDIS_CONFIG_UNPREFIXED, self) == SERVER_OK)
         return SERVER_OK;
-    return settings_register_share(context, name, preset, setting);
+    return setting_register_as(context, self->name, flags[self->kind], self);
 }
 
-/* ---- all families --------------------------------------------------------------------------- */
-
-int settings_register(server_context *context)
+int settings_register(server_context *context, const module_setting *table)
 {
-    static const char *names[] = {"stop", "keep"};
-    static const int values[] = {DAMAGED_STOP, DAMAGED_KEEP};
-    int failed = settings_register_bytes(context, "max-key-bytes", DEFAULT_MAX_KEY_BYTES, 1 << 16,
-                                         MOST_KEY_BYTES, &max_key_bytes);
-    failed |= settings_register_choice_at_start(context, "damaged-keys", DAMAGED_STOP, names,
-                                                values, 2, &damaged_keys);
-    return failed ? SERVER_ERR : SERVER_OK;
+    int done = SERVER_OK;
+    for (; table->name && done == SERVER_OK; table++)
+        done = setting_register(context, table);
+    return done;
 }

@@ -69,15 +69,12 @@ static bry_allocator counter_allocator(counter_table *self)
 
 /* Larger than the library's default: a server's tables are large, an id beyond the plan takes one
  * byte more, and memory is allocated only as ids arrive. */
-#define DEFAULT_CAPACITY 1000000
+static long long default_capacity = 1000000;
 
-static long long default_capacity = DEFAULT_CAPACITY;
-
-static int counter_type_configure(server_context *context)
-{
-    return settings_register_count(context, "counter-capacity", DEFAULT_CAPACITY, 1,
-                                   (long long)BRY_CAPACITY_MAX, &default_capacity);
-}
+static const module_setting counter_settings[] = {
+    {"counter-capacity", SETTING_COUNT, &default_capacity, .least = 1, .most = BRY_CAPACITY_MAX},
+    {0},
+};
 
 uint64_t counter_default_capacity(void)
 {
@@ -216,7 +213,7 @@ command_family counter_family = {
     .created_by = "COUNTER.CREATE",
     .commands = counter_commands,
     .command_count = &counter_command_count,
-    .configure = counter_type_configure,
+    .settings = counter_settings,
     .rdb_load = counter_type_rdb_load,
     .extra = sizeof(counter_table),
     .save = counter_type_save,

@@ -11,21 +11,16 @@
 /* ---- settings ------------------------------------------------------------------------------ */
 
 static long long default_units = 64, default_capacity = 65536;
-static share_setting default_error = {
-    .value = 0.001, .least = BRY_INDEX_ERROR_MIN, .most = BRY_ERROR_MAX};
+static share_setting default_error = {.least = BRY_INDEX_ERROR_MIN, .most = BRY_ERROR_MAX};
 static int default_engine = BRY_ENGINE_AUTO;
 
-static int index_type_configure(server_context *context)
-{
-    if (settings_register_count(context, "index-units", 64, 1, (long long)BRY_INDEX_UNITS_MAX,
-                                &default_units) ||
-        settings_register_count(context, "index-capacity", 65536, 1, (long long)BRY_CAPACITY_MAX,
-                                &default_capacity) ||
-        settings_register_share(context, "index-error", "0.001", &default_error) ||
-        settings_register_engine(context, "index-engine", BRY_JOB_INDEX, &default_engine))
-        return SERVER_ERR;
-    return SERVER_OK;
-}
+static const module_setting index_settings[] = {
+    {"index-units", SETTING_COUNT, &default_units, .least = 1, .most = BRY_INDEX_UNITS_MAX},
+    {"index-capacity", SETTING_COUNT, &default_capacity, .least = 1, .most = BRY_CAPACITY_MAX},
+    {"index-error", SETTING_SHARE, &default_error, .preset = "0.001"},
+    {"index-engine", SETTING_ENGINE, &default_engine, .job = BRY_JOB_INDEX},
+    {0},
+};
 
 bry_index_options index_options_default(void)
 {
@@ -344,7 +339,7 @@ command_family index_family = {
     .created_by = "INDEX.CREATE",
     .commands = index_commands,
     .command_count = &index_command_count,
-    .configure = index_type_configure,
+    .settings = index_settings,
     .rdb_load = index_type_rdb_load,
     .load = index_type_load,
     .clone = index_type_clone,

@@ -9,19 +9,15 @@
 /* ---- settings ------------------------------------------------------------------------------ */
 
 static long long default_capacity = 1000;
-static share_setting default_error = {
-    .value = 0.001, .least = BRY_MAP_ERROR_MIN, .most = BRY_ERROR_MAX};
+static share_setting default_error = {.least = BRY_MAP_ERROR_MIN, .most = BRY_ERROR_MAX};
 static int default_engine = BRY_ENGINE_AUTO;
 
-static int map_type_configure(server_context *context)
-{
-    if (settings_register_count(context, "map-capacity", 1000, 1, (long long)BRY_CAPACITY_MAX,
-                                &default_capacity) ||
-        settings_register_share(context, "map-error", "0.001", &default_error) ||
-        settings_register_engine(context, "map-engine", BRY_JOB_MAP, &default_engine))
-        return SERVER_ERR;
-    return SERVER_OK;
-}
+static const module_setting map_settings[] = {
+    {"map-capacity", SETTING_COUNT, &default_capacity, .least = 1, .most = BRY_CAPACITY_MAX},
+    {"map-error", SETTING_SHARE, &default_error, .preset = "0.001"},
+    {"map-engine", SETTING_ENGINE, &default_engine, .job = BRY_JOB_MAP},
+    {0},
+};
 
 bry_map_options map_options_default(void)
 {
@@ -107,7 +103,7 @@ command_family map_family = {
     .restore_command = "BLOOMERY.MAP.LOAD",
     .commands = map_commands,
     .command_count = &map_command_count,
-    .configure = map_type_configure,
+    .settings = map_settings,
     .rdb_load = map_type_rdb_load,
     .errors = map_type_errors,
     .extra = sizeof(uint64_t), /* map_queries() */

@@ -13,18 +13,14 @@
  * small; and a guard is planned for many ids, because memory is allocated only as ids arrive and
  * ids beyond the plan take more.
  */
-static share_setting default_error = {
-    .value = 1e-9, .least = BRY_WINDOW_ERROR_MIN, .most = BRY_ERROR_MAX};
+static share_setting default_error = {.least = BRY_WINDOW_ERROR_MIN, .most = BRY_ERROR_MAX};
 static long long default_capacity = 1000000;
 
-static int once_configure(server_context *context)
-{
-    if (settings_register_share(context, "once-error", "1e-9", &default_error) ||
-        settings_register_count(context, "once-capacity", 1000000, 1, (long long)BRY_CAPACITY_MAX,
-                                &default_capacity))
-        return SERVER_ERR;
-    return SERVER_OK;
-}
+static const module_setting once_settings[] = {
+    {"once-error", SETTING_SHARE, &default_error, .preset = "1e-9"},
+    {"once-capacity", SETTING_COUNT, &default_capacity, .least = 1, .most = BRY_CAPACITY_MAX},
+    {0},
+};
 
 bry_window_options once_options_default(void)
 {
@@ -133,6 +129,6 @@ command_family once_family = {
     .name = "once",
     .commands = once_commands,
     .command_count = &once_command_count,
-    .configure = once_configure,
+    .settings = once_settings,
     .info = once_info,
 };

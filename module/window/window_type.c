@@ -12,19 +12,15 @@
 /* ---- settings ------------------------------------------------------------------------------ */
 
 static long long default_capacity = 1000;
-static share_setting default_error = {
-    .value = 0.001, .least = BRY_WINDOW_ERROR_MIN, .most = BRY_ERROR_MAX};
+static share_setting default_error = {.least = BRY_WINDOW_ERROR_MIN, .most = BRY_ERROR_MAX};
 static int default_engine = BRY_ENGINE_AUTO;
 
-static int window_type_configure(server_context *context)
-{
-    if (settings_register_count(context, "window-capacity", 1000, 1, (long long)BRY_CAPACITY_MAX,
-                                &default_capacity) ||
-        settings_register_share(context, "window-error", "0.001", &default_error) ||
-        settings_register_engine(context, "window-engine", BRY_JOB_WINDOW, &default_engine))
-        return SERVER_ERR;
-    return SERVER_OK;
-}
+static const module_setting window_settings[] = {
+    {"window-capacity", SETTING_COUNT, &default_capacity, .least = 1, .most = BRY_CAPACITY_MAX},
+    {"window-error", SETTING_SHARE, &default_error, .preset = "0.001"},
+    {"window-engine", SETTING_ENGINE, &default_engine, .job = BRY_JOB_WINDOW},
+    {0},
+};
 
 bry_window_options window_options_default(void)
 {
@@ -212,7 +208,7 @@ command_family window_family = {
     .created_by = "WINDOW.CREATE",
     .commands = window_commands,
     .command_count = &window_command_count,
-    .configure = window_type_configure,
+    .settings = window_settings,
     .rdb_load = window_type_rdb_load,
     .extra = sizeof(once_counts),
 };
