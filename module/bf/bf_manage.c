@@ -251,18 +251,12 @@ int bf_command_debug(server_context *context, server_string **argv, int argc)
 
 /* ---- BF.MERGE ------------------------------------------------------------------------------ */
 
-static bry_status bf_merge_one(void *into, const void *from)
-{
-    return bry_filter_merge(((bf_filter *)into)->filter, ((const bf_filter *)from)->filter);
-}
-
 _Static_assert(BF_LEAST_PLAN == 65536, "the text below must match");
 
 int bf_command_merge(server_context *context, server_string **argv, int argc)
 {
     static const merge_method how = {
         .family = &filter_family,
-        .merge = bf_merge_one,
         .event = "bf.merge",
         .effect = BF_EFFECT_MERGE,
         .mismatch = "filters can be merged only if they have the same error_rate and SEED, and all "

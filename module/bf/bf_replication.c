@@ -51,11 +51,6 @@ static int filter_command_chunk(server_context *context, server_string **argv, i
     return object_run_payload(context, argv, argc, &filter_family, bf_command_loadchunk);
 }
 
-static int filter_command_load(server_context *context, server_string **argv, int argc)
-{
-    return object_restore(context, argv, argc, &filter_family);
-}
-
 const module_command filter_commands[] = {
     COMMAND_INTERNAL(BF_EFFECT_CREATE, filter_command_create, "write fast", -4, ONE_KEY(CHANGES),
                      "creates a filter", "O(1)"),
@@ -67,6 +62,6 @@ const module_command filter_commands[] = {
                      "merges filters", "O(n), n items of all filters"),
     COMMAND_INTERNAL(BF_EFFECT_CHUNK, filter_command_chunk, "write", 4, ONE_KEY(CHANGES),
                      "loads a chunk of a filter", "O(n), n bytes"),
-    COMMAND_RESTORE("BLOOMERY.FILTER.LOAD", filter_command_load),
+    COMMAND_RESTORE("BLOOMERY.FILTER.LOAD"),
 };
 const size_t filter_command_count = sizeof filter_commands / sizeof filter_commands[0];

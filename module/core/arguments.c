@@ -1,6 +1,7 @@
 #include "module/core/arguments.h"
 
 #include "module/core/replies.h"
+#include "text/number_format.h"
 #include "text/number_parse.h"
 
 #include <inttypes.h>
@@ -236,6 +237,40 @@ bool options_read_until(server_context *context, server_string **argv, int argc,
     }
     *first = at + 1;
     return true;
+}
+
+/* What the option holds as text; NULL: 0, or a string. */
+static const char *option_text(const command_option *option, char out[TEXT_NUMBER_SIZE])
+{
+    if (option->kind == OPTION_SHARE)
+        return text_number(*(double *)option->into, out);
+    if (option->kind == OPTION_ENGINE)
+        return bry_engine_name(*(bry_engine *)option->into);
+    if (option->kind == OPTION_FLAG)
+        return *(uint32_t *)option->into ? "" : NULL;
+    if (option->kind == OPTION_STRING || *(uint64_t *)option->into == 0)
+        return NULL;
+    snprintf(out, TEXT_NUMBER_SIZE, "%" PRIu64, *(uint64_t *)option->into);
+    return out;
+}
+
+void options_replicate(server_context *context, const char *command, server_string *name,
+                       const option_list *list)
+{
+    server_string *words[2 * OPTIONS_MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const command_option *option = &list->rows[i];
+        char out[TEXT_NUMBER_SIZE];
+        const char *text = option_text(option, out);
+        if (text)
+            words[n++] = api.CreateString(context, option->name, strlen(option->name));
+        if (text && option->kind != OPTION_FLAG)
+            words[n++] = api.CreateString(context, text, strlen(text));
+    }
+    api.Replicate(context, command, "sv", name, words, n);
+    while (n > 0)
+        api.FreeString(context, words[--n]);
 }
 
 size_t options_given(const command_option *options, size_t count)

@@ -33,6 +33,13 @@ typedef struct command_option {
     bool given; /* set by options_read() */
 } command_option;
 
+/* The options of a command that creates: it is read by them, and replicated. */
+#define OPTIONS_MOST 10u
+typedef struct option_list {
+    size_t count;
+    command_option rows[OPTIONS_MOST];
+} option_list;
+
 /* ---- rows of such a table ------------------------------------------------------------------ */
 
 static inline command_option option_flag(const char *name, uint32_t *into)
@@ -107,6 +114,11 @@ bool options_read(server_context *context, server_string **argv, int argc, int f
  * the position of the first data; there is at least one. False after an error reply. */
 bool options_read_until(server_context *context, server_string **argv, int argc, int from,
                         command_option *options, size_t count, const char *stop, int *first);
+
+/* Replicates a creation with all its parameters: the command, the key's name, and each option whose
+ * value is not 0. Strings (LIKE) are left out. */
+void options_replicate(server_context *context, const char *command, server_string *name,
+                       const option_list *list);
 
 /* Number of options that were given. */
 size_t options_given(const command_option *options, size_t count);

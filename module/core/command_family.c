@@ -90,6 +90,10 @@ static struct {
 } tables[MOST_TABLES];
 static size_t table_count;
 
+/* Those with a type. */
+static command_family *families[MOST_TABLES];
+static size_t family_count;
+
 int family_add_commands(server_context *context, const module_command *commands, size_t count)
 {
     if (table_count == MOST_TABLES)
@@ -100,6 +104,14 @@ int family_add_commands(server_context *context, const module_command *commands,
         if (register_command(context, &commands[i]) != SERVER_OK)
             return SERVER_ERR;
     return SERVER_OK;
+}
+
+command_family *family_restored_by(const server_string *name)
+{
+    for (size_t i = 0; i < family_count; i++)
+        if (is_word(name, families[i]->restore_command))
+            return families[i];
+    return NULL;
 }
 
 bool family_is_internal(const char *name, size_t len)
@@ -142,6 +154,8 @@ int family_register(server_context *context, command_family *self)
     describe_engines(self);
     if (self->type_name && register_type(context, self) != SERVER_OK)
         return SERVER_ERR;
+    if (self->type_name)
+        families[family_count++] = self;
     if (family_add_commands(context, self->commands, *self->command_count) != SERVER_OK)
         return SERVER_ERR;
     return self->settings ? settings_register(context, self->settings) : SERVER_OK;

@@ -5,11 +5,10 @@
  *
  *  1. window_type.h declares `extern command_family window_family;` and window_type.c defines it:
  *     name, type name of nine characters, encoding, the job of the library, what the family does
- *     besides when it saves, loads, clones and destroys an object, and two small functions, needed
- *     because the server's callbacks do not say which family they are for: rdb_load (calls
- *     object_rdb_load()) and the handler of BLOOMERY.WINDOW.LOAD (calls object_restore()). The rest
- *     of a data type (RDB, AOF, COPY, digest, memory, freeing) is in object_type.c and works for any
- *     family.
+ *     besides when it saves, loads, clones and destroys an object, and rdb_load, a function that
+ *     calls object_rdb_load(), because the server's callback does not say which family it is for.
+ *     The rest of a data type (RDB, AOF, COPY, digest, memory, freeing) is in object_type.c and
+ *     works for any family.
  *  2. window_command_table.c has the commands as an array of module_command, to which
  *     window_family.commands points; COMMAND_RESTORE() writes the row of BLOOMERY.WINDOW.LOAD.
  *  3. Handlers have their own files. They check all arguments first (arguments.h), then call
@@ -102,6 +101,9 @@ int family_add_commands(server_context *context, const module_command *commands,
 
 /* True if this is an internal command of the module, for logs and replicas. */
 bool family_is_internal(const char *name, size_t len);
+
+/* The family with this restore_command, in any case. */
+struct command_family *family_restored_by(const server_string *name);
 
 /* Replies that the key does not exist and which command creates it. */
 int family_reply_missing(server_context *context, const command_family *self);

@@ -4,6 +4,7 @@
 
 #include "module/core/command_family.h"
 #include "module/core/limit_texts.h"
+#include "module/core/object.h"
 
 /*
  * ---- arguments: each has a description, which includes the range and the default ----------------
@@ -119,9 +120,9 @@
     }
 
 /* The one that restores an object piece by piece. */
-#define COMMAND_RESTORE(command_name, handler)                                                     \
+#define COMMAND_RESTORE(command_name)                                                              \
     {                                                                                              \
-        COMMAND(command_name, handler, "write deny-oom", -4, ONE_KEY(REPLACES), NULL),             \
+        COMMAND(command_name, object_restore, "write deny-oom", -4, ONE_KEY(REPLACES), NULL),      \
             .summary = "Internal: restores an object from the append-only file.",                  \
             .complexity = "O(n), n bytes"                                                          \
     }

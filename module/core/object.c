@@ -22,8 +22,7 @@ held_object *object_new(command_family *family)
 
 /* ---- what the job does, or the family ------------------------------------------------------- */
 
-/* The object of the library. */
-static void *object_inside(const held_object *self)
+void *object_inside(const held_object *self)
 {
     return object_family(self)->wrapped ? *(void **)self->thing : self->thing;
 }

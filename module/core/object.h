@@ -171,11 +171,13 @@ int object_too_large(server_context *context, command_family *family);
 int object_describe(server_context *context, server_string **argv, int argc, command_family *family,
                     void (*describe)(pair_reply *pairs, const held_object *object));
 
+/* The object of the library in it. */
+void *object_inside(const held_object *self);
+
 /* ---- merging -------------------------------------------------------------------------------- */
 
 typedef struct merge_method {
     command_family *family;
-    bry_status (*merge)(void *into, const void *from); /* on failure `into` is unchanged */
     const char *event;
     const char *effect; /* the command to replicate instead; NULL: the command itself */
     const char *full; /* the text of FULL */
@@ -198,12 +200,12 @@ void *object_rdb_load(server_io *io, int encoding, command_family *family);
 /* ---- restoring (object_restore.c) ----------------------------------------------------------- */
 
 /*
- * The handler of the family's restore_command, an error for clients: key offset bytes [LAST].
+ * The handler of every family's restore_command, an error for clients: key offset bytes [LAST].
  * Offset 0 starts a new object, if the key does not exist or is unfinished. Each further piece says
  * where it belongs. With LAST the object is made from the pieces; if that fails, the key is
  * deleted, or, while the append-only file is loading, the process ends (object_restore.c).
  */
-int object_restore(server_context *context, server_string **argv, int argc, command_family *family);
+server_command_function object_restore;
 
 /*
  * Runs the handler of another command with a payload. A replayed one was accepted by a primary, so

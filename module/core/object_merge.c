@@ -58,7 +58,8 @@ static bry_status merge_all(server_context *context, const merge_method *how, he
         return status;
     object_limit_begin(context, into);
     for (; next < count && status == BRY_OK; next++)
-        status = how->merge(into->thing, sources[next].object->thing);
+        status = bry_job_merge(how->family->job, object_inside(into),
+                               object_inside(sources[next].object));
     *last = next - 1;
     status = object_limit_end(into, status);
     if (status == BRY_OK)

@@ -156,10 +156,11 @@ static int restore_add_piece(server_context *context, server_string **argv, open
     return reply_ok(context);
 }
 
-int object_restore(server_context *context, server_string **argv, int argc, command_family *family)
+int object_restore(server_context *context, server_string **argv, int argc)
 {
     long long offset;
-    if (!is_replayed(context))
+    command_family *family = family_restored_by(argv[0]);
+    if (!family || !is_replayed(context))
         return reply_internal(context);
     if (argc < 4 || argc > 5 || (argc == 5 && !is_word(argv[4], "LAST")) ||
         api.StringToLongLong(argv[2], &offset) != SERVER_OK || offset < 0)

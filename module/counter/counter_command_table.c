@@ -149,6 +149,6 @@ const module_command counter_commands[] = {
                      "what COUNTER.INCRBY did, at the table's time", "O(n), n operations"),
     COMMAND_INTERNAL("BLOOMERY.COUNTER.TOUCH", counter_command_touch, "write fast", 4,
                      ONE_KEY(CHANGES), "moves the time of a table", "O(1)"),
-    COMMAND_RESTORE("BLOOMERY.COUNTER.LOAD", counter_command_load),
+    COMMAND_RESTORE("BLOOMERY.COUNTER.LOAD"),
 };
 const size_t counter_command_count = sizeof counter_commands / sizeof counter_commands[0];

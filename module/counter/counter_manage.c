@@ -2,10 +2,8 @@
 #include "module/core/arguments.h"
 #include "module/core/replies.h"
 #include "module/counter/counter_type.h"
-#include "text/number_format.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* ---- COUNTER.CREATE ------------------------------------------------------------------------ */
 
@@ -23,21 +21,29 @@ static bool counter_read_skew(server_context *context, bry_counters_options *req
     return false;
 }
 
+static option_list counter_list_options(bry_counters_options *request)
+{
+    return (option_list){
+        .rows =
+            {
+                option_span("WINDOW", &request->window),
+                option_error(BRY_COUNTERS_ERROR_MIN, &request->error),
+                option_capacity(&request->capacity),
+                option_seed(&request->seed),
+                option_engine(BRY_JOB_COUNTERS, &request->engine),
+                option_span("SKEW", &request->max_skew),
+                option_whole("MAXMEM", OPTION_BYTES, INT64_MAX, &request->max_bytes),
+            },
+        .count = 7};
+}
+
 /* False after an error reply. */
 static bool counter_read_create(server_context *context, server_string **argv, int argc,
                                 bry_counters_options *request)
 {
     *request = (bry_counters_options)BRY_COUNTERS_OPTIONS;
-    command_option options[] = {
-        option_span("WINDOW", &request->window),
-        option_error(BRY_COUNTERS_ERROR_MIN, &request->error),
-        option_whole("MAXMEM", OPTION_BYTES, INT64_MAX, &request->max_bytes),
-        option_capacity(&request->capacity),
-        option_engine(BRY_JOB_COUNTERS, &request->engine),
-        option_span("SKEW", &request->max_skew),
-        option_seed(&request->seed),
-    };
-    if (!options_read(context, argv, argc, 2, options, sizeof options / sizeof options[0]))
+    option_list options = counter_list_options(request);
+    if (!options_read(context, argv, argc, 2, options.rows, options.count))
         return false;
     if (!request->window) {
         reply_error(
@@ -47,25 +53,6 @@ static bool counter_read_create(server_context *context, server_string **argv, i
         return false;
     }
     return counter_read_skew(context, request);
-}
-
-/*
- * With all parameters: defaults may differ between versions of the module, and the seed is random.
- */
-static void counter_replicate_creation(server_context *context, server_string *name,
-                                       const bry_counters_options *options)
-{
-    char window[24], error[TEXT_NUMBER_SIZE], capacity[24], seed[24], max_bytes[24], skew[24];
-    snprintf(window, sizeof window, "%" PRIu64, options->window);
-    text_number(options->error, error);
-    snprintf(capacity, sizeof capacity, "%" PRIu64, options->capacity);
-    snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
-    snprintf(skew, sizeof skew, "%" PRIu64, options->max_skew);
-    snprintf(max_bytes, sizeof max_bytes, "%" PRIu64, options->max_bytes);
-    const char *format = options->max_bytes ? "scccccccccccccc" : "scccccccccccc";
-    api.Replicate(context, "COUNTER.CREATE", format, name, "WINDOW", window, "ERROR", error,
-                  "CAPACITY", capacity, "SEED", seed, "ENGINE", bry_engine_name(options->engine),
-                  "SKEW", skew, "MAXMEM", max_bytes);
 }
 
 /* True if the limits leave room for a new table and, if CAPACITY was given (`asked`), for its plan.
@@ -128,7 +115,9 @@ static int counter_put_new(server_context *context, server_string *key, opened_k
         return SERVER_OK;
     }
     object_put(target, made);
-    counter_replicate_creation(context, key, options);
+    /* With all parameters: defaults may differ between versions, and the seed is random. */
+    option_list list = counter_list_options(options);
+    options_replicate(context, "COUNTER.CREATE", key, &list);
     object_changed(context, key, "counter.create", false);
     return reply_ok(context);
 }

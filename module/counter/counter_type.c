@@ -198,11 +198,6 @@ static void *counter_type_rdb_load(server_io *io, int encoding)
     return object_rdb_load(io, encoding, &counter_family);
 }
 
-int counter_command_load(server_context *context, server_string **argv, int argc)
-{
-    return object_restore(context, argv, argc, &counter_family);
-}
-
 command_family counter_family = {
     .name = "counter",
     .type_name = "bloom-cnt",

@@ -80,6 +80,6 @@ bry_hash counter_id(const counter_table *table, const void *name, size_t name_le
 
 server_command_function counter_command_create, counter_command_incrby, counter_command_get,
     counter_command_scan, counter_command_del, counter_command_info, counter_command_apply,
-    counter_command_same, counter_command_touch, counter_command_load;
+    counter_command_same, counter_command_touch;
 
 #endif

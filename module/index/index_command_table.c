@@ -163,6 +163,6 @@ const module_command index_commands[] = {
     COMMAND_INTERNAL(INDEX_EFFECT_IMPORT, index_command_import_unfolded, "write", 4,
                      ONE_KEY(CHANGES), "imports a unit without folding tables",
                      "O(n), n items of the unit"),
-    COMMAND_RESTORE("BLOOMERY.INDEX.LOAD", index_command_load),
+    COMMAND_RESTORE("BLOOMERY.INDEX.LOAD"),
 };
 const size_t index_command_count = sizeof index_commands / sizeof index_commands[0];

@@ -4,7 +4,6 @@
 #include "module/index/index_type.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* ---- INDEX.CREATE -------------------------------------------------------------------------- */
 
@@ -47,6 +46,25 @@ static bool index_check_create(server_context *context, const index_request *req
     return false;
 }
 
+/* The shape of engine dba is not among them: it is planned from these parameters, on every node
+ * alike. */
+static option_list index_list_options(index_request *request)
+{
+    bry_index_options *index = &request->options;
+    return (option_list){.rows =
+                             {
+                                 option_count("UNITS", BRY_INDEX_UNITS_MAX, &request->units),
+                                 option_capacity(&index->unit_capacity),
+                                 option_error(BRY_INDEX_ERROR_MIN, &index->error),
+                                 option_engine(BRY_JOB_INDEX, &request->engine),
+                                 option_seed(&index->seed),
+                                 option_flag("NOGROW", &index->fixed),
+                                 option_count("GROUP", BRY_INDEX_DBA_GROUP_MAX, &request->group),
+                                 option_string("LIKE", &request->like),
+                             },
+                         .count = 8};
+}
+
 /* False after an error reply. */
 static bool index_read_create(server_context *context, server_string **argv, int argc,
                               index_request *request)
@@ -54,23 +72,13 @@ static bool index_read_create(server_context *context, server_string **argv, int
     bry_index_options *index = &request->options;
     *request = (index_request){.options = index_options_default(), .engine = NOT_GIVEN};
     request->units = index->units;
-    command_option options[] = {
-        option_count("UNITS", BRY_INDEX_UNITS_MAX, &request->units),
-        option_capacity(&index->unit_capacity),
-        option_error(BRY_INDEX_ERROR_MIN, &index->error),
-        option_engine(BRY_JOB_INDEX, &request->engine),
-        option_count("GROUP", BRY_INDEX_DBA_GROUP_MAX, &request->group),
-        option_flag("NOGROW", &index->fixed),
-        option_string("LIKE", &request->like),
-        option_seed(&index->seed),
-    };
-    size_t count = sizeof options / sizeof options[0];
-    if (!options_read(context, argv, argc, 2, options, count))
+    option_list options = index_list_options(request);
+    if (!options_read(context, argv, argc, 2, options.rows, options.count))
         return false;
     index->units = (uint32_t)request->units;
     index->dba.group = (uint32_t)request->group;
     index_choose_engine(request);
-    return index_check_create(context, request, options_given(options, count));
+    return index_check_create(context, request, options_given(options.rows, options.count));
 }
 
 static int index_put_new(server_context *context, server_string **argv, opened_key *target,
@@ -92,7 +100,12 @@ static int index_put_new(server_context *context, server_string **argv, opened_k
     if (status != BRY_OK)
         return reply_status(context, status);
     object_put(target, made);
-    index_replicate_creation(context, argv[1], options);
+    index_request request = {.options = *options,
+                             .engine = options->engine,
+                             .units = options->units,
+                             .group = options->dba.group};
+    option_list list = index_list_options(&request);
+    options_replicate(context, "INDEX.CREATE", argv[1], &list);
     object_changed(context, argv[1], "index.create", false);
     return reply_ok(context);
 }

@@ -3,10 +3,8 @@
 #include "module/core/arguments.h"
 #include "module/core/replies.h"
 #include "module/core/settings.h"
-#include "text/number_format.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* ---- settings ------------------------------------------------------------------------------ */
 
@@ -103,25 +101,6 @@ bry_status index_create(bry_index_options *options, held_object **object)
     index_refresh_errors(made);
     *object = made;
     return BRY_OK;
-}
-
-/* The shape of engine dba need not be sent: it is planned from these parameters, on every node
- * alike. */
-void index_replicate_creation(server_context *context, server_string *name,
-                              const bry_index_options *options)
-{
-    char units[16], capacity[24], error[TEXT_NUMBER_SIZE], seed[24], group[16];
-    snprintf(units, sizeof units, "%" PRIu32, options->units);
-    snprintf(capacity, sizeof capacity, "%" PRIu64, options->unit_capacity);
-    text_number(options->error, error);
-    snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
-    snprintf(group, sizeof group, "%" PRIu32, options->dba.group);
-    const char *format = options->dba.group ? "sccccccccccccc" : "sccccccccccc";
-    if (!options->fixed)
-        format = "scccccccccc";
-    api.Replicate(context, "INDEX.CREATE", format, name, "UNITS", units, "CAPACITY", capacity,
-                  "ERROR", error, "ENGINE", bry_engine_name(options->engine), "SEED", seed,
-                  "NOGROW", "GROUP", group);
 }
 
 /* ---- units and numbers --------------------------------------------------------------------- */
@@ -322,11 +301,6 @@ static bry_status index_type_clone(const void *thing, account *bill, void **copy
 static void *index_type_rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &index_family);
-}
-
-int index_command_load(server_context *context, server_string **argv, int argc)
-{
-    return object_restore(context, argv, argc, &index_family);
 }
 
 command_family index_family = {

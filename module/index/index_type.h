@@ -55,10 +55,6 @@ bry_index_options index_options_of(const held_index *held);
  * describes the index completely. Returns what bry_index_create() returns. */
 bry_status index_create(bry_index_options *options, held_object **object);
 
-/* Replicates the creation of an index with all its parameters. */
-void index_replicate_creation(server_context *context, server_string *name,
-                              const bry_index_options *options);
-
 /* True if the index can have a further unit, which would get this number. False after an error
  * reply. */
 bool index_takes_unit(server_context *context, held_index *held, uint64_t number);
@@ -97,7 +93,7 @@ void index_count(held_object *object, size_t n);
 
 server_command_function index_command_create, index_command_add, index_command_locate,
     index_command_exists, index_command_del, index_command_seal, index_command_drop,
-    index_command_export, index_command_import, index_command_info, index_command_load,
-    index_command_drop_unfolded, index_command_import_unfolded;
+    index_command_export, index_command_import, index_command_info, index_command_drop_unfolded,
+    index_command_import_unfolded;
 
 #endif

@@ -186,6 +186,6 @@ const module_command map_commands[] = {
             "bytes_keys, bytes_values: parts of it: fields, and different values",
         .example = "MAP.CREATE routes CAPACITY 1e6 SEED 7\nMAP.INFO routes",
     },
-    COMMAND_RESTORE("BLOOMERY.MAP.LOAD", map_command_load),
+    COMMAND_RESTORE("BLOOMERY.MAP.LOAD"),
 };
 const size_t map_command_count = sizeof map_commands / sizeof map_commands[0];

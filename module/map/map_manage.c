@@ -71,16 +71,10 @@ int map_command_create(server_context *context, server_string **argv, int argc)
 
 /* ---- MAP.MERGE ----------------------------------------------------------------------------- */
 
-static bry_status map_merge_one(void *into, const void *from)
-{
-    return bry_map_merge(into, from);
-}
-
 int map_command_merge(server_context *context, server_string **argv, int argc)
 {
     static const merge_method how = {
         .family = &map_family,
-        .merge = map_merge_one,
         .event = "map.merge",
         .full =
             "the maps together would exceed ERROR (NOGROW: CAPACITY; engine kbf: VALUES), "

@@ -6,41 +6,60 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* The shape of engine kbf is not among them: it is planned from these parameters, on every node
+ * alike. */
+static option_list map_request_list(map_request *request, bool insert)
+{
+    bry_map_options *map = &request->options;
+    return (option_list){
+        .rows =
+            {
+                [MAP_CAPACITY] = option_capacity(&map->capacity),
+                [MAP_ERROR] = option_error(BRY_MAP_ERROR_MIN, &map->error),
+                [MAP_ENGINE] = option_engine(BRY_JOB_MAP, &map->engine),
+                [MAP_VALUES] = option_count("VALUES", BRY_MAP_VALUES_MAX, &map->values),
+                [MAP_RAW] = option_count("RAW", BRY_MAP_VALUE_BITS_MAX, &request->raw),
+                [MAP_SEED] = option_seed(&map->seed),
+                [MAP_NOGROW] = option_flag("NOGROW", &map->fixed),
+                [MAP_LIKE_OR_NOCREATE] = insert ? option_flag("NOCREATE", &request->no_create)
+                                                : option_string("LIKE", &request->like),
+                [MAP_XX] = option_flag("XX", &request->existing_only),
+            },
+        .count = MAP_OPTION_COUNT};
+}
+
 /* first: where to store the position of the first field of MAP.INSERT; NULL: MAP.CREATE. */
 static bool map_request_read(server_context *context, server_string **argv, int argc,
                              map_request *request, int *first)
 {
-    bry_map_options *map = &request->options;
-    uint64_t raw = 0;
     *request = (map_request){.options = map_options_default()};
-    command_option options[MAP_OPTION_COUNT] = {
-        [MAP_CAPACITY] = option_capacity(&map->capacity),
-        [MAP_ERROR] = option_error(BRY_MAP_ERROR_MIN, &map->error),
-        [MAP_ENGINE] = option_engine(BRY_JOB_MAP, &map->engine),
-        [MAP_VALUES] = option_count("VALUES", BRY_MAP_VALUES_MAX, &map->values),
-        [MAP_RAW] = option_count("RAW", BRY_MAP_VALUE_BITS_MAX, &raw),
-        [MAP_SEED] = option_seed(&map->seed),
-        [MAP_NOGROW] = option_flag("NOGROW", &map->fixed),
-        [MAP_LIKE_OR_NOCREATE] = first ? option_flag("NOCREATE", &request->no_create)
-                                       : option_string("LIKE", &request->like),
-        [MAP_XX] = option_flag("XX", &request->existing_only),
-    };
-    if (first ? !options_read_until(context, argv, argc, 2, options, MAP_OPTION_COUNT, "FIELDS",
+    option_list options = map_request_list(request, first != NULL);
+    if (first ? !options_read_until(context, argv, argc, 2, options.rows, options.count, "FIELDS",
                                     first)
-              : !options_read(context, argv, argc, 2, options, MAP_XX))
+              : !options_read(context, argv, argc, 2, options.rows, MAP_XX))
         return false;
-    if (request->like && options_given(options, MAP_OPTION_COUNT) > 1) {
+    if (request->like && options_given(options.rows, options.count) > 1) {
         reply_error(context, "ERR", "LIKE cannot be combined with other arguments");
         return false;
     }
-    if (map->values && raw) {
+    if (request->options.values && request->raw) {
         reply_error(context, "ERR", "VALUES and RAW cannot be combined");
         return false;
     }
-    map->value_bits = (uint32_t)raw;
+    request->options.value_bits = (uint32_t)request->raw;
     for (int i = 0; i < MAP_OPTION_COUNT; i++)
-        request->given[i] = options[i].given;
+        request->given[i] = options.rows[i].given;
     return true;
+}
+
+void map_replicate_creation(server_context *context, server_string *name,
+                            const bry_map_options *options)
+{
+    map_request request = {.options = *options, .raw = options->value_bits};
+    if (request.raw)
+        request.options.values = 0;
+    option_list list = map_request_list(&request, false);
+    options_replicate(context, "MAP.CREATE", name, &list);
 }
 
 bool map_request_read_create(server_context *context, server_string **argv, int argc,

@@ -21,6 +21,7 @@ enum {
 typedef struct map_request {
     bry_map_options options; /* those given, and the defaults for the others */
     bool given[MAP_OPTION_COUNT];
+    uint64_t raw; /* options.value_bits as given */
     server_string *like; /* of MAP.CREATE */
     uint32_t no_create; /* of MAP.INSERT */
     uint32_t existing_only; /* XX of MAP.INSERT */
@@ -34,6 +35,10 @@ bool map_request_read_create(server_context *context, server_string **argv, int 
  * reply. */
 bool map_request_read_insert(server_context *context, server_string **argv, int argc,
                              map_request *request, int *first);
+
+/* Replicates the creation of a map with all its parameters. */
+void map_replicate_creation(server_context *context, server_string *name,
+                            const bry_map_options *options);
 
 /* Makes a new map, within bloomery.max-key-bytes. request->options then describes it completely.
  * NULL after an error reply. */

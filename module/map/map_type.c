@@ -1,10 +1,6 @@
 #include "module/map/map_type.h"
 
 #include "module/core/settings.h"
-#include "text/number_format.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 
 /* ---- settings ------------------------------------------------------------------------------ */
 
@@ -50,22 +46,6 @@ bry_status map_create(bry_map_options *options, held_object **out)
     return BRY_OK;
 }
 
-/* The shape of engine kbf need not be sent: it is planned from these parameters, on every node
- * alike. */
-void map_replicate_creation(server_context *context, server_string *name,
-                            const bry_map_options *options)
-{
-    char capacity[24], error[TEXT_NUMBER_SIZE], values[24], seed[24];
-    bool raw = options->value_bits != 0;
-    snprintf(capacity, sizeof capacity, "%" PRIu64, options->capacity);
-    text_number(options->error, error);
-    snprintf(values, sizeof values, "%" PRIu64, raw ? options->value_bits : options->values);
-    snprintf(seed, sizeof seed, "%" PRIu64, options->seed);
-    api.Replicate(context, "MAP.CREATE", options->fixed ? "sccccccccccc" : "scccccccccc", name,
-                  "CAPACITY", capacity, "ERROR", error, "ENGINE", bry_engine_name(options->engine),
-                  raw ? "RAW" : "VALUES", values, "SEED", seed, "NOGROW");
-}
-
 /* ---- the family ---------------------------------------------------------------------------- */
 
 /*
@@ -88,11 +68,6 @@ static void map_type_errors(const void *thing, double *promised, double *estimat
 static void *map_type_rdb_load(server_io *io, int encoding)
 {
     return object_rdb_load(io, encoding, &map_family);
-}
-
-int map_command_load(server_context *context, server_string **argv, int argc)
-{
-    return object_restore(context, argv, argc, &map_family);
 }
 
 command_family map_family = {

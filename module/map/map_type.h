@@ -29,12 +29,8 @@ bry_map_options map_options_default(void);
  * describes the map completely. Returns what bry_map_create() returns. */
 bry_status map_create(bry_map_options *options, held_object **out);
 
-/* Replicates the creation of a map with all its parameters. */
-void map_replicate_creation(server_context *context, server_string *name,
-                            const bry_map_options *options);
-
 server_command_function map_command_create, map_command_set, map_command_insert, map_command_get,
     map_command_del, map_command_remove, map_command_exists, map_command_merge,
-    map_command_compress, map_command_info, map_command_load;
+    map_command_compress, map_command_info;
 
 #endif

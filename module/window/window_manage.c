@@ -4,11 +4,11 @@
 #include "module/window/window_type.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* ---- WINDOW.CREATE -------------------------------------------------------------------------- */
 
-/* The arguments of WINDOW.CREATE. */
+/* The arguments of WINDOW.CREATE. The shape of engine fbf is not among them: it is planned from
+ * these parameters, on every node alike. */
 typedef struct window_request {
     bry_window_options options;
     uint32_t by_events;
@@ -34,29 +34,36 @@ static bool window_check_create(server_context *context, const window_request *r
     return !problem;
 }
 
+static option_list window_list_options(window_request *request)
+{
+    bry_window_options *window = &request->options;
+    return (option_list){
+        .rows =
+            {
+                option_span("WINDOW", &window->window),
+                option_capacity(&window->capacity),
+                option_error(BRY_WINDOW_ERROR_MIN, &window->error),
+                option_engine(BRY_JOB_WINDOW, &window->engine),
+                option_seed(&window->seed),
+                option_whole("MAXMEM", OPTION_BYTES, UINT64_MAX, &window->max_bytes),
+                option_flag("REFRESH", &window->refresh),
+                option_flag("EVENTTIME", &request->by_events),
+                option_span("SKEW", &window->max_skew),
+                option_string("LIKE", &request->like),
+            },
+        .count = 10};
+}
+
 /* False after an error reply. */
 static bool window_read_create(server_context *context, server_string **argv, int argc,
                                window_request *request)
 {
-    bry_window_options *window = &request->options;
     *request = (window_request){.options = window_options_default()};
-    command_option options[] = {
-        option_span("WINDOW", &window->window),
-        option_capacity(&window->capacity),
-        option_error(BRY_WINDOW_ERROR_MIN, &window->error),
-        option_whole("MAXMEM", OPTION_BYTES, UINT64_MAX, &window->max_bytes),
-        option_engine(BRY_JOB_WINDOW, &window->engine),
-        option_flag("REFRESH", &window->refresh),
-        option_flag("EVENTTIME", &request->by_events),
-        option_span("SKEW", &window->max_skew),
-        option_string("LIKE", &request->like),
-        option_seed(&window->seed),
-    };
-    size_t count = sizeof options / sizeof options[0];
-    if (!options_read(context, argv, argc, 2, options, count))
+    option_list options = window_list_options(request);
+    if (!options_read(context, argv, argc, 2, options.rows, options.count))
         return false;
-    window->refuse = window->max_bytes != 0;
-    return window_check_create(context, request, options_given(options, count));
+    request->options.refuse = request->options.max_bytes != 0;
+    return window_check_create(context, request, options_given(options.rows, options.count));
 }
 
 static int window_put_like(server_context *context, server_string **argv, opened_key *target,
@@ -113,7 +120,9 @@ int window_put_new(server_context *context, server_string **argv, opened_key *ta
     if (status != BRY_OK)
         return reply_status(context, status);
     object_put(target, made);
-    window_replicate_creation(context, argv[1], options);
+    window_request request = {.options = *options, .by_events = window_by_events(options)};
+    option_list list = window_list_options(&request);
+    options_replicate(context, "WINDOW.CREATE", argv[1], &list);
     object_changed(context, argv[1], "window.create", false);
     return reply_ok(context);
 }
@@ -178,16 +187,10 @@ int window_command_advance(server_context *context, server_string **argv, int ar
 
 /* ---- WINDOW.MERGE --------------------------------------------------------------------------- */
 
-static bry_status window_merge_one(void *into, const void *from)
-{
-    return bry_window_merge(into, from);
-}
-
 int window_command_merge(server_context *context, server_string **argv, int argc)
 {
     static const merge_method how = {
         .family = &window_family,
-        .merge = window_merge_one,
         .event = "window.merge",
         .full = "the windows together would exceed ERROR or MAXMEM; a merge cannot lengthen "
                 "fingerprints: create windows that will be merged with a CAPACITY for the items of "

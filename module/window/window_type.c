@@ -2,12 +2,10 @@
 
 #include "module/core/replies.h"
 #include "module/core/settings.h"
-#include "text/number_format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- settings ------------------------------------------------------------------------------ */
 
@@ -52,56 +50,6 @@ bry_status window_create(bry_window_options *options, held_object **object)
     window_refresh_errors(made);
     *object = made;
     return BRY_OK;
-}
-
-#define MOST_WORDS 20
-
-/* The words of a command that is being built. */
-typedef struct word_list {
-    server_context *context;
-    server_string *word[MOST_WORDS];
-    size_t n;
-} word_list;
-
-static void words_add(word_list *self, const char *word)
-{
-    self->word[self->n++] = api.CreateString(self->context, word, strlen(word));
-}
-
-static void words_add_count(word_list *self, const char *name, uint64_t count)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, count);
-    words_add(self, name);
-    words_add(self, text);
-}
-
-/* The shape of engine fbf need not be sent: it is planned from these parameters, on every node
- * alike. */
-void window_replicate_creation(server_context *context, server_string *name,
-                               const bry_window_options *options)
-{
-    word_list words = {.context = context};
-    char error[TEXT_NUMBER_SIZE];
-    text_number(options->error, error);
-    words_add_count(&words, "WINDOW", options->window);
-    words_add_count(&words, "CAPACITY", options->capacity);
-    words_add(&words, "ERROR");
-    words_add(&words, error);
-    words_add(&words, "ENGINE");
-    words_add(&words, bry_engine_name(options->engine));
-    words_add_count(&words, "SEED", options->seed);
-    if (options->max_bytes)
-        words_add_count(&words, "MAXMEM", options->max_bytes);
-    if (options->refresh)
-        words_add(&words, "REFRESH");
-    if (options->max_skew) {
-        words_add(&words, "EVENTTIME");
-        words_add_count(&words, "SKEW", options->max_skew);
-    }
-    api.Replicate(context, "WINDOW.CREATE", "sv", name, words.word, words.n);
-    for (size_t i = 0; i < words.n; i++)
-        api.FreeString(context, words.word[i]);
 }
 
 /* ---- time and numbers ---------------------------------------------------------------------- */
@@ -192,11 +140,6 @@ int window_reply_full(server_context *context, const held_object *object, size_t
                  "merged with a CAPACITY for the %s of all of them",
                  items);
     return object_reply_full(context, object->items + n, shape.grows_to, text);
-}
-
-int window_command_load(server_context *context, server_string **argv, int argc)
-{
-    return object_restore(context, argv, argc, &window_family);
 }
 
 command_family window_family = {

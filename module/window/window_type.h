@@ -66,10 +66,6 @@ bry_window_options window_options_default(void);
  * describes the window completely. Returns what bry_window_create() returns. */
 bry_status window_create(bry_window_options *options, held_object **object);
 
-/* Replicates the creation of a window with all its parameters. */
-void window_replicate_creation(server_context *context, server_string *name,
-                               const bry_window_options *options);
-
 /* Creates a window in an opened key that does not exist, replicates that and replies, as
  * WINDOW.CREATE does; argv[1] is the name of the key. Options as for window_create(). */
 int window_put_new(server_context *context, server_string **argv, opened_key *target,
@@ -114,6 +110,6 @@ int window_add_as(server_context *context, server_string **argv, int argc, kept_
 
 server_command_function window_command_create, window_command_add, window_command_insert,
     window_command_exists, window_command_del, window_command_advance, window_command_merge,
-    window_command_info, window_command_load;
+    window_command_info;
 
 #endif
