@@ -89,12 +89,12 @@ void bry__bloom_has_n(const bry__bloom *bloom, const bry_hash *hashes, size_t n,
     }
 }
 
-double bry__bloom_fill_now(const bry__bloom *bloom)
+uint64_t bry__bloom_bits_set(const bry__bloom *bloom)
 {
     uint64_t set = 0;
     for (size_t i = 0; i < bloom->table.count; i++)
         if (bloom->table.piece[i])
             set +=
                 bry__kernels()->popcount(bloom->table.piece[i], bry__piece_size(&bloom->table, i));
-    return (double)set / (double)bloom->bits;
+    return set;
 }

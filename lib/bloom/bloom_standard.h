@@ -31,7 +31,12 @@ bry_status bry__bloom_add(bry__bloom *bloom, bry_hash hash, const bry_allocator 
 bool bry__bloom_has(const bry__bloom *bloom, bry_hash hash);
 void bry__bloom_has_n(const bry__bloom *bloom, const bry_hash *hashes, size_t n, uint8_t *answers);
 
+uint64_t bry__bloom_bits_set(const bry__bloom *bloom);
+
 /* The share of bits that are set. */
-double bry__bloom_fill_now(const bry__bloom *bloom);
+static inline double bry__bloom_fill_now(const bry__bloom *bloom)
+{
+    return (double)bry__bloom_bits_set(bloom) / (double)bloom->bits;
+}
 
 #endif

@@ -180,20 +180,6 @@ bry_status bry_counters_options_like_sized(const bry_counters *other, bry_counte
     return bry__options_write(options, size, &like, sizeof like);
 }
 
-/* Copies everything except the directory and the state of a broken table. */
-static void copy_numbers(const bry_counters *from, bry_counters *to)
-{
-    to->applied = from->applied;
-    to->repeats = from->repeats;
-    to->refused_full = from->refused_full;
-    to->refused_overflow = from->refused_overflow;
-    to->refused_skew = from->refused_skew;
-    to->expected_lost = from->expected_lost;
-    to->error_then = from->error_then;
-    to->since = from->since;
-    to->ask_after = from->ask_after;
-}
-
 bry_status bry_counters_clone(const bry_counters *counters, const bry_allocator *allocator,
                               bry_counters **copy)
 {
@@ -205,7 +191,7 @@ bry_status bry_counters_clone(const bry_counters *counters, const bry_allocator 
         bry__counter_make(&options, allocator ? allocator : &counters->meter.under, &made);
     if (status != BRY_OK)
         return status;
-    copy_numbers(counters, made);
+    made->counts = counters->counts;
     bry__counter_names_free(&made->names);
     status = bry__counter_names_clone(&counters->names, &made->names, &made->meter.allocator);
     if (status == BRY_OK)
@@ -307,24 +293,25 @@ static uint64_t counter_ask_after(const bry_counters *counters, uint64_t items)
 
 void bry__counter_error_reset(bry_counters *counters)
 {
-    counters->error_then = 0;
-    counters->since = 0;
-    counters->ask_after = counter_ask_after(counters, 0);
+    counters->counts.error_then = 0;
+    counters->counts.since = 0;
+    counters->counts.ask_after = counter_ask_after(counters, 0);
 }
 
 double bry__counter_error(bry_counters *counters)
 {
     const bry_counters_options *options = &counters->options;
-    if (counters->since >= counters->ask_after) {
+    if (counters->counts.since >= counters->counts.ask_after) {
         bry_window_stats stats = {0};
         bry_window_get_stats(counters->window, &stats);
-        counters->error_then = stats.estimated_error;
-        counters->since = 0;
-        counters->ask_after = counter_ask_after(counters, stats.items);
+        counters->counts.error_then = stats.estimated_error;
+        counters->counts.since = 0;
+        counters->counts.ask_after = counter_ask_after(counters, stats.items);
     }
     double rise = options->error / (double)options->capacity;
-    double now = counters->error_then + (double)counters->since++ * rise;
-    double most = counters->error_then > options->error ? counters->error_then : options->error;
+    double now = counters->counts.error_then + (double)counters->counts.since++ * rise;
+    double most =
+        counters->counts.error_then > options->error ? counters->counts.error_then : options->error;
     return now < most ? now : most;
 }
 
@@ -351,12 +338,12 @@ bry_status bry_counters_get_stats_sized(const bry_counters *counters, bry_counte
         .covered = window.covered,
         .counters = counters->names.count,
         .ids = window.items,
-        .applied = counters->applied,
-        .repeats = counters->repeats,
-        .expected_lost = counters->expected_lost,
-        .refused_full = counters->refused_full,
-        .refused_overflow = counters->refused_overflow,
-        .refused_skew = counters->refused_skew,
+        .applied = counters->counts.applied,
+        .repeats = counters->counts.repeats,
+        .expected_lost = counters->counts.expected_lost,
+        .refused_full = counters->counts.refused_full,
+        .refused_overflow = counters->counts.refused_overflow,
+        .refused_skew = counters->counts.refused_skew,
         .promised_error = counters->options.error,
         .estimated_error = window.estimated_error,
         .max_bytes = counters->options.max_bytes,

@@ -63,7 +63,7 @@ static bry_status counter_batch_check(bry_counters *counters, batch *b)
     }
     uint64_t time = bry_window_time(counters->window), skew = counters->options.max_skew;
     if (skew && counters->window->started && b->now > time && b->now - time > skew) {
-        counters->refused_skew++;
+        counters->counts.refused_skew++;
         return BRY_E_SKEW;
     }
     return BRY_OK;
@@ -346,8 +346,8 @@ static bry_status counter_batch_decide(bry_counters *counters, batch *b)
     if (status == BRY_E_FULL && bry__window_moves(counters->window, b->now) &&
         counter_advance(counters, b->now) == BRY_OK && counter_batch_attempt(counters, b) == BRY_OK)
         status = BRY_OK;
-    counters->refused_full += status == BRY_E_FULL;
-    counters->refused_overflow += status == BRY_E_OVERFLOW;
+    counters->counts.refused_full += status == BRY_E_FULL;
+    counters->counts.refused_overflow += status == BRY_E_OVERFLOW;
     return status;
 }
 
@@ -396,14 +396,15 @@ static void counter_batch_commit(bry_counters *counters, batch *b)
             name->fresh = false;
             op->outcome = BRY_COUNTERS_APPLIED;
             op->value = name->value;
-            counters->applied++;
-            counters->expected_lost += bry__counter_error(counters);
+            counters->counts.applied++;
+            counters->counts.expected_lost += bry__counter_error(counters);
         } else {
             op->outcome = BRY_COUNTERS_REPEAT;
             if (!b->names[i])
                 b->names[i] = bry__counter_names_find(&counters->names, b->keys[i]);
             op->value = b->names[i] ? b->names[i]->value : 0;
-            counters->repeats += counters->repeats < UINT64_MAX; /* never less, says the log */
+            /* Never less, says the log. */
+            counters->counts.repeats += counters->counts.repeats < UINT64_MAX;
         }
     }
 }
@@ -509,10 +510,8 @@ void bry__counter_empty(bry_counters *counters)
 {
     bry__counter_names_clear(&counters->names);
     bry_window_clear(counters->window);
+    counters->counts = (bry__counter_counts){0};
     bry__counter_error_reset(counters);
-    counters->applied = counters->repeats = 0;
-    counters->refused_full = counters->refused_overflow = counters->refused_skew = 0;
-    counters->expected_lost = 0;
 }
 
 bry_status bry_counters_clear(bry_counters *counters)

@@ -74,7 +74,7 @@ static void counter_dir_note_written(bry_counters *counters)
     bry__counter_dir *dir = counters->dir;
     dir->next++;
     dir->logged_time = bry_window_time(counters->window);
-    dir->logged_repeats = counters->repeats;
+    dir->logged_repeats = counters->counts.repeats;
 }
 
 /* The log failed, or its state is unknown: the table accepts no more changes. */
@@ -122,7 +122,7 @@ static bry_status counter_dir_write_time(bry_counters *counters)
     bry__counter_dir *dir = counters->dir;
     unsigned char record[BRY__COUNTER_HEAD];
     if (bry_window_time(counters->window) == dir->logged_time &&
-        counters->repeats == dir->logged_repeats)
+        counters->counts.repeats == dir->logged_repeats)
         return BRY_OK;
     size_t len = bry__counter_record_plain(counters, BRY__COUNTER_TIME, NULL, 0, record);
     bry_status status = counter_dir_break(counters, bry__log_append(&dir->log, record, len));
@@ -188,7 +188,7 @@ bry_status bry__counter_replace_log(bry_counters *counters)
     dir->begin = log.end;
     dir->snapshot_at = log.end + counters->options.log_bytes;
     dir->logged_time = bry_window_time(counters->window);
-    dir->logged_repeats = counters->repeats;
+    dir->logged_repeats = counters->counts.repeats;
     return counter_dir_break(counters, bry__io_sync_parent(io, name));
 }
 

@@ -13,17 +13,21 @@ struct bry__io;
 
 enum { BRY__COUNTER_SMALL = 8 }; /* operations for which nothing is allocated */
 
+/* What has happened to a table. */
+typedef struct bry__counter_counts {
+    uint64_t applied, repeats, refused_full, refused_overflow, refused_skew;
+    double expected_lost;
+    double error_then; /* the window's last estimate of its error */
+    uint64_t since; /* operations applied since that estimate */
+    uint64_t ask_after; /* operations after which the estimate is updated */
+} bry__counter_counts;
+
 struct bry_counters {
     bry__counter_meter meter; /* all memory except this struct comes from it */
     bry_counters_options options; /* with defaults and seed; no allocator */
     bry_window *window;
     bry__counter_names names;
-    uint64_t applied, repeats, refused_full, refused_overflow, refused_skew;
-
-    double expected_lost;
-    double error_then; /* the window's last estimate of its error */
-    uint64_t since; /* operations applied since that estimate */
-    uint64_t ask_after; /* operations after which the estimate is updated */
+    bry__counter_counts counts;
 
     bry__counter_dir *dir; /* NULL: only in memory */
     bool broken; /* the log failed: read-only */

@@ -218,7 +218,7 @@ static bry_status take_table(counter_opener *o, bool has_snapshot)
     dir->begin = BRY__HEADER_BYTES + bry__record_bytes(BRY__COUNTER_BASE_SIZE);
     dir->snapshot_at = dir->begin + counters->options.log_bytes;
     dir->logged_time = bry_window_time(counters->window);
-    dir->logged_repeats = counters->repeats;
+    dir->logged_repeats = counters->counts.repeats;
     /* A crash came between snapshot and new log. If the log has records after the snapshot, it
      * stays in use; if it lacks some, new records would get numbers that are already used. */
     if (o->base < o->snapshot.sequence && o->next <= o->snapshot.sequence)

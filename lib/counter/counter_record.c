@@ -14,7 +14,7 @@ static void write_head(const bry_counters *counters, uint32_t type, uint32_t cou
     bry__store32(to, type);
     bry__store32(to + 4, count);
     bry__store64(to + 8, bry_window_time(counters->window));
-    bry__store64(to + 16, counters->repeats);
+    bry__store64(to + 16, counters->counts.repeats);
 }
 
 size_t bry__counter_record_base(const bry_counters *counters, const bry__counter_place *place,
@@ -115,8 +115,8 @@ static bry_status counter_redo_op(bry_counters *counters, const unsigned char *o
     if (__builtin_add_overflow(name->value, delta, &name->value))
         return counter_record_bad(problem, "an operation overflows its counter");
     name->fresh = false;
-    counters->expected_lost += bry__counter_error(counters);
-    counters->applied++;
+    counters->counts.expected_lost += bry__counter_error(counters);
+    counters->counts.applied++;
     return BRY_OK;
 }
 
@@ -194,9 +194,9 @@ bry_status bry__counter_redo(bry_counters *counters, const unsigned char *record
     if (len < BRY__COUNTER_HEAD)
         return counter_record_bad(problem, "a record is truncated");
     uint64_t time = bry__load64(record + 8), repeats = bry__load64(record + 16);
-    if (time < bry_window_time(counters->window) || repeats < counters->repeats)
+    if (time < bry_window_time(counters->window) || repeats < counters->counts.repeats)
         return counter_record_bad(problem, "a record goes back in time");
-    counters->repeats = repeats;
+    counters->counts.repeats = repeats;
     return bry__load32(record) == BRY__COUNTER_OPS
                ? counter_redo_ops(counters, record, len, problem)
                : redo_plain(counters, record, len, problem);

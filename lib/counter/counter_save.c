@@ -6,7 +6,7 @@
 #include "common/allocator.h"
 #include "common/endian.h"
 #include "counter/counter_object.h"
-#include "frame/frame.h"
+#include "frame/frame_numbers.h"
 #include "frame/job_row.h"
 #include "window/window_object.h"
 
@@ -20,27 +20,26 @@
 #define WINDOW BRY__FOUR('W', 'I', 'N', 'D')
 
 /* The frame NUMS. */
-enum {
-    AT_ENGINE = 0, /* u32 */
-    AT_RESERVED = 4, /* u32 */
-    AT_WINDOW = 8, /* u64 */
-    AT_CAPACITY = 16, /* u64 */
-    AT_ERROR = 24, /* double */
-    AT_MAX_BYTES = 32, /* u64 */
-    AT_MAX_SKEW = 40, /* u64 */
-    AT_COUNTERS = 48, /* u64 */
-    AT_APPLIED = 56, /* u64 */
-    AT_REPEATS = 64, /* u64 */
-    AT_REFUSED_FULL = 72, /* u64 */
-    AT_REFUSED_OVERFLOW = 80, /* u64 */
-    AT_REFUSED_TIME = 88, /* u64 */
-    AT_EXPECTED_LOST = 96, /* double */
-    AT_ERROR_THEN = 104, /* double */
-    AT_SINCE = 112, /* u64 */
-    AT_TABLE = 120, /* u64 */
-    AT_SEQUENCE = 128, /* u64 */
-    AT_ASK_AFTER = 136, /* u64 */
-    NUMBERS_SIZE = 144
+typedef struct counter_numbers {
+    bry_counters_options options;
+    uint32_t reserved;
+    uint64_t counters;
+    bry__counter_counts counts;
+    bry__counter_place place;
+} counter_numbers;
+
+#define ROW(field) BRY__NUMBER(counter_numbers, field)
+static const bry__number counter_rows[] = {
+    ROW(options.engine),      ROW(reserved),
+    ROW(options.window),      ROW(options.capacity),
+    ROW(options.error),       ROW(options.max_bytes),
+    ROW(options.max_skew),    ROW(counters),
+    ROW(counts.applied),      ROW(counts.repeats),
+    ROW(counts.refused_full), ROW(counts.refused_overflow),
+    ROW(counts.refused_skew), ROW(counts.expected_lost),
+    ROW(counts.error_then),   ROW(counts.since),
+    ROW(place.table),         ROW(place.sequence),
+    ROW(counts.ask_after),    BRY__NUMBERS_END,
 };
 
 /* In the frames NAME, before each name: its length u16, its value i64. */
@@ -57,27 +56,11 @@ enum { PORTION = 16384 };
 static void write_numbers(const bry_counters *counters, const bry__counter_place *place,
                           bry__frame_writer *writer)
 {
-    const bry_counters_options *options = &counters->options;
-    unsigned char numbers[NUMBERS_SIZE] = {0};
-    bry__store32(numbers + AT_ENGINE, (uint32_t)options->engine);
-    bry__store64(numbers + AT_WINDOW, options->window);
-    bry__store64(numbers + AT_CAPACITY, options->capacity);
-    bry__store_double(numbers + AT_ERROR, options->error);
-    bry__store64(numbers + AT_MAX_BYTES, options->max_bytes);
-    bry__store64(numbers + AT_MAX_SKEW, options->max_skew);
-    bry__store64(numbers + AT_COUNTERS, counters->names.count);
-    bry__store64(numbers + AT_APPLIED, counters->applied);
-    bry__store64(numbers + AT_REPEATS, counters->repeats);
-    bry__store64(numbers + AT_REFUSED_FULL, counters->refused_full);
-    bry__store64(numbers + AT_REFUSED_OVERFLOW, counters->refused_overflow);
-    bry__store64(numbers + AT_REFUSED_TIME, counters->refused_skew);
-    bry__store_double(numbers + AT_EXPECTED_LOST, counters->expected_lost);
-    bry__store_double(numbers + AT_ERROR_THEN, counters->error_then);
-    bry__store64(numbers + AT_SINCE, counters->since);
-    bry__store64(numbers + AT_ASK_AFTER, counters->ask_after);
-    bry__store64(numbers + AT_TABLE, place->table);
-    bry__store64(numbers + AT_SEQUENCE, place->sequence);
-    bry__frame_writer_write(writer, NUMBERS, numbers, sizeof numbers);
+    counter_numbers numbers = {.options = counters->options,
+                               .counters = counters->names.count,
+                               .counts = counters->counts,
+                               .place = *place};
+    bry__frame_write_numbers(writer, NUMBERS, counter_rows, &numbers);
 }
 
 /* Writes the first of n entries as a frame; returns how many. */
@@ -175,58 +158,38 @@ bry_status bry_counters_save(const bry_counters *counters, const bry_sink *sink,
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static bry_status counter_save_no_memory(bry__frame_reader *reader)
-{
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the counters");
-}
-
 /* The options of creation, checked again. */
-static const char *counter_save_read_options(const unsigned char *numbers, uint64_t seed,
+static const char *counter_save_read_options(const counter_numbers *numbers, uint64_t seed,
                                              bry_counters_options *options,
                                              bry_counters_shape *shape)
 {
-    uint32_t engine = bry__load32(numbers + AT_ENGINE);
-    if (!bry__engine_find(bry__window_engines, engine))
+    if (!bry__engine_find(bry__window_engines, numbers->options.engine))
         return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
-    bry_counters_options stored = BRY_COUNTERS_OPTIONS;
-    stored.engine = (bry_engine)engine;
-    stored.window = bry__load64(numbers + AT_WINDOW);
-    stored.capacity = bry__load64(numbers + AT_CAPACITY);
-    stored.error = bry__load_double(numbers + AT_ERROR);
-    stored.max_skew = bry__load64(numbers + AT_MAX_SKEW);
+    bry_counters_options stored = numbers->options;
+    stored.struct_size = sizeof stored;
     stored.seed = seed;
+    /* Not among the checked options: the size of an empty table differs between machines. */
+    stored.max_bytes = 0;
     /* A zero would become a default, but a saved table has no zeros. */
     if (bry__counter_read_options(&stored, options, shape) != BRY_OK ||
         options->window != stored.window || options->capacity != stored.capacity ||
         options->error != stored.error)
         return "the table's options are out of range";
-    /* Not among the checked options: the size of an empty table differs between machines. */
-    options->max_bytes = bry__load64(numbers + AT_MAX_BYTES);
+    options->max_bytes = numbers->options.max_bytes;
     return NULL;
 }
 
-static const char *read_counts(const unsigned char *numbers, bry_counters *counters,
-                               bry__counter_place *place)
+static const char *counter_save_check(const counter_numbers *numbers)
 {
-    counters->applied = bry__load64(numbers + AT_APPLIED);
-    counters->repeats = bry__load64(numbers + AT_REPEATS);
-    counters->refused_full = bry__load64(numbers + AT_REFUSED_FULL);
-    counters->refused_overflow = bry__load64(numbers + AT_REFUSED_OVERFLOW);
-    counters->refused_skew = bry__load64(numbers + AT_REFUSED_TIME);
-    counters->expected_lost = bry__load_double(numbers + AT_EXPECTED_LOST);
-    counters->error_then = bry__load_double(numbers + AT_ERROR_THEN);
-    counters->since = bry__load64(numbers + AT_SINCE);
-    counters->ask_after = bry__load64(numbers + AT_ASK_AFTER);
-    place->table = bry__load64(numbers + AT_TABLE);
-    place->sequence = bry__load64(numbers + AT_SEQUENCE);
-    if (bry__load32(numbers + AT_RESERVED) != 0)
+    const bry__counter_counts *counts = &numbers->counts;
+    if (numbers->reserved != 0)
         return "a reserved field is not 0";
-    if (!isfinite(counters->expected_lost) || counters->expected_lost < 0 ||
-        !(counters->error_then >= 0 && counters->error_then <= 1))
+    if (!isfinite(counts->expected_lost) || counts->expected_lost < 0 ||
+        !(counts->error_then >= 0 && counts->error_then <= 1))
         return "expected_lost or error is not a valid number";
-    if (place->table == 0 && place->sequence != 0)
+    if (numbers->place.table == 0 && numbers->place.sequence != 0)
         return "invalid position in the log";
     return NULL;
 }
@@ -251,7 +214,7 @@ static bry_status read_names_frame(bry__frame_reader *reader, bry_counters *coun
         bry_status status = bry__counter_names_add(names, key, &name);
         if (status != BRY_OK)
             return status == BRY_E_NOMEM
-                       ? counter_save_no_memory(reader)
+                       ? bry__frame_reader_no_memory(reader)
                        : bry__frame_reader_bad(reader, "too many names with the same hash");
         name->value = (int64_t)bry__load64(buffer + at + 2);
         name->fresh = false;
@@ -272,25 +235,22 @@ static bry_status read_names(bry__frame_reader *reader, bry_counters *counters, 
     size_t room = 0;
     bry_status status = BRY_OK;
     while (counters->names.count < expected && status == BRY_OK) {
-        bry__frame frame;
-        status = bry__frame_reader_next(reader, &frame);
-        if (status == BRY_OK && frame.type != NAMES)
-            status = bry__frame_reader_bad(reader, "counters are missing");
-        if (status == BRY_OK && (frame.length == 0 || frame.length > NAMES_MAX))
-            status = bry__frame_reader_bad(reader, "a frame has the wrong length");
-        if (status == BRY_OK && frame.length > room) {
+        size_t length;
+        status =
+            bry__frame_reader_expect(reader, NAMES, "counters are missing", 1, NAMES_MAX, &length);
+        if (status == BRY_OK && length > room) {
             bry__free(allocator, buffer, room);
-            room = frame.length;
+            room = length;
             buffer = bry__alloc_buffer(allocator, room);
             if (!buffer) {
-                status = counter_save_no_memory(reader);
+                status = bry__frame_reader_no_memory(reader);
                 break;
             }
         }
         if (status == BRY_OK)
-            status = bry__frame_reader_read(reader, buffer, frame.length);
+            status = bry__frame_reader_read(reader, buffer, length);
         if (status == BRY_OK)
-            status = read_names_frame(reader, counters, expected, buffer, frame.length);
+            status = read_names_frame(reader, counters, expected, buffer, length);
     }
     bry__free(allocator, buffer, room);
     return status;
@@ -308,18 +268,15 @@ static bry_status give_bytes(void *opaque, void *bytes, size_t len, size_t *got)
     window_bytes *from = opaque;
     *got = 0;
     if (from->at == from->held) {
-        bry__frame frame;
+        size_t length;
         from->at = from->held = 0;
-        bry_status status = bry__frame_reader_next(from->reader, &frame);
-        if (status == BRY_OK && frame.type != WINDOW)
-            status = bry__frame_reader_bad(from->reader, "the window is truncated");
-        if (status == BRY_OK && (frame.length == 0 || frame.length > PORTION))
-            status = bry__frame_reader_bad(from->reader, "a frame has the wrong length");
+        bry_status status = bry__frame_reader_expect(
+            from->reader, WINDOW, "the window is truncated", 1, PORTION, &length);
         if (status == BRY_OK)
-            status = bry__frame_reader_read(from->reader, from->bytes, frame.length);
+            status = bry__frame_reader_read(from->reader, from->bytes, length);
         if (status != BRY_OK)
             return status;
-        from->held = frame.length;
+        from->held = length;
     }
     *got = len < from->held - from->at ? len : from->held - from->at;
     memcpy(bytes, from->bytes + from->at, *got);
@@ -371,7 +328,7 @@ static bry_status counter_save_read_window(bry__frame_reader *reader, bry_counte
 {
     window_bytes *from = bry__alloc_buffer(&counters->meter.under, sizeof *from);
     if (!from)
-        return counter_save_no_memory(reader);
+        return bry__frame_reader_no_memory(reader);
     from->reader = reader;
     from->held = from->at = 0;
     bry_status status = read_window_from(from, counters);
@@ -382,13 +339,16 @@ static bry_status counter_save_read_window(bry__frame_reader *reader, bry_counte
 static bry_status read_counter(bry__frame_reader *reader, const bry_allocator *under,
                                bry_counters **counters, bry__counter_place *place)
 {
-    unsigned char numbers[NUMBERS_SIZE];
-    bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
+    counter_numbers numbers = {.reserved = 0};
+    bry_status status = bry__frame_read_numbers(reader, NUMBERS, counter_rows, &numbers);
     if (status != BRY_OK)
         return status;
     bry_counters_options options;
     bry_counters_shape shape;
-    const char *problem = counter_save_read_options(numbers, reader->header.seed, &options, &shape);
+    const char *problem =
+        counter_save_read_options(&numbers, reader->header.seed, &options, &shape);
+    if (!problem)
+        problem = counter_save_check(&numbers);
     if (problem)
         return bry__frame_reader_bad(reader, problem);
     status =
@@ -397,10 +357,10 @@ static bry_status read_counter(bry__frame_reader *reader, const bry_allocator *u
         return status;
     bry_counters *made;
     if (bry__counter_make(&options, under, &made) != BRY_OK)
-        return counter_save_no_memory(reader);
-    problem = read_counts(numbers, made, place);
-    status = problem ? bry__frame_reader_bad(reader, problem)
-                     : read_names(reader, made, bry__load64(numbers + AT_COUNTERS));
+        return bry__frame_reader_no_memory(reader);
+    made->counts = numbers.counts;
+    *place = numbers.place;
+    status = read_names(reader, made, numbers.counters);
     if (status == BRY_OK)
         status = counter_save_read_window(reader, made);
     if (status == BRY_OK)

@@ -3,14 +3,10 @@
 #include "filter/filter_engine.h"
 
 #include "common/checked.h"
-#include "common/endian.h"
 #include "common/sizing.h"
-#include "frame/frame.h"
-#include "kernel/kernel.h"
+#include "frame/frame_pieces.h"
 
 #include <math.h>
-
-#define PIECE BRY__FOUR('P', 'I', 'E', 'C')
 
 /* ---- making -------------------------------------------------------------------------------- */
 
@@ -172,13 +168,7 @@ static void bloom_filter_stats(const bry_filter *filter, bry_filter_stats *stats
     stats->tables = 1;
 }
 
-/* ---- frames: every piece of the table that has a bit set, in order ------------------------- */
-
-static bool bloom_filter_has_bits(const bry__pieces *table, size_t i)
-{
-    return table->piece[i] &&
-           bry__kernels()->popcount(table->piece[i], bry__piece_size(table, i)) > 0;
-}
+/* ---- frames -------------------------------------------------------------------------------- */
 
 static void bloom_filter_numbers(const bry_filter *filter, bry__filter_numbers *numbers)
 {
@@ -187,59 +177,13 @@ static void bloom_filter_numbers(const bry_filter *filter, bry__filter_numbers *
                                      .items = filter->items,
                                      .error = filter->error,
                                      .hashes = bloom->hashes,
-                                     .blocks = bloom->blocks};
-    for (size_t i = 0; i < bloom->table.count; i++)
-        numbers->pieces += bloom_filter_has_bits(&bloom->table, i);
+                                     .blocks = bloom->blocks,
+                                     .pieces = bry__frame_pieces(&bloom->table)};
 }
 
 static void bloom_filter_write(const bry_filter *filter, bry__frame_writer *writer)
 {
-    const bry__pieces *table = &filter->bloom.table;
-    for (size_t i = 0; i < table->count; i++) {
-        if (!bloom_filter_has_bits(table, i))
-            continue;
-        unsigned char index[8];
-        bry__store64(index, i);
-        size_t size = bry__piece_size(table, i);
-        bry__frame_writer_open(writer, PIECE, sizeof index + size);
-        bry__frame_writer_put(writer, index, sizeof index);
-        bry__frame_writer_put(writer, table->piece[i], size);
-    }
-}
-
-/* Reads `pieces` pieces into the table. */
-static bry_status read_pieces(bry__frame_reader *reader, bry_filter *filter, uint64_t pieces)
-{
-    bry__pieces *table = &filter->bloom.table;
-    size_t lowest = 0; /* the smallest index that the next piece may have */
-    for (uint64_t done = 0; done < pieces; done++) {
-        bry__frame frame;
-        unsigned char index_bytes[8];
-        bry_status status = bry__frame_reader_next(reader, &frame);
-        if (status == BRY_OK && frame.type != PIECE)
-            status = bry__frame_reader_bad(reader, "a piece is missing");
-        if (status == BRY_OK)
-            status = bry__frame_reader_read(reader, index_bytes, sizeof index_bytes);
-        if (status != BRY_OK)
-            return status;
-        uint64_t index = bry__load64(index_bytes);
-        if (index < lowest || index >= table->count)
-            return bry__frame_reader_bad(reader, "a piece is out of place");
-        size_t i = (size_t)index, size = bry__piece_size(table, i);
-        if (frame.length != sizeof index_bytes + size)
-            return bry__frame_reader_bad(reader, "a piece has the wrong size");
-        status = bry__frame_reader_claim(reader, bry__lines_cost(size));
-        if (status == BRY_OK && bry__piece_reach(table, i, &filter->allocator) != BRY_OK)
-            status = bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for a piece");
-        if (status == BRY_OK)
-            status = bry__frame_reader_read(reader, table->piece[i], size);
-        if (status != BRY_OK)
-            return status;
-        if (!bloom_filter_has_bits(table, i))
-            return bry__frame_reader_bad(reader, "a piece is empty");
-        lowest = i + 1;
-    }
-    return bry__frame_reader_end(reader);
+    bry__frame_write_pieces(writer, &filter->bloom.table, 1);
 }
 
 static bry_status bloom_filter_read(bry_filter *filter, const bry__filter_numbers *numbers,
@@ -260,9 +204,11 @@ static bry_status bloom_filter_read(bry_filter *filter, const bry__filter_number
         return status;
     if (bry__blocked_init(&filter->bloom, numbers->blocks, numbers->hashes, &filter->allocator) !=
         BRY_OK)
-        return bry__frame_reader_fail(reader, BRY_E_NOMEM,
-                                      "not enough memory for the table's directory");
-    status = read_pieces(reader, filter, numbers->pieces);
+        return bry__frame_reader_no_memory(reader);
+    status = bry__frame_read_pieces(reader, &filter->bloom.table, 1, numbers->pieces,
+                                    &filter->allocator);
+    if (status == BRY_OK)
+        status = bry__frame_reader_end(reader);
     if (status == BRY_OK) {
         uint64_t bits = bry__blocked_count_bits(&filter->bloom), most;
         if (!bry__mul(filter->items, filter->bloom.hashes, &most) || bits > most ||

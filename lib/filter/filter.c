@@ -4,9 +4,8 @@
  */
 #include "filter/filter_engine.h"
 
-#include "common/random.h"
 #include "common/sizing.h"
-#include "common/struct_size.h"
+#include "frame/job_row.h"
 
 const bry__engine_row bry__filter_engines[] = {
     BRY__FILTER_ENGINES(BRY__ENGINE_ROW){BRY_ENGINE_AUTO, NULL, NULL}};
@@ -50,16 +49,6 @@ static bry_status filter_read_options(const bry_filter_options *given, bry_filte
     return status;
 }
 
-bry_status bry_filter_plan_sized(const bry_filter_options *given, bry_filter_shape *shape,
-                                 size_t size)
-{
-    bry_filter_options options;
-    const bry__filter_engine *engine;
-    bry_filter_shape planned;
-    bry_status status = filter_read_options(given, &options, &engine, &planned);
-    return status == BRY_OK ? bry__struct_write(shape, size, &planned, sizeof planned) : status;
-}
-
 bry_filter *bry__filter_new(const bry__filter_engine *engine, uint64_t seed,
                             const bry_allocator *allocator)
 {
@@ -72,41 +61,34 @@ bry_filter *bry__filter_new(const bry__filter_engine *engine, uint64_t seed,
     return made;
 }
 
-bry_status bry_filter_create(const bry_filter_options *given, bry_filter **filter)
+static bry_status filter_make(const bry_filter_options *options, const bry__filter_engine *engine,
+                              const bry_filter_shape *shape, const bry_allocator *allocator,
+                              bry_filter **filter)
 {
-    bry_filter_options options;
-    const bry__filter_engine *engine;
-    bry_filter_shape shape;
-    bry_status status = filter_read_options(given, &options, &engine, &shape);
-    if (status == BRY_OK && options.seed == 0)
-        status = bry__random_seed(&options.seed);
-    if (status != BRY_OK)
-        return status;
-
-    bry_allocator allocator = bry__allocator_or_default(options.allocator);
-    bry_filter *made = bry__filter_new(engine, options.seed, &allocator);
+    (void)shape;
+    bry_filter *made = bry__filter_new(engine, options->seed, allocator);
     if (!made)
         return BRY_E_NOMEM;
-    status = engine->init(made, &options);
-    if (status != BRY_OK) {
-        bry__free(&allocator, made, engine->size);
-        return status;
-    }
-    *filter = made;
-    return BRY_OK;
+    bry_status status = engine->init(made, options);
+    if (status == BRY_OK)
+        *filter = made;
+    else
+        bry__free(allocator, made, engine->size);
+    return status;
 }
 
-bry_status bry_filter_options_like_sized(const bry_filter *other, bry_filter_options *options,
-                                         size_t size)
+static bry_filter_options filter_like(const bry_filter *other)
 {
     bry_filter_options like = {
-        .struct_size = sizeof(bry_filter_options),
+        .struct_size = sizeof like,
         .engine = other->engine->engine,
         .seed = other->seed,
     };
     other->engine->like(other, &like);
-    return bry__options_write(options, size, &like, sizeof like);
+    return like;
 }
+
+BRY__JOB_OPTIONS(filter, filter_read_options, filter_like, filter_make)
 
 void bry_filter_destroy(bry_filter *filter)
 {
@@ -125,12 +107,11 @@ bry_status bry_filter_clone(const bry_filter *filter, const bry_allocator *given
     if (!made)
         return BRY_E_NOMEM;
     bry_status status = filter->engine->clone(filter, made);
-    if (status != BRY_OK) {
+    if (status == BRY_OK)
+        *copy = made;
+    else
         bry__free(&allocator, made, filter->engine->size);
-        return status;
-    }
-    *copy = made;
-    return BRY_OK;
+    return status;
 }
 
 void bry_filter_clear(bry_filter *filter)

@@ -16,12 +16,12 @@
 struct bry__frame_writer;
 struct bry__frame_reader;
 
-/* The frame NUMS, except engine and seed. */
+/* The frame NUMS. */
 typedef struct bry__filter_numbers {
-    uint64_t capacity, items;
+    uint32_t engine, hashes;
+    uint64_t blocks, capacity, items;
     double error;
-    uint32_t hashes;
-    uint64_t blocks, pieces;
+    uint64_t pieces; /* how many PIEC frames follow */
 } bry__filter_numbers;
 
 typedef struct bry__filter_engine {
@@ -60,7 +60,7 @@ typedef struct bry__filter_engine {
     /* Sets bits, hashes, fill, estimated_error, tables. */
     void (*stats)(const bry_filter *filter, bry_filter_stats *stats);
 
-    /* The numbers, and the frames that follow them; failures stick to the writer. */
+    /* The numbers except engine, and the frames that follow them; failures stick to the writer. */
     void (*numbers)(const bry_filter *filter, bry__filter_numbers *numbers);
     void (*write)(const bry_filter *filter, struct bry__frame_writer *writer);
     /* Reads the engine's part, with full validation and up to the end of the stream; reports

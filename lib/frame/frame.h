@@ -117,6 +117,11 @@ bry_status bry__frame_reader_next(bry__frame_reader *reader, bry__frame *frame);
  */
 bry_status bry__frame_reader_read(bry__frame_reader *reader, void *to, size_t len);
 
+/* Opens the next frame: it must have that type, else it is `missing`, a constant text, and a length
+ * from `least` to `most`. */
+bry_status bry__frame_reader_expect(bry__frame_reader *reader, uint32_t type, const char *missing,
+                                    size_t least, size_t most, size_t *length);
+
 /* The next frame whole: it must have that type and exactly that length. */
 bry_status bry__frame_reader_read_frame(bry__frame_reader *reader, uint32_t type, void *to,
                                         size_t length);
@@ -126,6 +131,9 @@ bry_status bry__frame_reader_end(bry__frame_reader *reader);
 
 /* Announces `bytes` more of memory for the object. BRY_E_LIMIT: the sum exceeds load->max_bytes. */
 bry_status bry__frame_reader_claim(bry__frame_reader *reader, uint64_t bytes);
+/* Claims `size` bytes and allocates them, zeroed. NULL: failed, with reader->status. */
+void *bry__frame_reader_alloc(bry__frame_reader *reader, const bry_allocator *allocator,
+                              size_t size);
 /* Bytes that can still be claimed. */
 uint64_t bry__frame_reader_room(const bry__frame_reader *reader);
 
@@ -140,6 +148,12 @@ bry_status bry__frame_reader_fail(bry__frame_reader *reader, bry_status status,
 static inline bry_status bry__frame_reader_bad(bry__frame_reader *reader, const char *problem)
 {
     return bry__frame_reader_fail(reader, BRY_E_BADDATA, problem);
+}
+
+/* The same with BRY_E_NOMEM. */
+static inline bry_status bry__frame_reader_no_memory(bry__frame_reader *reader)
+{
+    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the object");
 }
 
 /* Frees the reader's memory; its status stays. */

@@ -229,6 +229,20 @@ bry_status bry__frame_reader_read(bry__frame_reader *reader, void *to, size_t le
     return reader->left ? BRY_OK : frame_read_close(reader);
 }
 
+bry_status bry__frame_reader_expect(bry__frame_reader *reader, uint32_t type, const char *missing,
+                                    size_t least, size_t most, size_t *length)
+{
+    bry__frame frame = {0, 0};
+    if (bry__frame_reader_next(reader, &frame) != BRY_OK)
+        return reader->status;
+    if (frame.type != type)
+        return bry__frame_reader_bad(reader, missing);
+    if (frame.length < least || frame.length > most)
+        return bry__frame_reader_bad(reader, "a frame has the wrong length");
+    *length = frame.length;
+    return BRY_OK;
+}
+
 bry_status bry__frame_reader_read_frame(bry__frame_reader *reader, uint32_t type, void *to,
                                         size_t length)
 {
@@ -265,6 +279,17 @@ bry_status bry__frame_reader_claim(bry__frame_reader *reader, uint64_t bytes)
         (limit && reader->claimed > limit))
         return bry__frame_reader_fail(reader, BRY_E_LIMIT, "the object is larger than the limit");
     return BRY_OK;
+}
+
+void *bry__frame_reader_alloc(bry__frame_reader *reader, const bry_allocator *allocator,
+                              size_t size)
+{
+    if (bry__frame_reader_claim(reader, size) != BRY_OK)
+        return NULL;
+    void *made = bry__alloc(allocator, size);
+    if (!made)
+        bry__frame_reader_no_memory(reader);
+    return made;
 }
 
 uint64_t bry__frame_reader_room(const bry__frame_reader *reader)

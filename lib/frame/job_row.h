@@ -6,7 +6,11 @@
 #ifndef BRY_FRAME_JOB_ROW_H
 #define BRY_FRAME_JOB_ROW_H
 
+#include "common/allocator.h"
 #include "common/engine_row.h"
+#include "common/random.h"
+#include "common/struct_size.h"
+#include "frame/frame.h"
 
 typedef struct bry__job {
     const char *name;
@@ -92,6 +96,62 @@ bry_status bry__job_load_file(const bry__job *job, const char *path, bry_load *l
         bry_status status = bry__job_load_file(&bry__##job##_job, path, load, &made);              \
         if (status == BRY_OK)                                                                      \
             *object = made;                                                                        \
+        return status;                                                                             \
+    }
+
+/*
+ * Plan, options and creation of a job by three functions of it: `read` checks options, chooses the
+ * engine and plans; `like` returns options that create the same object; `make` makes an object.
+ */
+#define BRY__JOB_OPTIONS(job, read, like_of, make)                                                 \
+    bry_status bry_##job##_plan_sized(const bry_##job##_options *given, bry_##job##_shape *shape,  \
+                                      size_t size)                                                 \
+    {                                                                                              \
+        bry_##job##_options options;                                                               \
+        const bry__##job##_engine *engine;                                                         \
+        bry_##job##_shape planned;                                                                 \
+        bry_status status = read(given, &options, &engine, &planned);                              \
+        return status == BRY_OK ? bry__struct_write(shape, size, &planned, sizeof planned)         \
+                                : status;                                                          \
+    }                                                                                              \
+    bry_status bry_##job##_options_like_sized(const bry_##job *other,                              \
+                                              bry_##job##_options *options, size_t size)           \
+    {                                                                                              \
+        bry_##job##_options like = like_of(other);                                                 \
+        return bry__options_write(options, size, &like, sizeof like);                              \
+    }                                                                                              \
+    bry_status bry_##job##_create(const bry_##job##_options *given, bry_##job **object)            \
+    {                                                                                              \
+        bry_##job##_options options;                                                               \
+        const bry__##job##_engine *engine;                                                         \
+        bry_##job##_shape shape;                                                                   \
+        bry_status status = read(given, &options, &engine, &shape);                                \
+        if (status == BRY_OK && options.seed == 0)                                                 \
+            status = bry__random_seed(&options.seed);                                              \
+        if (status != BRY_OK)                                                                      \
+            return status;                                                                         \
+        bry_allocator allocator = bry__allocator_or_default(options.allocator);                    \
+        options.allocator = NULL;                                                                  \
+        return make(&options, engine, &shape, &allocator, object);                                 \
+    }
+
+/* Streams of this kind, of which there is one version, by job##_write() and job##_read(). */
+#define BRY__JOB_STREAM(job, kind)                                                                 \
+    bry_status bry_##job##_save(const bry_##job *object, const bry_sink *sink,                     \
+                                const bry_save *save)                                              \
+    {                                                                                              \
+        bry__frame_writer writer;                                                                  \
+        bry__frame_writer_begin(&writer, sink, save, kind, 1, bry_##job##_seed(object));           \
+        job##_write(object, &writer);                                                              \
+        return bry__frame_writer_end(&writer);                                                     \
+    }                                                                                              \
+    bry_status bry_##job##_load(const bry_source *source, bry_load *load, bry_##job **object)      \
+    {                                                                                              \
+        bry__frame_reader reader;                                                                  \
+        bry_status status = bry__frame_reader_open(&reader, source, load, kind, 1);                \
+        if (status == BRY_OK)                                                                      \
+            status = job##_read(&reader, object);                                                  \
+        bry__frame_reader_close(&reader);                                                          \
         return status;                                                                             \
     }
 

@@ -4,38 +4,26 @@
  */
 #include "index/index_object.h"
 
-#include "common/random.h"
-#include "common/struct_size.h"
-
-#include <string.h>
+#include "frame/job_row.h"
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-bry_status bry_index_create(const bry_index_options *given, bry_index **index)
+static bry_status index_make(const bry_index_options *options, const bry__index_engine *engine,
+                             const bry_index_shape *shape, const bry_allocator *allocator,
+                             bry_index **index)
 {
-    bry_index_options options;
-    const bry__index_engine *engine;
-    bry_index_shape shape;
-    bry_status status = bry__index_read_options(given, &options, &engine, &shape);
-    if (status == BRY_OK && options.seed == 0)
-        status = bry__random_seed(&options.seed);
-    if (status != BRY_OK)
-        return status;
-
-    bry_allocator allocator = bry__allocator_or_default(options.allocator);
-    options.allocator = NULL;
-    bry_index *made = bry__alloc(&allocator, sizeof *made);
+    (void)shape;
+    bry_index *made = bry__alloc(allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
     *made =
-        (bry_index){.allocator = allocator, .options = bry__index_keep(&options), .engine = engine};
-    status = engine->create(&options, &allocator, &made->elements);
-    if (status != BRY_OK) {
+        (bry_index){.allocator = *allocator, .options = bry__index_keep(options), .engine = engine};
+    bry_status status = engine->create(options, allocator, &made->elements);
+    if (status == BRY_OK)
+        *index = made;
+    else
         bry_index_destroy(made);
-        return status;
-    }
-    *index = made;
-    return BRY_OK;
+    return status;
 }
 
 bry_index_options bry__index_like(const bry_index *other)
@@ -45,12 +33,7 @@ bry_index_options bry__index_like(const bry_index *other)
     return options;
 }
 
-bry_status bry_index_options_like_sized(const bry_index *other, bry_index_options *options,
-                                        size_t size)
-{
-    bry_index_options like = bry__index_like(other);
-    return bry__options_write(options, size, &like, sizeof like);
-}
+BRY__JOB_OPTIONS(index, bry__index_read_options, bry__index_like, index_make)
 
 void bry_index_destroy(bry_index *index)
 {
@@ -78,12 +61,11 @@ bry_status bry_index_clone(const bry_index *index, const bry_allocator *given, b
     made->newest_known = false;
     if (status == BRY_OK)
         status = index->engine->clone(index->elements, &allocator, &made->elements);
-    if (status != BRY_OK) {
+    if (status == BRY_OK)
+        *copy = made;
+    else
         bry_index_destroy(made);
-        return status;
-    }
-    *copy = made;
-    return BRY_OK;
+    return status;
 }
 
 void bry_index_clear(bry_index *index)

@@ -76,7 +76,7 @@ static bry_status read_before(void *context, const bry_source *source, bry_load 
     uint64_t units;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = bry__index_read_numbers(&reader, &reader.allocator, &found, &units);
+        status = bry__index_read_numbers(&reader, &found, &units);
     if (status == BRY_OK &&
         (found->options.seed != save->index->options.seed || found->engine != save->index->engine))
         status = BRY_E_MISMATCH;
@@ -274,7 +274,7 @@ static bry_status read_manifest(void *context, const bry_source *source, bry_loa
     uint64_t units;
     bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
     if (status == BRY_OK)
-        status = bry__index_read_numbers(&reader, &reader.allocator, &from->index, &units);
+        status = bry__index_read_numbers(&reader, &from->index, &units);
     if (status == BRY_OK)
         status = bry__parts_read(&reader, &from->list);
     if (status == BRY_OK)

@@ -96,12 +96,3 @@ bry_index_options bry__index_kept_options(const bry__index_kept *kept)
                 .segmented = kept->segmented},
     };
 }
-
-bry_status bry_index_plan_sized(const bry_index_options *given, bry_index_shape *shape, size_t size)
-{
-    bry_index_options options;
-    const bry__index_engine *engine;
-    bry_index_shape planned;
-    bry_status status = bry__index_read_options(given, &options, &engine, &planned);
-    return status == BRY_OK ? bry__struct_write(shape, size, &planned, sizeof planned) : status;
-}

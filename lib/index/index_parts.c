@@ -1,22 +1,22 @@
 #include "index/index_parts.h"
 
-#include "common/endian.h"
+#include "frame/frame_numbers.h"
 
 #include <string.h>
 
 #define LIST BRY__FOUR('L', 'I', 'S', 'T')
 
-enum { /* the frame LIST */
-       AT_GENERATION = 0, /* u64 */
-       AT_COUNT = 8, /* u64 */
-       LIST_SIZE = 16
+static const bry__number list_rows[] = {
+    BRY__NUMBER(bry__parts_list, generation),
+    BRY__NUMBER(bry__parts_list, count),
+    BRY__NUMBERS_END,
 };
 
-enum { /* a record of the frame PART; a part's file begins with its own, sum 0 */
-       AT_ID = 0, /* u64 */
-       AT_STAMP = 8, /* two u64 */
-       AT_WRITTEN = 24, /* u64: the generation in the file's name */
-       AT_SUM = 32, /* u64: the last checksum of the file */
+/* A record of the frame PART; a part's file begins with its own, sum 0. */
+static const bry__number part_rows[] = {
+    BRY__NUMBER(bry__kept_part, part.id),       BRY__NUMBER(bry__kept_part, part.stamp[0]),
+    BRY__NUMBER(bry__kept_part, part.stamp[1]), BRY__NUMBER(bry__kept_part, written),
+    BRY__NUMBER(bry__kept_part, sum),           BRY__NUMBERS_END,
 };
 
 enum { PARTS_A_FRAME = 1024 };
@@ -54,29 +54,12 @@ const bry__kept_part *bry__parts_find(const bry__parts_list *list, uint64_t id)
 
 void bry__part_store(unsigned char to[BRY__PART_RECORD], const bry__kept_part *part)
 {
-    bry__store64(to + AT_ID, part->part.id);
-    bry__store64(to + AT_STAMP, part->part.stamp[0]);
-    bry__store64(to + AT_STAMP + 8, part->part.stamp[1]);
-    bry__store64(to + AT_WRITTEN, part->written);
-    bry__store64(to + AT_SUM, part->sum);
-}
-
-static bry__kept_part index_parts_load_part(const unsigned char from[BRY__PART_RECORD])
-{
-    return (bry__kept_part){
-        .part = {bry__load64(from + AT_ID),
-                 {bry__load64(from + AT_STAMP), bry__load64(from + AT_STAMP + 8)}},
-        .written = bry__load64(from + AT_WRITTEN),
-        .sum = bry__load64(from + AT_SUM),
-    };
+    bry__numbers_store(to, part_rows, part);
 }
 
 void bry__parts_write(const bry__parts_list *list, bry__frame_writer *writer)
 {
-    unsigned char head[LIST_SIZE];
-    bry__store64(head + AT_GENERATION, list->generation);
-    bry__store64(head + AT_COUNT, list->count);
-    bry__frame_writer_write(writer, LIST, head, sizeof head);
+    bry__frame_write_numbers(writer, LIST, list_rows, list);
     for (uint64_t i = 0; i < list->count; i++) {
         if (i % PARTS_A_FRAME == 0) {
             uint64_t here = list->count - i < PARTS_A_FRAME ? list->count - i : PARTS_A_FRAME;
@@ -90,14 +73,15 @@ void bry__parts_write(const bry__parts_list *list, bry__frame_writer *writer)
 
 /* The records of one frame. */
 static bry_status index_parts_read_records(bry__frame_reader *reader, bry__parts_list *list,
-                                           uint32_t length)
+                                           size_t length)
 {
-    for (uint32_t at = 0; at < length; at += BRY__PART_RECORD) {
+    for (size_t at = 0; at < length; at += BRY__PART_RECORD) {
         unsigned char bytes[BRY__PART_RECORD];
         bry_status status = bry__frame_reader_read(reader, bytes, sizeof bytes);
         if (status != BRY_OK)
             return status;
-        bry__kept_part part = index_parts_load_part(bytes);
+        bry__kept_part part;
+        bry__numbers_load(bytes, part_rows, &part);
         if (part.written > list->generation ||
             (list->count > 0 && part.part.id <= list->part[list->count - 1].part.id))
             return bry__frame_reader_bad(reader, "the list of parts is out of order");
@@ -124,29 +108,25 @@ static bry_status index_parts_list_grow(bry__parts_list *list, size_t more)
 
 bry_status bry__parts_read(bry__frame_reader *reader, bry__parts_list *list)
 {
-    unsigned char head[LIST_SIZE];
-    bry_status status = bry__frame_reader_read_frame(reader, LIST, head, sizeof head);
+    bry__parts_list head;
+    bry_status status = bry__frame_read_numbers(reader, LIST, list_rows, &head);
     if (status != BRY_OK)
         return status;
-    list->generation = bry__load64(head + AT_GENERATION);
-    uint64_t count = bry__load64(head + AT_COUNT);
+    list->generation = head.generation;
     if (list->generation == UINT64_MAX)
         return bry__frame_reader_bad(reader, "the generation is out of range");
-    while (list->count < count && status == BRY_OK) {
-        bry__frame frame;
-        status = bry__frame_reader_next(reader, &frame);
-        if (status == BRY_OK && (frame.type != BRY__PART_FRAME || frame.length == 0 ||
-                                 frame.length % BRY__PART_RECORD != 0 ||
-                                 frame.length / BRY__PART_RECORD > PARTS_A_FRAME ||
-                                 frame.length / BRY__PART_RECORD > count - list->count))
-            status =
-                bry__frame_reader_bad(reader, "parts are missing, or a frame has the wrong length");
-        if (status == BRY_OK &&
-            index_parts_list_grow(list, frame.length / BRY__PART_RECORD) != BRY_OK)
-            status = bry__frame_reader_fail(reader, BRY_E_NOMEM,
-                                            "not enough memory for the list of parts");
+    while (list->count < head.count && status == BRY_OK) {
+        uint64_t left = head.count - list->count;
+        size_t length = 0;
+        status = bry__frame_reader_expect(
+            reader, BRY__PART_FRAME, "parts are missing", BRY__PART_RECORD,
+            (left < PARTS_A_FRAME ? left : PARTS_A_FRAME) * BRY__PART_RECORD, &length);
+        if (length % BRY__PART_RECORD != 0)
+            status = bry__frame_reader_bad(reader, "a frame has the wrong length");
+        if (status == BRY_OK && index_parts_list_grow(list, length / BRY__PART_RECORD) != BRY_OK)
+            status = bry__frame_reader_no_memory(reader);
         if (status == BRY_OK)
-            status = index_parts_read_records(reader, list, frame.length);
+            status = index_parts_read_records(reader, list, length);
     }
     return status;
 }

@@ -12,8 +12,7 @@
 void bry__index_write_numbers(const bry_index *index, bry__frame_writer *writer);
 /* Reads an index that has only its options and counters, without engine instance and units;
  * bry_index_destroy() accepts it. */
-bry_status bry__index_read_numbers(bry__frame_reader *reader, const bry_allocator *allocator,
-                                   bry_index **index, uint64_t *units);
+bry_status bry__index_read_numbers(bry__frame_reader *reader, bry_index **index, uint64_t *units);
 
 /* The records of all units, and of one. */
 void bry__index_write_units(const bry_index *index, bry__frame_writer *writer);

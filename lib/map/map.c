@@ -9,9 +9,7 @@
  */
 #include "map/map_object.h"
 
-#include "common/allocator.h"
-#include "common/random.h"
-#include "common/struct_size.h"
+#include "frame/job_row.h"
 
 #define SMALL_BATCH 64u
 #define FEW_BYTES ((uint64_t)1 << 16) /* of kbf's values, which may stay when the map is empty */
@@ -61,15 +59,6 @@ bry_status bry__map_read_options(const bry_map_options *given, bry_map_options *
     return status;
 }
 
-bry_status bry_map_plan_sized(const bry_map_options *given, bry_map_shape *shape, size_t size)
-{
-    bry_map_options options;
-    const bry__map_engine *engine;
-    bry_map_shape planned;
-    bry_status status = bry__map_read_options(given, &options, &engine, &planned);
-    return status == BRY_OK ? bry__struct_write(shape, size, &planned, sizeof planned) : status;
-}
-
 /* ---- making -------------------------------------------------------------------------------- */
 
 static void map_count_use(void *context, uint32_t code, bool got)
@@ -100,27 +89,9 @@ bry_status bry__map_create_dictionary(bry_map *map, uint64_t values)
     return BRY_OK;
 }
 
-bry_status bry_map_create(const bry_map_options *given, bry_map **map)
+/* Ends the making of a map. */
+static bry_status map_done(bry_map *made, bry_status status, bry_map **map)
 {
-    bry_map_options options;
-    const bry__map_engine *engine;
-    bry_map_shape shape;
-    bry_status status = bry__map_read_options(given, &options, &engine, &shape);
-    if (status == BRY_OK && options.seed == 0)
-        status = bry__random_seed(&options.seed);
-    if (status != BRY_OK)
-        return status;
-
-    bry_allocator allocator = bry__allocator_or_default(options.allocator);
-    options.allocator = NULL;
-    bry_map *made = bry__alloc(&allocator, sizeof *made);
-    if (!made)
-        return BRY_E_NOMEM;
-    *made = (bry_map){
-        .allocator = allocator, .options = options, .engine = engine, .promised = shape.errors};
-    status = bry__map_create_dictionary(made, shape.values);
-    if (status == BRY_OK)
-        status = engine->create(&options, &allocator, &made->keys);
     if (status != BRY_OK) {
         bry_map_destroy(made);
         return status;
@@ -130,6 +101,21 @@ bry_status bry_map_create(const bry_map_options *given, bry_map **map)
     return BRY_OK;
 }
 
+static bry_status map_make(const bry_map_options *options, const bry__map_engine *engine,
+                           const bry_map_shape *shape, const bry_allocator *allocator,
+                           bry_map **map)
+{
+    bry_map *made = bry__alloc(allocator, sizeof *made);
+    if (!made)
+        return BRY_E_NOMEM;
+    *made = (bry_map){
+        .allocator = *allocator, .options = *options, .engine = engine, .promised = shape->errors};
+    bry_status status = bry__map_create_dictionary(made, shape->values);
+    if (status == BRY_OK)
+        status = engine->create(options, allocator, &made->keys);
+    return map_done(made, status, map);
+}
+
 bry_map_options bry__map_like(const bry_map *other)
 {
     bry_map_options options = other->options;
@@ -137,11 +123,7 @@ bry_map_options bry__map_like(const bry_map *other)
     return options;
 }
 
-bry_status bry_map_options_like_sized(const bry_map *other, bry_map_options *options, size_t size)
-{
-    bry_map_options like = bry__map_like(other);
-    return bry__options_write(options, size, &like, sizeof like);
-}
+BRY__JOB_OPTIONS(map, bry__map_read_options, bry__map_like, map_make)
 
 bry_status bry_map_create_like(const bry_map *other, const bry_allocator *allocator, bry_map **map)
 {
@@ -193,13 +175,7 @@ bry_status bry_map_clone(const bry_map *map, const bry_allocator *given, bry_map
         status = bry__dictionary_clone(map->dictionary, &allocator, made->dictionary);
     if (status == BRY_OK)
         status = map->engine->clone(map->keys, &allocator, &made->keys);
-    if (status != BRY_OK) {
-        bry_map_destroy(made);
-        return status;
-    }
-    bry__map_watch(made);
-    *copy = made;
-    return BRY_OK;
+    return map_done(made, status, copy);
 }
 
 void bry_map_clear(bry_map *map)

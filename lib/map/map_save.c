@@ -2,34 +2,40 @@
  * A map as frames (doc/format.md, kind MAP): its options and numbers, the values by rising code,
  * and the engine's frames. The look-up from values to codes is rebuilt from the values.
  */
-#include "common/allocator.h"
 #include "common/endian.h"
-#include "frame/frame.h"
+#include "frame/frame_numbers.h"
 #include "frame/job_row.h"
 #include "map/map_object.h"
 
-#define KIND BRY__FOUR('M', 'A', 'P', ' ')
-#define KIND_VERSION 1
 #define NUMBERS BRY__FOUR('N', 'U', 'M', 'S')
 #define VALUES BRY__FOUR('V', 'A', 'L', 'S')
 
-/* The frame NUMS. */
-enum {
-    AT_ENGINE = 0, /* u32 */
-    AT_FLAGS = 4, /* u32 */
-    AT_CAPACITY = 8, /* u64 */
-    AT_ERROR = 16, /* double */
-    AT_VALUES = 24, /* u64, planned for */
-    AT_VALUE_BITS = 32, /* u32 */
-    AT_HASHES = 36, /* u32 */
-    AT_CELLS = 40, /* u64 */
-    AT_CODES = 48, /* u64, assigned or free; 0 where values are integers */
-    AT_GHOSTS = 56, /* u64 */
-    AT_REFUSED_UNSURE = 64, /* u64 */
-    AT_REFUSED_FULL = 72, /* u64 */
-    NUMBERS_SIZE = 80
-};
 enum { FLAG_FIXED = 1, FLAG_PAPER = 2 };
+
+/* The frame NUMS. */
+typedef struct map_numbers {
+    bry_map_options options;
+    uint32_t flags;
+    uint64_t codes; /* assigned or free; 0 where values are integers */
+    uint64_t ghosts, refused_unsure, refused_full;
+} map_numbers;
+
+#define ROW(field) BRY__NUMBER(map_numbers, field)
+static const bry__number map_rows[] = {
+    ROW(options.engine),
+    ROW(flags),
+    ROW(options.capacity),
+    ROW(options.error),
+    ROW(options.values),
+    ROW(options.value_bits),
+    ROW(options.kbf.hashes),
+    ROW(options.kbf.cells),
+    ROW(codes),
+    ROW(ghosts),
+    ROW(refused_unsure),
+    ROW(refused_full),
+    BRY__NUMBERS_END,
+};
 
 /* In the frames VALS, before each value: its length, or a mark that the code is free. */
 #define LENGTH_SIZE 4u
@@ -72,71 +78,46 @@ static void write_values(const bry__dictionary *dictionary, bry__frame_writer *w
     }
 }
 
-bry_status bry_map_save(const bry_map *map, const bry_sink *sink, const bry_save *save)
+static void map_write(const bry_map *map, bry__frame_writer *writer)
 {
-    const bry_map_options *options = &map->options;
     bool values = bry__map_has_dictionary(map);
-    unsigned char numbers[NUMBERS_SIZE];
-    bry__store32(numbers + AT_ENGINE, (uint32_t)options->engine);
-    bry__store32(numbers + AT_FLAGS, (options->fixed ? FLAG_FIXED : 0u) |
-                                         (options->kbf.layout == BRY_MAP_PAPER ? FLAG_PAPER : 0u));
-    bry__store64(numbers + AT_CAPACITY, options->capacity);
-    bry__store_double(numbers + AT_ERROR, options->error);
-    bry__store64(numbers + AT_VALUES, options->values);
-    bry__store32(numbers + AT_VALUE_BITS, options->value_bits);
-    bry__store32(numbers + AT_HASHES, options->kbf.hashes);
-    bry__store64(numbers + AT_CELLS, options->kbf.cells);
-    bry__store64(numbers + AT_CODES, values ? map->dictionary->table.codes : 0);
-    bry__store64(numbers + AT_GHOSTS, map->ghosts);
-    bry__store64(numbers + AT_REFUSED_UNSURE, map->refused_unsure);
-    bry__store64(numbers + AT_REFUSED_FULL, map->refused_full);
-
-    bry__frame_writer writer;
-    bry__frame_writer_begin(&writer, sink, save, KIND, KIND_VERSION, options->seed);
-    bry__frame_writer_write(&writer, NUMBERS, numbers, sizeof numbers);
+    map_numbers numbers = {
+        .options = map->options,
+        .flags = (map->options.fixed ? FLAG_FIXED : 0u) |
+                 (map->options.kbf.layout == BRY_MAP_PAPER ? FLAG_PAPER : 0u),
+        .codes = values ? map->dictionary->table.codes : 0,
+        .ghosts = map->ghosts,
+        .refused_unsure = map->refused_unsure,
+        .refused_full = map->refused_full,
+    };
+    bry__frame_write_numbers(writer, NUMBERS, map_rows, &numbers);
     if (values)
-        write_values(map->dictionary, &writer);
-    map->engine->write(map->keys, &writer);
-    return bry__frame_writer_end(&writer);
+        write_values(map->dictionary, writer);
+    map->engine->write(map->keys, writer);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static bry_status map_save_no_memory(bry__frame_reader *reader)
-{
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the map");
-}
-
 /* The options of creation, checked again. */
-static const char *map_save_read_options(const unsigned char *numbers, uint64_t seed,
+static const char *map_save_read_options(map_numbers *numbers, uint64_t seed,
                                          bry_map_options *options, const bry__map_engine **engine,
                                          bry_map_shape *shape)
 {
-    uint32_t flags = bry__load32(numbers + AT_FLAGS);
-    uint32_t engine_number = bry__load32(numbers + AT_ENGINE);
-    if (!bry__engine_find(bry__map_engines, engine_number))
+    bry_map_options *stored = &numbers->options;
+    if (!bry__engine_find(bry__map_engines, stored->engine))
         return "unknown engine";
     if (seed == 0)
         return "the seed is 0";
-    if (flags & ~(uint32_t)(FLAG_FIXED | FLAG_PAPER))
+    if (numbers->flags & ~(uint32_t)(FLAG_FIXED | FLAG_PAPER))
         return "unknown flag";
-    bry_map_options stored = {
-        .struct_size = sizeof stored,
-        .engine = (bry_engine)engine_number,
-        .fixed = flags & FLAG_FIXED,
-        .capacity = bry__load64(numbers + AT_CAPACITY),
-        .error = bry__load_double(numbers + AT_ERROR),
-        .value_bits = bry__load32(numbers + AT_VALUE_BITS),
-        .values = bry__load64(numbers + AT_VALUES),
-        .seed = seed,
-        .kbf.layout = flags & FLAG_PAPER ? BRY_MAP_PAPER : BRY_MAP_TUNED,
-        .kbf.cells = bry__load64(numbers + AT_CELLS),
-        .kbf.hashes = bry__load32(numbers + AT_HASHES),
-    };
+    stored->struct_size = sizeof *stored;
+    stored->fixed = numbers->flags & FLAG_FIXED;
+    stored->seed = seed;
+    stored->kbf.layout = numbers->flags & FLAG_PAPER ? BRY_MAP_PAPER : BRY_MAP_TUNED;
     /* A zero would become a default, but a saved map has no zeros. */
-    if (bry__map_read_options(&stored, options, engine, shape) != BRY_OK ||
-        options->capacity != stored.capacity || options->error != stored.error ||
-        options->values != stored.values)
+    if (bry__map_read_options(stored, options, engine, shape) != BRY_OK ||
+        options->capacity != stored->capacity || options->error != stored->error ||
+        options->values != stored->values)
         return "the map's options are out of range";
     return NULL;
 }
@@ -158,7 +139,7 @@ static bry_status values_reader_status(const values_reader *values, bry_status s
     case BRY_OK:
         return BRY_OK;
     case BRY_E_NOMEM:
-        return map_save_no_memory(values->reader);
+        return bry__frame_reader_no_memory(values->reader);
     case BRY_E_MISMATCH:
         return bry__frame_reader_bad(values->reader, "two codes have the same value");
     default:
@@ -231,16 +212,13 @@ static bry_status read_values_frames(values_reader *values, unsigned char *buffe
     bry__frame_reader *reader = values->reader;
     bry_status status = BRY_OK;
     while (values->dictionary->table.codes < values->codes && status == BRY_OK) {
-        bry__frame frame;
-        status = bry__frame_reader_next(reader, &frame);
-        if (status == BRY_OK && frame.type != VALUES)
-            status = bry__frame_reader_bad(reader, "values are missing");
-        if (status == BRY_OK && (frame.length == 0 || frame.length > BUFFER_SIZE))
-            status = bry__frame_reader_bad(reader, "a frame has the wrong length");
+        size_t length;
+        status =
+            bry__frame_reader_expect(reader, VALUES, "values are missing", 1, BUFFER_SIZE, &length);
         if (status == BRY_OK)
-            status = bry__frame_reader_read(reader, buffer, frame.length);
+            status = bry__frame_reader_read(reader, buffer, length);
         if (status == BRY_OK)
-            status = read_values_frame(values, buffer, frame.length);
+            status = read_values_frame(values, buffer, length);
     }
     return status;
 }
@@ -255,7 +233,7 @@ static bry_status read_values(bry__frame_reader *reader, bry_map *map, uint64_t 
         return BRY_OK;
     unsigned char *buffer = bry__alloc_buffer(&map->allocator, BUFFER_SIZE);
     if (!buffer)
-        return map_save_no_memory(reader);
+        return bry__frame_reader_no_memory(reader);
     bry_status status = read_values_frames(&values, buffer);
     bry__free(&map->allocator, buffer, BUFFER_SIZE);
     return status;
@@ -280,7 +258,7 @@ static bry_status map_save_read_parts(bry__frame_reader *reader, bry_map *map, u
                                       uint64_t codes)
 {
     if (bry__map_create_dictionary(map, values) != BRY_OK)
-        return map_save_no_memory(reader);
+        return bry__frame_reader_no_memory(reader);
     bry_status status = read_values(reader, map, codes);
     if (status == BRY_OK)
         status = map->engine->read(&map->options, bry__map_codes(map), reader, &map->allocator,
@@ -292,37 +270,33 @@ static bry_status map_save_read_parts(bry__frame_reader *reader, bry_map *map, u
     return status == BRY_OK ? count_codes(reader, map) : status;
 }
 
-static bry_status map_save_read_map(bry__frame_reader *reader, const bry_allocator *allocator,
-                                    bry_map **map)
+static bry_status map_read(bry__frame_reader *reader, bry_map **map)
 {
-    unsigned char numbers[NUMBERS_SIZE];
-    bry_status status = bry__frame_reader_read_frame(reader, NUMBERS, numbers, sizeof numbers);
+    map_numbers numbers = {.flags = 0};
+    bry_status status = bry__frame_read_numbers(reader, NUMBERS, map_rows, &numbers);
     if (status != BRY_OK)
         return status;
-    bry_map read = {.allocator = *allocator,
-                    .ghosts = bry__load64(numbers + AT_GHOSTS),
-                    .refused_unsure = bry__load64(numbers + AT_REFUSED_UNSURE),
-                    .refused_full = bry__load64(numbers + AT_REFUSED_FULL)};
+    bry_map read = {.allocator = reader->allocator,
+                    .ghosts = numbers.ghosts,
+                    .refused_unsure = numbers.refused_unsure,
+                    .refused_full = numbers.refused_full};
     bry_map_shape shape;
     const char *problem =
-        map_save_read_options(numbers, reader->header.seed, &read.options, &read.engine, &shape);
+        map_save_read_options(&numbers, reader->header.seed, &read.options, &read.engine, &shape);
     if (problem)
         return bry__frame_reader_bad(reader, problem);
-    uint64_t codes = bry__load64(numbers + AT_CODES);
-    if (codes > UINT32_MAX || (!bry__map_has_dictionary(&read) && codes))
+    if (numbers.codes > UINT32_MAX || (!bry__map_has_dictionary(&read) && numbers.codes))
         return bry__frame_reader_bad(reader, "the number of values is out of range");
     if (read.ghosts && read.options.engine != BRY_ENGINE_KBF)
         return bry__frame_reader_bad(reader, "unexpected ghosts");
     read.promised = shape.errors;
-    status = bry__frame_reader_claim(
-        reader, sizeof read + (read.options.value_bits ? 0 : sizeof *read.dictionary));
-    if (status != BRY_OK)
-        return status;
-    bry_map *made = bry__alloc(allocator, sizeof *made);
+    if (bry__map_has_dictionary(&read))
+        bry__frame_reader_claim(reader, sizeof *read.dictionary);
+    bry_map *made = bry__frame_reader_alloc(reader, &reader->allocator, sizeof *made);
     if (!made)
-        return map_save_no_memory(reader);
+        return reader->status;
     *made = read;
-    status = map_save_read_parts(reader, made, shape.values, codes);
+    status = map_save_read_parts(reader, made, shape.values, numbers.codes);
     if (status == BRY_OK)
         *map = made;
     else
@@ -330,15 +304,7 @@ static bry_status map_save_read_map(bry__frame_reader *reader, const bry_allocat
     return status;
 }
 
-bry_status bry_map_load(const bry_source *source, bry_load *load, bry_map **map)
-{
-    bry__frame_reader reader;
-    bry_status status = bry__frame_reader_open(&reader, source, load, KIND, KIND_VERSION);
-    if (status == BRY_OK)
-        status = map_save_read_map(&reader, &reader.allocator, map);
-    bry__frame_reader_close(&reader);
-    return status;
-}
+BRY__JOB_STREAM(map, BRY__FOUR('M', 'A', 'P', ' '))
 
 /* ---- the job's row ------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  * number of entries of each table, then the tables (table_save.h).
  */
 #include "common/endian.h"
+#include "frame/frame_numbers.h"
 #include "maplet/maplet_values.h"
 #include "maplet/table_save.h"
 
@@ -13,15 +14,22 @@
 #define KIND_VERSION 1
 #define OPTIONS BRY__FOUR('M', 'O', 'P', 'T')
 
-enum { /* the frame MOPT */
-       AT_CAPACITY = 0, /* u64 */
-       AT_ERROR = 8, /* double */
-       AT_VALUE_BITS = 16, /* u32 */
-       AT_FIXED = 20, /* u32: BRY__GROWING, BRY__FIXED or BRY__ANY_LOAD */
-       AT_TABLES = 24, /* u64 */
-       AT_COUNTS = 32, /* for each table: u64 entries, u64 entries in crowds */
-       COUNTS_SIZE = 16,
-       OPTIONS_MOST = AT_COUNTS + COUNTS_SIZE * (int)BRY__MAPLET_TABLES
+/* The frame MOPT. */
+typedef struct maplet_numbers {
+    bry__maplet_options options;
+    uint64_t tables;
+} maplet_numbers;
+
+#define ROW(field) BRY__NUMBER(maplet_numbers, field)
+static const bry__number maplet_rows[] = {
+    ROW(options.capacity), ROW(options.error), ROW(options.value_bits),
+    ROW(options.fixed),    ROW(tables),        BRY__NUMBERS_END,
+};
+
+enum {
+    AT_COUNTS = 32, /* after them, for each table: u64 entries, u64 entries in crowds */
+    COUNTS_SIZE = 16,
+    OPTIONS_MOST = AT_COUNTS + COUNTS_SIZE * (int)BRY__MAPLET_TABLES
 };
 
 /* A part has this many segments, or the crowds of a table. */
@@ -107,13 +115,10 @@ bry_status bry__maplet_writer_begin(const bry__maplet *maplet, bry__maplet_write
 
 void bry__maplet_save_head(const bry__maplet_writer *saving, bry__frame_writer *writer)
 {
-    const bry__chain *chain = &saving->maplet->chain;
+    maplet_numbers numbers = {bry__maplet_like(saving->maplet), saving->tables};
     unsigned char bytes[OPTIONS_MOST];
-    bry__store64(bytes + AT_CAPACITY, chain->first_capacity);
-    bry__store_double(bytes + AT_ERROR, chain->error);
-    bry__store32(bytes + AT_VALUE_BITS, saving->value_bits);
-    bry__store32(bytes + AT_FIXED, chain->fixed);
-    bry__store64(bytes + AT_TABLES, saving->tables);
+    numbers.options.value_bits = saving->value_bits;
+    bry__numbers_store(bytes, maplet_rows, &numbers);
     unsigned char *counts = bytes + AT_COUNTS;
     for (unsigned i = 0; i < saving->tables; i++, counts += COUNTS_SIZE) {
         bry__store64(counts, saving->table[i].n);
@@ -226,11 +231,6 @@ struct bry__maplet_reader {
     bry__table_reader loading[BRY__MAPLET_TABLES];
 };
 
-static bry_status maplet_load_no_memory(bry__frame_reader *reader)
-{
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the entries");
-}
-
 void bry__maplet_reader_free(bry__maplet_reader *reading)
 {
     bry_allocator allocator = reading->allocator;
@@ -266,44 +266,29 @@ static bry_status maplet_load_add_table(bry__maplet_reader *reading, const unsig
     return problem ? bry__frame_reader_bad(reader, problem) : BRY_OK;
 }
 
-/* Reads the frame MOPT; *size is its length. */
-static bry_status maplet_load_options(bry__frame_reader *reader, unsigned char bytes[OPTIONS_MOST],
-                                      size_t *size)
-{
-    bry__frame frame;
-    bry_status status = bry__frame_reader_next(reader, &frame);
-    if (status == BRY_OK && (frame.type != OPTIONS || frame.length < AT_COUNTS + COUNTS_SIZE ||
-                             frame.length > OPTIONS_MOST))
-        status = bry__frame_reader_bad(reader, "the maplet's options are missing");
-    if (status == BRY_OK)
-        status = bry__frame_reader_read(reader, bytes, frame.length);
-    *size = status == BRY_OK ? frame.length : 0;
-    return status;
-}
-
 static bry_status maplet_load_head(bry__maplet_reader *reading, bry__frame_reader *reader)
 {
     unsigned char bytes[OPTIONS_MOST];
     size_t size;
     bry__maplet *maplet = &reading->maplet;
-    bry_status status = maplet_load_options(reader, bytes, &size);
+    bry_status status =
+        bry__frame_reader_expect(reader, OPTIONS, "the maplet's options are missing",
+                                 AT_COUNTS + COUNTS_SIZE, sizeof bytes, &size);
+    if (status == BRY_OK)
+        status = bry__frame_reader_read(reader, bytes, size);
     if (status != BRY_OK)
         return status;
-    bry__maplet_options options = {.capacity = bry__load64(bytes + AT_CAPACITY),
-                                   .error = bry__load_double(bytes + AT_ERROR),
-                                   .value_bits = bry__load32(bytes + AT_VALUE_BITS),
-                                   .fixed = bry__load32(bytes + AT_FIXED)};
-    uint64_t tables = bry__load64(bytes + AT_TABLES);
-    if (!bry__maplet_init(maplet, &options, &reading->allocator) || tables < 1 ||
+    maplet_numbers numbers;
+    bry__numbers_load(bytes, maplet_rows, &numbers);
+    uint64_t tables = numbers.tables;
+    if (!bry__maplet_init(maplet, &numbers.options, &reading->allocator) || tables < 1 ||
         tables > maplet->chain.tables || size != AT_COUNTS + COUNTS_SIZE * tables)
         return bry__frame_reader_bad(reader, "the maplet's options are out of range");
     const unsigned char *counts = bytes + AT_COUNTS;
-    status = bry__frame_reader_claim(reader, tables * sizeof *maplet->table);
-    if (status != BRY_OK)
-        return status;
-    maplet->table = bry__alloc(&reading->allocator, tables * sizeof *maplet->table);
+    maplet->table =
+        bry__frame_reader_alloc(reader, &reading->allocator, tables * sizeof *maplet->table);
     if (!maplet->table)
-        return maplet_load_no_memory(reader);
+        return reader->status;
     maplet->room = (uint8_t)tables;
     for (; maplet->tables < tables && status == BRY_OK; counts += COUNTS_SIZE)
         status = maplet_load_add_table(reading, counts, reader);
@@ -317,13 +302,13 @@ bry_status bry__maplet_reader_begin(bry__maplet_reader **reading, bry__frame_rea
 {
     bry__maplet_reader *made = bry__alloc(allocator, sizeof *made);
     if (!made)
-        return maplet_load_no_memory(reader);
+        return bry__frame_reader_no_memory(reader);
     made->allocator = *allocator;
     if (visit)
         made->visit = *visit;
     made->buffer = bry__alloc_buffer(allocator, BRY__TABLE_LOAD);
     bry_status status =
-        made->buffer ? maplet_load_head(made, reader) : maplet_load_no_memory(reader);
+        made->buffer ? maplet_load_head(made, reader) : bry__frame_reader_no_memory(reader);
     if (status == BRY_OK)
         *reading = made;
     else

@@ -11,12 +11,6 @@
 
 #include <string.h>
 
-static bry_status table_load_no_memory(const bry__table_reader *loading)
-{
-    return bry__frame_reader_fail(loading->reader, BRY_E_NOMEM,
-                                  "not enough memory for the entries");
-}
-
 const char *bry__table_reader_begin(bry__table_reader *loading, uint64_t range, unsigned value_bits)
 {
     *loading->table = (bry__table){.range = range};
@@ -31,16 +25,11 @@ const char *bry__table_reader_begin(bry__table_reader *loading, uint64_t range, 
 static bry_status table_load_frame(const bry__table_reader *loading, uint32_t type,
                                    const char *missing, size_t *size)
 {
-    bry__frame frame;
-    bry_status status = bry__frame_reader_next(loading->reader, &frame);
-    if (status == BRY_OK && frame.type != type)
-        status = bry__frame_reader_bad(loading->reader, missing);
-    if (status == BRY_OK && (frame.length == 0 || frame.length > BRY__TABLE_BUFFER))
-        status = bry__frame_reader_bad(loading->reader, "a frame has the wrong length");
-    if (status == BRY_OK)
-        status = bry__frame_reader_read(loading->reader, loading->buffer, frame.length);
-    *size = status == BRY_OK ? frame.length : 0;
-    return status;
+    *size = 0;
+    bry_status status =
+        bry__frame_reader_expect(loading->reader, type, missing, 1, BRY__TABLE_BUFFER, size);
+    return status == BRY_OK ? bry__frame_reader_read(loading->reader, loading->buffer, *size)
+                            : status;
 }
 
 /* ---- entries ------------------------------------------------------------------------------- */
@@ -84,7 +73,7 @@ static bry_status table_load_overflow(bry__table_reader *loading, uint64_t finge
     bry__overflow *overflow = &loading->table->overflow;
     uint64_t before = bry__overflow_bytes(overflow);
     if (bry__overflow_insert(overflow, fingerprint, value, loading->allocator) != BRY_OK)
-        return table_load_no_memory(loading);
+        return bry__frame_reader_no_memory(loading->reader);
     loading->table->n++;
     return bry__frame_reader_claim(loading->reader, bry__overflow_bytes(overflow) - before);
 }
@@ -143,7 +132,7 @@ static bry_status table_load_take_segment(bry__table_reader *loading, const bry_
         return status;
     if (bry__segment_clone(made, bry__table_u_most(table, i), bry__table_segment(table, i),
                            &(bry__home){loading->allocator, table, i}) != BRY_OK)
-        return table_load_no_memory(loading);
+        return bry__frame_reader_no_memory(loading->reader);
     table->n += made->n;
     return BRY_OK;
 }
@@ -154,7 +143,7 @@ static bry_status table_load_reach(const bry__table_reader *loading)
     bry__table *table = loading->table;
     uint64_t before = bry__table_bytes(table);
     if (bry__table_reach(table, loading->segment, loading->allocator) != BRY_OK)
-        return table_load_no_memory(loading);
+        return bry__frame_reader_no_memory(loading->reader);
     return bry__frame_reader_claim(loading->reader, bry__table_bytes(table) - before);
 }
 

@@ -6,9 +6,7 @@
  */
 #include "window/window_object.h"
 
-#include "common/allocator.h"
-#include "common/random.h"
-#include "common/struct_size.h"
+#include "frame/job_row.h"
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -72,16 +70,6 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
     return options->max_bytes && options->max_bytes < shape->bytes_least ? BRY_E_RANGE : BRY_OK;
 }
 
-bry_status bry_window_plan_sized(const bry_window_options *given, bry_window_shape *shape,
-                                 size_t size)
-{
-    bry_window_options options;
-    const bry__window_engine *engine;
-    bry_window_shape planned;
-    bry_status status = bry__window_read_options(given, &options, &engine, &planned);
-    return status == BRY_OK ? bry__struct_write(shape, size, &planned, sizeof planned) : status;
-}
-
 uint64_t bry__window_bytes_first(const bry_window_options *given)
 {
     bry_window_options options;
@@ -95,30 +83,22 @@ uint64_t bry__window_bytes_first(const bry_window_options *given)
 
 /* ---- making -------------------------------------------------------------------------------- */
 
-bry_status bry_window_create(const bry_window_options *given, bry_window **window)
+static bry_status window_make(const bry_window_options *options, const bry__window_engine *engine,
+                              const bry_window_shape *shape, const bry_allocator *allocator,
+                              bry_window **window)
 {
-    bry_window_options options;
-    const bry__window_engine *engine;
-    bry_window_shape shape;
-    bry_status status = bry__window_read_options(given, &options, &engine, &shape);
-    if (status == BRY_OK && options.seed == 0)
-        status = bry__random_seed(&options.seed);
-    if (status != BRY_OK)
-        return status;
-
-    bry_allocator allocator = bry__allocator_or_default(options.allocator);
-    options.allocator = NULL;
-    bry_window *made = bry__alloc(&allocator, sizeof *made);
+    (void)shape;
+    bry_window *made = bry__alloc(allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
-    *made = (bry_window){.engine = engine, .time = options.start, .started = options.start != 0};
-    bry__window_keep(made, &options);
-    bry_window_options rest = bry__window_engine_options(&options);
-    status = engine->create(&rest, &allocator, &made->self);
+    *made = (bry_window){.engine = engine, .time = options->start, .started = options->start != 0};
+    bry__window_keep(made, options);
+    bry_window_options rest = bry__window_engine_options(options);
+    bry_status status = engine->create(&rest, allocator, &made->self);
     if (status == BRY_OK)
         *window = made;
     else
-        bry__free(&allocator, made, sizeof *made);
+        bry__free(allocator, made, sizeof *made);
     return status;
 }
 
@@ -155,12 +135,7 @@ bry_window_options bry__window_like(const bry_window *other)
     return options;
 }
 
-bry_status bry_window_options_like_sized(const bry_window *other, bry_window_options *options,
-                                         size_t size)
-{
-    bry_window_options like = bry__window_like(other);
-    return bry__options_write(options, size, &like, sizeof like);
-}
+BRY__JOB_OPTIONS(window, bry__window_read_options, bry__window_like, window_make)
 
 void bry_window_destroy(bry_window *window)
 {

@@ -7,11 +7,6 @@
 
 #include "frame/frame.h"
 
-static bry_status compact_index_no_memory(bry__frame_reader *reader)
-{
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the units");
-}
-
 /* ---- writing ------------------------------------------------------------------------------- */
 
 void bry__compact_index_write(const void *self, bry__frame_writer *writer)
@@ -81,7 +76,7 @@ static bry__compact_index *compact_index_read_shell(const bry_index_options *opt
         return NULL;
     made = bry__compact_index_make(options->unit_capacity, &none);
     if (!made) {
-        compact_index_no_memory(reader);
+        bry__frame_reader_no_memory(reader);
         return NULL;
     }
     bry_status status = bry__values_begin(&made->maplet);
@@ -99,7 +94,7 @@ static bry__compact_index *compact_index_read_shell(const bry_index_options *opt
     if (status == BRY_OK)
         status = bry__values_open_table(&made->maplet, 0);
     if (status == BRY_E_NOMEM)
-        compact_index_no_memory(reader);
+        bry__frame_reader_no_memory(reader);
     if (reader->status == BRY_OK)
         return made;
     bry__compact_index_destroy(made);

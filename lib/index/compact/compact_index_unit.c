@@ -22,11 +22,6 @@ enum { /* the frame FPRS: a table's number (u64), then fingerprints in as many b
        LIST_SIZE = LIST_HEAD + 8 * LIST_MOST
 };
 
-static bry_status compact_unit_no_memory(bry__frame_reader *reader)
-{
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the units");
-}
-
 /* Bytes per fingerprint in table i. */
 static unsigned fingerprint_width(const bry__maplet *maplet, unsigned i)
 {
@@ -148,7 +143,7 @@ static bry_status compact_unit_more_room(arrival_list *list, uint64_t n, bry__fr
         return status;
     uint64_t *larger = bry__alloc(allocator, room * sizeof *larger);
     if (!larger)
-        return compact_unit_no_memory(reader);
+        return bry__frame_reader_no_memory(reader);
     if (list->n)
         memcpy(larger, list->fingerprint, list->n * sizeof *larger);
     bry__free(allocator, list->fingerprint, list->room * sizeof *larger);
@@ -193,15 +188,13 @@ static bry_status compact_unit_read_lists(const bry__maplet *maplet, bry__frame_
     unsigned char bytes[LIST_SIZE];
     bry_status status = BRY_OK;
     while (unit->done < unit->sum && status == BRY_OK) {
-        bry__frame frame;
-        status = bry__frame_reader_next(reader, &frame);
-        if (status == BRY_OK && (frame.type != FINGERPRINTS || frame.length <= LIST_HEAD ||
-                                 frame.length > sizeof bytes))
-            status = bry__frame_reader_bad(reader, "fingerprints are missing");
+        size_t length;
+        status = bry__frame_reader_expect(reader, FINGERPRINTS, "fingerprints are missing",
+                                          LIST_HEAD + 1, sizeof bytes, &length);
         if (status == BRY_OK)
-            status = bry__frame_reader_read(reader, bytes, frame.length);
+            status = bry__frame_reader_read(reader, bytes, length);
         if (status == BRY_OK)
-            status = compact_unit_read_list(maplet, reader, bytes, frame.length, unit);
+            status = compact_unit_read_list(maplet, reader, bytes, length, unit);
     }
     return status == BRY_OK ? bry__frame_reader_end(reader) : status;
 }

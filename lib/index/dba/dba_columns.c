@@ -219,8 +219,7 @@ static bry_status dba_columns_read_tile(const bry__dba_place *const *places, uns
     bry_status status = bry__frame_reader_read(reader, turned, (size_t)n * TILE_BYTES);
     for (unsigned i = 0; i < n && status == BRY_OK; i++) {
         if (rows < TILE_ROWS && !tail_clear(turned[i], rows))
-            status = bry__frame_reader_fail(reader, BRY_E_BADDATA,
-                                            "bits are set past the last row of a unit");
+            status = bry__frame_reader_bad(reader, "bits are set past the last row of a unit");
         for (unsigned b = 0; b < TILE_BYTES; b += 8)
             set[i] += (unsigned)__builtin_popcountll(bry__load64(turned[i] + b));
     }
@@ -239,15 +238,9 @@ bry_status bry__dba_columns_read(const bry__dba_place *const *places, unsigned n
     for (uint32_t t = 0; t < dba_columns_tables_of(shape); t++) {
         for (uint64_t i = 0; i < tiles && status == BRY_OK; i++) {
             if (i % most == 0) {
-                bry__frame frame;
-                uint64_t left = tiles - i;
-                status = bry__frame_reader_next(reader, &frame);
-                if (status == BRY_OK &&
-                    (frame.type != COLUMNS ||
-                     frame.length != (left < most ? left : most) * n * TILE_BYTES))
-                    status = bry__frame_reader_fail(
-                        reader, BRY_E_BADDATA,
-                        "the bits of a unit are missing or have the wrong length");
+                size_t length = (tiles - i < most ? tiles - i : most) * n * TILE_BYTES;
+                status = bry__frame_reader_expect(reader, COLUMNS, "the bits of a unit are missing",
+                                                  length, length, &length);
             }
             if (status == BRY_OK)
                 status = dba_columns_read_tile(places, n, t, i * TILE_ROWS, reader, set);

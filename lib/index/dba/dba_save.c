@@ -9,42 +9,36 @@
  * (SHAP) and its COLS. Work in progress is not saved: it starts again.
  */
 #include "common/endian.h"
-#include "frame/frame.h"
+#include "frame/frame_numbers.h"
 #include "index/dba/dba_index.h"
 
 #define HEAD BRY__FOUR('D', 'B', 'A', ' ')
 #define UNITS BRY__FOUR('S', 'L', 'O', 'T')
 #define SHAPE BRY__FOUR('S', 'H', 'A', 'P')
 
-enum { /* the frame DBA */
-       AT_LEVELS = 0, /* u32 */
-       AT_UNITS = 4, /* u32 */
-       AT_REBUILDS = 8, /* u64 */
-       HEAD_SIZE = 16,
-       /* then for each level, and in the frame SHAP once: */
-       AT_CAPACITY = 0, /* u64 */
-       AT_RANGE = 8, /* u64 */
-       AT_HASHES = 16, /* u32 */
-       AT_PLANNED = 20, /* u32; in SHAP: 1 if segmented */
-       LEVEL_SIZE = 24
+/* The frame DBA: these, then each level. */
+static const bry__number head_rows[] = {
+    BRY__NUMBER(bry__dba, levels),
+    BRY__NUMBER(bry__dba, units),
+    BRY__NUMBER(bry__dba, rebuilds),
+    BRY__NUMBERS_END,
 };
 
-enum { /* the frames SLOT, for each unit */
-       AT_SLOT = 0, /* u32 */
-       AT_LEVEL = 4, /* u32 */
-       UNIT_SIZE = 8,
-       FRAME_UNITS = 1 << 13 /* at most, in one frame */
+/* A level; in the frame SHAP, `planned` is 1 if the shape is segmented. */
+#define LEVEL(field) BRY__NUMBER(bry__dba_level, field)
+static const bry__number level_rows[] = {
+    LEVEL(shape.capacity), LEVEL(shape.range), LEVEL(shape.hashes),
+    LEVEL(planned),        BRY__NUMBERS_END,
+};
+
+enum {
+    HEAD_SIZE = 16,
+    LEVEL_SIZE = 24,
+    UNIT_SIZE = 8, /* in the frames SLOT, for each unit: slot u32, level u32 */
+    FRAME_UNITS = 1 << 13 /* at most, in one frame */
 };
 
 /* ---- writing ------------------------------------------------------------------------------- */
-
-static void store_shape(unsigned char *to, const bry__dba_shape *shape, uint32_t last)
-{
-    bry__store64(to + AT_CAPACITY, shape->capacity);
-    bry__store64(to + AT_RANGE, shape->range);
-    bry__store32(to + AT_HASHES, shape->hashes);
-    bry__store32(to + AT_PLANNED, last);
-}
 
 /* The next slot in use from `slot` on, or `room`. */
 static uint32_t dba_save_slot_from(const bry__dba *self, uint32_t slot)
@@ -63,13 +57,11 @@ void bry__dba_write_head(const void *self, void *saving, struct bry__frame_write
     const bry__dba *dba = self;
     unsigned char head[HEAD_SIZE], level[LEVEL_SIZE], unit[UNIT_SIZE];
     (void)saving;
-    bry__store32(head + AT_LEVELS, dba->levels);
-    bry__store32(head + AT_UNITS, dba->units);
-    bry__store64(head + AT_REBUILDS, dba->rebuilds);
+    bry__numbers_store(head, head_rows, dba);
     bry__frame_writer_open(writer, HEAD, HEAD_SIZE + dba->levels * (size_t)LEVEL_SIZE);
     bry__frame_writer_put(writer, head, sizeof head);
     for (uint32_t i = 0; i < dba->levels; i++) {
-        store_shape(level, &dba->level[i].shape, dba->level[i].planned);
+        bry__numbers_store(level, level_rows, &dba->level[i]);
         bry__frame_writer_put(writer, level, sizeof level);
     }
     uint32_t slot = 0;
@@ -79,8 +71,8 @@ void bry__dba_write_head(const void *self, void *saving, struct bry__frame_write
             bry__frame_writer_open(writer, UNITS,
                                    (left < FRAME_UNITS ? left : FRAME_UNITS) * (size_t)UNIT_SIZE);
         slot = dba_save_slot_from(dba, slot);
-        bry__store32(unit + AT_SLOT, slot);
-        bry__store32(unit + AT_LEVEL, bry__dba_place_of(dba, slot)->group->level);
+        bry__store32(unit, slot);
+        bry__store32(unit + 4, bry__dba_place_of(dba, slot)->group->level);
         bry__frame_writer_put(writer, unit, sizeof unit);
     }
 }
@@ -145,51 +137,36 @@ void bry__dba_write_unit(const void *self, uint32_t slot, struct bry__frame_writ
 {
     const bry__dba *dba = self;
     const bry__dba_place *one = bry__dba_place_of(dba, slot);
-    unsigned char shape[LEVEL_SIZE];
-    store_shape(shape, &one->group->shape, one->group->shape.segmented);
-    bry__frame_writer_write(writer, SHAPE, shape, sizeof shape);
+    bry__dba_level like = {.shape = one->group->shape, .planned = one->group->shape.segmented};
+    bry__frame_write_numbers(writer, SHAPE, level_rows, &like);
     bry__dba_columns_write(&one, 1, writer);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static bry_status dba_save_no_memory(bry__frame_reader *reader)
-{
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the units");
-}
-
-static bry__dba_shape load_shape(const unsigned char *from, bool segmented)
-{
-    return (bry__dba_shape){
-        .capacity = bry__load64(from + AT_CAPACITY),
-        .range = bry__load64(from + AT_RANGE),
-        .hashes = bry__load32(from + AT_HASHES),
-        .segmented = segmented,
-    };
-}
-
 static bry_status dba_save_read_levels(bry__frame_reader *reader, bry__dba *self, uint32_t *units)
 {
     unsigned char head[HEAD_SIZE], numbers[LEVEL_SIZE];
-    bry__frame frame;
-    bry_status status = bry__frame_reader_next(reader, &frame);
-    if (status == BRY_OK && frame.type != HEAD)
-        status = bry__frame_reader_bad(reader, "the levels are missing");
+    size_t length;
+    bry_status status = bry__frame_reader_expect(reader, HEAD, "the levels are missing", HEAD_SIZE,
+                                                 SIZE_MAX, &length);
     if (status == BRY_OK)
         status = bry__frame_reader_read(reader, head, sizeof head);
     if (status != BRY_OK)
         return status;
-    uint32_t levels = bry__load32(head + AT_LEVELS);
-    if (levels < 1 || levels > BRY__DBA_LEVELS || frame.length != HEAD_SIZE + levels * LEVEL_SIZE)
+    bry__numbers_load(head, head_rows, self);
+    uint32_t levels = self->levels;
+    *units = self->units;
+    self->levels = 1;
+    self->units = 0;
+    if (levels < 1 || levels > BRY__DBA_LEVELS || length != HEAD_SIZE + levels * (size_t)LEVEL_SIZE)
         return bry__frame_reader_bad(reader, "the number of levels is out of range");
     for (uint32_t i = 0; i < levels; i++) {
         status = bry__frame_reader_read(reader, numbers, sizeof numbers);
         if (status != BRY_OK)
             return status;
-        bry__dba_level level = {
-            .shape = load_shape(numbers, self->options.dba.segmented),
-            .planned = bry__load32(numbers + AT_PLANNED),
-        };
+        bry__dba_level level = {.shape.segmented = self->options.dba.segmented};
+        bry__numbers_load(numbers, level_rows, &level);
         if (i == 0 && !bry__dba_is_first_level(self, &level))
             return bry__frame_reader_bad(reader, "the first level does not match the options");
         if (i > 0 && !bry__dba_is_next_level(self, &level))
@@ -198,8 +175,6 @@ static bry_status dba_save_read_levels(bry__frame_reader *reader, bry__dba *self
         self->levels = i + 1;
         self->level[i] = level;
     }
-    *units = bry__load32(head + AT_UNITS);
-    self->rebuilds = bry__load64(head + AT_REBUILDS);
     return BRY_OK;
 }
 
@@ -212,20 +187,16 @@ static bry_status read_units(bry__frame_reader *reader, bry__dba *self, uint32_t
         unsigned char unit[UNIT_SIZE];
         bry_status status = BRY_OK;
         if (i % FRAME_UNITS == 0) {
-            bry__frame frame;
             uint32_t left = units - i;
-            status = bry__frame_reader_next(reader, &frame);
-            if (status == BRY_OK &&
-                (frame.type != UNITS ||
-                 frame.length != (left < FRAME_UNITS ? left : FRAME_UNITS) * UNIT_SIZE))
-                status = bry__frame_reader_bad(
-                    reader, "the list of units is missing or has the wrong length");
+            size_t length = (left < FRAME_UNITS ? left : FRAME_UNITS) * (size_t)UNIT_SIZE;
+            status = bry__frame_reader_expect(reader, UNITS, "the list of units is missing", length,
+                                              length, &length);
         }
         if (status == BRY_OK)
             status = bry__frame_reader_read(reader, unit, sizeof unit);
         if (status != BRY_OK)
             return status;
-        uint32_t slot = bry__load32(unit + AT_SLOT), level = bry__load32(unit + AT_LEVEL);
+        uint32_t slot = bry__load32(unit), level = bry__load32(unit + 4);
         if (slot < next || slot >= bry__slots_room(slots) || bry__slot(slots, slot)->order == 0)
             return bry__frame_reader_bad(reader, "a unit's slot does not match the index");
         if (level >= self->levels ||
@@ -260,7 +231,7 @@ static bry_status seat_level(bry__frame_reader *reader, bry__dba *self, uint32_t
                 return status;
             group = bry__dba_add_group(self, level, width);
             if (!group)
-                return dba_save_no_memory(reader);
+                return bry__frame_reader_no_memory(reader);
         }
         bry__dba_seat(self, slot, group, bry__dba_column_find(group));
         left--;
@@ -279,7 +250,7 @@ static bry_status dba_save_read_head(const bry_index_options *options,
         return status;
     status = bry__dba_make(options, allocator, &made);
     if (status != BRY_OK)
-        return status == BRY_E_NOMEM ? dba_save_no_memory(reader)
+        return status == BRY_E_NOMEM ? bry__frame_reader_no_memory(reader)
                                      : bry__frame_reader_fail(reader, status, "invalid shape");
     status = dba_save_read_levels(reader, made, &units);
     if (status == BRY_OK && units != slots->units)
@@ -288,7 +259,7 @@ static bry_status dba_save_read_head(const bry_index_options *options,
         status = bry__frame_reader_claim(reader, bry__dba_slot_cost(bry__slots_room(slots)) +
                                                      BRY__DBA_FIRST_GROUPS * sizeof *made->group);
         if (status == BRY_OK && bry__dba_room(made, bry__slots_room(slots)) != BRY_OK)
-            status = dba_save_no_memory(reader);
+            status = bry__frame_reader_no_memory(reader);
     }
     if (status == BRY_OK)
         status = read_units(reader, made, units, slots);
@@ -421,12 +392,13 @@ bry_status bry__dba_import(void *self, uint32_t number, const bry__index_slot *r
                            struct bry__frame_reader *reader, uint32_t *slot)
 {
     bry__dba *dba = self;
-    unsigned char numbers[LEVEL_SIZE];
-    bry_status status = bry__frame_reader_read_frame(reader, SHAPE, numbers, sizeof numbers);
+    bry__dba_level read;
+    bry_status status = bry__frame_read_numbers(reader, SHAPE, level_rows, &read);
     if (status != BRY_OK)
         return status;
-    uint32_t segmented = bry__load32(numbers + AT_PLANNED), levels = dba->levels;
-    bry__dba_shape shape = load_shape(numbers, segmented != 0);
+    uint32_t segmented = read.planned, levels = dba->levels;
+    bry__dba_shape shape = read.shape;
+    shape.segmented = segmented != 0;
     if (segmented > 1 || !bry__dba_shape_valid(&shape) || record->capacity != shape.capacity)
         return bry__frame_reader_bad(reader, "the shape of the unit is out of range");
     status = bry__frame_reader_claim(reader, bry__dba_rows(&shape) / 8);
@@ -442,7 +414,7 @@ bry_status bry__dba_import(void *self, uint32_t number, const bry__index_slot *r
         status = bry__frame_reader_fail(reader, BRY_E_FULL, "the index has no room for a unit");
     else if (bry__dba_room(dba, next + 1) != BRY_OK ||
              bry__dba_find_column(dba, level, &place.group, &place.column) != BRY_OK)
-        status = dba_save_no_memory(reader);
+        status = bry__frame_reader_no_memory(reader);
     if (status != BRY_OK) {
         dba->levels = levels;
         return status;

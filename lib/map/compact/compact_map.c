@@ -369,14 +369,11 @@ static bry_status compact_map_read(const bry_map_options *options, uint64_t code
                                    struct bry__frame_reader *reader, const bry_allocator *allocator,
                                    void **self)
 {
-    bry_status status = bry__frame_reader_claim(reader, sizeof(bry__compact_map));
-    if (status != BRY_OK)
-        return status;
-    bry__compact_map *map = bry__alloc(allocator, sizeof *map);
+    bry__compact_map *map = bry__frame_reader_alloc(reader, allocator, sizeof *map);
     if (!map)
-        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the map");
+        return reader->status;
     bry__entry_visit visit = {.value = compact_map_check_code, .context = &codes, .single = true};
-    status = bry__maplet_read(&map->maplet, reader, allocator, &visit);
+    bry_status status = bry__maplet_read(&map->maplet, reader, allocator, &visit);
     if (status != BRY_OK) {
         bry__free(allocator, map, sizeof *map);
         return status;

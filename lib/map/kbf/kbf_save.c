@@ -2,128 +2,53 @@
  * The engine kbf as frames: how many tables, then for each its numbers and every piece of its cells
  * that is not all zero, in order, cells little-endian.
  */
-#include "common/endian.h"
-#include "frame/frame.h"
+#include "frame/frame_numbers.h"
+#include "frame/frame_pieces.h"
 #include "map/kbf/kbf_map.h"
 
 #define CHAIN BRY__FOUR('K', 'B', 'F', ' ')
 #define TABLE BRY__FOUR('K', 'T', 'A', 'B')
-#define PIECE BRY__FOUR('P', 'I', 'E', 'C')
+#define WORD sizeof(uint32_t) /* a cell */
 
-enum { /* the frame KBF */
-       AT_TABLES = 0, /* u32 */
-       AT_HASHES = 4, /* u32 */
-       CHAIN_SIZE = 8
+/* The frame KBF. */
+typedef struct kbf_chain {
+    uint32_t tables, hashes;
+} kbf_chain;
+
+static const bry__number kbf_chain_rows[] = {
+    BRY__NUMBER(kbf_chain, tables),
+    BRY__NUMBER(kbf_chain, hashes),
+    BRY__NUMBERS_END,
 };
 
-enum { /* the frame KTAB */
-       AT_SEGMENT = 0, /* u64 */
-       AT_CAPACITY = 8, /* u64 */
-       AT_ITEMS = 16, /* u64 */
-       AT_ERROR = 24, /* double */
-       AT_PIECES = 32, /* u64, how many PIEC frames follow */
-       TABLE_SIZE = 40
+/* The frame KTAB. */
+typedef struct kbf_numbers {
+    bry__kbf table;
+    uint64_t pieces; /* how many PIEC frames follow */
+} kbf_numbers;
+
+#define ROW(field) BRY__NUMBER(kbf_numbers, field)
+static const bry__number kbf_rows[] = {
+    ROW(table.segment), ROW(table.capacity), ROW(table.items),
+    ROW(table.error),   ROW(pieces),         BRY__NUMBERS_END,
 };
-
-enum { CHUNK = 1024 }; /* cells converted at a time */
-
-static const uint32_t *kbf_save_cells_of(const bry__kbf *table, size_t piece)
-{
-    return (const uint32_t *)(const void *)table->cells.piece[piece];
-}
-
-static size_t kbf_save_cells_in(const bry__kbf *table, size_t piece)
-{
-    return bry__piece_size(&table->cells, piece) / sizeof(uint32_t);
-}
-
-static bool kbf_save_has_keys(const bry__kbf *table, size_t piece)
-{
-    const uint32_t *cells = kbf_save_cells_of(table, piece);
-    for (size_t i = 0; cells && i < kbf_save_cells_in(table, piece); i++)
-        if (cells[i])
-            return true;
-    return false;
-}
 
 /* ---- writing ------------------------------------------------------------------------------- */
-
-static void write_piece(const bry__kbf *table, size_t piece, bry__frame_writer *writer)
-{
-    unsigned char index[8], bytes[CHUNK * sizeof(uint32_t)];
-    size_t n = kbf_save_cells_in(table, piece);
-    const uint32_t *cells = kbf_save_cells_of(table, piece);
-    bry__store64(index, piece);
-    bry__frame_writer_open(writer, PIECE, sizeof index + n * sizeof(uint32_t));
-    bry__frame_writer_put(writer, index, sizeof index);
-    for (size_t done = 0; done < n; done += CHUNK) {
-        size_t here = n - done < CHUNK ? n - done : CHUNK;
-        for (size_t i = 0; i < here; i++)
-            bry__store32(bytes + i * sizeof(uint32_t), cells[done + i]);
-        bry__frame_writer_put(writer, bytes, here * sizeof(uint32_t));
-    }
-}
 
 void bry__kbf_map_write(const void *self, struct bry__frame_writer *writer)
 {
     const bry__kbf_map *map = self;
-    unsigned char chain[CHAIN_SIZE];
-    bry__store32(chain + AT_TABLES, map->tables);
-    bry__store32(chain + AT_HASHES, map->table[0].hashes);
-    bry__frame_writer_write(writer, CHAIN, chain, sizeof chain);
+    kbf_chain chain = {map->tables, map->table[0].hashes};
+    bry__frame_write_numbers(writer, CHAIN, kbf_chain_rows, &chain);
     for (unsigned t = 0; t < map->tables; t++) {
-        const bry__kbf *table = &map->table[t];
-        uint64_t pieces = 0;
-        for (size_t i = 0; i < table->cells.count; i++)
-            pieces += kbf_save_has_keys(table, i);
-        unsigned char numbers[TABLE_SIZE];
-        bry__store64(numbers + AT_SEGMENT, table->segment);
-        bry__store64(numbers + AT_CAPACITY, table->capacity);
-        bry__store64(numbers + AT_ITEMS, table->items);
-        bry__store_double(numbers + AT_ERROR, table->error);
-        bry__store64(numbers + AT_PIECES, pieces);
-        bry__frame_writer_write(writer, TABLE, numbers, sizeof numbers);
-        for (size_t i = 0; i < table->cells.count; i++)
-            if (kbf_save_has_keys(table, i))
-                write_piece(table, i, writer);
+        const bry__pieces *cells = &map->table[t].cells;
+        kbf_numbers numbers = {map->table[t], bry__frame_pieces(cells)};
+        bry__frame_write_numbers(writer, TABLE, kbf_rows, &numbers);
+        bry__frame_write_pieces(writer, cells, WORD);
     }
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */
-
-static bry_status kbf_save_read_piece(bry__frame_reader *reader, bry__kbf *table, size_t *lowest,
-                                      const bry_allocator *allocator)
-{
-    bry__frame frame;
-    unsigned char index_bytes[8];
-    bry_status status = bry__frame_reader_next(reader, &frame);
-    if (status == BRY_OK && frame.type != PIECE)
-        status = bry__frame_reader_bad(reader, "a piece of the cells is missing");
-    if (status == BRY_OK)
-        status = bry__frame_reader_read(reader, index_bytes, sizeof index_bytes);
-    if (status != BRY_OK)
-        return status;
-    uint64_t index = bry__load64(index_bytes);
-    if (index < *lowest || index >= table->cells.count)
-        return bry__frame_reader_bad(reader, "a piece of the cells is out of place");
-    size_t i = (size_t)index, size = bry__piece_size(&table->cells, i);
-    if (frame.length != sizeof index_bytes + size)
-        return bry__frame_reader_bad(reader, "a piece of the cells has the wrong size");
-    status = bry__frame_reader_claim(reader, bry__lines_cost(size));
-    if (status == BRY_OK && bry__piece_reach(&table->cells, i, allocator) != BRY_OK)
-        status = bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the cells");
-    if (status == BRY_OK)
-        status = bry__frame_reader_read(reader, table->cells.piece[i], size);
-    if (status != BRY_OK)
-        return status;
-    uint32_t *cells = (uint32_t *)(void *)table->cells.piece[i];
-    for (size_t c = 0; c < kbf_save_cells_in(table, i); c++)
-        cells[c] = bry__swap32(cells[c]);
-    if (!kbf_save_has_keys(table, i))
-        return bry__frame_reader_bad(reader, "a piece of the cells is empty");
-    *lowest = i + 1;
-    return BRY_OK;
-}
 
 /*
  * Whether the map may have a further table of this size; `planned` is its first one as created.
@@ -156,19 +81,11 @@ static bool may_have_hashes(const bry_map_options *options, const bry__kbf_setti
     return !options->kbf.cells && bry__kbf_error(&errors) <= planned->error;
 }
 
-/* Reads the numbers into a table without cells; returns what is wrong with them, or NULL. */
-static const char *kbf_save_read_numbers(const unsigned char *numbers, const bry__kbf_map *map,
-                                         const bry__kbf *planned, unsigned hashes, bry__kbf *like)
+/* Returns what is wrong with the numbers of a table, or NULL. */
+static const char *kbf_save_check_numbers(const bry__kbf *like, const bry__kbf_map *map,
+                                          const bry__kbf *planned)
 {
-    *like = (bry__kbf){
-        .gf = &map->gf,
-        .hashes = hashes,
-        .segment = bry__load64(numbers + AT_SEGMENT),
-        .capacity = bry__load64(numbers + AT_CAPACITY),
-        .items = bry__load64(numbers + AT_ITEMS),
-        .error = bry__load_double(numbers + AT_ERROR),
-    };
-    if (like->segment < 1 || like->segment > BRY__KBF_MAX_CELLS / hashes)
+    if (like->segment < 1 || like->segment > BRY__KBF_MAX_CELLS / like->hashes)
         return "the number of cells is out of range";
     if (!is_derived(map, like, planned))
         return "the number of cells does not match the map's options";
@@ -190,8 +107,7 @@ static bry_status kbf_save_make_table(bry__frame_reader *reader, const bry__kbf 
         reader, bry__pieces_bytes_empty_of(like->hashes * like->segment * sizeof(uint32_t),
                                            BRY__KBF_PIECE_SHIFT));
     if (status == BRY_OK && bry__kbf_init(table, like, allocator) != BRY_OK)
-        status = bry__frame_reader_fail(reader, BRY_E_NOMEM,
-                                        "not enough memory for a table's directory");
+        status = bry__frame_reader_no_memory(reader);
     return status;
 }
 
@@ -216,23 +132,22 @@ static bry_status kbf_save_make_created(bry__frame_reader *reader, bry__kbf_map 
 static bry_status read_table(bry__frame_reader *reader, bry__kbf_map *map, const bry__kbf *planned,
                              unsigned hashes)
 {
-    unsigned char numbers[TABLE_SIZE];
-    bry_status status = bry__frame_reader_read_frame(reader, TABLE, numbers, sizeof numbers);
+    kbf_numbers numbers = {.pieces = 0};
+    bry_status status = bry__frame_read_numbers(reader, TABLE, kbf_rows, &numbers);
     if (status != BRY_OK)
         return status;
-    bry__kbf like, *table = &map->table[map->tables];
-    const char *problem = kbf_save_read_numbers(numbers, map, planned, hashes, &like);
+    bry__kbf *table = &map->table[map->tables];
+    numbers.table.gf = &map->gf;
+    numbers.table.hashes = hashes;
+    const char *problem = kbf_save_check_numbers(&numbers.table, map, planned);
     if (problem)
         return bry__frame_reader_bad(reader, problem);
-    status = kbf_save_make_table(reader, &like, table, &map->allocator);
+    status = kbf_save_make_table(reader, &numbers.table, table, &map->allocator);
     if (status != BRY_OK)
         return status;
     map->tables++;
-    table->items = like.items;
-    size_t lowest = 0;
-    uint64_t pieces = bry__load64(numbers + AT_PIECES);
-    for (uint64_t i = 0; i < pieces && status == BRY_OK; i++)
-        status = kbf_save_read_piece(reader, table, &lowest, &map->allocator);
+    table->items = numbers.table.items;
+    status = bry__frame_read_pieces(reader, &table->cells, WORD, numbers.pieces, &map->allocator);
     if (status == BRY_OK && (problem = bry__kbf_check(table)) != NULL)
         status = bry__frame_reader_bad(reader, problem);
     return status;
@@ -242,12 +157,12 @@ bry_status bry__kbf_map_read(const bry_map_options *options, uint64_t codes,
                              struct bry__frame_reader *reader, const bry_allocator *allocator,
                              void **self)
 {
-    unsigned char chain[CHAIN_SIZE];
-    bry_status status = bry__frame_reader_read_frame(reader, CHAIN, chain, sizeof chain);
+    kbf_chain chain;
+    bry_status status = bry__frame_read_numbers(reader, CHAIN, kbf_chain_rows, &chain);
     if (status != BRY_OK)
         return status;
-    unsigned tables = bry__load32(chain + AT_TABLES), hashes = bry__load32(chain + AT_HASHES);
-    if (tables < 1 || tables > BRY__KBF_TABLES || (options->fixed && tables > 1))
+    unsigned hashes = chain.hashes;
+    if (chain.tables < 1 || chain.tables > BRY__KBF_TABLES || (options->fixed && chain.tables > 1))
         return bry__frame_reader_bad(reader, "the number of tables is out of range");
     if (hashes < 1 || hashes > BRY__KBF_MAX_HASHES)
         return bry__frame_reader_bad(reader, "the number of hashes is out of range");
@@ -265,8 +180,8 @@ bry_status bry__kbf_map_read(const bry_map_options *options, uint64_t codes,
         return status;
     bry__kbf_map *map = bry__kbf_map_make(options, allocator);
     if (!map)
-        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the map");
-    while (map->tables < tables && status == BRY_OK)
+        return bry__frame_reader_no_memory(reader);
+    while (map->tables < chain.tables && status == BRY_OK)
         status = read_table(reader, map, &planned, hashes);
     if (status == BRY_OK)
         status = kbf_save_make_created(reader, map, &planned);

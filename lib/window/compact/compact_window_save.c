@@ -18,11 +18,6 @@ void bry__compact_window_write(const void *self, bry__frame_writer *writer)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static bry_status compact_window_no_memory(bry__frame_reader *reader)
-{
-    return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the window");
-}
-
 static const char *compact_window_count_entry(void *context, unsigned table, uint32_t value)
 {
     (void)table;
@@ -63,13 +58,13 @@ static bry_status compact_window_read_maplet(bry__compact_window *window, bry__f
     if (status != BRY_OK)
         return status;
     if (compact_window_use_values(window) != BRY_OK)
-        return compact_window_no_memory(reader);
+        return bry__frame_reader_no_memory(reader);
     visit.table_bytes = bry__values_table_bytes(maplet);
     status = bry__maplet_read(&read, reader, &maplet->allocator, &visit);
     if (status != BRY_OK)
         return status;
     if (bry__values_adopt(maplet, &read) != BRY_OK)
-        return compact_window_no_memory(reader);
+        return bry__frame_reader_no_memory(reader);
     got = bry__maplet_like(&read);
     if (!compact_window_matches(&got, &wanted))
         return bry__frame_reader_bad(reader, "the maplet does not match the window");
@@ -91,7 +86,7 @@ bry_status bry__compact_window_read(const bry_window_options *options, uint64_t 
     if (status != BRY_OK)
         return status;
     if (bry__compact_window_engine.create(&stored, allocator, &made) != BRY_OK)
-        return compact_window_no_memory(reader);
+        return bry__frame_reader_no_memory(reader);
     status = compact_window_read_maplet(made, reader);
     if (status == BRY_OK)
         *self = made;

@@ -3,127 +3,60 @@
  * every piece of its bits that is not all zero, in order. Salts and what follows from the options
  * are recomputed.
  */
-#include "common/endian.h"
-#include "frame/frame.h"
-#include "kernel/kernel.h"
+#include "frame/frame_numbers.h"
+#include "frame/frame_pieces.h"
 #include "window/fbf/fbf.h"
 
 #define ROW BRY__FOUR('F', 'B', 'F', ' ')
 #define FILTER BRY__FOUR('F', 'F', 'I', 'L')
-#define PIECE BRY__FOUR('P', 'I', 'E', 'C')
 
-enum { /* the frame FBF */
-       AT_FILTERS = 0, /* u64 */
-       AT_LAST = 8, /* u64, when an element was stored last */
-       AT_CELL_ITEMS = 16, /* u64 */
-       AT_ENDED_EARLY = 24, /* u64 */
-       AT_RESIZES = 32, /* u64 */
-       ROW_SIZE = 40
+#define OF_ROW(field) BRY__NUMBER(bry__fbf, field)
+static const bry__number fbf_row_rows[] = {
+    OF_ROW(row),         OF_ROW(last),    OF_ROW(cell_items),
+    OF_ROW(ended_early), OF_ROW(resizes), BRY__NUMBERS_END,
 };
 
-enum { /* the frame FFIL */
-       AT_BITS = 0, /* u64 */
-       AT_HASHES = 8, /* u32 */
-       AT_SUB = 12, /* u32 */
-       AT_FROM = 16, /* u64 */
-       AT_BEGIN = 24, /* u64 */
-       AT_END = 32, /* u64 */
-       AT_BEFORE = 40, /* u64 */
-       AT_ITEMS = 48, /* u64 */
-       AT_LIMIT = 56, /* u64 */
-       AT_EARLY = 64, /* u32, 0 or 1 */
-       AT_PIECES = 68, /* u32, how many PIEC frames follow */
-       FILTER_SIZE = 72
+/* The frame FFIL. */
+typedef struct fbf_numbers {
+    bry__fbf_filter filter;
+    uint32_t early; /* 0 or 1 */
+    uint32_t pieces; /* how many PIEC frames follow */
+} fbf_numbers;
+
+#define OF_FILTER(field) BRY__NUMBER(fbf_numbers, field)
+static const bry__number fbf_filter_rows[] = {
+    OF_FILTER(filter.bloom.bits),
+    OF_FILTER(filter.bloom.hashes),
+    OF_FILTER(filter.sub),
+    OF_FILTER(filter.from),
+    OF_FILTER(filter.begin),
+    OF_FILTER(filter.end),
+    OF_FILTER(filter.before),
+    OF_FILTER(filter.items),
+    OF_FILTER(filter.limit),
+    OF_FILTER(early),
+    OF_FILTER(pieces),
+    BRY__NUMBERS_END,
 };
 
 #define MOST_ITEMS ((uint64_t)1 << 60)
 #define MOST_FILTERS ((uint64_t)1 << 40)
 
-static bool fbf_save_has_bits(const bry__pieces *table, size_t piece)
-{
-    return table->piece[piece] &&
-           bry__kernels()->popcount(table->piece[piece], bry__piece_size(table, piece)) > 0;
-}
-
 /* ---- writing -------------------------------------------------------------------------------- */
-
-static void write_filter(const bry__fbf_filter *filter, bry__frame_writer *writer)
-{
-    const bry__pieces *table = &filter->bloom.table;
-    uint32_t pieces = 0;
-    for (size_t i = 0; i < table->count; i++)
-        pieces += fbf_save_has_bits(table, i);
-    unsigned char numbers[FILTER_SIZE];
-    bry__store64(numbers + AT_BITS, filter->bloom.bits);
-    bry__store32(numbers + AT_HASHES, filter->bloom.hashes);
-    bry__store32(numbers + AT_SUB, filter->sub);
-    bry__store64(numbers + AT_FROM, filter->from);
-    bry__store64(numbers + AT_BEGIN, filter->begin);
-    bry__store64(numbers + AT_END, filter->end);
-    bry__store64(numbers + AT_BEFORE, filter->before);
-    bry__store64(numbers + AT_ITEMS, filter->items);
-    bry__store64(numbers + AT_LIMIT, filter->limit);
-    bry__store32(numbers + AT_EARLY, filter->early);
-    bry__store32(numbers + AT_PIECES, pieces);
-    bry__frame_writer_write(writer, FILTER, numbers, sizeof numbers);
-    for (size_t i = 0; i < table->count; i++) {
-        unsigned char index[8];
-        if (!fbf_save_has_bits(table, i))
-            continue;
-        bry__store64(index, i);
-        bry__frame_writer_open(writer, PIECE, sizeof index + bry__piece_size(table, i));
-        bry__frame_writer_put(writer, index, sizeof index);
-        bry__frame_writer_put(writer, table->piece[i], bry__piece_size(table, i));
-    }
-}
 
 void bry__fbf_write(const void *self, struct bry__frame_writer *writer)
 {
     const bry__fbf *fbf = self;
-    unsigned char numbers[ROW_SIZE];
-    bry__store64(numbers + AT_FILTERS, fbf->row);
-    bry__store64(numbers + AT_LAST, fbf->last);
-    bry__store64(numbers + AT_CELL_ITEMS, fbf->cell_items);
-    bry__store64(numbers + AT_ENDED_EARLY, fbf->ended_early);
-    bry__store64(numbers + AT_RESIZES, fbf->resizes);
-    bry__frame_writer_write(writer, ROW, numbers, sizeof numbers);
-    for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer)
-        write_filter(filter, writer);
+    bry__frame_write_numbers(writer, ROW, fbf_row_rows, fbf);
+    for (const bry__fbf_filter *filter = fbf->oldest; filter; filter = filter->newer) {
+        const bry__pieces *bits = &filter->bloom.table;
+        fbf_numbers numbers = {*filter, filter->early, (uint32_t)bry__frame_pieces(bits)};
+        bry__frame_write_numbers(writer, FILTER, fbf_filter_rows, &numbers);
+        bry__frame_write_pieces(writer, bits, 1);
+    }
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
-
-static bry_status read_piece(bry__frame_reader *reader, bry__fbf_filter *filter, size_t *lowest,
-                             const bry_allocator *allocator)
-{
-    bry__pieces *table = &filter->bloom.table;
-    bry__frame frame;
-    unsigned char index_bytes[8];
-    bry_status status = bry__frame_reader_next(reader, &frame);
-    if (status == BRY_OK && frame.type != PIECE)
-        status = bry__frame_reader_bad(reader, "a piece of the bits is missing");
-    if (status == BRY_OK)
-        status = bry__frame_reader_read(reader, index_bytes, sizeof index_bytes);
-    if (status != BRY_OK)
-        return status;
-    uint64_t index = bry__load64(index_bytes);
-    if (index < *lowest || index >= table->count)
-        return bry__frame_reader_bad(reader, "a piece of the bits is out of place");
-    size_t i = (size_t)index, size = bry__piece_size(table, i);
-    if (frame.length != sizeof index_bytes + size)
-        return bry__frame_reader_bad(reader, "a piece of the bits has the wrong size");
-    status = bry__frame_reader_claim(reader, bry__lines_cost(size));
-    if (status == BRY_OK && bry__piece_reach(table, i, allocator) != BRY_OK)
-        status = bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the bits");
-    if (status == BRY_OK)
-        status = bry__frame_reader_read(reader, table->piece[i], size);
-    uint64_t set = status == BRY_OK ? bry__kernels()->popcount(table->piece[i], size) : 0;
-    if (status == BRY_OK && set == 0)
-        status = bry__frame_reader_bad(reader, "a piece of the bits is empty");
-    filter->set += set;
-    *lowest = i + 1;
-    return status;
-}
 
 /* Checks the bits against the number of elements; returns what is wrong, or NULL. */
 static const char *check_bits(const bry__fbf_filter *filter)
@@ -173,43 +106,41 @@ static const char *check_numbers(const bry__fbf_filter *filter, const bry__fbf *
 
 static bry_status fbf_save_read_filter(bry__frame_reader *reader, bry__fbf *fbf)
 {
-    unsigned char numbers[FILTER_SIZE];
-    bry_status status = bry__frame_reader_read_frame(reader, FILTER, numbers, sizeof numbers);
+    fbf_numbers numbers;
+    bry_status status = bry__frame_read_numbers(reader, FILTER, fbf_filter_rows, &numbers);
+    if (status == BRY_OK)
+        status = bry__frame_reader_claim(reader, sizeof(bry__fbf_filter));
     if (status != BRY_OK)
         return status;
-    status = bry__frame_reader_claim(reader, sizeof(bry__fbf_filter));
-    if (status != BRY_OK)
-        return status;
-    if (bry__fbf_append(fbf, bry__load64(numbers + AT_BITS), bry__load32(numbers + AT_HASHES)) !=
-        BRY_OK)
-        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for a filter");
+    const bry__fbf_filter *read = &numbers.filter;
+    if (bry__fbf_append(fbf, read->bloom.bits, read->bloom.hashes) != BRY_OK)
+        return bry__frame_reader_no_memory(reader);
     bry__fbf_filter *filter = fbf->newest;
     if (!fbf->oldest)
         fbf->oldest = filter;
-    filter->sub = bry__load32(numbers + AT_SUB);
-    filter->from = bry__load64(numbers + AT_FROM);
-    filter->begin = bry__load64(numbers + AT_BEGIN);
-    filter->end = bry__load64(numbers + AT_END);
-    filter->before = bry__load64(numbers + AT_BEFORE);
-    filter->items = bry__load64(numbers + AT_ITEMS);
-    filter->limit = bry__load64(numbers + AT_LIMIT);
-    uint32_t early = bry__load32(numbers + AT_EARLY), pieces = bry__load32(numbers + AT_PIECES);
-    const char *problem = check_numbers(filter, fbf, early);
+    filter->sub = read->sub;
+    filter->from = read->from;
+    filter->begin = read->begin;
+    filter->end = read->end;
+    filter->before = read->before;
+    filter->items = read->items;
+    filter->limit = read->limit;
+    const char *problem = check_numbers(filter, fbf, numbers.early);
     if (problem)
         return bry__frame_reader_bad(reader, problem);
-    filter->early = early != 0;
+    filter->early = numbers.early != 0;
     filter->salt = bry__fbf_salt(filter->from / fbf->setting.length, filter->sub);
-    if (pieces > 0) {
+    if (numbers.pieces > 0) {
         uint64_t lines = (filter->bloom.bits - 1) / BRY__FBF_LINE_BITS + 1;
         status = bry__frame_reader_claim(
             reader, bry__pieces_bytes_empty_of(lines * BRY__LINE, BRY__BLOOM_PIECE_SHIFT));
         if (status == BRY_OK && bry__fbf_reach(filter, &fbf->allocator) != BRY_OK)
-            status =
-                bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for a directory");
+            status = bry__frame_reader_no_memory(reader);
+        if (status == BRY_OK)
+            status = bry__frame_read_pieces(reader, &filter->bloom.table, 1, numbers.pieces,
+                                            &fbf->allocator);
+        filter->set = bry__bloom_bits_set(&filter->bloom);
     }
-    size_t lowest = 0;
-    for (uint32_t i = 0; i < pieces && status == BRY_OK; i++)
-        status = read_piece(reader, filter, &lowest, &fbf->allocator);
     if (status == BRY_OK && (problem = check_bits(filter)) != NULL)
         status = bry__frame_reader_bad(reader, problem);
     return status;
@@ -297,10 +228,8 @@ static bool is_below_limit(const bry__fbf *fbf)
     return all <= left || setting->filters * ordinary + fbf->extra <= left;
 }
 
-static bry_status fbf_save_read_row(bry__frame_reader *reader, bry__fbf *fbf,
-                                    const unsigned char *numbers)
+static bry_status fbf_save_read_row(bry__frame_reader *reader, bry__fbf *fbf, uint64_t filters)
 {
-    uint64_t filters = bry__load64(numbers + AT_FILTERS);
     bry_status status = BRY_OK;
     for (uint64_t i = 0; i < filters && status == BRY_OK; i++)
         status = fbf_save_read_filter(reader, fbf);
@@ -330,28 +259,20 @@ bry_status bry__fbf_read(const bry_window_options *options, uint64_t time,
     bry__fbf_setting setting;
     if (bry__fbf_set(options, &setting) != BRY_OK)
         return bry__frame_reader_bad(reader, "the window's options are out of range");
-    unsigned char numbers[ROW_SIZE];
-    bry_status status = bry__frame_reader_read_frame(reader, ROW, numbers, sizeof numbers);
+    bry__fbf read = {.setting = setting, .time = time};
+    bry_status status = bry__frame_read_numbers(reader, ROW, fbf_row_rows, &read);
     if (status != BRY_OK)
         return status;
-    if (bry__load64(numbers + AT_FILTERS) > MOST_FILTERS)
+    uint64_t filters = read.row;
+    if (filters > MOST_FILTERS)
         return bry__frame_reader_bad(reader, "the number of filters is out of range");
-    status = bry__frame_reader_claim(reader, sizeof(bry__fbf));
-    if (status != BRY_OK)
-        return status;
-    bry__fbf *fbf = bry__alloc(allocator, sizeof *fbf);
+    bry__fbf *fbf = bry__frame_reader_alloc(reader, allocator, sizeof *fbf);
     if (!fbf)
-        return bry__frame_reader_fail(reader, BRY_E_NOMEM, "not enough memory for the row");
-    *fbf = (bry__fbf){
-        .setting = setting,
-        .time = time,
-        .last = bry__load64(numbers + AT_LAST),
-        .cell_items = bry__load64(numbers + AT_CELL_ITEMS),
-        .ended_early = bry__load64(numbers + AT_ENDED_EARLY),
-        .resizes = bry__load64(numbers + AT_RESIZES),
-    };
+        return reader->status;
+    *fbf = read;
+    fbf->row = 0;
     fbf->allocator = bry__memory_begin(&fbf->memory, allocator);
-    status = fbf_save_read_row(reader, fbf, numbers);
+    status = fbf_save_read_row(reader, fbf, filters);
     if (status == BRY_OK)
         *self = fbf;
     else
