@@ -3,28 +3,22 @@ instruction set."""
 
 import math
 
-from bench_runner import Case, main
+from bench_runner import BenchCase, main, times
 
 SMALL = ["--units", "20", "--unit-capacity", "1000", "--rounds", "1"]
 PHASES = ["add", "hit", "miss", "hit_batch", "miss_batch", "reinsert"]
-TIMES = [f"ns_{phase}{end}" for phase in PHASES for end in ("", "_min")]
 ROW = ["engine", "units", "unit_capacity", "group", "segmented", "hashes", "bytes",
        "bits_per_element", "planned_error", "estimated_error", "false_positive", "locate_exact",
-       *TIMES]
+       *times(PHASES)]
 FACTS = ["group", "hashes", "bytes", "planned_error", "estimated_error", "false_positive",
          "locate_exact"]
 
 
-class Index(Case):
+class Index(BenchCase):
     def check_row(self, row, asked, error, engine, reinsert):
         """Checks sizes and errors, and that times exist."""
         self.assertEqual(row["engine"], engine)
-        for phase in PHASES:
-            median, fastest = row[f"ns_{phase}"], row[f"ns_{phase}_min"]
-            if phase == "reinsert" and not reinsert:
-                self.assertEqual((median, fastest), (None, None))
-            else:
-                self.assertTrue(0 < fastest <= median, phase)
+        self.check_times(row, PHASES, missing=() if reinsert else ("reinsert",))
         elements = row["units"] * row["unit_capacity"]
         self.assertEqual(row["bits_per_element"], row["bytes"] * 8 / elements)
         self.assertLessEqual(row["planned_error"], error * 1.000001)
@@ -148,26 +142,6 @@ class Index(Case):
                                engines[1]["ns_miss_batch"] / engines[0]["ns_miss_batch"])
         self.assertAlmostEqual(ratios["segmented_reinsert"],
                                runs[2]["ns_reinsert"] / runs[3]["ns_reinsert"])
-
-    def test_misuse(self):
-        groups = "is not one of 1, 8, 16, 32, 64, 128, 256 and 512"
-        for arguments, problem in (
-                (["--engine", "kbf"], "--engine: indexes have no engine kbf"),
-                (["--engine", "x"], '--engine: there is no engine "x"'),
-                (["--group", "8"], "--group: engine compact does not have it"),
-                (["--segmented"], "--segmented: engine compact does not have it"),
-                (["--engine", "dba", "--group", "7"], f"--group: 7 {groups}"),
-                (["--units", "2^20", "--unit-capacity", "2^20"],
-                 "--units times --unit-capacity: 1099511627776 is not between 1000 and 4294967296"),
-                (["--units", "9", "--unit-capacity", "9"],
-                 "--units times --unit-capacity: 81 is not between 1000 and 4294967296"),
-                (["--units", "2^21"], "--units: 2097152 is not between 1 and 1048576"),
-                (["--capacity", "5k"], "index does not use --capacity"),
-                (["--values", "5"], "index does not use --values"),
-                (["--error", "0.7"], "--error: 0.7 is not between 1e-09 and 0.5")):
-            self.expect_misuse(["index", *arguments], problem)
-        self.expect_misuse(["indexes", "--group", "8"], "indexes does not use --group")
-        self.expect_misuse(["filter", "--units", "8"], "filter does not use --units")
 
 
 main()

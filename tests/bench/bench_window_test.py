@@ -5,7 +5,7 @@ import math
 import os
 import tempfile
 
-from bench_runner import Case, main, run
+from bench_runner import BenchCase, main, run, times
 
 ELEMENTS = 20000
 SMALL = ["--capacity", "20k", "--rounds", "1"]
@@ -14,7 +14,6 @@ SETTINGS = ["engine", "mode", "elements", "generations", "error", "isa", "window
 FACTS = ["bytes", "bits_per_element", "false_positive", "predicted", "absent_asked",
          "promised_asked", "forgotten_early"]
 PHASES = ["add", "hit", "miss", "hit_batch", "miss_batch"]
-TIMES = [f"ns_{phase}{end}" for phase in PHASES for end in ("", "_min")]
 
 
 def band(expected, asked):
@@ -22,17 +21,12 @@ def band(expected, asked):
     return expected + (5 * math.sqrt(expected * asked) + 1) / asked
 
 
-class WindowCase(Case):
+class WindowCase(BenchCase):
     def check_row(self, row, batches=True):
-        self.assertEqual(list(row), [*SETTINGS, *FACTS, *TIMES])
+        self.assertEqual(list(row), [*SETTINGS, *FACTS, *times(PHASES)])
         self.assertAlmostEqual(row["bits_per_element"], row["bytes"] * 8 / row["elements"])
         self.assertEqual(row["window_ms"] % row["generations"], 0)
-        for phase in PHASES:
-            if not batches and phase.endswith("_batch"):
-                self.assertIsNone(row[f"ns_{phase}"])
-                continue
-            self.assertGreater(row[f"ns_{phase}_min"], 0)
-            self.assertLessEqual(row[f"ns_{phase}_min"], row[f"ns_{phase}"])
+        self.check_times(row, PHASES, missing=() if batches else PHASES[3:])
 
 
 class Window(WindowCase):
@@ -93,22 +87,6 @@ class Window(WindowCase):
         self.assertAlmostEqual(answer["promised_asked"], 200 * elements / 13, delta=2 * elements)
         self.assertEqual(answer["absent_asked"], 200 * (4 * elements // 200 + 1))
 
-    def test_misuse(self):
-        for arguments, problem in (
-                (["window", "--engine", "cuckoo"], '--engine: there is no engine "cuckoo"'),
-                (["window", "--engine", "kbf"], "--engine: windows have no engine kbf"),
-                (["window", "--mode", "paper"], "--mode: engine compact does not have it"),
-                (["window", "--engine", "fbf", "--mode", "x"], '--mode: there is no mode "x"'),
-                (["window", "--capacity", "999"],
-                 "--capacity: 999 is not between 1000 and 4294967296"),
-                (["window", "--generations", "1025"],
-                 "--generations: 1025 is not between 1 and 1024"),
-                (["window", "--packets", "5k"], "window does not use --packets"),
-                (["windows", "--engine", "fbf"], "windows does not use --engine"),
-                (["seen", "--generations", "5"], "seen does not use --generations"),
-                (["seen", "--capacity", "999"], "--capacity: 999 is not between 1000 and 4294967296")):
-            self.expect_misuse([*arguments], problem)
-
 
 class Windows(WindowCase):
     def test_side_by_side(self):
@@ -157,7 +135,7 @@ class Windows(WindowCase):
         self.assertTrue(all(a["rbf"] < b["rbf"] for a, b in zip(rates, rates[1:])))
 
 
-class Seen(Case):
+class Seen(BenchCase):
     NAMES = ["bench", "machine", "lines", "bytes", "distinct", "error", "rounds", "awk_is",
              "false_drops", "expected_false_drops", "bloomery", "awk", "sort"]
 

@@ -102,24 +102,6 @@ TEST(test_plan_is_what_is_used)
     assert_true((double)plan.bytes * 8 / 1e6 >= 30 && (double)plan.bytes * 8 / 1e6 <= 36);
 }
 
-TEST(test_given_shape)
-{
-    for (int c = 0; c < CHECKS; c++) {
-        bry__paper_fbf_options options = example(checks[c], 10000);
-        options.fixed = true;
-        bry__paper_fbf fbf = make(options);
-        for (uint64_t i = 0; i < 900; i++)
-            add(&fbf, i, 20000 + i * 20);
-        uint64_t filters = 0;
-        for (const bry__paper_filter *f = fbf.oldest; f; f = f->newer, filters++) {
-            assert_int_equal(f->bloom.bits, 6250);
-            assert_int_equal(f->bloom.hashes, 5);
-        }
-        assert_int_equal(filters, 3);
-        bry__paper_fbf_free(&fbf, &memory);
-    }
-}
-
 TEST(test_options_out_of_range)
 {
     bry__paper_fbf_options good = row_options(BRY__PAPER_SIMPLE, 1000, 100, 0.01);

@@ -1,6 +1,6 @@
 /*
- * The measured error of the published forgetful Bloom filter: the thesis's check value, the effect
- * of shared positions, and the error at the planned load.
+ * The measured error of the published forgetful Bloom filter: the thesis's check value and the effect
+ * of shared positions. `bloomery-bench window --mode` measures the error at the planned load.
  *
  * test_paper_fbf_rates [QUERIES]: of the check value, in thousands.
  */
@@ -47,8 +47,6 @@ static void add(bry__paper_fbf *fbf, uint64_t i, uint64_t now)
     bry_answer was;
     assert_int_equal(bry__paper_fbf_add(fbf, key(i), now, &was, &memory), BRY_OK);
 }
-
-/* ---- m = 6250, k = 5, 150 and 150 elements ------------------------------------------------- */
 
 static double formula(double l)
 {
@@ -139,38 +137,6 @@ TEST(test_check_value)
     band_assert(salted_optimized, n, optimized);
     band_assert(salted_simple, n, simple);
     band_assert(wrong_simple, n, twice); /* what sharing makes of the simple check */
-}
-
-/* ---- the planned load ---------------------------------------------------------------------- */
-
-TEST(test_planned_load)
-{
-    for (int c = 0; c < 2; c++) {
-        bry__paper_fbf_options options = {
-            .check = c ? BRY__PAPER_SIMPLE : BRY__PAPER_OPTIMIZED,
-            .window = 8000,
-            .capacity = 160000,
-            .error = 0.001,
-            .generations = 8,
-            .fixed = true,
-        };
-        uint64_t wrong = 0, asked = 0, next = 0, most = 0;
-        bry__paper_fbf fbf = make(&options);
-        for (uint64_t now = 8000; now < 40000; now++) {
-            for (int i = 0; i < 20; i++)
-                add(&fbf, next++, now);
-            if (now > 17000 && now % 1000 == 999) { /* a period's worst moment */
-                wrong += false_positives(&fbf, asked, 100000);
-                asked += 100000;
-                uint64_t bytes = bry__paper_fbf_bytes(&fbf);
-                most = bytes > most ? bytes : most;
-            }
-        }
-        printf("check %d: %.2f bits per element, planned %.3g, measured %.3g\n", c,
-               (double)most * 8 / 160000, fbf.plan.error, (double)wrong / (double)asked);
-        band_assert_at_most(wrong, asked, 0.001);
-        bry__paper_fbf_free(&fbf, &memory);
-    }
 }
 
 int main(int argc, char **argv)

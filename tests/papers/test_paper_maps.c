@@ -1,6 +1,5 @@
 /* kBF at the papers' levels, compared with the library's cells; and sBF compared with an exact
  * twin. */
-#include "papers/greedy.h"
 #include "papers/paper_kbf.h"
 #include "papers/sbf.h"
 
@@ -149,41 +148,15 @@ TEST(test_levels_beside_the_library)
     bry__gf_free(&gf, &heap);
 }
 
-/* With the papers' own encodings: nothing wrong, and updates and deletes that hold. */
-TEST(test_greedy_map)
+TEST(test_encodings_that_do_not_fit)
 {
-    bry__greedy greedy;
-    assert_int_equal(bry__greedy_search(&greedy, CODES, 0, &heap), BRY_OK);
-    assert_int_equal(bry__greedy_index(&greedy, 1e-5), BRY_OK);
-    bry__encoder encoder = bry__greedy_encoder(&greedy);
+    bry__gf gf;
+    assert_int_equal(bry__gf_init(&gf, 9, &heap), BRY_OK);
+    bry__encoder encoder = bry__algebraic_encoder(&gf);
     bry__paper_kbf paper;
-    enum { N = 3000 };
-    assert_int_equal(bry__paper_kbf_init(&paper, &encoder, 6, N, &heap), BRY_OK);
-    for (uint64_t i = 0; i < N; i++)
-        bry__paper_kbf_insert(&paper, key(i), code_of(i, CODES));
-    uint64_t unsure = 0;
-    for (uint64_t i = 0; i < N; i++) {
-        uint32_t code = CODES;
-        bry_answer answer = bry__paper_kbf_get(&paper, key(i), BRY__PAPER_TRIPLES, CODES, &code);
-        assert_int_not_equal(answer, BRY_ABSENT);
-        unsure += answer == BRY_UNSURE;
-        if (answer == BRY_UNSURE)
-            continue;
-        assert_int_equal(code, code_of(i, CODES));
-        assert_int_equal(
-            bry__paper_kbf_update(&paper, key(i), BRY__PAPER_TRIPLES, CODES, (uint32_t)i % 7),
-            BRY_PRESENT);
-    }
-    assert_true(unsure < N / 50);
-    uint64_t deleted = 0;
-    for (uint64_t i = 0; i < N; i++)
-        deleted += bry__paper_kbf_delete(&paper, key(i), BRY__PAPER_TRIPLES, CODES) == BRY_PRESENT;
-    assert_int_equal(paper.items, N - deleted);
-    bry__paper_kbf_free(&paper, &heap);
-
     encoder.bits = 30; /* a cell has 29 */
-    assert_int_equal(bry__paper_kbf_init(&paper, &encoder, 6, N, &heap), BRY_E_RANGE);
-    bry__greedy_free(&greedy);
+    assert_int_equal(bry__paper_kbf_init(&paper, &encoder, 6, 3000, &heap), BRY_E_RANGE);
+    bry__gf_free(&gf, &heap);
 }
 
 /* Joined or folded tables equal one that was filled with all pairs. */

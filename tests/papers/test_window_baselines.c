@@ -1,16 +1,14 @@
-/* The windows that the library is compared with: RBF, a ring of plain filters, an exact window; and
- * Fig. 6.9. */
+/* The windows that the library is compared with: RBF, a ring of plain filters, an exact window.
+ * Figure 6.9 has what a counter behind each of them makes of retries. */
 #include "bench/peers/exact_window.h"
 #include "bench/peers/filter_ring.h"
 #include "common/sizing.h"
-#include "papers/paper_fbf.h"
 #include "papers/rbf.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static bry_hash key(uint64_t i)
@@ -139,89 +137,4 @@ TEST(test_exact)
     bry__exact_window_free(&exact, allocator);
     assert_int_equal(memory.now, 0);
     free(when);
-}
-
-/* ---- Fig. 6.9 ------------------------------------------------------------------------------ */
-
-typedef struct counted {
-    double rbf, fbf, ring; /* the deviation of a counter, in percent */
-} counted;
-
-/*
- * A counter behind each window, in the same bits: FBF of three filters of 500 and k = 3, RBF of
- * 1500. Two operations per second, t = 5 s; a share of them is retried once, 0.5 to 10 s later.
- */
-static counted count_with_retries(unsigned percent, uint64_t seed)
-{
-    bry_allocator allocator = bry__allocator_or_default(NULL);
-    const bry__paper_fbf_options options = {
-        .window = 10000,
-        .capacity = 1000,
-        .error = 0.001,
-        .generations = 2,
-        .bits = 500,
-        .hashes = 3,
-        .fixed = true,
-    };
-    bry__paper_fbf fbf;
-    bry__rbf rbf;
-    bry__filter_ring ring;
-    assert_int_equal(bry__paper_fbf_init(&fbf, &options, &allocator), BRY_OK);
-    assert_int_equal(bry__rbf_init(&rbf, 1500, 3, 0.01, &allocator), BRY_OK);
-    assert_int_equal(bry__filter_ring_init(&ring, 3, 5000, 500, 3, &allocator), BRY_OK);
-
-    enum { OPERATIONS = 40000, AHEAD = 21, STEP = 500 };
-    uint64_t due[AHEAD] = {0}; /* retries by step; ids from 1 */
-    generator from = {seed};
-    uint64_t in_rbf = 0, in_fbf = 0, in_ring = 0;
-    for (uint64_t i = 0; i < OPERATIONS + AHEAD; i++) {
-        uint64_t now = 1000000 + STEP * i, ids[2] = {i < OPERATIONS ? i + 1 : 0, due[i % AHEAD]};
-        due[i % AHEAD] = 0;
-        for (int j = 0; j < 2; j++) {
-            bry_answer was;
-            if (ids[j] == 0)
-                continue;
-            bry_hash hash = key(seed << 32 | ids[j]);
-            assert_int_equal(bry__rbf_add(&rbf, hash, &was, &allocator), BRY_OK);
-            in_rbf += was == BRY_ABSENT;
-            assert_int_equal(bry__paper_fbf_add(&fbf, hash, now, &was, &allocator), BRY_OK);
-            in_fbf += was == BRY_ABSENT;
-            assert_int_equal(bry__filter_ring_add(&ring, hash, now, &was, &allocator), BRY_OK);
-            in_ring += was == BRY_ABSENT;
-        }
-        if (ids[0] && generator_below(&from, 100) < percent) {
-            uint64_t later = i + 1 + generator_below(&from, AHEAD - 1);
-            if (due[later % AHEAD] == 0)
-                due[later % AHEAD] = ids[0];
-        }
-    }
-    bry__paper_fbf_free(&fbf, &allocator);
-    bry__rbf_free(&rbf, &allocator);
-    bry__filter_ring_free(&ring, &allocator);
-    return (counted){
-        .rbf = 100 * fabs((double)in_rbf / OPERATIONS - 1),
-        .fbf = 100 * fabs((double)in_fbf / OPERATIONS - 1),
-        .ring = 100 * fabs((double)in_ring / OPERATIONS - 1),
-    };
-}
-
-TEST(test_counters_under_retries)
-{
-    static const unsigned rates[] = {5, 10, 20, 40, 80};
-    counted of[5];
-    printf("retries   RBF      FBF      ring of plain filters\n");
-    for (int i = 0; i < 5; i++) {
-        of[i] = count_with_retries(rates[i], 9);
-        printf("  %2u %%   %5.2f %%  %5.2f %%  %5.2f %%\n", rates[i], of[i].rbf, of[i].fbf,
-               of[i].ring);
-    }
-    for (int i = 0; i < 5; i++) {
-        assert_true(of[i].fbf < 0.5);
-        assert_true(fabs(of[i].fbf - of[0].fbf) < 0.1); /* level */
-        if (i > 1)
-            assert_true(of[i].rbf > 1.5 * of[i - 1].rbf); /* as the retries */
-        if (rates[i] >= 20)
-            assert_true(of[i].fbf < of[i].rbf);
-    }
-    assert_true(of[4].rbf > 10 * of[4].fbf);
 }
