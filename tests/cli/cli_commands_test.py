@@ -200,107 +200,84 @@ class Plan(Case):
         self.expect_misuse(["plan", "--capacity", "9", "--error", "0.1", "--raw", "33"],
                            "--raw: values have 1 to 32 bits")
 
+    def planned(self, job, *words, options=()):
+        """The plans of a job, and what the library plans: its name, and numbers."""
+        items, error = words[:2]
+        plans = self.read_json("plan", "--capacity", items, "--error", error, *options, "--json")["plans"]
+        oracle = subprocess.run([ORACLE, *words], check=True, capture_output=True, text=True).stdout
+        plans = [plan for plan in plans if plan["job"] == job]
+        for plan in plans:
+            self.assertEqual((plan["capacity"], plan["error"]), (int(items), float(error)))
+            self.assertEqual(plan["bits_per_item"], plan["bytes"] * 8 / int(items))
+            self.assertLessEqual(plan["expected_error"], float(error))
+        return plans, [line.split() for line in oracle.splitlines()]
+
+    def assert_planned(self, plan, names, numbers, more=()):
+        """With these numbers, and with members in this order: those of all jobs and some more."""
+        self.assertEqual([plan[name] for name in names], [float(number) for number in numbers])
+        self.assertEqual(list(plan), [
+            "job", "engine", *(["layout"] if plan["engine"] == "kbf" else []), "capacity", "error", "bytes",
+            "bytes_empty", "bits_per_item", "hashes", "expected_error", "grows_to", *more])
+
     def test_json_says_what_the_library_plans_and_makes(self):
+        names = ["bytes", "bytes_empty", "hashes", "expected_error"]
         for items, error in (("1", "0.5"), ("1000", "0.01"), ("20000", "1e-6"), ("300000", "0.001"),
                              ("4000000", "0.01")):
             with self.subTest(items=items, error=error):
-                answer = self.read_json("plan", "--capacity", items, "--error", error, "--json")
-                self.assertEqual(list(answer), ["plans", "for_comparison", "server_key_limit"])
-                self.assertEqual([plan["job"] for plan in answer["plans"]],
-                                 ["filter"] * 2 + ["map"] * 3 + ["window"] * 2 + ["counter"] * 2 +
-                                 ["index"] * 2)
-                plan = answer["plans"][0]
-                self.assertEqual(list(plan), [
-                    "job", "engine", "capacity", "error", "bytes", "bytes_empty", "bits_per_item",
-                    "hashes", "expected_error", "grows_to"])
-                self.assertEqual(plan["grows_to"], int(items))
+                (bloom, compact), oracle = self.planned("filter", items, error)
+                oracle = dict(oracle)
+                self.assertEqual((bloom["engine"], bloom["grows_to"]), ("bloom", int(items)))
                 if float(error) >= 0.001:
-                    self.assertEqual(answer["plans"][1]["grows_to"], 2**40)
-                oracle = dict(line.split() for line in subprocess.run(
-                    [ORACLE, items, error], check=True, capture_output=True,
-                    text=True).stdout.splitlines())
-                self.assertEqual((plan["job"], plan["engine"]), ("filter", "bloom"))
-                self.assertEqual(plan["capacity"], int(items))
-                self.assertEqual(plan["error"], float(error))
-                for name in ("bytes", "bytes_empty", "hashes"):
-                    self.assertEqual(plan[name], int(oracle[name]), name)
-                self.assertEqual(plan["expected_error"], float(oracle["expected_error"]))
-                self.assertEqual(plan["bits_per_item"], plan["bytes"] * 8 / int(items))
-                self.assertLessEqual(plan["expected_error"], float(error))
-                self.assertEqual(plan["bytes_empty"], int(oracle["made_empty"]))
+                    self.assertEqual(compact["grows_to"], 2**40)
+                self.assert_planned(bloom, names, [oracle[name] for name in names])
+                self.assertEqual(bloom["bytes_empty"], int(oracle["made_empty"]))
                 # One key uses one piece of the table; four million use all of them.
-                self.assertEqual(plan["bytes"], int(oracle["made_full"]))
+                self.assertEqual(bloom["bytes"], int(oracle["made_full"]))
 
     def test_json_of_maps_says_what_the_library_plans(self):
+        names = ["bytes", "bytes_empty", "hashes", "false_positive", "false_negative", "incorrect",
+                 "values", "value_bits"]
         for items, error, values in (("1000", "0.01", "10"), ("20000", "1e-6", "3000"),
                                      ("300000", "0.001", "16383"), ("5000", "0.5", "60000")):
             with self.subTest(items=items, error=error, values=values):
-                plans = self.read_json("plan", "--capacity", items, "--error", error, "--values",
-                                       values, "--json")["plans"]
-                plans = [plan for plan in plans if plan["job"] == "map"]
-                oracle = [line.split() for line in subprocess.run(
-                    [ORACLE, items, error, values], check=True, capture_output=True,
-                    text=True).stdout.splitlines()]
+                plans, oracle = self.planned("map", items, error, values, options=["--values", values])
                 self.assertEqual(len(plans), 1 if values == "60000" else 3)
-                self.assertEqual(len(plans), len(oracle))
-                for plan, (engine, layout, *numbers) in zip(plans, oracle):
-                    names = ["bytes", "bytes_empty", "hashes", "false_positive", "false_negative",
-                             "incorrect", "values", "value_bits"]
-                    self.assertEqual(list(plan), [
-                        "job", "engine", *(["layout"] if engine == "kbf" else []), "capacity", "error",
-                        "bytes", "bytes_empty", "bits_per_item", "hashes", "expected_error",
-                        "grows_to", *names[3:]])
-                    self.assertEqual((plan["engine"], plan.get("layout", "tuned")),
-                                     (engine, layout))
-                    for name, number in zip(names, numbers):
-                        self.assertEqual(plan[name], float(number), name)
-                    self.assertEqual(plan["expected_error"],
-                                     max(plan["false_positive"],
-                                         plan["false_negative"] + plan["incorrect"]))
-                    self.assertLessEqual(plan["expected_error"], float(error))
+                for plan, (engine, layout, *numbers) in zip(plans, oracle, strict=True):
+                    self.assertEqual((plan["engine"], plan.get("layout", "tuned")), (engine, layout))
+                    self.assert_planned(plan, names, numbers, names[3:])
+                    self.assertEqual(plan["expected_error"], max(
+                        plan["false_positive"], plan["false_negative"] + plan["incorrect"]))
 
     def test_json_of_indexes_says_what_the_library_plans(self):
-        for items, error, subsets in (("1000", "0.01", "1"), ("20000", "1e-6", "64"),
-                                      ("10000000", "0.001", "1000"), ("5", "0.5", "1048576")):
-            with self.subTest(items=items, error=error, subsets=subsets):
-                plans = self.read_json("plan", "--capacity", items, "--error", error, "--units",
-                                       subsets, "--json")["plans"]
-                plans = [plan for plan in plans if plan["job"] == "index"]
-                oracle = [line.split() for line in subprocess.run(
-                    [ORACLE, items, error, "in", subsets], check=True, capture_output=True,
-                    text=True).stdout.splitlines()]
+        for items, error, units in (("1000", "0.01", "1"), ("20000", "1e-6", "64"),
+                                    ("10000000", "0.001", "1000"), ("5", "0.5", "1048576")):
+            with self.subTest(items=items, error=error, units=units):
+                plans, oracle = self.planned("index", items, error, "in", units, options=["--units", units])
                 self.assertEqual([plan["engine"] for plan in plans], ["compact", "dba"])
-                names = ["bytes", "bytes_empty", "hashes", "expected_error", "group"]
                 for plan, (engine, *numbers) in zip(plans, oracle, strict=True):
-                    self.assertEqual(list(plan), [
-                        "job", "engine", "capacity", "error", "bytes", "bytes_empty", "bits_per_item",
-                        "hashes", "expected_error", "grows_to", "units", "group"])
-                    self.assertEqual((plan["engine"], plan["units"]), (engine, int(subsets)))
-                    self.assertEqual([plan[name] for name in names], [float(n) for n in numbers])
-                    self.assertLessEqual(plan["expected_error"], float(error))
+                    self.assertEqual((plan["engine"], plan["units"]), (engine, int(units)))
+                    self.assert_planned(plan, ["bytes", "bytes_empty", "hashes", "expected_error", "group"],
+                                        numbers, ["units", "group"])
 
     def test_json_of_windows_says_what_the_library_plans(self):
         for items, error, window in (("1000", "0.01", "60000"), ("20000", "1e-6", "999"),
                                      ("10000000", "0.001", "604800000"), ("5", "1e-12", "1")):
-            with self.subTest(items=items, error=error, window=window):
-                plans = self.read_json("plan", "--capacity", items, "--error", error, "--window",
-                                       window + "ms", "--json")["plans"]
-                plans = [plan for plan in plans if plan["job"] in ("window", "counter")]
-                oracle = [line.split() for line in subprocess.run(
-                    [ORACLE, items, error, "within", window], check=True, capture_output=True,
-                    text=True).stdout.splitlines()]
-                self.assertEqual([plan["engine"] for plan in plans],
-                                 ["compact", "fbf", "compact", "fbf"])
-                for plan, (job, *numbers) in zip(plans, oracle, strict=True):
-                    last = "generations" if job == "window" else "bytes_per_counter"
-                    names = ["bytes", "bytes_empty", "hashes", "expected_error", "window_ms",
-                             "longest_ms", last]
-                    self.assertEqual(list(plan), [
-                        "job", "engine", "capacity", "error", "bytes", "bytes_empty", "bits_per_item",
-                        "hashes", "expected_error", "grows_to", "window_ms", "longest_ms", last])
-                    self.assertEqual(plan["job"], job)
-                    self.assertEqual([plan[name] for name in names], [float(n) for n in numbers])
-                    self.assertLessEqual(plan["expected_error"], float(error))
+            for job, last in (("window", "generations"), ("counter", "bytes_per_counter")):
+                with self.subTest(items=items, error=error, window=window, job=job):
+                    plans, oracle = self.planned(job, items, error, "within", window,
+                                                 options=["--window", window + "ms"])
+                    self.assertEqual([plan["engine"] for plan in plans], ["compact", "fbf"])
+                    more = ["window_ms", "longest_ms", last]
+                    for plan, (_, *numbers) in zip(plans, [row for row in oracle if row[0] == job],
+                                                   strict=True):
+                        self.assert_planned(plan, ["bytes", "bytes_empty", "hashes", "expected_error",
+                                                   *more], numbers, more)
+
+    def test_jobs(self):
+        answer = self.read_json("plan", "--capacity", "1000", "--error", "0.01", "--json")
+        self.assertEqual(list(answer), ["plans", "for_comparison", "server_key_limit"])
+        self.assertEqual([plan["job"] for plan in answer["plans"]], ["filter"] * 2 + ["map"] * 3 + [
+            "window"] * 2 + ["counter"] * 2 + ["index"] * 2)
 
     def test_job(self):
         plans = self.read_json("plan", "--capacity", "1k", "--error", "1%", "--json")["plans"]

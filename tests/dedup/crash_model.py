@@ -83,7 +83,7 @@ class Recording:
         names = {name: number for number, name in enumerate(self.base)}
         self.base_files = [self.base[name] for name in names]
         self.base_names = dict(names)
-        count, handles, synced = len(names), {}, {}
+        count, handles = len(names), {}
         steps = []
         for call in self.calls:
             if call.what == "O":

@@ -44,19 +44,6 @@ class Commands(DedupCase):
             self.fails(2, message, *arguments)
         self.assertEqual(self.json("ls", self.repo), {"archives": []})
 
-    def test_not_a_repository(self):
-        self.fails(3, "No such file", "ls", self.directory / "none")
-        self.fails(3, "not a repository; \"dedup init\" creates one", "ls", self.directory)
-        self.write("x", b"")
-        self.fails(3, "tree: Directory not empty\n", "init", self.tree)
-        self.init()
-        self.fails(3, "is a repository already", "init", self.repo)
-        config = (self.repo / "config").read_bytes()
-        (self.repo / "config").write_bytes(config.replace(b" 1\n", b" 4711\n", 1))
-        self.fails(3, "has format 4711", "ls", self.repo)
-        (self.repo / "config").write_bytes(config.replace(b"4096", b"4097"))
-        self.fails(3, "config: damaged", "ls", self.repo)
-
     def says(self, code, message, *arguments, **options):
         """Exactly this, and nothing on standard output."""
         done = run(*arguments, **{"cwd": self.directory, **options})
@@ -92,18 +79,21 @@ class Commands(DedupCase):
         config = (self.repo / "config").read_bytes()
         (self.repo / "config").write_bytes(config.replace(b" 1\n", b" 2\n", 1))
         self.says(3, ["config: has format 2, but this build reads format 1"], "ls", "repo")
-        (self.repo / "config").write_bytes(config[:-1])
-        self.says(3, ["config: damaged"], "ls", "repo")
+        for damaged in (config[:-1], config.replace(b"4096", b"4097")):
+            (self.repo / "config").write_bytes(damaged)
+            self.says(3, ["config: damaged"], "ls", "repo")
 
     def test_unreadable(self):
         if os.geteuid() == 0:
             self.skipTest("root reads everything")
         self.write("a", b"hello")
+        self.write("b", b"there")
         self.init()
         (self.tree / "a").chmod(0)
         self.says(3, ["tree/a: Permission denied",
                       "archive one stored without 1 entry that cannot be read"],
                   "put", "repo", "one", "tree", "-q")
+        self.assertEqual((self.get("one") / "tree/b").read_bytes(), b"there")
         self.repo.chmod(0)
         self.addCleanup(self.repo.chmod, 0o700)
         self.says(3, ["repo: Permission denied"], "ls", "repo")
@@ -114,15 +104,12 @@ class Commands(DedupCase):
         self.init()
         for name in ("one", "two words", "ünïcode", "x" * 200):
             self.put(name)
-        self.fails(3, "bloomery: archive one: name in use\n", "put", self.repo, "one", "tree",
-                   cwd=self.directory)
         listed = self.json("ls", self.repo)["archives"]
         self.assertEqual([a["name"] for a in listed], ["one", "two words", "ünïcode", "x" * 200])
         self.assertEqual({a["entries"] for a in listed}, {3})
         text = self.run_ok("ls", self.repo, "one").decode()
         self.assertEqual([line.split(":", 2)[2][3:] for line in text.splitlines()],
                          ["tree", "tree/a", "tree/l -> a"])
-        self.fails(1, "archive three: not found", "ls", self.repo, "three")
         self.fails(1, "archive three: not found", "rm", self.repo, "one", "three")
         self.assertEqual(self.run_ok("rm", self.repo, "one", "two words"), b"2 archives removed\n")
         self.assertEqual(len(self.json("ls", self.repo)["archives"]), 2)

@@ -40,18 +40,14 @@ class Crash(DedupCase):
             self.repo = crashed
             with self.subTest(end=end, state=states):
                 for name, tree in needed(end).items():
-                    into = self.get(name)
-                    self.assertEqual(snapshot(into / "tree"), tree, name)
-                    shutil.rmtree(into)
+                    self.assert_restores(name, tree)
                 if states % EVERY == 0:
                     self.put("after the crash")
                     self.check()
                     self.run_ok("gc", self.repo, "--stale", "1%", "-q")
                     self.check()
                     for name, tree in needed(end).items():
-                        into = self.get(name)
-                        self.assertEqual(snapshot(into / "tree"), tree, name)
-                        shutil.rmtree(into)
+                        self.assert_restores(name, tree)
             shutil.rmtree(crashed)
         self.assertGreater(states, 30)
         return states
@@ -98,9 +94,7 @@ class Crash(DedupCase):
                     done = run("put", self.repo, "after", "tree", "-q", cwd=self.directory)
                     self.assertEqual(done.returncode, 0, done)
                     self.check()
-                    into = self.get("one")
-                    self.assertEqual(snapshot(into / "tree"), first)
-                    shutil.rmtree(into)
+                    self.assert_restores("one", first)
             shutil.rmtree(self.repo)
         self.assertGreater(states, 10)
 
@@ -135,9 +129,7 @@ class Crash(DedupCase):
                     run("put", self.repo, "after", "tree", "-q", cwd=self.directory)
                     self.check()
                     for name in names:
-                        into = self.get(name)
-                        self.assertEqual(snapshot(into / "tree"), first if name == "one" else second)
-                        shutil.rmtree(into)
+                        self.assert_restores(name, first if name == "one" else second)
                 shutil.rmtree(self.repo)
             self.assertGreater(call, 10)
 

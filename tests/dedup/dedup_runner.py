@@ -121,9 +121,10 @@ class DedupCase(unittest.TestCase):
         self.run_ok("get", self.repo, name, *paths, "-C", into, "-q")
         return into
 
-    def assert_restores(self, name, tree=None):
+    def assert_restores(self, name, expected=None):
+        """The tree of this snapshot, or the one that is there now."""
         into = self.get(name)
-        self.assertEqual(snapshot(into / "tree"), snapshot(tree or self.tree))
+        self.assertEqual(snapshot(into / "tree"), expected or snapshot(self.tree), name)
         shutil.rmtree(into)
 
     def check(self):

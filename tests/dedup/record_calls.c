@@ -1,7 +1,7 @@
 /*
  * Loaded before the program's libraries (LD_PRELOAD): records every call that changes a file or a
  * directory below RECORD_ROOT in the file RECORD_LOG, for our own files and for LMDB's.
- * crash_states.py replays what a crash may leave.
+ * crash_model.py replays what a crash may leave.
  *
  * A record: one letter, numbers of 8 bytes and texts with their lengths before them.
  *   O open path flags    W open offset bytes    T open size    S open    (S: fsync, fdatasync)
@@ -26,7 +26,6 @@ enum { DESCRIPTORS = 4096 };
 
 static pthread_mutex_t recording = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t opened[DESCRIPTORS]; /* number of the open, or 0 */
-static bool written[DESCRIPTORS]; /* a write was recorded */
 static uint64_t opens;
 
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a name */
@@ -74,6 +73,17 @@ static const char *below_root(int dir, const char *path, char room[2 * PATH_MAX]
     return room[len] ? room + len + 1 : room + len;
 }
 
+static bool is_ours(int fd)
+{
+    return fd >= 0 && fd < DESCRIPTORS && opened[fd];
+}
+
+static void emit_call(char what, int fd)
+{
+    emit(&what, 1);
+    emit_number((uint64_t)getpid() << 32 | opened[fd]);
+}
+
 static void note_open(int fd, int dir, const char *path, int flags)
 {
     char room[2 * PATH_MAX];
@@ -84,9 +94,7 @@ static void note_open(int fd, int dir, const char *path, int flags)
     opened[fd] = 0;
     if (below && ((flags & O_ACCMODE) != O_RDONLY)) {
         opened[fd] = ++opens;
-        written[fd] = false;
-        emit("O", 1);
-        emit_number((uint64_t)getpid() << 32 | opened[fd]);
+        emit_call('O', fd);
         emit_text(below);
         emit_number((uint64_t)(flags & O_TRUNC ? 1 : 0) | (flags & O_DSYNC ? 2 : 0));
     }
@@ -95,12 +103,10 @@ static void note_open(int fd, int dir, const char *path, int flags)
 
 static void note_write(int fd, const void *bytes, size_t len, uint64_t offset)
 {
-    if (fd < 0 || fd >= DESCRIPTORS || !opened[fd])
+    if (!is_ours(fd))
         return;
     pthread_mutex_lock(&recording);
-    written[fd] = true;
-    emit("W", 1);
-    emit_number((uint64_t)getpid() << 32 | opened[fd]);
+    emit_call('W', fd);
     emit_number(offset);
     emit_number(len);
     emit(bytes, len);
@@ -109,11 +115,10 @@ static void note_write(int fd, const void *bytes, size_t len, uint64_t offset)
 
 static void note_open_call(char what, int fd)
 {
-    if (fd < 0 || fd >= DESCRIPTORS || !opened[fd])
+    if (!is_ours(fd))
         return;
     pthread_mutex_lock(&recording);
-    emit(&what, 1);
-    emit_number((uint64_t)getpid() << 32 | opened[fd]);
+    emit_call(what, fd);
     pthread_mutex_unlock(&recording);
 }
 
@@ -140,11 +145,6 @@ static bool must_fail(bool below)
     const char *code = getenv("RECORD_ERRNO");
     errno = code ? (int)strtol(code, NULL, 10) : EIO;
     return true;
-}
-
-static bool is_ours(int fd)
-{
-    return fd >= 0 && fd < DESCRIPTORS && opened[fd];
 }
 
 static bool is_below(int dir, const char *path)
@@ -179,9 +179,7 @@ int open(const char *path, int flags, ...)
 int open64(const char *path, int flags, ...)
 {
     MODE_AFTER_FLAGS
-    int fd = REAL(open)(path, flags, mode);
-    note_open(fd, AT_FDCWD, path, flags);
-    return fd;
+    return open(path, flags, mode);
 }
 
 int openat(int dir, const char *path, int flags, ...)
@@ -198,7 +196,7 @@ ssize_t write(int fd, const void *bytes, size_t len)
 {
     if (must_fail(is_ours(fd)))
         return -1;
-    off_t at = fd >= 0 && fd < DESCRIPTORS && opened[fd] ? lseek(fd, 0, SEEK_CUR) : 0;
+    off_t at = is_ours(fd) ? lseek(fd, 0, SEEK_CUR) : 0;
     ssize_t done = REAL(write)(fd, bytes, len);
     if (done > 0)
         note_write(fd, bytes, (size_t)done, (uint64_t)at);
@@ -220,18 +218,24 @@ ssize_t pwrite64(int fd, const void *bytes, size_t len, off_t offset)
     return pwrite(fd, bytes, len, offset);
 }
 
-ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset)
+/* The parts that were written, up to the number of bytes that were. */
+static ssize_t note_parts(int fd, const struct iovec *parts, ssize_t done, off_t offset)
 {
-    if (must_fail(is_ours(fd)))
-        return -1;
-    ssize_t done = REAL(pwritev)(fd, parts, count, offset), left = done;
-    for (int i = 0; i < count && left > 0; i++) {
+    ssize_t left = done;
+    for (int i = 0; left > 0; i++) {
         size_t len = parts[i].iov_len < (size_t)left ? parts[i].iov_len : (size_t)left;
         note_write(fd, parts[i].iov_base, len, (uint64_t)offset);
         offset += (off_t)len;
         left -= (ssize_t)len;
     }
     return done;
+}
+
+ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset)
+{
+    if (must_fail(is_ours(fd)))
+        return -1;
+    return note_parts(fd, parts, REAL(pwritev)(fd, parts, count, offset), offset);
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int count)
@@ -239,14 +243,7 @@ ssize_t writev(int fd, const struct iovec *parts, int count)
     if (must_fail(is_ours(fd)))
         return -1;
     off_t offset = lseek(fd, 0, SEEK_CUR);
-    ssize_t done = REAL(writev)(fd, parts, count), left = done;
-    for (int i = 0; i < count && left > 0; i++) {
-        size_t len = parts[i].iov_len < (size_t)left ? parts[i].iov_len : (size_t)left;
-        note_write(fd, parts[i].iov_base, len, (uint64_t)offset);
-        offset += (off_t)len;
-        left -= (ssize_t)len;
-    }
-    return done;
+    return note_parts(fd, parts, REAL(writev)(fd, parts, count), offset);
 }
 
 int ftruncate(int fd, off_t size)
@@ -254,10 +251,9 @@ int ftruncate(int fd, off_t size)
     if (must_fail(is_ours(fd)))
         return -1;
     int done = REAL(ftruncate)(fd, size);
-    if (done == 0 && fd < DESCRIPTORS && opened[fd]) {
+    if (done == 0 && is_ours(fd)) {
         pthread_mutex_lock(&recording);
-        emit("T", 1);
-        emit_number((uint64_t)getpid() << 32 | opened[fd]);
+        emit_call('T', fd);
         emit_number((uint64_t)size);
         pthread_mutex_unlock(&recording);
     }
@@ -265,15 +261,15 @@ int ftruncate(int fd, off_t size)
 }
 
 /* A directory is opened for reading only, so it is recorded by its path. */
-static void note_sync(int fd)
+static int note_sync(int fd, int done)
 {
     struct stat facts;
     char link[64], path[PATH_MAX];
-    if (fstat(fd, &facts) != 0)
-        return;
+    if (done != 0 || fstat(fd, &facts) != 0)
+        return done;
     if (!S_ISDIR(facts.st_mode)) {
         note_open_call('S', fd);
-        return;
+        return done;
     }
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t len = readlink(link, path, sizeof path - 1);
@@ -281,26 +277,17 @@ static void note_sync(int fd)
         path[len] = 0;
         note_path_call('D', AT_FDCWD, path);
     }
+    return done;
 }
 
 int fsync(int fd)
 {
-    if (must_fail(is_ours(fd)))
-        return -1;
-    int done = REAL(fsync)(fd);
-    if (done == 0)
-        note_sync(fd);
-    return done;
+    return must_fail(is_ours(fd)) ? -1 : note_sync(fd, REAL(fsync)(fd));
 }
 
 int fdatasync(int fd)
 {
-    if (must_fail(is_ours(fd)))
-        return -1;
-    int done = REAL(fdatasync)(fd);
-    if (done == 0)
-        note_sync(fd);
-    return done;
+    return must_fail(is_ours(fd)) ? -1 : note_sync(fd, REAL(fdatasync)(fd));
 }
 
 /* Content that was written by the C library, past these functions, is recorded when the file gets
@@ -337,16 +324,6 @@ static void note_names(char what, int from_dir, const char *from, int to_dir, co
     pthread_mutex_unlock(&recording);
 }
 
-int rename(const char *from, const char *to)
-{
-    if (must_fail(is_below(AT_FDCWD, to)))
-        return -1;
-    int done = REAL(rename)(from, to);
-    if (done == 0)
-        note_names('R', AT_FDCWD, from, AT_FDCWD, to);
-    return done;
-}
-
 int renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
     if (must_fail(is_below(to_dir, to)))
@@ -356,6 +333,11 @@ int renameat(int from_dir, const char *from, int to_dir, const char *to)
     if (done == 0)
         note_names('R', from_dir, from, to_dir, to);
     return done;
+}
+
+int rename(const char *from, const char *to)
+{
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
 int link(const char *from, const char *to)
@@ -368,20 +350,17 @@ int link(const char *from, const char *to)
     return done;
 }
 
-int unlink(const char *path)
-{
-    int done = REAL(unlink)(path);
-    if (done == 0)
-        note_path_call('U', AT_FDCWD, path);
-    return done;
-}
-
 int unlinkat(int dir, const char *path, int flags)
 {
     int done = REAL(unlinkat)(dir, path, flags);
     if (done == 0)
         note_path_call('U', dir, path);
     return done;
+}
+
+int unlink(const char *path)
+{
+    return unlinkat(AT_FDCWD, path, 0);
 }
 
 int mkdirat(int dir, const char *path, mode_t mode)
@@ -396,12 +375,7 @@ int mkdirat(int dir, const char *path, mode_t mode)
 
 int mkdir(const char *path, mode_t mode)
 {
-    if (must_fail(is_below(AT_FDCWD, path)))
-        return -1;
-    int done = REAL(mkdir)(path, mode);
-    if (done == 0)
-        note_path_call('M', AT_FDCWD, path);
-    return done;
+    return mkdirat(AT_FDCWD, path, mode);
 }
 
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -57,9 +57,8 @@ static dedup_status note_types(void *context, const dedup_item *item)
 }
 
 /* The other names of a file keep its content when the first has vanished. */
-static void test_vanished_link(void **state)
+TEST(test_vanished_link)
 {
-    (void)state;
     static fixture f;
     struct stat facts;
     dedup_digest root;
@@ -83,10 +82,4 @@ static void test_vanished_link(void **state)
     assert_int_equal(dedup_manifest_walk(&f.store, &root, depth, &walk), DEDUP_OK);
     assert_string_equal(types, "fh");
     end(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_vanished_link)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,82 +66,42 @@ class Tree(unittest.TestCase):
     def test_good(self):
         self.assertEqual(findings({}), [])
 
-    def test_upwards(self):
-        self.one({"lib/hash/up.c": '#include "bloom/bloom.h"\n'}, "lib/hash must not include")
-
-    def test_jobs_apart(self):
-        self.one({"lib/map/map.c": '#include "filter/filter.h"\n'}, "lib/map must not include")
-
-    def test_inside_of_the_maplet(self):
-        self.one({"lib/maplet/table.h": "", "lib/map/map.c": '#include "maplet/table.h"\n'},
-                 "maplet/table.h is for lib/maplet alone")
-
-    def test_inside_of_an_engine(self):
-        inside = {"lib/map/kbf/kbf.h": "", "lib/map/kbf/kbf.c": '#include "map/kbf/kbf.h"\n'}
-        self.assertEqual(findings(inside), [])
-        for path in ("lib/map/map.c", "lib/map/compact/other.c"):
-            self.one({**inside, path: '#include "map/kbf/kbf.h"\n'}, "for lib/map/kbf alone")
-
-    def test_indented_include(self):
+    def test_includes(self):
+        kbf = {"lib/map/kbf/kbf.h": "", "lib/map/kbf/kbf.c": '#include "map/kbf/kbf.h"\n'}
+        self.assertEqual(findings(kbf), [])
+        for path, included, finding, more in (
+                ("lib/hash/up.c", '"bloom/bloom.h"', "lib/hash must not include", {}),
+                ("lib/map/map.c", '"filter/filter.h"', "lib/map must not include", {}),
+                ("lib/map/map.c", '"maplet/table.h"', "maplet/table.h is for lib/maplet alone",
+                 {"lib/maplet/table.h": ""}),
+                ("lib/map/map.c", '"map/kbf/kbf.h"', "for lib/map/kbf alone", kbf),
+                ("lib/map/compact/other.c", '"map/kbf/kbf.h"', "for lib/map/kbf alone", kbf),
+                ("lib/odd/odd.c", "<stdio.h>", "lib/odd has no place", {}),
+                ("lib/bloom/near.c", '"bloom.h"', "not written from lib/", {}),
+                ("cli/peek.c", '"bloom/bloom.h"', "is not public, nor of cli/", {}),
+                ("cli/peek.c", '"../lib/bloom/bloom.h"', "leaves its directory", {}),
+                ("cli/seen/near.c", '"seen.h"', "not written from the root", {}),
+                ("cli/peek.c", '"papers/paper.h"', "is not public, nor of cli/", {}),
+                ("cli/peek.c", '"bench/harness/measure.h"', "is not public, nor of cli/", {}),
+                ("bench/peek.c", '"cli/seen/seen.h"', "is not public, nor of bench/", {}),
+                ("bench/harness/peek.c", '"bench/cases/cases.h"',
+                 "bench/harness must not include bench/cases/cases.h", {"bench/cases/cases.h": ""}),
+                ("papers/peek.c", '"bench/harness/measure.h"', "nor of papers/", {}),
+                ("text/peek.c", '"kernel/kernel.h"', "is not public, nor of text/", {}),
+                ("text/peek.c", "<bloomery/base.h>", "does not know the library", {}),
+                ("module/core/object.c", '"module/map/map_type.h"',
+                 "module/core must not include module/map/map_type.h", {}),
+                ("module/map/map.c", '"module/window/window_type.h"',
+                 "module/map must not include module/window/window_type.h", {}),
+                ("module/map/map.c", '"module/module.h"', "module/map must not include module/module.h",
+                 {"module/module.h": ""}),
+                ("include/bloomery/x.h", "<xxhash.h>", "xxhash.h", {}),
+                ("cli/lost.c", "<bloomery/lost.h>", "there is no <bloomery/lost.h>", {}),
+                ("cli/quoted.c", '"bloomery/base.h"', "with <>", {})):
+            with self.subTest(path=path, included=included):
+                self.one({**more, path: f"#include {included}\n"}, finding)
         self.one({"lib/hash/up.c": '#  include "bloom/bloom.h"\n'}, "lib/hash must not include")
-
-    def test_unknown_directory(self):
-        self.one({"lib/odd/odd.c": "#include <stdio.h>\n"}, "lib/odd has no place")
-
-    def test_include_not_from_lib(self):
-        self.one({"lib/bloom/near.c": '#include "bloom.h"\n'}, "not written from lib/")
-
-    def test_surface_looks_inside(self):
-        self.one({"cli/peek.c": '#include "bloom/bloom.h"\n'}, "is not public, nor of cli/")
-
-    def test_surface_climbs(self):
-        self.one({"cli/peek.c": '#include "../lib/bloom/bloom.h"\n'}, "leaves its directory")
-
-    def test_surface_near_include(self):
-        self.one({"cli/seen/near.c": '#include "seen.h"\n'}, "not written from the root")
-
-    def test_program_looks_at_bench_and_papers(self):
-        self.one({"cli/peek.c": '#include "papers/paper.h"\n'}, "is not public, nor of cli/")
-        self.one({"cli/peek.c": '#include "bench/harness/measure.h"\n'}, "is not public, nor of cli/")
-
-    def test_bench_uses_a_command(self):
-        self.one({"bench/peek.c": '#include "cli/seen/seen.h"\n'}, "is not public, nor of bench/")
-
-    def test_harness_knows_no_case(self):
-        self.one({"bench/cases/cases.h": "",
-                  "bench/harness/peek.c": '#include "bench/cases/cases.h"\n'},
-                 "bench/harness must not include bench/cases/cases.h")
-
-    def test_papers_use_bench(self):
-        self.one({"papers/peek.c": '#include "bench/harness/measure.h"\n'}, "nor of papers/")
-
-    def test_text_knows_nothing(self):
-        self.one({"text/peek.c": '#include "kernel/kernel.h"\n'}, "is not public, nor of text/")
-        self.one({"text/peek.c": "#include <bloomery/base.h>\n"}, "does not know the library")
-
-    def test_core_of_a_surface_includes_a_family(self):
-        self.one({"module/core/object.c": '#include "module/map/map_type.h"\n'},
-                 "module/core must not include module/map/map_type.h")
-
-    def test_families_apart(self):
-        self.one({"module/map/map.c": '#include "module/window/window_type.h"\n'},
-                 "module/map must not include module/window/window_type.h")
-
-    def test_directory_includes_the_top(self):
-        self.one({"module/module.h": "", "module/map/map.c": '#include "module/module.h"\n'},
-                 "module/map must not include module/module.h")
-
-    def test_unknown_directory_of_a_surface(self):
         self.one({"module/odd/odd.c": ""}, "module/odd has no place")
-
-    def test_public_includes_private(self):
-        self.one({"include/bloomery/x.h": "#include <xxhash.h>\n"}, "xxhash.h")
-
-    def test_missing_public_header(self):
-        self.one({"cli/lost.c": "#include <bloomery/lost.h>\n"}, "there is no <bloomery/lost.h>")
-
-    def test_public_header_quoted(self):
-        self.one({"cli/quoted.c": '#include "bloomery/base.h"\n'}, "with <>")
 
     def test_twins(self):
         def function(name, lines, indent="    "):
@@ -189,21 +149,14 @@ class Tree(unittest.TestCase):
         self.one({"lib/CMakeLists.txt": f"add_compile_options(-{structure.NATIVE})\n"},
                  "one machine")
 
-    def test_no_comment(self):
-        self.one({"include/bloomery/x.h": "/* x */\n\nBRY_API int bry_x(\n    int a);\n"},
-                 "x.h:3", "bry_x has no comment")
-
-    def test_comment_above_something_else(self):
-        self.one({"include/bloomery/x.h":
-                  "/* y */\nBRY_API int bry_y(void);\n\nBRY_API int bry_x(void);\n"},
-                 "bry_x has no comment")
-
-    def test_not_marked(self):
-        self.one({"include/bloomery/x.h": '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
-                                          "/* x */\nint bry_x(void);\n"},
-                 "bry_x lacks BRY_API")
-
-    def test_fields_without_a_comment(self):
+    def test_public_headers(self):
+        for text, *words in (
+                ("/* x */\n\nBRY_API int bry_x(\n    int a);\n", "x.h:3", "bry_x has no comment"),
+                ("/* y */\nBRY_API int bry_y(void);\n\nBRY_API int bry_x(void);\n",
+                 "bry_x has no comment"),
+                ('#ifdef __cplusplus\nextern "C" {\n#endif\n\n/* x */\nint bry_x(void);\n',
+                 "bry_x lacks BRY_API")):
+            self.one({"include/bloomery/x.h": text}, *words)
         base = GOOD["include/bloomery/base.h"].replace("    int (*f)(int); /* behind; */", "    int f;")
         self.one({"include/bloomery/base.h": base}, "base.h:11", "int f has no comment")
 
@@ -229,19 +182,15 @@ class Exports(unittest.TestCase):
 
             both = "int bry_a(void) { return 1; }\nint bry_b(int x) { return x; }\n"
             self.assertEqual(found(both), [])
-            missing = found("int bry_a(void) { return 1; }\n")
-            self.assertEqual(len(missing), 1, missing)
-            self.assertIn("bry_b is declared", missing[0])
-            extra = found(both + "int bry__inner(void) { return 2; }\n",
-                          linked=["bry_a", "bry_b", "bry__inner"])
-            self.assertEqual(len(extra), 1, extra)
-            self.assertIn("exports bry__inner", extra[0])
-            new = found(both, ["bry_a"], ["bry_a", "bry_b"])
-            self.assertEqual(len(new), 1, new)
-            self.assertIn("bry_b has version 0.1; the map says None", new[0])
-            gone = found(both, ["bry_a", "bry_b", "bry_c"])
-            self.assertEqual(len(gone), 1, gone)
-            self.assertIn("bry_c is gone", gone[0])
+            for problems, text in (
+                    (found("int bry_a(void) { return 1; }\n"), "bry_b is declared"),
+                    (found(both + "int bry__inner(void) { return 2; }\n",
+                           linked=["bry_a", "bry_b", "bry__inner"]), "exports bry__inner"),
+                    (found(both, ["bry_a"], ["bry_a", "bry_b"]),
+                     "bry_b has version 0.1; the map says None"),
+                    (found(both, ["bry_a", "bry_b", "bry_c"]), "bry_c is gone")):
+                self.assertEqual(len(problems), 1, problems)
+                self.assertIn(text, problems[0])
 
     def test_releases_stay(self):
         with tempfile.TemporaryDirectory() as directory:
