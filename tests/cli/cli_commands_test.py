@@ -298,7 +298,7 @@ class Plan(Case):
         """Sizes above the server's default limit are marked."""
         root = pathlib.Path(__file__).resolve().parents[2]
         settings = (root / "module/core/settings.c").read_text()
-        self.assertIn("#define DEFAULT_MAX_KEY_BYTES (256LL << 20)\n", settings)
+        self.assertIn("static long long max_key_bytes = 256LL << 20;\n", settings)
         answer = self.read_json("plan", "--capacity", "10M", "--error", "1%", "--json")
         self.assertEqual(answer["server_key_limit"], 256 << 20)
         lines = run("plan", "--capacity", "10M", "--error", "1%").stdout.splitlines()
