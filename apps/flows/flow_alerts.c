@@ -18,7 +18,7 @@ static void begin_alert_line(FILE *out, const char *type, const flow_sighting *s
             "\"dest_ip\":\"%s\",\"dest_port\":%u,\"proto\":\"TCP\",\"state\":\"%s\","
             "\"reason\":\"%s\"",
             flow_time_text(packet->time).text, type, source.text, packet->source_port, target.text,
-            packet->target_port, flow_state_names[seen->after], reason);
+            packet->target_port, flow_state_labels[seen->after].name, reason);
 }
 
 /* The stream is line-buffered, so that this writes. */
@@ -56,6 +56,6 @@ void flow_alerts_seen(flow_alerts *alerts, const flow_sighting *seen)
         return;
     }
     alerts->anomalies[seen->note].count++;
-    begin_alert_line(alerts->out, "anomaly", seen, flow_note_names[seen->note]);
+    begin_alert_line(alerts->out, "anomaly", seen, flow_note_labels[seen->note].name);
     end_alert_line(alerts);
 }

@@ -170,23 +170,23 @@ static int activate_failed(const flow_capture *capture, const char *interface, i
     return cli_fail("%s: %s%s%s", name.text, pcap_statustostr(status), *detail ? ": " : "", detail);
 }
 
-int flow_capture_open_live(flow_capture *capture, const flow_live_options *options)
+int flow_capture_open_live(flow_capture *capture, const char *interface)
 {
     char problem[PCAP_ERRBUF_SIZE];
-    pcap_t *pcap = pcap_create(options->interface, problem);
+    pcap_t *pcap = pcap_create(interface, problem);
     if (!pcap)
-        return cli_fail("%s: %s", cli_name(options->interface).text, problem);
+        return cli_fail("%s: %s", cli_name(interface).text, problem);
     capture->pcap = pcap;
     pcap_set_snaplen(pcap, SNAPLEN);
     pcap_set_promisc(pcap, 1);
     pcap_set_timeout(pcap, WAIT_MS);
-    pcap_set_buffer_size(pcap, options->buffer ? (int)options->buffer : LIVE_BUFFER);
+    pcap_set_buffer_size(pcap, LIVE_BUFFER);
     int status = pcap_activate(pcap);
     if (status < 0)
-        return activate_failed(capture, options->interface, status);
+        return activate_failed(capture, interface, status);
     if (pcap_setnonblock(pcap, 1, problem) != 0)
-        return cli_fail("%s: %s", cli_name(options->interface).text, problem);
-    int code = begin_capture(capture, cli_name(options->interface).text);
+        return cli_fail("%s: %s", cli_name(interface).text, problem);
+    int code = begin_capture(capture, cli_name(interface).text);
     capture->counts.files += code == CLI_GO_ON;
     return code;
 }

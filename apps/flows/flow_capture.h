@@ -35,13 +35,8 @@ typedef struct flow_capture {
  * packets before the problem have been tracked. */
 int flow_capture_file(flow_capture *capture, const char *path);
 
-typedef struct flow_live_options {
-    const char *interface;
-    uint64_t buffer; /* bytes for packets that wait; 0: 16 MiB */
-} flow_live_options;
-
 /* Begins to capture from an interface. */
-int flow_capture_open_live(flow_capture *capture, const flow_live_options *options);
+int flow_capture_open_live(flow_capture *capture, const char *interface);
 /* Takes the packets that have come, after waiting for up to a tenth of a second. CLI_GO_ON, or
  * CLI_FAILED after a message. *more: the capture goes on. */
 int flow_capture_poll(flow_capture *capture, bool *more);

@@ -85,9 +85,9 @@ typedef struct flow_engine_calls {
     /* All or none. A flow that kbf is unsure of is left as it is. BRY_E_FULL, BRY_E_NOMEM. */
     bry_status (*store)(flow_engine *engine, const flow_clock *clock, const bry_hash *hashes,
                         const uint32_t *values, size_t n);
-    /* Called after each tick of the clock. */
+    /* Called after each tick of the clock; NULL: nothing changes with it. */
     void (*tick)(flow_engine *engine, const flow_clock *clock);
-    /* Deletes what has expired. */
+    /* Deletes what has expired; NULL: each tick does. */
     void (*sweep)(flow_engine *engine, const flow_clock *clock);
     void (*facts)(const flow_engine *engine, flow_engine_facts *facts);
     void (*destroy)(flow_engine *engine);

@@ -52,12 +52,6 @@ static void compact_sweep(flow_engine *engine, const flow_clock *clock)
     while (status == BRY_OK && cursor != 0);
 }
 
-static void compact_tick(flow_engine *engine, const flow_clock *clock)
-{
-    if (clock->sweeps)
-        compact_sweep(engine, clock);
-}
-
 static void compact_flow_facts(const flow_engine *engine, flow_engine_facts *facts)
 {
     const compact_flows *flows = (const compact_flows *)engine;
@@ -80,7 +74,7 @@ static void compact_destroy(flow_engine *engine)
 
 bry_status flow_engine_compact(const flow_engine_options *options, flow_engine **engine)
 {
-    static const flow_engine_calls calls = {compact_flow_find, compact_store,      compact_tick,
+    static const flow_engine_calls calls = {compact_flow_find, compact_store,      NULL,
                                             compact_sweep,     compact_flow_facts, compact_destroy};
     const bry_map_options map = flow_engine_map(options, BRY_ENGINE_COMPACT, FLOW_VALUE_BITS);
     compact_flows *flows = malloc(sizeof *flows);

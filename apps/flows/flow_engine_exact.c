@@ -117,12 +117,6 @@ static void exact_sweep(flow_engine *engine, const flow_clock *clock)
             delete_exact_slot(flows, i);
 }
 
-static void exact_tick(flow_engine *engine, const flow_clock *clock)
-{
-    if (clock->sweeps)
-        exact_sweep(engine, clock);
-}
-
 static void exact_facts(const flow_engine *engine, flow_engine_facts *facts)
 {
     const exact_flows *flows = (const exact_flows *)engine;
@@ -141,7 +135,7 @@ static void exact_destroy(flow_engine *engine)
 
 bry_status flow_engine_exact(const flow_engine_options *options, flow_engine **engine)
 {
-    static const flow_engine_calls calls = {exact_flow_find, exact_store, exact_tick,
+    static const flow_engine_calls calls = {exact_flow_find, exact_store, NULL,
                                             exact_sweep,     exact_facts, exact_destroy};
     exact_flows *flows = malloc(sizeof *flows);
     if (!flows)

@@ -174,13 +174,6 @@ static void kbf_tick(flow_engine *engine, const flow_clock *clock)
     flows->idle_tick = clock->idle_tick;
 }
 
-/* Each tick deletes what has expired. */
-static void kbf_sweep(flow_engine *engine, const flow_clock *clock)
-{
-    (void)engine;
-    (void)clock;
-}
-
 static void kbf_facts(const flow_engine *engine, flow_engine_facts *facts)
 {
     const kbf_flows *flows = (const kbf_flows *)engine;
@@ -213,8 +206,8 @@ static void kbf_destroy(flow_engine *engine)
 
 bry_status flow_engine_kbf(const flow_engine_options *options, flow_engine **engine)
 {
-    static const flow_engine_calls calls = {kbf_find,  kbf_store, kbf_tick,
-                                            kbf_sweep, kbf_facts, kbf_destroy};
+    static const flow_engine_calls calls = {kbf_find, kbf_store, kbf_tick,
+                                            NULL,     kbf_facts, kbf_destroy};
     const bry_map_options map = flow_engine_map(options, BRY_ENGINE_KBF, KBF_VALUE_BITS);
     kbf_flows *flows = malloc(sizeof *flows);
     if (!flows)

@@ -28,7 +28,7 @@ static void print_live_states(const flow_counts *counts, const char *between)
     for (unsigned i = FLOW_SYN_SEEN; i < FLOW_STATES; i++) {
         uint64_t count = i == FLOW_CLOSING_BACK ? 0 : flow_counts_state(counts, i);
         if (count)
-            printf("%s%s %s", between, flow_state_titles[i], flow_count_text(count).text);
+            printf("%s%s %s", between, flow_state_labels[i].title, flow_count_text(count).text);
     }
 }
 
@@ -112,7 +112,7 @@ static void print_live_table(live_view *view, const flow_run *run, double rate)
         uint64_t count = i == FLOW_CLOSING_BACK ? 0 : flow_counts_state(counts, i);
         if (count == 0)
             continue;
-        printf("         %-16s %12s", flow_state_titles[i], flow_count_text(count).text);
+        printf("         %-16s %12s", flow_state_labels[i].title, flow_count_text(count).text);
         end_live_row(view);
     }
     print_live_suspects(view, "targets", &run->detector->targets);
@@ -137,8 +137,7 @@ static void show_live(live_view *view, const flow_run *run, flow_capture *captur
 int flow_live(const flow_run *run, flow_capture *capture)
 {
     const flow_options *asked = run->asked;
-    const flow_live_options live = {.interface = asked->interface};
-    int code = flow_capture_open_live(capture, &live);
+    int code = flow_capture_open_live(capture, asked->interface);
     if (code != CLI_GO_ON)
         return code;
     live_view view = {.quiet = asked->json || asked->csv || run->alerts->out == stdout,

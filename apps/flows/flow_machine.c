@@ -1,55 +1,29 @@
 #include "apps/flows/flow_machine.h"
 
-const char *const flow_state_names[FLOW_STATES] = {
-    [FLOW_NEW] = "new",
-    [FLOW_SYN_SEEN] = "syn_seen",
-    [FLOW_SYN_ACK_SEEN] = "syn_ack_seen",
-    [FLOW_ESTABLISHED] = "established",
-    [FLOW_MIDSTREAM] = "midstream",
-    [FLOW_CLOSING] = "closing",
-    [FLOW_CLOSING_BACK] = "closing",
-    [FLOW_CLOSED] = "closed",
-    [FLOW_RESET] = "reset",
-    [FLOW_UNASKED] = "unasked_syn_ack",
-    [FLOW_PROBED] = "probed",
+const flow_label flow_state_labels[FLOW_STATES] = {
+    [FLOW_NEW] = {"new", "new"},
+    [FLOW_SYN_SEEN] = {"syn_seen", "SYN seen"},
+    [FLOW_SYN_ACK_SEEN] = {"syn_ack_seen", "SYN-ACK seen"},
+    [FLOW_ESTABLISHED] = {"established", "established"},
+    [FLOW_MIDSTREAM] = {"midstream", "mid-stream"},
+    [FLOW_CLOSING] = {"closing", "closing"},
+    [FLOW_CLOSING_BACK] = {"closing", "closing (back)"},
+    [FLOW_CLOSED] = {"closed", "closed"},
+    [FLOW_RESET] = {"reset", "reset"},
+    [FLOW_UNASKED] = {"unasked_syn_ack", "unasked SYN-ACK"},
+    [FLOW_PROBED] = {"probed", "probed"},
 };
 
-const char *const flow_state_titles[FLOW_STATES] = {
-    [FLOW_NEW] = "new",
-    [FLOW_SYN_SEEN] = "SYN seen",
-    [FLOW_SYN_ACK_SEEN] = "SYN-ACK seen",
-    [FLOW_ESTABLISHED] = "established",
-    [FLOW_MIDSTREAM] = "mid-stream",
-    [FLOW_CLOSING] = "closing",
-    [FLOW_CLOSING_BACK] = "closing (back)",
-    [FLOW_CLOSED] = "closed",
-    [FLOW_RESET] = "reset",
-    [FLOW_UNASKED] = "unasked SYN-ACK",
-    [FLOW_PROBED] = "probed",
-};
-
-const char *const flow_note_names[FLOW_NOTES] = {
-    [FLOW_FINE] = "none",
-    [FLOW_SYN_ACK_UNASKED] = "syn_ack_without_syn",
-    [FLOW_ACK_UNASKED] = "ack_without_syn",
-    [FLOW_DATA_UNASKED] = "data_without_syn",
-    [FLOW_RST_UNASKED] = "rst_without_flow",
-    [FLOW_NULL_SCAN] = "null_scan",
-    [FLOW_FIN_SCAN] = "fin_scan",
-    [FLOW_XMAS_SCAN] = "xmas_scan",
-    [FLOW_SYN_FIN_SCAN] = "syn_fin",
-};
-
-const char *const flow_note_titles[FLOW_NOTES] = {
-    [FLOW_FINE] = "none",
-    [FLOW_SYN_ACK_UNASKED] = "SYN-ACK without SYN",
-    [FLOW_ACK_UNASKED] = "ACK without SYN",
-    [FLOW_DATA_UNASKED] = "data without SYN",
-    [FLOW_RST_UNASKED] = "RST without a flow",
-    [FLOW_NULL_SCAN] = "NULL scan",
-    [FLOW_FIN_SCAN] = "FIN scan",
-    [FLOW_XMAS_SCAN] = "Xmas scan",
-    [FLOW_SYN_FIN_SCAN] = "SYN with FIN or RST",
+const flow_label flow_note_labels[FLOW_NOTES] = {
+    [FLOW_FINE] = {"none", "none"},
+    [FLOW_SYN_ACK_UNASKED] = {"syn_ack_without_syn", "SYN-ACK without SYN"},
+    [FLOW_ACK_UNASKED] = {"ack_without_syn", "ACK without SYN"},
+    [FLOW_DATA_UNASKED] = {"data_without_syn", "data without SYN"},
+    [FLOW_RST_UNASKED] = {"rst_without_flow", "RST without a flow"},
+    [FLOW_NULL_SCAN] = {"null_scan", "NULL scan"},
+    [FLOW_FIN_SCAN] = {"fin_scan", "FIN scan"},
+    [FLOW_XMAS_SCAN] = {"xmas_scan", "Xmas scan"},
+    [FLOW_SYN_FIN_SCAN] = {"syn_fin", "SYN with FIN or RST"},
 };
 
 const char *const flow_event_titles[FLOW_EVENTS] = {

@@ -85,11 +85,8 @@ static inline flow_state flow_state_shown(unsigned state)
     return state == FLOW_CLOSING_BACK ? FLOW_CLOSING : (flow_state)state;
 }
 
-/* Names for JSON ("syn_ack_seen") and for people ("SYN-ACK seen"). */
-extern const char *const flow_state_names[FLOW_STATES];
-extern const char *const flow_state_titles[FLOW_STATES];
-extern const char *const flow_note_names[FLOW_NOTES];
-extern const char *const flow_note_titles[FLOW_NOTES];
+extern const flow_label flow_state_labels[FLOW_STATES];
+extern const flow_label flow_note_labels[FLOW_NOTES];
 extern const char *const flow_event_titles[FLOW_EVENTS];
 
 #endif

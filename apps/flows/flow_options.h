@@ -18,7 +18,6 @@ typedef struct flow_options {
     bool check; /* --check */
     bool json; /* --json */
     bool csv; /* --csv */
-    bool quiet; /* --quiet */
     const char *filter; /* --filter */
     const char *interface; /* --interface */
     const char *alerts; /* --alerts */

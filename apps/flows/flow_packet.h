@@ -38,6 +38,11 @@ typedef enum flow_packet_kind {
     FLOW_PARSED_KINDS
 } flow_packet_kind;
 
+/* What something is called in JSON ("syn_ack_seen"), and by people ("SYN-ACK seen"). */
+typedef struct flow_label {
+    const char *name, *title;
+} flow_label;
+
 /* Flags of the TCP header. */
 enum {
     FLOW_FIN = 0x01,

@@ -28,8 +28,6 @@ bool flow_report_text(FILE *out, const flow_run *run);
 bool flow_report_json(FILE *out, const flow_run *run);
 bool flow_report_csv(FILE *out, const flow_run *run);
 
-/* Names of FLOW_PARSED_KINDS for JSON, and for people. */
-extern const char *const flow_parsed_names[FLOW_PARSED_KINDS];
-extern const char *const flow_parsed_titles[FLOW_PARSED_KINDS];
+extern const flow_label flow_parsed_labels[FLOW_PARSED_KINDS];
 
 #endif

@@ -83,7 +83,7 @@ static void put_packets(report_sink *sink, const flow_run *run)
     put_count(sink, "tcp_packets", seen->parsed[FLOW_TCP]);
     open_part(sink, "skipped", '{');
     for (unsigned i = FLOW_TCP + 1; i < FLOW_PARSED_KINDS; i++)
-        put_count(sink, flow_parsed_names[i], seen->parsed[i]);
+        put_count(sink, flow_parsed_labels[i].name, seen->parsed[i]);
     close_part(sink, '}');
     put_count(sink, "files", seen->files);
     put_text(sink, "first", counts->packets ? flow_time_text(counts->first).text : NULL);
@@ -102,11 +102,11 @@ static void put_flows(report_sink *sink, const flow_counts *counts)
     open_part(sink, "states", '{');
     for (unsigned i = FLOW_SYN_SEEN; i < FLOW_STATES; i++)
         if (i != FLOW_CLOSING_BACK)
-            put_count(sink, flow_state_names[i], flow_counts_state(counts, i));
+            put_count(sink, flow_state_labels[i].name, flow_counts_state(counts, i));
     close_part(sink, '}');
     open_part(sink, "notes", '{');
     for (unsigned i = FLOW_FINE + 1; i < FLOW_NOTES; i++)
-        put_count(sink, flow_note_names[i], counts->notes[i]);
+        put_count(sink, flow_note_labels[i].name, counts->notes[i]);
     close_part(sink, '}');
 }
 

@@ -6,23 +6,14 @@
 
 #include <stdlib.h>
 
-const char *const flow_parsed_names[FLOW_PARSED_KINDS] = {
-    [FLOW_TCP] = "tcp",
-    [FLOW_OTHER_LINK] = "other_link_type",
-    [FLOW_NOT_IP] = "not_ip",
-    [FLOW_NOT_TCP] = "not_tcp",
-    [FLOW_FRAGMENT] = "later_fragments",
-    [FLOW_TRUNCATED] = "truncated",
-    [FLOW_MALFORMED] = "malformed",
-};
-const char *const flow_parsed_titles[FLOW_PARSED_KINDS] = {
-    [FLOW_TCP] = "TCP",
-    [FLOW_OTHER_LINK] = "of other link types",
-    [FLOW_NOT_IP] = "not IP",
-    [FLOW_NOT_TCP] = "not TCP",
-    [FLOW_FRAGMENT] = "later fragments",
-    [FLOW_TRUNCATED] = "truncated",
-    [FLOW_MALFORMED] = "malformed",
+const flow_label flow_parsed_labels[FLOW_PARSED_KINDS] = {
+    [FLOW_TCP] = {"tcp", "TCP"},
+    [FLOW_OTHER_LINK] = {"other_link_type", "of other link types"},
+    [FLOW_NOT_IP] = {"not_ip", "not IP"},
+    [FLOW_NOT_TCP] = {"not_tcp", "not TCP"},
+    [FLOW_FRAGMENT] = {"later_fragments", "later fragments"},
+    [FLOW_TRUNCATED] = {"truncated", "truncated"},
+    [FLOW_MALFORMED] = {"malformed", "malformed"},
 };
 
 #define COUNT(number) flow_count_text(number).text
@@ -54,7 +45,7 @@ static void print_packets(FILE *out, const flow_run *run)
     fprintf(out, "\n            %s TCP", COUNT(seen->parsed[FLOW_TCP]));
     for (unsigned i = FLOW_TCP + 1; i < FLOW_PARSED_KINDS; i++)
         if (seen->parsed[i])
-            fprintf(out, ", %s %s", COUNT(seen->parsed[i]), flow_parsed_titles[i]);
+            fprintf(out, ", %s %s", COUNT(seen->parsed[i]), flow_parsed_labels[i].title);
     fputc('\n', out);
     if (seen->has_drops)
         fprintf(out, "            dropped by the kernel %s, by the interface %s\n",
@@ -78,14 +69,15 @@ static void print_flows(FILE *out, const flow_run *run, const flow_engine_facts 
     for (unsigned i = FLOW_SYN_SEEN; i < FLOW_STATES; i++) {
         uint64_t count = i == FLOW_CLOSING_BACK ? 0 : flow_counts_state(counts, i);
         if (count)
-            fprintf(out, "%-12s%-20s %14s  %5.1f %%\n", line_title(&title), flow_state_titles[i],
-                    COUNT(count), 100 * (double)count / (double)counts->flows);
+            fprintf(out, "%-12s%-20s %14s  %5.1f %%\n", line_title(&title),
+                    flow_state_labels[i].title, COUNT(count),
+                    100 * (double)count / (double)counts->flows);
     }
     title = "notes";
     for (unsigned i = FLOW_FINE + 1; i < FLOW_NOTES; i++)
         if (counts->notes[i])
-            fprintf(out, "%-12s%-20s %14s  packets\n", line_title(&title), flow_note_titles[i],
-                    COUNT(counts->notes[i]));
+            fprintf(out, "%-12s%-20s %14s  packets\n", line_title(&title),
+                    flow_note_labels[i].title, COUNT(counts->notes[i]));
 }
 
 static void print_tally(FILE *out, const flow_suspect *suspect, flow_attack attack)

@@ -13,13 +13,6 @@ flow_text flow_address_text(const uint8_t *address, bool is_ipv6)
     return text;
 }
 
-flow_text flow_end_text(const uint8_t *address, bool is_ipv6, uint16_t port)
-{
-    flow_text text, bare = flow_address_text(address, is_ipv6);
-    snprintf(text.text, sizeof text.text, is_ipv6 ? "[%.46s]:%u" : "%.46s:%u", bare.text, port);
-    return text;
-}
-
 flow_text flow_time_text(uint64_t microseconds)
 {
     flow_text text;

@@ -10,8 +10,6 @@ typedef struct flow_text {
 } flow_text;
 
 flow_text flow_address_text(const uint8_t *address, bool is_ipv6);
-/* "192.0.2.7:80", "[2001:db8::7]:80" */
-flow_text flow_end_text(const uint8_t *address, bool is_ipv6, uint16_t port);
 /* "2026-11-16T10:35:38.099510Z" */
 flow_text flow_time_text(uint64_t microseconds);
 /* "37,841" */

@@ -238,10 +238,19 @@ static void note_largest(flow_table *table)
         table->counts.most_bytes = facts.bytes;
 }
 
+static void sweep_table(flow_table *table, const flow_clock *clock)
+{
+    if (table->engine->calls->sweep)
+        table->engine->calls->sweep(table->engine, clock);
+}
+
 static void tick_table(flow_tracker *tracker, flow_table *table)
 {
     note_largest(table);
-    table->engine->calls->tick(table->engine, &tracker->clock);
+    if (table->engine->calls->tick)
+        table->engine->calls->tick(table->engine, &tracker->clock);
+    if (tracker->clock.sweeps)
+        sweep_table(table, &tracker->clock);
     table->full = false;
 }
 
@@ -323,7 +332,7 @@ const flow_counts *flow_tracker_counts(const flow_tracker *tracker)
 void flow_tracker_facts(flow_tracker *tracker, flow_engine_facts *facts)
 {
     note_largest(&tracker->table);
-    tracker->table.engine->calls->sweep(tracker->table.engine, &tracker->clock);
+    sweep_table(&tracker->table, &tracker->clock);
     tracker->table.engine->calls->facts(tracker->table.engine, facts);
 }
 

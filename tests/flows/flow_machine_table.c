@@ -10,7 +10,7 @@ static void print_side(const flow_step *step, unsigned from)
     if (step->next == from && !step->begins)
         printf("=");
     else
-        printf("%s%s", flow_state_titles[step->next],
+        printf("%s%s", flow_state_labels[step->next].title,
                step->begins && from != FLOW_NEW ? " (new)" : "");
     if (step->note)
         printf(" *");
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
         if (directed &&
             (state == FLOW_CLOSING || state == FLOW_CLOSING_BACK || state == FLOW_UNASKED))
             continue; /* not reached */
-        printf("| **%s**", flow_state_titles[state]);
+        printf("| **%s**", flow_state_labels[state].title);
         for (unsigned event = 0; event < FLOW_EVENTS; event++)
             print_cell(machine.steps[state][event], state, directed);
         printf(" |\n");

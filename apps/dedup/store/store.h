@@ -118,11 +118,8 @@ dedup_status dedup_store_save(dedup_store *store);
 dedup_status dedup_store_has(dedup_store *store, const dedup_digest *digest, const uint32_t *unit,
                              bool *has);
 
-/* Finds a chunk: the slot of its container and the place in it. DEDUP_MISSING: no such chunk. */
-dedup_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
-                              uint32_t *place);
-
-/* The same, but where the exact index says: after a crash a chunk may be in two containers. */
+/* Finds a chunk where the exact index says, since after a crash it may be in two containers: the slot
+ * of its container and the place in it. DEDUP_MISSING: no such chunk. */
 dedup_status dedup_store_locate(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
                                 uint32_t *place);
 

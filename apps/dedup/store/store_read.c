@@ -95,12 +95,6 @@ static dedup_status find_chunk(dedup_store *store, const dedup_digest *digest, c
     return status;
 }
 
-dedup_status dedup_store_find(dedup_store *store, const dedup_digest *digest, dedup_slot **slot,
-                              uint32_t *place)
-{
-    return find_chunk(store, digest, NULL, slot, place);
-}
-
 dedup_status dedup_store_has(dedup_store *store, const dedup_digest *digest, const uint32_t *unit,
                              bool *has)
 {
@@ -208,7 +202,7 @@ dedup_status dedup_store_read(dedup_store *store, const dedup_digest *digest, br
 {
     dedup_slot *slot;
     uint32_t place;
-    dedup_status status = dedup_store_find(store, digest, &slot, &place);
+    dedup_status status = find_chunk(store, digest, NULL, &slot, &place);
     if (status == DEDUP_MISSING)
         return dedup_store_missing(store, digest);
     return status == DEDUP_OK ? read_place(store, slot, place, bytes) : status;
