@@ -108,6 +108,14 @@ static void drop_index(void *state)
     bry_index_destroy(state);
 }
 
+bry_status index_settle(bry_index *index, const bry_index_supplier *supplier)
+{
+    bry_status status = BRY_OK;
+    for (uint64_t left = 1; left > 0 && status == BRY_OK;)
+        status = bry_index_step(index, supplier, BUDGET, &left);
+    return status;
+}
+
 void index_scale_watch(bench_watch *watch, uint64_t asked, uint64_t done)
 {
     watch->spent = done ? (uint64_t)((double)watch->spent * (double)asked / (double)done) : 0;
@@ -125,9 +133,7 @@ static bool fill_index(const index_work *work, bry_index *index, bench_watch *wa
             good = bry_index_add(index, data->added[i], unit, NULL, NULL) == BRY_OK;
     }
     /* Finishes pending work, so that groups are merged before look-ups. */
-    uint64_t left = 1;
-    while (good && left > 0)
-        good = bry_index_step(index, NULL, BUDGET, &left) == BRY_OK;
+    good = good && index_settle(index, NULL) == BRY_OK;
     bench_stop(watch);
     index_scale_watch(watch, data->asked, data->count);
     bry_index_stats stats = {0};
@@ -220,10 +226,8 @@ static bool reinsert_unit(const index_work *work, bry_index *index, bench_watch 
     bry_index_supplier supplier = {index_supply_unit, &from};
     uint32_t unit;
     bool good = bry_index_open(index, 0, &unit) == BRY_OK;
-    uint64_t left = 1;
     bench_start(watch);
-    while (good && left > 0)
-        good = bry_index_step(index, &supplier, BUDGET, &left) == BRY_OK;
+    good = good && index_settle(index, &supplier) == BRY_OK;
     bench_stop(watch);
     index_scale_watch(watch, work->data->asked, from.given);
     work->record->reinserted = from.given;

@@ -57,6 +57,9 @@ typedef struct index_supply {
 bry_status index_supply_unit(void *supply, uint32_t unit, uint64_t tag, uint64_t from,
                              bry_hash *hashes, size_t room, size_t *got);
 
+/* Does all that is pending; without a supplier nothing is rebuilt. */
+bry_status index_settle(bry_index *index, const bry_index_supplier *supplier);
+
 /* Counts of the phases; the same in each round. */
 typedef struct index_record {
     uint64_t bytes; /* with all elements, like the following */

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define BUDGET 65536u
 #define NOTHING UINT32_MAX
 
 /* The elements of each unit: a linked list of their numbers, in the order of arrival. */
@@ -61,12 +60,11 @@ static bool grow_index(bry_index *index, subsets *all, bool controlled,
             return false;
         for (size_t i = 0; i < n; i++)
             keep_element(all, (uint32_t)(done + i), went[i]);
-        uint64_t left = 1, given = all->given;
+        uint64_t given = all->given;
         bench_watch steps = {0};
         bench_start(&steps);
-        while (left > 0)
-            if (bry_index_step(index, controlled ? &supplier : NULL, BUDGET, &left) != BRY_OK)
-                return false;
+        if (index_settle(index, controlled ? &supplier : NULL) != BRY_OK)
+            return false;
         bench_stop(&steps);
         if (all->given > given) /* only steps that rebuilt something */
             watch->spent += steps.spent;

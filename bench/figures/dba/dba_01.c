@@ -2,8 +2,6 @@
 #include "bench/figures/dba/dba_curve.h"
 #include "bench/figures/figure.h"
 
-#include <math.h>
-
 #define UNITS 160u
 #define THRESHOLD 0x1p-14
 
@@ -16,29 +14,15 @@ enum { LINES = sizeof lines / sizeof lines[0] };
 
 static bool look_at_decline(const figure_run *run, dba_curve *curve)
 {
-    uint32_t units = curve->units;
-    double ns[LINES];
-    dba_curve_choose(curve, 0);
-    for (size_t i = 0; i < LINES; i++) {
-        if (curve->lines[i].engine != BRY_ENGINE_DBA)
-            continue;
-        double rows = dba_curve_rows(curve, i);
-        if (isnan(rows))
-            return false;
-        figure_point(run, "rows", curve->lines[i].name, units, rows);
-    }
     bry_index_shape shape = {0};
     bry_index_options options = BRY_INDEX_OPTIONS;
-    if (bry_index_options_like(curve->index[0], &options) != BRY_OK ||
+    if (!dba_curve_plot_rows(curve, run, "rows", 0) ||
+        bry_index_options_like(curve->index[0], &options) != BRY_OK ||
         bry_index_plan(&options, &shape) != BRY_OK)
         return false;
-    figure_point(run, "rows", "k per filter (paper)", units, (double)shape.dba.hashes * units);
-    dba_curve_choose(curve, DBA_PRESENT);
-    if (!dba_curve_time(curve, ns))
-        return false;
-    for (size_t i = 0; i < LINES; i++)
-        figure_point(run, "speed", curve->lines[i].name, units, 1e3 / ns[i]);
-    return true;
+    figure_point(run, "rows", "k per filter (paper)", curve->units,
+                 (double)shape.dba.hashes * curve->units);
+    return dba_curve_plot_speed(curve, run);
 }
 
 static bool measure_decline(const figure_run *run)

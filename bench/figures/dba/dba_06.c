@@ -3,8 +3,6 @@
 #include "bench/figures/dba/dba_curve.h"
 #include "bench/figures/figure.h"
 
-#include <math.h>
-
 #define ACCURATE 0x1p-14
 #define GLOBAL 0x1p-7
 
@@ -23,31 +21,6 @@ enum { LINES = sizeof lines / sizeof lines[0] };
 static const uint32_t sizes[] = {1, 4, 8, 12, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-static bool look_at_rows(const figure_run *run, dba_curve *curve, const char *panel, double present)
-{
-    dba_curve_choose(curve, present);
-    for (size_t i = 0; i < LINES; i++) {
-        if (lines[i].engine != BRY_ENGINE_DBA)
-            continue;
-        double rows = dba_curve_rows(curve, i);
-        if (isnan(rows))
-            return false;
-        figure_point(run, panel, lines[i].name, curve->units, rows);
-    }
-    return true;
-}
-
-static bool look_at_speed(const figure_run *run, dba_curve *curve)
-{
-    double ns[LINES];
-    dba_curve_choose(curve, DBA_PRESENT);
-    if (!dba_curve_time(curve, ns))
-        return false;
-    for (size_t i = 0; i < LINES; i++)
-        figure_point(run, "speed", lines[i].name, curve->units, 1e3 / ns[i]);
-    return true;
-}
-
 static bool measure_groups(const figure_run *run, double threshold)
 {
     dba_curve curve;
@@ -55,8 +28,9 @@ static bool measure_groups(const figure_run *run, double threshold)
                                FIGURE_SIZE(run, 64, 1 << 14, 1 << 19), threshold,
                                FIGURE_SIZE(run, 500, 5000, 20000));
     for (size_t i = 0; i < SIZES && good; i++)
-        good = dba_curve_grow(&curve, sizes[i]) && look_at_speed(run, &curve) &&
-               look_at_rows(run, &curve, "absent", 0) && look_at_rows(run, &curve, "present", 1);
+        good = dba_curve_grow(&curve, sizes[i]) && dba_curve_plot_speed(&curve, run) &&
+               dba_curve_plot_rows(&curve, run, "absent", 0) &&
+               dba_curve_plot_rows(&curve, run, "present", 1);
     dba_curve_free(&curve);
     return good;
 }

@@ -7,7 +7,6 @@
 #define UNITS 64u
 #define THRESHOLD 0x1p-14
 #define FACTOR 3u
-#define STEP_BUDGET 65536u
 
 static const unsigned groups[] = {1, 8, 16, 32, 64, 256};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
@@ -39,9 +38,7 @@ static bool prepare(bry_index *index, const index_data *data, bool refresh, unsi
         if (good && refresh)
             good = bry_index_del(index, data->added[i - 1], unit, NULL) == BRY_OK;
     }
-    uint64_t left = 1;
-    while (good && left > 0)
-        good = bry_index_step(index, NULL, STEP_BUDGET, &left) == BRY_OK;
+    good = good && index_settle(index, NULL) == BRY_OK;
     for (unsigned i = 0; i < opened && good; i++)
         good = bry_index_open(index, 0, &unit) == BRY_OK;
     return good;
@@ -54,11 +51,8 @@ static bool rebuild(const figure_run *run, const index_data *data, bry_index *in
     index_supply supply = {data, 0};
     const bry_index_supplier supplier = {index_supply_unit, &supply};
     bench_watch watch = {0};
-    uint64_t left = 1;
-    bool good = true;
     bench_start(&watch);
-    while (good && left > 0)
-        good = bry_index_step(index, &supplier, STEP_BUDGET, &left) == BRY_OK;
+    bool good = index_settle(index, &supplier) == BRY_OK;
     bench_stop(&watch);
     if (!good || supply.given == 0 || !index_none_lost(index, data))
         return false;

@@ -11,12 +11,6 @@
 #include <stdlib.h>
 
 enum { ROUNDS = 3 };
-#define WORK_BUDGET 65536u
-
-static bool curve_lost(const char *what)
-{
-    return bench_fail("%s", what);
-}
 
 bool dba_curve_make(dba_curve *curve, const figure_run *run, const dba_line *lines, size_t count,
                     uint32_t planned, uint64_t unit_capacity, double error, uint64_t asked)
@@ -63,9 +57,7 @@ static bry_status grow_line(const dba_curve *curve, bry_index *index, uint32_t u
         for (uint64_t i = 0; i < curve->unit_capacity && status == BRY_OK; i++)
             status = bry_index_add(index, index_element(from + i), unit, NULL, NULL);
     }
-    for (uint64_t left = 1; left > 0 && status == BRY_OK;)
-        status = bry_index_step(index, NULL, WORK_BUDGET, &left);
-    return status;
+    return status == BRY_OK ? index_settle(index, NULL) : status;
 }
 
 bool dba_curve_grow(dba_curve *curve, uint32_t units)
@@ -101,32 +93,55 @@ double dba_curve_rows(const dba_curve *curve, size_t line)
         rows += dba_rows_read(index, curve->hash[i], &found);
         if (found != (bry_index_has(index, curve->hash[i]) == BRY_PRESENT) ||
             (curve->present[i] && !found)) {
-            curve_lost("a look-up and its rows disagree");
+            cli_fail("a look-up and its rows disagree");
             return NAN;
         }
     }
     return (double)rows / (double)curve->asked;
 }
 
-bool dba_curve_time(const dba_curve *curve, double *ns)
+bool dba_curve_plot_rows(dba_curve *curve, const figure_run *run, const char *panel, double present)
 {
-    double *spent = malloc(ROUNDS * curve->count * sizeof *spent);
-    bool good = spent != NULL;
-    for (unsigned r = 0; r <= ROUNDS && good; r++) /* round 0 warms up */
-        for (size_t line = 0; line < curve->count && good; line++) {
-            const bry_index *index = curve->index[line];
-            uint64_t missing = 0;
-            bench_watch watch = {0};
-            bench_start(&watch);
-            for (uint64_t i = 0; i < curve->asked; i++)
-                missing += bry_index_has(index, curve->hash[i]) == BRY_ABSENT && curve->present[i];
-            bench_stop(&watch);
-            if (r > 0)
-                spent[line * ROUNDS + r - 1] = (double)watch.spent / (double)curve->asked;
-            good = missing == 0;
+    dba_curve_choose(curve, present);
+    for (size_t i = 0; i < curve->count; i++) {
+        if (curve->lines[i].engine != BRY_ENGINE_DBA)
+            continue;
+        double rows = dba_curve_rows(curve, i);
+        if (isnan(rows))
+            return false;
+        figure_point(run, panel, curve->lines[i].name, curve->units, rows);
+    }
+    return true;
+}
+
+/* The processor time of a look-up, in ns; NAN after a message. */
+static double time_line(const dba_curve *curve, size_t line)
+{
+    uint64_t missing = 0;
+    bench_watch watch = {0};
+    bench_start(&watch);
+    for (uint64_t i = 0; i < curve->asked; i++)
+        missing +=
+            bry_index_has(curve->index[line], curve->hash[i]) == BRY_ABSENT && curve->present[i];
+    bench_stop(&watch);
+    if (missing > 0)
+        cli_fail("an element was not found");
+    return missing > 0 ? NAN : (double)watch.spent / (double)curve->asked;
+}
+
+bool dba_curve_plot_speed(dba_curve *curve, const figure_run *run)
+{
+    double spent[DBA_MOST_LINES][ROUNDS];
+    dba_curve_choose(curve, DBA_PRESENT);
+    for (int r = -1; r < ROUNDS; r++) /* the first warms up */
+        for (size_t line = 0; line < curve->count; line++) {
+            double ns = time_line(curve, line);
+            if (isnan(ns))
+                return false;
+            spent[line][r < 0 ? 0 : r] = ns;
         }
-    for (size_t line = 0; line < curve->count && good; line++)
-        ns[line] = bench_median(spent + line * ROUNDS, ROUNDS);
-    free(spent);
-    return good || curve_lost("an element was not found");
+    for (size_t line = 0; line < curve->count; line++)
+        figure_point(run, "speed", curve->lines[line].name, curve->units,
+                     1e3 / bench_median(spent[line], ROUNDS));
+    return true;
 }

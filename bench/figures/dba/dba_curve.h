@@ -19,6 +19,8 @@ typedef struct dba_line {
     uint32_t group; /* of dba; 0: by the number of units */
 } dba_line;
 
+enum { DBA_MOST_LINES = 8 };
+
 typedef struct dba_curve {
     const dba_line *lines;
     size_t count; /* of lines */
@@ -47,8 +49,13 @@ void dba_curve_choose(dba_curve *curve, double present);
  * if an answer was wrong. */
 double dba_curve_rows(const dba_curve *curve, size_t line);
 
-/* The processor time of a look-up of the chosen elements, in ns, for each line. False, after a
- * message, if a present element was not found. */
-bool dba_curve_time(const dba_curve *curve, double *ns);
+/* Chooses elements of which this share is present, and reports for each line of engine dba how many
+ * rows it reads for one. False after a message. */
+bool dba_curve_plot_rows(dba_curve *curve, const figure_run *run, const char *panel,
+                         double present);
+
+/* Chooses elements as in the paper, and reports for each line how many of them it looks up in a
+ * microsecond of processor time, in the panel "speed". False, after a message, if one was lost. */
+bool dba_curve_plot_speed(dba_curve *curve, const figure_run *run);
 
 #endif

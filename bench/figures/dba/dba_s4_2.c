@@ -91,14 +91,7 @@ static bool report_group(const figure_run *run, uint32_t g)
     bool good = dba_curve_make(&curve, run, pair, 2, HALF_FULL, FIGURE_SIZE(run, 64, 256, 4096),
                                THRESHOLD, FIGURE_SIZE(run, 500, 4000, 20000)) &&
                 dba_curve_grow(&curve, g) && bry_index_get_stats(curve.index[0], &stats) == BRY_OK;
-    if (good)
-        dba_curve_choose(&curve, 0);
-    for (size_t i = 0; i < 2 && good; i++) {
-        double rows = dba_curve_rows(&curve, i);
-        good = !isnan(rows);
-        if (good)
-            figure_point(run, "rows", pair[i].name, g, rows);
-    }
+    good = good && dba_curve_plot_rows(&curve, run, "rows", 0);
     if (good)
         figure_point(run, "rows", "one group by formula", g,
                      dba_rows_expected(g, dba_hashes_last(curve.index[0]), stats.fill));
