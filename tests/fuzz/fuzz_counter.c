@@ -11,26 +11,16 @@
  *
  * An accepted input is used, saved and loaded again.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/endian.h"
 #include "counter/counter_object.h"
 #include "frame/frame.h"
+#include "support/fuzz_input.h"
 #include "support/like.h"
 #include "support/recording_io.h"
 #include "support/repair.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #define STREAM_KIND BRY__FOUR('C', 'N', 'T', 'R')
 #define LOG_KIND BRY__FOUR('C', 'L', 'O', 'G')
-
-#define MUST(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 enum { LIMIT = 1 << 22 };
 
@@ -182,9 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     unsigned mode = data[0];
     size_t len = size - 1;
-    unsigned char *bytes = malloc(len);
-    MUST(bytes);
-    memcpy(bytes, data + 1, len);
+    unsigned char *bytes = fuzz_copy(data + 1, len);
     if ((mode & 3) == 0) {
         run_stream(bytes, len, mode);
     } else {

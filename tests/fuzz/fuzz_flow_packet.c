@@ -10,17 +10,7 @@
  * engine.
  */
 #include "apps/flows/flow_tracker.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
+#include "support/fuzz_input.h"
 
 static const int links[] = {
     FLOW_LINK_ETHERNET, FLOW_LINK_NULL, FLOW_LINK_RAW,  FLOW_LINK_LOOP,
@@ -42,14 +32,11 @@ static void give_back(void *opaque, void *block, size_t size)
 
 static const bry_allocator allocator = {take, give_back, NULL};
 
-/* A copy of exactly this length, so that a sanitizer detects reads past its end. */
 static void add_packet(flow_tracker *tracker, int link, const uint8_t *bytes, size_t captured,
                        size_t length, uint64_t time)
 {
-    uint8_t *copy = malloc(captured ? captured : 1);
+    uint8_t *copy = fuzz_copy(bytes, captured);
     flow_packet packet;
-    MUST(copy);
-    memcpy(copy, bytes, captured);
     memset(&packet, 0xee, sizeof packet);
     flow_packet_kind parsed = flow_packet_parse(link, copy, captured, length, &packet);
     MUST(parsed < FLOW_PARSED_KINDS && parsed != FLOW_OTHER_LINK);

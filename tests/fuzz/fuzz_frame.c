@@ -8,22 +8,12 @@
  *
  * What the reader accepts, the writer must reproduce to the byte.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/endian.h"
 #include "frame/frame.h"
+#include "support/fuzz_input.h"
 #include "support/repair.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #define KIND BRY__FOUR('G', 'O', 'L', 'D')
-
-#define MUST(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 typedef struct input {
     const unsigned char *bytes;
@@ -84,9 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     unsigned mode = data[0];
     size_t len = size - 1;
-    unsigned char *bytes = malloc(len ? len : 1);
-    MUST(bytes);
-    memcpy(bytes, data + 1, len);
+    unsigned char *bytes = fuzz_copy(data + 1, len);
     if (mode & 2)
         repair_header(bytes, len, KIND);
     if (mode & 1)

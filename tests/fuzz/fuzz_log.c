@@ -9,23 +9,14 @@
  * A log that opens must accept another record and return all of them; one that does not open must
  * be unchanged.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
 #include "frame/log.h"
+#include "support/fuzz_input.h"
 #include "support/recording_io.h"
 #include "support/repair.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 #define KIND BRY__FOUR('G', 'L', 'O', 'G')
-
-#define MUST(condition)                                                                            \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 /* A digest of all records, in order. */
 typedef struct digest {
@@ -60,9 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     unsigned mode = data[0];
     size_t len = size - 1;
-    unsigned char *bytes = malloc(len ? len : 1);
-    MUST(bytes);
-    memcpy(bytes, data + 1, len);
+    unsigned char *bytes = fuzz_copy(data + 1, len);
     if (mode & 2)
         repair_header(bytes, len, KIND);
     if (mode & 1)

@@ -1,6 +1,6 @@
 # Tests of lib/bloom and lib/filter.
 
-bloomery_fuzzer(fuzz_filter)
+bloomery_model_fuzzer(fuzz_filter filter_model SIZE_MAX)
 if(BLOOMERY_FUZZ)
   return()
 endif()

@@ -1,6 +1,6 @@
 # Tests of lib/index: interface, frames, directories, and all engines with one model.
 
-bloomery_fuzzer(fuzz_index)
+bloomery_model_fuzzer(fuzz_index index_model SIZE_MAX)
 if(BLOOMERY_FUZZ)
   return()
 endif()

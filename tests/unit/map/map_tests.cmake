@@ -1,6 +1,6 @@
 # Tests of lib/map: interface, dictionary, frames, and both engines with one model.
 
-bloomery_fuzzer(fuzz_map)
+bloomery_model_fuzzer(fuzz_map map_model SIZE_MAX)
 if(BLOOMERY_FUZZ)
   return()
 endif()

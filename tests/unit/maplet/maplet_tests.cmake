@@ -1,6 +1,7 @@
 # Tests of lib/maplet and of the bit kernels that it uses.
 
-bloomery_fuzzer(fuzz_maplet)
+# Longer programs may take more than a few seconds.
+bloomery_model_fuzzer(fuzz_maplet maplet_model 512)
 if(BLOOMERY_FUZZ)
   return()
 endif()

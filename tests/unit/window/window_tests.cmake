@@ -1,6 +1,6 @@
 # Tests of lib/window: interface, frames, and every engine with one model.
 
-bloomery_fuzzer(fuzz_window)
+bloomery_model_fuzzer(fuzz_window window_model SIZE_MAX)
 if(BLOOMERY_FUZZ)
   return()
 endif()

@@ -1,0 +1,11 @@
+/* A model test as a fuzzer: the input is the program. The build names the model (FUZZED_MODEL). */
+#include "model/model.h"
+#include "support/fuzz_input.h"
+
+extern const model FUZZED_MODEL;
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    MUST(len > FUZZED_LENGTH || model_try(&FUZZED_MODEL, bytes, len, stderr));
+    return 0;
+}
