@@ -55,50 +55,40 @@ static int destroy_objects(void **state)
 /* ---- structs that the library fills ------------------------------------------------------------
  */
 
-#define FILL(name, call)                                                                           \
-    static bry_status name(void *to, size_t size)                                                  \
+/* X(type, whether it begins with struct_size, function, its arguments before the struct …); omitted
+ * fields of structs that begin with struct_size must be 0. */
+#define STRUCTS(X)                                                                                 \
+    X(bry_filter_shape, false, bry_filter_plan, NULL)                                              \
+    X(bry_filter_stats, false, bry_filter_get_stats, all.filter)                                   \
+    X(bry_filter_options, true, bry_filter_options_like, all.filter)                               \
+    X(bry_map_shape, false, bry_map_plan, NULL)                                                    \
+    X(bry_map_stats, false, bry_map_get_stats, all.map)                                            \
+    X(bry_map_options, true, bry_map_options_like, all.map)                                        \
+    X(bry_window_shape, false, bry_window_plan, NULL)                                              \
+    X(bry_window_stats, false, bry_window_get_stats, all.window)                                   \
+    X(bry_window_options, true, bry_window_options_like, all.window)                               \
+    X(bry_counters_shape, false, bry_counters_plan, NULL)                                          \
+    X(bry_counters_stats, false, bry_counters_get_stats, all.counters)                             \
+    X(bry_counters_options, true, bry_counters_options_like, all.counters)                         \
+    X(bry_index_shape, false, bry_index_plan, NULL)                                                \
+    X(bry_index_stats, false, bry_index_get_stats, all.index)                                      \
+    X(bry_index_options, true, bry_index_options_like, all.index)                                  \
+    X(bry_index_unit_info, false, bry_index_get_unit_info, all.index, 0)
+
+#define FILL(type, options, function, ...)                                                         \
+    static bry_status fill_##type(void *to, size_t size)                                           \
     {                                                                                              \
-        return call;                                                                               \
+        return function##_sized(__VA_ARGS__, to, size);                                            \
     }
-FILL(filter_shape, bry_filter_plan_sized(NULL, to, size))
-FILL(filter_stats, bry_filter_get_stats_sized(all.filter, to, size))
-FILL(filter_options, bry_filter_options_like_sized(all.filter, to, size))
-FILL(map_shape, bry_map_plan_sized(NULL, to, size))
-FILL(map_stats, bry_map_get_stats_sized(all.map, to, size))
-FILL(map_options, bry_map_options_like_sized(all.map, to, size))
-FILL(window_shape, bry_window_plan_sized(NULL, to, size))
-FILL(window_stats, bry_window_get_stats_sized(all.window, to, size))
-FILL(window_options, bry_window_options_like_sized(all.window, to, size))
-FILL(counter_shape, bry_counters_plan_sized(NULL, to, size))
-FILL(counter_stats, bry_counters_get_stats_sized(all.counters, to, size))
-FILL(counter_options, bry_counters_options_like_sized(all.counters, to, size))
-FILL(index_shape, bry_index_plan_sized(NULL, to, size))
-FILL(index_stats, bry_index_get_stats_sized(all.index, to, size))
-FILL(index_options, bry_index_options_like_sized(all.index, to, size))
-FILL(index_unit, bry_index_get_unit_info_sized(all.index, 0, to, size))
+STRUCTS(FILL)
 
 static const struct {
     bry_status (*fill)(void *to, size_t size);
     size_t size;
-    bool options; /* begins with struct_size; omitted fields must be 0 */
+    bool options;
 } filled[] = {
-    {filter_shape, sizeof(bry_filter_shape), false},
-    {filter_stats, sizeof(bry_filter_stats), false},
-    {filter_options, sizeof(bry_filter_options), true},
-    {map_shape, sizeof(bry_map_shape), false},
-    {map_stats, sizeof(bry_map_stats), false},
-    {map_options, sizeof(bry_map_options), true},
-    {window_shape, sizeof(bry_window_shape), false},
-    {window_stats, sizeof(bry_window_stats), false},
-    {window_options, sizeof(bry_window_options), true},
-    {counter_shape, sizeof(bry_counters_shape), false},
-    {counter_stats, sizeof(bry_counters_stats), false},
-    {counter_options, sizeof(bry_counters_options), true},
-    {index_shape, sizeof(bry_index_shape), false},
-    {index_stats, sizeof(bry_index_stats), false},
-    {index_options, sizeof(bry_index_options), true},
-    {index_unit, sizeof(bry_index_unit_info), false},
-};
+#define FILLED_ROW(type, options, function, ...) {fill_##type, sizeof(type), options},
+    STRUCTS(FILLED_ROW)};
 enum { FILLED = sizeof filled / sizeof *filled };
 
 typedef union any_struct {
@@ -179,36 +169,20 @@ TEST(test_sizes_that_no_struct_has)
 }
 
 /* What a struct contained does not matter, also if it looks like a size. */
-#define NOT_INITIALIZED(type, call)                                                                \
-    do {                                                                                           \
+TEST(test_not_initialized)
+{
+#define NOT_INITIALIZED(type, options, function, ...)                                              \
+    {                                                                                              \
         union {                                                                                    \
             type filled;                                                                           \
             any_struct any;                                                                        \
         } one;                                                                                     \
         memset(one.any.bytes, GUARD, sizeof one.any.bytes);                                        \
         one.any.struct_size = ROOM;                                                                \
-        assert_int_equal(call, BRY_OK);                                                            \
+        assert_int_equal(function(__VA_ARGS__, &one.filled), BRY_OK);                              \
         assert_all(&one.any, sizeof(type), ROOM, GUARD);                                           \
-    } while (0)
-
-TEST(test_not_initialized)
-{
-    NOT_INITIALIZED(bry_filter_shape, bry_filter_plan(NULL, &one.filled));
-    NOT_INITIALIZED(bry_filter_stats, bry_filter_get_stats(all.filter, &one.filled));
-    NOT_INITIALIZED(bry_filter_options, bry_filter_options_like(all.filter, &one.filled));
-    NOT_INITIALIZED(bry_map_shape, bry_map_plan(NULL, &one.filled));
-    NOT_INITIALIZED(bry_map_stats, bry_map_get_stats(all.map, &one.filled));
-    NOT_INITIALIZED(bry_map_options, bry_map_options_like(all.map, &one.filled));
-    NOT_INITIALIZED(bry_window_shape, bry_window_plan(NULL, &one.filled));
-    NOT_INITIALIZED(bry_window_stats, bry_window_get_stats(all.window, &one.filled));
-    NOT_INITIALIZED(bry_window_options, bry_window_options_like(all.window, &one.filled));
-    NOT_INITIALIZED(bry_counters_shape, bry_counters_plan(NULL, &one.filled));
-    NOT_INITIALIZED(bry_counters_stats, bry_counters_get_stats(all.counters, &one.filled));
-    NOT_INITIALIZED(bry_counters_options, bry_counters_options_like(all.counters, &one.filled));
-    NOT_INITIALIZED(bry_index_shape, bry_index_plan(NULL, &one.filled));
-    NOT_INITIALIZED(bry_index_stats, bry_index_get_stats(all.index, &one.filled));
-    NOT_INITIALIZED(bry_index_options, bry_index_options_like(all.index, &one.filled));
-    NOT_INITIALIZED(bry_index_unit_info, bry_index_get_unit_info(all.index, 0, &one.filled));
+    }
+    STRUCTS(NOT_INITIALIZED)
 }
 
 /* ---- structs that the library reads ------------------------------------------------------------
