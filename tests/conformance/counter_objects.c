@@ -98,12 +98,7 @@ static void look_stats(const void *object, bry_buffer *answers)
 static void look_options(const void *object, bry_buffer *answers)
 {
     bry_counters_options options = counters_like(object);
-    note_number(answers, options.engine);
-    note_number(answers, options.window);
-    note_number(answers, options.capacity);
-    note_real(answers, options.error);
-    note_number(answers, options.max_bytes);
-    note_number(answers, options.max_skew);
+    note_bytes(answers, &options, sizeof options);
 }
 
 static void look_one_by_one(const void *object, bry_buffer *answers)

@@ -76,11 +76,7 @@ static void look_stats(const void *object, bry_buffer *answers)
     note_real(answers, stats.promised_error);
     note_real(answers, stats.estimated_error);
     note_number(answers, bry_filter_seed(object));
-    note_number(answers, options.capacity);
-    note_real(answers, options.error);
-    note_number(answers, options.fixed);
-    note_number(answers, options.bloom.bits);
-    note_number(answers, options.bloom.hashes);
+    note_bytes(answers, &options, sizeof options);
 }
 
 static void look_one_by_one(const void *object, bry_buffer *answers)

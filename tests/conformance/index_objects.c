@@ -118,19 +118,7 @@ static void look_units(const void *object, bry_buffer *answers)
 static void look_options(const void *object, bry_buffer *answers)
 {
     bry_index_options options = index_like(object);
-    note_number(answers, options.engine);
-    note_number(answers, options.fixed);
-    note_number(answers, options.units);
-    note_number(answers, options.unit_capacity);
-    note_real(answers, options.error);
-    note_number(answers, options.dba.stale);
-    note_number(answers, options.seed);
-    note_number(answers, options.dba.group);
-    note_number(answers, options.dba.segmented);
-    note_number(answers, options.dba.control);
-    note_number(answers, options.dba.factor);
-    note_number(answers, options.dba.unit_bits);
-    note_number(answers, options.dba.hashes);
+    note_bytes(answers, &options, sizeof options);
 }
 
 static void look_one_by_one(const void *object, bry_buffer *answers)

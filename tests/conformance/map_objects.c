@@ -127,15 +127,7 @@ static void look_stats(const void *object, bry_buffer *answers)
 static void look_options(const void *object, bry_buffer *answers)
 {
     bry_map_options options = map_like(object);
-    note_number(answers, options.fixed);
-    note_number(answers, options.capacity);
-    note_real(answers, options.error);
-    note_number(answers, options.value_bits);
-    note_number(answers, options.values);
-    note_number(answers, options.seed);
-    note_number(answers, options.kbf.layout);
-    note_number(answers, options.kbf.cells);
-    note_number(answers, options.kbf.hashes);
+    note_bytes(answers, &options, sizeof options);
     note_number(answers, bry_map_seed(object));
 }
 

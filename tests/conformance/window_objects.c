@@ -85,20 +85,7 @@ static void look_stats(const void *object, bry_buffer *answers)
 static void look_options(const void *object, bry_buffer *answers)
 {
     bry_window_options options = window_like(object);
-    note_number(answers, options.engine);
-    note_number(answers, options.window);
-    note_number(answers, options.capacity);
-    note_real(answers, options.error);
-    note_number(answers, options.generations);
-    note_number(answers, options.max_bytes);
-    note_number(answers, options.refuse);
-    note_number(answers, options.fixed);
-    note_number(answers, options.refresh);
-    note_number(answers, options.max_skew);
-    note_number(answers, options.start);
-    note_number(answers, options.fbf.bits);
-    note_number(answers, options.fbf.hashes);
-    note_number(answers, options.seed);
+    note_bytes(answers, &options, sizeof options);
 }
 
 /* Now, and while they expire. */
