@@ -12,6 +12,7 @@ enum {
     NAMES = 24,
     BATCH = 20,
     UNTOUCHED = 77,
+    FILES_KEPT = 3, /* lock, log, snapshot */
     FILES_MOST = 100 /* of RECORDED_FILES */
 };
 
@@ -90,7 +91,7 @@ static bry_status reach(pair *both)
 static void *create(model_reader *reader)
 {
     static const uint64_t windows[] = {50, 1000, 7}, capacities[] = {100, 10, 1};
-    static const uint64_t log_bytes[] = {600, 4000, 0};
+    static const uint64_t log_bytes[] = {600, 4000, 0, 1};
     pair *both = calloc(1, sizeof *both);
     if (!both) {
         model_fail(reader, "no memory for the test itself");
@@ -107,7 +108,7 @@ static void *create(model_reader *reader)
     both->options.max_skew = kind & 8 ? 200 : 0;
     both->options.window = windows[sizes % 3];
     both->options.capacity = capacities[sizes / 3 % 3];
-    both->options.log_bytes = log_bytes[sizes / 9 % 3];
+    both->options.log_bytes = log_bytes[sizes / 9 % 4];
     both->options.error = 1e-12;
     both->options.seed = 3;
     bry_counters_shape shape = {0};
@@ -394,6 +395,7 @@ static void do_reopen(pair *both, model_reader *reader, bool killed)
     both->counters->broken |= killed; /* then nothing more is written */
     bry_counters_destroy(both->counters);
     both->counters = NULL;
+    model_expect(reader, killed || recording_names(&both->fs) <= FILES_KEPT);
     renew_files(both);
     model_expect(reader, reach(both) == BRY_OK);
     if (!both->counters)

@@ -227,29 +227,6 @@ TEST(names)
     bry_counters_destroy(c);
 }
 
-TEST(time_and_skew)
-{
-    for (int e = 0; e < ENGINES; e++) {
-        bry_counters_options options = options_for(engines[e]);
-        options.max_skew = 50;
-        bry_counters *c = make(&options);
-        counter_applied(c, 1, "a", 1, 1000000, 1); /* the first one sets the time */
-        assert_int_equal(counter_try(c, 2, "a", 1, 1000051), BRY_E_SKEW);
-        assert_int_equal(counter_try(c, 1, "a", 1, 1000051), BRY_E_SKEW); /* a repeat as well */
-        assert_int_equal(counter_stats(c).refused_skew, 2);
-        counter_applied(c, 2, "a", 1, 1000050, 2);
-        counter_applied(c, 3, "a", 1, 5, 3); /* an earlier time counts as T */
-        assert_int_equal(bry_counters_time(c), 1000050);
-        counter_repeat(c, 3, "a", 1, 1000090, 3); /* repeats move the time */
-        assert_int_equal(bry_counters_time(c), 1000090);
-        assert_int_equal(bry_counters_advance(c, 9999999), BRY_OK); /* has no limit */
-        assert_int_equal(bry_counters_advance(c, 7), BRY_OK);
-        assert_int_equal(bry_counters_time(c), 9999999);
-        counter_applied(c, 1, "a", 1, 9999999, 4); /* long forgotten */
-        bry_counters_destroy(c);
-    }
-}
-
 /* ---- batches -------------------------------------------------------------------------------- */
 
 static bry_counters_op op(uint64_t i, const char *name, int64_t delta)

@@ -39,35 +39,6 @@ static bry_status refuse(recording_io *fs, const bry_counters_options *options, 
     return status;
 }
 
-/* Compares everything visible of two tables. */
-static void same(const bry_counters *a, const bry_counters *b, uint64_t ids)
-{
-    bry_counters_stats x = counter_stats(a), y = counter_stats(b);
-    assert_int_equal(x.counters, y.counters);
-    assert_int_equal(x.ids, y.ids);
-    assert_int_equal(x.time, y.time);
-    assert_int_equal(x.covered, y.covered);
-    assert_int_equal(x.applied, y.applied);
-    assert_int_equal(x.repeats, y.repeats);
-    assert_int_equal(x.seed, y.seed);
-    assert_true(x.expected_lost == y.expected_lost && x.estimated_error == y.estimated_error);
-    bry_counters_entry entries[32];
-    uint64_t cursor = 0;
-    do {
-        size_t n = bry_counters_scan(a, &cursor, entries, 32);
-        for (size_t i = 0; i < n; i++) {
-            int64_t value;
-            assert_int_equal(bry_counters_get(b, entries[i].name, entries[i].name_len, &value),
-                             BRY_PRESENT);
-            assert_true(value == entries[i].value);
-        }
-    } while (cursor != 0);
-    for (uint64_t i = 0; i < ids; i++)
-        for (uint64_t later = 0; later < 1500; later += 300)
-            assert_int_equal(bry_counters_has(a, counter_id(i), x.time + later),
-                             bry_counters_has(b, counter_id(i), x.time + later));
-}
-
 /* Applies operation i to both; sometimes not an increment. */
 static void work(bry_counters *c, uint64_t i)
 {
@@ -88,48 +59,6 @@ static void work(bry_counters *c, uint64_t i)
             ops[k] = (bry_counters_op){
                 .id = counter_id(100000 + i * 10 + k), .name = "batch", .name_len = 5, .delta = 2};
         assert_int_equal(bry_counters_apply_n(c, ops, 12, 100 + i * 3), BRY_OK);
-    }
-}
-
-/* A table in a directory, closed and reopened many times, compared with one in memory. */
-TEST(found_again)
-{
-    static const uint64_t log_bytes[] = {0, 1, 3000, 9000};
-    for (int way = 0; way < 8; way++) {
-        recording_io fs;
-        recording_init(&fs);
-        bry_counters_options options = small();
-        options.log_bytes = log_bytes[way / 2];
-        options.sync = way % 2 ? BRY_COUNTERS_SYNC_ASKED : BRY_COUNTERS_SYNC_ALWAYS;
-        bry_counters *memory, *dir = reach(&fs, &options);
-        assert_int_equal(bry_counters_create(&options, &memory), BRY_OK);
-        uint64_t steps = log_bytes[way / 2] == 1 ? 24 : 200;
-        for (uint64_t i = 0; i < steps; i++) {
-            work(memory, i);
-            work(dir, i);
-            if (way == 2) /* the log is replaced with each change: mere repeats are not in it */
-                assert_int_equal(counter_stats(dir).log_bytes, 0);
-            if (i % 17 == 3) {
-                bry_counters_destroy(dir);
-                assert_int_equal(recording_open_files(&fs), 0);
-                dir = reach(&fs, i % 2 ? &options : NULL);
-                same(memory, dir, 250);
-                if (i % 2 == 0) { /* opened with the defaults: again, with the policy */
-                    bry_counters_destroy(dir);
-                    dir = reach(&fs, &options);
-                }
-            }
-            if (i % 50 == 49)
-                assert_int_equal(bry_counters_snapshot(dir), BRY_OK);
-        }
-        same(memory, dir, 300);
-        bry_counters_destroy(memory);
-        bry_counters_destroy(dir);
-        assert_non_null(recording_get(&fs, "table/snapshot"));
-        assert_null(recording_get(&fs, "table/snapshot.tmp"));
-        assert_null(recording_get(&fs, "table/log.new"));
-        assert_int_equal(recording_names(&fs), 3);
-        recording_free(&fs);
     }
 }
 

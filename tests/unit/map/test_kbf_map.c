@@ -190,33 +190,6 @@ TEST(test_setting_keeps_the_promise)
     engine->destroy(map);
 }
 
-TEST(test_fixed_is_full)
-{
-    bry__kbf_map *map = make(options_of(100, 0.001, true));
-    insert(map, 0, 98);
-    bry_buffer image = image_of(map);
-    bry_hash hashes[4] = {key(98), key(5), key(99), key(100)};
-    uint32_t codes[4] = {1, 2, 3, 4};
-    uint8_t was[4] = {9, 9, 9, 9};
-    assert_int_equal(engine->add_n(map, hashes, codes, 3), BRY_E_FULL);
-    assert_true(same_image(map, &image));
-    assert_int_equal(engine->set_n(map, hashes, codes, 4, CODES, was), BRY_E_FULL);
-    assert_true(same_image(map, &image)); /* also the change of key 5 is undone */
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(was[i], 9);
-    assert_int_equal(engine->set_n(map, hashes, codes, 3, CODES, was), BRY_OK);
-    assert_int_equal(was[0], BRY_ABSENT);
-    assert_int_equal(was[1], BRY_PRESENT);
-    assert_int_equal(was[2], BRY_ABSENT);
-    assert_int_equal(engine->items(map), 100);
-    /* Full for new keys; existing ones can be changed. */
-    assert_int_equal(engine->set_n(map, &hashes[3], codes, 1, CODES, was), BRY_E_FULL);
-    assert_int_equal(engine->set_n(map, hashes, codes + 1, 1, CODES, was), BRY_OK);
-    assert_int_equal(was[0], BRY_PRESENT);
-    bry_buffer_free(&image);
-    engine->destroy(map);
-}
-
 /* ---- unsure -------------------------------------------------------------------------------- */
 
 /* A key inserted twice with different codes is unsure, and cannot be changed any more. */
@@ -361,23 +334,6 @@ TEST(test_merge)
     engine->destroy(sum[0]);
     engine->destroy(sum[1]);
     engine->destroy(rest);
-}
-
-TEST(test_merge_refused)
-{
-    bry__kbf_map *into = make(options_of(1000, 0.001, true)),
-                 *other = make(options_of(2000, 0.001, true)),
-                 *like = make(options_of(1000, 0.001, true));
-    insert(into, 0, 600);
-    insert(like, 1000, 401);
-    bry_buffer image = image_of(into);
-    assert_int_equal(engine->merge(into, other, NULL, CODES), BRY_E_MISMATCH);
-    assert_int_equal(engine->merge(into, like, NULL, CODES), BRY_E_FULL);
-    assert_true(same_image(into, &image));
-    bry_buffer_free(&image);
-    engine->destroy(into);
-    engine->destroy(other);
-    engine->destroy(like);
 }
 
 TEST(test_compress)

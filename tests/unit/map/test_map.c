@@ -58,33 +58,6 @@ TEST(test_options)
         BRY_E_RANGE);
     assert_int_equal(status_of((bry_map_options){.kbf.cells = 600, .kbf.hashes = 6}),
                      BRY_E_UNSUPPORTED);
-
-    bry_map_options kbf = {.engine = BRY_ENGINE_KBF};
-    assert_int_equal(status_of(kbf), BRY_OK);
-    kbf.values = 16383;
-    assert_int_equal(status_of(kbf), BRY_OK);
-    kbf.values = 16384;
-    assert_int_equal(status_of(kbf), BRY_E_RANGE);
-    kbf.values = 0;
-    kbf.value_bits = 13;
-    assert_int_equal(status_of(kbf), BRY_OK);
-    kbf.value_bits = 14;
-    assert_int_equal(status_of(kbf), BRY_E_RANGE);
-    kbf.value_bits = 0;
-    kbf.kbf.hashes = 6;
-    assert_int_equal(status_of(kbf), BRY_E_RANGE);
-    kbf.kbf.cells = 601;
-    assert_int_equal(status_of(kbf), BRY_E_RANGE);
-    kbf.kbf.cells = 600;
-    assert_int_equal(status_of(kbf), BRY_OK);
-
-    /* A caller that was built with fewer fields; one with more. */
-    defaults.struct_size = offsetof(bry_map_options, value_bits);
-    defaults.value_bits = 99;
-    bry_map_shape shape = {0};
-    assert_int_equal(bry_map_plan(&defaults, &shape), BRY_OK);
-    defaults.struct_size = sizeof defaults + 1;
-    assert_int_equal(bry_map_plan(&defaults, &shape), BRY_E_RANGE);
 }
 
 /* What concerns kbf alone is 0 with compact. */
@@ -186,30 +159,6 @@ TEST(test_more_values_than_codes)
     set(map, key(1), text("one more"));
     assert_true(has(map, key(1), text("one more")));
     assert_int_equal(stats_of(map).values, 1);
-    bry_map_destroy(map);
-}
-
-/* Codes of values that are gone are reused, and memory is bounded. */
-TEST(test_codes_come_back)
-{
-    bry_map *map = make(exact(BRY_ENGINE_COMPACT, 1000));
-    uint64_t most = 0;
-    for (uint64_t i = 0; i < 50000; i++) {
-        set(map, key(i % 500), numbered(i));
-        if (i % 1000 == 999) {
-            bry_map_stats stats = stats_of(map);
-            assert_true(stats.values >= 500 && stats.values <= 500 + 2 * 1024);
-            if (stats.bytes > most)
-                most = stats.bytes;
-        }
-    }
-    for (uint64_t i = 49500; i < 50000; i++)
-        assert_true(has(map, key(i % 500), numbered(i)));
-    assert_true(most < 250000);
-    assert_int_equal(bry_map_compress(map, 0), BRY_OK);
-    assert_int_equal(stats_of(map).values, 500);
-    for (uint64_t i = 49500; i < 50000; i++)
-        assert_true(has(map, key(i % 500), numbered(i)));
     bry_map_destroy(map);
 }
 

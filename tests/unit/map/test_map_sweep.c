@@ -229,43 +229,6 @@ TEST(test_values)
     bry_map_destroy(map);
 }
 
-/* Every allocation fails once. The cursor stays at the failure, and the sweep can continue. */
-TEST(test_out_of_memory)
-{
-    failing_allocator memory;
-    failing_allocator_init(&memory);
-    bry_map *full =
-        make((bry_map_options){.capacity = 500, .error = 1e-9, .allocator = &memory.allocator});
-    set_many(full, 0, TEXTS, VALUES);
-    uint64_t failures = 0;
-    bool failed = true;
-    for (uint64_t n = 1; failed; n++) {
-        bry_map *map;
-        assert_int_equal(bry_map_clone(full, NULL, &map), BRY_OK);
-        uint64_t cursor = 0, judged = 0;
-        bry_map_judge by = {judge_text, &judged};
-        failing_allocator_restart(&memory);
-        memory.fail_at = n;
-        bry_status status = bry_map_sweep(map, &by, UINT64_MAX, &cursor);
-        failed = memory.calls >= n; /* reclaiming memory may need memory, and is deferred */
-        memory.fail_at = 0;
-        assert_int_equal(stats_of(map).bytes, memory.now - stats_of(full).bytes);
-        if (status != BRY_OK) {
-            uint64_t before = judged;
-            assert_int_equal(status, BRY_E_NOMEM);
-            assert_int_equal(bry_map_sweep(map, &by, UINT64_MAX, &cursor), BRY_OK);
-            assert_in_range(judged, TEXTS, TEXTS + (before > 0));
-            failures++;
-        }
-        assert_int_equal(cursor, 0);
-        assert_swept(map);
-        bry_map_destroy(map);
-    }
-    assert_true(failures > 5);
-    bry_map_destroy(full);
-    assert_int_equal(memory.now, 0);
-}
-
 /* ---- what is refused ----------------------------------------------------------------------- */
 
 static bry_map_verdict wrong(void *opaque, bry_map_value value, bry_map_value *changed)

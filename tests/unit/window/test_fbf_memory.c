@@ -2,30 +2,6 @@
 #include "support/fbf_helpers.h"
 #include "support/job_calls.h"
 
-/* A batch that the limit refuses half-way changes no bit. */
-TEST(test_refused_batch)
-{
-    static bry_hash hashes[20000];
-    for (uint64_t i = 0; i < 20000; i++)
-        hashes[i] = key(i);
-    bry_window_options options = fbf_options(8000, 800, 1e-4);
-    bry_window_shape shape = {0};
-    assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
-    options.max_bytes = 4 * shape.bytes;
-    options.refuse = true;
-    bry_window *window = make(options);
-    for (uint64_t i = 0; i < 50; i++)
-        add(window, 30000 + i, 10000 + i);
-    bry_window *before = clone_of(window);
-    assert_int_equal(bry_window_add_n(window, hashes, 20000, 11500, NULL), BRY_E_FULL);
-    assert_true(alike(window, before));
-    assert_int_equal(stats_of(window).items, 50);
-    assert_int_equal(bry_window_add_n(window, hashes, 500, 11500, NULL), BRY_OK);
-    assert_int_equal(stats_of(window).items, 550);
-    bry_window_destroy(window);
-    bry_window_destroy(before);
-}
-
 /* ---- frames --------------------------------------------------------------------------------- */
 
 static bry_window *loaded(const bry_buffer *image)

@@ -190,26 +190,6 @@ TEST(test_promise)
             }
 }
 
-TEST(test_adding_again)
-{
-    for (size_t k = 0; k < WINDOW_KINDS; k++)
-        for (int refresh = 0; refresh < 2; refresh++) {
-            bry_window_options options = exact(&window_kinds[k], 1000, 100);
-            options.refresh = refresh;
-            uint64_t longest = longest_of(&options);
-            bry_window *window = make(options);
-            assert_int_equal(add(window, 7, 5000), BRY_ABSENT);
-            assert_int_equal(add(window, 7, 5990), BRY_PRESENT);
-            assert_true(has(window, 7, 6000));
-            assert_int_equal(has(window, 7, 6990), refresh);
-            assert_false(has(window, 7, 5990 + longest));
-            /* Long expired: it is new again, and remembered from then on. */
-            assert_int_equal(add(window, 7, 5990 + longest), BRY_ABSENT);
-            assert_true(has(window, 7, 5990 + longest + 1000));
-            bry_window_destroy(window);
-        }
-}
-
 TEST(test_batches)
 {
     enum { N = 300 };
