@@ -37,9 +37,9 @@ static int check_new_table(bry_counters_options *options)
     bry_counters_options without = *options;
     without.max_bytes = 0;
     if (options->max_bytes && bry_counters_plan(&without, &shape) == BRY_OK)
-        return cli_misuse(count_command, "--max-memory: a table takes at least %llu bytes",
+        return cli_misuse("count", "--max-memory: a table takes at least %llu bytes",
                           (unsigned long long)shape.bytes_least);
-    return cli_misuse(count_command,
+    return cli_misuse("count",
                       "tables take times up to " CLI_SPAN_MOST
                       ", capacities up to " CLI_CAPACITY_MOST
                       ", errors from " CLI_ERRORS(BRY_COUNTERS_ERROR_MIN) CLI_COMBINATIONS);
@@ -70,7 +70,7 @@ static int report_not_opened(const count_table *table, bry_status status, const 
     if (status == BRY_E_IO && errno == EBUSY)
         return cli_fail("%s: another process is using it", cli_name(table->dir).text);
     if (status == BRY_E_RANGE)
-        return cli_misuse(count_command, "--max-memory: a table takes more than that");
+        return cli_misuse("count", "--max-memory: a table takes more than that");
     cli_memory limit = table->memory;
     limit.most = load->max_bytes; /* for the message */
     return cli_load_failed(status, load, &limit, table->dir, "table");

@@ -2,8 +2,29 @@
 #ifndef BLOOMERY_CLI_COUNT_TABLE_H
 #define BLOOMERY_CLI_COUNT_TABLE_H
 
+#include "cli/core/input/fields.h"
 #include "cli/core/memory_limit.h"
-#include "cli/count/count_options.h"
+
+#include <bloomery/counters.h>
+
+/* Where a line has its parts. */
+typedef struct count_fields {
+    cli_fields id; /* one or several; also has the delimiter */
+    uint16_t name, amount; /* amount 0: every line adds 1 */
+    bool amount_required; /* else a line without it adds 1 */
+    char end; /* of a line */
+} count_fields;
+
+typedef struct count_options {
+    bry_counters_options table; /* fields that are 0 were not given */
+    const char *dir;
+    size_t files; /* words after the directory */
+    count_fields fields;
+    bool totals; /* reads no input */
+    bool quiet; /* prints no totals */
+    bool json;
+    bool stats;
+} count_options;
 
 typedef struct count_table {
     const char *dir;
@@ -21,8 +42,5 @@ int count_table_sync(count_table *table);
 /* Reports that the table could not be changed, errno as the call has left it; `place` is where the
  * line is, or "". Returns an exit code. */
 int count_table_failed(const count_table *table, bry_status status, const char *place);
-
-/* Prints the totals, sorted by name. CLI_YES, or an exit code after a message. */
-int count_totals_print(const count_table *table, const count_options *asked);
 
 #endif

@@ -1,15 +1,245 @@
 /* bloomery seen: drops lines that were seen within the last T. */
 #include "cli/core/args.h"
 #include "cli/core/command.h"
+#include "cli/core/engine_option.h"
+#include "cli/core/json/json_write.h"
 #include "cli/core/output/output.h"
 #include "cli/core/stop_signals.h"
-#include "cli/seen/seen_options.h"
-#include "cli/seen/seen_report.h"
 #include "cli/seen/seen_state.h"
+#include "cli/seen/seen_stream.h"
+#include "text/number_format.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+static const char seen_command[] = "seen";
+
+/* ---- options ------------------------------------------------------------------------------- */
+
+typedef struct seen_options {
+    seen_request window;
+    seen_line_options how;
+    bool count; /* --count */
+    bool stats; /* --stats */
+    bool json; /* --json */
+    size_t files; /* their names, at the front of argv */
+} seen_options;
+
+/* Options as typed; NULL: not given. */
+typedef struct words {
+    const char *key, *time, *delimiter, *unit, *engine, *bad, *full;
+} words;
+
+/* The index of a word among three; -1 after a message. */
+static int choose_word(const char *option, const char *word, const char *const choices[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (strcmp(word, choices[i]) == 0)
+            return i;
+    cli_misuse(seen_command, "--%s: %s is not one of %s, %s and %s", option, cli_quote(word).text,
+               choices[0], choices[1], choices[2]);
+    return -1;
+}
+
+static int check_engine(const words *said, seen_options *asked)
+{
+    static const char *const fulls[] = {"fail", "pass", "err"};
+    bry_window_options *window = &asked->window.window;
+    int code = cli_engine_read(seen_command, BRY_JOB_WINDOW, said->engine, &window->engine);
+    if (code != CLI_GO_ON)
+        return code;
+    int full = said->full ? choose_word("on-full", said->full, fulls) : 0;
+    if (full < 0)
+        return CLI_USAGE;
+    bool err = full == 2;
+    asked->how.pass_full = full == 1;
+    asked->window.bends = full != 0;
+    if (err && !window->max_bytes)
+        return cli_misuse(seen_command, "--on-full err requires --max-memory");
+    if (err && window->engine == BRY_ENGINE_COMPACT)
+        return cli_misuse(seen_command, "--on-full err is for engine fbf");
+    if (err)
+        window->engine = BRY_ENGINE_FBF;
+    window->refuse = window->max_bytes && !err;
+    return CLI_GO_ON;
+}
+
+static int check_seen_options(const words *said, seen_options *asked)
+{
+    static const char *const bads[] = {
+        [SEEN_BAD_FAIL] = "fail", [SEEN_BAD_PASS] = "pass", [SEEN_BAD_DROP] = "drop"};
+    const bry_window_options *window = &asked->window.window;
+    if (said->time && !window->window)
+        return cli_misuse(seen_command, "--time requires --window");
+    if (window->refresh && !window->window)
+        return cli_misuse(seen_command, "--refresh requires --window");
+    if (asked->how.skew && !said->time)
+        return cli_misuse(seen_command, "--skew requires --time");
+    if (said->unit && !said->time)
+        return cli_misuse(seen_command, "--time-unit requires --time");
+    if (asked->json && !asked->stats)
+        return cli_misuse(seen_command, "--json requires --stats");
+    int bad = said->bad ? choose_word("on-bad", said->bad, bads) : 0;
+    if (bad < 0)
+        return CLI_USAGE;
+    asked->how.bad = (seen_bad_policy)bad;
+    int code = check_engine(said, asked);
+    return code != CLI_GO_ON ? code
+                             : seen_fields_read(&asked->how.fields, seen_command, said->key,
+                                                said->time, said->delimiter, said->unit);
+}
+
+static const char about_text[] =
+    "Prints the lines of files, or of standard input, that occur for the first time, and\n"
+    "drops those that were seen before within the window: \"sort -u\" for a stream, in\n"
+    "order, immediately, and in a few bytes per line. A new line is dropped by mistake\n"
+    "with a probability of at most P; a repeat within the window is always dropped.";
+static const char more_text[] =
+    "Without FILE, and for -, reads standard input. Fields are counted from 1, or are\n"
+    "the names of members; several, separated by commas, are one key. A time is a number\n"
+    "or a date such as 2026-11-15T12:00:00Z; a line with a time before the latest counts\n"
+    "as if it had the latest. \"pass\" prints lines as if they were new; \"err\" lets the\n"
+    "error exceed P. Without --capacity, engine compact is planned for 16M lines, or for\n"
+    "as many as the files may have, and fbf for 1M; beyond that a window grows.\n"
+    "A state that another run is using is refused.\n"
+    "Exit codes: 0 done, 3 failure. A signal ends the run after saving the state.";
+static const char examples_text[] = "  tail -f log | bloomery seen --window 10m -d ' ' --key 4\n"
+                                    "  bloomery seen --state lists.seen today.txt";
+
+/* CLI_GO_ON, or an exit code after printing the help or an error. */
+static int seen_options_read(seen_options *asked, int argc, char **argv)
+{
+    *asked = (seen_options){.window = {.window = BRY_WINDOW_OPTIONS}};
+    bry_window_options *window = &asked->window.window;
+    words said = {0};
+    bool nul = false;
+    cli_option options[] = {
+        {"window", CLI_SPAN, "T", "how long a line is remembered (default: until the end)",
+         &window->window, 0},
+        {"error", CLI_SHARE, "P", "permitted share of new lines that are dropped (default 1e-6)",
+         &window->error, 0},
+        {"key", CLI_TEXT, "FIELD", "compare this field, or fields such as 1,3, not the whole line",
+         &said.key, 0},
+        {"time", CLI_TEXT, "FIELD", "take the time of a line from this field (default: the clock)",
+         &said.time, 0},
+        {"time-unit", CLI_TEXT, "U", "unit of times that are numbers: s (default), ms, us or ns",
+         &said.unit, 0},
+        {"skew", CLI_SPAN, "T", "times further ahead of the latest are invalid (default: no limit)",
+         &asked->how.skew, 0},
+        {"d", CLI_BYTE, "C", "the byte between fields (default: \\t, a tab)", &said.delimiter, 0},
+        {"delimiter", CLI_BYTE, "C", "the same", &said.delimiter, 0},
+        {"json-lines", CLI_FLAG, NULL, "fields are the members of JSON objects, one per line",
+         &asked->how.fields.json, 0},
+        {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
+        {"on-bad", CLI_TEXT, "W",
+         "lines without the field or a valid time: fail (default), pass or drop", &said.bad, 0},
+        {"only-repeats", CLI_FLAG, NULL, "print only the lines that were seen before",
+         &asked->how.repeats, 0},
+        {"count", CLI_FLAG, NULL, "print only the number of lines", &asked->count, 0},
+        {"refresh", CLI_FLAG, NULL, "a repeat renews the time of a line", &window->refresh, 0},
+        {"stats", CLI_FLAG, NULL, "print counts, error and memory on standard error at the end",
+         &asked->stats, 0},
+        {"json", CLI_FLAG, NULL, "--stats as JSON", &asked->json, 0},
+        {"state", CLI_TEXT, "FILE", "remember what earlier runs with this file have seen",
+         &asked->window.state, 0},
+        {"engine", CLI_TEXT, "E", cli_engine_help(BRY_JOB_WINDOW), &said.engine, 0},
+        {"capacity", CLI_COUNT, "N", "new lines in a window to plan for (default: see below)",
+         &window->capacity, 0},
+        {"max-memory", CLI_BYTES, "B", "memory for the window (default 3/4 of the machine's)",
+         &window->max_bytes, 0},
+        {"on-full", CLI_TEXT, "W", "at that limit: fail (default), pass new lines, or err (fbf)",
+         &said.full, 0},
+        {"seed", CLI_PLAIN, "S", "seed for hashing lines (default: random)", &window->seed, 0},
+    };
+    const cli_syntax syntax = {
+        .command = seen_command,
+        .usage = "[FILE...] [options]",
+        .about = about_text,
+        .options = options,
+        .most_words = (size_t)-1,
+        .option_count = sizeof options / sizeof options[0],
+        .examples = examples_text,
+        .more = more_text,
+    };
+    int code = cli_read_args(&syntax, argc, argv, &asked->files);
+    asked->how.end = nul ? '\0' : '\n';
+    asked->how.silent = asked->count;
+    return code == CLI_GO_ON ? check_seen_options(&said, asked) : code;
+}
+
+/* ---- statistics, on standard error --------------------------------------------------------- */
+
+/* A window's count also includes the time before its first line. */
+static uint64_t time_covered(const bry_window_stats *stats, uint64_t since)
+{
+    uint64_t lasted = since < stats->time ? stats->time - since : 0;
+    return lasted < stats->covered ? lasted : stats->covered;
+}
+
+static void seen_report_json(const seen_kept_state *kept, const seen_tally *tally)
+{
+    bry_window_stats s = {0};
+    bry_window_get_stats(kept->window, &s);
+    cli_json json = CLI_JSON_TO(stderr);
+    cli_json_open(&json, NULL, '{');
+    cli_json_count(&json, "lines", tally->lines);
+    cli_json_count(&json, "passed", tally->written);
+    cli_json_count(&json, "dropped", tally->lines - tally->written);
+    cli_json_count(&json, "first", tally->first);
+    cli_json_count(&json, "repeats", tally->repeats);
+    cli_json_count(&json, "bad", tally->bad);
+    cli_json_count(&json, "late", tally->late);
+    cli_json_count(&json, "unremembered", tally->unremembered);
+    cli_json_text(&json, "engine", bry_engine_name(s.engine));
+    if (s.window == SEEN_FOREVER)
+        cli_json_text(&json, "window_ms", NULL);
+    else
+        cli_json_count(&json, "window_ms", s.window);
+    cli_json_count(&json, "covered_ms", time_covered(&s, kept->since));
+    cli_json_count(&json, "time_ms", s.time);
+    cli_json_count(&json, "remembered", s.items);
+    cli_json_count(&json, "generations", s.generations);
+    cli_json_number(&json, "promised_error", s.promised_error);
+    cli_json_number(&json, "estimated_error", s.estimated_error);
+    cli_json_number(&json, "expected_false_drops", tally->false_drops);
+    cli_json_bool(&json, "at_limit", s.at_limit);
+    cli_json_count(&json, "bytes", s.bytes);
+    cli_json_close(&json, '}');
+}
+
+static void seen_report_text(const seen_kept_state *kept, const seen_tally *tally)
+{
+    bry_window_stats s = {0};
+    bry_window_get_stats(kept->window, &s);
+    fprintf(stderr,
+            "lines       %" PRIu64 ": %" PRIu64 " passed, %" PRIu64 " dropped\n"
+            "            %" PRIu64 " new, %" PRIu64 " repeats",
+            tally->lines, tally->written, tally->lines - tally->written, tally->first,
+            tally->repeats);
+    if (tally->bad)
+        fprintf(stderr, ", %" PRIu64 " bad", tally->bad);
+    if (tally->late)
+        fprintf(stderr, "; %" PRIu64 " late", tally->late);
+    if (tally->unremembered)
+        fprintf(stderr, "; %" PRIu64 " not remembered: out of memory", tally->unremembered);
+    fprintf(stderr, "\nwindow      %s, ", bry_engine_name(s.engine));
+    if (s.window == SEEN_FOREVER)
+        fputs("forever", stderr);
+    else
+        fprintf(stderr, "%" PRIu64 " %s", text_span_of(s.window).number,
+                text_span_of(s.window).unit);
+    fprintf(stderr, ": %" PRIu64 " remembered in %u generation%s\n", s.items, s.generations,
+            s.generations == 1 ? "" : "s");
+    fprintf(stderr,
+            "error       %g promised, %.3g estimated; %.3g new lines expected to be dropped\n",
+            s.promised_error, s.estimated_error, tally->false_drops);
+    fprintf(stderr, "bytes       %" PRIu64 "%s\n", s.bytes,
+            s.at_limit ? ", at the memory limit" : "");
+}
+
+/* ---- the run ------------------------------------------------------------------------------- */
 
 /* Ends with the signal that stopped the program, so that its caller sees it. */
 static int end_as(const seen_tally *tally, int code)

@@ -19,20 +19,68 @@
 #include "cli/core/input/input_wait.h"
 #include "cli/core/output/output.h"
 #include "cli/core/steady_clock.h"
-#include "cli/seen/seen_output.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { BATCH = 512 };
+enum { BATCH = 512, ROOM = 256 * 1024 };
 
 /* The error is estimated first after this many lines, then whenever their number has grown by an
  * eighth. */
 #define FIRST_LOOK 4096u
+
+/* ---- output -------------------------------------------------------------------------------- */
+
+/* Buffered output of lines. stdio is not used because it loses the errno of a failed write. */
+typedef struct seen_output {
+    int fd;
+    int problem; /* errno of the first failed write, after which nothing is written; else 0 */
+    char *buffer;
+    size_t held;
+} seen_output;
+
+static void write_all_output(seen_output *output, const char *bytes, size_t len)
+{
+    while (len > 0 && !output->problem) {
+        ssize_t done = write(output->fd, bytes, len);
+        if (done >= 0) {
+            bytes += done;
+            len -= (size_t)done;
+        } else if (errno == EAGAIN) { /* another process made the pipe non-blocking */
+            struct pollfd wait = {.fd = output->fd, .events = POLLOUT};
+            poll(&wait, 1, -1);
+        } else if (errno != EINTR) {
+            output->problem = errno;
+        }
+    }
+}
+
+static void seen_output_flush(seen_output *output)
+{
+    write_all_output(output, output->buffer, output->held);
+    output->held = 0;
+}
+
+static void seen_output_add(seen_output *output, const char *bytes, size_t len)
+{
+    if (len > ROOM - output->held)
+        seen_output_flush(output);
+    if (len >= ROOM) {
+        write_all_output(output, bytes, len);
+        return;
+    }
+    if (len == 0)
+        return;
+    memcpy(output->buffer + output->held, bytes, len);
+    output->held += len;
+}
+
+/* ---- the stream ---------------------------------------------------------------------------- */
 
 typedef enum fate { FIRST, REPEAT, PASSED, DROPPED } fate; /* the last two: without the option */
 
@@ -314,10 +362,13 @@ int seen_stream(bry_window *window, const cli_memory *memory, const seen_line_op
 {
     *tally = (seen_tally){.since = SEEN_NEVER};
     stream *s = calloc(1, sizeof *s);
-    if (!s || !seen_output_init(&s->output, STDOUT_FILENO)) {
+    char *buffer = malloc(ROOM);
+    if (!s || !buffer) {
         free(s);
+        free(buffer);
         return cli_no_memory();
     }
+    s->output = (seen_output){.fd = STDOUT_FILENO, .buffer = buffer};
     s->window = window;
     s->memory = memory;
     s->how = how;
@@ -329,7 +380,7 @@ int seen_stream(bry_window *window, const cli_memory *memory, const seen_line_op
     int code = run_stream(s);
     tally->signal = cli_wait_end(&wait);
     cli_lines_free(&s->lines);
-    seen_output_free(&s->output);
+    free(buffer);
     free(s->scratch.bytes);
     free(s);
     return code;

@@ -7,7 +7,7 @@
 
 #include "cli/core/input/inputs.h"
 #include "cli/core/memory_limit.h"
-#include "cli/seen/seen_window.h"
+#include "cli/seen/seen_state.h"
 
 /* What to do with a line whose key or time cannot be read, or whose time is too far ahead. */
 typedef enum seen_bad_policy {
