@@ -96,70 +96,68 @@ static void fill_options(bench_given *given, cli_option options[BENCH_OPTIONS])
     const cli_option rows[BENCH_OPTIONS] = {
         [BENCH_ENGINE] = {"engine", CLI_TEXT, "E",
                           "filter: bloom, compact; map, index, window: compact or kbf, dba, fbf",
-                          &given->words.engine, 0},
+                          &given->words.engine},
         [BENCH_CAPACITY] = {"capacity", CLI_COUNT, "N",
                             "keys to store (default 10M; map, memcached, window, windows 1M)",
-                            &given->items, 0},
-        [BENCH_PACKETS] = {"packets", CLI_COUNT, "N", "flows: packets (default 10M)", &given->items,
-                           0},
+                            &given->items},
+        [BENCH_PACKETS] = {"packets", CLI_COUNT, "N", "flows: packets (default 10M)",
+                           &given->items},
         [BENCH_RAW] = {"raw", CLI_TEXT, "BITS",
                        "maplet: values are integers of BITS bits, 0 to 32 (default 12)",
-                       &given->raw, 0},
+                       &given->raw},
         [BENCH_ERROR] =
             {"error", CLI_SHARE, "P",
              "error to plan for (default: filters 1%; indexes 2^-14; seen 1e-6; others 0.1%)",
-             &given->error, 0},
+             &given->error},
         [BENCH_GROW] = {"grow", CLI_FLAG, NULL, "maplet, map, index, indexes: growable",
-                        &given->grow, 0},
-        [BENCH_BATCH] = {"batch", CLI_COUNT, "B", "keys in a batch (default 1024)", &given->batch,
-                         0},
+                        &given->grow},
+        [BENCH_BATCH] = {"batch", CLI_COUNT, "B", "keys in a batch (default 1024)", &given->batch},
         [BENCH_ROUNDS] = {"rounds", CLI_COUNT, "R",
-                          "rounds to measure (default 5), after one to warm up", &given->rounds, 0},
+                          "rounds to measure (default 5), after one to warm up", &given->rounds},
         [BENCH_COMPARE] = {"compare", CLI_FLAG, NULL, "maplet: compare with an exact hash table",
-                           &given->compare, 0},
+                           &given->compare},
         [BENCH_LAYOUT] = {"layout", CLI_TEXT, "L", "kbf: tuned (default) or paper",
-                          &given->words.layout, 0},
+                          &given->words.layout},
         [BENCH_DECODE] = {"decode", CLI_TEXT, "L", "kbf: level 1 to 4 (default 4), or sets",
-                          &given->words.decode, 0},
+                          &given->words.decode},
         [BENCH_ENCODER] = {"encoder", CLI_TEXT, "C", "kbf: algebraic (default) or greedy",
-                           &given->words.encoder, 0},
+                           &given->words.encoder},
         [BENCH_UNMASKED] = {"unmasked", CLI_FLAG, NULL, "kbf: codes as the papers store them",
-                            &given->map.unmasked, 0},
+                            &given->map.unmasked},
         [BENCH_VALUES] = {"values", CLI_COUNT, "V",
                           "map, maps, memcached: distinct values (default 3000)",
-                          &given->map.values, 0},
+                          &given->map.values},
         [BENCH_INTEGERS] = {"integers", CLI_FLAG, NULL,
-                            "map: values are integers, not byte strings", &given->map.raw, 0},
+                            "map: values are integers, not byte strings", &given->map.raw},
         [BENCH_ZIPF] = {"zipf", CLI_TEXT, "Z", "map: values by Zipf's law (default 0: uniform)",
-                        &given->words.zipf, 0},
+                        &given->words.zipf},
         [BENCH_TOP_SHARE] = {"top-share", CLI_SHARE, "S",
-                             "map: the share of keys that have one value", &given->map.top, 0},
+                             "map: the share of keys that have one value", &given->map.top},
         [BENCH_SIZE] = {"size", CLI_TEXT, "F", "kbf: multiply the planned number of cells by F",
-                        &given->words.size, 0},
+                        &given->words.size},
         [BENCH_UNITS] = {"units", CLI_COUNT, "R", "index, indexes: units (default 64, 160)",
-                         &given->units, 0},
+                         &given->units},
         [BENCH_UNIT_CAPACITY] = {"unit-capacity", CLI_COUNT, "C",
                                  "index, indexes: elements in each (default 65536)",
-                                 &given->unit_capacity, 0},
+                                 &given->unit_capacity},
         [BENCH_GROUP] = {"group", CLI_COUNT, "G",
-                         "dba: interleaved units (default: by their number)", &given->group, 0},
+                         "dba: interleaved units (default: by their number)", &given->group},
         [BENCH_SEGMENTED] = {"segmented", CLI_FLAG, NULL, "dba: a segment for each hash",
-                             &given->segmented, 0},
+                             &given->segmented},
         [BENCH_GENERATIONS] = {"generations", CLI_COUNT, "G",
                                "window, windows: parts (default: compact 13, others 8)",
-                               &given->generations, 0},
+                               &given->generations},
         [BENCH_MODE] = {"mode", CLI_TEXT, "M", "fbf: improved (default), paper or simple",
-                        &given->mode, 0},
+                        &given->mode},
         [BENCH_ISA] = {"isa", CLI_TEXT, "I", "scalar, avx2, avx512 or neon instead of the best",
-                       &given->isa, 0},
-        [BENCH_JSON] = {"json", CLI_FLAG, NULL, "JSON instead of tables", &given->as_json, 0},
+                       &given->isa},
+        [BENCH_JSON] = {"json", CLI_FLAG, NULL, "JSON instead of tables", &given->as_json},
     };
     memcpy(options, rows, sizeof rows);
 }
 
 /* Finds the case and checks that it uses the given options. */
-static int choose_case(const char *name, const cli_option options[BENCH_OPTIONS],
-                       bench_given *given)
+static int choose_case(const char *name, const cli_syntax *syntax, bench_given *given)
 {
     given->chosen = find_case(name);
     if (!given->chosen) {
@@ -170,8 +168,9 @@ static int choose_case(const char *name, const cli_option options[BENCH_OPTIONS]
                           cli_suggest(&guess, "").text);
     }
     for (int i = 0; i < BENCH_OPTIONS; i++)
-        if (options[i].given && !(given->chosen->uses & BENCH_USES(i)))
-            return cli_misuse(NULL, "%s does not use --%s", given->chosen->name, options[i].name);
+        if (syntax->given[i] && !(given->chosen->uses & BENCH_USES(i)))
+            return cli_misuse(NULL, "%s does not use --%s", given->chosen->name,
+                              syntax->options[i].name);
     return CLI_GO_ON;
 }
 
@@ -184,12 +183,13 @@ int bench_options_read(int argc, char **argv, bench_given *given)
         .map = {.values = 3000},
     };
     cli_option options[BENCH_OPTIONS];
+    bool used[BENCH_OPTIONS] = {false};
     fill_options(given, options);
     const cli_syntax syntax = {
         .usage = "CASE [options]",
         .about = cases_text,
-        .options = options,
-        .option_count = BENCH_OPTIONS,
+        CLI_OPTIONS(options),
+        .given = used,
         .examples = examples_text,
         .more = more_text,
         .most_words = 1,
@@ -199,5 +199,5 @@ int bench_options_read(int argc, char **argv, bench_given *given)
     };
     size_t count;
     int code = cli_read_args(&syntax, argc, argv, &count);
-    return code == CLI_GO_ON ? choose_case(argv[0], options, given) : code;
+    return code == CLI_GO_ON ? choose_case(argv[0], &syntax, given) : code;
 }

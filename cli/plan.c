@@ -244,11 +244,11 @@ static const char examples_text[] =
     "  bloomery plan --cluster --capacity 1e12 --error 0.1% --raw 12 --node-memory 64GB";
 
 /* The first of these options that was given, or NULL. */
-static const char *first_given(const cli_option *options, size_t count, const char *const *names)
+static const char *first_given(const cli_syntax *syntax, const char *const *names)
 {
     for (; *names; names++)
-        for (size_t i = 0; i < count; i++)
-            if (options[i].given && strcmp(options[i].name, *names) == 0)
+        for (size_t i = 0; i < syntax->option_count; i++)
+            if (syntax->given[i] && strcmp(syntax->options[i].name, *names) == 0)
                 return *names;
     return NULL;
 }
@@ -259,14 +259,12 @@ static int check_plan_mix(const cli_syntax *syntax, bool cluster)
     static const char *const without[] = {"units", "window", "rate", "job", NULL};
     static const char *const with[] = {"primaries", "node-memory", "replicas", NULL};
     static const char *const values[] = {"values", NULL}, *const raw[] = {"raw", NULL};
-    const cli_option *options = syntax->options;
-    size_t count = syntax->option_count;
-    const char *name = first_given(options, count, cluster ? without : with);
+    const char *name = first_given(syntax, cluster ? without : with);
     if (name)
         return cli_misuse(
             "plan", cluster ? "--%s cannot be combined with --cluster" : "--%s needs --cluster",
             name);
-    if (first_given(options, count, values) && first_given(options, count, raw))
+    if (first_given(syntax, values) && first_given(syntax, raw))
         return cli_misuse("plan", "--values cannot be combined with --raw");
     return CLI_GO_ON;
 }
@@ -291,35 +289,35 @@ int cli_plan(int argc, char **argv)
     bool as_json = false, is_cluster = false;
     plan_cluster_inputs cluster = {.memory = (uint64_t)16 << 30};
     cli_option options[] = {
-        {"capacity", CLI_COUNT, "N", "keys to plan for, such as 5000, 10M, 1e6 or 2^20", &in.items,
-         0},
+        {"capacity", CLI_COUNT, "N", "keys to plan for, such as 5000, 10M, 1e6 or 2^20", &in.items},
         {"error", CLI_SHARE, "P", "permitted share of wrong answers, such as 0.01, 0.1% or 1e-3",
-         &in.error, 0},
-        {"values", CLI_COUNT, "V", "map: distinct values (default 1000)", &in.values, 0},
-        {"raw", CLI_COUNT, "BITS", "map: values are integers of BITS bits", &in.raw, 0},
-        {"units", CLI_COUNT, "R", "index: number of units (default 64)", &in.units, 0},
+         &in.error},
+        {"values", CLI_COUNT, "V", "map: distinct values (default 1000)", &in.values},
+        {"raw", CLI_COUNT, "BITS", "map: values are integers of BITS bits", &in.raw},
+        {"units", CLI_COUNT, "R", "index: number of units (default 64)", &in.units},
         {"window", CLI_SPAN, "T", "window, counter: how long they remember (default 60s)",
-         &in.window, 0},
+         &in.window},
         {"rate", CLI_COUNT, "R", "window, counter: new keys per second, instead of --capacity",
-         &rate, 0},
-        {"job", CLI_TEXT, "J", "only this job: filter, map, window, counter or index", &job, 0},
-        {"engine", CLI_TEXT, "E", plan_engine_help(), &engine, 0},
+         &rate},
+        {"job", CLI_TEXT, "J", "only this job: filter, map, window, counter or index", &job},
+        {"engine", CLI_TEXT, "E", plan_engine_help(), &engine},
         {"cluster", CLI_FLAG, NULL,
-         "a map that is spread over a cluster of servers; with it:", &is_cluster, 0},
+         "a map that is spread over a cluster of servers; with it:", &is_cluster},
         {"primaries", CLI_PLAIN, "N", "primaries (default: as few as have the memory)",
-         &cluster.primaries, 0},
+         &cluster.primaries},
         {"node-memory", CLI_BYTES, "B", "memory of a node; maps get 3/4 of it (default 16GB)",
-         &cluster.memory, 0},
-        {"replicas", CLI_TEXT, "N", "replicas of each primary (default 1)", &cluster.replicas, 0},
-        {"json", CLI_FLAG, NULL, "JSON instead of a table", &as_json, 0},
+         &cluster.memory},
+        {"replicas", CLI_TEXT, "N", "replicas of each primary (default 1)", &cluster.replicas},
+        {"json", CLI_FLAG, NULL, "JSON instead of a table", &as_json},
     };
+    bool given[sizeof options / sizeof options[0]] = {false};
     const cli_syntax syntax = {
         .command = "plan",
         .usage = "--capacity N --error P [options]",
         .about = about_text,
-        .options = options,
+        CLI_OPTIONS(options),
+        .given = given,
         .more = more_text,
-        .option_count = sizeof options / sizeof options[0],
         .examples = examples_text,
     };
     size_t words;

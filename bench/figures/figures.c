@@ -144,20 +144,19 @@ static int run_program(int argc, char **argv)
     figure_order order = {FIGURE_SMALL, UINT64_MAX, "build/figures"};
     cli_option options[] = {
         {"scale", CLI_TEXT, "S", "small, reduced (default) or full, the sizes of the papers",
-         &scale_name, 0},
+         &scale_name},
         {"output", CLI_TEXT, "DIR", "the directory of the tables (default build/figures)",
-         &order.dir, 0},
+         &order.dir},
         {"repetitions", CLI_COUNT, "N", "most repetitions of a figure (default: all)",
-         &order.repetitions, 0},
-        {"list", CLI_FLAG, NULL, "print the names of the figures", &list, 0},
-        {"machine", CLI_FLAG, NULL, "print the machine and the compiler, as JSON", &machine, 0},
+         &order.repetitions},
+        {"list", CLI_FLAG, NULL, "print the names of the figures", &list},
+        {"machine", CLI_FLAG, NULL, "print the machine and the compiler, as JSON", &machine},
     };
     const cli_syntax syntax = {
         .usage = "[FIGURE…] [options]",
         .about = "Measures figures of the papers, all by default, and writes a table for each:\n"
                  "DIR/FIGURE.csv.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery-figures --list\n"
                     "  bloomery-figures kbf-02 --scale small --output /tmp/figures",
         .most_words = 100,

@@ -228,8 +228,8 @@ int cluster_status(int argc, char **argv)
     uint64_t sample = 1000;
     bool as_json = false;
     cli_option options[] = {
-        {"sample", CLI_SPAN, "T", "count queries for T (default 1s)", &sample, 0},
-        {"json", CLI_FLAG, NULL, "print JSON", &as_json, 0},
+        {"sample", CLI_SPAN, "T", "count queries for T (default 1s)", &sample},
+        {"json", CLI_FLAG, NULL, "print JSON", &as_json},
     };
     cli_syntax syntax = {
         .command = "cluster status",
@@ -237,8 +237,7 @@ int cluster_status(int argc, char **argv)
         .about =
             "Shows the nodes of a running cluster: roles, slots, maps, pairs, queries per second\n"
             "and bytes. A node with more than 1.2 times the mean load is marked as hot.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .more = "Queries are fields of maps that were asked for, set or deleted. Every key that is "
                 "not\n"
                 "a map counts as one pair; its bytes are estimated from some of them.",

@@ -107,18 +107,17 @@ int cluster_up(int argc, char **argv)
     static local_nodes nodes; /* static, because paths are large */
     up_options asked = {.primaries = 3, .port = 7000, .replicas = "1", .dir = DEFAULT_DIR};
     cli_option options[] = {
-        {"primaries", CLI_PLAIN, "N", "number of primaries (default 3)", &asked.primaries, 0},
-        {"replicas", CLI_TEXT, "N", "replicas of each primary, or 0 (default 1)", &asked.replicas,
-         0},
-        {"dir", CLI_TEXT, "DIR", "directory for all data (default ./" DEFAULT_DIR ")", &asked.dir,
-         0},
+        {"primaries", CLI_PLAIN, "N", "number of primaries (default 3)", &asked.primaries},
+        {"replicas", CLI_TEXT, "N", "replicas of each primary, or 0 (default 1)", &asked.replicas},
+        {"dir", CLI_TEXT, "DIR", "directory for all data (default ./" DEFAULT_DIR ")", &asked.dir},
         {"port", CLI_PLAIN, "N", "port of the first server; the others follow (default 7000)",
-         &asked.port, 0},
+         &asked.port},
         {"server", CLI_TEXT, "BIN", "redis-server or valkey-server (default: the one in PATH)",
-         &asked.server, 0},
+         &asked.server},
         {"module", CLI_TEXT, "FILE", "the module (default: the one beside this program)",
-         &asked.module, 0},
+         &asked.module},
     };
+    bool given[sizeof options / sizeof options[0]] = {false};
     cli_syntax syntax = {
         .command = "cluster up",
         .usage = "[options]",
@@ -126,14 +125,14 @@ int cluster_up(int argc, char **argv)
             "Starts a cluster of Redis or Valkey servers with the module on this machine, to try\n"
             "things on: on 127.0.0.1, in the background, each with a log of its data. If the\n"
             "directory has a cluster already, that one is started again.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
+        .given = given,
         .examples = "  bloomery cluster up --primaries 3 --replicas 1 --dir hall --port 7000",
     };
     size_t words;
     uint64_t replicas;
     int code = cli_read_args(&syntax, argc, argv, &words);
-    asked.shape_given = options[0].given || options[1].given || options[3].given;
+    asked.shape_given = given[0] || given[1] || given[3];
     if (code == CLI_GO_ON)
         code = check_up(&asked, &replicas);
     if (code == CLI_GO_ON)
@@ -147,7 +146,7 @@ int cluster_down(int argc, char **argv)
     static local_nodes nodes;
     const char *dir = DEFAULT_DIR;
     cli_option options[] = {
-        {"dir", CLI_TEXT, "DIR", "directory of the cluster (default ./" DEFAULT_DIR ")", &dir, 0},
+        {"dir", CLI_TEXT, "DIR", "directory of the cluster (default ./" DEFAULT_DIR ")", &dir},
     };
     cli_syntax syntax = {
         .command = "cluster down",
@@ -155,8 +154,7 @@ int cluster_down(int argc, char **argv)
         .about =
             "Ends the servers of a cluster that was started with \"bloomery cluster up\". Their\n"
             "data stays: \"bloomery cluster up\" starts them again.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery cluster down --dir hall",
     };
     size_t words;

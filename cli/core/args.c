@@ -139,7 +139,8 @@ static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
     if (option->kind == CLI_ABSENT)
         return cli_misuse(syntax->command, "%s%s: not available in this build",
                           option_dashes(option), option->name);
-    option->given = true;
+    if (syntax->given)
+        syntax->given[option - syntax->options] = true;
     if (option->kind == CLI_FLAG) {
         if (value)
             return cli_misuse(syntax->command, "%s%s takes no value", option_dashes(option),

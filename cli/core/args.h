@@ -37,7 +37,6 @@ typedef struct cli_option {
     const char *placeholder; /* what the help shows for the value */
     const char *help; /* one line */
     void *value; /* where it is stored; unchanged if the option is not given */
-    bool given; /* set by cli_read_args() */
 } cli_option;
 
 typedef struct cli_syntax {
@@ -51,8 +50,12 @@ typedef struct cli_syntax {
     size_t most_words; /* most arguments that are not options */
     size_t least_words; /* fewest of them */
     const char *missing; /* message if there are fewer */
+    bool *given; /* for each option, set if it is given; may be NULL */
     size_t *plain_words; /* gets the number of words before "--"; may be NULL */
 } cli_syntax;
+
+/* The table of options, in the initialiser of a syntax. */
+#define CLI_OPTIONS(rows) .options = (rows), .option_count = sizeof(rows) / sizeof(rows)[0]
 
 /* Moves the words to the front of argv, stores their number and returns CLI_GO_ON; or prints the
  * help or an error and returns the exit code. */

@@ -19,7 +19,7 @@ void cli_memory_init(cli_memory *memory, uint64_t most);
 #define CLI_MAX_MEMORY(what, value)                                                                \
     {                                                                                              \
         "max-memory", CLI_BYTES, "B", "memory for " what " (default 3/4 of the machine's)",        \
-            (value), 0                                                                             \
+            (value)                                                                                \
     }
 
 /* For loading an object into the remaining memory. */

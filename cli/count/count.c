@@ -29,8 +29,7 @@ static int read_one_field(const char *option, const char *text, uint16_t standar
     cli_fields one = {.number = {standard}};
     int code = text ? cli_fields_read(&one, command, option, text) : CLI_GO_ON;
     if (code == CLI_GO_ON && one.count > 1)
-        code = cli_misuse(command, "--%s: %s is more than one field", option,
-                          cli_quote(text).text);
+        code = cli_misuse(command, "--%s: %s is more than one field", option, cli_quote(text).text);
     *number = one.number[0];
     return code;
 }
@@ -91,38 +90,37 @@ static int count_options_read(count_options *asked, int argc, char **argv)
     bool nul = false;
     cli_option options[] = {
         {"id", CLI_TEXT, "FIELD", "the field of the id, or fields such as 1,3 (default 1)",
-         &said.id, 0},
-        {"counter", CLI_TEXT, "FIELD", "the field of the name (default 2)", &said.name, 0},
+         &said.id},
+        {"counter", CLI_TEXT, "FIELD", "the field of the name (default 2)", &said.name},
         {"amount", CLI_TEXT, "FIELD", "the field of the amount (default 3; without it: 1)",
-         &said.amount, 0},
-        {"ones", CLI_FLAG, NULL, "lines have no amounts: each adds 1", &said.ones, 0},
-        {"d", CLI_BYTE, "C", "the byte between fields (default: \\t, a tab)", &said.delimiter, 0},
-        {"delimiter", CLI_BYTE, "C", "the same", &said.delimiter, 0},
-        {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
-        {"totals", CLI_FLAG, NULL, "read nothing, and print the totals", &asked->totals, 0},
-        {"q", CLI_FLAG, NULL, "print nothing but errors", &asked->quiet, 0},
-        {"json", CLI_FLAG, NULL, "print totals, and --stats, as JSON", &asked->json, 0},
+         &said.amount},
+        {"ones", CLI_FLAG, NULL, "lines have no amounts: each adds 1", &said.ones},
+        {"d", CLI_BYTE, "C", "the byte between fields (default: \\t, a tab)", &said.delimiter},
+        {"delimiter", CLI_BYTE, "C", "the same", &said.delimiter},
+        {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul},
+        {"totals", CLI_FLAG, NULL, "read nothing, and print the totals", &asked->totals},
+        {"q", CLI_FLAG, NULL, "print nothing but errors", &asked->quiet},
+        {"json", CLI_FLAG, NULL, "print totals, and --stats, as JSON", &asked->json},
         {"stats", CLI_FLAG, NULL, "print counts, error and memory on standard error at the end",
-         &asked->stats, 0},
+         &asked->stats},
         {"window", CLI_SPAN, "T", "how long an id is remembered (default: for ever)",
-         &table->window, 0},
+         &table->window},
         {"error", CLI_SHARE, "P", "permitted share of new ids that are not counted (default 1e-9)",
-         &table->error, 0},
+         &table->error},
         {"capacity", CLI_COUNT, "N", "new ids in a window to plan for (default 16M, fbf 1M)",
-         &table->capacity, 0},
-        {"engine", CLI_TEXT, "E", cli_engine_help(BRY_JOB_COUNTERS), &said.engine, 0},
+         &table->capacity},
+        {"engine", CLI_TEXT, "E", cli_engine_help(BRY_JOB_COUNTERS), &said.engine},
         {"max-memory", CLI_BYTES, "B", "memory for the table (default 3/4 of the machine's)",
-         &table->max_bytes, 0},
+         &table->max_bytes},
         {"log-size", CLI_BYTES, "B", "write a snapshot when the log has grown by B (default 64MiB)",
-         &table->log_bytes, 0},
-        {"seed", CLI_PLAIN, "S", "seed for hashing ids (default: random)", &table->seed, 0},
+         &table->log_bytes},
+        {"seed", CLI_PLAIN, "S", "seed for hashing ids (default: random)", &table->seed},
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "DIR [FILE...] [options]",
         .about = about_text,
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .most_words = (size_t)-1,
         .least_words = 1,
         .missing = "missing directory",

@@ -39,10 +39,9 @@ static int check_new_table(bry_counters_options *options)
     if (options->max_bytes && bry_counters_plan(&without, &shape) == BRY_OK)
         return cli_misuse("count", "--max-memory: a table takes at least %llu bytes",
                           (unsigned long long)shape.bytes_least);
-    return cli_misuse("count",
-                      "tables take times up to " CLI_SPAN_MOST
-                      ", capacities up to " CLI_CAPACITY_MOST
-                      ", errors from " CLI_ERRORS(BRY_COUNTERS_ERROR_MIN) CLI_COMBINATIONS);
+    return cli_misuse(
+        "count", "tables take times up to " CLI_SPAN_MOST ", capacities up to " CLI_CAPACITY_MOST
+                 ", errors from " CLI_ERRORS(BRY_COUNTERS_ERROR_MIN) CLI_COMBINATIONS);
 }
 
 /* Options that were not given are taken from the table. */

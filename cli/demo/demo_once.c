@@ -229,9 +229,8 @@ int demo_once(int argc, char **argv)
     const char *server = NULL, *module = NULL;
     cli_option options[] = {
         {"server", CLI_TEXT, "BIN", "redis-server or valkey-server (default: the one in PATH)",
-         &server, 0},
-        {"module", CLI_TEXT, "FILE", "the module (default: the one beside this program)", &module,
-         0},
+         &server},
+        {"module", CLI_TEXT, "FILE", "the module (default: the one beside this program)", &module},
     };
     cli_syntax syntax = {
         .command = "demo once",
@@ -242,8 +241,7 @@ int demo_once(int argc, char **argv)
             "counts orders with plain INCR and with Bloomery's counters, lets the server stand\n"
             "still, kills it, and compares. It takes about half a minute, and leaves nothing "
             "behind.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .more = "Exit codes: 0 Bloomery's counter is exact, 1 it is not, 3 failure.",
         .examples = "  bloomery demo once",
     };

@@ -79,8 +79,9 @@ int cli_index_build(int argc, char **argv)
     cli_option options[] = {
         CLI_INDEX_SHAPE_ROWS(&asked.shape),
         CLI_FILES_ROWS(&asked.how),
-        {"force", CLI_FLAG, NULL, "replace INDEX if it exists", &asked.force, 0},
+        {"force", CLI_FLAG, NULL, "replace INDEX if it exists", &asked.force},
     };
+    bool given[sizeof options / sizeof options[0]] = {false};
     const cli_syntax syntax = {
         .command = command,
         .usage = "INDEX FILE... [options]",
@@ -90,8 +91,8 @@ int cli_index_build(int argc, char **argv)
             "index finds the files that may contain a line. With --key the elements are fields of\n"
             "the lines, with --words their words. With --whole the only element of a file is its\n"
             "whole content, and the index finds copies of a file.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
+        .given = given,
         .examples =
             "  bloomery index build logs.idx access-*.txt --words\n"
             "  bloomery index build logs.idx -r /var/log/nginx --key 1 -d ' '\n"
@@ -108,7 +109,7 @@ int cli_index_build(int argc, char **argv)
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_index_shape_read(&asked.shape, command, options);
+        code = cli_index_shape_read(&asked.shape, &syntax);
     if (code != CLI_GO_ON)
         return code;
     asked.path = asked.how.except = argv[0];

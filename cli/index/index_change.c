@@ -25,8 +25,7 @@ int cli_index_add(int argc, char **argv)
         .usage = "INDEX FILE... [options]",
         .about = "Adds files. A file that is in the index already, under the same name, is read\n"
                  "again and replaced.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery index add logs.idx access-new.txt\n"
                     "  bloomery index add logs.idx -r logs --skip",
         .more = "Beyond the planned number of units, engine dba stays within its error by\n"
@@ -145,8 +144,8 @@ int cli_index_del(int argc, char **argv)
     uint64_t max_bytes = 0;
     size_t plain_words;
     cli_option options[] = {
-        {"from", CLI_TEXT, "FILE", "delete lines of this file instead", &from, 0},
-        {"0", CLI_FLAG, NULL, "with --from: keys end with a NUL instead of a newline", &nul, 0},
+        {"from", CLI_TEXT, "FILE", "delete lines of this file instead", &from},
+        {"0", CLI_FLAG, NULL, "with --from: keys end with a NUL instead of a newline", &nul},
         CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
@@ -157,8 +156,7 @@ int cli_index_del(int argc, char **argv)
             "and\n"
             "for -, it reads them from standard input. Delete only lines that the file contained\n"
             "when it was read.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery index del logs.idx access-old.txt\n"
                     "  bloomery index del logs.idx --from access.txt 192.0.2.7",
         .more =

@@ -196,17 +196,16 @@ int cli_index_check(int argc, char **argv)
     uint64_t max_bytes = 0;
     report r = {.out = CLI_JSON_TO(stdout)};
     cli_option options[] = {
-        {"all", CLI_FLAG, NULL, "also the files that have not changed", &r.all, 0},
-        {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
-        {"json", CLI_FLAG, NULL, "JSON instead of lines", &r.json, 0},
+        {"all", CLI_FLAG, NULL, "also the files that have not changed", &r.all},
+        {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul},
+        {"json", CLI_FLAG, NULL, "JSON instead of lines", &r.json},
         CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "INDEX [options]",
         .about = about_text,
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = examples_text,
         .more = more_text,
         .most_words = 1,

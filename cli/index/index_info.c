@@ -153,9 +153,9 @@ int cli_index_info(int argc, char **argv)
     uint64_t max_bytes = 0;
     facts f = {.stats = {0}};
     cli_option options[] = {
-        {"files", CLI_FLAG, NULL, "the files, each with the number of its elements", &f.list, 0},
-        {"0", CLI_FLAG, NULL, "lines of --files end with a NUL instead of a newline", &nul, 0},
-        {"json", CLI_FLAG, NULL, "JSON instead of text", &as_json, 0},
+        {"files", CLI_FLAG, NULL, "the files, each with the number of its elements", &f.list},
+        {"0", CLI_FLAG, NULL, "lines of --files end with a NUL instead of a newline", &nul},
+        {"json", CLI_FLAG, NULL, "JSON instead of text", &as_json},
         CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
@@ -165,8 +165,7 @@ int cli_index_info(int argc, char **argv)
             "Prints engine, size and contents of the index, and its error: how often a file is\n"
             "reported for a line that is in none. With --files, prints lines\n"
             "\"elements<TAB>file\" instead.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery index info logs.idx\n"
                     "  bloomery index info logs.idx --files",
         .most_words = 1,

@@ -268,9 +268,9 @@ int cli_index_locate(int argc, char **argv)
     size_t plain_words;
     cli_option options[] = {
         {"confirm", CLI_FLAG, NULL, "read the candidates and print those that contain the key",
-         &how.confirm, 0},
-        {"json", CLI_FLAG, NULL, "a line of JSON for each key", &how.json, 0},
-        {"0", CLI_FLAG, NULL, "keys and output lines end with a NUL instead of a newline", &nul, 0},
+         &how.confirm},
+        {"json", CLI_FLAG, NULL, "a line of JSON for each key", &how.json},
+        {"0", CLI_FLAG, NULL, "keys and output lines end with a NUL instead of a newline", &nul},
         CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
@@ -281,8 +281,7 @@ int cli_index_locate(int argc, char **argv)
             "keys. Without KEY, and for -, reads keys from standard input, one per line. Files\n"
             "that were added last come first. In an index of whole files the keys are names of\n"
             "files, and the answers are files that may have the same content.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery index locate logs.idx 192.0.2.7 --confirm\n"
                     "  bloomery index locate logs.idx - --json < addresses",
         .more = "--json prints {\"key\":...,\"files\":[{\"name\":...},...]}, with key_base64 or\n"

@@ -22,12 +22,11 @@ typedef struct cli_path_options {
 
 /* Rows for a table of options. */
 #define CLI_FILES_ROWS(value)                                                                      \
-    {"r", CLI_FLAG, NULL, "add all files in directories and subdirectories", &(value)->recursive,  \
-     0},                                                                                           \
-        {"skip", CLI_FLAG, NULL, "skip files that cannot be read", &(value)->skip, 0},             \
+    {"r", CLI_FLAG, NULL, "add all files in directories and subdirectories", &(value)->recursive}, \
+        {"skip", CLI_FLAG, NULL, "skip files that cannot be read", &(value)->skip},                \
     {                                                                                              \
         "files0-from", CLI_TEXT, "LIST",                                                           \
-            "also the files named in LIST, each ended by a NUL; - is stdin", &(value)->list, 0     \
+            "also the files named in LIST, each ended by a NUL; - is stdin", &(value)->list        \
     }
 
 /* Finds all of them; at least one. CLI_GO_ON, or an exit code after a message. Call

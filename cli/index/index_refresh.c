@@ -150,11 +150,10 @@ int cli_index_refresh(int argc, char **argv)
     uint64_t max_bytes = 0;
     request asked = {0};
     cli_option options[] = {
-        {"all", CLI_FLAG, NULL, "read all files again", &asked.all, 0},
-        {"skip", CLI_FLAG, NULL, "keep files that cannot be read or are missing", &asked.fill.skip,
-         0},
+        {"all", CLI_FLAG, NULL, "read all files again", &asked.all},
+        {"skip", CLI_FLAG, NULL, "keep files that cannot be read or are missing", &asked.fill.skip},
         {"drop-gone", CLI_FLAG, NULL, "remove files even if all, or a whole directory, are missing",
-         &asked.drop_gone, 0},
+         &asked.drop_gone},
         CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
@@ -164,8 +163,7 @@ int cli_index_refresh(int argc, char **argv)
                  "lines were deleted (index del --from), removes missing files from the index and\n"
                  "reports them, and does pending work. Files whose units were imported are not\n"
                  "changed.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery index refresh logs.idx\n"
                     "  bloomery index refresh logs.idx --all --skip",
         .more =

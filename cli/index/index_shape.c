@@ -60,14 +60,14 @@ static int check_shape(cli_index_shape *asked, const char *command)
     return CLI_GO_ON;
 }
 
-int cli_index_shape_read(cli_index_shape *asked, const char *command, const cli_option *options)
+int cli_index_shape_read(cli_index_shape *asked, const cli_syntax *syntax)
 {
     if (!asked->like)
-        return check_shape(asked, command);
+        return check_shape(asked, syntax->command);
     for (int i = 0; i < CLI_INDEX_SHAPING; i++)
-        if (options[i].given)
-            return cli_misuse(command, "%s%s cannot be combined with --like",
-                              options[i].name[1] ? "--" : "-", options[i].name);
+        if (syntax->given[i])
+            return cli_misuse(syntax->command, "%s%s cannot be combined with --like",
+                              syntax->options[i].name[1] ? "--" : "-", syntax->options[i].name);
     return cli_index_like(asked->like, asked->max_bytes, &asked->options, &asked->elements);
 }
 

@@ -33,8 +33,9 @@ int cli_index_unit(int argc, char **argv)
     cli_index_shape shape = {.options = BRY_INDEX_OPTIONS};
     cli_option options[] = {
         CLI_INDEX_SHAPE_ROWS(&shape),
-        {"name", CLI_TEXT, "NAME", "name of the file in the index (default FILE)", &name, 0},
+        {"name", CLI_TEXT, "NAME", "name of the file in the index (default FILE)", &name},
     };
+    bool given[sizeof options / sizeof options[0]] = {false};
     const cli_syntax syntax = {
         .command = command,
         .usage = "FILE --like INDEX [options] > UNITS",
@@ -42,8 +43,8 @@ int cli_index_unit(int argc, char **argv)
             "Creates the units of one file separately from the index, for example on another\n"
             "machine, and writes them to standard output, for \"index import\". If FILE is -,\n"
             "reads standard input.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
+        .given = given,
         .examples = "  bloomery index unit access.txt --like logs.idx --name other:access > unit",
         .more = "Instead of --like, give the --seed, --engine, --error, --units, --unit-capacity\n"
                 "and so on of the index; the defaults are 64 --units and 65536 --unit-capacity.",
@@ -62,7 +63,7 @@ int cli_index_unit(int argc, char **argv)
         code =
             cli_misuse(command, "standard output is a terminal: redirect it to a file or a pipe");
     if (code == CLI_GO_ON)
-        code = cli_index_shape_read(&shape, command, options);
+        code = cli_index_shape_read(&shape, &syntax);
     return code == CLI_GO_ON ? ship_unit(&shape, argv[0], name ? name : argv[0]) : code;
 }
 
@@ -138,8 +139,7 @@ int cli_index_import(int argc, char **argv)
             "Adds units that \"index unit\" has written, replacing a file with the same name; -\n"
             "is standard input. The files of any index with the same seed and shape can be\n"
             "added this way.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery index import logs.idx unit",
         .most_words = (size_t)-1,
         .least_words = 2,

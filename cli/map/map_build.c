@@ -212,41 +212,41 @@ int cli_map_build(int argc, char **argv)
     request asked = {.map = BRY_MAP_OPTIONS};
     cli_option options[] = {
         {"error", CLI_SHARE, "P", "permitted share of wrong answers (default 0.1%)",
-         &asked.map.error, 0},
-        {"capacity", CLI_COUNT, "N", "keys to plan for (default: see below)", &asked.map.capacity,
-         0},
+         &asked.map.error},
+        {"capacity", CLI_COUNT, "N", "keys to plan for (default: see below)", &asked.map.capacity},
         {"values", CLI_COUNT, "V", "distinct values to plan for (default 1000); kbf: a limit",
-         &asked.map.values, 0},
-        {"engine", CLI_TEXT, "E", cli_engine_help(BRY_JOB_MAP), &asked.engine, 0},
-        {"layout", CLI_TEXT, "L", "kbf: tuned (default) or paper", &asked.layout, 0},
-        {"raw", CLI_COUNT, "BITS", "values are integers of BITS bits", &asked.raw_bits, 0},
-        {"seed", CLI_PLAIN, "S", "seed for hashing keys (default: random)", &asked.map.seed, 0},
+         &asked.map.values},
+        {"engine", CLI_TEXT, "E", cli_engine_help(BRY_JOB_MAP), &asked.engine},
+        {"layout", CLI_TEXT, "L", "kbf: tuned (default) or paper", &asked.layout},
+        {"raw", CLI_COUNT, "BITS", "values are integers of BITS bits", &asked.raw_bits},
+        {"seed", CLI_PLAIN, "S", "seed for hashing keys (default: random)", &asked.map.seed},
         {"fixed", CLI_FLAG, NULL, "refuse keys beyond --capacity instead of growing",
-         &asked.map.fixed, 0},
+         &asked.map.fixed},
         /* The rows above define the shape; those below can be combined with --like. */
         {"like", CLI_TEXT, "OTHER",
-         "copy shape, seed and codes of that map, to merge the two later", &asked.like, 0},
+         "copy shape, seed and codes of that map, to merge the two later", &asked.like},
         CLI_PAIR_DELIMITERS(&asked.delimiter),
         {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}",
-         &asked.json, 0},
-        {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &asked.nul, 0},
-        {"force", CLI_FLAG, NULL, "replace the map if it exists", &asked.force, 0},
+         &asked.json},
+        {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &asked.nul},
+        {"force", CLI_FLAG, NULL, "replace the map if it exists", &asked.force},
         {"slabs", CLI_COUNT, "S", "on a server: number of slabs (default: planned)",
-         &asked.remote.slabs, 0},
+         &asked.remote.slabs},
         {"keyed", CLI_FLAG, NULL, "on a server: choose slabs with a secret key",
-         &asked.remote.keyed, 0},
+         &asked.remote.keyed},
         {"resume", CLI_TEXT, "FILE", "on a server: record the progress in this file, or continue",
-         &asked.remote.resume, 0},
+         &asked.remote.resume},
         CLI_MAP_WAIT(&asked.remote.wait),
         CLI_MAP_MAX_MEMORY(&asked.max_bytes),
     };
     enum { SHAPING = 8 };
+    bool given[sizeof options / sizeof options[0]] = {false};
     const cli_syntax syntax = {
         .command = command,
         .usage = "MAP [INPUT...] [options]",
         .about = build_about_text,
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
+        .given = given,
         .examples = build_examples_text,
         .more = build_more_text,
         .most_words = (size_t)-1,
@@ -257,7 +257,7 @@ int cli_map_build(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     for (int i = 0; i < SHAPING && asked.like; i++)
-        if (options[i].given)
+        if (given[i])
             return cli_misuse(command, "--%s cannot be combined with --like", options[i].name);
     asked.path = argv[0];
     asked.inputs = argv + 1;

@@ -73,15 +73,14 @@ int cli_map_ls(int argc, char **argv)
     static const char command[] = "map ls";
     bool as_json = false;
     cli_option options[] = {
-        {"json", CLI_FLAG, NULL, "JSON, with the options of each map", &as_json, 0},
+        {"json", CLI_FLAG, NULL, "JSON, with the options of each map", &as_json},
     };
     const cli_syntax syntax = {
         .command = command,
         .usage = "URL [options]",
         .about =
             "Prints the names of the maps on the servers that the user may read, one per line.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery map ls redis://127.0.0.1:7000",
         .most_words = 1,
         URL_FIRST,

@@ -51,11 +51,10 @@ int cli_map_put_command(int argc, char **argv)
     size_t plain_words;
     cli_option options[] = {
         CLI_PAIR_DELIMITERS(&delimiter),
-        {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}", &json,
-         0},
-        {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul, 0},
-        {"new", CLI_FLAG, NULL, "none of the keys is in the map: kbf skips the look-up", &known_new,
-         0},
+        {"json-lines", CLI_FLAG, NULL, "lines are {\"key\": \"...\", \"value\": \"...\"}", &json},
+        {"0", CLI_FLAG, NULL, "lines end with a NUL instead of a newline", &nul},
+        {"new", CLI_FLAG, NULL, "none of the keys is in the map: kbf skips the look-up",
+         &known_new},
         CLI_MAP_WAIT(&wait),
         CLI_MAP_MAX_MEMORY(&max_bytes),
     };
@@ -63,8 +62,7 @@ int cli_map_put_command(int argc, char **argv)
         .command = command,
         .usage = "MAP KEY VALUE [options]\n       bloomery map put MAP [-] [options]",
         .about = put_about_text,
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = put_examples_text,
         .more = put_more_text,
         .most_words = 3,
@@ -131,7 +129,7 @@ int cli_map_del(int argc, char **argv)
     uint64_t max_bytes = 0, wait = 0;
     size_t plain_words;
     cli_option options[] = {
-        {"0", CLI_FLAG, NULL, "keys end with a NUL instead of a newline", &nul, 0},
+        {"0", CLI_FLAG, NULL, "keys end with a NUL instead of a newline", &nul},
         CLI_MAP_WAIT(&wait),
         CLI_MAP_MAX_MEMORY(&max_bytes),
     };
@@ -143,8 +141,7 @@ int cli_map_del(int argc, char **argv)
                  "one per line.\n"
                  "Delete only keys that were stored: deleting a key that the map confuses with\n"
                  "another, which happens at its error rate, deletes the other one.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery map del paths.map /usr/bin/old\n"
                     "  bloomery map del paths.map - -0 < keys",
         .more =

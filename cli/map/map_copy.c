@@ -257,7 +257,7 @@ int cli_map_restore(int argc, char **argv)
     bool force = false;
     uint64_t wait = 0;
     cli_option options[] = {
-        {"force", CLI_FLAG, NULL, "replace the map if it exists", &force, 0},
+        {"force", CLI_FLAG, NULL, "replace the map if it exists", &force},
         CLI_MAP_WAIT(&wait),
     };
     const cli_syntax syntax = {
@@ -265,8 +265,7 @@ int cli_map_restore(int argc, char **argv)
         .usage = "DIR URL [options]",
         .about = "Copies a map from a directory, which \"map save\" has written, to a server or\n"
                  "cluster. The map becomes visible when it is complete.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery map restore routes.saved redis://127.0.0.1:7000/routes",
         .more = "Exit codes: 0 done, 1 with --wait: too few replicas have confirmed, 3 failure.",
         .most_words = 2,

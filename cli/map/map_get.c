@@ -156,10 +156,10 @@ int cli_map_get(int argc, char **argv)
     uint64_t max_bytes = 0;
     size_t plain_words;
     cli_option options[] = {
-        {"all", CLI_FLAG, NULL, "a line for each key: answer, key and, if present, value", &how.all,
-         0},
-        {"json", CLI_FLAG, NULL, "a line of JSON for each key", &how.json, 0},
-        {"0", CLI_FLAG, NULL, "keys and output lines end with a NUL instead of a newline", &nul, 0},
+        {"all", CLI_FLAG, NULL, "a line for each key: answer, key and, if present, value",
+         &how.all},
+        {"json", CLI_FLAG, NULL, "a line of JSON for each key", &how.json},
+        {"0", CLI_FLAG, NULL, "keys and output lines end with a NUL instead of a newline", &nul},
         CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
@@ -169,8 +169,7 @@ int cli_map_get(int argc, char **argv)
             "Prints the value of one key, or lines \"key<TAB>value\" for several keys. Without "
             "KEY,\n"
             "and for -, reads keys from standard input, one per line. Absent keys are omitted.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery map get paths.map /usr/bin/awk /usr/bin/none\n"
                     "  bloomery map get paths.map - --json < keys\n"
                     "  bloomery map get redis://127.0.0.1:7000/routes 10.0.0.1",

@@ -133,7 +133,7 @@ int cli_map_info(int argc, char **argv)
     bool as_json = false;
     uint64_t max_bytes = 0;
     cli_option options[] = {
-        {"json", CLI_FLAG, NULL, "JSON instead of text", &as_json, 0},
+        {"json", CLI_FLAG, NULL, "JSON instead of text", &as_json},
         CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
@@ -142,8 +142,7 @@ int cli_map_info(int argc, char **argv)
         .about = "Prints engine, size and contents of the map, and its errors: promised for the\n"
                  "planned number of keys, and estimated for the current one. On servers: of all\n"
                  "slabs together.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery map info paths.map\n"
                     "  bloomery map info redis://127.0.0.1:7000/routes --json",
         .most_words = 1,

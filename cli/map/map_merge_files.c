@@ -50,8 +50,8 @@ int cli_map_merge(int argc, char **argv)
     bool force = false;
     uint64_t max_bytes = 0;
     cli_option options[] = {
-        {"output", CLI_TEXT, "FILE", "write the result there instead of to INTO", &output, 0},
-        {"force", CLI_FLAG, NULL, "with --output: replace FILE if it exists", &force, 0},
+        {"output", CLI_TEXT, "FILE", "write the result there instead of to INTO", &output},
+        {"force", CLI_FLAG, NULL, "with --output: replace FILE if it exists", &force},
         CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
@@ -60,8 +60,7 @@ int cli_map_merge(int argc, char **argv)
         .about =
             "Adds everything in the maps FROM to the map INTO, and replaces INTO. All maps need\n"
             "the same seed and shape: see map build --like.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery map merge a.map b.map --output all.map",
         .more = "A key that is in two of the maps gets the value of the later one with engine\n"
                 "compact, and becomes unsure with kbf.",
@@ -110,7 +109,7 @@ int cli_map_compress(int argc, char **argv)
     uint64_t max_bytes = 0;
     cli_option options[] = {
         {"error", CLI_SHARE, "P", "limit on the sum of the errors (default: the promised error)",
-         &error, 0},
+         &error},
         CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
@@ -120,8 +119,7 @@ int cli_map_compress(int argc, char **argv)
             "Makes the map as small as possible, and replaces MAP. Engine compact frees unused\n"
             "memory; kbf folds its tables in half as often as the error permits, and can then be\n"
             "merged only with maps that were folded as often.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery map compress paths.map --error 1%",
         .most_words = 1,
         CLI_MAP_FIRST_WORD,

@@ -27,9 +27,9 @@ const char *cli_pair_value(uint32_t value_bits, const char *text, size_t len, br
 
 /* Rows for a table of options. */
 #define CLI_PAIR_DELIMITERS(value)                                                                 \
-    {"d", CLI_BYTE, "C", "the byte between key and value (default: \\t, a tab)", (value), 0},      \
+    {"d", CLI_BYTE, "C", "the byte between key and value (default: \\t, a tab)", (value)},         \
     {                                                                                              \
-        "delimiter", CLI_BYTE, "C", "the same", (value), 0                                         \
+        "delimiter", CLI_BYTE, "C", "the same", (value)                                            \
     }
 
 /* Reads them; a delimiter of NULL is a tab. CLI_GO_ON, or an exit code after a message. */

@@ -22,7 +22,7 @@ int cli_map_check_address(const char *command, const char *word, bool named);
 /* The row of --wait. */
 #define CLI_MAP_WAIT(value)                                                                        \
     {                                                                                              \
-        "wait", CLI_PLAIN, "N", "on a server: wait until N replicas have confirmed", (value), 0    \
+        "wait", CLI_PLAIN, "N", "on a server: wait until N replicas have confirmed", (value)       \
     }
 
 /* The file that makes a directory a saved map. */

@@ -125,9 +125,8 @@ int dedup_check(int argc, char **argv)
 {
     request asked = {.deep = false};
     cli_option options[] = {
-        {"deep", CLI_FLAG, NULL, "read every byte of the containers", &asked.deep, 0},
-        {"repair", CLI_FLAG, NULL, "take out what is damaged and make new indexes", &asked.repair,
-         0},
+        {"deep", CLI_FLAG, NULL, "read every byte of the containers", &asked.deep},
+        {"repair", CLI_FLAG, NULL, "take out what is damaged and make new indexes", &asked.repair},
         DEDUP_JSON_ROW(&asked.json),
         DEDUP_QUIET_ROW(&asked.quiet),
     };
@@ -137,8 +136,7 @@ int dedup_check(int argc, char **argv)
         .about = "Verifies that every archive has all its chunks, that the directories of the\n"
                  "containers are intact and that the indexes agree with them. With --deep every\n"
                  "chunk is read and its digest computed, and files with a damaged chunk are named.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .more = "--repair moves damaged containers to REPO/damaged, stores again what can be read\n"
                 "of them, and rebuilds both indexes. It does not imply --deep: give both\n"
                 "to repair damage inside of chunks. Exit code 1: there are problems.",

@@ -25,11 +25,11 @@ int dedup_rebuild(int argc, char **argv);
 
 #define DEDUP_JSON_ROW(value)                                                                      \
     {                                                                                              \
-        "json", CLI_FLAG, NULL, "print JSON", (value), 0                                           \
+        "json", CLI_FLAG, NULL, "print JSON", (value)                                              \
     }
 #define DEDUP_QUIET_ROW(value)                                                                     \
     {                                                                                              \
-        "q", CLI_FLAG, NULL, "print nothing but errors", (value), 0                                \
+        "q", CLI_FLAG, NULL, "print nothing but errors", (value)                                   \
     }
 
 /* What a command does with an open repository, and what is open of its store. */

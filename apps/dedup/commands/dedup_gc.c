@@ -48,8 +48,8 @@ int dedup_gc(int argc, char **argv)
     request asked = {.share = 0.25};
     cli_option options[] = {
         {"stale", CLI_SHARE, "SHARE",
-         "remove containers with this share of stale bytes (default 25%)", &asked.share, 0},
-        {"dry-run", CLI_FLAG, NULL, "only count", &asked.dry, 0},
+         "remove containers with this share of stale bytes (default 25%)", &asked.share},
+        {"dry-run", CLI_FLAG, NULL, "only count", &asked.dry},
         DEDUP_JSON_ROW(&asked.json),
         DEDUP_QUIET_ROW(&asked.quiet),
     };
@@ -60,8 +60,7 @@ int dedup_gc(int argc, char **argv)
             "Frees the space of chunks that no archive needs: removes containers with many of\n"
             "them and moves their other chunks to new containers. Readers are not disturbed;\n"
             "the old containers are removed when none is left.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery dedup gc /backup/repo\n"
                     "  bloomery dedup gc /backup/repo --stale 1%",
         DEDUP_ONE_REPOSITORY,

@@ -151,8 +151,8 @@ int dedup_get(int argc, char **argv)
     request asked = {.code = CLI_YES};
     cli_option options[] = {
         {"C", CLI_TEXT, "DIR", "restore into this directory; without it, one file goes to stdout",
-         &asked.dir, 0},
-        {"force", CLI_FLAG, NULL, "replace files that exist", &asked.force, 0},
+         &asked.dir},
+        {"force", CLI_FLAG, NULL, "replace files that exist", &asked.force},
         DEDUP_JSON_ROW(&asked.json),
         DEDUP_QUIET_ROW(&asked.quiet),
     };
@@ -162,8 +162,7 @@ int dedup_get(int argc, char **argv)
         .about =
             "Restores the archive NAME, or the given files and directories of it. Every chunk is\n"
             "verified when it is read. Owners are restored if root runs the command.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .more =
             "A file with a damaged chunk is restored with zeros in its place and reported, and\n"
             "the exit code is 3. Exit code 1: there is no such archive, or no such path in it.",

@@ -53,12 +53,12 @@ int dedup_init(int argc, char **argv)
     dedup_config config = {.chunk = 0};
     cli_option options[] = {
         {"chunk", CLI_BYTES, "SIZE", "average size of a chunk: 4KB (default), 16KB or 64KB",
-         &asked.chunk, 0},
+         &asked.chunk},
         {"hash", CLI_TEXT, "NAME", "digest that names a chunk: sha256 (default) or sha1",
-         &asked.hash, 0},
+         &asked.hash},
         {"compress", CLI_TEXT, "HOW", "none, or zstd:1 to zstd:19 (default zstd:3)",
-         &asked.compress, 0},
-        {"engine", CLI_TEXT, "E", "index in memory: compact (default) or dba", &asked.index, 0},
+         &asked.compress},
+        {"engine", CLI_TEXT, "E", "index in memory: compact (default) or dba", &asked.index},
     };
     const cli_syntax syntax = {
         .command = command,
@@ -66,8 +66,7 @@ int dedup_init(int argc, char **argv)
         .about =
             "Creates a repository in a directory that does not exist or is empty. The options\n"
             "cannot be changed later.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .more = "Smaller chunks find more duplicates and need more memory and disk for the\n"
                 "indexes: about 4 bytes and 100 bytes per chunk.",
         .examples = "  bloomery dedup init /backup/repo\n"

@@ -187,8 +187,7 @@ int dedup_ls(int argc, char **argv)
         .usage = "REPO [NAME] [options]",
         .about = "Lists the archives of a repository by their time, with the size of their files\n"
                  "and of the chunks that were new; or the entries of the archive NAME.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery dedup ls /backup/repo\n"
                     "  bloomery dedup ls /backup/repo monday",
         .most_words = 2,

@@ -95,11 +95,11 @@ int dedup_prune(int argc, char **argv)
 {
     request asked = {.dry_run = false};
     cli_option options[] = {
-        {"keep-last", CLI_PLAIN, "N", "keep the N newest archives", &asked.keep[LAST], 0},
-        {"keep-daily", CLI_PLAIN, "N", "keep the newest archive of N days", &asked.keep[DAILY], 0},
-        {"keep-weekly", CLI_PLAIN, "N", "of N weeks", &asked.keep[WEEKLY], 0},
-        {"keep-monthly", CLI_PLAIN, "N", "of N months", &asked.keep[MONTHLY], 0},
-        {"dry-run", CLI_FLAG, NULL, "only print what would be removed", &asked.dry_run, 0},
+        {"keep-last", CLI_PLAIN, "N", "keep the N newest archives", &asked.keep[LAST]},
+        {"keep-daily", CLI_PLAIN, "N", "keep the newest archive of N days", &asked.keep[DAILY]},
+        {"keep-weekly", CLI_PLAIN, "N", "of N weeks", &asked.keep[WEEKLY]},
+        {"keep-monthly", CLI_PLAIN, "N", "of N months", &asked.keep[MONTHLY]},
+        {"dry-run", CLI_FLAG, NULL, "only print what would be removed", &asked.dry_run},
         DEDUP_JSON_ROW(&asked.json),
         DEDUP_QUIET_ROW(&asked.quiet),
     };
@@ -109,8 +109,7 @@ int dedup_prune(int argc, char **argv)
         .about = "Removes archives that no rule keeps. Rules apply in the order below; an archive\n"
                  "that one has kept does not count for the next. Days, weeks (from Monday) and\n"
                  "months are those of the local time zone. \"dedup gc\" frees the space.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery dedup prune /backup/repo --keep-daily 7 --keep-weekly 4",
         DEDUP_ONE_REPOSITORY,
     };

@@ -213,10 +213,10 @@ int dedup_put(int argc, char **argv)
     request asked = {.path = NULL};
     cli_option options[] = {
         {"exclude", CLI_LIST, "PATTERN", "leave out paths or names like this; may be repeated",
-         &asked.exclude, 0},
+         &asked.exclude},
         {"no-cache", CLI_FLAG, NULL, "read all files, also those that have not changed",
-         &asked.no_cache, 0},
-        {"timestamp", CLI_TEXT, "TIME", "the time of the archive instead of now", &asked.time, 0},
+         &asked.no_cache},
+        {"timestamp", CLI_TEXT, "TIME", "the time of the archive instead of now", &asked.time},
         DEDUP_JSON_ROW(&asked.json),
         DEDUP_QUIET_ROW(&asked.quiet),
     };
@@ -227,8 +227,7 @@ int dedup_put(int argc, char **argv)
             "Stores files and directories as the archive NAME, with names, modes, owners, times,\n"
             "links, holes and extended attributes. \"-\" stores standard input, as the file\n"
             "\"stdin\".",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .more =
             "Paths are stored without a leading slash. A pattern is one of the shell (* ? []);\n"
             "* also matches a slash. Files whose size, times and inode are those of the last\n"

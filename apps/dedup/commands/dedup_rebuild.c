@@ -25,8 +25,7 @@ int dedup_rebuild(int argc, char **argv)
         .usage = "REPO [options]",
         .about = "Rebuilds the exact index and the index in memory from the directories of the\n"
                  "containers. Needed only when one of them is damaged or lost.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery dedup rebuild-index /backup/repo",
         DEDUP_ONE_REPOSITORY,
     };

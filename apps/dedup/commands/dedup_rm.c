@@ -38,8 +38,7 @@ int dedup_rm(int argc, char **argv)
         .usage = "REPO NAME... [options]",
         .about = "Removes archives. The space of chunks that no other archive needs is freed by\n"
                  "\"dedup gc\".",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery dedup rm /backup/repo monday",
         .most_words = (size_t)-1,
         .least_words = 2,

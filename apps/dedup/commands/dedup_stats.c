@@ -180,8 +180,7 @@ int dedup_stats(int argc, char **argv)
         .usage = "REPO [options]",
         .about = "Prints sizes of a repository and its indexes, and what the puts so far have\n"
                  "counted: how many chunks were new, and how that was found out.",
-        .options = options,
-        .option_count = sizeof options / sizeof options[0],
+        CLI_OPTIONS(options),
         .examples = "  bloomery dedup stats /backup/repo",
         DEDUP_ONE_REPOSITORY,
     };
