@@ -1,7 +1,8 @@
-"""scripts/packages on a fake system: what it installs, when, and what it leaves behind."""
+"""scripts/packages on a fake system: what it asks, installs, and leaves behind."""
 
 import os
 import pathlib
+import pty
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,16 @@ BUILD = """build-essential cmake ninja-build pkg-config libxxhash-dev libhiredis
 liblmdb-dev libssl-dev libzstd-dev python3""".split()
 
 
+def read_until_hangup(terminal):
+    text = b""
+    try:
+        while piece := os.read(terminal, 65536):
+            text += piece
+    except OSError: # on Linux, the end of a terminal that nobody has open
+        pass
+    return text.decode()
+
+
 class Packages(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
@@ -73,9 +84,11 @@ class Packages(unittest.TestCase):
     def installed(self, *names):
         (self.root / "installed").write_text("".join(name + "\n" for name in names))
 
-    def run_script(self, *targets, script=SCRIPT, **environment):
+    def run_script(self, *targets, script=SCRIPT, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                   **environment):
         self.log.write_text("")
-        done = subprocess.run([script, *targets], capture_output=True, text=True, env={
+        done = subprocess.run([script, *targets], stdin=stdin, stdout=subprocess.PIPE, stderr=stderr,
+                              text=True, env={
             "PATH": str(self.bin), "FAKE": str(self.root), "POLICY_RC_D": str(self.policy),
             **environment})
         self.lines = self.log.read_text().splitlines()
@@ -113,9 +126,8 @@ class Packages(unittest.TestCase):
         self.installed(*BUILD)
         self.run_script("all", "test", "test")
         self.assertTrue(self.lines[1].endswith(
-            " --no-install-recommends libcmocka-dev python3-xxhash abigail-tools"
-            " redis-server"
-            " redis-tools libsqlite3-dev python3-redis nodejs npm"
+            " --no-install-recommends libcmocka-dev python3-xxhash git abigail-tools"
+            " redis-server redis-tools libsqlite3-dev python3-redis nodejs npm"
             " gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"), self.lines)
         self.run_script("test", FAKE_MACHINE="aarch64")
         self.assertTrue(self.lines[1].endswith(" nodejs npm"), self.lines)
@@ -148,6 +160,26 @@ class Packages(unittest.TestCase):
         self.run_script("all", FAKE_UID="0")
         self.assertNotIn("sudo env", self.lines)
 
+    def test_asks_before_sudo_at_a_terminal(self):
+        for answer, installs in (("\n", True), ("y\n", True), ("n\n", False), ("\x04", False)):
+            with self.subTest(answer=answer):
+                ours, theirs = pty.openpty()
+                os.write(ours, answer.encode())
+                done = self.run_script("all", stdin=theirs, stderr=theirs, FAKE_UID="1000")
+                os.close(theirs)
+                asked = read_until_hangup(ours)
+                os.close(ours)
+                self.assertIn("sudo? [Y/n]", asked)
+                self.assertEqual((done.returncode == 0, bool(self.lines)), (installs, installs))
+                self.assertEqual("Nothing was installed." in asked, not installs)
+
+    def test_says_what_it_did(self):
+        self.installed(*BUILD[1:])
+        done = self.run_script("all", script=self.with_service())
+        self.assertEqual(done.stdout.splitlines()[-2:], [
+            f"Installed: {BUILD[0]} fake-server",
+            "Services among them, not started and not enabled for the next boot: fake-server"])
+
     def test_neither_root_nor_sudo(self):
         (self.bin / "sudo").unlink()
         done = self.run_script("all", FAKE_UID="1000")
@@ -167,7 +199,7 @@ class Packages(unittest.TestCase):
 
     def test_no_script_names_a_mirror(self):
         """Packages come from where the system's own do."""
-        for script in SCRIPT.parent.iterdir():
+        for script in filter(pathlib.Path.is_file, SCRIPT.parent.rglob("*")):
             self.assertNotIn("://", script.read_text(), script)
 
     def test_unknown_target(self):
@@ -200,16 +232,18 @@ class Packages(unittest.TestCase):
                                      ["policy-rc.d"] if text else [])
 
     def test_policy_left_by_a_killed_run(self):
-        self.run_script("all", script=self.with_service(), APT_DOES="kill")
-        self.assertIn("exit 101", self.policy.read_text())
-        self.run_script("all", script=self.with_service())
-        self.assertFalse(self.policy.exists())
-
-        self.policy.write_text("original")
-        self.run_script("all", script=self.with_service(), APT_DOES="kill")
-        self.assertIn("exit 101", self.policy.read_text())
-        self.run_script("all", script=self.with_service())
-        self.assertEqual(self.policy.read_text(), "original")
+        """It decides nothing, and the next run removes it."""
+        for text, decides in ((None, 0), ("#!/bin/sh\nexit 104\n", 104)):
+            with self.subTest(text=text):
+                if text:
+                    self.policy.write_text(text)
+                    self.policy.chmod(0o755)
+                self.run_script("all", script=self.with_service(), APT_DOES="kill")
+                self.assertIn("policy 101", self.lines)
+                self.assertNotEqual(self.policy.read_text(), text)
+                self.assertEqual(subprocess.run([self.policy]).returncode, decides)
+                self.run_script("all", script=self.with_service())
+                self.assertEqual(self.policy.read_text() if self.policy.exists() else None, text)
 
 
 if __name__ == "__main__":
