@@ -1,6 +1,6 @@
 # A thin layer over CMake: CMakeLists.txt is the source of truth, this file is what people type.
-# Each target first installs the Debian packages that are missing (scripts/packages);
-# NO_INSTALL=1 forbids that. `make help` lists the targets.
+# Each target first installs the Debian packages that are missing (scripts/packages), which asks
+# before it uses sudo on a terminal; NO_INSTALL=1 forbids that. `make help` lists the targets.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -31,20 +31,30 @@ python = $(firstword $(wildcard /usr/bin/python3) python3)
 tests = -DBLOOMERY_TESTS=ON -DBLOOMERY_WERROR=ON
 sanitized = $(tests) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g"
 
-.PHONY: all run examples docs interface test soak bench figures install format lint fuzz clean-room clean help
+# Each of these needs packages of its own; `deps` installs those that a newcomer needs.
+packaged = all run check test examples docs interface soak \
+	fuzz bench figures install format lint clean-room
+
+.PHONY: deps hooks clean help $(packaged) $(packaged:%=deps-%)
 .NOTPARALLEL:
 
 all:
-	@scripts/packages all
 	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
 
+deps:
+	@scripts/packages all run test
+
+$(packaged:%=deps-%): deps-%:
+	@scripts/packages $*
+
+$(packaged): %: deps-%
+
+# Only what it starts: the program and the module.
 run:
-	@scripts/packages run
-	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
+	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)",--target bloomery bloomery_module)
 	@scripts/run-server build/bloomery
 
 examples:
-	@scripts/packages examples
 	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
 	@scripts/run-examples build/examples
 	@scripts/npm-packages build/clients-node
@@ -52,18 +62,21 @@ examples:
 
 # doc/commands/, from what a server with the module reports.
 docs:
-	@scripts/packages docs
 	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
 	@scripts/command-docs build/bloomery.so doc/commands
 
 # Records the interface that the tests compare with, after an intended change.
 interface:
-	@scripts/packages interface
 	@mkdir -p build
 	@python3 -B tests/structure/interface.py $${CC:-cc} include build --write
 
+# Before every commit: what a minute can tell. The tests with the label long are those of clusters, of
+# clients in other languages, and of benchmarks and figures.
+check:
+	@$(call build,build-test,$(tests))
+	@$(ctest) --test-dir build-test -LE 'soak|long'
+
 test:
-	@scripts/packages test
 	@scripts/npm-packages build-test/clients-node
 	@echo "== plain"
 	@scripts/servers build-test/servers bookworm-backports trixie & servers=$$!; \
@@ -82,7 +95,6 @@ test:
 # Every long check: the tests with the label soak, all unit tests on AArch64, then each fuzzer for
 # SOAK_TIME seconds.
 soak:
-	@scripts/packages soak
 	@scripts/npm-packages build-test/clients-node
 	@scripts/servers build-test/servers bookworm-backports trixie sid
 	@$(call build,build-test,$(tests))
@@ -94,7 +106,6 @@ soak:
 
 # Each fuzzer for TIME seconds.
 fuzz:
-	@scripts/packages fuzz
 	@$(call configure,build-fuzz,-DBLOOMERY_FUZZ=ON -DCMAKE_C_COMPILER=clang \
 		-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g")
 	@cmake --build build-fuzz --parallel $(JOBS) --target fuzzers
@@ -103,35 +114,34 @@ fuzz:
 # In its own directory, so that `make install` never takes programs that link the compared libraries.
 # RESUME=1 goes on after a run that failed.
 bench:
-	@scripts/packages bench
 	@scripts/packages peers || echo "Going on; what is missing is not measured."
 	@$(call build,build-bench,-DBLOOMERY_BENCH=ON)
 	@scripts/bench build-bench $(if $(RESUME),--resume)
 
 # build/figures/report.html: every figure of the papers, at SCALE; FIGURES measures only some of them.
 figures:
-	@scripts/packages figures
 	@$(call build,build,-DCMAKE_INSTALL_PREFIX="$(PREFIX)")
 	@cmake --build build --parallel $(JOBS) --target bloomery-figures
 	@$(python) -B bench/figures/report/build_report.py build $(FIGURES) --scale $(SCALE)
 
 install: all
-	@scripts/packages install
 	@DESTDIR="$(DESTDIR)" cmake --install build
 
 format:
-	@scripts/packages format
 	@scripts/c-files | xargs clang-format -i
 
-# A debug build, in which the analysers see the assertions.
+# A debug build, in which the analysers see the assertions. TIDY=changed: clang-tidy, which takes
+# minutes, only for what differs from origin/main.
 lint:
-	@scripts/packages lint
 	@$(call configure,build-lint,$(tests) -DBLOOMERY_BENCH=ON -DCMAKE_BUILD_TYPE=Debug)
-	@scripts/lint build-lint $(JOBS)
+	@scripts/lint build-lint $(JOBS) $(TIDY)
+
+# From now on git runs `make check` before a commit, and refuses a subject that says nothing.
+hooks:
+	@git config core.hooksPath scripts/hooks
 
 # The whole set-up on a Debian 12 that has nothing but make.
 clean-room:
-	@scripts/packages clean-room
 	@scripts/clean-room
 
 clean:
@@ -139,8 +149,10 @@ clean:
 
 help:
 	@echo "make              the programs, the library and the server module, in build/"
+	@echo "make deps         installs the packages that make, make run and make test need"
 	@echo "make run          a server with sample data; ends by itself if there is no terminal"
 	@echo "make examples     builds and runs the examples"
+	@echo "make check        the tests to run before a commit, about a minute"
 	@echo "make test         all tests: plain, address and undefined behaviour, threads, AArch64"
 	@echo "make soak         the long checks; each fuzzer for SOAK_TIME=$(SOAK_TIME) seconds"
 	@echo "make fuzz         each fuzzer for TIME=$(TIME) seconds"
@@ -150,7 +162,8 @@ help:
 	@echo "make figures      the figures of the papers in build/figures/report.html; SCALE=full as in the papers"
 	@echo "make install      into PREFIX=$(PREFIX), under DESTDIR if given"
 	@echo "make format       formats all C files"
-	@echo "make lint         runs clang-format, clang-tidy, cppcheck and shellcheck"
+	@echo "make lint         checks C, shell and Python; TIDY=changed runs clang-tidy on what changed"
+	@echo "make hooks        lets git run make check before each commit"
 	@echo "make clean-room   make test and make run on a fresh Debian 12, in a chroot"
 	@echo "make clean        removes what was built"
 	@echo
