@@ -106,25 +106,21 @@
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* The beginning of a row. */
-#define COMMAND(command_name, handler, how_flagged, how_many, keys, arguments)                     \
-    .name = (command_name), .run = (handler), .flags = (how_flagged), .arity = (how_many),         \
-    .key_specs = (keys), .args = (arguments)
+/* A row; its summary, fields and example follow. */
+#define COMMAND(command_name, handler, how_flagged, how_many, keys, arguments, cost, ...)          \
+    {                                                                                              \
+        .name = (command_name), .run = (handler), .flags = (how_flagged), .arity = (how_many),     \
+        .key_specs = (keys), .args = (arguments), .complexity = (cost), __VA_ARGS__                \
+    }
 
 /* One that only replicas and logs use; does: for example "adds items to a filter". */
 #define COMMAND_INTERNAL(command_name, handler, how_flagged, how_many, keys, does, cost)           \
-    {                                                                                              \
-        COMMAND(command_name, handler, how_flagged, how_many, keys, NULL),                         \
-            .summary = "Internal: " does "; for replicas and the append-only file.",               \
-            .complexity = (cost)                                                                   \
-    }
+    COMMAND(command_name, handler, how_flagged, how_many, keys, NULL, cost,                        \
+            .summary = "Internal: " does "; for replicas and the append-only file.")
 
 /* The one that restores an object piece by piece. */
 #define COMMAND_RESTORE(command_name)                                                              \
-    {                                                                                              \
-        COMMAND(command_name, object_restore, "write deny-oom", -4, ONE_KEY(REPLACES), NULL),      \
-            .summary = "Internal: restores an object from the append-only file.",                  \
-            .complexity = "O(n), n bytes"                                                          \
-    }
+    COMMAND(command_name, object_restore, "write deny-oom", -4, ONE_KEY(REPLACES), NULL,           \
+            "O(n), n bytes", .summary = "Internal: restores an object from the append-only file.")
 
 #endif

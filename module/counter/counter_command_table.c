@@ -66,57 +66,42 @@ static server_key_spec change_keys[] = {
     KEY_AT(1, SERVER_SPEC_RW | SERVER_SPEC_ACCESS | SERVER_SPEC_UPDATE), {0}};
 
 const module_command counter_commands[] = {
-    {
-        COMMAND("COUNTER.CREATE", counter_command_create, "write deny-oom", -2, ONE_KEY(CREATES),
-                create_args),
-        .summary = "Creates an empty table of counters. WINDOW is how long a retry is recognised; "
-                   "make it longer than any client keeps retrying. ERROR is the probability that "
-                   "an increment is lost, 1e-9 by default.",
-        .complexity = "O(1)",
-        .example = "COUNTER.CREATE sales WINDOW 10m MAXMEM 64MB",
-    },
-    {
-        COMMAND("COUNTER.INCRBY", counter_command_incrby, "write deny-oom fast", -5, change_keys,
-                incrby_args),
-        .summary = "Adds delta to each counter, once per id: a retry with the same id is not "
-                   "counted again. All increments are applied or none. Returns for each the value "
-                   "of the counter, and 1 if it was applied or 0 if it was a repeat.",
-        .complexity = "O(n), n operations",
-        .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
-                   "COUNTER.INCRBY sales tea 3 till7:1041 milk 1 till7:1041",
-    },
-    {
-        COMMAND("COUNTER.GET", counter_command_get, "readonly fast", -3, ONE_KEY(READS),
-                counters_args),
-        .summary = "Returns the values of counters, null for those that do not exist.",
-        .complexity = "O(n), n counters",
-        .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
-                   "COUNTER.GET sales tea milk",
-    },
-    {
-        COMMAND("COUNTER.SCAN", counter_command_scan, "readonly", -3, ONE_KEY(READS), scan_args),
-        .summary = "Lists counters and their values in portions. Returns the next cursor, 0 at the "
-                   "end, and a list of alternating names and values. Every counter that exists "
-                   "during the whole scan is listed.",
-        .complexity = "O(n), n counters listed",
-        .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
-                   "COUNTER.SCAN sales 0 COUNT 100",
-    },
-    {
-        COMMAND("COUNTER.DEL", counter_command_del, "write fast", -3, ONE_KEY(DELETES),
-                counters_args),
-        .summary = "Deletes counters. Returns 1 for each that existed. Their ids are still "
-                   "remembered: a retry of an earlier increment does not bring a counter back.",
-        .complexity = "O(n), n counters",
-        .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
-                   "COUNTER.DEL sales tea milk",
-    },
-    {
-        COMMAND("COUNTER.INFO", counter_command_info, "readonly", 2, ONE_KEY(LOOKS), table_args),
+    COMMAND("COUNTER.CREATE", counter_command_create, "write deny-oom", -2, ONE_KEY(CREATES),
+            create_args, "O(1)",
+            .summary = "Creates an empty table of counters. WINDOW is how long a retry is "
+                       "recognised; make it longer than any client keeps retrying. ERROR is the "
+                       "probability that an increment is lost, 1e-9 by default.",
+            .example = "COUNTER.CREATE sales WINDOW 10m MAXMEM 64MB"),
+    COMMAND("COUNTER.INCRBY", counter_command_incrby, "write deny-oom fast", -5, change_keys,
+            incrby_args, "O(n), n operations",
+            .summary = "Adds delta to each counter, once per id: a retry with the same id is not "
+                       "counted again. All increments are applied or none. Returns for each the "
+                       "value of the counter, and 1 if it was applied or 0 if it was a repeat.",
+            .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
+                       "COUNTER.INCRBY sales tea 3 till7:1041 milk 1 till7:1041"),
+    COMMAND("COUNTER.GET", counter_command_get, "readonly fast", -3, ONE_KEY(READS), counters_args,
+            "O(n), n counters",
+            .summary = "Returns the values of counters, null for those that do not exist.",
+            .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
+                       "COUNTER.GET sales tea milk"),
+    COMMAND("COUNTER.SCAN", counter_command_scan, "readonly", -3, ONE_KEY(READS), scan_args,
+            "O(n), n counters listed",
+            .summary = "Lists counters and their values in portions. Returns the next cursor, 0 at "
+                       "the end, and a list of alternating names and values. Every counter that "
+                       "exists during the whole scan is listed.",
+            .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
+                       "COUNTER.SCAN sales 0 COUNT 100"),
+    COMMAND("COUNTER.DEL", counter_command_del, "write fast", -3, ONE_KEY(DELETES), counters_args,
+            "O(n), n counters",
+            .summary = "Deletes counters. Returns 1 for each that existed. Their ids are still "
+                       "remembered: a retry of an earlier increment does not bring a counter back.",
+            .example = "COUNTER.CREATE sales WINDOW 10m\nCOUNTER.INCRBY sales tea 3 till7:1041\n"
+                       "COUNTER.DEL sales tea milk"),
+    COMMAND(
+        "COUNTER.INFO", counter_command_info, "readonly", 2, ONE_KEY(LOOKS), table_args, "O(1)",
         .summary = "Returns the parameters of a table, what it holds, how many operations were "
                    "applied, repeated, and refused with FULL or OVERFLOW, and how many increments "
                    "are expected to be lost.",
-        .complexity = "O(1)",
         .fields =
             "engine: compact or fbf, of the window that holds the ids\n"
             "window: time for which an id is remembered, at least\n"
@@ -141,8 +126,7 @@ const module_command counter_commands[] = {
             "maxmem: MAXMEM, 0 without\n"
             "bytes: memory of the key\n"
             "bytes_ids, bytes_counters: parts of it",
-        .example = "COUNTER.CREATE sales WINDOW 10m SEED 7\nCOUNTER.INFO sales",
-    },
+        .example = "COUNTER.CREATE sales WINDOW 10m SEED 7\nCOUNTER.INFO sales"),
     COMMAND_INTERNAL("BLOOMERY.COUNTER.APPLY", counter_command_apply, "write fast", -6,
                      ONE_KEY(CHANGES), "what COUNTER.INCRBY did, and when", "O(n), n operations"),
     COMMAND_INTERNAL(COUNTER_EFFECT_SAME, counter_command_same, "write fast", -5, ONE_KEY(CHANGES),

@@ -82,110 +82,85 @@ static server_command_arg merge_args[] = {
     {0}};
 
 const module_command map_commands[] = {
-    {
-        COMMAND("MAP.CREATE", map_command_create, "write deny-oom getkeys-api", -2, KEYS_OF_CREATE,
-                create_args),
-        .summary = "Creates an empty map.",
-        .complexity = "O(1)",
-        .example = "MAP.CREATE routes CAPACITY 1e6 ERROR 0.1%",
-    },
-    {
-        COMMAND("MAP.SET", map_command_set, "write deny-oom fast", -4, ONE_KEY(CHANGES),
-                pairs_args),
-        .summary = "Sets the values of fields. Returns 1 for each new field, 0 for the others. "
-                   "Creates the map with the configured defaults if it does not exist. MAP.INSERT "
-                   "is the same with options.",
-        .complexity = "O(n), n fields",
-        .example = "MAP.SET routes 10.0.0.1 rack1 10.0.0.2 rack2",
-    },
-    {
-        COMMAND("MAP.INSERT", map_command_insert, "write deny-oom fast", -3, ONE_KEY(CHANGES),
-                insert_args),
-        .summary =
-            "MAP.SET with options: sets the values of fields, and creates the map with these "
-            "options if it does not exist. Returns 1 for each new field, 0 for the others; with XX "
-            "1 for each field that was set. If the map exists and an option that is given differs "
-            "from the map's, returns MISMATCH and changes nothing. (Not compared are ENGINE auto, "
-            "and CAPACITY with engine kbf, where MAP.COMPRESS changes it.)",
-        .complexity = "O(n), n fields",
-        .example =
-            "MAP.INSERT routes CAPACITY 1e6 ERROR 0.1% FIELDS 10.0.0.1 rack1 10.0.0.2 rack2\n"
-            "MAP.INSERT routes XX FIELDS 10.0.0.1 rack7 10.9.9.9 rack7",
-    },
-    {
-        COMMAND("MAP.GET", map_command_get, "readonly fast", -3, ONE_KEY(READS), fields_args),
-        .summary = "Returns the values of fields, null for fields that are absent.",
-        .complexity = "O(n), n fields",
-        .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.GET routes 10.0.0.1 10.9.9.9",
-    },
-    {
-        COMMAND("MAP.DEL", map_command_del, "write fast", -3, ONE_KEY(DELETES), fields_args),
-        .summary = "Deletes fields. Returns 1 for each field that existed. MAP.REMOVE is the same "
-                   "with options.",
-        .complexity = "O(n), n fields",
-        .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.DEL routes 10.0.0.1 10.9.9.9",
-    },
-    {
-        COMMAND("MAP.REMOVE", map_command_remove, "write fast", -3, ONE_KEY(DELETES), remove_args),
-        .summary = "MAP.DEL with options: deletes fields. Returns 1 for each field that existed.",
-        .complexity = "O(n), n fields",
-        .example = "MAP.SET routes 10.0.0.1 rack1\n"
-                   "MAP.REMOVE routes DROPEMPTY FIELDS 10.0.0.1 10.9.9.9",
-    },
-    {
-        COMMAND("MAP.EXISTS", map_command_exists, "readonly fast", -3, ONE_KEY(LOOKS), fields_args),
-        .summary = "Returns 1 for each field that exists, 0 for the others.",
-        .complexity = "O(n), n fields",
-        .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.EXISTS routes 10.0.0.1 10.9.9.9",
-    },
-    {
-        COMMAND("MAP.MERGE", map_command_merge, "write deny-oom", -3, KEYS_OF_MERGE, merge_args),
-        .summary = "Adds all fields of other maps, which must have been created LIKE this one. "
-                   "Returns the number of fields in the destination. A source that does not exist "
-                   "counts as empty. If the destination does not exist, it becomes a copy of the "
-                   "first source that exists.",
-        .complexity = "O(n), n fields of all maps",
-        .example = "MAP.SET north a 1\nMAP.CREATE south LIKE north\nMAP.SET south b 2\n"
-                   "MAP.MERGE north south",
-    },
-    {
-        COMMAND("MAP.COMPRESS", map_command_compress, "write", 2, ONE_KEY(CHANGES), key_args),
-        .summary =
-            "Shrinks a map to what its fields need and drops values that no field has; engine kbf "
-            "can drop values only if the map is empty. Returns the number of bytes freed.",
-        .complexity = "O(n), n fields",
-        .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.COMPRESS routes",
-    },
-    {
-        COMMAND("MAP.INFO", map_command_info, "readonly", 2, ONE_KEY(LOOKS), key_args),
-        .summary = "Returns the parameters of a map, what it holds, and its promised and estimated "
-                   "errors.",
-        .complexity = "O(1)",
-        .fields =
-            "engine: compact or kbf\n"
-            "items: fields in the map, as counted by changes\n"
-            "capacity: number of fields it is planned for\n"
-            "grows: 1 if it accepts more than that, 0 with NOGROW\n"
-            "promised_error: the ERROR of the options\n"
-            "seed: of the hash function\n"
-            "value_bits: bits of a value with RAW, else 0\n"
-            "values: different values that it holds, with VALUES\n"
-            "values_left: codes left for new values, with VALUES\n"
-            "tables: 1 unless it has grown\n"
-            "load: fields divided by the capacity of all tables\n"
-            "planned_false_positive, planned_false_negative, planned_incorrect: probability, when "
-            "it is full as planned, that an absent field returns a value, that a present one is "
-            "reported as absent, and that a present one returns another value\n"
-            "estimated_false_positive, estimated_false_negative, estimated_incorrect: the same, "
-            "computed from what it holds now\n"
-            "refused_unsure, refused_full: changes refused with UNSURE, FULL\n"
-            "ghosts: engine kbf: fields that could not be deleted, because the map was unsure of "
-            "them\n"
-            "queries: fields asked for or changed on this node since the key was loaded\n"
-            "bytes: memory of the key\n"
-            "bytes_keys, bytes_values: parts of it: fields, and different values",
-        .example = "MAP.CREATE routes CAPACITY 1e6 SEED 7\nMAP.INFO routes",
-    },
+    COMMAND("MAP.CREATE", map_command_create, "write deny-oom getkeys-api", -2, KEYS_OF_CREATE,
+            create_args, "O(1)", .summary = "Creates an empty map.",
+            .example = "MAP.CREATE routes CAPACITY 1e6 ERROR 0.1%"),
+    COMMAND("MAP.SET", map_command_set, "write deny-oom fast", -4, ONE_KEY(CHANGES), pairs_args,
+            "O(n), n fields",
+            .summary = "Sets the values of fields. Returns 1 for each new field, 0 for the others. "
+                       "Creates the map with the configured defaults if it does not exist. "
+                       "MAP.INSERT is the same with options.",
+            .example = "MAP.SET routes 10.0.0.1 rack1 10.0.0.2 rack2"),
+    COMMAND("MAP.INSERT", map_command_insert, "write deny-oom fast", -3, ONE_KEY(CHANGES),
+            insert_args, "O(n), n fields",
+            .summary =
+                "MAP.SET with options: sets the values of fields, and creates the map with these "
+                "options if it does not exist. Returns 1 for each new field, 0 for the others; "
+                "with XX 1 for each field that was set. If the map exists and an option that is "
+                "given differs from the map's, returns MISMATCH and changes nothing. (Not compared "
+                "are ENGINE auto, and CAPACITY with engine kbf, where MAP.COMPRESS changes it.)",
+            .example =
+                "MAP.INSERT routes CAPACITY 1e6 ERROR 0.1% FIELDS 10.0.0.1 rack1 10.0.0.2 rack2\n"
+                "MAP.INSERT routes XX FIELDS 10.0.0.1 rack7 10.9.9.9 rack7"),
+    COMMAND("MAP.GET", map_command_get, "readonly fast", -3, ONE_KEY(READS), fields_args,
+            "O(n), n fields",
+            .summary = "Returns the values of fields, null for fields that are absent.",
+            .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.GET routes 10.0.0.1 10.9.9.9"),
+    COMMAND("MAP.DEL", map_command_del, "write fast", -3, ONE_KEY(DELETES), fields_args,
+            "O(n), n fields",
+            .summary = "Deletes fields. Returns 1 for each field that existed. MAP.REMOVE is the "
+                       "same with options.",
+            .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.DEL routes 10.0.0.1 10.9.9.9"),
+    COMMAND("MAP.REMOVE", map_command_remove, "write fast", -3, ONE_KEY(DELETES), remove_args,
+            "O(n), n fields",
+            .summary =
+                "MAP.DEL with options: deletes fields. Returns 1 for each field that existed.",
+            .example = "MAP.SET routes 10.0.0.1 rack1\n"
+                       "MAP.REMOVE routes DROPEMPTY FIELDS 10.0.0.1 10.9.9.9"),
+    COMMAND("MAP.EXISTS", map_command_exists, "readonly fast", -3, ONE_KEY(LOOKS), fields_args,
+            "O(n), n fields", .summary = "Returns 1 for each field that exists, 0 for the others.",
+            .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.EXISTS routes 10.0.0.1 10.9.9.9"),
+    COMMAND("MAP.MERGE", map_command_merge, "write deny-oom", -3, KEYS_OF_MERGE, merge_args,
+            "O(n), n fields of all maps",
+            .summary = "Adds all fields of other maps, which must have been created LIKE this one. "
+                       "Returns the number of fields in the destination. A source that does not "
+                       "exist counts as empty. If the destination does not exist, it becomes a "
+                       "copy of the first source that exists.",
+            .example = "MAP.SET north a 1\nMAP.CREATE south LIKE north\nMAP.SET south b 2\n"
+                       "MAP.MERGE north south"),
+    COMMAND("MAP.COMPRESS", map_command_compress, "write", 2, ONE_KEY(CHANGES), key_args,
+            "O(n), n fields",
+            .summary =
+                "Shrinks a map to what its fields need and drops values that no field has; engine "
+                "kbf can drop values only if the map is empty. Returns the number of bytes freed.",
+            .example = "MAP.SET routes 10.0.0.1 rack1\nMAP.COMPRESS routes"),
+    COMMAND("MAP.INFO", map_command_info, "readonly", 2, ONE_KEY(LOOKS), key_args, "O(1)",
+            .summary = "Returns the parameters of a map, what it holds, and its promised and "
+                       "estimated errors.",
+            .fields =
+                "engine: compact or kbf\n"
+                "items: fields in the map, as counted by changes\n"
+                "capacity: number of fields it is planned for\n"
+                "grows: 1 if it accepts more than that, 0 with NOGROW\n"
+                "promised_error: the ERROR of the options\n"
+                "seed: of the hash function\n"
+                "value_bits: bits of a value with RAW, else 0\n"
+                "values: different values that it holds, with VALUES\n"
+                "values_left: codes left for new values, with VALUES\n"
+                "tables: 1 unless it has grown\n"
+                "load: fields divided by the capacity of all tables\n"
+                "planned_false_positive, planned_false_negative, planned_incorrect: probability, "
+                "when it is full as planned, that an absent field returns a value, that a present "
+                "one is reported as absent, and that a present one returns another value\n"
+                "estimated_false_positive, estimated_false_negative, estimated_incorrect: the "
+                "same, computed from what it holds now\n"
+                "refused_unsure, refused_full: changes refused with UNSURE, FULL\n"
+                "ghosts: engine kbf: fields that could not be deleted, because the map was unsure "
+                "of them\n"
+                "queries: fields asked for or changed on this node since the key was loaded\n"
+                "bytes: memory of the key\n"
+                "bytes_keys, bytes_values: parts of it: fields, and different values",
+            .example = "MAP.CREATE routes CAPACITY 1e6 SEED 7\nMAP.INFO routes"),
     COMMAND_RESTORE("BLOOMERY.MAP.LOAD"),
 };
 const size_t map_command_count = sizeof map_commands / sizeof map_commands[0];

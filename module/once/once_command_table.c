@@ -37,45 +37,39 @@ static server_key_spec once_keys[] = {
     {0}};
 
 const module_command once_commands[] = {
-    {
-        COMMAND("ONCE.CREATE", once_command_create, "write deny-oom", -2, ONE_KEY(CREATES),
-                create_args),
+    COMMAND(
+        "ONCE.CREATE", once_command_create, "write deny-oom", -2, ONE_KEY(CREATES), create_args,
+        "O(1)",
         .summary =
             "Creates a guard, which is a window with engine compact that uses the server's clock. "
             "WINDOW is how long ids are remembered; make it longer than any client keeps retrying. "
             "ERROR is the probability that a new id is taken for a repeat, 1e-9 by default.",
-        .complexity = "O(1)",
-        .example = "ONCE.CREATE paid WINDOW 24h MAXMEM 64MB",
-    },
-    {
-        COMMAND("ONCE", once_command, "write deny-oom getkeys-api", -4, once_keys, once_args),
-        .summary = "Runs a write command at most once per id within the window of the guard: no "
-                   "read, script or transaction, and none that may block. Returns 1 and the "
-                   "command's reply if it was run, or 0 and null if the id was seen before "
-                   "(replies are not stored). If the command returns an error, ONCE returns it and "
-                   "does not remember the id; any other reply, null included, counts as run.",
-        .complexity = "O(1) plus the command",
-        .example = "ONCE.CREATE paid WINDOW 24h\nONCE paid order-7 HINCRBY balance ann -250\n"
-                   "ONCE paid order-7 HINCRBY balance ann -250\nHGET balance ann\n"
-                   "ONCE paid order-8 XADD orders * customer ann",
-    },
+        .example = "ONCE.CREATE paid WINDOW 24h MAXMEM 64MB"),
+    COMMAND("ONCE", once_command, "write deny-oom getkeys-api", -4, once_keys, once_args,
+            "O(1) plus the command",
+            .summary =
+                "Runs a write command at most once per id within the window of the guard: no read, "
+                "script or transaction, and none that may block. Returns 1 and the command's reply "
+                "if it was run, or 0 and null if the id was seen before (replies are not stored). "
+                "If the command returns an error, ONCE returns it and does not remember the id; "
+                "any other reply, null included, counts as run.",
+            .example = "ONCE.CREATE paid WINDOW 24h\nONCE paid order-7 HINCRBY balance ann -250\n"
+                       "ONCE paid order-7 HINCRBY balance ann -250\nHGET balance ann\n"
+                       "ONCE paid order-8 XADD orders * customer ann"),
     COMMAND_INTERNAL(ONCE_APPLY, once_command_apply, "write", -4, ONE_KEY(CHANGES),
                      "runs a command and remembers its id", "O(1) plus the command"),
     COMMAND_INTERNAL(ONCE_DONE, once_command_done, "write fast", -4, ONE_KEY(CHANGES),
                      "remembers the id of a command that ONCE has run", "O(1)"),
-    {
-        COMMAND("ONCE.INFO", once_command_info, "readonly", 2, ONE_KEY(LOOKS), guard_args),
-        .summary =
-            "Returns how many commands a guard let through, how many repeats it stopped and how "
-            "many writes are expected to be lost, followed by the fields of WINDOW.INFO.",
-        .complexity = "O(1)",
-        .fields =
-            "applied: commands that were run\n"
-            "repeats: commands that were not run, because their id was remembered\n"
-            "expected_lost: expected number of commands that were taken for repeats by error\n"
-            "WINDOW.INFO: the fields of the guard as a window",
-        .example = "ONCE.CREATE paid WINDOW 24h SEED 7\nONCE paid order-7 INCR sold\n"
-                   "ONCE paid order-7 INCR sold\nONCE.INFO paid",
-    },
+    COMMAND("ONCE.INFO", once_command_info, "readonly", 2, ONE_KEY(LOOKS), guard_args, "O(1)",
+            .summary =
+                "Returns how many commands a guard let through, how many repeats it stopped and "
+                "how many writes are expected to be lost, followed by the fields of WINDOW.INFO.",
+            .fields =
+                "applied: commands that were run\n"
+                "repeats: commands that were not run, because their id was remembered\n"
+                "expected_lost: expected number of commands that were taken for repeats by error\n"
+                "WINDOW.INFO: the fields of the guard as a window",
+            .example = "ONCE.CREATE paid WINDOW 24h SEED 7\nONCE paid order-7 INCR sold\n"
+                       "ONCE paid order-7 INCR sold\nONCE.INFO paid"),
 };
 const size_t once_command_count = sizeof once_commands / sizeof once_commands[0];

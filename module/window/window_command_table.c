@@ -55,76 +55,57 @@ static server_command_arg merge_args[] = {
 };
 
 const module_command window_commands[] = {
-    {
-        COMMAND("WINDOW.CREATE", window_command_create, "write deny-oom getkeys-api", -2,
-                KEYS_OF_CREATE, create_args),
-        .summary = "Creates an empty window, which remembers items for the time WINDOW, given in "
-                   "milliseconds or with a unit: 60s, 5min, 1h.",
-        .complexity = "O(1)",
-        .example = "WINDOW.CREATE seen WINDOW 60s ERROR 0.1%",
-    },
-    {
-        COMMAND("WINDOW.ADD", window_command_add, "write deny-oom fast", -3, ONE_KEY(CHANGES),
-                items_args),
-        .summary = "Adds items, all or none. Returns 1 for each new item, 0 for each that was seen "
-                   "within the window. WINDOW.INSERT is the same with options, for windows created "
-                   "with EVENTTIME.",
-        .complexity = "O(n), n items",
-        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen request-1\n"
-                   "WINDOW.ADD seen request-1 request-2",
-    },
-    {
-        COMMAND("WINDOW.INSERT", window_command_insert, "write deny-oom fast", -3, ONE_KEY(CHANGES),
-                insert_args),
-        .summary = "WINDOW.ADD with options: adds items, all or none, at the time AT. Returns 1 "
-                   "for each new item, 0 for each that was seen within the window.",
-        .complexity = "O(n), n items",
-        .example = "WINDOW.CREATE events WINDOW 60s EVENTTIME SKEW 5s\n"
-                   "WINDOW.INSERT events AT 1000 ITEMS a b a",
-    },
-    {
-        COMMAND("WINDOW.EXISTS", window_command_exists, "readonly fast", -3, ONE_KEY(LOOKS),
-                items_args),
-        .summary = "Returns 1 for each item that was seen within the window, 0 for the others. The "
-                   "window ends now or, with EVENTTIME, at the newest event.",
-        .complexity = "O(n), n items",
-        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.EXISTS seen a b",
-    },
-    {
-        COMMAND("WINDOW.DEL", window_command_del, "write fast", -3, ONE_KEY(DELETES), items_args),
-        .summary = "Deletes items before they expire, for example because the work failed after "
-                   "they were added. Returns 1 for each that was remembered: now or, with "
-                   "EVENTTIME, at the newest event. Engine compact only.",
-        .complexity = "O(n), n items",
-        .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.DEL seen a b",
-    },
-    {
-        COMMAND("WINDOW.ADVANCE", window_command_advance, "write fast", -2, ONE_KEY(CHANGES),
-                at_args),
-        .summary = "Moves the time of a window to now or, with EVENTTIME, to AT, and drops expired "
-                   "items. Returns the number of items that are still remembered. Not needed for a "
-                   "window in use, whose time moves by itself.",
-        .complexity = "O(1): memory is freed in steps, by this and later changes; with engine fbf "
-                      "O(n), n bytes that expire",
-        .example = "WINDOW.CREATE events WINDOW 60s EVENTTIME SKEW 5s\n"
-                   "WINDOW.INSERT events AT 1000 ITEMS a\nWINDOW.ADVANCE events AT 9000000",
-    },
-    {
-        COMMAND("WINDOW.MERGE", window_command_merge, "write deny-oom", -3, KEYS_OF_MERGE,
-                merge_args),
-        .summary = "Adds the items of other windows, which must have been created LIKE this one; "
-                   "they expire when they would have expired there. Returns the number of items "
-                   "remembered. A source that does not exist counts as empty. If the destination "
-                   "does not exist, it becomes a copy of the first source that exists.",
-        .complexity = "O(n), n items of all windows",
-        .example = "WINDOW.CREATE north WINDOW 60s\nWINDOW.CREATE south LIKE north\n"
-                   "WINDOW.ADD south a\nWINDOW.MERGE north south",
-    },
-    {
-        COMMAND("WINDOW.INFO", window_command_info, "readonly", 2, ONE_KEY(LOOKS), key_args),
+    COMMAND("WINDOW.CREATE", window_command_create, "write deny-oom getkeys-api", -2,
+            KEYS_OF_CREATE, create_args, "O(1)",
+            .summary = "Creates an empty window, which remembers items for the time WINDOW, given "
+                       "in milliseconds or with a unit: 60s, 5min, 1h.",
+            .example = "WINDOW.CREATE seen WINDOW 60s ERROR 0.1%"),
+    COMMAND("WINDOW.ADD", window_command_add, "write deny-oom fast", -3, ONE_KEY(CHANGES),
+            items_args, "O(n), n items",
+            .summary = "Adds items, all or none. Returns 1 for each new item, 0 for each that was "
+                       "seen within the window. WINDOW.INSERT is the same with options, for "
+                       "windows created with EVENTTIME.",
+            .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen request-1\n"
+                       "WINDOW.ADD seen request-1 request-2"),
+    COMMAND("WINDOW.INSERT", window_command_insert, "write deny-oom fast", -3, ONE_KEY(CHANGES),
+            insert_args, "O(n), n items",
+            .summary = "WINDOW.ADD with options: adds items, all or none, at the time AT. Returns "
+                       "1 for each new item, 0 for each that was seen within the window.",
+            .example = "WINDOW.CREATE events WINDOW 60s EVENTTIME SKEW 5s\n"
+                       "WINDOW.INSERT events AT 1000 ITEMS a b a"),
+    COMMAND("WINDOW.EXISTS", window_command_exists, "readonly fast", -3, ONE_KEY(LOOKS), items_args,
+            "O(n), n items",
+            .summary = "Returns 1 for each item that was seen within the window, 0 for the others. "
+                       "The window ends now or, with EVENTTIME, at the newest event.",
+            .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.EXISTS seen a b"),
+    COMMAND("WINDOW.DEL", window_command_del, "write fast", -3, ONE_KEY(DELETES), items_args,
+            "O(n), n items",
+            .summary = "Deletes items before they expire, for example because the work failed "
+                       "after they were added. Returns 1 for each that was remembered: now or, "
+                       "with EVENTTIME, at the newest event. Engine compact only.",
+            .example = "WINDOW.CREATE seen WINDOW 60s\nWINDOW.ADD seen a\nWINDOW.DEL seen a b"),
+    COMMAND("WINDOW.ADVANCE", window_command_advance, "write fast", -2, ONE_KEY(CHANGES), at_args,
+            "O(1): memory is freed in steps, by this and later changes; with engine fbf O(n), n "
+            "bytes that expire",
+            .summary = "Moves the time of a window to now or, with EVENTTIME, to AT, and drops "
+                       "expired items. Returns the number of items that are still remembered. Not "
+                       "needed for a window in use, whose time moves by itself.",
+            .example = "WINDOW.CREATE events WINDOW 60s EVENTTIME SKEW 5s\n"
+                       "WINDOW.INSERT events AT 1000 ITEMS a\nWINDOW.ADVANCE events AT 9000000"),
+    COMMAND("WINDOW.MERGE", window_command_merge, "write deny-oom", -3, KEYS_OF_MERGE, merge_args,
+            "O(n), n items of all windows",
+            .summary =
+                "Adds the items of other windows, which must have been created LIKE this one; they "
+                "expire when they would have expired there. Returns the number of items "
+                "remembered. A source that does not exist counts as empty. If the destination does "
+                "not exist, it becomes a copy of the first source that exists.",
+            .example = "WINDOW.CREATE north WINDOW 60s\nWINDOW.CREATE south LIKE north\n"
+                       "WINDOW.ADD south a\nWINDOW.MERGE north south"),
+    COMMAND(
+        "WINDOW.INFO", window_command_info, "readonly", 2, ONE_KEY(LOOKS), key_args,
+        "O(1); with engine fbf O(n), n filters",
         .summary = "Returns the parameters of a window, what it holds, and its promised and "
                    "estimated error.",
-        .complexity = "O(1); with engine fbf O(n), n filters",
         .fields =
             "engine: compact or fbf\n"
             "window: time for which items are remembered, at least\n"
@@ -149,8 +130,7 @@ const module_command window_commands[] = {
             "at_limit: 1 if MAXMEM is reached, so that new items are refused\n"
             "maxmem: MAXMEM, 0 without\n"
             "bytes: memory of the key",
-        .example = "WINDOW.CREATE seen WINDOW 60s SEED 7\nWINDOW.INFO seen",
-    },
+        .example = "WINDOW.CREATE seen WINDOW 60s SEED 7\nWINDOW.INFO seen"),
     COMMAND_RESTORE("BLOOMERY.WINDOW.LOAD"),
 };
 const size_t window_command_count = sizeof window_commands / sizeof window_commands[0];
