@@ -61,7 +61,7 @@ class Tables(unittest.TestCase):
     def fresh_pages(cls):
         for name in PAGES:
             (cls.directory / name).write_text(f"# {name}\n\n{blocks.BEGIN}old\n{blocks.END}\n\nafter\n",
-                                           encoding="utf-8")
+                                              encoding="utf-8")
         (cls.directory / "README.md").chmod(0o640)
 
     @classmethod

@@ -168,7 +168,7 @@ class Options(CountCase):
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, rb"^bloomery: --max-memory: a table takes at least \d+ bytes\n")
         self.assertIn(b"tables take times up to", self.call("new", "--error", "1e-12", "--capacity",
-                                                             "2^40").stderr)
+                                                            "2^40").stderr)
         self.assertEqual(os.listdir(self.directory), [])
 
     def test_totals_create_nothing(self):
@@ -229,7 +229,7 @@ class Failures(CountCase):
     def test_full_output(self):
         with open("/dev/full", "wb") as full:
             done = self.call("d", stdin=b"1\ta\n", capture_output=False, stdout=full,
-                              stderr=subprocess.PIPE)
+                             stderr=subprocess.PIPE)
         self.assertEqual((done.returncode, done.stderr),
                          (3, b"bloomery: standard output: No space left on device\n"))
         self.expect(["d"], b"1\ta\n", b"a\t1\n")

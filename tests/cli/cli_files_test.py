@@ -48,7 +48,7 @@ class Streams(FilesCase):
         self.assertEqual(self.output("index", "locate", "-", "c", stdin=changed), b"more\n")
         self.output("index", "del", "-", "more", stdin=changed)
         units = self.output("index", "unit", "-", "--like", "i", "--name", "shipped",
-                                 stdin=b"d\ne")
+                            stdin=b"d\ne")
         self.output("index", "import", "i", "-", stdin=units)
         self.assertEqual(self.output("index", "locate", "i", "e"), b"shipped\n")
 
@@ -116,7 +116,7 @@ class NoFiles(FilesCase):
                               ["index", "build", name, "lines", "--force"],
                               ["seen", "--state", name]):
                 self.output(*arguments, code=3,
-                                 err=f'bloomery: {name}: {problem}\n'.encode())
+                            err=f'bloomery: {name}: {problem}\n'.encode())
 
 
 class Locks(FilesCase):
@@ -177,7 +177,7 @@ class Locks(FilesCase):
         self.assertEqual(self.output("map", "get", "m", "a"), b"1\n")
         self.assertEqual(self.output("index", "locate", "i", "a"), b"lines\n")
         self.output("map", "merge", "m", "m2", "--output", "x", code=3,
-                         err=b'bloomery: m2: No such file or directory\n')
+                    err=b'bloomery: m2: No such file or directory\n')
 
     def test_ctrl_c_ends_the_wait(self):
         self.make_some()

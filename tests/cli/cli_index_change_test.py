@@ -416,7 +416,7 @@ class Ship(IndexCase):
             self.put(f"f{i}", numbered(100 * i, 100 * i + 100))
             before = self.content("x")
             done = self.call("import", "x", "-",
-                                  stdin=self.call("unit", f"f{i}", *shape).stdout)
+                             stdin=self.call("unit", f"f{i}", *shape).stdout)
             if done.returncode != 0:
                 break
         self.assertTrue(4 < i <= 8, i)
@@ -545,7 +545,7 @@ class Bytes(IndexCase):
         for names, units in (("x", "y"), ("y", "x")):
             note, _ = note_of(self.content(names))
             self.store("z", resealed(self.content(units),
-                                   lambda frames, note=note: [(b"NOTE", note), *frames[1:]]))
+                                     lambda frames, note=note: [(b"NOTE", note), *frames[1:]]))
             done = self.call("locate", "z", "line 3")
             self.assertEqual((done.returncode, done.stdout), (3, b""))
             self.assertRegex(done.stderr, rb'^bloomery: z: damaged: names and units do not agree\n$')

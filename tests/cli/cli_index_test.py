@@ -452,7 +452,7 @@ class Check(IndexCase):
                          "--engine", engine, "--seed", "3", "--force", *EXACT], 0)
             with open(self.path("u"), "wb") as out:
                 self.call("unit", "apart", "--like", "x", "--name", "far/away",
-                               stdout=out, capture_output=False)
+                          stdout=out, capture_output=False)
                 out.flush()
             self.expect(["import", "x", "u"], 0)
             self.expect(["check", "x"], 0, b"apart\tfar/away\n")

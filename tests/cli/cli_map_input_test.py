@@ -297,7 +297,7 @@ class Addresses(MapCase):
     def test_refused(self):
         for address, problem in (
                 ("redis://", "missing host"), ("redis://h:0/m", "the port is not a number "
-                                                   "from 1 to 65535"),
+                                               "from 1 to 65535"),
                 ("rediss://h/m", "rediss:// (TLS) is not supported"),
                 ("redis://me@h/m", "a user without a password")):
             done = self.call("get", address, "k")

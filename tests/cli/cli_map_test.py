@@ -427,14 +427,14 @@ class Files(MapCase):
                             err=f'bloomery: {engine}: {limit}'.encode())
             self.assertEqual(self.content(engine), before)
             done = self.call("build", "new", "--engine", engine, "--max-memory", "100000",
-                                stdin=numbered(0, 200000))
+                             stdin=numbered(0, 200000))
             self.assertEqual(done.returncode, 3)
             self.assertRegex(done.stderr, rb"^bloomery: (line \d+: )?the map needs more memory "
                                           rb"than --max-memory allows \(100000 bytes\)\n$")
             # Temporary buffers of a load count, too.
             done = self.call("put", engine, "--max-memory",
-                                str(self.info(engine)["bytes"] + 600000), "--new",
-                                stdin=numbered(20000, 420000))
+                             str(self.info(engine)["bytes"] + 600000), "--new",
+                             stdin=numbered(20000, 420000))
             self.assertEqual(done.returncode, 3)
             self.assertRegex(done.stderr, rb"^bloomery: line \d+: the map needs more ")
             self.assertEqual(self.content(engine), before)

@@ -294,12 +294,12 @@ class Fields(SeenCase):
     def test_bad_json(self):
         for line, where, problem in (
                 ("", ", column 1", "the line ends too early"), ("[]", ", column 1",
-                                                        "an object is expected, in braces"),
+                                                                "an object is expected, in braces"),
                 ("{}", "", 'there is no member "k"'), ('{"K":1}', "", 'there is no member "k"'),
                 ('{"a":1', ", column 7", "the line ends too early"), ('{"a"', ", column 5",
-                                                             "the line ends too early"),
+                                                                      "the line ends too early"),
                 ('{"k":"x', ", column 8", "the line ends too early"), ('{"k":[1,{}', ", column 11",
-                                                              "the line ends too early"),
+                                                                       "the line ends too early"),
                 ('{"k":"\\', ", column 8", "the line ends too early"),
                 ('{a:1}', ", column 2", "the name of a member is expected, in quotes"),
                 ('{"a" 1}', ", column 6", "a colon is expected"),
@@ -308,7 +308,6 @@ class Fields(SeenCase):
                 ('{"a":1,}', ", column 8", "the name of a member is expected, in quotes")):
             self.expect(["--json-lines", "--key", "k"], b'{"k":1}\n' + line.encode() + b"\n",
                         b'{"k":1}\n', 3, f"bloomery: line 2{where}: {problem}\n".encode())
-
 
     def test_damaged_json(self):
         """Any line is read or reported as bad, and the good ones beside it are found."""

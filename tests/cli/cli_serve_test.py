@@ -456,8 +456,8 @@ class Refuses(Serve):
                 self.fails(["--dir", directory, "--config", "more.conf", "--port", str(free_port())],
                            message)
         for directory, lines in (("log", "appendonly no\nappendonly yes"),
-                              ("log", "include none*.conf"),
-                              ("snapshot", "appendonly no\ndbfilename of-today")):
+                                 ("log", "include none*.conf"),
+                                 ("snapshot", "appendonly no\ndbfilename of-today")):
             with self.subTest(lines=lines):
                 (self.directory / "more.conf").write_text(lines + "\n")
                 process, port = self.start("--dir", directory, "--config", "more.conf")

@@ -45,7 +45,7 @@ class IndexCase(CommandCase):
         expected = b"".join(key + b"\t" + os.fsencode(name) + b"\0"
                             for key in keys for name in self.files_of(key))
         done = self.call("locate", index, "-0", *options,
-                              stdin=b"".join(key + b"\0" for key in keys))
+                         stdin=b"".join(key + b"\0" for key in keys))
         self.assertEqual(done.stderr, b"")
         self.assertEqual(done.stdout.split(b"\0"), expected.split(b"\0"))
         self.assertEqual(done.returncode, 0 if all(map(self.files_of, keys)) else 1)

@@ -8,7 +8,7 @@ import sys
 import threading
 
 import cluster_runner
-from cluster_runner import Cluster, ClusterCase, slot_of
+from cluster_runner import ClusterCase, slot_of
 
 TALK = os.environ["CLUSTER_TALK"]
 

@@ -14,6 +14,7 @@ import zlib
 
 import cluster_runner
 import map_agents
+import server_runner
 from cluster_runner import PATIENCE, Server
 from map_agents import ROOT, UNSURE, Failed, NodeAgent, PythonAgent, within
 
@@ -61,8 +62,8 @@ class Clients(map_agents.MapCase):
         self.assertTrue(within(unsure, len(got), error), f"{agent.name}: {unsure} unsure")
 
     def every_direction(self, engine, value, first=0, **options):
-        """One client creates the map. Each client writes keys of its own; all read all of them; another updates half, a third
-        deletes a quarter. The last one reads nothing that is not there."""
+        """One client creates the map. Each client writes keys of its own; all read all of them; another
+        updates half, a third deletes a quarter. The last one reads nothing that is not there."""
         error, count = 0.001, 2000
         there = {}
         self.agents[first % len(self.agents)].create(
@@ -248,7 +249,7 @@ class Clients(map_agents.MapCase):
                 self.assertTrue(found, record)
                 slab = f"{{m:{zlib.crc32(b'k') % 96}}}:{found[1]}"
                 self.assertEqual(self.cluster.keys(), sorted([slab.encode(), b"{m}:map"]))
-                info = cluster_runner.pairs(self.cluster.ask("MAP.INFO", slab))
+                info = server_runner.pairs(self.cluster.ask("MAP.INFO", slab))
                 self.assertEqual((info[b"capacity"], info[b"seed"], info[b"value_bits"]),
                                  (10825, b"18446744073709551615", 12))
                 agent.delete_many([b"k"])

@@ -169,8 +169,6 @@ class Outboxes(CounterCase):
             self.create(outbox=self.path)
 
 
-
-
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
     cluster_runner.main()

@@ -95,8 +95,7 @@ class Strange(unittest.TestCase):
         # The connection works afterwards.
 
     def test_redirections_without_end(self):
-        answer = lambda *_: b"-MOVED 5 :%d\r\n" % server.port  # noqa: E731
-        with FakeCluster(lambda *given: answer(*given)) as server, self.talk(server, 500) as talk:
+        with FakeCluster(lambda *_: b"-MOVED 5 :%d\r\n" % server.port) as server, self.talk(server, 500) as talk:
             replies, status = talk.send(["1 GET a"])
             self.assertEqual(replies, ["IO -"])
             self.assertIn("MOVED", status)

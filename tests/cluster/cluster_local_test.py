@@ -12,8 +12,9 @@ import unittest
 
 import cluster_runner
 import server_runner
-from cluster_runner import Client, slot_of
+from cluster_runner import slot_of
 from map_agents import PROGRAM
+from server_runner import Client
 
 
 def is_free(port):

@@ -24,7 +24,7 @@ import unittest
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "module"))
 import server_runner  # noqa: E402
-from server_runner import PATIENCE, Client, Error, Server, free_port, pairs  # noqa: E402,F401
+from server_runner import PATIENCE, Error, Server, free_port  # noqa: E402
 
 SLOTS = 16384
 

@@ -212,7 +212,6 @@ class Proxy:
             if not connection.is_replica:
                 connection.close()
 
-
     def hold(self, held):
         """Holds back what replicas of the node receive. What is held when the node dies is lost."""
         if held:

@@ -83,8 +83,8 @@ def main(build, source, work, flags):
     tests = source / "tests"
     program = work / "old_program"
     run([cc, "-std=c11", "-D_GNU_SOURCE", "-O1", "-I", include, "-I", tests, "-I", source / "lib",
-         tests / "unit/common/test_old_callers.c", tests / "support/job_calls.c", tests / "support/run_all_tests.c", "-o", program,
-         library, *flags, f"-Wl,-rpath,{work}"])
+         tests / "unit/common/test_old_callers.c", tests / "support/job_calls.c",
+         tests / "support/run_all_tests.c", "-o", program, library, *flags, f"-Wl,-rpath,{work}"])
     run([program])
     print(f"{len(names)} structs grew, and the program works")
 

@@ -21,7 +21,7 @@ def expect(got, wanted):
 def main(program):
     with tempfile.TemporaryDirectory() as directory:
         lines = run(program, directory, "ann 1 hits 5\nann 2 hits -2\nann 1 hits 5\nbob 1 hits\n"
-                                     f"bob 2 big {2 ** 63 - 1}\nbob 3 big 1\nbob 4 hits x\n")
+                    f"bob 2 big {2 ** 63 - 1}\nbob 3 big 1\nbob 4 hits x\n")
         expect(lines[:7], ["ok hits 5", "ok hits 3", "ok hits 3 repeat", "malformed",
                            f"ok big {2 ** 63 - 1}", "overflow", "malformed"])
         expect(sorted(lines[7:9]), [f"big\t{2 ** 63 - 1}", "hits\t3"])

@@ -10,9 +10,8 @@ import threading
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "figures" / "report"))
 
-import figures_test  # noqa: E402,F401 (which finds the report's modules)
 import axes  # noqa: E402
 import browser  # noqa: E402
 import build_report  # noqa: E402

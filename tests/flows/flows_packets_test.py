@@ -1,9 +1,12 @@
 """Every link type, IP with all that may be around it, and captures that are damaged."""
 
 import gzip
+import struct
 import subprocess
 
-from captures import *
+from captures import (
+    ACK, COOKED, COOKED2, ETHERNET, IPV4, IPV6, LOOP, NULL, PSH, RAW, SYN, Packet, Talk, cooked, cooked2,
+    ethernet, extension, ipv4, ipv6, loopback, pcap, pcapng, tcp)
 from flows_runner import PROGRAM, FlowsCase, main, run
 
 SEGMENT = tcp(SYN)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from captures import *
+from captures import ACK, FIN, PSH, RST, SYN, URG, Packet, Talk, ethernet, in_order, ipv4, pcap, tcp
 from flows_runner import PROGRAM, FlowsCase, main, run
 
 SECOND = 1000000

@@ -1,6 +1,7 @@
 """States and notes of flows; what a flow is; expiry; engines; memory."""
 
-from captures import *
+from captures import (
+    ACK, CLIENT, FIN, PSH, RST, SERVER, SYN, URG, Packet, Talk, ethernet, in_order, ipv4, pcap, tcp)
 from flows_runner import FlowsCase, main, run
 
 SECOND = 1000000

@@ -9,7 +9,7 @@ import sys
 import server_runner
 from persist_cases import Compared, Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
 from payloads import contents, payload_of, resealed
-from server_runner import Case, Client, Server, pairs
+from server_runner import Case, Server, pairs
 
 
 def fill(client):

@@ -46,7 +46,7 @@ def go_on(client):
         key = source.choice(KEYS)
         start = source.randrange(6000)
         client.ask("COUNTER.INCRBY", key, *operations(source.choice((3, 500)),
-                                                       range(start, start + source.randrange(1, 40))))
+                                                      range(start, start + source.randrange(1, 40))))
         client("COUNTER.DEL", key, f"c{source.randrange(500)}")
 
 

@@ -292,10 +292,13 @@ class Count(Counters):
         self.create(window=20)
         self.client("COUNTER.INCRBY", "t", *(x for i in range(500) for x in (f"c{i}", 1, i)))
         before = self.client("DEBUG", "DIGEST-VALUE", "t")
-        start = self.client("TIME")
-        now = lambda: (int(self.client("TIME")[0]) - int(start[0])) * 10**6 + \
-            int(self.client("TIME")[1]) - int(start[1])
-        self.wait_until(lambda: now() > 100000, "some windows have passed")
+
+        def now():
+            seconds, microseconds = self.client("TIME")
+            return int(seconds) * 10**6 + int(microseconds)
+
+        start = now()
+        self.wait_until(lambda: now() > start + 100000, "some windows have passed")
         self.client("COUNTER.GET", "t", "c1", "none")
         self.listing(100)
         self.client("COUNTER.INFO", "t")
@@ -323,7 +326,7 @@ class Ask(Counters):
         self.assertEqual(self.client("COUNTER.SCAN", "t", 0), [b"0", []])
         expected = {b"c%d" % i: i for i in range(1000)}
         self.client("COUNTER.INCRBY", "t", *(x for name, i in expected.items()
-                                              for x in (name, i, "i")))
+                                             for x in (name, i, "i")))
         for count in (1, 7, 64, 65, 200, 999, 1000, 5000):
             found, rounds = self.listing(count)
             self.assertEqual((len(found), dict(found)), (1000, expected), count)
@@ -345,7 +348,7 @@ class Ask(Counters):
         def change():
             i = next(more)
             self.client("COUNTER.INCRBY", "t", *(x for j in range(40)
-                                                  for x in (f"new {i} {j}", 1, "i")))
+                                                 for x in (f"new {i} {j}", 1, "i")))
             self.client("COUNTER.DEL", "t", *(f"new {i - 1} {j}" for j in range(20)))
         found = dict(self.listing(100, each=change)[0])
         self.assertLessEqual({b"c%d" % i for i in range(300)}, set(found))
@@ -391,7 +394,7 @@ class Full(Counters):
             self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, i), [[value, 0]])
         # A batch of this size needs temporary memory of its own.
         self.assertEqual(self.client("COUNTER.INCRBY", "t", *(x for i in range(2500)
-                                                               for x in ("c", 1, i))),
+                                                              for x in ("c", 1, i))),
                          [[value, 0]] * 2500)
         applied = self.info()[b"applied"]
         reply = self.client.ask("COUNTER.INCRBY", "t", "c", 1, 0, b"new" * 20000, 1, "x")
@@ -487,7 +490,7 @@ class Around(Described, Counters):
             self.create("ERROR", error, "CAPACITY", 100000, "SEED", 5)
             for start in range(0, 100000, 1000):
                 self.client("COUNTER.INCRBY", "t", *(x for i in range(start, start + 1000)
-                                                      for x in ("c", 1, i)))
+                                                     for x in ("c", 1, i)))
             ids = self.info()[b"ids"]
             self.assertGreater(ids, 99000)
             self.assertLess(self.client("MEMORY", "USAGE", "t") / ids, most, error)
@@ -496,7 +499,7 @@ class Around(Described, Counters):
         self.create("ERROR", 0.01, "CAPACITY", 20000, "SEED", 9)
         for start in range(0, 20000, 1000):
             self.client("COUNTER.INCRBY", "t", *(x for i in range(start, start + 1000)
-                                                  for x in ("c", 1, i)))
+                                                 for x in ("c", 1, i)))
         info = self.info()
         lost = 20000 - self.client("COUNTER.GET", "t", "c")[0]
         self.assertEqual((info[b"applied"], info[b"repeats"]), (20000 - lost, lost))

@@ -94,7 +94,8 @@ class Forged(module_fuzz_test.Fuzz):
         error = source.choice(("1e-6", "0.01", "0.4"))
         window = source.choice((1, 5000, 3600000))
         return [
-            [["MAP.CREATE", "h", "CAPACITY", some, "ERROR", error], ["MAP.SET", "h", *(w for i in items for w in (i, i))]],
+            [["MAP.CREATE", "h", "CAPACITY", some, "ERROR", error],
+             ["MAP.SET", "h", *(w for i in items for w in (i, i))]],
             [["MAP.CREATE", "h", "ENGINE", "kbf", "CAPACITY", some, "ERROR", "0.01"],
              ["MAP.SET", "h", *(w for i in items for w in (i, "v"))]],
             [["WINDOW.CREATE", "h", "WINDOW", window, "CAPACITY", some, "ERROR", error], ["WINDOW.ADD", "h", *items]],

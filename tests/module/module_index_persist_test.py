@@ -9,7 +9,7 @@ import sys
 import server_runner
 import xxhash
 from persist_cases import (ChangedAtRandom, Damaging, Family, Followed, Logged, MovedAndReloaded,
-                        Replicated, frames_in)
+                           Replicated, frames_in)
 from payloads import payload_of
 from server_runner import Case, Error, Server, pairs
 

@@ -168,7 +168,7 @@ class Latency(Growing):
         self.judge(what, lambda _: ["MAP.INFO", "k"], lambda _: ["MAP.GET", "k", *fields],
                    lambda _: ["MAP.EXISTS", "k", *fields],
                    lambda i: ["MAP.INSERT", "k", "XX", "FIELDS", *(word for name in fields for word in
-                                                   (name, f"v{i:012d}"))],
+                                                                   (name, f"v{i:012d}"))],
                    lambda i: ["MAP.DEL", "k", *some("f", 2000 + 100 * i)],
                    *(set_new if values > 2000 or "kbf" not in create else set_new[:1]))
 
@@ -180,8 +180,10 @@ class Latency(Growing):
 
     def test_map_of_distinct_values(self):
         self.check_map("map, distinct values", [], 1 << 40)
-        pairs_of = lambda i: ["MAP.SET", "k", *(f"{word}{i}-{j}" for j in range(1000)
-                                                for word in ("many", "value"))]
+
+        def pairs_of(i):
+            return ["MAP.SET", "k", *(f"{word}{i}-{j}" for j in range(1000) for word in ("many", "value"))]
+
         self.judge("map, 1000 fields at once", pairs_of)
 
     def test_map_kbf(self):
@@ -222,9 +224,9 @@ class Latency(Growing):
         names = some("c", 1000)
         self.judge("counter", lambda _: ["COUNTER.INFO", "k"], lambda _: ["COUNTER.GET", "k", *names],
                    lambda i: ["COUNTER.INCRBY", "k", *(word for name in names for word in
-                                                        (name, 1, f"{name} {i}"))],
+                                                       (name, 1, f"{name} {i}"))],
                    lambda i: ["COUNTER.INCRBY", "k", *(word for name in some(f"new{i}") for word in
-                                                        (name, 1, f"{name} {i}"))],
+                                                       (name, 1, f"{name} {i}"))],
                    lambda i: ["COUNTER.DEL", "k", *some("c", 2000 + 100 * i)],
                    lambda _: ["COUNTER.SCAN", "k", 0], lambda _: ["COUNTER.SCAN", "k", 0, "COUNT", 64],
                    lambda _: ["COUNTER.SCAN", "k", 0, "COUNT", 1000000])

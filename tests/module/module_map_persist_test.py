@@ -3,8 +3,8 @@
 import sys
 
 import server_runner
-from persist_cases import Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated, frames_in
-from server_runner import Case, Server, pairs
+from persist_cases import Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
+from server_runner import Case, pairs
 
 
 def fill(client, scale=1):

@@ -162,8 +162,8 @@ class Log(Case):
             self.assertEqual((reply[0], log), (1, [[b"BLOOMERY.ONCE.APPLY", *sent]]))
             reply, log = self.logged("ONCE", "g", i, *command)
             self.assertEqual((reply, log), ([0, None], [[b"WINDOW.ADD", b"g", b"%d" % i]
-                                                  if len(command) > 16 else
-                                                  [b"BLOOMERY.ONCE.DONE", *sent]]))
+                                                        if len(command) > 16 else
+                                                        [b"BLOOMERY.ONCE.DONE", *sent]]))
         for name in ("XADD", "SPOP", "SET EX", "MSET"):
             command, before, _ = WRITES[name]
             if before:
@@ -222,8 +222,8 @@ class Log(Case):
         self.client("SET", "other", "v")
         self.client("EXEC")
         self.assertEqual([words[0] for words in self.log()[before:]],
-                         [b"MULTI", b"BLOOMERY.ONCE.APPLY", b"BLOOMERY.ONCE.DONE", b"BLOOMERY.ONCE.DONE", b"SET", b"BLOOMERY.ONCE.DONE",
-                          b"SET", b"EXEC"])
+                         [b"MULTI", b"BLOOMERY.ONCE.APPLY", b"BLOOMERY.ONCE.DONE", b"BLOOMERY.ONCE.DONE", b"SET",
+                          b"BLOOMERY.ONCE.DONE", b"SET", b"EXEC"])
 
     def test_writes_of_another_module_that_listens(self):
         """What it writes when it hears of the command is logged too (odd_commands.c)."""

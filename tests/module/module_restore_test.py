@@ -12,9 +12,9 @@ from server_runner import Case, Error, Server, encode
 KINDS = {
     "BLOOMERY.MAP.LOAD": ((["MAP.SET", "k", "a", "1", "b", "2"],), ["MAP.GET", "k", "a"]),
     "BLOOMERY.WINDOW.LOAD": ((["WINDOW.CREATE", "k", "WINDOW", "1h"], ["WINDOW.ADD", "k", "a"]),
-                    ["WINDOW.EXISTS", "k", "a"]),
+                             ["WINDOW.EXISTS", "k", "a"]),
     "BLOOMERY.COUNTER.LOAD": ((["COUNTER.CREATE", "k", "WINDOW", "1h"],
-                      ["COUNTER.INCRBY", "k", "a", 5, "id"]), ["COUNTER.GET", "k", "a"]),
+                               ["COUNTER.INCRBY", "k", "a", 5, "id"]), ["COUNTER.GET", "k", "a"]),
     "BLOOMERY.INDEX.LOAD": ((["INDEX.CREATE", "k"], ["INDEX.ADD", "k", 3, "a"]), ["INDEX.LOCATE", "k", "a"]),
     "BLOOMERY.FILTER.LOAD": ((["BF.ADD", "k", "a"],), ["BF.EXISTS", "k", "a"]),
 }
@@ -238,7 +238,7 @@ class Pieces(Case):
             "map": ["MAP.SET", "map", *(x for i in range(40000) for x in (i, i % 99))],
             "window": ["WINDOW.ADD", "window", *range(70_000)],
             "counter": ["COUNTER.INCRBY", "counter", *(x for i in range(25000)
-                                                        for x in (i % 9, 1, i))],
+                                                       for x in (i % 9, 1, i))],
             "index": ["INDEX.ADD", "index", 1, *range(50000)],
             "filter": ["BF.MADD", "filter", *range(100_000)],
         }

@@ -225,8 +225,10 @@ class Loading(Case):
         server.write_log(*(["SET", i, "x"] for i in range(30_000)))
         server.port = server_runner.free_port()
         server._launch()
-        commands = (["BF.ADD", "k", "a"], ["BLOOMERY.FILTER.ADD", "k", "a"], ["BLOOMERY.FILTER.LOAD", "k", 0, "", "LAST"],
-                    ["MULTI"], ["BLOOMERY.ONCE.APPLY", "g", "1", "INCR", "n"], ["EVAL", CALL, 0, "BLOOMERY.FILTER.ADD", "k", "a"])
+        commands = (["BF.ADD", "k", "a"], ["BLOOMERY.FILTER.ADD", "k", "a"],
+                    ["BLOOMERY.FILTER.LOAD", "k", 0, "", "LAST"],
+                    ["MULTI"], ["BLOOMERY.ONCE.APPLY", "g", "1", "INCR", "n"],
+                    ["EVAL", CALL, 0, "BLOOMERY.FILTER.ADD", "k", "a"])
 
         def client():
             with contextlib.suppress(OSError):

@@ -6,7 +6,7 @@ import time
 
 import server_runner
 from persist_cases import (ChangedAtRandom, Damaging, Family, Followed, Logged, MovedAndReloaded,
-                        Replicated)
+                           Replicated)
 from server_runner import Case, Error, Server, pairs
 
 START = 1_700_000_000_000

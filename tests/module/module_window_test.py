@@ -365,7 +365,8 @@ class Limits(WindowCase):
             full, _ = self.fill_until_full(START)
             self.assertGreater(full, 1000)
             self.assertLessEqual(self.info()[b"bytes"], 34000)  # of the allocator
-            self.refused("FULL", "WINDOW.INSERT", "w", "AT", START, "ITEMS", f"k{full}", text="the window has reached MAXMEM (")
+            self.refused("FULL", "WINDOW.INSERT", "w", "AT", START, "ITEMS", f"k{full}",
+                         text="the window has reached MAXMEM (")
             self.refused("FULL", "WINDOW.INSERT", "w", "AT", START, "ITEMS", "k1", "x", "y")
             self.assertEqual(self.info()[b"refused_full"], 3)
             self.assertEqual(self.info()[b"at_limit"], 1)

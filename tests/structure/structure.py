@@ -103,7 +103,7 @@ def files_of(root):
     found = []
     for directory, directories, names in os.walk(root):
         directories[:] = [name for name in directories if name not in (".git", "__pycache__")
-                      and not (pathlib.Path(directory) / name / "CMakeCache.txt").exists()]
+                          and not (pathlib.Path(directory) / name / "CMakeCache.txt").exists()]
         found += [(pathlib.Path(directory) / name).relative_to(root) for name in names]
     return sorted(found)
 

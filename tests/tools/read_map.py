@@ -8,7 +8,6 @@ KEYS - 1 as four bytes each, key i with value i mod 7, as a number or as "v0" to
 every entry is decoded; of kbf every cell is computed again from the keys. Exit status 0: all as it
 must be; 1: not; 2: usage.
 """
-import math
 import struct
 import sys
 

@@ -147,7 +147,7 @@ def adaptation(data):
             f"{lost_at:.0f}. Without this loss Algorithm 3 would let the error rise to "
             f"{number(most[0])}." if lost > 0 else "Nothing is forgotten early.")
     return Finding(
-        f"The filters go " + " → ".join(map(str, steps)) + f" (3 → 6 → 4 → 8 in the thesis), and the "
+        "The filters go " + " → ".join(map(str, steps)) + f" (3 → 6 → 4 → 8 in the thesis), and the "
         f"computed error is at most {number(top)}, for a target of {number(target)}. The "
         f"measured error reaches {number(measured)} after {at:.0f} s{why and ','}{why}. {loss}",
         agrees=measured <= target and lost == 0,

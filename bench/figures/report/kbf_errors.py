@@ -110,7 +110,8 @@ def after_deletions(data):
         f"With p = {p_text(p)} and m/2 cells, {number(begin)} of the deleted keys still get a value "
         f"after the first batch, and {number(end)} after the last; with m cells "
         f"{number(rates['full'][1][0])} and {number(rates['full'][1][1])}. "
-        f"{'Every' if much_fewer else 'Not every'} smaller p has less than half as many. What is left at the end are keys that could not be decoded when they were to be deleted, "
+        f"{'Every' if much_fewer else 'Not every'} smaller p has less than half as many. What is left at "
+        f"the end are keys that could not be decoded when they were to be deleted, "
         f"and that can be decoded now.",
         agrees=much_fewer,
         beyond=f"kbf with our corrections has {number(ours[0])} and {number(ours[1])} in the same "
@@ -226,9 +227,9 @@ ERRORS = [
            claim="When all keys are deleted in ten batches, few of the deleted keys still get a "
                  "value, and much fewer for a smaller p.",
            setting=WORKLOAD + " After each batch all keys deleted so far are looked up (at full scale "
-                   "every tenth). A key that "
-                   "is not decodable is not deleted. p = 0.1 and 0.01 are added, because the values "
-                   "of the paper show few errors.",
+           "every tenth). A key that "
+           "is not decodable is not deleted. p = 0.1 and 0.01 are added, because the values "
+           "of the paper show few errors.",
            plots=[Plot("batches deleted", "share of deleted keys", "full", "m cells", log="y",
                        loose=names_of((PUBLISHED, OURS), (0.1, 0.01))),
                   Plot("batches deleted", "share of deleted keys", "half", "m/2 cells", log="y",
@@ -240,8 +241,8 @@ ERRORS = [
            claim="When all keys are updated in ten batches, few keys get no value or a wrong one, "
                  "and much fewer for a smaller p and a larger table.",
            setting=WORKLOAD + " To the letter: updates as in the listing, also of keys that are not "
-                   "decodable; the others refuse those. After each batch all keys are looked up "
-                   "(at full scale every tenth).",
+           "decodable; the others refuse those. After each batch all keys are looked up "
+           "(at full scale every tenth).",
            plots=[Plot("batches updated", "share of keys", "full", "m cells", log="y",
                        loose=names_of((LITERAL, PUBLISHED, WIDE), (0.01,))),
                   Plot("batches updated", "share of keys", "half", "m/2 cells", log="y")],
@@ -252,7 +253,7 @@ ERRORS = [
            claim="Two tables joined into one, or one folded in half, lose almost no key as long as "
                  "the capacity coefficients ρ add up to at most 1, and exponentially more beyond.",
            setting=WORKLOAD + " ρ is that of each table before. COMPRESS folds once, from an even "
-                   "number of cells. p = 0.1 and 0.01 are added.",
+           "number of cells. p = 0.1 and 0.01 are added.",
            plots=[Plot("ρ of each of the two tables", "share of keys", "join", "JOIN", log="y",
                        loose=names_of((PUBLISHED, OURS, WIDE), (0.1, 0.01))),
                   Plot("ρ of the table", "share of keys", "compress", "COMPRESS", log="y",

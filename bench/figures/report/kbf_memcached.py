@@ -75,8 +75,8 @@ MEMCACHED = [
                    "3000 of them different. The paper has up to 10⁷ pairs in kBF and does not say "
                    "how it talks to Memcached. Here all servers run on the same machine and get the "
                    "same keys, 100 per request. kBF in the process has the "
-                   "paper's shape; in our server it is sized for its own errors. Time is the processor time of client and server "
-                   "together, so that other programs do not count; for one key per request it is "
+                   "paper's shape; in our server it is sized for its own errors. Time is the processor time "
+                   "of client and server together, so that other programs do not count; for one key per request it is "
                    "the median of what the client waits.",
            plots=[Plot("pairs", "seconds", "insert", "Insert all pairs", timed=True),
                   Plot("pairs", "seconds", "query", "Query all pairs", timed=True),

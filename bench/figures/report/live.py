@@ -26,7 +26,7 @@ class Live:
 LIVE = [
     Live("once", "counters on a cluster with faults", "scripts/measure-once",
          lambda build, directory, scale: ["redis-server", str(build / "bloomery.so"), str(directory),
-                                       scale],
+                                          scale],
          programs=("redis-server",), seconds=130),
 ]
 

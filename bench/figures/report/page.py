@@ -160,10 +160,10 @@ def page_html(results, facts):
 <p>Bloomery builds on three lines of work on Bloom filters. This page shows each figure of these papers that carries a
 result: what the paper says, what we measured with the published structure, and what our own engines give in the same
 setting.</p>
-<p>Thick orange and red lines are ours. Bands and error bars show the range over repetitions with different seeds; lines show
-the mean. A figure <span class="badge matches">matches</span> if the published structure gives what the paper reports, and
-<span class="badge differs">differs</span> if it does not; then the text says why. <span class="badge past">ours goes
-past</span> means that our engine has better numbers in this setting than the published structure.</p>
+<p>Thick orange and red lines are ours. Bands and error bars show the range over repetitions with different seeds; lines
+show the mean. A figure <span class="badge matches">matches</span> if the published structure gives what the paper
+reports, and <span class="badge differs">differs</span> if it does not; then the text says why.
+<span class="badge past">ours goes past</span> means that our engine has better numbers in this setting than the published structure.</p>
 {counts_html(results)}
 </header>
 <nav aria-label="Figures">
@@ -177,8 +177,8 @@ past</span> means that our engine has better numbers in this setting than the pu
 </main>
 <footer>
 <dl>{facts}</dl>
-<p>Written by <code>make figures</code>. The same verdicts with their reasons are in <code>doc/reproduction.md</code>, and all
-departures from the papers in <code>doc/errata.md</code>
+<p>Written by <code>make figures</code>. The same verdicts with their reasons are in <code>doc/reproduction.md</code>,
+and all departures from the papers in <code>doc/errata.md</code>
 (<a href="../../doc/reproduction.md">reproduction</a>, <a href="../../doc/errata.md">errata</a>).</p>
 </footer>
 </body>

@@ -116,7 +116,7 @@ class Drawing:
 
     def bars_height(self):
         return sum(max(len(self.names) * BAR + 14, len(word_lines(str(word))) * 22)
-                         for word in self.xs)
+                   for word in self.xs)
 
     def block(self, name, rows):
         self.lines += [f"${name} << END", *(" ".join(f"{value:.9g}" for value in row)
