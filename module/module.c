@@ -13,8 +13,6 @@
 #include "module/once/once_run.h"
 #include "module/window/window_type.h"
 
-#include <string.h>
-
 #define MODULE_NAME "bloomery"
 
 static command_family *const families[] = {&map_family,    &filter_family, &counter_family,

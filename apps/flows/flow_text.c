@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 flow_text flow_address_text(const uint8_t *address, bool is_ipv6)

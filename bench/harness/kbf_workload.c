@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The digits that make texts distinct. No key is shorter; of shorter values there are as many as
  * their size allows. */

@@ -7,7 +7,6 @@
 #define BLOOMERY_BENCH_EXACT_TABLE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 typedef struct exact_slot {

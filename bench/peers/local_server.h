@@ -7,7 +7,6 @@
 #define BLOOMERY_BENCH_LOCAL_SERVER_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

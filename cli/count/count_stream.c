@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { BATCH = 4096, SYNC_EVERY_MS = 1000 };

@@ -4,7 +4,6 @@
 #include "cli/core/files/saved_file.h"
 #include "cli/core/limits.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- making -------------------------------------------------------------------------------- */

@@ -1,9 +1,5 @@
 #include "cli/index/index_fill.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <string.h>
-
 #define BATCH 256u
 #define BUDGET 262144u /* elements per batch */
 

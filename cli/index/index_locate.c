@@ -6,7 +6,6 @@
 #include "cli/index/index_command.h"
 #include "cli/index/index_confirm.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

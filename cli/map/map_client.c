@@ -2,7 +2,6 @@
 
 #include "cli/core/limits.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

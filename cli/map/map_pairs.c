@@ -1,12 +1,8 @@
 #include "cli/map/map_pairs.h"
 
-#include "cli/core/input/fields.h"
 #include "cli/core/json/base64.h"
 #include "cli/core/json/json_read.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,7 +19,6 @@
 #include "kernel/kernel.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Blocks of one piece, as a power of two. */
 #define BLOCKS_SHIFT (BRY__PIECE_SHIFT - 6)

@@ -40,7 +40,6 @@
 #include "common/struct_size.h"
 
 #include <errno.h>
-#include <string.h>
 
 enum { DEFAULT_WINDOW = 60000, DEFAULT_CAPACITY = 1000, PLANNED_NAME = 16 };
 #define DEFAULT_ERROR 1e-9

@@ -3,8 +3,6 @@
 
 #include "frame/job_row.h"
 
-#include <string.h>
-
 extern const bry__job bry__filter_job, bry__map_job, bry__window_job, bry__counters_job,
     bry__index_job;
 

@@ -16,7 +16,6 @@
  */
 #include "map/dictionary.h"
 
-#include "common/allocator.h"
 #include "hash/derive.h"
 #include "map/dictionary_index.h"
 

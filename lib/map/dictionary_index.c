@@ -15,8 +15,6 @@
 #include "common/endian.h"
 #include "hash/derive.h"
 
-#include <string.h>
-
 #define REMOVED UINT32_MAX
 #define WHICH ((uint64_t)1 << 61)
 

@@ -1,6 +1,5 @@
 #include "maplet/overflow.h"
 
-#include <assert.h>
 #include <string.h>
 
 static bool overflow_below(const bry__chunk *chunk, unsigned i, uint64_t fingerprint,

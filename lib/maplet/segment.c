@@ -25,7 +25,6 @@
  */
 #include "maplet/segment.h"
 
-#include "common/attributes.h"
 #include "common/endian.h"
 #include "kernel/bits.h"
 #include "kernel/kernel.h"

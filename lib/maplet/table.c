@@ -26,10 +26,8 @@
 
 #include "common/attributes.h"
 #include "maplet/table_arena.h"
-#include "maplet/table_build.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* Entries per segment. More would need fewer bits, but an insertion would move more of them. */
 #define TARGET 384u

@@ -26,7 +26,6 @@
 #include "module/core/replies.h"
 #include "module/core/settings.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define HEAD_BYTES 40u

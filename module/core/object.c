@@ -4,7 +4,6 @@
 #include "module/core/settings.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Upper bound of the library's buffers while it loads an object. */
 enum { LOAD_BUFFERS = 1 << 20 };

@@ -20,7 +20,6 @@
 #include "module/core/replies.h"
 #include "module/core/settings.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

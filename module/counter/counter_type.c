@@ -8,8 +8,6 @@
 #include "module/core/little_endian.h"
 #include "module/core/settings.h"
 
-#include <string.h>
-
 enum { NOTE_SIZE = 24 };
 
 /* ---- memory --------------------------------------------------------------------------------- */

@@ -7,7 +7,6 @@
 #include "text/number_parse.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Fields and the values that they get. */
 typedef struct field_values {

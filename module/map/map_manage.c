@@ -2,7 +2,6 @@
 #include "module/core/replies.h"
 #include "module/map/map_request.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 /* ---- MAP.CREATE ---------------------------------------------------------------------------- */

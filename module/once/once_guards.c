@@ -4,8 +4,6 @@
 #include "module/core/settings.h"
 #include "module/once/once_run.h"
 
-#include <stdio.h>
-
 /* ---- settings ------------------------------------------------------------------------------ */
 
 /*

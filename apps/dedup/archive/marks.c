@@ -3,7 +3,6 @@
 #include "cli/core/output/output.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { NEEDED = 1, ENTERED = 2 };
 

@@ -1,9 +1,6 @@
 #include "apps/dedup/base/digest.h"
 
-#include "apps/dedup/base/disk.h"
-
 #include <openssl/evp.h>
-#include <stdio.h>
 #include <string.h>
 
 size_t dedup_digest_len(dedup_hash hash)

@@ -8,7 +8,6 @@
 #include "apps/dedup/base/problem.h"
 
 #include <bloomery/base.h>
-#include <sys/types.h>
 
 /* Writes all bytes at the file's offset. `name` is for the message. */
 dedup_status dedup_write_all(int fd, const void *bytes, size_t len, const char *name);

@@ -1,9 +1,7 @@
 #include "apps/dedup/check/findings.h"
 #include "cli/core/output/output.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Places of chunks of manifests that were found intact: a hash table of container << 16 | place. */
 typedef struct place_set {

@@ -4,7 +4,6 @@
 #include "apps/dedup/commands/dedup_command.h"
 
 #include <stdio.h>
-#include <string.h>
 
 typedef struct request {
     bool deep, repair, json, quiet;

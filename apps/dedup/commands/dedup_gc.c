@@ -1,7 +1,6 @@
 /* bloomery dedup gc: frees the space of chunks that no archive needs. */
 #include "apps/dedup/archive/collect.h"
 #include "apps/dedup/commands/dedup_command.h"
-#include "text/number_format.h"
 
 #include <stdio.h>
 

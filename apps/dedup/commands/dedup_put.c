@@ -5,7 +5,6 @@
 #include "text/number_format.h"
 #include "text/time_parse.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 #include "apps/dedup/store/locality.h"
 
-#include "apps/dedup/base/disk.h"
 #include "cli/core/files/note_bytes.h"
 
 #include <stdlib.h>

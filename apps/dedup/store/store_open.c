@@ -3,7 +3,6 @@
 #include "cli/core/output/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

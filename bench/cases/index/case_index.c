@@ -5,7 +5,6 @@
 #include "cli/core/args.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 int index_settings_read(const char *engine, index_settings *settings)

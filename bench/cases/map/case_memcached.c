@@ -6,7 +6,6 @@
 #include "bench/peers/peer_memcached.h"
 
 #include <math.h>
-#include <string.h>
 
 #define MOST_ASKED 10000u /* each is a round trip */
 #define SPARE_MEGABYTES 256u

@@ -4,8 +4,6 @@
 #include "bench/harness/bench_fail.h"
 #include "papers/greedy.h"
 
-#include <math.h>
-
 #define CURVE_POINTS 40u
 #define CLAIMED_READS 3 /* the paper's example, which it takes for typical */
 

@@ -2,8 +2,6 @@
 #include "bench/figures/figure.h"
 #include "bench/figures/kbf/kbf_trial.h"
 
-#include <math.h>
-
 #define CODES 255u
 #define HASHES 10u /* p = 0.001 */
 

@@ -1,7 +1,5 @@
 #include "cli/core/input/words.h"
 
-#include <string.h>
-
 static bool is_letter(char c)
 {
     unsigned char byte = (unsigned char)c, low = byte | 0x20;

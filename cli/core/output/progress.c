@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 cli_progress cli_progress_start(uint64_t total, bool prints)

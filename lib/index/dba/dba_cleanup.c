@@ -5,8 +5,6 @@
  */
 #include "index/dba/dba_index.h"
 
-#include <string.h>
-
 #define BYTES_WORTH UINT64_C(256) /* bytes copied or cleared for the cost of adding an element */
 #define ROWS_WORTH UINT64_C(32) /* rows of one column moved for that cost */
 #define GROUPS_WORTH 16u /* groups examined for that cost */

@@ -6,8 +6,6 @@
  */
 #include "map/kbf/kbf_map.h"
 
-#include <string.h>
-
 enum { SMALL = 64, AHEAD = 4 };
 
 /* One key of the journal: the answer, and if present, its table and code. Bits 0–1, 2–6, 7–20. */

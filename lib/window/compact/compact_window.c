@@ -40,7 +40,6 @@
 #include "window/window_engine.h"
 
 #include "common/struct_size.h"
-#include "frame/frame.h"
 
 #define SMALL_BATCH BRY__SINGLE_BATCH
 #define SMALL_WINDOW 16384u /* up to this many entries are reclaimed at once, in some 100 µs */
