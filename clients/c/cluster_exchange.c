@@ -159,6 +159,7 @@ static bool node_send(const bryc__exchange *self, bryc__node *node)
         size_t count = 0;
         for (size_t i = node->sent; i < node->queued && count < VECTORS; i++)
             entry_bytes(self, node->queue[i], wait, (size_t)wait_len, &vectors[count++]);
+        // cppcheck-suppress uninitvar ; at least one is queued
         vectors[0].iov_base = (char *)vectors[0].iov_base + node->sent_bytes;
         vectors[0].iov_len -= node->sent_bytes;
         struct msghdr message = {.msg_iov = vectors, .msg_iovlen = count};

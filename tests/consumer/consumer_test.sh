@@ -112,6 +112,7 @@ grep -q 'libbloomery\.so\.0\.1: cannot open' "$work/refused" || fail "$(cat "$wo
 # The client for clusters, shared and static. Only the shared library of hiredis is expected.
 if [ -f "$libdir/pkgconfig/bloomery-cluster.pc" ]; then
     example=$here/../../clients/c/map_example.c
+    # shellcheck disable=SC2046
     $cc -std=c11 $warnings "$example" -o "$work/pc_cluster" \
         $(pkg-config --cflags --libs bloomery-cluster)
     ! LD_LIBRARY_PATH=$libdir "$work/pc_cluster" redis://127.0.0.1:1/x 2>"$work/refused" ||

@@ -163,7 +163,8 @@ setting.</p>
 <p>Thick orange and red lines are ours. Bands and error bars show the range over repetitions with different seeds; lines
 show the mean. A figure <span class="badge matches">matches</span> if the published structure gives what the paper
 reports, and <span class="badge differs">differs</span> if it does not; then the text says why.
-<span class="badge past">ours goes past</span> means that our engine has better numbers in this setting than the published structure.</p>
+<span class="badge past">ours goes past</span> means that our engine has better numbers in this setting than the
+published structure.</p>
 {counts_html(results)}
 </header>
 <nav aria-label="Figures">

@@ -41,8 +41,8 @@ TEST(test_limit_of_another_build)
             for (uint64_t i = 0; i < 500; i++)
                 (void)bry_window_add(window, key(i), 1000 + 20 * i, NULL);
             bry_buffer file = saved_of(window);
-            alter(&file, &(altered_number){NUMBERS_AT + 40, 8,
-                                           options.max_bytes - options.max_bytes / 20, NULL});
+            uint64_t less = options.max_bytes - options.max_bytes / 20;
+            alter(&file, &(altered_number){NUMBERS_AT + 40, 8, less, NULL});
             assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, file.bytes, file.len, NULL, &loaded),
                              BRY_OK);
             assert_int_equal(stats_of(loaded).items, stats_of(window).items);
