@@ -5,7 +5,7 @@ import sys
 
 import server_runner
 from family_cases import Described
-from server_runner import Case, Client, Error, pairs
+from server_runner import Case, Error, pairs
 
 ENGINES = ("compact", "dba")
 
@@ -25,14 +25,6 @@ class IndexCase(Case):
 
 
 class Create(IndexCase):
-    def test_defaults(self):
-        self.create()
-        info = self.info()
-        self.assertEqual([info[name] for name in (b"engine", b"units", b"planned_units", b"grows",
-                                                  b"capacity", b"items", b"deletes", b"supplier",
-                                                  b"group")],
-                         [b"compact", 0, 64, 1, 65536, 0, 1, b"not needed", 0])
-        self.assertEqual(float(info[b"promised_error"]), 0.001)
 
     def test_all_options(self):
         self.client("index.create", "i", "seed", 2**64 - 1, "Engine", "DBA", "group", 16, "error",
@@ -91,19 +83,6 @@ class Create(IndexCase):
             ("ERR", "LIKE 'none': no such key", "LIKE", "none"),
         ))
 
-    def test_busy_and_wrong_type(self):
-        self.create()
-        self.client("SET", "s", "text")
-        self.client("MAP.SET", "m", "a", "1")
-        self.refused("BUSYKEY", "INDEX.CREATE", "i")
-        for key in "sm":
-            for command in (["CREATE", key], ["CREATE", "n", "LIKE", key], ["ADD", key, 1, "a"],
-                            ["LOCATE", key, "a"], ["EXISTS", key, "a"], ["DEL", key, 1, "a"],
-                            ["SEAL", key, 1], ["DROP", key, 1], ["EXPORT", key, 1],
-                            ["IMPORT", key, 1, "x"], ["INFO", key], ["INFO", key, 1],):
-                self.refused("WRONGTYPE", f"INDEX.{command[0]}", *command[1:])
-        self.refused("WRONGTYPE", "MAP.GET", "i", "a")
-
     def test_like(self):
         for options in (["ENGINE", "compact"], ["ENGINE", "dba"], ["GROUP", 8], ["NOGROW"]):
             self.client("FLUSHALL")
@@ -122,20 +101,6 @@ class Create(IndexCase):
             self.add(5, "of n", key="n")
             self.client("INDEX.IMPORT", "i", 3, self.client("INDEX.EXPORT", "n", 5))
             self.assertIn(3, self.locate("of n")[0])
-
-    def test_settings(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.index-units", 64,
-                        "bloomery.index-capacity", 65536, "bloomery.index-error", "0.001",
-                        "bloomery.index-engine", "auto")
-        self.client("CONFIG", "SET", "bloomery.index-units", 7, "bloomery.index-capacity", 500,
-                    "bloomery.index-error", "1%", "bloomery.index-engine", "dba")
-        self.create()
-        info = self.info()
-        self.assertEqual((info[b"engine"], info[b"planned_units"], info[b"capacity"],
-                          float(info[b"promised_error"])), (b"dba", 7, 500, 0.01))
-        for name, value in (("index-error", "2"), ("index-engine", "kbf"), ("index-units", 0),
-                            ("index-units", 2**20 + 1), ("index-capacity", 0)):
-            self.refused("ERR", "CONFIG", "SET", f"bloomery.{name}", value)
 
 
 class Items(IndexCase):
@@ -261,17 +226,6 @@ class Items(IndexCase):
             self.assertEqual(self.add(number, *range(5)), [1] * 5)
             self.assertEqual(self.locate("3"), [[number, 1]])
 
-    def test_never_made_silently(self):
-        for command in (["INDEX.ADD", "i", 1, "a"], ["INDEX.IMPORT", "i", 1, "x"],
-                        ["INDEX.SEAL", "i", 1], ["INDEX.INFO", "i"], ["INDEX.INFO", "i", 1]):
-            self.refused("ERR", *command, text="no such key: create it with INDEX.CREATE")
-        self.assertEqual(self.locate(*"abc"), [[], [], []])
-        self.assertEqual(self.client("INDEX.EXISTS", "i", *"abc"), [0, 0, 0])
-        self.assertEqual(self.client("INDEX.DEL", "i", 1, *"abc"), [0, 0, 0])
-        self.assertEqual(self.client("INDEX.DROP", "i", 1), 0)
-        self.assertIsNone(self.client("INDEX.EXPORT", "i", 1))
-        self.assertEqual(self.client("EXISTS", "i"), 0)
-
     def test_wrong_units(self):
         self.create()
         self.add(1, "a")
@@ -288,26 +242,6 @@ class Items(IndexCase):
                 for key in ("i", "none"):
                     self.refused(word, f"INDEX.{command[0]}", key, unit, *command[1:], text=text)
 
-    def test_arity(self):
-        self.create()
-        for command in (["CREATE"], ["ADD"], ["ADD", "i"], ["ADD", "i", 1], ["LOCATE"],
-                        ["LOCATE", "i"], ["EXISTS", "i"], ["DEL", "i", 1], ["SEAL", "i"],
-                        ["SEAL", "i", 1, 2], ["DROP", "i"], ["DROP", "i", 1, 2, 3], ["EXPORT", "i"],
-                        ["EXPORT", "i", 1, 2], ["IMPORT", "i", 1], ["IMPORT", "i", 1, "x", "y", "z"],
-                        ["INFO"], ["INFO", "i", 1, 2]):
-            self.refused("ERR", f"INDEX.{command[0]}", *command[1:],
-                         text="wrong number of arguments")
-
-    def test_any_bytes(self):
-        items = [b"", b"\0", b"\0\0", b"\xff" * 300, "Übergröße".encode(), b"\r\n", b"LIKE",
-                 b"x" * 100000]
-        for engine in ENGINES:
-            self.client("FLUSHALL")
-            self.create(b"k\0ey", "ERROR", "1e-9", "ENGINE", engine)
-            self.assertEqual(self.add(1, *items, key=b"k\0ey"), [1] * len(items))
-            self.assertEqual(self.add(1, *items, key=b"k\0ey"), [0] * len(items))
-            self.assertEqual(self.locate(*items, key=b"k\0ey"), [[1]] * len(items))
-
     def test_many_items_in_one_command(self):
         n = 5000
         for engine in ENGINES:
@@ -319,18 +253,6 @@ class Items(IndexCase):
                              [[1]] * (n // 2) + [[2, 1]] * (n // 2) + [[2]] * 100 + [[]] * 100)
             self.assertEqual(self.client("INDEX.EXISTS", "i", *range(n + 200)),
                              [1] * (n + 100) + [0] * 100)
-
-    def test_resp3(self):
-        client = Client(self.server.port)
-        client.hello3()
-        self.create()
-        self.assertEqual(client("INDEX.ADD", "i", 1, "a", "a"), [1, 0])
-        self.assertEqual(client("INDEX.LOCATE", "i", "a", "b"), [[1], []])
-        self.assertIsNone(client("INDEX.EXPORT", "i", 2))
-        info = client("INDEX.INFO", "i")
-        self.assertEqual((info[b"items"], info[b"promised_error"]), (1, 0.001))
-        self.assertEqual(client("INDEX.INFO", "i", 1)[b"items"], 1)
-        client.close()
 
 
 class Units(IndexCase):
@@ -381,13 +303,6 @@ class Units(IndexCase):
                                  100 * len(left))
             self.assertEqual(self.client("INDEX.DROP", "i", 99), 0)
             self.assertEqual(float(self.info()[b"estimated_error"]), 0)
-
-    def test_no_other_arguments(self):
-        self.create()
-        for command in (["INDEX.DROP", "i", 7, "NOFOLD"], ["INDEX.IMPORT", "i", 8, "x", "NOFOLD"]):
-            self.refused("ERR", *command, text="wrong number of arguments")
-        for command in (["DROP", "i", 7], ["IMPORT", "i", 7, "x"]):
-            self.refused("ERR", f"BLOOMERY.INDEX.{command[0]}", *command[1:], text="for replication")
 
     def test_drop_gives_memory_back(self):
         for engine in ENGINES:
@@ -446,10 +361,6 @@ class Frames(IndexCase):
         self.create("part", "LIKE", "i")
         self.add(0, *(f"part {j}" for j in range(n)), key="part")
         return self.client("INDEX.EXPORT", "part", 0)
-
-    def test_removed_commands(self):
-        self.create()
-        self.refused("ERR", "INDEX.INSTALL", "i", 1, "x", text="unknown command")
 
     def test_export_and_import(self):
         for engine in ENGINES:
@@ -539,12 +450,25 @@ class Around(Described, IndexCase):
                 ("LOCATE k a b", "k"), ("EXISTS k a", "k"), ("DEL k 1 a", "k"), ("SEAL k 1", "k"),
                 ("DROP k 1", "k"), ("EXPORT k 1", "k"), ("IMPORT k 1 x", "k"), ("INFO k 1", "k"))
     INTERNAL = (("LOAD k 0 x", "k"), ("DROP k 1", "k"), ("IMPORT k 1 x", "k"))
-
-    def setUp(self):
-        super().setUp()
-        # Keys of earlier tests may still be freed in another thread, and count until then.
-        self.wait_until(lambda: self.client.info("memory")["lazyfree_pending_objects"] == 0,
-                        "nothing is being freed")
+    MADE = "CREATE k SEED 1; ADD k 1 a"
+    STORE, ASK, FOUND = "ADD k 1", "LOCATE k", [1]
+    SHORT = ("CREATE; ADD; ADD k; ADD k 1; LOCATE; LOCATE k; EXISTS k; DEL k 1; SEAL k; SEAL k 1 2; "
+             "DROP k; DROP k 1 NOFOLD; EXPORT k; EXPORT k 1 2; IMPORT k 1; IMPORT k 1 x NOFOLD; "
+             "INFO; INFO k 1 2")
+    ABSENT = {"LOCATE k a b": [[], []], "EXISTS k a b c": [0, 0, 0], "DEL k 1 a b": [0, 0],
+              "DROP k 1": 0, "EXPORT k 1": None}
+    NEEDED = "ADD k 1 a; IMPORT k 1 x; SEAL k 1; INFO k; INFO k 1"
+    NO_KEY = "no such key: create it with INDEX.CREATE"
+    HISTORY = (("CREATE k", "index.create k"), ("ADD k 1 a", "index.add k"), ("ADD k 1 a", ""),
+               ("DEL k 1 none", ""), ("DEL k 1 a", "index.del k"), ("SEAL k 1", "index.seal k"),
+               ("SEAL k 1", ""), ("DROP k 9", ""), ("DROP k 1", "index.drop k"))
+    DEFAULTS = {b"units": 0, b"items": 0, b"group": 0}
+    PRESETS = {"index-units": (b"planned_units", 64, 7),
+               "index-capacity": (b"capacity", 65536, 500),
+               "index-error": (b"promised_error", 0.001, 0.01),
+               "index-engine": (b"engine", b"compact", b"dba")}
+    READER, MAY = "LOCATE CREATE EXPORT", "LOCATE k a; EXPORT k 1"
+    MAY_NOT = "ADD k 1 b; LOCATE other a; CREATE k2 LIKE k; DROP k 1"
 
     def test_max_key_bytes(self):
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
@@ -581,38 +505,6 @@ class Around(Described, IndexCase):
             self.client("CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
             self.assertEqual(sum(self.add(unit, *range(500))), 500)
 
-    def test_maxmemory(self):
-        self.create()
-        self.add(1, *"ab")
-        self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
-        self.client("CONFIG", "SET", "maxmemory", 1)
-        for command in (["ADD", "i", 1, "c"], ["CREATE", "n"], ["IMPORT", "i", 2, "x"]):
-            self.assertEqual(self.client.ask(f"INDEX.{command[0]}", *command[1:]).word, "OOM")
-        self.assertEqual(self.locate("a"), [[1]])
-        self.assertEqual(self.client("INDEX.DEL", "i", 1, "a"), [1])
-        self.assertEqual(self.client("INDEX.SEAL", "i", 1), 1)
-        self.assertEqual(self.client("INDEX.DROP", "i", 1), 1)
-
-    def test_events(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
-        self.client("CONFIG", "SET", "notify-keyspace-events", "EA")
-        listener = Client(self.server.port)
-        listener("PSUBSCRIBE", "__keyevent@0__:index.*")
-        self.create()
-        self.add(1, "a")
-        self.add(1, "a")  # no change
-        self.client("INDEX.DEL", "i", 1, "none")
-        self.client("INDEX.IMPORT", "i", 2, self.client("INDEX.EXPORT", "i", 1))
-        self.client("INDEX.DEL", "i", 1, "a")
-        self.client("INDEX.SEAL", "i", 1)
-        self.client("INDEX.SEAL", "i", 1)
-        self.client("INDEX.DROP", "i", 9)
-        self.client("INDEX.DROP", "i", 1)
-        heard = [tuple(listener._read()[2:]) for _ in range(6)]
-        listener.close()
-        self.assertEqual(heard, [(b"__keyevent@0__:index." + event, b"i") for event in
-                                 (b"create", b"add", b"import", b"del", b"seal", b"drop")])
-
     def test_info_adds_up(self):
         start = self.client.info("bloomery")
         self.create("a", "SEED", 1)
@@ -632,26 +524,6 @@ class Around(Described, IndexCase):
         self.client("DEL", "a", "b")
         self.wait_until(lambda: self.client.info("bloomery")["bloomery_index_bytes"] == 0,
                         "all is freed")
-
-    def test_memory_usage_is_what_the_server_counts(self):
-        for engine in ENGINES:
-            self.client("FLUSHALL", "SYNC")
-            self.create("i", "ENGINE", engine, "UNITS", 50, "CAPACITY", 2000, "SEED", 1)
-            self.add(0, *range(500))
-            self.grows_as_counted("i", (
-                ["INDEX.ADD", "i", unit, *(f"{unit} {j}" if unit else j
-                                           for j in range(start, start + 500))]
-                for unit in range(50) for start in range(0, 2000, 500)), 150000)
-
-    def test_access_control(self):
-        self.create()
-        self.add(1, "a")
-        client = self.reader("i*", "INDEX.LOCATE", "INDEX.CREATE", "INDEX.EXPORT")
-        self.assertEqual(client("INDEX.LOCATE", "i", "a"), [[1]])
-        self.assertTrue(client("INDEX.EXPORT", "i", 1))
-        for command in (["INDEX.ADD", "i", 1, "b"], ["INDEX.LOCATE", "other", "a"],
-                        ["INDEX.CREATE", "i2", "LIKE", "i"], ["INDEX.DROP", "i", 1]):
-            self.assertEqual(client.ask(*command).word, "NOPERM", command)
 
 
 if __name__ == "__main__":

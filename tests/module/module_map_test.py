@@ -1,11 +1,10 @@
 """MAP.*: every command, with valid and invalid arguments."""
 
-import re
 import sys
 
 import server_runner
 from family_cases import Described
-from server_runner import Case, Client, Error, pairs
+from server_runner import Case, Error, pairs
 
 UNSURE_TEXT = "UNSURE the stored value is ambiguous, so nothing was changed"
 
@@ -13,13 +12,6 @@ UNSURE_TEXT = "UNSURE the stored value is ambiguous, so nothing was changed"
 class Create(Case):
     def info(self, key="m"):
         return pairs(self.client("MAP.INFO", key))
-
-    def test_defaults(self):
-        self.assertEqual(self.client("MAP.CREATE", "m"), b"OK")
-        info = self.info()
-        self.assertEqual((info[b"engine"], info[b"capacity"], info[b"items"], info[b"grows"]),
-                         (b"compact", 1000, 0, 1))
-        self.assertEqual(float(info[b"promised_error"]), 0.001)
 
     def test_numbers_as_typed(self):
         for typed, capacity in (("1e6", 10**6), ("64k", 64000), ("2^20", 2**20), ("1.5M", 1500000),
@@ -71,17 +63,6 @@ class Create(Case):
             ("ERR", "unknown argument", ""),
         ))
 
-    def test_busy_and_wrong_type(self):
-        self.client("MAP.SET", "m", "a", "1")
-        self.client("SET", "s", "text")
-        self.refused("BUSYKEY", "MAP.CREATE", "m")
-        for command in (["MAP.CREATE", "s"], ["MAP.CREATE", "n", "LIKE", "s"],
-                        ["MAP.SET", "s", "a", "1"], ["MAP.GET", "s", "a"],
-                        ["MAP.INSERT", "s", "XX", "FIELDS", "a", "1"], ["MAP.DEL", "s", "a"],
-                        ["MAP.EXISTS", "s", "a"], ["MAP.MERGE", "s", "m"],
-                        ["MAP.MERGE", "m", "s"], ["MAP.COMPRESS", "s"], ["MAP.INFO", "s"]):
-            self.refused("WRONGTYPE", *command)
-
     def test_like(self):
         self.client("MAP.CREATE", "m", "ENGINE", "kbf", "CAPACITY", 300, "SEED", 9)
         self.client("MAP.SET", "m", "a", "red", "b", "blue")
@@ -90,16 +71,6 @@ class Create(Case):
         self.client("MAP.SET", "n", "c", "blue", "d", "red")
         self.assertEqual(self.client("MAP.MERGE", "m", "n"), 4)
         self.assertEqual(self.client("MAP.GET", "m", *"abcd"), [b"red", b"blue", b"blue", b"red"])
-
-    def test_arity(self):
-        for command in (["MAP.CREATE"], ["MAP.SET", "m"], ["MAP.SET", "m", "a"],
-                        ["MAP.SET", "m", "a", "1", "b"], ["MAP.GET", "m"], ["MAP.GET"],
-                        ["MAP.INSERT", "m"], ["MAP.INSERT", "m", "XX", "FIELDS", "a"],
-                        ["MAP.INSERT", "m", "XX", "FIELDS", "a", "1", "b"],
-                        ["MAP.REMOVE", "m"], ["MAP.DEL", "m"], ["MAP.EXISTS", "m"], ["MAP.MERGE", "m"],
-                        ["MAP.COMPRESS"], ["MAP.COMPRESS", "m", "n"], ["MAP.INFO"],
-                        ["MAP.INFO", "m", "n"]):
-            self.refused("ERR", *command, text="wrong number of arguments")
 
 
 class Fields(Case):
@@ -111,15 +82,6 @@ class Fields(Case):
         self.assertEqual(self.client("MAP.GET", "m", "a", "x", "b"), [b"5", None, b"7"])
         self.assertEqual(self.client("MAP.DEL", "m", "x", "a", "a"), [0, 1, 0])
         self.assertEqual(self.client("MAP.GET", "m", "a", "b"), [None, b"7"])
-
-    def test_missing_map(self):
-        self.assertEqual(self.client("MAP.GET", "m", "a", "b"), [None, None])
-        self.assertEqual(self.client("MAP.EXISTS", "m", "a"), [0])
-        self.assertEqual(self.client("MAP.DEL", "m", "a", "b"), [0, 0])
-        self.assertEqual(self.client("MAP.INSERT", "m", "XX", "FIELDS", "a", "1"), [0])
-        self.assertEqual(self.client("EXISTS", "m"), 0)
-        self.refused("ERR", "MAP.INFO", "m", text="no such key")
-        self.refused("ERR", "MAP.COMPRESS", "m", text="no such key")
 
     def test_any_bytes(self):
         fields = [b"", b"\0", b"\0\0", b"\xff" * 300, "Übergröße".encode(), b"\r\n", b"x" * 100000]
@@ -225,15 +187,6 @@ class Fields(Case):
             self.assertAlmostEqual(info[b"ghosts"], info[b"items"] - 300, delta=info[b"ghosts"] / 4)
             self.client("RESTORE", "again", 0, self.client("DUMP", engine))
             self.assertEqual(pairs(self.client("MAP.INFO", "again"))[b"ghosts"], info[b"ghosts"])
-
-    def test_resp3(self):
-        client = Client(self.server.port)
-        client.hello3()
-        client("MAP.SET", "m", "a", "1")
-        self.assertEqual(client("MAP.GET", "m", "a", "b"), [b"1", None])
-        info = client("MAP.INFO", "m")
-        self.assertEqual((info[b"items"], info[b"promised_error"]), (1, 0.001))
-        client.close()
 
 
 class Insert(Case):
@@ -369,10 +322,6 @@ class Insert(Case):
         self.assertEqual(self.client("MAP.GET", "m", "a"), [4])
         self.assertEqual(self.info()[b"items"], 1)
 
-    def test_removed_commands(self):
-        for command in (["UPDATE", "m", "a", 1], ["JOIN", "m", "n"]):
-            self.refused("ERR", f"MAP.{command[0]}", *command[1:], text="unknown command")
-
     def test_queries(self):
         """Of each field, once; not of the map as a whole, and gone where the key is loaded."""
         self.client("MAP.INSERT", "m", "FIELDS", *"a1b2")
@@ -460,21 +409,24 @@ class Around(Described, Case):
                 ("INSERT k CAPACITY 5 FIELDS f v", "k"), ("REMOVE k DROPEMPTY FIELDS f", "k"),
                 ("INSERT k XX FIELDS f v", "k"), ("DEL k f", "k"), ("EXISTS k f", "k"),
                 ("MERGE k s t", "k s t"), ("COMPRESS k", "k"), ("INFO k", "k"))
-
-    def test_settings(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.map-capacity", 1000,
-                        "bloomery.map-error", "0.001", "bloomery.map-engine", "auto")
-        self.client("CONFIG", "SET", "bloomery.map-capacity", 500, "bloomery.map-error", "1%",
-                    "bloomery.map-engine", "kbf")
-        self.client("MAP.SET", "m", "a", "1")
-        info = pairs(self.client("MAP.INFO", "m"))
-        self.assertEqual((info[b"engine"], info[b"capacity"], float(info[b"promised_error"])),
-                         (b"kbf", 500, 0.01))
-        self.assertEqual(self.client("CONFIG", "GET", "bloomery.map-error"),
-                         [b"bloomery.map-error", b"1%"])
-        for name, value in (("map-error", "2"), ("map-error", "x"), ("map-engine", "fbf"),
-                            ("map-capacity", 0), ("max-key-bytes", 5)):
-            self.refused("ERR", "CONFIG", "SET", f"bloomery.{name}", value)
+    MADE = "SET k a 1"
+    SHORT = ("CREATE; SET k; SET k a; SET k a 1 b; GET k; GET; INSERT k; INSERT k XX FIELDS a; "
+             "INSERT k XX FIELDS a 1 b; REMOVE k; DEL k; EXISTS k; MERGE k; COMPRESS; COMPRESS k n; "
+             "INFO; INFO k n")
+    ABSENT = {"GET k a b": [None, None], "EXISTS k a": [0], "DEL k a b": [0, 0],
+              "INSERT k XX FIELDS a 1": [0]}
+    NEEDED = "INFO k; COMPRESS k"
+    HISTORY = (("SET k a 1", "map.create k; map.set k"), ("INSERT k XX FIELDS a 2", "map.set k"),
+               ("INSERT k XX FIELDS none 2", ""), ("DEL k a", "map.del k"),
+               ("COMPRESS k", "map.compress k"), ("MERGE n k", "map.merge n"),
+               ("INSERT o FIELDS a 1 b 2", "map.create o; map.set o"),
+               ("REMOVE o DROPEMPTY FIELDS a b", "map.del o; del o"))
+    DEFAULTS = {b"items": 0, b"grows": 1}
+    PRESETS = {"map-capacity": (b"capacity", 1000, 500),
+               "map-error": (b"promised_error", 0.001, 0.01),
+               "map-engine": (b"engine", b"compact", b"kbf")}
+    READER, MAY = "GET MERGE CREATE", "GET k a"
+    MAY_NOT = "SET k a 2; GET other a; MERGE k2 k; CREATE k2 LIKE k"
 
     def test_max_key_bytes(self):
         self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
@@ -498,35 +450,6 @@ class Around(Described, Case):
         self.assertEqual(self.client("MAP.DEL", "m", "k7"), [1])
         self.assertEqual(self.client.info("bloomery")["bloomery_map_refused"], refused_before + 3)
 
-    def test_maxmemory(self):
-        self.client("MAP.SET", "m", "a", "1")
-        self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
-        self.client("CONFIG", "SET", "maxmemory", 1)
-        self.assertEqual(self.client.ask("MAP.SET", "m", "b", "1").word, "OOM")
-        self.assertEqual(self.client("MAP.GET", "m", "a"), [b"1"])
-        self.assertEqual(self.client("MAP.DEL", "m", "a"), [1])
-
-    def test_events(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
-        self.client("CONFIG", "SET", "notify-keyspace-events", "EA")
-        listener = Client(self.server.port)
-        listener("PSUBSCRIBE", "__keyevent@0__:*")
-        self.client("MAP.SET", "m", "a", "1")
-        self.client("MAP.INSERT", "m", "XX", "FIELDS", "a", "2")
-        self.client("MAP.INSERT", "m", "XX", "FIELDS", "none", "2")
-        self.client("MAP.DEL", "m", "a")
-        self.client("MAP.COMPRESS", "m")
-        self.client("MAP.MERGE", "n", "m")
-        self.client("MAP.INSERT", "o", "FIELDS", *"a1b2")
-        self.client("MAP.REMOVE", "o", "DROPEMPTY", "FIELDS", *"ab")
-        events = (("map.create", "m"), ("map.set", "m"), ("map.set", "m"), ("map.del", "m"),
-                  ("map.compress", "m"), ("map.merge", "n"), ("map.create", "o"), ("map.set", "o"),
-                  ("map.del", "o"), ("del", "o"))
-        heard = [tuple(listener._read()[2:]) for _ in events]
-        listener.close()
-        self.assertEqual(heard, [(f"__keyevent@0__:{event}".encode(), key.encode())
-                                 for event, key in events])
-
     def test_info_adds_up(self):
         start = self.client.info("bloomery")
         self.client("MAP.CREATE", "a", "SEED", 1)
@@ -543,27 +466,6 @@ class Around(Described, Case):
         empty = self.client.info("bloomery")
         self.assertEqual([empty[f"bloomery_map_{what}"] for what in ("keys", "items", "bytes")],
                          [0, 0, 0])
-
-    def test_memory_usage_is_what_the_server_counts(self):
-        self.client("MAP.SET", "warm", "a", "1")  # buffers of the connection
-        self.client("MAP.CREATE", "m", "CAPACITY", 200000, "SEED", 1)
-        batches = [["MAP.SET", "m"] + [x for i in range(start, start + 500) for x in (i, i % 99)]
-                   for start in range(0, 200000, 500)]
-        self.client(*batches[0])
-        self.grows_as_counted("m", batches[1:], 400000)
-
-    def test_access_control(self):
-        self.client("MAP.SET", "m", "a", "1")
-        client = self.reader("m*", "MAP.GET", "MAP.MERGE", "MAP.CREATE")
-        self.assertEqual(client("MAP.GET", "m", "a"), [b"1"])
-        for command in (["MAP.SET", "m", "a", "2"], ["MAP.GET", "other", "a"],
-                        ["MAP.MERGE", "m2", "m"], ["MAP.CREATE", "m2", "LIKE", "m"]):
-            self.assertEqual(client.ask(*command).word, "NOPERM", command)
-
-    def test_no_arguments_at_load(self):
-        reply = self.client.ask("MODULE", "LOAD", server_runner.MODULE)
-        self.assertEqual(reply.word, "ERR")  # it is already loaded
-        self.assertTrue(re.search("bloomery", str(self.client("MODULE", "LIST"))))
 
 
 if __name__ == "__main__":

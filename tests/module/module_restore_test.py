@@ -201,24 +201,6 @@ class Pieces(Case):
         self.assertIn("not enough memory to load filter 'k", server.log)
         self.assertEqual(server.client("EXISTS", *keys), len(keys))
 
-    def test_not_for_clients(self):
-        """However a client sends it: otherwise 272 bytes of a forged index made an append-only file
-        unloadable."""
-        self.client("ONCE.CREATE", "guard", "WINDOW", "1h")
-        for load in KINDS:
-            payload, _ = self.payload(load)
-            self.client("ONCE.CREATE", "guard", "WINDOW", "1h")
-            command = [load, "t", 0, payload, "LAST"]
-            self.refused("ERR", *command, text="reserved for replication")
-            self.refused("ERR", load, "k", 0, "x", text="for replication")
-            self.client("MULTI")
-            self.client(*command)
-            self.assertEqual([reply.word for reply in self.client("EXEC")], ["ERR"])
-            self.refused("ERR", "EVAL", "return redis.call(unpack(ARGV))", 0, *command,
-                         text="for replication")
-            self.refused("ERR", "ONCE", "guard", "id", *command, text="ONCE cannot call")
-            self.assertEqual(self.client("EXISTS", "t"), 0)
-
     def test_a_log_is_not_piped_in(self):
         """An append-only file is loaded by starting a server on it, not by a client; one with an
         RDB preamble cannot even be sent."""

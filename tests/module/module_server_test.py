@@ -145,18 +145,19 @@ class Memory(Case):
     # The same on servers that free in another thread.
     SETTINGS = {f"lazyfree-lazy-{what}": "no" for what in
                 ("user-del", "user-flush", "eviction", "expire", "server-del")}
-    FAMILIES = ("map", "window", "counter")
+    FAMILIES = {  # how to create a key, and to add its i-th item
+        "map": (["MAP.CREATE"], lambda key, i: ["MAP.SET", key, i, i % 99]),
+        "window": (["WINDOW.CREATE", "WINDOW", "1h"], lambda key, i: ["WINDOW.ADD", key, i]),
+        "counter": (["COUNTER.CREATE", "WINDOW", "1h"],
+                    lambda key, i: ["COUNTER.INCRBY", key, i % 999, 1, i]),
+        "index": (["INDEX.CREATE", "CAPACITY", 2000],
+                  lambda key, i: ["INDEX.ADD", key, i // 2000, i])}
 
     def add(self, family, key, start, n):
         """Adds n items; returns the replies."""
-        if family == "map":
-            return self.client.pipeline(["MAP.SET", key, i, i % 99] for i in range(start, start + n))
-        if family == "window":
-            self.client.ask("WINDOW.CREATE", key, "WINDOW", "1h", "SEED", 1)
-            return self.client.pipeline(["WINDOW.ADD", key, i] for i in range(start, start + n))
-        self.client.ask("COUNTER.CREATE", key, "WINDOW", "1h", "SEED", 1)
-        return self.client.pipeline(["COUNTER.INCRBY", key, i % 999, 1, i]
-                                    for i in range(start, start + n))
+        (create, *options), item = self.FAMILIES[family]
+        self.client.ask(create, key, *options, "SEED", 1)
+        return self.client.pipeline(item(key, i) for i in range(start, start + n))
 
     def used(self):
         return self.client.info("memory")["used_memory"]
@@ -297,11 +298,14 @@ class Memory(Case):
                         ["WINDOW.MERGE", "new", "window"],
                         ["BLOOMERY.WINDOW.LOAD", "new", 0, "x"], ["COUNTER.CREATE", "new", "WINDOW", 1],
                         ["COUNTER.INCRBY", "counter", "c", 1, "new"],
-                        ["BLOOMERY.COUNTER.LOAD", "new", 0, "x"]):
+                        ["BLOOMERY.COUNTER.LOAD", "new", 0, "x"],
+                        ["INDEX.CREATE", "new"], ["INDEX.ADD", "index", 1, "new"],
+                        ["INDEX.IMPORT", "index", 2, "x"],
+                        ["BLOOMERY.INDEX.LOAD", "new", 0, "x"]):
             self.assertEqual(self.client.ask(*command).word, "OOM", command)
             self.assertIn(b"denyoom", flags.pop(command[0].encode(), [b"denyoom"]), command)
         for name, its_flags in flags.items():
-            if name.startswith((b"MAP.", b"WINDOW.", b"COUNTER.")):
+            if name.startswith((b"MAP.", b"WINDOW.", b"COUNTER.", b"INDEX.")):
                 self.assertNotIn(b"denyoom", its_flags, f"{name} is not tried here")
         self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
         self.assertEqual(self.client("MAP.GET", "map", 1, "none"), [b"1", None])
@@ -310,10 +314,14 @@ class Memory(Case):
         self.assertEqual(self.client("MAP.DEL", "map", 1, 2), [1, 1])
         self.assertEqual(self.client("WINDOW.DEL", "window", 1), [1])
         self.assertEqual(self.client("COUNTER.DEL", "counter", 1), [1])
-        for name in ("map", "window", "counter"):
+        self.assertEqual(self.client("INDEX.LOCATE", "index", 1), [[0]])
+        for command, *words in (["DEL", 1], ["SEAL"], ["DROP"]):
+            self.assertEqual(self.client(f"INDEX.{command}", "index", 0, *words),
+                             [1] if words else 1)
+        for name in self.FAMILIES:
             self.client(f"{name}.INFO", name)
         self.client("MAP.COMPRESS", "map")
-        self.client("DEL", "map", "window", "counter")
+        self.client("DEL", *self.FAMILIES)
         self.client("CONFIG", "SET", "maxmemory", self.used() + 1_000_000)
         self.assertEqual(self.client("MAP.SET", "map", "a", "1"), [1])
 

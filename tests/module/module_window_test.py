@@ -8,7 +8,7 @@ import sys
 
 import server_runner
 from family_cases import Described
-from server_runner import Case, Client, Error, pairs
+from server_runner import Case, Error, pairs
 
 EVENTS = ("EVENTTIME", "SKEW", "1h")
 START = 1_700_000_000_000  # an event time
@@ -23,14 +23,6 @@ class WindowCase(Case):
 
 
 class Create(WindowCase):
-    def test_defaults(self):
-        self.create()
-        info = self.info()
-        self.assertEqual([info[name] for name in (b"engine", b"window", b"capacity",
-                                                  b"items", b"eventtime", b"skew", b"refresh",
-                                                  b"maxmem")],
-                         [b"compact", 60000, 1000, 0, 0, 0, 0, 0])
-        self.assertEqual(float(info[b"promised_error"]), 0.001)
 
     def test_times_as_typed(self):
         for typed, window in (("60s", 60000), ("500ms", 500), ("1", 1), ("1234", 1234),
@@ -111,22 +103,6 @@ class Create(WindowCase):
              "WINDOW", 5),
         ))
 
-    def test_busy_and_wrong_type(self):
-        self.create()
-        self.client("SET", "s", "text")
-        self.client("MAP.SET", "m", "a", "1")
-        self.refused("BUSYKEY", "WINDOW.CREATE", "w", "WINDOW", 5)
-        for key in "sm":
-            for command in (["WINDOW.CREATE", key, "WINDOW", 5],
-                            ["WINDOW.CREATE", "n", "LIKE", key],
-                            ["WINDOW.ADD", key, "a"], ["WINDOW.INSERT", key, "ITEMS", "a"],
-                            ["WINDOW.EXISTS", key, "a"], ["WINDOW.EXISTS", key, "a", "b"],
-                            ["WINDOW.DEL", key, "a"], ["WINDOW.ADVANCE", key],
-                            ["WINDOW.MERGE", key, "w"], ["WINDOW.MERGE", "w", key],
-                            ["WINDOW.INFO", key]):
-                self.refused("WRONGTYPE", *command)
-        self.refused("WRONGTYPE", "MAP.GET", "w", "a")
-
     def test_like(self):
         for engine in ("compact", "fbf"):
             self.client("FLUSHALL")
@@ -140,19 +116,6 @@ class Create(WindowCase):
             self.client("WINDOW.INSERT", "n", "AT", START + 5, "ITEMS", "b")
             self.assertEqual(self.client("WINDOW.MERGE", "w", "n", "same"), 2)
             self.assertEqual(self.client("WINDOW.EXISTS", "w", *"abc"), [1, 1, 0])
-
-    def test_settings(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.window-capacity", 1000,
-                        "bloomery.window-error", "0.001", "bloomery.window-engine", "auto")
-        self.client("CONFIG", "SET", "bloomery.window-capacity", 500, "bloomery.window-error", "1%",
-                    "bloomery.window-engine", "fbf")
-        self.create()
-        info = self.info()
-        self.assertEqual((info[b"engine"], info[b"capacity"], float(info[b"promised_error"])),
-                         (b"fbf", 500, 0.01))
-        for name, value in (("window-error", "2"), ("window-engine", "kbf"),
-                            ("window-capacity", 0)):
-            self.refused("ERR", "CONFIG", "SET", f"bloomery.{name}", value)
 
 
 class Items(WindowCase):
@@ -261,21 +224,6 @@ class Items(WindowCase):
         self.assertEqual(self.client("WINDOW.DEL", "w", *"bc"), [0, 0])
         self.assertEqual(self.client("WINDOW.DEL", "w", *range(200)), [0] * 200)
 
-    def test_removed_commands(self):
-        self.create("w", window="1h")
-        for command in (["MADD", "w", "ITEMS", "a"], ["MEXISTS", "w", "a"], ["FORGET", "w", "a"]):
-            self.refused("ERR", f"WINDOW.{command[0]}", *command[1:], text="unknown command")
-
-    def test_never_made_silently(self):
-        for command in (["WINDOW.ADD", "w", "a"], ["WINDOW.INSERT", "w", "AT", START, "ITEMS", "a"],
-                        ["WINDOW.INSERT", "w", "ITEMS", "a"], ["WINDOW.ADVANCE", "w"],
-                        ["WINDOW.INFO", "w"]):
-            self.refused("ERR", *command, text="no such key: create it with WINDOW.CREATE")
-        self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), [0])
-        self.assertEqual(self.client("WINDOW.EXISTS", "w", *"abc"), [0, 0, 0])
-        self.assertEqual(self.client("WINDOW.DEL", "w", "a"), [0])
-        self.assertEqual(self.client("EXISTS", "w"), 0)
-
     def test_wrong_arguments(self):
         self.create("w", *EVENTS)
         self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", "a")
@@ -305,22 +253,6 @@ class Items(WindowCase):
             with self.subTest(command=command):
                 self.refused(word, f"WINDOW.{command[0]}", *command[1:], text=text)
 
-    def test_arity(self):
-        for command in (["CREATE"], ["ADD", "w"], ["INSERT", "w"],
-                        ["EXISTS", "w"], ["DEL", "w"], ["ADVANCE"], ["MERGE", "w"], ["INFO"],
-                        ["INFO", "w", "x"]):
-            self.refused("ERR", f"WINDOW.{command[0]}", *command[1:],
-                         text="wrong number of arguments")
-
-    def test_any_bytes(self):
-        items = [b"", b"\0", b"\0\0", b"\xff" * 300, "Übergröße".encode(), b"\r\n", b"AT", b"ITEMS",
-                 b"x" * 100000]
-        self.client("WINDOW.CREATE", b"k\0ey", "WINDOW", "1h", "ERROR", "1e-9")
-        self.assertEqual(self.client("WINDOW.ADD", b"k\0ey", *items), [1] * len(items))
-        for item in items:
-            self.assertEqual(self.client("WINDOW.ADD", b"k\0ey", item), [0])
-        self.assertEqual(self.client("WINDOW.EXISTS", b"k\0ey", *items), [1] * len(items))
-
     def test_many_items_and_the_promised_error(self):
         n = 20000
         for engine in ("compact", "fbf"):
@@ -337,15 +269,6 @@ class Items(WindowCase):
             self.assertLessEqual(false, most, engine)
             self.assertLessEqual(n - new, most, engine)
             self.assertLessEqual(float(self.info()[b"estimated_error"]), 0.01)
-
-    def test_resp3(self):
-        client = Client(self.server.port)
-        client.hello3()
-        self.create("w", window="1h")
-        self.assertEqual(client("WINDOW.ADD", "w", "a", "a"), [1, 0])
-        info = client("WINDOW.INFO", "w")
-        self.assertEqual((info[b"items"], info[b"promised_error"]), (1, 0.001))
-        client.close()
 
 
 class Limits(WindowCase):
@@ -422,16 +345,6 @@ class Limits(WindowCase):
             self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START + 500000, "ITEMS", "x"), [1], capacity)
             self.assertEqual(self.info()[b"items"], 1)
         self.assertGreater(refused, 5)
-
-    def test_maxmemory(self):
-        self.create("w", window="1h")
-        self.client("WINDOW.ADD", "w", "a")
-        self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
-        self.client("CONFIG", "SET", "maxmemory", 1)
-        self.assertEqual(self.client.ask("WINDOW.ADD", "w", "b").word, "OOM")
-        self.assertEqual(self.client("WINDOW.EXISTS", "w", "a"), [1])
-        self.assertEqual(self.client("WINDOW.ADVANCE", "w"), 1)
-        self.assertEqual(self.client("WINDOW.DEL", "w", "a"), [1])
 
     def test_memory_of_an_id(self):
         """At most 3 bytes per id at an error of 10^-3, and 6 at 10^-9."""
@@ -515,27 +428,24 @@ class Around(Described, WindowCase):
                 ("ADD k LIKE j", "k"), ("INSERT k AT 5 ITEMS LIKE b", "k"), ("EXISTS k i j", "k"),
                 ("DEL k i", "k"), ("ADVANCE k", "k"),
                 ("MERGE k s t", "k s t"), ("INFO k", "k"))
-
-    def test_events(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
-        self.client("CONFIG", "SET", "notify-keyspace-events", "EA")
-        listener = Client(self.server.port)
-        listener("PSUBSCRIBE", "__keyevent@0__:window.*")
-        self.create("w", window="1h")
-        self.client("WINDOW.ADD", "w", "a")
-        self.client("WINDOW.EXISTS", "w", "a")
-        self.client("WINDOW.ADD", "w", "a")
-        self.client("WINDOW.DEL", "w", "a")
-        self.client("WINDOW.DEL", "w", "a")  # no event: it is absent
-        self.client("WINDOW.ADVANCE", "w")
-        self.client("WINDOW.CREATE", "v", "LIKE", "w")
-        self.client("WINDOW.MERGE", "w", "v")
-        heard = [tuple(listener._read()[2:]) for _ in range(7)]
-        listener.close()
-        self.assertEqual(heard, [(b"__keyevent@0__:window." + event, key) for event, key in
-                                 ((b"create", b"w"), (b"add", b"w"), (b"add", b"w"),
-                                  (b"del", b"w"), (b"advance", b"w"), (b"create", b"v"),
-                                  (b"merge", b"w"))])
+    MADE = "CREATE k WINDOW 1h SEED 1; ADD k a"
+    STORE, ASK, FOUND = "ADD k", "EXISTS k", 1
+    SHORT = "CREATE; ADD k; INSERT k; EXISTS k; DEL k; ADVANCE; MERGE k; INFO; INFO k x"
+    ABSENT = {"EXISTS k a": [0], "EXISTS k a b c": [0, 0, 0], "DEL k a": [0]}
+    NEEDED = f"ADD k a; INSERT k AT {START} ITEMS a; INSERT k ITEMS a; ADVANCE k; INFO k"
+    NO_KEY = "no such key: create it with WINDOW.CREATE"
+    HISTORY = (("CREATE k WINDOW 1h", "window.create k"), ("ADD k a", "window.add k"),
+               ("EXISTS k a", ""), ("ADD k a", "window.add k"), ("DEL k a", "window.del k"),
+               ("DEL k a", ""), ("ADVANCE k", "window.advance k"),
+               ("CREATE v LIKE k", "window.create v"), ("MERGE k v", "window.merge k"))
+    CREATE = "CREATE k WINDOW 60s"
+    DEFAULTS = {b"window": 60000, b"items": 0, b"eventtime": 0, b"skew": 0, b"refresh": 0,
+                b"maxmem": 0}
+    PRESETS = {"window-capacity": (b"capacity", 1000, 500),
+               "window-error": (b"promised_error", 0.001, 0.01),
+               "window-engine": (b"engine", b"compact", b"fbf")}
+    READER, MAY = "EXISTS MERGE CREATE", "EXISTS k a"
+    MAY_NOT = "ADD k b; EXISTS other a; MERGE k2 k; CREATE k2 LIKE k"
 
     def test_info_adds_up(self):
         start = self.client.info("bloomery")
@@ -562,22 +472,6 @@ class Around(Described, WindowCase):
         empty = self.client.info("bloomery")
         self.assertEqual([empty[f"bloomery_window_{what}"] for what in ("keys", "items", "bytes")],
                          [0, 0, 0])
-
-    def test_memory_usage_is_what_the_server_counts(self):
-        self.create("warm", *EVENTS)
-        self.create("w", "CAPACITY", 200000, "SEED", 1, *EVENTS)
-        batches = [["WINDOW.INSERT", "w", "AT", START, "ITEMS", *range(start, start + 500)]
-                   for start in range(0, 200000, 500)]
-        self.client(*batches[0])
-        self.grows_as_counted("w", batches[1:], 400000)
-
-    def test_access_control(self):
-        self.create("w", window="1h")
-        client = self.reader("w*", "WINDOW.EXISTS", "WINDOW.MERGE", "WINDOW.CREATE")
-        self.assertEqual(client("WINDOW.EXISTS", "w", "a"), [0])
-        for command in (["WINDOW.ADD", "w", "a"], ["WINDOW.EXISTS", "other", "a"],
-                        ["WINDOW.MERGE", "w2", "w"], ["WINDOW.CREATE", "w2", "LIKE", "w"]):
-            self.assertEqual(client.ask(*command).word, "NOPERM", command)
 
     def test_in_transactions_and_scripts(self):
         self.create("w", window="1h")
