@@ -1,14 +1,130 @@
 #include "apps/dedup/archive/collect.h"
 
-#include "apps/dedup/store/rebuild.h"
+#include "apps/dedup/archive/archive.h"
+#include "apps/dedup/archive/manifest.h"
 #include "cli/core/output/output.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+/* ---- what is needed -------------------------------------------------------------------------- */
+
+enum { NEEDED = 1, ENTERED = 2 };
+
+/*
+ * Which chunks are needed: a bit for each place of each container, set by walking through the
+ * manifests of all archives. A second bit says that a chunk was read as part of a manifest; a chunk
+ * of file data may have the same content, so the first bit does not tell that.
+ */
+typedef struct needed_marks {
+    dedup_store *store;
+    unsigned char **bits; /* for each row of the store: two bits for each place */
+    size_t count;
+    uint64_t missing; /* chunks of files that are not in the store */
+} needed_marks;
+
+/* Whether a chunk is needed, by the number of the row and the place. */
+static bool marks_have(const needed_marks *marks, size_t row, uint32_t place)
+{
+    return marks->bits[row][place / 4] >> (2 * (place % 4)) & NEEDED;
+}
+
+/* Sets bits of a chunk and returns in *before those it had. */
+static dedup_status set_marks(needed_marks *marks, const dedup_digest *digest, unsigned bits,
+                              unsigned *before)
+{
+    dedup_slot *slot;
+    uint32_t place;
+    dedup_status status = dedup_store_locate(marks->store, digest, &slot, &place);
+    if (status != DEDUP_OK)
+        return status;
+    const dedup_row *row = dedup_rows_find(&marks->store->rows, slot->directory.number);
+    if (!row || row->chunks != slot->directory.count)
+        return dedup_container_disagrees(slot->directory.number);
+    unsigned char *byte = &marks->bits[row - marks->store->rows.row][place / 4];
+    unsigned shift = 2 * (place % 4);
+    *before = *byte >> shift & 3;
+    *byte |= (unsigned char)(bits << shift);
+    return DEDUP_OK;
+}
+
+static bool enter_marked(void *context, const dedup_digest *digest, dedup_status *status)
+{
+    unsigned before = 0;
+    *status = set_marks(context, digest, NEEDED | ENTERED, &before);
+    if (*status == DEDUP_MISSING)
+        *status = dedup_problem(DEDUP_DAMAGED, "a part of the manifest is missing");
+    return !(before & ENTERED);
+}
+
+static dedup_status mark_item(void *context, const dedup_item *item)
+{
+    needed_marks *marks = context;
+    unsigned before;
+    if (item->tag != 'C')
+        return DEDUP_OK;
+    dedup_status status = set_marks(marks, &item->digest, NEEDED, &before);
+    if (status != DEDUP_MISSING)
+        return status;
+    marks->missing++;
+    return DEDUP_OK;
+}
+
+static dedup_status mark_archives(needed_marks *marks)
+{
+    const dedup_walk walk = {.context = marks, .enter = enter_marked, .item = mark_item};
+    dedup_archive *archives;
+    size_t count;
+    dedup_status status = dedup_archive_list(marks->store->repo, &archives, &count, NULL, NULL);
+    if (status != DEDUP_OK)
+        return status;
+    for (size_t i = 0; status == DEDUP_OK && i < count; i++) {
+        status = dedup_manifest_walk(marks->store, &archives[i].root, archives[i].depth, &walk);
+        if (status != DEDUP_OK) {
+            char problem[512];
+            snprintf(problem, sizeof problem, "%s", dedup_problem_text());
+            dedup_describe("archive %s: %s", cli_name(archives[i].name).text, problem);
+        }
+    }
+    free(archives);
+    return status;
+}
+
+static void free_marks(needed_marks *marks)
+{
+    for (size_t i = 0; marks->bits && i < marks->count; i++)
+        free(marks->bits[i]);
+    free(marks->bits);
+    marks->bits = NULL;
+}
+
+/* Walks through all archives. DEDUP_DAMAGED: a record or a manifest is damaged, so that it is not
+ * known what is needed. */
+static dedup_status make_marks(needed_marks *marks, dedup_store *store)
+{
+    *marks = (needed_marks){.store = store, .count = store->rows.count};
+    marks->bits = calloc(marks->count + 1, sizeof *marks->bits);
+    if (!marks->bits)
+        return dedup_no_memory();
+    for (size_t i = 0; i < marks->count; i++) {
+        marks->bits[i] = calloc(1, (size_t)store->rows.row[i].chunks / 4 + 1);
+        if (!marks->bits[i]) {
+            free_marks(marks);
+            return dedup_no_memory();
+        }
+    }
+    dedup_status status = mark_archives(marks);
+    if (status != DEDUP_OK)
+        free_marks(marks);
+    return status;
+}
+
+/* ---- collecting ------------------------------------------------------------------------------ */
+
 typedef struct collection {
     dedup_store *store;
-    dedup_marks marks;
+    needed_marks marks;
     uint64_t *victims; /* numbers of containers to remove */
     size_t count;
     bool copies; /* some chunks are in several containers */
@@ -23,7 +139,7 @@ static dedup_status container_is_stale(collection *gc, size_t row, double share,
     dedup_slot *slot;
     *stale = false;
     for (uint32_t i = 0; i < container->chunks; i++)
-        dead += !dedup_marks_has(&gc->marks, row, i);
+        dead += !marks_have(&gc->marks, row, i);
     gc->result->stale_chunks += dead;
     if (dead == 0)
         return DEDUP_OK;
@@ -33,7 +149,7 @@ static dedup_status container_is_stale(collection *gc, size_t row, double share,
     if (status != DEDUP_OK)
         return status;
     for (uint32_t i = 0; i < slot->directory.count; i++)
-        if (!dedup_marks_has(&gc->marks, row, i))
+        if (!marks_have(&gc->marks, row, i))
             dead_bytes += DEDUP_CHUNK_HEADER + slot->directory.entry[i].stored;
     *stale = (double)dead_bytes >= share * (double)slot->directory.data;
     return DEDUP_OK;
@@ -46,7 +162,7 @@ static dedup_status copy_needed_chunks(collection *gc, size_t row)
     for (uint32_t i = 0; i < container.chunks; i++) {
         dedup_slot *slot;
         const unsigned char *stored;
-        if (!dedup_marks_has(&gc->marks, row, i))
+        if (!marks_have(&gc->marks, row, i))
             continue;
         /* Again for each chunk: adding one may push the directory out of the cache. */
         dedup_status status = dedup_store_container(gc->store, container.number, &slot);
@@ -184,14 +300,14 @@ static dedup_status mark_chunks(collection *gc, bool dry)
 {
     dedup_store *store = gc->store;
     dedup_repo *repo = store->repo;
-    dedup_status status = dedup_marks_make(&gc->marks, store);
+    dedup_status status = make_marks(&gc->marks, store);
     if (status != DEDUP_OK || gc->marks.missing == 0 || dry)
         return status;
     cli_note("the exact index lacks chunks of archives; rebuilding it from the containers");
-    dedup_marks_free(&gc->marks);
+    free_marks(&gc->marks);
     dedup_store_close(store);
-    status = dedup_rebuild_open(store, repo);
-    return status == DEDUP_OK ? dedup_marks_make(&gc->marks, store) : status;
+    status = dedup_store_open_rebuilt(store, repo);
+    return status == DEDUP_OK ? make_marks(&gc->marks, store) : status;
 }
 
 /* A gc that was killed leaves chunks in two containers, of which the exact index has one. */
@@ -218,7 +334,7 @@ dedup_status dedup_collect(dedup_store *store, double share, bool dry, dedup_gc_
     collected->removed_containers = gc.count;
     if (status == DEDUP_OK && !dry)
         status = remove_victims(&gc);
-    dedup_marks_free(&gc.marks);
+    free_marks(&gc.marks);
     free(gc.victims);
     return status;
 }

@@ -10,7 +10,7 @@
 #ifndef BLOOMERY_DEDUP_COLLECT_H
 #define BLOOMERY_DEDUP_COLLECT_H
 
-#include "apps/dedup/archive/marks.h"
+#include "apps/dedup/store/store.h"
 
 typedef struct dedup_gc_result {
     uint64_t stale_chunks; /* Chunks that no archive needs. */

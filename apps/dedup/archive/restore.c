@@ -1,6 +1,5 @@
 #include "apps/dedup/archive/restore.h"
 
-#include "apps/dedup/archive/restore_meta.h"
 #include "cli/core/files/target_file.h"
 #include "cli/core/output/output.h"
 
@@ -9,7 +8,91 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+
+static bool set_attribute(int fd, const char *path, dedup_text name, dedup_text value)
+{
+    char text[256];
+    if (name.len >= sizeof text) {
+        errno = ERANGE;
+        return false;
+    }
+    memcpy(text, name.bytes, name.len);
+    text[name.len] = 0;
+    int done = fd >= 0 ? fsetxattr(fd, text, value.bytes, value.len, 0)
+                       : lsetxattr(path, text, value.bytes, value.len, 0);
+    /* Only root may set those of other kinds, and some file systems have none. */
+    bool own = strncmp(text, "user.", 5) == 0 || geteuid() == 0;
+    return done == 0 || ((errno == EPERM || errno == EACCES) && !own);
+}
+
+static bool set_attributes(int fd, int parent, const char *name, const dedup_file_entry *entry)
+{
+    char path[320];
+    dedup_text rest = entry->attribute_bytes, key, value;
+    snprintf(path, sizeof path, "/proc/self/fd/%d/%s", parent, name);
+    for (uint64_t i = 0; i < entry->attributes; i++)
+        if (!dedup_next_attribute(&rest, &key, &value) || !set_attribute(fd, path, key, value))
+            return false;
+    return true;
+}
+
+/* A program that ran with the rights of its owner must not get those of whoever restores it. */
+static mode_t restored_mode(const dedup_file_entry *entry)
+{
+    bool owned = geteuid() == 0 || entry->user == geteuid();
+    return owned || entry->type == DEDUP_DIR ? entry->mode
+                                             : entry->mode & ~(mode_t)(S_ISUID | S_ISGID);
+}
+
+/* Sets owner, attributes, mode and times on an open file or directory (fd), or, if fd is -1, on
+ * `name` in the directory `parent` without following a link. NULL, or what could not be set, with
+ * errno. */
+static const char *set_meta(int fd, int parent, const char *name, const dedup_file_entry *entry)
+{
+    const struct timespec times[2] = {{0, UTIME_OMIT},
+                                      {(time_t)entry->seconds, (long)entry->nanoseconds}};
+    const char *problem = NULL;
+    /* In this order: changing the owner clears attributes and bits of the mode. */
+    if (geteuid() == 0 &&
+        (fd >= 0 ? fchown(fd, entry->user, entry->group)
+                 : fchownat(parent, name, entry->user, entry->group, AT_SYMLINK_NOFOLLOW)) != 0)
+        problem = "the owner cannot be set";
+    if (!set_attributes(fd, parent, name, entry))
+        problem = "an extended attribute cannot be set";
+    if (entry->type != DEDUP_SYMLINK &&
+        (fd >= 0 ? fchmod(fd, restored_mode(entry))
+                 : fchmodat(parent, name, restored_mode(entry), 0)) != 0)
+        problem = "the mode cannot be set";
+    if ((fd >= 0 ? futimens(fd, times) : utimensat(parent, name, times, AT_SYMLINK_NOFOLLOW)) != 0)
+        problem = "the time cannot be set";
+    return problem;
+}
+
+/* Opens the directory of a path below `dir` and sets *name to its last part. Creates missing
+ * directories; follows no links. -1 with errno. The path is NUL-terminated and changed
+ * meanwhile. */
+static int open_parent(int dir, char *path, const char **name)
+{
+    enum { FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+    int at = openat(dir, ".", FLAGS);
+    char *part = path, *slash;
+    while (at >= 0 && (slash = strchr(part, '/')) != NULL) {
+        *slash = 0;
+        int next = openat(at, part, FLAGS);
+        if (next < 0 && errno == ENOENT && mkdirat(at, part, 0777) == 0)
+            next = openat(at, part, FLAGS);
+        int kept = errno;
+        *slash = '/';
+        close(at);
+        errno = kept;
+        at = next;
+        part = slash + 1;
+    }
+    *name = part;
+    return at;
+}
 
 /* With its own copies of the texts. */
 struct dedup_postponed_entry {
@@ -104,8 +187,7 @@ static bool create_dir(dedup_restore *restore, int parent, const char *name)
 static bool create_link(dedup_restore *restore, int parent, const char *name)
 {
     const char *last;
-    int dir =
-        dedup_open_parent(restore->dir, (char *)(uintptr_t)restore->entry.target.bytes, &last);
+    int dir = open_parent(restore->dir, (char *)(uintptr_t)restore->entry.target.bytes, &last);
     if (dir < 0)
         return false;
     bool done = linkat(dir, last, parent, name, 0) == 0;
@@ -146,7 +228,7 @@ static dedup_status begin_entry(dedup_restore *restore)
     char *path = (char *)(uintptr_t)entry->path.bytes;
     const char *name;
     dedup_status status = DEDUP_OK;
-    int parent = dedup_open_parent(restore->dir, path, &name);
+    int parent = open_parent(restore->dir, path, &name);
     if (parent < 0 || !create_entry(restore, parent, name)) {
         int kept = errno;
         if (entry->type != DEDUP_DIR)
@@ -158,7 +240,7 @@ static dedup_status begin_entry(dedup_restore *restore)
         restore->taking = entry->type == DEDUP_FILE;
         const char *problem = NULL;
         if (entry->type != DEDUP_FILE && entry->type != DEDUP_DIR && entry->type != DEDUP_HARDLINK)
-            problem = dedup_set_meta(-1, parent, name, entry);
+            problem = set_meta(-1, parent, name, entry);
         if (problem)
             restore_failed(restore, path, problem);
     }
@@ -273,7 +355,7 @@ dedup_status dedup_restore_end_file(dedup_restore *restore)
         if (ftruncate(restore->fd, (off_t)restore->at) != 0)
             problem = strerror(errno);
         if (!problem)
-            problem = dedup_set_meta(restore->fd, -1, "", &restore->entry);
+            problem = set_meta(restore->fd, -1, "", &restore->entry);
         if (close(restore->fd) != 0)
             problem = strerror(errno);
         if (problem)
@@ -302,13 +384,13 @@ void dedup_restore_finish(dedup_restore *restore)
         struct dedup_postponed_entry *later = &restore->later.entry[--restore->later.count];
         char *path = later->texts;
         const char *name, *problem = NULL;
-        int parent = dedup_open_parent(restore->dir, path, &name);
+        int parent = open_parent(restore->dir, path, &name);
         int fd =
             parent < 0 ? -1 : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
             problem = strerror(errno);
         else
-            problem = dedup_set_meta(fd, -1, "", &later->entry);
+            problem = set_meta(fd, -1, "", &later->entry);
         if (problem)
             restore_failed(restore, path, problem);
         if (fd >= 0)

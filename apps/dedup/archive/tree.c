@@ -1,4 +1,3 @@
-#include "apps/dedup/archive/given_paths.h"
 #include "apps/dedup/archive/tree_file.h"
 
 #include "cli/core/output/output.h"
@@ -9,6 +8,113 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- the given paths ------------------------------------------------------------------------- */
+
+typedef struct given_path {
+    char *stored;
+    size_t index; /* in the list of the user */
+    bool absolute;
+} given_path;
+
+/* The path as it is stored: without a leading slash, empty components and ".". `to` has room for two
+ * bytes more than the given one. False: it contains "..". */
+static bool stored_path(const char *given, char *to)
+{
+    char *start = to;
+    while (*given) {
+        size_t len = strcspn(given, "/");
+        if (len == 2 && memcmp(given, "..", 2) == 0)
+            return false;
+        if (len > 0 && !(len == 1 && *given == '.')) {
+            if (to > start)
+                *to++ = '/';
+            memcpy(to, given, len);
+            to += len;
+        }
+        given += len + (given[len] == '/');
+    }
+    if (to == start)
+        *to++ = '.';
+    *to = 0;
+    return true;
+}
+
+/* Directories come right before what is below them: a slash sorts before all other bytes. */
+static int path_byte_rank(unsigned char byte)
+{
+    return byte == 0 ? 0 : byte == '/' ? 1 : byte + 1;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    const given_path *x = a, *y = b;
+    bool x_root = strcmp(x->stored, ".") == 0, y_root = strcmp(y->stored, ".") == 0;
+    if (x_root != y_root)
+        return x_root ? -1 : 1;
+    size_t at = 0;
+    while (x->stored[at] && x->stored[at] == y->stored[at])
+        at++;
+    int order =
+        path_byte_rank((unsigned char)x->stored[at]) - path_byte_rank((unsigned char)y->stored[at]);
+    return order ? order : x->index < y->index ? -1 : 1;
+}
+
+static dedup_status read_given(char *const *given, size_t count, given_path *paths)
+{
+    for (size_t i = 0; i < count; i++) {
+        paths[i] = (given_path){malloc(strlen(given[i]) + 2), i, given[i][0] == '/'};
+        if (!paths[i].stored)
+            return dedup_no_memory();
+        if (!stored_path(given[i], paths[i].stored))
+            return dedup_problem(DEDUP_FAILED, "%s: a path must not contain \"..\"",
+                                 cli_name(given[i]).text);
+    }
+    return DEDUP_OK;
+}
+
+/* In sorted paths, one is covered by the last that is not covered, or by none. */
+static dedup_status mark_covered(char *const *given, const given_path *paths, size_t count,
+                                 bool *covered)
+{
+    bool whole[2] = {false, false}; /* "." and "/" */
+    const given_path *last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const given_path *path = &paths[i];
+        dedup_text text = {path->stored, strlen(path->stored)};
+        if (last && dedup_path_is_under(text, last->stored) && last->absolute != path->absolute)
+            return dedup_problem(DEDUP_FAILED, "%s and %s would be stored under the same name",
+                                 cli_name(given[last->index]).text,
+                                 cli_name(given[path->index]).text);
+        if (whole[path->absolute] || (last && dedup_path_is_under(text, last->stored)))
+            covered[path->index] = true;
+        else
+            last = path;
+        if (dedup_path_is_root(text))
+            whole[path->absolute] = true;
+    }
+    return DEDUP_OK;
+}
+
+/* Sets covered[i] for each path that is stored with another one: it is the same or below it.
+ * DEDUP_FAILED: a path contains "..", or two different ones would get the same name. */
+static dedup_status find_covered(char *const *given, size_t count, bool *covered)
+{
+    given_path *paths = calloc(count + 1, sizeof *paths);
+    if (!paths)
+        return dedup_no_memory();
+    dedup_status status = read_given(given, count, paths);
+    if (status == DEDUP_OK) {
+        qsort(paths, count, sizeof *paths, compare_paths);
+        status = mark_covered(given, paths, count, covered);
+    }
+    for (size_t i = 0; i < count; i++)
+        free(paths[i].stored);
+    free(paths);
+    return status;
+}
+
+/* ---- walking --------------------------------------------------------------------------------- */
 
 /* A directory that is being walked through. */
 typedef struct open_dir {
@@ -125,13 +231,13 @@ static dedup_status walk_tree(dedup_tree *tree, const char *given)
     return status;
 }
 
-/* The paths have been looked at by dedup_find_covered(). */
+/* The paths have been looked at by find_covered(). */
 static dedup_status begin_path(dedup_tree *tree, const char *given)
 {
     char *stored = malloc(strlen(given) + 2);
     if (!stored)
         return dedup_no_memory();
-    dedup_stored_path(given, stored);
+    stored_path(given, stored);
     dedup_status status = set_path(tree, 0, stored);
     free(stored);
     tree->key.len = 0;
@@ -155,7 +261,7 @@ static dedup_status add_path(dedup_tree *tree, const char *given)
 dedup_status dedup_tree_add(dedup_tree *tree, char *const *given, size_t count)
 {
     bool *covered = calloc(count + 1, sizeof *covered);
-    dedup_status status = covered ? dedup_find_covered(given, count, covered) : dedup_no_memory();
+    dedup_status status = covered ? find_covered(given, count, covered) : dedup_no_memory();
     for (size_t i = 0; status == DEDUP_OK && i < count; i++)
         if (!covered[i])
             status = add_path(tree, given[i]);

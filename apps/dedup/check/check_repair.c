@@ -5,7 +5,6 @@
  * same content again; until then, archives that need it are restored without it.
  */
 #include "apps/dedup/check/findings.h"
-#include "apps/dedup/store/rebuild.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -200,7 +199,7 @@ dedup_status dedup_repair(dedup_repo *repo, const dedup_findings *findings, uint
     if (status == DEDUP_OK && findings->cache)
         unlinkat(repo->fd, "cache/files", 0);
     if (status == DEDUP_OK)
-        status = dedup_rebuild_open(&store, repo);
+        status = dedup_store_open_rebuilt(&store, repo);
     if (status != DEDUP_OK)
         return status;
     status = salvage_all(&from);

@@ -1,12 +1,11 @@
 /* bloomery dedup rebuild-index: both indexes from the containers alone. */
 #include "apps/dedup/commands/dedup_command.h"
-#include "apps/dedup/store/rebuild.h"
 
 #include <stdio.h>
 
 static dedup_status rebuild_indexes(void *quiet, dedup_repo *repo, dedup_store *store)
 {
-    dedup_status status = dedup_rebuild_open(store, repo);
+    dedup_status status = dedup_store_open_rebuilt(store, repo);
     if (status == DEDUP_OK)
         status = dedup_store_save(store);
     if (status == DEDUP_OK && !*(const bool *)quiet)

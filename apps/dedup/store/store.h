@@ -92,9 +92,27 @@ dedup_status dedup_store_open_exact(dedup_repo *repo, bool write, dedup_exact **
 /* The same without the units, for commands that look at all chunks. */
 dedup_status dedup_store_open_plain(dedup_store *store, dedup_repo *repo, bool write);
 
+/* Removes the indexes of a repository locked for writing and opens the store with new ones, which
+ * are complete but not saved. If the process dies meanwhile, the next writer does the rest. */
+dedup_status dedup_store_open_rebuilt(dedup_store *store, dedup_repo *repo);
+
 /* Enters the chunks of all containers that the exact index does not know, of which there may be
  * some after another copy of a chunk was removed. */
 dedup_status dedup_store_enter_again(dedup_store *store);
+
+/* Containers that the exact index is going to get. */
+typedef struct dedup_entering {
+    dedup_change *changes; /* Their chunks. */
+    size_t count; /* How many there are. */
+    size_t room; /* For how many there is room. */
+    dedup_rows rows; /* The containers. */
+} dedup_entering;
+
+/* `keep`: chunks that the exact index has stay where they are. */
+dedup_status dedup_entering_add(dedup_entering *list, const dedup_directory *directory, bool keep);
+/* Enters them into the exact index, and empties the list. */
+dedup_status dedup_store_enter(dedup_store *store, dedup_entering *list);
+void dedup_entering_free(dedup_entering *list);
 
 /* Closes it. What was not committed is removed. */
 void dedup_store_close(dedup_store *store);

@@ -10,58 +10,24 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* Containers that the exact index is going to get. */
-typedef struct adoption {
-    dedup_change *changes;
-    size_t count, room;
-    dedup_row rows[DEDUP_COMMIT_CONTAINERS];
-    size_t row_count;
-} adoption;
-
-static dedup_status flush_adoption(dedup_store *store, adoption *adopted)
-{
-    dedup_status status = dedup_exact_apply(store->exact, adopted->changes, adopted->count);
-    if (status == DEDUP_OK)
-        status =
-            dedup_exact_finish(store->exact, adopted->rows, adopted->row_count, NULL, 0, NULL, 0);
-    adopted->count = adopted->row_count = 0;
-    return status;
-}
-
-static dedup_status adopt_directory(adoption *adopted, const dedup_directory *directory)
-{
-    dedup_status status =
-        dedup_make_room(&adopted->changes, &adopted->room, adopted->count + directory->count,
-                        sizeof *adopted->changes);
-    if (status != DEDUP_OK)
-        return status;
-    for (uint32_t i = 0; i < directory->count; i++) {
-        dedup_change *change = &adopted->changes[adopted->count++];
-        *change = (dedup_change){
-            .digest = directory->digest[i], .where = {directory->number, i}, .keep = true};
-    }
-    adopted->rows[adopted->row_count++] = (dedup_row){directory->number, directory->count};
-    return DEDUP_OK;
-}
-
-static dedup_status adopt_container(dedup_store *store, adoption *adopted, uint64_t number)
+static dedup_status adopt_container(dedup_store *store, dedup_entering *adopted, uint64_t number)
 {
     dedup_directory directory;
     dedup_status status =
         dedup_directory_of(store->repo->fd, number, store->repo->config.hash, &directory);
     if (status != DEDUP_OK)
         return status;
-    if (adopted->row_count == DEDUP_COMMIT_CONTAINERS)
-        status = flush_adoption(store, adopted);
+    if (adopted->rows.count == DEDUP_COMMIT_CONTAINERS)
+        status = dedup_store_enter(store, adopted);
     if (status == DEDUP_OK)
-        status = adopt_directory(adopted, &directory);
+        status = dedup_entering_add(adopted, &directory, true);
     dedup_directory_free(&directory);
     return status;
 }
 
 dedup_status dedup_store_enter_again(dedup_store *store)
 {
-    adoption adopted = {.count = 0};
+    dedup_entering adopted = {0};
     dedup_status status = DEDUP_OK;
     for (size_t i = 0; status == DEDUP_OK && i < store->rows.count; i++) {
         status = adopt_container(store, &adopted, store->rows.row[i].number);
@@ -69,15 +35,15 @@ dedup_status dedup_store_enter_again(dedup_store *store)
             status = DEDUP_OK;
     }
     if (status == DEDUP_OK)
-        status = flush_adoption(store, &adopted);
-    free(adopted.changes);
+        status = dedup_store_enter(store, &adopted);
+    dedup_entering_free(&adopted);
     return status;
 }
 
 /* Compares the directory with the rows: both are sorted, because names are numbers in fixed
  * width. */
 static dedup_status reconcile_containers(dedup_store *store, const dedup_names *names,
-                                         adoption *adopted)
+                                         dedup_entering *adopted)
 {
     dedup_status status = DEDUP_OK;
     size_t row = 0;
@@ -100,7 +66,7 @@ static dedup_status reconcile_containers(dedup_store *store, const dedup_names *
             row++;
         else
             status = adopt_container(store, adopted, number);
-        if (adopted->row_count > 0 && store->adopted == 0)
+        if (adopted->rows.count > 0 && store->adopted == 0)
             store->adopted = number;
     }
     if (status == DEDUP_OK && row < store->rows.count)
@@ -131,19 +97,19 @@ static dedup_status ensure_epoch(dedup_store *store)
 static dedup_status adopt_unknown(dedup_store *store)
 {
     dedup_names names;
-    adoption adopted = {.count = 0};
+    dedup_entering adopted = {0};
     dedup_status status = dedup_container_names(store->repo->fd, &names);
     if (status != DEDUP_OK)
         return status;
     status = reconcile_containers(store, &names, &adopted);
-    bool changed = adopted.row_count > 0;
+    bool changed = adopted.rows.count > 0;
     uint64_t next = store->next;
     if (status == DEDUP_OK && changed)
-        status = flush_adoption(store, &adopted);
+        status = dedup_store_enter(store, &adopted);
     if (status == DEDUP_OK && changed)
         status = load_container_rows(store);
     store->next = next > store->next ? next : store->next;
-    free(adopted.changes);
+    dedup_entering_free(&adopted);
     dedup_names_free(&names);
     return status;
 }
@@ -212,6 +178,24 @@ dedup_status dedup_store_open(dedup_store *store, dedup_repo *repo, bool write)
         if (status != DEDUP_OK)
             dedup_store_close(store);
     }
+    return status;
+}
+
+dedup_status dedup_store_open_rebuilt(dedup_store *store, dedup_repo *repo)
+{
+    dedup_status status = dedup_repo_exclude_readers(repo);
+    if (status == DEDUP_OK)
+        status = dedup_empty_dir(repo->fd, "units");
+    if (status == DEDUP_OK)
+        status = dedup_empty_dir(repo->fd, "index");
+    if (status == DEDUP_OK) /* every container is unknown to it, and entered */
+        status = dedup_store_open_plain(store, repo, true);
+    dedup_repo_admit_readers(repo);
+    if (status != DEDUP_OK)
+        return status;
+    status = dedup_units_build(&store->units, repo, &store->rows);
+    if (status != DEDUP_OK)
+        dedup_store_close(store);
     return status;
 }
 

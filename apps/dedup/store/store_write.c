@@ -194,36 +194,49 @@ static dedup_status sync_pending(dedup_store *store)
     return status == DEDUP_OK ? dedup_sync_at(store->repo->fd, "containers") : status;
 }
 
+dedup_status dedup_entering_add(dedup_entering *list, const dedup_directory *directory, bool keep)
+{
+    dedup_status status = dedup_make_room(&list->changes, &list->room,
+                                          list->count + directory->count, sizeof *list->changes);
+    if (status != DEDUP_OK)
+        return status;
+    for (uint32_t i = 0; i < directory->count; i++)
+        list->changes[list->count++] = (dedup_change){
+            .digest = directory->digest[i], .where = {directory->number, i}, .keep = keep};
+    return dedup_rows_add(&list->rows, (dedup_row){directory->number, directory->count});
+}
+
+dedup_status dedup_store_enter(dedup_store *store, dedup_entering *list)
+{
+    dedup_status status = dedup_exact_apply(store->exact, list->changes, list->count);
+    if (status == DEDUP_OK)
+        status =
+            dedup_exact_finish(store->exact, list->rows.row, list->rows.count, NULL, 0, NULL, 0);
+    list->count = list->rows.count = 0;
+    return status;
+}
+
+void dedup_entering_free(dedup_entering *list)
+{
+    free(list->changes);
+    free(list->rows.row);
+}
+
 /* Enters the pending containers into the exact index. */
 static dedup_status enter_pending(dedup_store *store)
 {
-    dedup_change *changes = NULL;
-    size_t count = 0, room = 0;
-    for (size_t i = 0; i < store->pending_count; i++)
-        room += dedup_locality_container(&store->cache, store->pending[i].number)->directory.count;
-    dedup_row *rows = calloc(store->pending_count + 1, sizeof *rows);
-    changes = calloc(room + 1, sizeof *changes);
-    if (!rows || !changes) {
-        free(rows);
-        free(changes);
-        return dedup_no_memory();
-    }
-    for (size_t i = 0; i < store->pending_count; i++) {
-        const dedup_directory *directory =
-            &dedup_locality_container(&store->cache, store->pending[i].number)->directory;
-        rows[i] = (dedup_row){directory->number, directory->count};
-        for (uint32_t at = 0; at < directory->count; at++, count++) {
-            changes[count].digest = directory->digest[at];
-            changes[count].where = (dedup_location){directory->number, at};
-        }
-    }
-    dedup_status status = dedup_exact_apply(store->exact, changes, count);
-    if (status == DEDUP_OK)
-        status = dedup_exact_finish(store->exact, rows, store->pending_count, NULL, 0, NULL, 0);
+    dedup_entering list = {0};
+    dedup_status status = DEDUP_OK;
     for (size_t i = 0; status == DEDUP_OK && i < store->pending_count; i++)
-        status = dedup_rows_add(&store->rows, rows[i]);
-    free(rows);
-    free(changes);
+        status = dedup_entering_add(
+            &list, &dedup_locality_container(&store->cache, store->pending[i].number)->directory,
+            false);
+    size_t rows = list.rows.count;
+    if (status == DEDUP_OK)
+        status = dedup_store_enter(store, &list);
+    for (size_t i = 0; status == DEDUP_OK && i < rows; i++)
+        status = dedup_rows_add(&store->rows, list.rows.row[i]);
+    dedup_entering_free(&list);
     return status;
 }
 
