@@ -25,12 +25,14 @@ static int force_isa(const char *name)
     return cli_misuse(NULL, "--isa: there is no instruction set %s", cli_quote(name).text);
 }
 
-static int read_filter_engine(const char *name, bry_engine *engine)
+int bench_engine_read(const char *name, bry_job job, const char *objects, bry_engine *engine)
 {
-    if (bry_engine_parse(name, engine) != BRY_OK)
+    if (name && bry_engine_parse(name, engine) != BRY_OK)
         return cli_misuse(NULL, "--engine: there is no engine %s", cli_quote(name).text);
-    if (*engine != BRY_ENGINE_AUTO && *engine != BRY_ENGINE_BLOOM && *engine != BRY_ENGINE_COMPACT)
-        return cli_misuse(NULL, "--engine: filters have no engine %s", name);
+    if (name && bry_job_engine_parse(job, name, engine) != BRY_OK)
+        return cli_misuse(NULL, "--engine: %s have no engine %s", objects, name);
+    if (*engine == BRY_ENGINE_AUTO)
+        *engine = job == BRY_JOB_FILTER ? BRY_ENGINE_BLOOM : BRY_ENGINE_COMPACT;
     return CLI_GO_ON;
 }
 
@@ -147,8 +149,9 @@ int bench_settings_read(const bench_given *given, bench_settings *settings)
         .compare = given->compare,
     };
     int code = CLI_GO_ON;
-    if (given->words.engine && chosen->run == bench_filter)
-        code = read_filter_engine(given->words.engine, &settings->filter_engine);
+    if (chosen->run == bench_filter)
+        code = bench_engine_read(given->words.engine, BRY_JOB_FILTER, "filters",
+                                 &settings->filter_engine);
     if (code == CLI_GO_ON)
         code = read_common(given, settings);
     if (code == CLI_GO_ON && given->raw)

@@ -11,6 +11,8 @@
 #include "bench/cases/window/window_settings.h"
 #include "cli/core/json/json_write.h"
 
+#include <bloomery/job.h>
+
 typedef struct bench_settings {
     uint64_t items; /* keys added, present keys looked up, absent keys looked up */
     double error;
@@ -42,6 +44,10 @@ bench_run bench_window;
 bench_run bench_windows;
 bench_run bench_seen;
 bench_run bench_flows;
+
+/* Reads --engine; NULL: not given, and *engine becomes the default if it is auto. `objects` are those of
+ * the job, for a message. CLI_GO_ON, or the exit code after it. */
+int bench_engine_read(const char *name, bry_job job, const char *objects, bry_engine *engine);
 
 /* Fills *settings, in which all but the engine is set. CLI_GO_ON, or the exit code after a
  * message. */

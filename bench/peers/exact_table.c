@@ -67,6 +67,22 @@ void exact_table_free(exact_table *table)
     *table = (exact_table){0};
 }
 
+exact_table *exact_table_new(uint64_t keys)
+{
+    exact_table *table = malloc(sizeof *table);
+    if (table && !exact_table_init(table, keys)) {
+        free(table);
+        table = NULL;
+    }
+    return table;
+}
+
+void exact_table_delete(void *table)
+{
+    exact_table_free(table);
+    free(table);
+}
+
 uint64_t exact_table_bytes(const exact_table *table)
 {
     return sizeof *table + table->size * sizeof *table->slots;

@@ -25,6 +25,9 @@ typedef struct exact_table {
  * if memory runs out; then nothing has changed. */
 bool exact_table_init(exact_table *table, uint64_t keys);
 void exact_table_free(exact_table *table);
+/* The same in memory of its own; NULL if there is none. */
+exact_table *exact_table_new(uint64_t keys);
+void exact_table_delete(void *table);
 uint64_t exact_table_bytes(const exact_table *table);
 
 /* Keys are used as hashes, so they must be random. *was: the key was present. */

@@ -9,17 +9,12 @@
 
 int index_settings_read(const char *engine, index_settings *settings)
 {
-    bry_engine named = BRY_ENGINE_AUTO;
-    if (engine && bry_engine_parse(engine, &named) != BRY_OK)
-        return cli_misuse(NULL, "--engine: there is no engine %s", cli_quote(engine).text);
-    if (named == BRY_ENGINE_AUTO)
-        named = BRY_ENGINE_COMPACT;
-    if (named != BRY_ENGINE_COMPACT && named != BRY_ENGINE_DBA)
-        return cli_misuse(NULL, "--engine: indexes have no engine %s", engine);
-    if (named == BRY_ENGINE_COMPACT && (settings->group || settings->segmented))
+    int code = bench_engine_read(engine, BRY_JOB_INDEX, "indexes", &settings->engine);
+    if (code != CLI_GO_ON)
+        return code;
+    if (settings->engine == BRY_ENGINE_COMPACT && (settings->group || settings->segmented))
         return cli_misuse(NULL, "--%s: engine compact does not have it",
                           settings->group ? "group" : "segmented");
-    settings->engine = named;
     bry_index_options options = index_options_for(settings, 0, false);
     bry_index_shape shape = {0};
     if (bry_index_plan(&options, &shape) != BRY_OK)

@@ -6,23 +6,9 @@
 #include "bench/cases/index/index_candidates.h"
 #include "bench/peers/exact_table.h"
 
-#include <stdlib.h>
-
-static void *make_exact_index(const void *opaque)
+static void *make_exact_index(const void *work)
 {
-    const index_work *work = opaque;
-    exact_table *table = malloc(sizeof *table);
-    if (table && !exact_table_init(table, work->data->count)) {
-        free(table);
-        table = NULL;
-    }
-    return table;
-}
-
-static void drop_exact_index(void *state)
-{
-    exact_table_free(state);
-    free(state);
+    return exact_table_new(((const index_work *)work)->data->count);
 }
 
 static bool fill_exact_index(const index_work *work, exact_table *table, bench_watch *watch)
@@ -76,5 +62,6 @@ static bool run_exact_index(const void *opaque, void *state, unsigned phase, ben
     return *found == (hits ? work->data->asked : 0);
 }
 
-const bench_candidate candidate_exact_index = {
-    "exact hash table", make_exact_index, drop_exact_index, run_exact_index, 1u << INDEX_REINSERT};
+const bench_candidate candidate_exact_index = {"exact hash table", make_exact_index,
+                                               exact_table_delete, run_exact_index,
+                                               1u << INDEX_REINSERT};

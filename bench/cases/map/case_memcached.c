@@ -1,6 +1,10 @@
+/*
+ * An in-process map compared with memcached behind a socket, in wall-clock time, because a client waits
+ * for a server.
+ */
 #include "bench/cases/bench_cases.h"
 #include "bench/cases/map/map_candidates.h"
-#include "bench/cases/map/memcached_candidates.h"
+#include "bench/cases/map/store_work.h"
 
 #include "bench/harness/bench_fail.h"
 #include "bench/peers/peer_memcached.h"
@@ -11,6 +15,29 @@
 #define SPARE_MEGABYTES 256u
 
 enum { REMOTE_ROWS = 3 }; /* memcached, kbf, compact */
+
+enum remote_phase {
+    REMOTE_FILL, /* all pairs, REMOTE_BATCH per request */
+    REMOTE_HIT, /* from here on: `asked` keys, one by one … */
+    REMOTE_MISS,
+    REMOTE_HIT_BATCH, /* … or REMOTE_BATCH per request */
+    REMOTE_MISS_BATCH,
+    REMOTE_UPDATE,
+    REMOTE_DELETE,
+    REMOTE_PHASES
+};
+#define REMOTE_BATCH MAP_STORE_MOST_KEYS
+
+typedef struct remote_record {
+    map_store_size size; /* when filled */
+    uint64_t wrong[REMOTE_PHASES]; /* wrong answers; deletions of absent keys */
+} remote_record;
+
+typedef struct remote_work {
+    const kbf_workload *load;
+    map_store_options options;
+    remote_record *record;
+} remote_work;
 
 typedef struct remote_report {
     bench_settings settings;
@@ -27,10 +54,65 @@ typedef struct remote_report {
     } row[REMOTE_ROWS];
 } remote_report;
 
-static bool pairs_out_of_memory(const bench_settings *settings)
+static void start_wall_watch(bench_watch *watch)
 {
-    return bench_fail("%llu pairs do not fit in memory", (unsigned long long)settings->items);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    watch->started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
+
+static void stop_wall_watch(bench_watch *watch)
+{
+    uint64_t before = watch->started;
+    start_wall_watch(watch);
+    watch->spent += watch->started - before;
+}
+
+static bool run_store_phase(const map_store *store, const remote_work *with, void *state,
+                            unsigned phase, bench_watch *watch, uint64_t *found)
+{
+    bool one = phase != REMOTE_FILL && phase != REMOTE_HIT_BATCH && phase != REMOTE_MISS_BATCH;
+    const store_work work = {store, state, with->load, one ? 1 : REMOTE_BATCH};
+    bool good;
+    start_wall_watch(watch);
+    switch (phase) {
+    case REMOTE_FILL:
+        good = store_fill(&work);
+        break;
+    case REMOTE_UPDATE:
+        good = store_update(&work);
+        break;
+    case REMOTE_DELETE:
+        good = store_delete(&work, found);
+        break;
+    default:
+        good = store_look_up(&work, phase == REMOTE_HIT || phase == REMOTE_HIT_BATCH, found);
+        break;
+    }
+    stop_wall_watch(watch);
+    with->record->wrong[phase] = *found;
+    return good && (phase != REMOTE_FILL || store->size(state, &with->record->size));
+}
+
+/* A candidate: a map in this process, or memcached behind a socket. */
+#define STORE_CANDIDATE(kind, title, of_store)                                                     \
+    static void *kind##_make(const void *work)                                                     \
+    {                                                                                              \
+        return (of_store).open(&((const remote_work *)work)->options);                             \
+    }                                                                                              \
+    static bool kind##_run(const void *work, void *state, unsigned phase, bench_watch *watch,      \
+                           uint64_t *found)                                                        \
+    {                                                                                              \
+        return run_store_phase(&(of_store), work, state, phase, watch, found);                     \
+    }                                                                                              \
+    static void kind##_drop(void *state)                                                           \
+    {                                                                                              \
+        (of_store).close(state);                                                                   \
+    }                                                                                              \
+    static const bench_candidate candidate_##kind = {title, kind##_make, kind##_drop, kind##_run,  \
+                                                     0};
+STORE_CANDIDATE(memcached, "memcached", memcached_store)
+STORE_CANDIDATE(local_map, "map", local_map_store)
 
 static bool ask_version(remote_report *report)
 {
@@ -185,7 +267,7 @@ bool bench_remote(const bench_settings *settings, cli_json *json)
     report.asked = settings->items < MOST_ASKED ? settings->items : MOST_ASKED;
     kbf_workload load;
     if (!kbf_workload_make(&load, settings->items, report.asked, (uint32_t)settings->map.values))
-        return pairs_out_of_memory(settings);
+        return bench_fail("%llu pairs do not fit in memory", (unsigned long long)settings->items);
     report.facts = kbf_workload_look(&load);
     bool good = measure_remote(&load, &report);
     kbf_workload_free(&load);

@@ -1,4 +1,4 @@
-#include "bench/cases/map/map_settings.h"
+#include "bench/cases/bench_cases.h"
 
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
@@ -38,16 +38,9 @@ static int read_choice(const char *name, const char *text, const char *const *ch
 
 static int read_engine(const map_words *words, map_settings *settings)
 {
-    bry_engine engine = BRY_ENGINE_AUTO;
-    if (words->engine && bry_engine_parse(words->engine, &engine) != BRY_OK)
-        return cli_misuse(NULL, "--engine: there is no engine %s", cli_quote(words->engine).text);
-    if (engine == BRY_ENGINE_AUTO)
-        engine = BRY_ENGINE_COMPACT;
-    if (engine != BRY_ENGINE_COMPACT && engine != BRY_ENGINE_KBF)
-        return cli_misuse(NULL, "--engine: maps have no engine %s", words->engine);
-    settings->engine = engine;
-    if (engine == BRY_ENGINE_KBF)
-        return CLI_GO_ON;
+    int code = bench_engine_read(words->engine, BRY_JOB_MAP, "maps", &settings->engine);
+    if (code != CLI_GO_ON || settings->engine == BRY_ENGINE_KBF)
+        return code;
     const char *alien = words->layout        ? "layout"
                         : words->decode      ? "decode"
                         : words->encoder     ? "encoder"

@@ -259,24 +259,12 @@ static bool maplet_run(const void *work, void *state, unsigned phase, bench_watc
 
 const bench_candidate candidate_maplet = {"maplet", maplet_make, maplet_drop, maplet_run, 0};
 
-/* ---- the exact table: keys are the halves of the hash that fingerprints come from
- * ------------------ */
+/* ---- the exact table: keys are the halves of the hash that fingerprints come from */
 
 static void *make_exact_table(const void *opaque)
 {
     const maplet_work *work = opaque;
-    exact_table *table = malloc(sizeof *table);
-    if (table && !exact_table_init(table, work->options.fixed ? work->count : 1)) {
-        free(table);
-        table = NULL;
-    }
-    return table;
-}
-
-static void drop_exact_table(void *state)
-{
-    exact_table_free(state);
-    free(state);
+    return exact_table_new(work->options.fixed ? work->count : 1);
 }
 
 static bool exact_insert(void *state, bry_hash hash, uint32_t value)
@@ -323,7 +311,7 @@ static bool exact_run(const void *opaque, void *state, unsigned phase, bench_wat
     return run(work, state, calls, phase, watch, found) && work->notes->count == 0;
 }
 
-const bench_candidate candidate_exact = {"exact hash table", make_exact_table, drop_exact_table,
+const bench_candidate candidate_exact = {"exact hash table", make_exact_table, exact_table_delete,
                                          exact_run, 0};
 
 uint64_t exact_bytes(const maplet_work *work)
@@ -335,6 +323,6 @@ uint64_t exact_bytes(const maplet_work *work)
     if (table && exact_run(work, table, MAPLET_INSERT, &unused, &found))
         bytes = exact_table_bytes(table);
     if (table)
-        drop_exact_table(table);
+        exact_table_delete(table);
     return bytes;
 }

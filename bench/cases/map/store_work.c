@@ -12,36 +12,33 @@ static size_t next_keys(const store_work *work, uint64_t done, uint64_t all)
     return all - done < work->at_once ? (size_t)(all - done) : work->at_once;
 }
 
-bool store_fill(const store_work *work)
+/* All pairs with their first values, or the `asked` ones with their later values. */
+static bool store_put(const store_work *work, bool later)
 {
     const kbf_text *keys[MAP_STORE_MOST_KEYS], *values[MAP_STORE_MOST_KEYS];
     const kbf_workload *load = work->load;
+    uint64_t all = later ? load->asked : load->pairs;
     bool good = true;
-    for (uint64_t done = 0; done < load->pairs && good; done += work->at_once) {
-        size_t n = next_keys(work, done, load->pairs);
+    for (uint64_t done = 0; done < all && good; done += work->at_once) {
+        size_t n = next_keys(work, done, all);
         for (size_t i = 0; i < n; i++) {
-            keys[i] = &load->key[done + i];
-            values[i] = kbf_first_value(load, done + i);
+            uint64_t pair = later ? load->place[done + i] : done + i;
+            keys[i] = &load->key[pair];
+            values[i] = later ? kbf_later_value(load, pair) : kbf_first_value(load, pair);
         }
-        good = work->store->set(work->state, keys, values, n, true);
+        good = work->store->set(work->state, keys, values, n, !later);
     }
     return good;
 }
 
+bool store_fill(const store_work *work)
+{
+    return store_put(work, false);
+}
+
 bool store_update(const store_work *work)
 {
-    const kbf_text *keys[MAP_STORE_MOST_KEYS], *values[MAP_STORE_MOST_KEYS];
-    const kbf_workload *load = work->load;
-    bool good = true;
-    for (uint64_t done = 0; done < load->asked && good; done += work->at_once) {
-        size_t n = next_keys(work, done, load->asked);
-        for (size_t i = 0; i < n; i++) {
-            keys[i] = &load->key[load->place[done + i]];
-            values[i] = kbf_later_value(load, load->place[done + i]);
-        }
-        good = work->store->set(work->state, keys, values, n, false);
-    }
-    return good;
+    return store_put(work, true);
 }
 
 bool store_look_up(const store_work *work, bool there, uint64_t *wrong)

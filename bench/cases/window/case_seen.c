@@ -2,13 +2,15 @@
 #include "bench/cases/bench_cases.h"
 
 #include "bench/harness/bench_fail.h"
+#include "bench/harness/keys.h"
 #include "bench/harness/measure.h"
-#include "bench/peers/line_programs.h"
-#include "cli/core/files/program_files.h"
+#include "bench/harness/temporary_file.h"
+#include "bench/peers/program_run.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,6 +33,99 @@ typedef struct seen_report {
         uint64_t peak_bytes; /* its peak memory */
     } row[SEEN_ROWS];
 } seen_report;
+
+/* ---- lines: the correct answer is known without a table -------------------------------------- */
+
+/* Whether line i repeats an earlier line, which is not itself a repeat. */
+static bool line_is_repeat(uint64_t i)
+{
+    return i % 20 == 19;
+}
+
+enum { LINE_BYTES = 17 }; /* 16 hexadecimal digits and a newline */
+
+static void line_write(uint64_t i, char to[LINE_BYTES + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t of = i;
+    if (line_is_repeat(i)) {
+        of = bench_random(i) % i;
+        of -= line_is_repeat(of);
+    }
+    uint64_t number = bench_random(of);
+    for (int at = 0; at < LINE_BYTES - 1; at++, number <<= 4)
+        to[at] = digits[number >> 60];
+    to[LINE_BYTES - 1] = '\n';
+    to[LINE_BYTES] = '\0';
+}
+
+/* An open, unnamed temporary file with this many lines; -1 with errno. */
+static int line_file(uint64_t lines)
+{
+    int fd = bench_temporary_file();
+    if (fd < 0)
+        return -1;
+    int copy = dup(fd);
+    FILE *file = copy < 0 ? NULL : fdopen(copy, "we");
+    bool good = file != NULL;
+    for (uint64_t i = 0; i < lines && good; i++) {
+        char line[LINE_BYTES + 1];
+        line_write(i, line);
+        good = fwrite(line, 1, LINE_BYTES, file) == LINE_BYTES;
+    }
+    int why = errno;
+    if (file ? fclose(file) != 0 : copy >= 0 && close(copy) != 0) {
+        why = good ? errno : why;
+        good = false;
+    }
+    if (good)
+        return fd;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+/* Checks the output line by line. */
+typedef struct line_check {
+    uint64_t lines; /* of the input; set before */
+    bool in_order; /* the output has the order of the input; else only lines are counted */
+    uint64_t printed, missing; /* first occurrences that are missing */
+    bool wrong; /* an unexpected line, or one in the wrong place */
+} line_check;
+
+static void line_check_read(void *context, int fd)
+{
+    line_check *check = context;
+    FILE *in = fdopen(dup(fd), "re");
+    char line[LINE_BYTES + 2], wanted[LINE_BYTES + 1];
+    uint64_t at = 0;
+    check->printed = check->missing = 0;
+    check->wrong = in == NULL;
+    while (in && fgets(line, sizeof line, in)) {
+        check->printed++;
+        if (!check->in_order)
+            continue;
+        for (;;) { /* those in between are missing */
+            at += line_is_repeat(at);
+            if (at >= check->lines) {
+                check->wrong = true;
+                break;
+            }
+            line_write(at++, wanted);
+            if (strcmp(line, wanted) == 0)
+                break;
+            check->missing++;
+        }
+    }
+    if (in)
+        fclose(in);
+    uint64_t first = check->lines - check->lines / 20;
+    if (!check->wrong && check->printed > first)
+        check->wrong = true;
+    check->missing = first - (check->printed < first ? check->printed : first);
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
 
 /* The file name of a program in PATH, with links resolved. */
 static void find_name(const char *program, char *name, size_t room)

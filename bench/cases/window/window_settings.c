@@ -1,4 +1,4 @@
-#include "bench/cases/window/window_settings.h"
+#include "bench/cases/bench_cases.h"
 
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
@@ -19,14 +19,11 @@ const char *window_mode_name(bry_engine engine, window_mode mode)
 
 int window_settings_read(const char *engine, const char *mode, window_settings *settings)
 {
-    settings->engine = BRY_ENGINE_COMPACT;
     settings->mode = WINDOW_MODE_IMPROVED;
-    if (engine && bry_engine_parse(engine, &settings->engine) != BRY_OK)
-        return cli_misuse(NULL, "--engine: there is no engine %s", cli_quote(engine).text);
-    if (settings->engine == BRY_ENGINE_AUTO)
-        settings->engine = BRY_ENGINE_COMPACT;
-    if (settings->engine != BRY_ENGINE_COMPACT && settings->engine != BRY_ENGINE_FBF)
-        return cli_misuse(NULL, "--engine: windows have no engine %s", engine);
+    settings->engine = BRY_ENGINE_AUTO;
+    int code = bench_engine_read(engine, BRY_JOB_WINDOW, "windows", &settings->engine);
+    if (code != CLI_GO_ON)
+        return code;
     if (!mode)
         return CLI_GO_ON;
     if (settings->engine != BRY_ENGINE_FBF)
