@@ -4,6 +4,7 @@
 #include "index/index_save.h"
 #include "support/index_parts_count.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,20 @@ uint64_t index_model_answers(void)
 
 /* ---- making ---- */
 
+/* Of engine dba. */
+static void read_dba(model_reader *reader, bry_index_options *options)
+{
+    static const uint32_t groups[] = {0, 0, 0, 1, 8, 16, 64, 512};
+    static const double errors[] = {1e-9, 1e-9, 0.02, 0.5};
+    unsigned kind = model_byte(reader), rates = model_byte(reader);
+    options->dba.group = groups[kind % 8];
+    options->dba.segmented = kind / 8 % 2;
+    options->dba.factor = kind / 16 % 2 ? 3 : 0;
+    options->dba.control = (bry_index_control)(kind / 32 % 3);
+    options->dba.stale = rates % 2 ? 0.05 : 0.5;
+    options->error = errors[rates / 2 % 4];
+}
+
 static index_pair *make_pair(model_reader *reader)
 {
     static const uint64_t capacities[] = {1, 3, 20, 60, 200};
@@ -37,7 +52,7 @@ static index_pair *make_pair(model_reader *reader)
     unsigned kind = model_byte(reader);
     bry_index_options *options = &both->options;
     *options = (bry_index_options)BRY_INDEX_OPTIONS;
-    options->engine = both->engine = kind % 4 == 3 ? BRY_ENGINE_DBA : BRY_ENGINE_COMPACT;
+    options->engine = both->engine = kind % 4 >= 2 ? BRY_ENGINE_DBA : BRY_ENGINE_COMPACT;
     bry_index_shape shape = {0};
     if (bry_index_plan(options, &shape) == BRY_E_UNSUPPORTED)
         options->engine = both->engine = BRY_ENGINE_COMPACT; /* not in this library */
@@ -46,7 +61,11 @@ static index_pair *make_pair(model_reader *reader)
     options->fixed = kind / 8 % 2;
     options->units = 1 + kind / 16 % 8;
     options->unit_capacity = capacities[model_below(reader, 5)];
-    options->error = both->exact ? errors[model_below(reader, 5)] : 1e-9;
+    if (both->exact)
+        options->error = errors[model_below(reader, 5)];
+    else
+        read_dba(reader, options);
+    both->errs = !both->exact && options->error > 1e-9;
     options->seed = 7;
     model_expect(reader, bry_index_plan(options, &shape) == BRY_OK);
     options->allocator = &both->memory.allocator;
@@ -195,36 +214,60 @@ static void do_merge_units(index_pair *both, model_reader *reader)
 
 /* ---- work that can wait ---- */
 
+/* What a step asks for: the elements of a unit, several at a time. */
+typedef struct supplies {
+    const index_twin *twin;
+    size_t most; /* at a time */
+    unsigned left; /* calls until it stops */
+} supplies;
+
 static bry_status supply(void *opaque, uint32_t number, uint64_t tag, uint64_t from,
                          bry_hash *hashes, size_t room, size_t *got)
 {
-    const index_twin *twin = opaque;
+    supplies *from_twin = opaque;
+    const index_twin *twin = from_twin->twin;
     int place = index_twin_find(twin, number);
     *got = 0;
+    if (from_twin->left-- == 0)
+        return BRY_E_STOPPED;
     if (place == TWIN_NO_UNIT || twin->unit[place].tag != tag)
-        return BRY_E_STOPPED; /* which the model does not expect */
-    *got = index_twin_supply(twin, place, from, hashes, room);
+        return BRY_E_RANGE; /* which the model does not expect */
+    *got = index_twin_supply(twin, place, from, hashes,
+                             room < from_twin->most ? room : from_twin->most);
     return BRY_OK;
+}
+
+/* Once no work is left. */
+static void check_done(const index_pair *both, model_reader *reader, bool supplied)
+{
+    bry_index_stats stats = {0};
+    bry_index_get_stats(both->index, &stats);
+    model_expect(reader, stats.waiting == stats.waiting_for_supplier);
+    if (!supplied || both->exact)
+        return;
+    model_expect(reader, stats.waiting == 0);
+    model_expect(reader, both->options.dba.control == BRY_INDEX_UNCONTROLLED ||
+                             stats.full_error <= stats.promised_error * (1 + 1e-6));
 }
 
 static void do_step(index_pair *both, model_reader *reader)
 {
     static const uint64_t budgets[] = {1, 10, 300, 100000};
     unsigned kind = model_byte(reader);
+    bool supplied = kind / 4 % 2, to_the_end = kind / 8 % 4 == 0;
     uint64_t budget = budgets[kind % 4], left = UINT64_MAX;
-    bry_index_supplier supplier = {supply, &both->twin};
-    model_say(reader, "step of %ju%s", (uintmax_t)budget, kind / 4 % 2 ? " with a supplier" : "");
-    bry_status status = bry_index_step(both->index, kind / 4 % 2 ? &supplier : NULL, budget, &left);
+    supplies all = {&both->twin, kind / 32 == 1 ? 3 : SIZE_MAX, kind / 32 == 2 ? 1 : UINT_MAX};
+    bry_index_supplier supplier = {supply, &all};
+    model_say(reader, "step of %ju%s", (uintmax_t)budget, supplied ? " with a supplier" : "");
+    bry_status status = bry_index_step(both->index, supplied ? &supplier : NULL, budget, &left);
+    for (int i = 0; i < 1000 && left > 0 && to_the_end && status == BRY_OK; i++)
+        status = bry_index_step(both->index, supplied ? &supplier : NULL, 5000, &left);
     if (!model_out_of_memory(reader, &both->memory, status)) {
-        model_expect(reader, status == BRY_OK && left != UINT64_MAX);
-        /* The remaining work ends. */
-        for (int i = 0; i < 1000 && left > 0 && kind / 8 % 4 == 0 && status == BRY_OK; i++)
-            status = bry_index_step(both->index, kind / 4 % 2 ? &supplier : NULL, 5000, &left);
-        if (status == BRY_OK && kind / 8 % 4 == 0) {
-            bry_index_stats stats = {0};
-            bry_index_get_stats(both->index, &stats);
-            model_expect(reader, left == 0 && stats.waiting == stats.waiting_for_supplier);
-        }
+        model_expect(reader, status == BRY_OK || (status == BRY_E_STOPPED && all.left == UINT_MAX));
+        model_expect(reader, status != BRY_OK || left != UINT64_MAX);
+        model_expect(reader, status != BRY_OK || !to_the_end || left == 0);
+        if (status == BRY_OK && to_the_end)
+            check_done(both, reader, supplied);
     }
     if (!both->exact)
         index_learn(both, reader);
@@ -394,9 +437,11 @@ static void do_import(index_pair *both, model_reader *reader)
     for (unsigned i = 0; i < n; i++) {
         unsigned element = (at + i) % TWIN_ELEMENTS;
         unsigned class = index_twin_class(&made, element);
+        bry_answer was = BRY_UNSURE, expected = unit->held[class] ? BRY_PRESENT : BRY_ABSENT;
         model_expect(reader, bry_index_add(apart, index_twin_element(&made, element), number, NULL,
-                                           NULL) == BRY_OK);
-        unit->elements += unit->held[class] == 0;
+                                           &was) == BRY_OK);
+        model_expect(reader, was == expected || (both->errs && was == BRY_PRESENT));
+        unit->elements += was == BRY_ABSENT;
         index_twin_hold(unit, class);
     }
     model_expect(reader, bry_index_save_unit(apart, number, &sink, NULL) == BRY_OK);

@@ -20,9 +20,9 @@ static bool holds(const index_twin_unit *unit, unsigned class)
     return unit->held[class] > 0;
 }
 
-static bool certain(const index_twin_unit *unit, unsigned class)
+static bool certain(const index_pair *both, const index_twin_unit *unit, unsigned class)
 {
-    return holds(unit, class) || !unit->maybe[class];
+    return holds(unit, class) || !(unit->maybe[class] || both->errs);
 }
 
 static void put(index_twin_unit *unit, unsigned class, bry_answer was)
@@ -61,7 +61,7 @@ static void add_named(index_pair *both, model_reader *reader, unsigned element, 
         return;
     }
     model_expect(reader, status == BRY_OK && went == number);
-    if (certain(unit, class))
+    if (certain(both, unit, class))
         model_expect(reader, was == (holds(unit, class) ? BRY_PRESENT : BRY_ABSENT));
     model_expect(reader, !full || was == BRY_PRESENT);
     put(unit, class, was);
@@ -208,7 +208,8 @@ void index_do_add_n(index_pair *both, model_reader *reader)
         model_expect(reader, full || may_be_full(both));
         return;
     }
-    model_expect(reader, status == BRY_OK && !full);
+    bool larger = both->options.dba.control == BRY_INDEX_LARGER; /* units may get more capacity */
+    model_expect(reader, status == BRY_OK && (!full || larger));
     if (both->exact) {
         apply_batch(both, reader, n, number);
         return;
@@ -296,13 +297,13 @@ static void compare_candidates(index_pair *both, model_reader *reader, unsigned 
         const index_twin_unit *unit = &twin->unit[i];
         bool there = at < room && at < total && units[at] == unit->number;
         sure += holds(unit, class);
-        unsure += !certain(unit, class);
+        unsure += !certain(both, unit, class);
         if (holds(unit, class) && at < room && !there) {
             model_fail(reader, "unit %u is no candidate of class %u, or not in its place",
                        unit->number, class);
             return;
         }
-        if (there && !holds(unit, class) && certain(unit, class)) {
+        if (there && !holds(unit, class) && certain(both, unit, class)) {
             model_fail(reader, "unit %u is a candidate of class %u", unit->number, class);
             return;
         }

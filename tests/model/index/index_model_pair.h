@@ -20,6 +20,7 @@ typedef struct index_pair {
     index_twin twin;
     bry_engine engine;
     bool exact; /* engine compact */
+    bool errs; /* any unit may be a candidate */
     bool crowded; /* units were imported beyond the plan: elements may be refused */
     bry_index_options options;
     bool is_watched; /* compared with … */

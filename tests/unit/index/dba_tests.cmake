@@ -5,11 +5,9 @@ endif()
 
 bloomery_unit_test(test_dba)
 bloomery_unit_test(test_dba_midway)
-bloomery_unit_test(test_dba_programs)
+bloomery_unit_test(test_dba_widths)
 bloomery_unit_test(test_dba_save)
 bloomery_unit_test(test_dba_loads)
-add_test(NAME test_dba_programs_soak COMMAND test_dba_programs 600000)
-set_tests_properties(test_dba_programs_soak PROPERTIES LABELS soak TIMEOUT 7200)
 
 bloomery_program(test_dba_rates stat/test_dba_rates.c)
 bloomery_statistics(test_dba_rates 1024)
