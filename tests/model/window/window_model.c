@@ -15,9 +15,11 @@ enum { ELEMENTS = WINDOW_TWIN_ELEMENTS, STRANGERS = 32 };
 typedef struct window_pair {
     failing_allocator memory; /* of the windows; replicas use malloc */
     bool armed; /* an allocation of the next change fails */
+    bool was_armed; /* ever */
     const window_kind *kind;
     bry_window_options options;
     unsigned error_index;
+    uint64_t bytes_empty; /* of each window */
     bry_window *window[2], *replica[2];
     window_twin twin[2];
     bool mixed[2]; /* other elements were added, which may share fingerprints */
@@ -97,6 +99,9 @@ static void *create(model_reader *reader)
     model_expect(reader, bry_window_plan(&options, &shape) == BRY_OK);
     if (options.refuse)
         options.max_bytes = shape.bytes * 2 + 8192;
+    else if (options.engine == BRY_ENGINE_FBF && model_below(reader, 4) == 3)
+        options.max_bytes = shape.bytes_least + shape.bytes / 3;
+    both->bytes_empty = shape.bytes_empty;
     both->clock = starts[model_below(reader, 5)];
     both->options = options;
     model_say(reader, "create %s, window %ju, capacity %ju, generations %u, error %g%s%s%s%s",
@@ -142,6 +147,18 @@ static void compare_replicas(const window_pair *both, model_reader *reader)
     }
 }
 
+/* When all has expired, nothing is left, with compact in the next steps. */
+static void expire_all(const window_pair *both, int i, model_reader *reader)
+{
+    bry_window *window = both->window[i];
+    uint64_t end = plus(both->twin[i].time, both->twin[i].longest);
+    if (end == UINT64_MAX || bry_window_advance(window, end) != BRY_OK)
+        return;
+    model_expect(reader, bry_window_items(window) == 0);
+    if (both->options.engine == BRY_ENGINE_FBF && !both->was_armed)
+        model_expect(reader, bry_window_bytes(window) == both->bytes_empty);
+}
+
 static void destroy(void *state, model_reader *reader)
 {
     window_pair *both = state;
@@ -150,6 +167,8 @@ static void destroy(void *state, model_reader *reader)
     if (!reader->failed)
         compare_replicas(both, reader);
     for (int i = 0; i < 2; i++) {
+        if (!reader->failed)
+            expire_all(both, i, reader);
         bry_window_destroy(both->window[i]);
         bry_window_destroy(both->replica[i]);
     }
@@ -219,11 +238,13 @@ static void expect_like(model_reader *reader, bry_status status, bry_status repl
 
 /* ---- elements ------------------------------------------------------------------------------ */
 
-/* Whether the error is within the target, unless it depends on the load or two fbf windows were
- * merged. */
+/* Whether the error is within the target, unless it depends on the load, memory is limited, or two
+ * fbf windows were merged. */
 static bool keeps_error(const window_pair *both, int side)
 {
-    return !both->options.fixed && !(both->merged[side] && both->options.engine == BRY_ENGINE_FBF);
+    bool limited = both->options.max_bytes && !both->options.refuse;
+    return !both->options.fixed && !limited &&
+           !(both->merged[side] && both->options.engine == BRY_ENGINE_FBF);
 }
 
 /* Checks an answer about element i at `now`. Also called for all elements after every step, so it
@@ -261,6 +282,19 @@ static void added(window_pair *both, model_reader *reader, unsigned i, bool seen
         window_twin_remember(twin, i);
 }
 
+/* The replica is asked first, and gets what is new; of others only the time is told. */
+static bry_status add_to_replica(window_pair *both, bry_hash hash, uint64_t now, bry_answer *was)
+{
+    bry_window *replica = both->replica[0];
+    const bry_window_options *options = &both->options;
+    if (!options->refresh && !options->refuse && !options->max_skew &&
+        bry_window_has(replica, hash, now) == BRY_PRESENT) {
+        *was = BRY_PRESENT;
+        return bry_window_advance(replica, now);
+    }
+    return bry_window_add(replica, hash, now, was);
+}
+
 static void do_add(window_pair *both, model_reader *reader)
 {
     unsigned i = model_byte(reader);
@@ -272,7 +306,7 @@ static void do_add(window_pair *both, model_reader *reader)
     bool done = end(both, reader, now, status);
     if (status == BRY_E_NOMEM)
         return;
-    expect_like(reader, status, bry_window_add(both->replica[0], element(i), now, &replica));
+    expect_like(reader, status, add_to_replica(both, element(i), now, &replica));
     model_expect(reader, was == replica);
     if (!done) {
         model_expect(reader, was == BRY_UNSURE);
@@ -282,11 +316,12 @@ static void do_add(window_pair *both, model_reader *reader)
     added(both, reader, i, was == BRY_PRESENT);
 }
 
+/* The replica gets the elements one by one. */
 static void do_add_n(window_pair *both, model_reader *reader)
 {
     enum { MOST = 150 };
     bry_hash hashes[MOST];
-    uint8_t was[MOST], replica[MOST];
+    uint8_t was[MOST];
     unsigned first = model_byte(reader), step = 1 + model_below(reader, 7);
     unsigned n = model_below(reader, MOST + 1);
     uint64_t now = next_time(both, reader);
@@ -298,11 +333,17 @@ static void do_add_n(window_pair *both, model_reader *reader)
     bool done = end(both, reader, now, status);
     if (status == BRY_E_NOMEM)
         return;
-    expect_like(reader, status, bry_window_add_n(both->replica[0], hashes, n, now, replica));
-    if (!done || n == 0)
+    if (!done) {
+        expect_like(reader, status, bry_window_add_n(both->replica[0], hashes, n, now, NULL));
         return;
-    model_expect(reader, memcmp(was, replica, n) == 0);
-    window_twin_advance(&both->twin[0], now);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        bry_answer replica = BRY_UNSURE;
+        model_expect(reader, add_to_replica(both, hashes[i], now, &replica) == BRY_OK);
+        model_expect(reader, was[i] == replica);
+    }
+    if (n > 0)
+        window_twin_advance(&both->twin[0], now);
     for (unsigned i = 0; i < n; i++)
         added(both, reader, (first + i * step) % ELEMENTS, was[i] == BRY_PRESENT);
 }
@@ -358,6 +399,22 @@ static void do_ask(window_pair *both, model_reader *reader)
     model_say(reader, "ask for %u at %ju", i, (uintmax_t)now);
     judge_operation(both, reader, i, now,
                     bry_window_has(both->window[0], element(i), now) == BRY_PRESENT);
+}
+
+/* A later time gives the answers that the window gives when it is there. */
+static void do_ask_ahead(window_pair *both, model_reader *reader)
+{
+    uint64_t now = plus(both->twin[0].time, model_byte(reader) * (both->options.window / 64 + 1));
+    bry_window *later = NULL;
+    model_say(reader, "ask for all at %ju", (uintmax_t)now);
+    model_expect(reader, bry_window_clone(both->replica[0], NULL, &later) == BRY_OK);
+    model_expect(reader, bry_window_advance(later, now) == BRY_OK);
+    for (unsigned i = 0; i < ELEMENTS + STRANGERS; i++) {
+        bry_hash hash = i < ELEMENTS ? element(i) : generator_hash(&both->strangers);
+        model_expect(reader,
+                     bry_window_has(both->window[0], hash, now) == bry_window_has(later, hash, 0));
+    }
+    bry_window_destroy(later);
 }
 
 /* ---- strangers: elements that nobody meets twice ------------------------------------------- */
@@ -433,6 +490,21 @@ static void do_clear(window_pair *both, model_reader *reader)
     both->mixed[0] = both->merged[0] = false;
 }
 
+/* The replicas of compact merged the other way round are the same. */
+static void merge_replicas(window_pair *both, model_reader *reader, bry_status expected)
+{
+    bry_window *other = NULL;
+    model_expect(reader, bry_window_clone(both->replica[1], NULL, &other) == BRY_OK);
+    bry_status reverse = bry_window_merge(other, both->replica[0]);
+    model_expect(reader, bry_window_merge(both->replica[0], both->replica[1]) == expected);
+    if (reverse == BRY_OK && expected == BRY_OK && both->kind->engine == BRY_ENGINE_COMPACT) {
+        bry_buffer merged = saved_of(other, reader);
+        model_expect(reader, is_saved_as(both->replica[0], &merged, reader));
+        bry_buffer_free(&merged);
+    }
+    bry_window_destroy(other);
+}
+
 static void do_merge(window_pair *both, model_reader *reader)
 {
     model_say(reader, "merge");
@@ -446,8 +518,7 @@ static void do_merge(window_pair *both, model_reader *reader)
     if (status == BRY_E_NOMEM) {
         model_expect(reader, failed);
     } else {
-        bry_status replica = bry_window_merge(both->replica[0], both->replica[1]);
-        model_expect(reader, status == replica);
+        merge_replicas(both, reader, status);
     }
     if (status == BRY_OK) {
         window_twin_merge(&both->twin[0], &both->twin[1]);
@@ -503,7 +574,7 @@ static void do_save_and_load(window_pair *both, model_reader *reader)
 static void do_arm(window_pair *both, model_reader *reader)
 {
     model_say(reader, "an allocation of the next change fails");
-    both->armed = true;
+    both->armed = both->was_armed = true;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -511,10 +582,10 @@ static void do_arm(window_pair *both, model_reader *reader)
 static void step(void *state, model_reader *reader)
 {
     static void (*const operations[])(window_pair *, model_reader *) = {
-        do_add,   do_add,   do_add,           do_add,   do_add_n,    do_add_n,
-        do_ask,   do_ask,   do_ask_strangers, do_del,   do_advance,  do_advance,
-        do_burst, do_clone, do_save_and_load, do_merge, do_exchange, do_arm,
-        do_add_n, do_add_n, do_ask_strangers, do_del,   do_advance,  do_clear,
+        do_add,   do_add,       do_add,           do_add,   do_add_n,    do_add_n,
+        do_ask,   do_ask,       do_ask_strangers, do_del,   do_advance,  do_advance,
+        do_burst, do_clone,     do_save_and_load, do_merge, do_exchange, do_arm,
+        do_add_n, do_ask_ahead, do_ask_strangers, do_del,   do_advance,  do_clear,
     };
     unsigned count = sizeof operations / sizeof operations[0], which = model_byte(reader);
     /* Clearing is rare, so that windows fill up. */
@@ -542,7 +613,8 @@ static void check(void *state, model_reader *reader)
         bry_window_get_stats(both->window[i], &stats);
         bytes += stats.bytes;
         model_expect(reader, bry_window_time(both->window[i]) == both->twin[i].time);
-        model_expect(reader, !both->options.refuse || stats.bytes <= both->options.max_bytes);
+        model_expect(reader, !both->options.max_bytes || stats.bytes <= both->options.max_bytes ||
+                                 both->merged[i]);
         model_expect(reader, !keeps_error(both, i) || stats.estimated_error <= both->options.error);
         if (i == 0 && both->kind->counts && !both->mixed[0] && !both->options.refresh)
             model_expect(reader, both->merged[0] ? stats.items >= on_grid : stats.items == on_grid);

@@ -5,9 +5,6 @@ endif()
 
 bloomery_unit_test(test_fbf)
 bloomery_unit_test(test_fbf_memory)
-# Nothing is forgotten early, in this many operations.
-add_test(NAME test_fbf_soak COMMAND test_fbf 10000000)
-set_tests_properties(test_fbf_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 bloomery_program(test_fbf_rates stat/test_fbf_rates.c)
 bloomery_statistics(test_fbf_rates)

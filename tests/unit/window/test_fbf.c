@@ -1,17 +1,10 @@
-/*
- * Features of engine fbf only; test_window.c tests what all engines have in common.
- *
- * test_fbf [OPERATIONS]: in the programs against a twin.
- */
+/* Features of engine fbf only; the model tests what all engines have in common. */
 #include "common/sizing.h"
 #include "support/fbf_helpers.h"
 #include "support/like.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-static uint64_t operations = 60000;
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
@@ -90,132 +83,6 @@ TEST(test_exact_shape)
     assert_true(alike(planned, given));
     bry_window_destroy(planned);
     bry_window_destroy(given);
-}
-
-/* ---- programs against a twin ---------------------------------------------------------------- */
-
-/* Elements that were new when added, and the time; the twin expects them for a window from then
- * on. */
-typedef struct twin {
-    uint64_t *time; /* 0: never new */
-    uint64_t ids, first; /* those before `first` are out of any window */
-} twin;
-
-static void check_promise(const bry_window *window, const twin *known, generator *from, unsigned n)
-{
-    uint64_t now = bry_window_time(window), span = window->options.window;
-    for (unsigned i = 0; i < n && known->first < known->ids; i++) {
-        uint64_t id = known->first + generator_below(from, known->ids - known->first);
-        uint64_t then = known->time[id];
-        if (then == 0)
-            continue;
-        assert_true(then + span < now || has(window, id, now));
-        if (then + span >= now)
-            assert_true(has(window, id, then + span)); /* the last moment */
-    }
-}
-
-/* A query for a later time gives the answer of that time. */
-static void check_ahead(const bry_window *window, const twin *known, generator *from)
-{
-    uint64_t ahead = bry_window_time(window) + generator_below(from, window->options.window);
-    if (generator_below(from, 2))
-        ahead += generator_below(from, 3 * window->options.window);
-    bry_window *later = clone_of(window), *steps = clone_of(window);
-    advance(later, ahead);
-    for (uint64_t t = bry_window_time(window); t < ahead;
-         t += 1 + generator_below(from, 1 + window->options.window / 3))
-        advance(steps, t);
-    advance(steps, ahead);
-    assert_true(alike(later, steps));
-    assert_int_equal(stats_of(later).bytes, stats_of(steps).bytes);
-    for (int i = 0; i < 60; i++) {
-        uint64_t id = generator_below(from, known->ids + 20);
-        assert_int_equal(has(window, id, ahead), has(later, id, ahead));
-    }
-    uint64_t never = UINT64_C(1) << 40; /* with the same errors */
-    for (uint64_t id = never; id < never + 200; id++)
-        assert_int_equal(has(window, id, ahead), has(later, id, ahead));
-    bry_window_destroy(later);
-    bry_window_destroy(steps);
-}
-
-static void run_program(bry_window_options options, uint64_t seed, uint64_t count)
-{
-    generator from = {seed};
-    twin known = {calloc(count + 1, sizeof *known.time), 0, 0};
-    bry_window *window = make(options);
-    uint64_t now = 1 + generator_below(&from, 100000), length = options.window / 8 + 1;
-    unsigned rate = 1; /* elements per step */
-    bool bounded = !options.fixed && !options.max_bytes;
-    while (known.ids < count) {
-        unsigned what = (unsigned)generator_below(&from, 1000);
-        if (what < 4)
-            rate = 1u << generator_below(&from, 9); /* the load rises or falls at once */
-        if (what == 5)
-            now += generator_below(&from, 4 * options.window); /* an idle gap */
-        else
-            now += generator_below(&from, 1 + length / 50);
-        uint64_t stamp = now;
-        if (what == 6)
-            stamp -= generator_below(&from, now); /* a clock that steps back, once */
-        for (unsigned i = 0; i < rate && known.ids < count; i++) {
-            if (add(window, known.ids, stamp) == BRY_ABSENT)
-                known.time[known.ids] = bry_window_time(window);
-            known.ids++;
-        }
-        if (what < 100 && known.ids > known.first) { /* adding again */
-            uint64_t id = known.first + generator_below(&from, known.ids - known.first);
-            bry_answer was = add(window, id, stamp);
-            if (was == BRY_ABSENT || (options.refresh && known.time[id]))
-                known.time[id] = bry_window_time(window);
-        }
-        while (known.first < known.ids && !options.refresh &&
-               known.time[known.first] + options.window < bry_window_time(window))
-            known.first++;
-        check_promise(window, &known, &from, 4);
-        if (what < 8)
-            check_ahead(window, &known, &from);
-        if (what < 100) {
-            bry_window_stats stats = stats_of(window);
-            if (bounded)
-                assert_true(stats.fbf.predicted_error <= options.error);
-            if (options.max_bytes)
-                assert_true(stats.bytes <= options.max_bytes);
-            assert_true(stats.covered >= options.window || stats.time < options.window);
-        }
-    }
-    /* At the end nothing is left. */
-    bry_window_shape shape = {0};
-    assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
-    advance(window, bry_window_time(window) + shape.longest);
-    assert_int_equal(stats_of(window).items, 0);
-    assert_int_equal(stats_of(window).bytes, shape.bytes_empty);
-    bry_window_destroy(window);
-    free(known.time);
-}
-
-TEST(test_programs)
-{
-    bry_window_options options = fbf_options(20000, 500, 0.001);
-    run_program(options, 10, operations);
-    options.refresh = true;
-    options.generations = 3;
-    run_program(options, 20, operations / 2);
-    options = fbf_options(7777, 100, 0.02);
-    options.generations = 1;
-    run_program(options, 30, operations / 4);
-    options.fixed = true;
-    options.generations = 5;
-    run_program(options, 40, operations / 4);
-    options = fbf_options(30000, 3000, 0.001);
-    options.generations = 12;
-    bry_window_shape shape = {0};
-    assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
-    options.max_bytes = shape.bytes + shape.bytes / 2;
-    run_program(options, 50, operations / 4);
-    options.max_bytes = shape.bytes / 3;
-    run_program(options, 60, operations / 4);
 }
 
 /* A jump of any length costs at most the cells of one window; otherwise this would not end. */
@@ -441,11 +308,4 @@ TEST(test_merge_of_early_ends)
     bry_window_destroy(empty);
     bry_window_destroy(a);
     bry_window_destroy(b);
-}
-
-int main(int argc, char **argv)
-{
-    if (argc > 1)
-        operations = strtoull(argv[1], NULL, 10);
-    return run_all_tests(NULL, NULL);
 }

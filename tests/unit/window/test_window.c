@@ -164,65 +164,6 @@ TEST(test_plan)
 
 /* ---- remembering and forgetting ------------------------------------------------------------- */
 
-TEST(test_promise)
-{
-    static const uint64_t windows[] = {1, 10, 999, 60000};
-    static const uint32_t generations[] = {1, 3, 8, 13, 100};
-    for (size_t k = 0; k < WINDOW_KINDS; k++)
-        for (int w = 0; w < 4; w++)
-            for (int g = 0; g < 5; g++) {
-                bry_window_options options = exact(&window_kinds[k], windows[w], 100);
-                options.generations = generations[g];
-                uint64_t longest = longest_of(&options);
-                bry_window *window = make(options);
-                generator numbers = {k + 1};
-                uint64_t now = 12345;
-                for (uint64_t i = 0; i < 50; i++) {
-                    now += generator_below(&numbers, windows[w] / 4 + 2);
-                    assert_int_equal(add(window, i, now), BRY_ABSENT);
-                    assert_true(has(window, i, now));
-                    assert_true(has(window, i, now + windows[w]));
-                    assert_false(has(window, i, now + longest));
-                    assert_false(has(window, i, UINT64_MAX));
-                    assert_int_equal(add(window, i, now), BRY_PRESENT);
-                }
-                bry_window_destroy(window);
-            }
-}
-
-TEST(test_batches)
-{
-    enum { N = 300 };
-    bry_hash hashes[N];
-    uint8_t was[N], answers[N];
-    for (unsigned i = 0; i < N; i++)
-        hashes[i] = key(i % 200);
-    for (size_t k = 0; k < WINDOW_KINDS; k++)
-        for (int refresh = 0; refresh < 2; refresh++) {
-            bry_window_options options = exact(&window_kinds[k], 1000, 50);
-            options.refresh = refresh;
-            bry_window *one = make(options), *many = make(options);
-            uint64_t now = 10;
-            for (unsigned round = 0; round < 20; round++, now += 217) {
-                assert_int_equal(bry_window_add_n(many, hashes, N, now, round % 2 ? NULL : was),
-                                 BRY_OK);
-                for (unsigned i = 0; i < N; i++) {
-                    bry_answer single = add(one, i % 200, now);
-                    if (round % 2 == 0)
-                        assert_int_equal(was[i], single);
-                }
-                assert_true(alike(one, many));
-                bry_window_has_n(many, hashes, N, now + 500, answers);
-                for (unsigned i = 0; i < N; i++)
-                    assert_int_equal(answers[i], bry_window_has(one, hashes[i], now + 500));
-            }
-            assert_int_equal(bry_window_add_n(many, hashes, 0, now, NULL), BRY_OK);
-            assert_true(alike(one, many));
-            bry_window_destroy(one);
-            bry_window_destroy(many);
-        }
-}
-
 /* ---- time ----------------------------------------------------------------------------------- */
 
 TEST(test_start_and_skew)
