@@ -384,15 +384,6 @@ class Damaging:
         self.assertIn("has encoding 2, but this module reads only up to 1", self.server.log)
 
 
-def frames_in(dump):
-    """The frames in the payload of a small key, written without compression."""
-    start = dump.index(b"\x8bBRY\r\n\x1a\n")  # frames begin with a magic number
-    # A 14-bit string length precedes the frames; after them come 0, the end of the module's value,
-    # and ten bytes of the server.
-    size = struct.unpack(">H", dump[start - 2:start])[0] & 0x3fff
-    return dump[start:start + size]
-
-
 class ChangedAtRandom:
     """Random changes on keys small enough to reach every limit: the append-only file, a replica
     from the start and a later one have the same bytes as the primary.
