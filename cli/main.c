@@ -34,27 +34,25 @@ static int help_of_command(int argc, char **argv)
     return run_command(argc + 1, words);
 }
 
-static const cli_command commands[] = {
-    {"plan", "computes memory and error before anything is created", cli_plan},
-    {"map", "approximate maps in files and on servers: build, look up, change", cli_map},
-    {"seen", "drops lines of a stream that were seen before", cli_seen},
-    {"count", "adds up numbers by name, each of them once", cli_count},
-    {"index", "indexes of files: which of them may contain this line", cli_index},
-    {"flows", "states of TCP flows in a capture or on an interface, and attacks", cli_flows},
-    {"dedup", "a deduplicating store for backups", cli_dedup},
-    {"serve", "starts a Redis or Valkey server with the module, on this machine", cli_serve},
-    {"cluster", "clusters of servers: starts one here, shows and balances any", cli_cluster},
-    {"demo", "demonstrations on servers that are started for them", cli_demo},
-    {"help", "prints the help of a command, such as \"help map build\"", help_of_command},
-};
-
-static const cli_group *const groups[] = {
-    &cli_map_group,
-    &cli_index_group,
 #ifdef BLOOMERY_CLUSTER
-    &cli_cluster_group,
+#define CLUSTER_GROUP .group = &cli_cluster_group
+#else
+#define CLUSTER_GROUP .run = cli_cluster
 #endif
-    NULL,
+
+static const cli_command commands[] = {
+    {"plan", "computes memory and error before anything is created", .run = cli_plan},
+    {"map", "approximate maps in files and on servers: build, look up, change",
+     .group = &cli_map_group},
+    {"seen", "drops lines of a stream that were seen before", .run = cli_seen},
+    {"count", "adds up numbers by name, each of them once", .run = cli_count},
+    {"index", "indexes of files: which of them may contain this line", .group = &cli_index_group},
+    {"flows", "states of TCP flows in a capture or on an interface, and attacks", .run = cli_flows},
+    {"dedup", "a deduplicating store for backups", .run = cli_dedup},
+    {"serve", "starts a Redis or Valkey server with the module, on this machine", .run = cli_serve},
+    {"cluster", "clusters of servers: starts one here, shows and balances any", CLUSTER_GROUP},
+    {"demo", "demonstrations on servers that are started for them", .run = cli_demo},
+    {"help", "prints the help of a command, such as \"help map build\"", .run = help_of_command},
 };
 
 static const cli_group program = {
@@ -63,7 +61,6 @@ static const cli_group program = {
         "Approximate storage: sets and maps in a few bytes per key, with an error that you choose.",
     .commands = commands,
     .count = sizeof commands / sizeof commands[0],
-    .groups = groups,
     .options = "  -h, --help     this text, or that of the command\n"
                "  -V, --version  version, instruction set of the bit kernels, compiler",
     .more = "Exit codes: 0 yes or done, 1 no or absent, 2 wrong usage, 3 failure, 4 unsure.",

@@ -170,6 +170,7 @@ static int plan_all(const plan_inputs *in, plan_costs *cost, bool *wanted)
     for (size_t i = 0; i < plan_job_count; i++) {
         const plan_job *of = &plan_jobs[i];
         bry_status status = wanted[i] ? of->plan(of, in, &cost[i]) : BRY_OK;
+        cost[i].bits_per_item = (double)cost[i].bytes * 8 / (double)in->items;
         if (status != BRY_OK && status != BRY_E_RANGE)
             return cli_fail("%s %s: %s", of->name, bry_engine_name(of->engine),
                             bry_status_text(status));

@@ -13,16 +13,14 @@ static bry_status plan_filter(const plan_job *of, const plan_inputs *in, plan_co
     options.error = in->error;
     bry_filter_shape shape = {0};
     bry_status status = bry_filter_plan(&options, &shape);
-    if (status == BRY_OK)
-        *out = (plan_costs){
-            .bytes = shape.bytes,
-            .bytes_empty = shape.bytes_empty,
-            .is_fixed = of->engine == BRY_ENGINE_BLOOM,
-            .grows_to = shape.grows_to,
-            .hashes = shape.bloom.hashes,
-            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
-            .error = shape.error,
-        };
+    *out = (plan_costs){
+        .bytes = shape.bytes,
+        .bytes_empty = shape.bytes_empty,
+        .is_fixed = of->engine == BRY_ENGINE_BLOOM,
+        .grows_to = shape.grows_to,
+        .hashes = shape.bloom.hashes,
+        .error = shape.error,
+    };
     return status;
 }
 
@@ -38,21 +36,19 @@ static bry_status plan_map(const plan_job *of, const plan_inputs *in, plan_costs
         options.kbf.layout = strcmp(of->layout, "paper") == 0 ? BRY_MAP_PAPER : BRY_MAP_TUNED;
     bry_map_shape shape = {0};
     bry_status status = bry_map_plan(&options, &shape);
-    if (status == BRY_OK)
-        *out = (plan_costs){
-            .bytes = shape.bytes,
-            .bytes_empty = shape.bytes_empty,
-            .grows_to = shape.grows_to,
-            .hashes = shape.kbf.hashes,
-            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
-            /* the requested error bounds the first, and the sum of the others */
-            .error = fmax(shape.errors.false_positive,
-                          shape.errors.false_negative + shape.errors.incorrect),
-            .is_map = true,
-            .errors = shape.errors,
-            .values = shape.values,
-            .value_bits = shape.value_bits,
-        };
+    *out = (plan_costs){
+        .bytes = shape.bytes,
+        .bytes_empty = shape.bytes_empty,
+        .grows_to = shape.grows_to,
+        .hashes = shape.kbf.hashes,
+        /* the requested error bounds the first, and the sum of the others */
+        .error =
+            fmax(shape.errors.false_positive, shape.errors.false_negative + shape.errors.incorrect),
+        .is_map = true,
+        .errors = shape.errors,
+        .values = shape.values,
+        .value_bits = shape.value_bits,
+    };
     return status;
 }
 
@@ -68,17 +64,15 @@ static bry_status plan_index(const plan_job *of, const plan_inputs *in, plan_cos
     options.error = in->error;
     bry_index_shape shape = {0};
     bry_status status = bry_index_plan(&options, &shape);
-    if (status == BRY_OK)
-        *out = (plan_costs){
-            .bytes = shape.bytes,
-            .bytes_empty = shape.bytes_empty,
-            .grows_to = shape.grows_to,
-            .hashes = shape.dba.hashes,
-            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
-            .error = shape.error,
-            .units = in->units,
-            .group = shape.dba.group,
-        };
+    *out = (plan_costs){
+        .bytes = shape.bytes,
+        .bytes_empty = shape.bytes_empty,
+        .grows_to = shape.grows_to,
+        .hashes = shape.dba.hashes,
+        .error = shape.error,
+        .units = in->units,
+        .group = shape.dba.group,
+    };
     return status;
 }
 
@@ -92,18 +86,16 @@ static bry_status plan_window(const plan_job *of, const plan_inputs *in, plan_co
     options.error = in->error;
     bry_window_shape shape = {0};
     bry_status status = bry_window_plan(&options, &shape);
-    if (status == BRY_OK)
-        *out = (plan_costs){
-            .bytes = shape.bytes,
-            .bytes_empty = shape.bytes_empty,
-            .grows_to = shape.grows_to,
-            .hashes = shape.fbf.hashes,
-            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
-            .error = shape.error,
-            .window = shape.window,
-            .longest = shape.longest,
-            .generations = shape.generations,
-        };
+    *out = (plan_costs){
+        .bytes = shape.bytes,
+        .bytes_empty = shape.bytes_empty,
+        .grows_to = shape.grows_to,
+        .hashes = shape.fbf.hashes,
+        .error = shape.error,
+        .window = shape.window,
+        .longest = shape.longest,
+        .generations = shape.generations,
+    };
     return status;
 }
 
@@ -117,17 +109,15 @@ static bry_status plan_counter(const plan_job *of, const plan_inputs *in, plan_c
     options.error = in->error;
     bry_counters_shape shape = {0};
     bry_status status = bry_counters_plan(&options, &shape);
-    if (status == BRY_OK)
-        *out = (plan_costs){
-            .bytes = shape.bytes,
-            .bytes_empty = shape.bytes_empty,
-            .grows_to = shape.grows_to,
-            .bits_per_item = (double)shape.bytes * 8 / (double)in->items,
-            .error = shape.error,
-            .window = shape.window,
-            .longest = shape.longest,
-            .bytes_per_counter = shape.bytes_per_counter,
-        };
+    *out = (plan_costs){
+        .bytes = shape.bytes,
+        .bytes_empty = shape.bytes_empty,
+        .grows_to = shape.grows_to,
+        .error = shape.error,
+        .window = shape.window,
+        .longest = shape.longest,
+        .bytes_per_counter = shape.bytes_per_counter,
+    };
     return status;
 }
 

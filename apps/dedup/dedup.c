@@ -11,16 +11,16 @@
 const char cli_program[] = "bloomery"; /* messages and help name the command */
 
 static const cli_command commands[] = {
-    {"init", "creates a repository", dedup_init},
-    {"put", "stores files and directories as an archive", dedup_put},
-    {"get", "restores an archive, or parts of it", dedup_get},
-    {"ls", "lists archives, or what one contains", dedup_ls},
-    {"rm", "removes archives", dedup_rm},
-    {"prune", "removes archives by their age", dedup_prune},
-    {"gc", "frees the space of removed archives", dedup_gc},
-    {"check", "verifies a repository, and repairs it", dedup_check},
-    {"stats", "prints sizes, ratios and counters", dedup_stats},
-    {"rebuild-index", "rebuilds both indexes from the containers", dedup_rebuild},
+    {"init", "creates a repository", .run = dedup_init},
+    {"put", "stores files and directories as an archive", .run = dedup_put},
+    {"get", "restores an archive, or parts of it", .run = dedup_get},
+    {"ls", "lists archives, or what one contains", .run = dedup_ls},
+    {"rm", "removes archives", .run = dedup_rm},
+    {"prune", "removes archives by their age", .run = dedup_prune},
+    {"gc", "frees the space of removed archives", .run = dedup_gc},
+    {"check", "verifies a repository, and repairs it", .run = dedup_check},
+    {"stats", "prints sizes, ratios and counters", .run = dedup_stats},
+    {"rebuild-index", "rebuilds both indexes from the containers", .run = dedup_rebuild},
 };
 
 static const cli_group group = {

@@ -28,7 +28,7 @@ static void print_live_states(const flow_counts *counts, const char *between)
     for (unsigned i = FLOW_SYN_SEEN; i < FLOW_STATES; i++) {
         uint64_t count = i == FLOW_CLOSING_BACK ? 0 : flow_counts_state(counts, i);
         if (count)
-            printf("%s%s %s", between, flow_state_labels[i].title, flow_count_text(count).text);
+            printf("%s%s %s", between, flow_state_labels[i].title, cli_say_count(count).text);
     }
 }
 
@@ -45,9 +45,9 @@ static void print_live_line(const flow_run *run, double rate)
     clock_gettime(CLOCK_REALTIME, &now);
     flow_text time = flow_time_text((uint64_t)now.tv_sec * 1000000);
     printf("%.19sZ %.0f packets/s, %s packets, %s dropped, %s alerts, %s live flows", time.text,
-           rate, flow_count_text(seen->packets).text,
-           flow_count_text(seen->dropped + seen->dropped_by_interface).text,
-           flow_count_text(alerts).text, flow_count_text(facts.flows).text);
+           rate, cli_say_count(seen->packets).text,
+           cli_say_count(seen->dropped + seen->dropped_by_interface).text,
+           cli_say_count(alerts).text, cli_say_count(facts.flows).text);
     print_live_states(flow_tracker_counts(run->tracker), ", ");
     putchar('\n');
     fflush(stdout);
@@ -73,13 +73,12 @@ static void print_live_suspects(live_view *view, const char *title, const flow_s
             if (top[i]->tallies[attack].total > top[i]->tallies[most].total)
                 most = attack;
         const flow_tally *tally = &top[i]->tallies[most];
-        printf("%-9s%s%-24s%s %s: %s, up to %s in %s", i == 0 ? title : "",
-               tally->alerts ? use.bad : "",
-               flow_address_text(top[i]->address, top[i]->is_ipv6).text,
-               tally->alerts ? use.off : "", flow_attack_titles[most],
-               flow_count_text((uint64_t)tally->total).text,
-               flow_count_text((uint64_t)tally->peak).text,
-               most == FLOW_PORT_SCAN ? "a minute" : "a second");
+        printf(
+            "%-9s%s%-24s%s %s: %s, up to %s in %s", i == 0 ? title : "",
+            tally->alerts ? use.bad : "", flow_address_text(top[i]->address, top[i]->is_ipv6).text,
+            tally->alerts ? use.off : "", flow_attack_titles[most],
+            cli_say_count((uint64_t)tally->total).text, cli_say_count((uint64_t)tally->peak).text,
+            most == FLOW_PORT_SCAN ? "a minute" : "a second");
         end_live_row(view);
     }
 }
@@ -102,17 +101,17 @@ static void print_live_table(live_view *view, const flow_run *run, double rate)
     unsigned before = view->height;
     view->height = 0;
     printf("packets  %.0f per second, %s in all, %s dropped by the kernel, %s by the interface",
-           rate, flow_count_text(seen->packets).text, flow_count_text(seen->dropped).text,
-           flow_count_text(seen->dropped_by_interface).text);
+           rate, cli_say_count(seen->packets).text, cli_say_count(seen->dropped).text,
+           cli_say_count(seen->dropped_by_interface).text);
     end_live_row(view);
-    printf("flows    %s live in %s, %s in all", flow_count_text(facts.flows).text,
-           text_size_of(facts.bytes).text, flow_count_text(counts->flows).text);
+    printf("flows    %s live in %s, %s in all", cli_say_count(facts.flows).text,
+           text_size_of(facts.bytes).text, cli_say_count(counts->flows).text);
     end_live_row(view);
     for (unsigned i = FLOW_SYN_SEEN; i < FLOW_STATES; i++) {
         uint64_t count = i == FLOW_CLOSING_BACK ? 0 : flow_counts_state(counts, i);
         if (count == 0)
             continue;
-        printf("         %-16s %12s", flow_state_labels[i].title, flow_count_text(count).text);
+        printf("         %-16s %12s", flow_state_labels[i].title, cli_say_count(count).text);
         end_live_row(view);
     }
     print_live_suspects(view, "targets", &run->detector->targets);

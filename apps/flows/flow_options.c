@@ -18,22 +18,12 @@ typedef struct flow_words {
     const char *engine, *key;
 } flow_words;
 
-/* The index of a word among three; -1 after a message. */
-static int choose_flow_word(const char *option, const char *word, const char *const choices[3])
-{
-    for (int i = 0; i < 3; i++)
-        if (strcmp(word, choices[i]) == 0)
-            return i;
-    cli_misuse(flows_command, "--%s: %s is not one of %s, %s and %s", option, cli_quote(word).text,
-               choices[0], choices[1], choices[2]);
-    return -1;
-}
-
 static int check_flow_words(const flow_words *said, flow_options *asked)
 {
     static const char *const keys[3] = {"conversation", "pair", "5tuple"};
-    int engine = said->engine ? choose_flow_word("engine", said->engine, flow_engine_names) : 0;
-    int key = engine >= 0 && said->key ? choose_flow_word("key", said->key, keys) : 0;
+    int engine =
+        said->engine ? cli_choose(flows_command, "engine", said->engine, flow_engine_names) : 0;
+    int key = engine >= 0 && said->key ? cli_choose(flows_command, "key", said->key, keys) : 0;
     if (engine < 0 || key < 0)
         return CLI_USAGE;
     asked->engine = (flow_engine_kind)engine;

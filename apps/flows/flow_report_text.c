@@ -16,7 +16,7 @@ const flow_label flow_parsed_labels[FLOW_PARSED_KINDS] = {
     [FLOW_MALFORMED] = {"malformed", "malformed"},
 };
 
-#define COUNT(number) flow_count_text(number).text
+#define COUNT(number) cli_say_count(number).text
 
 const flow_suspect **flow_report_top(const flow_suspects *suspects, size_t most, size_t *count)
 {

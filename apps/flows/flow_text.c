@@ -25,17 +25,3 @@ flow_text flow_time_text(uint64_t microseconds)
     snprintf(text.text + len, sizeof text.text - len, ".%06uZ", (unsigned)(microseconds % 1000000));
     return text;
 }
-
-flow_text flow_count_text(uint64_t count)
-{
-    flow_text text;
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count), at = 0;
-    for (int i = 0; i < len; i++) {
-        if (i > 0 && (len - i) % 3 == 0)
-            text.text[at++] = ',';
-        text.text[at++] = digits[i];
-    }
-    text.text[at] = '\0';
-    return text;
-}

@@ -1,4 +1,4 @@
-/* Addresses, times and numbers as reports print them. */
+/* Addresses and times as reports print them. */
 #ifndef BLOOMERY_APPS_FLOW_TEXT_H
 #define BLOOMERY_APPS_FLOW_TEXT_H
 
@@ -12,7 +12,5 @@ typedef struct flow_text {
 flow_text flow_address_text(const uint8_t *address, bool is_ipv6);
 /* "2026-11-16T10:35:38.099510Z" */
 flow_text flow_time_text(uint64_t microseconds);
-/* "37,841" */
-flow_text flow_count_text(uint64_t count);
 
 #endif

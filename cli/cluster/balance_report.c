@@ -5,6 +5,7 @@
 #include "cli/core/output/text_table.h"
 #include "text/number_format.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,28 +21,12 @@ void report_bar(char *out, size_t width, double part, double whole)
     out[n] = '\0';
 }
 
-report_number report_count(double number)
-{
-    char digits[32];
-    report_number out;
-    size_t at = 0;
-    snprintf(digits, sizeof digits, "%.0f", number);
-    size_t len = strlen(digits);
-    for (size_t i = 0; i < len && at + 2 < sizeof out.text; i++) {
-        if (i > 0 && (len - i) % 3 == 0)
-            out.text[at++] = ',';
-        out.text[at++] = digits[i];
-    }
-    out.text[at] = '\0';
-    return out;
-}
-
 /* A load in the unit of the kind: 12,345, 11.8 MiB. */
-static report_number load_text(load_kind kind, double load)
+static cli_count_text load_text(load_kind kind, double load)
 {
     if (kind != LOAD_BYTES)
-        return report_count(load);
-    report_number out;
+        return cli_say_count((uint64_t)rint(load));
+    cli_count_text out;
     snprintf(out.text, sizeof out.text, "%s", text_size_of((uint64_t)load).text);
     return out;
 }

@@ -69,10 +69,4 @@ void report_json(const balance_round *round);
 /* A bar of up to `width` characters for a part of a whole. */
 void report_bar(char *out, size_t width, double part, double whole);
 
-/* 12345678 as 12,345,678. */
-typedef struct report_number {
-    char text[40];
-} report_number;
-report_number report_count(double number);
-
 #endif

@@ -4,10 +4,10 @@
 #include "cli/core/command.h"
 
 static const cli_command commands[] = {
-    {"up", "starts a cluster on this machine", cluster_up},
-    {"status", "shows the nodes of a running cluster and their load", cluster_status},
-    {"balance", "moves slots until the nodes have the same load", cluster_balance},
-    {"down", "ends a cluster that was started with up", cluster_down},
+    {"up", "starts a cluster on this machine", .run = cluster_up},
+    {"status", "shows the nodes of a running cluster and their load", .run = cluster_status},
+    {"balance", "moves slots until the nodes have the same load", .run = cluster_balance},
+    {"down", "ends a cluster that was started with up", .run = cluster_down},
 };
 
 const cli_group cli_cluster_group = {
@@ -22,8 +22,3 @@ const cli_group cli_cluster_group = {
                 "  bloomery cluster balance 127.0.0.1:7000 --dry-run\n"
                 "  bloomery cluster down --dir hall",
 };
-
-int cli_cluster(int argc, char **argv)
-{
-    return cli_run_group(&cli_cluster_group, argc, argv);
-}

@@ -9,6 +9,7 @@
 #include "cli/core/steady_clock.h"
 #include "text/number_format.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +90,8 @@ static void add_primary(const status *self, cli_table *table, uint32_t number)
     cli_table_add(table, "primary");
     cli_table_add(table, "%u", node->slots);
     cli_table_add(table, "%u", sums->maps);
-    cli_table_add(table, "%s", report_count(sums->loads[LOAD_PAIRS]).text);
-    cli_table_add(table, "%s", report_count(sums->loads[LOAD_QUERIES]).text);
+    cli_table_add(table, "%s", cli_say_count((uint64_t)rint(sums->loads[LOAD_PAIRS])).text);
+    cli_table_add(table, "%s", cli_say_count((uint64_t)rint(sums->loads[LOAD_QUERIES])).text);
     cli_table_add(table, "%s", text_size_of((uint64_t)sums->loads[LOAD_BYTES]).text);
     cli_table_add(table, "%s", bar);
     cli_table_add(table, "%s",

@@ -1,5 +1,6 @@
 #include "cli/cluster/command_list.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,13 @@ void list_add(command_list *list, const cluster_view *view, uint32_t node, const
     list->nodes[at] = node;
     list->commands[at] =
         (bryc_command){.argc = argc, .flags = BRYC_FIXED, .node = view->nodes[node].link};
+}
+
+const char *list_slot(uint32_t slot)
+{
+    static char texts[BRYC_SLOTS][8];
+    snprintf(texts[slot], sizeof texts[slot], "%u", slot);
+    return texts[slot];
 }
 
 bry_status list_send(cluster_view *view, command_list *list)

@@ -22,6 +22,9 @@ void list_add(command_list *list, const cluster_view *view, uint32_t node, const
               const char *bytes, size_t len);
 #define LIST_WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+/* The number of a slot as a word. */
+const char *list_slot(uint32_t slot);
+
 /* Sends all. Error replies stay in the list; only a node that does not answer is a failure. */
 bry_status list_send(cluster_view *view, command_list *list);
 

@@ -16,21 +16,15 @@ static bool mark_strays(slot_mover *mover, uint32_t node, bool *marked)
 {
     cluster_view *view = mover->view;
     command_list counts = {0};
-    char(*names)[8] = calloc(BRYC_SLOTS, sizeof *names);
-    bry_status status = names ? BRY_OK : BRY_E_NOMEM;
-    for (uint32_t slot = 0; names && slot < BRYC_SLOTS; slot++) {
-        snprintf(names[slot], sizeof names[slot], "%u", slot);
+    for (uint32_t slot = 0; slot < BRYC_SLOTS; slot++)
         if (view->owners[slot] != node)
-            list_add(&counts, view, node, LIST_WORDS("CLUSTER", "COUNTKEYSINSLOT"), names[slot],
-                     strlen(names[slot]));
-    }
-    if (status == BRY_OK)
-        status = list_send(view, &counts);
+            list_add(&counts, view, node, LIST_WORDS("CLUSTER", "COUNTKEYSINSLOT"), list_slot(slot),
+                     strlen(list_slot(slot)));
+    bry_status status = list_send(view, &counts);
     for (size_t i = 0; i < counts.count && status == BRY_OK; i++)
         if (counts.commands[i].reply->integer > 0)
             marked[strtoul(counts.words[i][2], NULL, 10)] = true;
     list_free(&counts);
-    free(names);
     if (status != BRY_OK)
         snprintf(mover->problem, sizeof mover->problem, "%s", bryc_error(view->client));
     return status == BRY_OK;

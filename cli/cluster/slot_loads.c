@@ -145,31 +145,15 @@ static bry_status scan_maps(cluster_view *view, const char *map, slot_loads *loa
 
 /* ---- other keys ---------------------------------------------------------------------------- */
 
-typedef struct slot_name {
-    char text[8];
-} slot_name;
-
-static slot_name name_of_slot(uint32_t slot)
-{
-    slot_name name;
-    snprintf(name.text, sizeof name.text, "%u", slot);
-    return name;
-}
-
 static bry_status count_others(cluster_view *view, slot_loads *loads)
 {
     command_list counts = {0};
-    slot_name *names = calloc(BRYC_SLOTS, sizeof *names);
-    bry_status status = names ? BRY_OK : BRY_E_NOMEM;
-    for (uint32_t slot = 0; names && slot < BRYC_SLOTS; slot++) {
-        names[slot] = name_of_slot(slot);
+    for (uint32_t slot = 0; slot < BRYC_SLOTS; slot++)
         if (loads->slots[slot].owner != VIEW_NONE)
             list_add(&counts, view, loads->slots[slot].owner,
-                     LIST_WORDS("CLUSTER", "COUNTKEYSINSLOT"), names[slot].text,
-                     strlen(names[slot].text));
-    }
-    if (status == BRY_OK)
-        status = list_send(view, &counts);
+                     LIST_WORDS("CLUSTER", "COUNTKEYSINSLOT"), list_slot(slot),
+                     strlen(list_slot(slot)));
+    bry_status status = list_send(view, &counts);
     for (size_t i = 0; i < counts.count && status == BRY_OK; i++) {
         const redisReply *reply = counts.commands[i].reply;
         slot_load *slot = &loads->slots[strtoul(counts.words[i][2], NULL, 10)];
@@ -177,7 +161,6 @@ static bry_status count_others(cluster_view *view, slot_loads *loads)
             slot->others = (uint32_t)(reply->integer - slot->maps);
     }
     list_free(&counts);
-    free(names);
     return status;
 }
 
@@ -221,21 +204,15 @@ static bry_status size_some_keys(cluster_view *view, slot_loads *loads, const co
 static bry_status size_others(cluster_view *view, slot_loads *loads)
 {
     command_list keys = {0};
-    slot_name *names = calloc(BRYC_SLOTS, sizeof *names);
-    bry_status status = names ? BRY_OK : BRY_E_NOMEM;
-    for (uint32_t slot = 0; names && slot < BRYC_SLOTS; slot++) {
-        names[slot] = name_of_slot(slot);
+    for (uint32_t slot = 0; slot < BRYC_SLOTS; slot++)
         if (loads->slots[slot].others > 0)
             list_add(&keys, view, loads->slots[slot].owner,
-                     LIST_WORDS("CLUSTER", "GETKEYSINSLOT", names[slot].text), SAMPLED,
+                     LIST_WORDS("CLUSTER", "GETKEYSINSLOT", list_slot(slot)), SAMPLED,
                      strlen(SAMPLED));
-    }
-    if (status == BRY_OK)
-        status = list_send(view, &keys);
+    bry_status status = list_send(view, &keys);
     if (status == BRY_OK)
         status = size_some_keys(view, loads, &keys);
     list_free(&keys);
-    free(names);
     return status;
 }
 

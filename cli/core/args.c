@@ -190,3 +190,14 @@ int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words
         *syntax->plain_words = count;
     return CLI_GO_ON;
 }
+
+int cli_choose(const char *command, const char *option, const char *word,
+               const char *const choices[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (strcmp(word, choices[i]) == 0)
+            return i;
+    cli_misuse(command, "--%s: %s is not one of %s, %s and %s", option, cli_quote(word).text,
+               choices[0], choices[1], choices[2]);
+    return -1;
+}

@@ -62,4 +62,8 @@ typedef struct cli_syntax {
 #define CLI_GO_ON (-1)
 int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words);
 
+/* The number of the word among those that this option takes; -1 after a message. */
+int cli_choose(const char *command, const char *option, const char *word,
+               const char *const choices[3]);
+
 #endif

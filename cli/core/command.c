@@ -49,10 +49,12 @@ static int refuse_word(const cli_group *group, const char *word)
     for (size_t i = 0; i < group->count; i++)
         cli_guess_try(&guess, group->commands[i].name);
     char before[32] = ""; /* "balance" is "cluster balance" */
-    for (const cli_group *const *in = group->groups; in && *in; in++)
-        for (size_t i = 0; i < (*in)->count; i++)
-            if (cli_guess_try(&guess, (*in)->commands[i].name))
-                snprintf(before, sizeof before, "%s ", (*in)->name);
+    for (size_t i = 0; i < group->count; i++) {
+        const cli_group *in = group->commands[i].group;
+        for (size_t j = 0; in && j < in->count; j++)
+            if (cli_guess_try(&guess, in->commands[j].name))
+                snprintf(before, sizeof before, "%s ", in->name);
+    }
     return cli_misuse(group->name, "unknown %s %s%s", word[0] == '-' ? "option" : "command",
                       cli_quote(word).text, cli_suggest(&guess, before).text);
 }
@@ -63,7 +65,8 @@ int cli_run_group(const cli_group *group, int argc, char **argv)
         return cli_misuse(group->name, "missing command");
     const cli_command *command = find_command(group, argv[0]);
     if (command)
-        return command->run(argc - 1, argv + 1);
+        return command->group ? cli_run_group(command->group, argc - 1, argv + 1)
+                              : command->run(argc - 1, argv + 1);
     if (strcmp(argv[0], "-h") != 0 && strcmp(argv[0], "--help") != 0)
         return refuse_word(group, argv[0]);
     if (argc > 1)

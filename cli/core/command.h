@@ -13,7 +13,8 @@
 typedef struct cli_command {
     const char *name;
     const char *summary; /* one line for `bloomery --help` */
-    int (*run)(int argc, char **argv);
+    int (*run)(int argc, char **argv); /* NULL: a group */
+    const struct cli_group *group;
 } cli_command;
 
 /* Commands under one name, and the help of that name. */
@@ -23,8 +24,6 @@ typedef struct cli_group {
     const char *about; /* a paragraph, with its line breaks */
     const cli_command *commands;
     size_t count;
-    /* The commands that are groups, to suggest what is in them; ends with NULL. NULL: none. */
-    const struct cli_group *const *groups;
     const char *options; /* lines of the help, such as the three below */
     const char *more;
     const char *examples;
@@ -42,10 +41,8 @@ extern const cli_group cli_cluster_group;
 #endif
 
 int cli_plan(int argc, char **argv);
-int cli_map(int argc, char **argv);
 int cli_seen(int argc, char **argv);
 int cli_count(int argc, char **argv);
-int cli_index(int argc, char **argv);
 int cli_serve(int argc, char **argv);
 int cli_cluster(int argc, char **argv);
 int cli_demo(int argc, char **argv);

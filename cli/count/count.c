@@ -23,25 +23,16 @@ typedef struct count_words {
     bool ones;
 } count_words;
 
-/* The number of a single field, or `standard` without the option. */
-static int read_one_field(const char *option, const char *text, uint16_t standard, uint16_t *number)
-{
-    cli_fields one = {.number = {standard}};
-    int code = text ? cli_fields_read(&one, command, option, text) : CLI_GO_ON;
-    if (code == CLI_GO_ON && one.count > 1)
-        code = cli_misuse(command, "--%s: %s is more than one field", option, cli_quote(text).text);
-    *number = one.number[0];
-    return code;
-}
-
 static int read_count_fields(const count_words *said, count_fields *fields)
 {
     fields->id.delimiter = said->delimiter ? *said->delimiter : '\t';
     int code = cli_fields_read(&fields->id, command, "id", said->id ? said->id : "1");
-    if (code == CLI_GO_ON)
-        code = read_one_field("counter", said->name, 2, &fields->name);
-    if (code == CLI_GO_ON)
-        code = read_one_field("amount", said->amount, said->ones ? 0 : 3, &fields->amount);
+    fields->name = 2;
+    if (code == CLI_GO_ON && said->name)
+        code = cli_field_read(&fields->name, command, "counter", said->name);
+    fields->amount = said->ones ? 0 : 3;
+    if (code == CLI_GO_ON && said->amount)
+        code = cli_field_read(&fields->amount, command, "amount", said->amount);
     fields->amount_required = said->amount != NULL;
     return code;
 }

@@ -5,15 +5,15 @@
 #include "cli/index/index_command.h"
 
 static const cli_command commands[] = {
-    {"build", "creates an index of files", cli_index_build},
-    {"locate", "prints the files that may contain a line", cli_index_locate},
-    {"add", "adds files, or reads them again", cli_index_add},
-    {"refresh", "reads changed files again", cli_index_refresh},
-    {"del", "removes files, or lines of a file", cli_index_del},
-    {"unit", "creates the units of a file separately", cli_index_unit},
-    {"import", "adds units created separately", cli_index_import},
-    {"info", "prints size, files and errors", cli_index_info},
-    {"check", "compares the index with its files", cli_index_check},
+    {"build", "creates an index of files", .run = cli_index_build},
+    {"locate", "prints the files that may contain a line", .run = cli_index_locate},
+    {"add", "adds files, or reads them again", .run = cli_index_add},
+    {"refresh", "reads changed files again", .run = cli_index_refresh},
+    {"del", "removes files, or lines of a file", .run = cli_index_del},
+    {"unit", "creates the units of a file separately", .run = cli_index_unit},
+    {"import", "adds units created separately", .run = cli_index_import},
+    {"info", "prints size, files and errors", .run = cli_index_info},
+    {"check", "compares the index with its files", .run = cli_index_check},
 };
 
 const cli_group cli_index_group = {
@@ -32,8 +32,3 @@ const cli_group cli_index_group = {
                 "  bloomery index locate logs.idx 192.0.2.7 --confirm\n"
                 "  bloomery index refresh logs.idx",
 };
-
-int cli_index(int argc, char **argv)
-{
-    return cli_run_group(&cli_index_group, argc, argv);
-}

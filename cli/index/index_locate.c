@@ -4,8 +4,10 @@
 #include "cli/core/input/words.h"
 #include "cli/core/json/json_write.h"
 #include "cli/index/index_command.h"
-#include "cli/index/index_confirm.h"
+#include "cli/index/index_elements.h"
+#include "cli/index/index_file.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,181 @@ static const char command[] = "index locate";
 
 #define BATCH 8192u
 #define ROOM 4u /* candidates per key that a batch fetches */
+
+typedef struct candidate_file {
+    uint32_t key; /* its number */
+    cli_owner owner;
+    bool confirmed;
+} candidate_file;
+
+/* ---- candidates compared with the files ---------------------------------------------------- */
+
+/* Candidates in one file, found by the hash of their key. */
+typedef struct wanted_set {
+    const cli_text *keys;
+    const bry_hash *hashes;
+    candidate_file **slots; /* NULL: free */
+    size_t mask;
+    size_t left; /* not yet confirmed */
+} wanted_set;
+
+static void want_candidate(wanted_set *w, candidate_file *candidate)
+{
+    size_t slot = (size_t)w->hashes[candidate->key].lo & w->mask;
+    while (w->slots[slot])
+        slot = (slot + 1) & w->mask;
+    w->slots[slot] = candidate;
+    w->left++;
+}
+
+/* The same key may be looked up twice. */
+static void confirm_candidates(wanted_set *w, const cli_element *element)
+{
+    for (size_t slot = (size_t)element->hash.lo & w->mask; w->slots[slot];
+         slot = (slot + 1) & w->mask) {
+        candidate_file *candidate = w->slots[slot];
+        const cli_text *key = &w->keys[candidate->key];
+        if (!candidate->confirmed && key->len == element->text.len &&
+            memcmp(key->bytes, element->text.bytes, key->len) == 0) {
+            candidate->confirmed = true;
+            w->left--;
+        }
+    }
+}
+
+static bry_status scan_file(cli_element_reader *reader, wanted_set *w)
+{
+    cli_element element;
+    bool more = true;
+    while (w->left > 0) {
+        bry_status status = cli_elements_next(reader, &element, &more);
+        if (status != BRY_OK || !more)
+            return status;
+        confirm_candidates(w, &element);
+    }
+    return BRY_OK;
+}
+
+/* `group` holds the candidates in one piece. */
+static int scan_piece(const cli_file_index *index, wanted_set *w, candidate_file **group,
+                      size_t count)
+{
+    cli_owner owner = group[0]->owner;
+    const cli_named_file *file = &index->names.files[owner.file];
+    const cli_piece *piece = &file->pieces[owner.piece];
+    cli_element_reader reader;
+    bry_status status =
+        cli_elements_open(&reader, file->name, index->names.elements, bry_index_seed(index->index));
+    if (status != BRY_OK)
+        return cli_elements_failed(&reader, status, file->name);
+    memset(w->slots, 0, (w->mask + 1) * sizeof *w->slots);
+    w->left = 0;
+    for (size_t i = 0; i < count; i++)
+        want_candidate(w, group[i]);
+    if (cli_facts_equal(reader.facts, file->facts))
+        status = cli_elements_seek(&reader, piece->from, piece->to);
+    if (status == BRY_OK)
+        status = scan_file(&reader, w);
+    int code = status == BRY_OK ? CLI_GO_ON : cli_elements_failed(&reader, status, file->name);
+    cli_elements_close(&reader);
+    return code;
+}
+
+/* Both files are regular and readable, because they were hashed. */
+static bool same_content(FILE *a, FILE *b)
+{
+    static char one[65536], other[65536];
+    size_t held;
+    do {
+        held = fread(one, 1, sizeof one, a);
+        if (fread(other, 1, sizeof other, b) != held || memcmp(one, other, held) != 0)
+            return false;
+    } while (held == sizeof one);
+    return true;
+}
+
+static int compare_files(const cli_file_index *index, const cli_text *keys,
+                         candidate_file *candidate)
+{
+    const char *name = index->names.files[candidate->owner.file].name;
+    const char *key = keys[candidate->key].bytes;
+    cli_element_reader check; /* refuses anything but regular files */
+    bry_status status = cli_elements_open(&check, name, index->names.elements, 0);
+    if (status != BRY_OK)
+        return cli_elements_failed(&check, status, name);
+    cli_elements_close(&check);
+    errno = 0;
+    FILE *a = fopen(key, "rbe"), *b = a ? fopen(name, "rbe") : NULL;
+    int problem = errno;
+    if (b)
+        candidate->confirmed = same_content(a, b);
+    bool failed = !b || ferror(a) || ferror(b);
+    if (a)
+        fclose(a);
+    if (b)
+        fclose(b);
+    return failed ? cli_fail("%s: %s", cli_name(a ? name : key).text,
+                             problem ? strerror(problem) : "cannot read")
+                  : CLI_GO_ON;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    cli_owner x = (*(candidate_file *const *)a)->owner, y = (*(candidate_file *const *)b)->owner;
+    if (x.file != y.file)
+        return x.file < y.file ? -1 : 1;
+    return (x.piece > y.piece) - (x.piece < y.piece);
+}
+
+static int confirm_lines(const cli_file_index *index, const cli_text *keys, const bry_hash *hashes,
+                         candidate_file *candidates, size_t count)
+{
+    size_t slots = 4;
+    while (slots < count * 2)
+        slots *= 2;
+    candidate_file **order = malloc(count * sizeof *order);
+    wanted_set w = {keys, hashes, malloc(slots * sizeof *w.slots), slots - 1, 0};
+    int code = CLI_GO_ON;
+    if (!order || !w.slots) {
+        code = cli_no_memory();
+    } else {
+        for (size_t i = 0; i < count; i++)
+            order[i] = &candidates[i];
+        qsort(order, count, sizeof *order, compare_candidates);
+        for (size_t i = 0, end; i < count; i = end) {
+            for (end = i + 1; end < count && compare_candidates(&order[i], &order[end]) == 0;)
+                end++;
+            if (scan_piece(index, &w, order + i, end - i) != CLI_GO_ON)
+                code = CLI_FAILED;
+        }
+    }
+    free(order);
+    free(w.slots);
+    return code;
+}
+
+/*
+ * Marks a candidate as confirmed if the file contains the key, byte by byte: in the candidate's
+ * piece or, if the file has changed since it was read, anywhere. Each file is read once. In an
+ * index of whole files the keys are file names, and confirmed candidates have the same content.
+ * CLI_GO_ON; or CLI_FAILED after a message if some files could not be read, and then the others are
+ * done.
+ */
+static int confirm_all(const cli_file_index *index, const cli_text *keys, const bry_hash *hashes,
+                       candidate_file *candidates, size_t count)
+{
+    if (count == 0)
+        return CLI_GO_ON;
+    if (index->names.elements.kind != CLI_ELEMENT_WHOLE)
+        return confirm_lines(index, keys, hashes, candidates, count);
+    int code = CLI_GO_ON;
+    for (size_t i = 0; i < count; i++)
+        if (compare_files(index, keys, &candidates[i]) != CLI_GO_ON)
+            code = CLI_FAILED;
+    return code;
+}
+
+/* ---- the look-up --------------------------------------------------------------------------- */
 
 /* The output format. */
 typedef struct style {
@@ -34,7 +211,7 @@ typedef struct locate_context {
     bry_hash *hashes;
     uint32_t *units;
     size_t *totals;
-    cli_candidate *candidates;
+    candidate_file *candidates;
     size_t count, capacity;
 } locate_context;
 
@@ -64,7 +241,7 @@ static bool add_candidates(locate_context *a, size_t key, const uint32_t *units,
 {
     if (n > a->capacity - a->count) {
         size_t capacity = a->capacity * 2 > a->count + n ? a->capacity * 2 : a->count + n;
-        cli_candidate *grown = realloc(a->candidates, capacity * sizeof *grown);
+        candidate_file *grown = realloc(a->candidates, capacity * sizeof *grown);
         if (!grown)
             return false;
         a->candidates = grown;
@@ -72,7 +249,7 @@ static bool add_candidates(locate_context *a, size_t key, const uint32_t *units,
     }
     for (size_t i = 0; i < n; i++)
         a->candidates[a->count++] =
-            (cli_candidate){(uint32_t)key, a->index->owners[units[i]], false};
+            (candidate_file){(uint32_t)key, a->index->owners[units[i]], false};
     return true;
 }
 
@@ -170,7 +347,7 @@ static void print_candidates(locate_context *a, size_t key, size_t *at)
         fputs(",\"files\":[", stdout);
     }
     for (; *at < a->count && a->candidates[*at].key == key; ++*at) {
-        const cli_candidate *candidate = &a->candidates[*at];
+        const candidate_file *candidate = &a->candidates[*at];
         uint32_t file = candidate->owner.file;
         if ((a->how.confirm && !candidate->confirmed) || a->seen[file] == key + 1)
             continue;
@@ -192,7 +369,7 @@ static int locate_batch(locate_context *a, size_t n)
     if (!collect_candidates(a, n))
         return cli_no_memory();
     if (a->how.confirm &&
-        cli_confirm(a->index, a->keys, a->hashes, a->candidates, a->count) != CLI_GO_ON)
+        confirm_all(a->index, a->keys, a->hashes, a->candidates, a->count) != CLI_GO_ON)
         a->failed = true;
     memset(a->seen, 0, a->index->names.count * sizeof *a->seen);
     size_t at = 0;

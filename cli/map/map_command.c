@@ -5,17 +5,17 @@
 #include "cli/map/map_command.h"
 
 static const cli_command commands[] = {
-    {"build", "creates a map from pairs", cli_map_build},
-    {"get", "prints the values of keys", cli_map_get},
-    {"put", "sets the values of keys", cli_map_put_command},
-    {"del", "deletes keys", cli_map_del},
-    {"info", "prints size, load and errors", cli_map_info},
-    {"merge", "adds other maps to a map", cli_map_merge},
-    {"compress", "makes a map as small as possible", cli_map_compress},
-    {"ls", "lists the maps on servers", cli_map_ls},
-    {"drop", "deletes a map from servers", cli_map_drop},
-    {"save", "copies a map from servers to a directory", cli_map_save_command},
-    {"restore", "copies a map from a directory to servers", cli_map_restore},
+    {"build", "creates a map from pairs", .run = cli_map_build},
+    {"get", "prints the values of keys", .run = cli_map_get},
+    {"put", "sets the values of keys", .run = cli_map_put_command},
+    {"del", "deletes keys", .run = cli_map_del},
+    {"info", "prints size, load and errors", .run = cli_map_info},
+    {"merge", "adds other maps to a map", .run = cli_map_merge},
+    {"compress", "makes a map as small as possible", .run = cli_map_compress},
+    {"ls", "lists the maps on servers", .run = cli_map_ls},
+    {"drop", "deletes a map from servers", .run = cli_map_drop},
+    {"save", "copies a map from servers to a directory", .run = cli_map_save_command},
+    {"restore", "copies a map from a directory to servers", .run = cli_map_restore},
 };
 
 const cli_group cli_map_group = {
@@ -39,8 +39,3 @@ const cli_group cli_map_group = {
                 "  bloomery map put paths.map /usr/bin/new package\n"
                 "  bloomery map get redis://127.0.0.1:7000/routes 10.0.0.1",
 };
-
-int cli_map(int argc, char **argv)
-{
-    return cli_run_group(&cli_map_group, argc, argv);
-}

@@ -3,6 +3,7 @@
 #include "cli/map/map_remote.h"
 
 #include <fcntl.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -123,4 +124,27 @@ int cli_map_target_open(const cli_map_wants *wants, cli_map_target *target)
     if (code == CLI_GO_ON)
         target->value_bits = cli_map_options(target->map).value_bits;
     return code;
+}
+
+/* ---- addresses ----------------------------------------------------------------------------- */
+
+bool cli_map_is_remote(const char *path)
+{
+    return strncasecmp(path, "redis://", 8) == 0 || strncasecmp(path, "rediss://", 9) == 0;
+}
+
+int cli_map_check_file(const char *command, const char *path)
+{
+    if (!cli_map_is_remote(path))
+        return CLI_GO_ON;
+    return cli_misuse(command, "this command is for files; \"map save\" and \"map restore\" copy a "
+                               "map from and to servers");
+}
+
+int cli_map_check_address(const char *command, const char *word, bool named)
+{
+    if (cli_map_is_remote(word))
+        return CLI_GO_ON;
+    return cli_misuse(command, "%s is not an address: redis://HOST:PORT%s", cli_quote(word).text,
+                      named ? "/NAME" : "");
 }

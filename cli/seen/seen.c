@@ -32,17 +32,6 @@ typedef struct words {
     const char *key, *time, *delimiter, *unit, *engine, *bad, *full;
 } words;
 
-/* The index of a word among three; -1 after a message. */
-static int choose_word(const char *option, const char *word, const char *const choices[3])
-{
-    for (int i = 0; i < 3; i++)
-        if (strcmp(word, choices[i]) == 0)
-            return i;
-    cli_misuse(seen_command, "--%s: %s is not one of %s, %s and %s", option, cli_quote(word).text,
-               choices[0], choices[1], choices[2]);
-    return -1;
-}
-
 static int check_engine(const words *said, seen_options *asked)
 {
     static const char *const fulls[] = {"fail", "pass", "err"};
@@ -50,7 +39,7 @@ static int check_engine(const words *said, seen_options *asked)
     int code = cli_engine_read(seen_command, BRY_JOB_WINDOW, said->engine, &window->engine);
     if (code != CLI_GO_ON)
         return code;
-    int full = said->full ? choose_word("on-full", said->full, fulls) : 0;
+    int full = said->full ? cli_choose(seen_command, "on-full", said->full, fulls) : 0;
     if (full < 0)
         return CLI_USAGE;
     bool err = full == 2;
@@ -81,7 +70,7 @@ static int check_seen_options(const words *said, seen_options *asked)
         return cli_misuse(seen_command, "--time-unit requires --time");
     if (asked->json && !asked->stats)
         return cli_misuse(seen_command, "--json requires --stats");
-    int bad = said->bad ? choose_word("on-bad", said->bad, bads) : 0;
+    int bad = said->bad ? cli_choose(seen_command, "on-bad", said->bad, bads) : 0;
     if (bad < 0)
         return CLI_USAGE;
     asked->how.bad = (seen_bad_policy)bad;

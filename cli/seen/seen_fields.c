@@ -28,16 +28,6 @@ static int read_names(seen_fields *fields, const char *command, const char *text
     return CLI_GO_ON;
 }
 
-static int read_time(seen_fields *fields, const char *command, const char *text)
-{
-    cli_fields one = {0};
-    int code = cli_fields_read(&one, command, "time", text);
-    if (code == CLI_GO_ON && one.count > 1)
-        code = cli_misuse(command, "--time: %s is more than one field", cli_quote(text).text);
-    fields->time = one.number[0];
-    return code;
-}
-
 int seen_fields_read(seen_fields *fields, const char *command, const char *key, const char *time,
                      const char *delimiter, const char *unit)
 {
@@ -59,7 +49,7 @@ int seen_fields_read(seen_fields *fields, const char *command, const char *key, 
     if (key)
         code = cli_fields_read(&fields->key, command, "key", key);
     if (code == CLI_GO_ON && time)
-        code = read_time(fields, command, time);
+        code = cli_field_read(&fields->time, command, "time", time);
     memcpy(fields->wanted, fields->key.number, sizeof fields->key.number);
     fields->wanted_count = fields->key.count;
     if (fields->time)

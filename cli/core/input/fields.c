@@ -37,6 +37,16 @@ int cli_fields_read(cli_fields *fields, const char *command, const char *option,
     }
 }
 
+int cli_field_read(uint16_t *number, const char *command, const char *option, const char *text)
+{
+    cli_fields one = {0};
+    int code = cli_fields_read(&one, command, option, text);
+    if (code == CLI_GO_ON && one.count > 1)
+        code = cli_misuse(command, "--%s: %s is more than one field", option, cli_quote(text).text);
+    *number = one.number[0];
+    return code;
+}
+
 cli_fields_name cli_fields_say(const cli_fields *fields)
 {
     cli_fields_name name = {""};

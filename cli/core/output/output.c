@@ -132,6 +132,20 @@ cli_quotation cli_name(const char *name)
     return plain;
 }
 
+cli_count_text cli_say_count(uint64_t count)
+{
+    cli_count_text text;
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count), at = 0;
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0)
+            text.text[at++] = ',';
+        text.text[at++] = digits[i];
+    }
+    text.text[at] = '\0';
+    return text;
+}
+
 int cli_print_version(void)
 {
     printf("%s %s (%s, %s)\n", cli_program, bry_version(), bry_isa(), cli_compiler());

@@ -55,6 +55,12 @@ cli_quotation cli_quote(const char *word);
  * printable. Truncated to about 1000 bytes. */
 cli_quotation cli_name(const char *name);
 
+/* 12345678 as 12,345,678. */
+typedef struct cli_count_text {
+    char text[40];
+} cli_count_text;
+cli_count_text cli_say_count(uint64_t count);
+
 /* Prints name, version, instruction set and compiler: `--version`. Returns an exit code. */
 int cli_print_version(void);
 
