@@ -2,7 +2,6 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -154,68 +153,6 @@ class Client(ClusterCase):
             talk.tell("fork")
             self.check_all(talk, 2)
         self.assertEqual(talk.code, 0)
-
-    def test_map(self):
-        with self.talk() as one, self.talk() as two:
-            self.assertEqual(one.map("map numbers raw=12"), ([], "OK"))
-            self.assertEqual(one.map("set a 1 b 2 c 4095 a 5"),
-                             (["absent absent absent present"], "OK"))
-            self.assertEqual(one.map("get a b c d"), (["5 2 4095 absent"], "OK"))
-            self.assertEqual(one.map("update a 6 d 7"), (["present absent"], "OK"))
-            answer, status = one.map("set e 1 f 4096")
-            self.assertEqual((answer, status), (["unknown unknown"], "RANGE value 1 is not an "
-                                                "integer of 12 bits"))
-            self.assertEqual(one.map("get e"), (["absent"], "OK"))
-            # Another client adopts what exists, and is refused what differs.
-            self.assertEqual(two.map("map numbers"), ([], "OK"))
-            self.assertEqual(two.map("get a b"), (["6 2"], "OK"))
-            self.assertEqual(two.map("map numbers raw=13")[1],
-                             'MISMATCH map numbers: exists with values that are integers of 12 '
-                             "bits, not integers of 13 bits")
-            # A slab without keys does not exist.
-            self.assertEqual(one.map("del a b c d"), (["present present present absent"], "OK"))
-            self.assertEqual(self.cluster.keys(), [b"{numbers}:map"])
-            self.assertEqual(one.map("wait 1")[1], "OK")
-            self.assertEqual(one.map("set a 1"), (["absent", "1 confirmed"], "OK"))
-            self.assertEqual(one.map("wait 2")[1], "OK")
-            self.assertEqual(one.map("set a 2"), (["present", "1 confirmed"], "OK"))
-            self.assertEqual(one.map("map a{b")[1].split()[0], "RANGE")
-
-    def test_byte_strings(self):
-        with self.talk() as one, self.talk() as two:
-            one.map("map words values=60")
-            two.map("map words")
-            self.assertEqual(one.map("set a red b green"), (["absent absent"], "OK"))
-            self.assertEqual(two.map("set c green d blue"), (["absent absent"], "OK"))
-            self.assertEqual(one.map("get a b c d"), (["red green green blue"], "OK"))
-            self.assertEqual(two.map("get d c b a"), (["blue green green red"], "OK"))
-            values = next(key for key in self.cluster.keys() if b":values:" in key)
-            self.assertEqual(self.cluster.ask("LRANGE", values, 0, -1), [b"red", b"green", b"blue"])
-            # An entry whose push a failover loses is never used, and its code is given again.
-            self.cluster.wait_ok(roles=True)
-            primary = self.cluster.owner(values)
-            replica = self.cluster.replicas_of(primary)[0]
-            primary.client("WAIT", 1, 10000)
-            replica.process.send_signal(signal.SIGSTOP)
-            primary.client("CLIENT", "KILL", "TYPE", "replica")
-            self.assertEqual(primary.client("RPUSH", values, "lost"), 4)
-            self.assertEqual(one.map("get a")[0], ["red"])
-            primary.stop(kill=True)
-            replica.process.send_signal(signal.SIGCONT)
-            self.cluster.failover(primary, kill=True)
-            self.assertEqual(two.map("set e new"), (["absent"], "OK"))
-            self.assertEqual(one.map("get a e d"), (["red new blue"], "OK"))
-            self.assertEqual(one.map("set f lost"), (["absent"], "OK"))
-            self.assertEqual(two.map("get e f"), (["new lost"], "OK"))
-            self.assertEqual(self.cluster.ask("LRANGE", values, 3, -1), [b"new", b"lost"])
-            self.cluster.restart(primary)
-            # No code is left.
-            for i in range(0, 300, 50):
-                pairs = " ".join(f"k{j} v{j}" for j in range(i, i + 50))
-                status = one.map("set " + pairs)[1]
-            self.assertEqual(status, "FULL the map has 255 values of at most 256, and "
-                             "50 more are needed")
-            self.assertEqual(one.map("get k249 k250")[0], ["v249 absent"])
 
     def test_readme(self):
         directory = cluster_runner.TESTS.parent / "clients" / "c"

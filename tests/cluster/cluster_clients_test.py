@@ -221,6 +221,15 @@ class Clients(map_agents.MapCase):
                         agent.create(self.url + "m", **options)
                     self.assertEqual(self.cluster.keys(), [])
 
+    def test_values_that_do_not_fit(self):
+        """Not one of a batch is sent."""
+        for agent in self.agents:
+            with self.subTest(client=agent.name):
+                agent.create(self.url + agent.name, raw=12, slabs=96)
+                with self.assertRaises(Exception):
+                    agent.set_many([(b"a", 1), (b"b", 4096)])
+                self.assertEqual(agent.get_many([b"a", b"b"]), [None, None])
+
     def test_names_for_a_user(self):
         """names() and `map ls` leave out what the user may not read."""
         user, password = "ann", "word"

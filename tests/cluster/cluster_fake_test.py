@@ -1,11 +1,14 @@
 """The C client and servers that behave strangely: a server of a few lines plays their part."""
 
+import contextlib
+import os
 import socket
 import sys
 import threading
-import unittest
+import unittest.mock
 
 from cluster_client_c_test import Talk
+from map_agents import CAgent, Failed
 
 OK, NIL = b"+OK\r\n", b"$-1\r\n"
 SINGLE = b"-ERR This instance has cluster support disabled\r\n"
@@ -146,11 +149,17 @@ class Strange(unittest.TestCase):
                 (b"*1\r\n:5\r\n", "OK"), (b"*2\r\n:5\r\n:6\r\n", "IO"), (b":5\r\n", "IO"),
                 (b"*1\r\n$1\r\nx\r\n", "IO"), (b"*1\r\n*1\r\n:1\r\n", "IO"),
                 (b"-WRONGTYPE no map\r\n", "WRONGTYPE"), (b"-ERR no\r\n", "IO"),
-                (b"*1\r\n-UNSURE x\r\n", "OK"), (b"*1\r\n-FULL x\r\n", "FULL")):
+                (b"*1\r\n-UNSURE x\r\n", "OK"), (b"*1\r\n-FULL x\r\n", "Full")):
             with self.subTest(reply=reply), Fake(answer(reply)) as server, \
-                    self.talk(server, 400) as talk:
-                self.assertEqual(talk.map("map m")[1], "OK")
-                self.assertEqual(talk.map("get a")[1].split()[0].replace("BADDATA", "IO"), status)
+                    unittest.mock.patch.dict(os.environ, TALK_PATIENCE="400"), \
+                    contextlib.closing(CAgent()) as agent:
+                agent.create(f"redis://127.0.0.1:{server.port}/m")
+                kind = "OK"
+                try:
+                    agent.get_many([b"a"])
+                except Failed as error:
+                    kind = error.kind
+                self.assertEqual(kind.replace("BADDATA", "IO"), status)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,6 @@
  * its status, and its reply. "nodes" prints the nodes; "fork" lets a child process go on.
  *
  * TALK_PATIENCE limits the patience, in milliseconds, and the time for a reply to 300 ms.
- *
- * "map NAME [raw=BITS | values=N]" creates or opens a distributed map, of which there is one at a
- * time. On it: "set key value …", "update key value …", "get key …" and "del key …", which print
- * answers, and "wait N".
  */
 #include <bloomery_cluster.h>
 #include <stdio.h>
@@ -80,83 +76,6 @@ static void print_nodes(const bryc_client *client)
     printf("= OK \n");
 }
 
-/* ---- the map ------------------------------------------------------------------------------- */
-
-#define KEYS_MOST 64
-
-static bryc_map *map;
-static bool integers;
-
-static bry_status open_map(bryc_client *client, char *name, const char *option)
-{
-    bryc_map_options options = BRYC_MAP_OPTIONS;
-    if (option && strncmp(option, "raw=", 4) == 0)
-        options.value_bits = (uint32_t)strtoul(option + 4, NULL, 10);
-    if (option && strncmp(option, "values=", 7) == 0)
-        options.values = strtoull(option + 7, NULL, 10);
-    bryc_map_close(map);
-    bry_status status = bryc_map_create(client, name, &options, &map);
-    if (status == BRY_OK)
-        bryc_map_get_options(map, &options);
-    integers = options.value_bits != 0;
-    return status;
-}
-
-static void print_answers(const bry_answer *answers, const bry_map_value *found, size_t n)
-{
-    static const char *const names[] = {"absent", "present", "unsure"};
-    for (size_t i = 0; i < n; i++) {
-        if (answers[i] > BRY_UNSURE)
-            printf("unknown");
-        else if (answers[i] != BRY_PRESENT || !found)
-            printf("%s", names[answers[i]]);
-        else if (integers)
-            printf("%llu", (unsigned long long)found[i].number);
-        else
-            printf("%.*s", (int)found[i].len, (const char *)found[i].bytes);
-        putchar(i + 1 < n ? ' ' : '\n');
-    }
-}
-
-/* Runs a command on the map. False if there is no such command. */
-static bool run_on_map(bryc_client *client, char *line)
-{
-    bryc_key keys[KEYS_MOST];
-    bry_map_value values[KEYS_MOST], *found = NULL;
-    bry_answer answers[KEYS_MOST];
-    size_t n = 0;
-    char *rest, *what = strtok_r(line, " ", &rest), *word;
-    bool pairs = strcmp(what, "set") == 0 || strcmp(what, "update") == 0;
-    bry_status status = BRY_OK;
-    if (strcmp(what, "map") == 0) {
-        char *name = strtok_r(NULL, " ", &rest);
-        status = open_map(client, name, strtok_r(NULL, " ", &rest));
-    } else if (strcmp(what, "wait") == 0) {
-        bryc_map_wait(map, (uint32_t)strtoul(strtok_r(NULL, " ", &rest), NULL, 10), 300);
-    } else if (pairs || strcmp(what, "get") == 0 || strcmp(what, "del") == 0) {
-        for (; n < KEYS_MOST && (word = strtok_r(NULL, " ", &rest)); n++) {
-            keys[n] = (bryc_key){word, strlen(word)};
-            word = pairs ? strtok_r(NULL, " ", &rest) : word;
-            values[n] = integers ? bry_map_value_number(strtoull(word, NULL, 10))
-                                 : bry_map_value_bytes(word, strlen(word));
-        }
-        if (what[0] == 'g')
-            status = bryc_map_get_n(map, keys, n, found = values, answers);
-        else if (what[0] == 'd')
-            status = bryc_map_del_n(map, keys, n, answers);
-        else
-            status = (what[0] == 's' ? bryc_map_set_n : bryc_map_update_n)(map, keys, values, n,
-                                                                           answers);
-        print_answers(answers, found, n);
-        if (what[0] != 'g' && bryc_map_confirmed(map) != UINT32_MAX)
-            printf("%u confirmed\n", bryc_map_confirmed(map));
-    } else {
-        return false;
-    }
-    printf("= %s %s\n", bry_status_word(status), status == BRY_OK ? "" : bryc_error(client));
-    return true;
-}
-
 /* The child goes on; the parent only waits for it, and then closes its own connections. */
 static void continue_in_child(void)
 {
@@ -190,14 +109,11 @@ int main(int argc, char **argv)
         } else if (line[0] == '\0') {
             send_batch(client, n);
             n = 0;
-        } else if (line[0] >= 'a' && line[0] <= 'z' && run_on_map(client, line)) {
-            ;
         } else if (n < BATCH_MOST) {
             add_command(line, n++);
         }
         fflush(stdout);
     }
-    bryc_map_close(map);
     bryc_close(client);
     return 0;
 }

@@ -1,6 +1,7 @@
 /*
  * The C client's distributed maps, driven by the tests (map_agents.py). Reads lines of words, writes
  * a line for each: words, or "! STATUS message". Byte strings are "x" and hexadecimal digits.
+ * TALK_PATIENCE limits the patience, in milliseconds.
  *
  *   open|use URL                     use: opens a map only once
  *   create URL [option=value …]      the names of bryc_map_options
@@ -192,7 +193,10 @@ static void agent_open(const char *how, char *url, char *rest)
     }
     bryc_client *other;
     bryc_map *made = NULL;
-    bry_status status = bryc_open(url, NULL, &other);
+    bryc_options limits = BRYC_OPTIONS;
+    const char *patience = getenv("TALK_PATIENCE");
+    limits.patience_ms = patience ? (uint32_t)strtoul(patience, NULL, 10) : 0;
+    bry_status status = bryc_open(url, &limits, &other);
     client = other;
     if (status == BRY_OK && how[0] == 'c') {
         bryc_map_options options = BRYC_MAP_OPTIONS;
