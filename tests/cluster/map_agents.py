@@ -100,7 +100,7 @@ def copy_node_client(directory):
 
 class NodeAgent:
     """Drives map_agent.mjs. Byte strings are strings of Latin-1 characters on the way."""
-    name = "node"
+    name, PROGRAM = "node", "map_agent.mjs"
 
     @staticmethod
     def missing():
@@ -116,14 +116,14 @@ class NodeAgent:
         # Node searches for packages in the directories above a program.
         self.directory = tempfile.TemporaryDirectory(dir=NODE)
         copy_node_client(self.directory.name)
-        program = shutil.copy(TESTS / "cluster" / "map_agent.mjs", self.directory.name)
+        program = shutil.copy(TESTS / "cluster" / self.PROGRAM, self.directory.name)
         self.process = subprocess.Popen(["node", program], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
 
     def _do(self, *words):
         self.process.stdin.write(json.dumps(words) + "\n")
         self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
+        answer = json.loads(self.process.stdout.readline() or "null")  # it may have ended
         if isinstance(answer, dict) and "thrown" in answer:
             raise Failed(answer["thrown"], answer["message"])
         return answer
