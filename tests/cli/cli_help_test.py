@@ -58,6 +58,18 @@ class Help(Case):
             most = 93 if path[0] == "bloomery" else 99
             self.assertLessEqual(max(map(len, text.splitlines())), most, path)
 
+    def test_layout(self):
+        """Paragraphs in a fixed order; the descriptions of a list begin in one column."""
+        titles = ["Usage", "Commands", "Options", "Exit codes", "Examples"]
+        for path, text in HELPS.items():
+            self.assertNotIn("\n\n\n", text)
+            found = re.findall(r"^([A-Z][\w ]+):(?: .*)?$", text, re.M)
+            self.assertEqual([title for title in titles if title in found],
+                             [title for title in found if title in titles], path)
+            for title in ("Commands", "Options"):
+                columns = {re.match(r"  \S+(?: \S+)*?  +", line).end() for line in block(text, title)}
+                self.assertLessEqual(len(columns), 1, (path, title, columns))
+
     def test_words(self):
         """Identifiers of the sources do not occur in the help."""
         for path, text in HELPS.items():
