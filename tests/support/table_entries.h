@@ -8,6 +8,17 @@
 /* No single operation may move more entries than this. */
 enum { TABLE_LARGEST_STEP = 8192 };
 
+/* Neighbouring chunks are joined when they fill half a chunk, otherwise memory would not be freed. */
+static inline const char *overflow_problem(const bry__overflow *overflow)
+{
+    const bry__chunk_list *list = overflow->list;
+    for (size_t i = 0; list && i < list->chunks; i++)
+        if (list->chunk[i]->n == 0 || list->chunk[i]->n > BRY__CHUNK_MAX ||
+            (i > 0 && list->chunk[i - 1]->n + list->chunk[i]->n <= BRY__CHUNK_MAX / 2))
+            return "a chunk of the overflow is too small or too large";
+    return NULL;
+}
+
 /* The invariant that a table violates, or NULL. */
 static inline const char *table_problem(const bry__table *table)
 {
@@ -25,6 +36,8 @@ static inline const char *table_problem(const bry__table *table)
     if (table->max_step > TABLE_LARGEST_STEP)
         return "a step moved too many entries";
     const char *problem = bry__table_check_overflow(table);
+    if (!problem)
+        problem = overflow_problem(&table->overflow);
     return problem ? problem : bry__arena_check(table);
 }
 
