@@ -15,8 +15,10 @@ enum { MAX_BATCH = 255 };
 typedef struct pair {
     failing_allocator memory;
     bry__isa isa_before;
+    bry_filter_options options;
     bry_filter *filter[2];
     filter_twin twin[2];
+    bool crowded; /* a merge may have filled a growing one beyond its plan */
     bry_hash hashes[MAX_BATCH];
     uint8_t was[MAX_BATCH + 1], twin_was[MAX_BATCH + 1];
 } pair;
@@ -26,19 +28,21 @@ static bry_filter_options read_options(model_reader *reader)
     static const uint64_t capacities[] = {1, 2, 10, 60, 300, 1000};
     static const double errors[] = {0.5, 0.2, 0.05, 0.01, 1e-3, 1e-5, 1e-9};
     bry_filter_options options = BRY_FILTER_OPTIONS;
-    options.engine = BRY_ENGINE_BLOOM;
     unsigned kind = model_byte(reader);
-    if (kind == 255) { /* two pieces; rare, because comparing them takes time */
+    options.engine = model_below(reader, 2) ? BRY_ENGINE_BLOOM : BRY_ENGINE_COMPACT;
+    if (kind == 255 && options.engine == BRY_ENGINE_BLOOM) {
+        /* two pieces; rare, because comparing them takes time */
         options.capacity = 4000; /* which allows that many bits */
         options.bloom.bits = (uint64_t)BRY__PIECE_BYTES * 8 + 512 * 3;
         options.bloom.hashes = 7;
-    } else if (kind >= 128) { /* any shape */
+    } else if (kind >= 128 && options.engine == BRY_ENGINE_BLOOM) { /* any shape */
         options.capacity = 1 + model_pair(reader) % 2000;
         options.bloom.bits = 512 * (1 + (uint64_t)model_below(reader, 40));
         options.bloom.hashes = 1 + model_below(reader, 21);
     } else { /* planned */
         options.capacity = capacities[kind % 6];
         options.error = errors[model_below(reader, 7)];
+        options.fixed = kind >= 128;
     }
     options.seed = 1 + (uint64_t)model_byte(reader);
     return options;
@@ -56,12 +60,14 @@ static void *create(model_reader *reader)
     bry_filter_options options = read_options(reader);
     bry_filter_shape shape = {0};
     model_expect(reader, bry_filter_plan(&options, &shape) == BRY_OK);
+    both->options = options;
     options.allocator = &both->memory.allocator;
     for (int i = 0; i < 2; i++) {
         model_expect(reader, bry_filter_create(&options, &both->filter[i]) == BRY_OK);
         model_expect(reader, filter_twin_make(&both->twin[i], &shape, options.seed));
     }
-    model_say(reader, "create capacity %ju, %ju blocks, %u hashes, seed %ju",
+    model_say(reader, "create %s%s, capacity %ju, %ju blocks, %u hashes, seed %ju",
+              bry_engine_name(options.engine), options.fixed ? ", fixed" : "",
               (uintmax_t)options.capacity, (uintmax_t)(shape.bits / 512), shape.bloom.hashes,
               (uintmax_t)options.seed);
     model_expect(reader, both->memory.now == 2 * shape.bytes_empty);
@@ -89,6 +95,8 @@ static bry_hash key(const pair *both, unsigned number)
 {
     static const uint64_t edges[] = {0, UINT64_MAX, 1, UINT64_C(1) << 63};
     number &= 0xffff;
+    if (both->twin[0].compact)
+        return filter_twin_class_key(number);
     if (number >= 0xfff0)
         return (bry_hash){edges[number & 3], edges[number >> 2 & 3]};
     unsigned char bytes[2] = {(unsigned char)number, (unsigned char)(number >> 8)};
@@ -104,11 +112,14 @@ static size_t read_batch(pair *both, model_reader *reader, const char *what)
     return count;
 }
 
-/* Whether the operation ran out of memory, as intended: then nothing has changed. */
-static bool out_of_memory(pair *both, model_reader *reader, bry_status status)
+/* Whether the operation was refused, as it had to be: then nothing has changed. Bloom filters need
+ * every allocation. */
+static bool refused(pair *both, model_reader *reader, bry_status status)
 {
-    model_expect(reader, (status == BRY_E_NOMEM) == model_has_failed_one(&both->memory));
-    return status == BRY_E_NOMEM;
+    bool failed = model_has_failed_one(&both->memory), bloom = !both->twin[0].compact;
+    if (status == BRY_E_NOMEM || (bloom && failed))
+        model_expect(reader, failed && status == BRY_E_NOMEM);
+    return status == BRY_E_NOMEM || (status == BRY_E_FULL && both->crowded);
 }
 
 /* ---- operations ---- */
@@ -121,8 +132,9 @@ static void do_add(pair *both, model_reader *reader)
     uint8_t twin_was = BRY_UNSURE;
     model_say(reader, "add %u", number);
     bry_status status = bry_filter_add(both->filter[0], hash, &was);
-    if (out_of_memory(both, reader, status)) {
+    if (refused(both, reader, status)) {
         model_expect(reader, was == BRY_UNSURE);
+        model_expect(reader, status != BRY_E_FULL || !filter_twin_has(&both->twin[0], hash));
         return;
     }
     model_expect(reader, status == filter_twin_add(&both->twin[0], hash, &twin_was));
@@ -135,10 +147,27 @@ static void do_add_n(pair *both, model_reader *reader)
     memset(both->was, BRY_UNSURE, sizeof both->was);
     memset(both->twin_was, BRY_UNSURE, sizeof both->twin_was);
     bry_status status = bry_filter_add_n(both->filter[0], both->hashes, n, both->was);
-    if (!out_of_memory(both, reader, status))
+    if (!refused(both, reader, status))
         model_expect(reader,
                      status == filter_twin_add_n(&both->twin[0], both->hashes, n, both->twin_was));
     model_expect(reader, memcmp(both->was, both->twin_was, sizeof both->was) == 0);
+}
+
+static void do_del(pair *both, model_reader *reader)
+{
+    filter_twin *twin = &both->twin[0];
+    size_t n = read_batch(both, reader, "del") % 16;
+    for (size_t i = 0; i < n; i++) {
+        bry_answer was = BRY_UNSURE;
+        bool there = filter_twin_has(twin, both->hashes[i]);
+        bry_status status = bry_filter_del(both->filter[0], both->hashes[i], &was);
+        if (!twin->compact) {
+            model_expect(reader, status == BRY_E_UNSUPPORTED && was == BRY_UNSURE);
+            return;
+        }
+        model_expect(reader, status == BRY_OK && was == (there ? BRY_PRESENT : BRY_ABSENT));
+        filter_twin_del(twin, both->hashes[i]);
+    }
 }
 
 static void do_has(pair *both, model_reader *reader)
@@ -166,7 +195,7 @@ static void do_clone(pair *both, model_reader *reader)
     model_say(reader, "clone");
     bry_filter *copy = NULL;
     bry_status status = bry_filter_clone(both->filter[0], NULL, &copy);
-    if (out_of_memory(both, reader, status)) {
+    if (refused(both, reader, status)) {
         model_expect(reader, copy == NULL);
         return;
     }
@@ -192,16 +221,17 @@ static void do_merge(pair *both, model_reader *reader)
     filter_twin_merged_items(twin_into, twin_from, &low, &high);
     bry_status status = bry_filter_merge(both->filter[0], both->filter[from]);
     if (status == BRY_E_FULL) {
-        model_expect(reader, high > twin_into->capacity);
+        model_expect(reader, high > both->options.capacity || both->crowded);
         return;
     }
-    if (out_of_memory(both, reader, status))
+    if (refused(both, reader, status))
         return;
     model_expect(reader, status == BRY_OK && low <= twin_into->capacity);
-    uint64_t items = both->filter[0]->items;
+    uint64_t items = twin_into->compact ? low : both->filter[0]->items;
     model_expect(reader, items >= low && items <= high);
     filter_twin_unite(twin_into, twin_from);
     twin_into->items = items;
+    both->crowded = both->crowded || twin_into->capacity == UINT64_MAX;
 }
 
 static void do_stats(pair *both, model_reader *reader)
@@ -210,8 +240,12 @@ static void do_stats(pair *both, model_reader *reader)
     bry_filter_stats stats = {0};
     model_say(reader, "stats");
     bry_filter_get_stats(both->filter[0], &stats);
-    model_expect(reader, stats.engine == BRY_ENGINE_BLOOM);
-    model_expect(reader, stats.seed == twin->seed && stats.capacity == twin->capacity);
+    model_expect(reader, stats.engine == both->options.engine);
+    model_expect(reader, stats.seed == twin->seed && stats.capacity == both->options.capacity);
+    if (twin->compact) {
+        model_expect(reader, stats.estimated_error <= both->options.error);
+        return;
+    }
     model_expect(reader, stats.items == twin->items && stats.bloom.hashes == twin->hashes);
     model_expect(reader, stats.bits == twin->blocks * 512);
     model_expect(reader,
@@ -253,7 +287,7 @@ static void do_save_and_load(pair *both, model_reader *reader)
     load.allocator = &both->memory.allocator;
     bry_filter *loaded = NULL;
     bry_status status = bry_filter_load(&source, &load, &loaded);
-    if (out_of_memory(both, reader, status)) {
+    if (refused(both, reader, status)) {
         model_expect(reader, loaded == NULL && load.problem);
     } else {
         model_expect(reader, status == BRY_OK && loaded && view.at == buffer.len);
@@ -269,9 +303,9 @@ static const struct {
     void (*run)(pair *both, model_reader *reader);
     unsigned share; /* of MODEL_SHARES */
 } operations[] = {
-    {do_add, 8},      {do_add_n, 5},     {do_has, 2},           {do_has_n, 3},
-    {do_clone, 2},    {do_clear, 1},     {do_merge, 4},         {do_stats, 1},
-    {do_exchange, 3}, {do_force_isa, 1}, {do_save_and_load, 2},
+    {do_add, 7},   {do_add_n, 5},    {do_del, 3},       {do_has, 1},
+    {do_has_n, 2}, {do_clone, 2},    {do_clear, 1},     {do_merge, 4},
+    {do_stats, 1}, {do_exchange, 3}, {do_force_isa, 1}, {do_save_and_load, 2},
 };
 
 static void step(void *state, model_reader *reader)
@@ -301,21 +335,46 @@ static bool same_bits(const bry_filter *filter, const filter_twin *twin)
     return table->bytes == twin->blocks * 64;
 }
 
+static void check_bloom(const bry_filter *filter, const filter_twin *twin, model_reader *reader)
+{
+    model_expect(reader, filter->items == twin->items);
+    model_expect(reader, filter->items <= filter->capacity);
+    model_expect(reader, filter->bloom.hashes == twin->hashes);
+    /* Large filters are compared only at the end. */
+    if (twin->blocks < 10000 || reader->step % 16 == 15 || reader->at >= reader->len)
+        model_expect(reader, same_bits(filter, twin));
+    model_expect(reader, bry_filter_bytes(filter) ==
+                             sizeof *filter + bry__pieces_bytes_now(&filter->bloom.table));
+}
+
+static void check_compact(const pair *both, int which, model_reader *reader)
+{
+    const bry_filter *filter = both->filter[which];
+    const filter_twin *twin = &both->twin[which];
+    bry_hash hashes[TWIN_CLASSES];
+    uint8_t answers[TWIN_CLASSES];
+    uint64_t items = bry_filter_items(filter);
+    model_expect(reader, both->crowded ? items >= twin->items : items == twin->items);
+    for (unsigned i = 0; i < TWIN_CLASSES; i++)
+        hashes[i] = filter_twin_class_key(3 * i + 1);
+    bry_filter_has_n(filter, hashes, TWIN_CLASSES, answers);
+    for (unsigned i = 0; i < TWIN_CLASSES && !reader->failed; i++)
+        model_expect(reader, answers[i] == filter_twin_has(twin, hashes[i]));
+}
+
 static void check(void *state, model_reader *reader)
 {
     pair *both = state;
     uint64_t bytes = 0;
     for (int i = 0; i < 2; i++) {
         const bry_filter *filter = both->filter[i];
-        model_expect(reader, filter->items == both->twin[i].items);
-        model_expect(reader, filter->items <= filter->capacity);
-        model_expect(reader, filter->capacity == both->twin[i].capacity);
-        model_expect(reader, filter->bloom.hashes == both->twin[i].hashes);
+        model_expect(reader, bry_filter_capacity(filter) == both->options.capacity);
         model_expect(reader, bry_filter_seed(filter) == both->twin[i].seed);
-        /* Large filters are compared only at the end. */
-        if (both->twin[i].blocks < 10000 || reader->step % 16 == 15 || reader->at >= reader->len)
-            model_expect(reader, same_bits(filter, &both->twin[i]));
-        bytes += sizeof *filter + bry__pieces_bytes_now(&filter->bloom.table);
+        if (both->twin[i].compact)
+            check_compact(both, i, reader);
+        else
+            check_bloom(filter, &both->twin[i], reader);
+        bytes += bry_filter_bytes(filter);
     }
     model_expect(reader, bytes == both->memory.now);
 }

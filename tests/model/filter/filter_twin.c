@@ -1,5 +1,6 @@
 #include "model/filter/filter_twin.h"
 #include "common/endian.h"
+#include "support/generator.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,13 +8,15 @@
 
 bool filter_twin_make(filter_twin *twin, const bry_filter_shape *shape, uint64_t seed)
 {
+    bool compact = shape->engine == BRY_ENGINE_COMPACT;
     *twin = (filter_twin){
+        .compact = compact,
         .seed = seed,
-        .capacity = shape->capacity,
-        .blocks = shape->bits / 512,
-        .hashes = shape->bloom.hashes,
-        .bits = calloc(1, (size_t)(shape->bits / 8)),
+        .capacity = shape->grows_to == shape->capacity ? shape->capacity : UINT64_MAX,
+        .blocks = compact ? TWIN_CLASSES / 512 : shape->bits / 512,
+        .hashes = compact ? 1 : shape->bloom.hashes,
     };
+    twin->bits = calloc(1, (size_t)twin->blocks * 64);
     return twin->bits != NULL;
 }
 
@@ -29,10 +32,19 @@ void filter_twin_clear(filter_twin *twin)
     twin->items = 0;
 }
 
+bry_hash filter_twin_class_key(unsigned number)
+{
+    uint64_t class = number / 3 % TWIN_CLASSES;
+    generator low = {number}, high = {class};
+    return (bry_hash){generator_next(&low), class << 55 | generator_next(&high) >> 9};
+}
+
 /* Seven positions of nine bits from the lower half itself, then from words derived from it. */
 static uint64_t bit_of(const filter_twin *twin, bry_hash hash, unsigned i)
 {
     __extension__ typedef unsigned __int128 wide;
+    if (twin->compact)
+        return hash.hi >> 55;
     uint64_t block = (uint64_t)((wide)hash.hi * twin->blocks >> 64);
     uint64_t word = hash.lo;
     if (i >= 7) {
@@ -82,6 +94,13 @@ bry_status filter_twin_add_n(filter_twin *twin, const bry_hash *hashes, size_t n
     return BRY_OK;
 }
 
+void filter_twin_del(filter_twin *twin, bry_hash hash)
+{
+    uint64_t bit = bit_of(twin, hash, 0);
+    twin->items -= filter_twin_has(twin, hash);
+    twin->bits[bit / 8] &= (unsigned char)~(1 << bit % 8);
+}
+
 static uint64_t count_bits(const unsigned char *a, const unsigned char *b, uint64_t blocks)
 {
     uint64_t count = 0;
@@ -112,8 +131,8 @@ void filter_twin_merged_items(const filter_twin *a, const filter_twin *b, uint64
 {
     uint64_t sum = a->items + b->items, most = a->items > b->items ? a->items : b->items;
     uint64_t together = count_bits(a->bits, b->bits, a->blocks);
-    *low = *high = most;
-    if (together == filter_twin_count(a) || together == filter_twin_count(b))
+    *low = *high = a->compact ? together : most;
+    if (a->compact || together == filter_twin_count(a) || together == filter_twin_count(b))
         return;
     /* No key sets more than k bits. */
     uint64_t needed = (together + a->hashes - 1) / a->hashes;

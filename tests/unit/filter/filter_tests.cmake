@@ -10,8 +10,6 @@ bloomery_unit_test(test_filter)
 bloomery_isa_variants(test_filter)
 bloomery_unit_test(test_filter_memory)
 bloomery_unit_test(test_compact_filter)
-add_test(NAME test_compact_filter_soak COMMAND test_compact_filter 4000)
-set_tests_properties(test_compact_filter_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 bloomery_program(test_rates stat/test_rates.c)
 bloomery_statistics(test_rates)
