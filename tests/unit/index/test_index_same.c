@@ -1,38 +1,18 @@
-/*
- * The saved bytes of an index of engine compact depend only on the operations, not on how much
- * memory of dropped units was reclaimed, nor on saving, loading, cloning or a lack of memory in
- * between.
- */
-#include "common/endian.h"
+/* The saved bytes of an index of engine compact depend only on the operations, not on how much
+ * memory of dropped units was reclaimed. (The model compares those that were saved in between.) */
 #include "index/compact/compact_index.h"
 #include "support/dir_helpers.h"
 #include "support/index_commands.h"
 #include "support/job_calls.h"
-#include "support/repair.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { HEADER = 64, FRAME_HEAD = 16, FRAME = 24 };
-
 static bry_buffer saved_of(const bry_index *index)
 {
     return job_saved(BRY_JOB_INDEX, index);
-}
-
-static bry_status load_with(const bry_buffer *from, const bry_allocator *allocator,
-                            bry_index **index)
-{
-    bry_view view = {from->bytes, from->len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_load how = BRY_LOAD;
-    how.allocator = allocator;
-    *index = NULL;
-    bry_status status = bry_index_load(&source, &how, index);
-    assert_true(status == BRY_OK ? how.problem == NULL : how.problem != NULL);
-    return status;
 }
 
 static void assert_same_bytes(const bry_index *a, const bry_index *b)
@@ -47,150 +27,6 @@ static void assert_same_bytes(const bry_index *a, const bry_index *b)
 static const bry__maplet *maplet_of(const bry_index *index)
 {
     return &((const bry__compact_index *)index->elements)->maplet;
-}
-
-/* ---- the same commands --------------------------------------------------------------------- */
-
-/* Another index with the same operations. */
-static bry_index *again(bry_index *index, unsigned how, const char *dir)
-{
-    bry_index *next = NULL;
-    bry_buffer bytes = saved_of(index);
-    switch (how) {
-    case 0:
-        assert_int_equal(bry_index_save_dir(index, dir, NULL), BRY_OK);
-        assert_int_equal(bry_index_load_dir(dir, NULL, &next), BRY_OK);
-        break;
-    case 1:
-        assert_int_equal(bry_index_clone(index, NULL, &next), BRY_OK);
-        break;
-    default:
-        assert_int_equal(load_with(&bytes, NULL, &next), BRY_OK);
-    }
-    bry_buffer_free(&bytes);
-    bry_index_destroy(index);
-    return next;
-}
-
-static void run(uint64_t seed, bool fixed, const char *dir)
-{
-    generator numbers = {seed}, choices = {seed + 1000};
-    bry_index_options options = {.engine = BRY_ENGINE_COMPACT,
-                                 .units = fixed ? 2 * MOST_UNITS : 2,
-                                 .unit_capacity = 400,
-                                 .fixed = fixed,
-                                 .error = 0.01,
-                                 .seed = 1};
-    bry_index *index = make(options), *kept = make(options);
-    unsigned tables = 1, dead = 0, full = 0, folded = 0;
-    for (unsigned i = 0; i < 600; i++) {
-        generator same = numbers;
-        unsigned before = bry__maplet_live_tables(maplet_of(index));
-        bry_status status = command(index, &numbers);
-        assert_int_equal(command(kept, &same), status);
-        assert_true(status == BRY_OK || status == BRY_E_FULL || status == BRY_E_RANGE ||
-                    status == BRY_E_NOUNIT);
-        full += status == BRY_E_FULL;
-        unsigned now = bry__maplet_live_tables(maplet_of(index));
-        tables = now > tables ? now : tables;
-        folded += now < before;
-        dead += bry__values_dead(maplet_of(index)) > 0;
-        if (i % 7 == 0)
-            kept = again(kept, (unsigned)generator_below(&choices, 4), dir);
-        if (i % 29 == 0)
-            assert_same_bytes(index, kept);
-    }
-    assert_same_bytes(index, kept);
-    assert_same_index(index, kept, ELEMENTS);
-    assert_true(dead > 100);
-    assert_true(fixed || (tables > 1 && folded > 0));
-    assert_true(full > 0);
-    bry_index_destroy(index);
-    bry_index_destroy(kept);
-}
-
-TEST(test_kept_in_between)
-{
-    char dir[] = "index-same-XXXXXX";
-    assert_non_null(mkdtemp(dir));
-    for (uint64_t seed = 0; seed < 6; seed++)
-        run(seed, seed % 3 == 2, dir);
-    remove_dir(dir);
-}
-
-/* Additional steps in an index that has nothing to fold change nothing. */
-TEST(test_steps_do_not_show)
-{
-    generator numbers = {5}, choices = {6};
-    bry_index *index = exact(BRY_ENGINE_COMPACT, 100, 400), *stepped;
-    assert_int_equal(bry_index_clone(index, NULL, &stepped), BRY_OK);
-    for (unsigned i = 0; i < 1500; i++) {
-        generator same = numbers;
-        bry_status status = command(index, &numbers);
-        assert_int_equal(command(stepped, &same), status);
-        assert_int_equal(
-            bry_index_step(stepped, NULL, generator_below(&choices, i % 50 ? 400 : 100000), NULL),
-            BRY_OK);
-        if (i % 50 == 0)
-            assert_same_bytes(index, stepped);
-    }
-    assert_same_index(index, stepped, ELEMENTS);
-    bry_index_destroy(index);
-    bry_index_destroy(stepped);
-}
-
-/* ---- short of memory ----------------------------------------------------------------------- */
-
-/* An operation that fails for lack of memory changes nothing, and is repeated with enough. */
-TEST(test_short_of_memory)
-{
-    for (uint64_t seed = 20; seed < 23; seed++) {
-        generator numbers = {seed}, choices = {seed + 1000};
-        failing_allocator memory;
-        failing_allocator_init(&memory);
-        bry_index_options options = {.engine = BRY_ENGINE_COMPACT,
-                                     .units = 2,
-                                     .unit_capacity = 400,
-                                     .error = 0.01,
-                                     .seed = 1};
-        bry_index *index = make(options);
-        options.allocator = &memory.allocator;
-        bry_index *poor = make(options);
-        unsigned failed = 0;
-        for (unsigned i = 0; i < 500; i++) {
-            generator same = numbers;
-            bry_status status = command(index, &numbers), found;
-            bool check = i % 17 == 0;
-            bry_buffer before = check ? saved_of(poor) : (bry_buffer)BRY_BUFFER;
-            for (unsigned try = 0;; try++) {
-                generator again_same = same;
-                failing_allocator_restart(&memory);
-                memory.keep_failing = generator_below(&choices, 2) == 0;
-                memory.fail_at = try < 3 ? 1 + generator_below(&choices, 1u << 2 * try) : 0;
-                found = command(poor, &again_same);
-                memory.fail_at = 0;
-                if (found != BRY_E_NOMEM)
-                    break;
-                failed++;
-                if (check) {
-                    bry_buffer after = saved_of(poor);
-                    assert_int_equal(before.len, after.len);
-                    assert_memory_equal(before.bytes, after.bytes, after.len);
-                    bry_buffer_free(&after);
-                }
-            }
-            assert_int_equal(found, status);
-            bry_buffer_free(&before);
-            if (check)
-                assert_same_bytes(index, poor);
-        }
-        assert_same_bytes(index, poor);
-        assert_same_index(index, poor, ELEMENTS);
-        assert_true(failed > 50);
-        bry_index_destroy(index);
-        bry_index_destroy(poor);
-        assert_int_equal(memory.now, 0);
-    }
 }
 
 /* Emptied without memory for a new table, it equals one that was emptied with memory. */
@@ -246,7 +82,11 @@ TEST(test_fold)
     for (unsigned i = 0; i < 100000 && left > 0; i++) {
         assert_int_equal(bry_index_step(index, NULL, 100, &left), BRY_OK);
         assert_int_equal(bry_index_step(kept, NULL, 100, NULL), BRY_OK);
-        kept = again(kept, 2, NULL);
+        bry_buffer bytes = saved_of(kept);
+        bry_index_destroy(kept);
+        assert_int_equal(
+            job_load_bytes(BRY_JOB_INDEX, bytes.bytes, bytes.len, NULL, (void **)&kept), BRY_OK);
+        bry_buffer_free(&bytes);
         assert_same_bytes(index, kept);
     }
     assert_int_equal(left, 0);
@@ -360,46 +200,6 @@ TEST(test_parts)
     bry_index_destroy(index);
     bry_index_destroy(loaded);
     remove_dir(dir);
-}
-
-/* ---- what is refused ----------------------------------------------------------------------- */
-
-/* The offset of the payload of the first frame of this type. */
-static size_t frame_at(const bry_buffer *bytes, const char *type)
-{
-    for (size_t at = HEADER; at + FRAME <= bytes->len;
-         at += FRAME + bry__load32(bytes->bytes + at + 4))
-        if (memcmp(bytes->bytes + at, type, 4) == 0)
-            return at + FRAME_HEAD;
-    fail();
-    return 0;
-}
-
-static void assert_lie(const bry_index *index, const char *frame, size_t at, uint32_t value)
-{
-    bry_index *loaded;
-    bry_buffer bytes = saved_of(index);
-    bry__store32(bytes.bytes + frame_at(&bytes, frame) + at, value);
-    repair_stream(bytes.bytes, bytes.len);
-    assert_int_equal(load_with(&bytes, NULL, &loaded), BRY_E_BADDATA);
-    bry_buffer_free(&bytes);
-}
-
-TEST(test_lies)
-{
-    enum { AT_SLOT = 0, AT_ELEMENTS = 32, RECORD = 56, AT_VALUE_BITS = 16 };
-    bry_index *index = exact(BRY_ENGINE_COMPACT, 4, 100);
-    for (uint32_t i = 0; i < 3; i++)
-        add_many(index, 100 * i, 20, open_unit(index, i));
-    assert_lie(index, "UNIT", 2 * RECORD + AT_SLOT, 3); /* entries of slot 2 are of no unit */
-    assert_lie(index, "UNIT", 2 * RECORD + AT_SLOT, 1); /* two units in one slot */
-    assert_lie(index, "UNIT", 2 * RECORD + AT_SLOT, 1 << 20);
-    assert_lie(index, "UNIT", 2 * RECORD + AT_SLOT, UINT32_MAX);
-    assert_lie(index, "UNIT", RECORD + AT_ELEMENTS, 19);
-    assert_lie(index, "UNIT", RECORD + AT_ELEMENTS, 21);
-    assert_lie(index, "MOPT", AT_VALUE_BITS, 1); /* too few for three units */
-    assert_lie(index, "MOPT", AT_VALUE_BITS, 3); /* too many */
-    bry_index_destroy(index);
 }
 
 /* ---- openings that are taken back ---------------------------------------------------------- */

@@ -1,13 +1,10 @@
 /* Altered files of indexes, and units that are saved from one index and imported in another. */
-#include "common/endian.h"
-#include "frame/frame_header.h"
+#include "support/altered_file.h"
 #include "support/index_helpers.h"
-#include "support/job_calls.h"
 #include "support/like.h"
-#include "support/repair.h"
 
-enum { HEADER = 64, FRAME_HEAD = 16, NUMBERS = 80, RECORD = 56 };
-enum { NUMBERS_AT = HEADER + FRAME_HEAD, RECORDS_AT = NUMBERS_AT + NUMBERS + 8 + FRAME_HEAD };
+enum { NUMBERS = 80, RECORD = 56 };
+enum { RECORDS_AT = NUMBERS_AT + NUMBERS + FRAME_SUM + FRAME_HEAD };
 
 static bry_buffer saved_of(const bry_index *index)
 {
@@ -49,98 +46,60 @@ static bry_index *busy(bry_engine engine)
     return index;
 }
 
-TEST(test_empty)
-{
-    for (int e = 0; e < INDEX_ENGINES; e++) {
-        bry_index *index = make((bry_index_options){.engine = index_engines[e], .fixed = true});
-        void *loaded;
-        bry_buffer bytes = saved_of(index);
-        assert_int_equal(job_load_bytes(BRY_JOB_INDEX, bytes.bytes, bytes.len, NULL, &loaded),
-                         BRY_OK);
-        assert_int_equal(stats_of(loaded).units, 0);
-        assert_true(index_like(loaded).fixed);
-        assert_int_equal(open_unit(loaded, 1), 0);
-        bry_buffer_free(&bytes);
-        bry_index_destroy(loaded);
-        bry_index_destroy(index);
-    }
-}
-
-static void forge32(bry_buffer *bytes, size_t at, uint32_t value)
-{
-    bry__store32(bytes->bytes + at, value);
-    repair_stream(bytes->bytes, bytes->len);
-}
-
-static void forge64(bry_buffer *bytes, size_t at, uint64_t value)
-{
-    bry__store64(bytes->bytes + at, value);
-    repair_stream(bytes->bytes, bytes->len);
-}
-
-/* Each has its own message. */
 TEST(test_lies)
 {
-    static const struct {
-        size_t at;
-        bool wide;
-        uint64_t value;
-    } lies[] = {
-        {NUMBERS_AT + 0, false, BRY_ENGINE_KBF}, /* engine */
-        {NUMBERS_AT + 4, false, 4}, /* flags */
-        {NUMBERS_AT + 8, false, 0}, /* units planned */
-        {NUMBERS_AT + 12, false, 3}, /* control */
-        {NUMBERS_AT + 16, true, 0}, /* unit capacity */
-        {NUMBERS_AT + 60, false, 1 << 20}, /* next number */
-        {NUMBERS_AT + 64, true, 3}, /* fewer openings than units */
-        {NUMBERS_AT + 72, true, 1}, /* units */
-        {NUMBERS_AT + 72, true, UINT64_MAX},
-        {RECORDS_AT + 0, false, 2}, /* two of one slot */
-        {RECORDS_AT + 0, false, 1 << 21},
-        {RECORDS_AT + 4, false, 2}, /* two of one number */
-        {RECORDS_AT + 4, false, 1 << 20},
-        {RECORDS_AT + 8, true, 0}, /* order */
-        {RECORDS_AT + 8, true, 1000},
-        {RECORDS_AT + 8, true, 3}, /* two of one opening */
-        {RECORDS_AT + 24, true, 0}, /* capacity */
-        {RECORDS_AT + 32, true, UINT64_MAX}, /* elements */
-        {RECORDS_AT + 40, true, 1000}, /* stale: more than elements */
-        {RECORDS_AT + 48, false, 2}, /* sealed */
-        {RECORDS_AT + 52, false, 1}, /* zero */
+    static const altered_number lies[] = {
+        {NUMBERS_AT + 0, 4, BRY_ENGINE_KBF, NULL}, /* engine */
+        {NUMBERS_AT + 4, 4, 4, NULL}, /* flags */
+        {NUMBERS_AT + 8, 4, 0, NULL}, /* units planned */
+        {NUMBERS_AT + 12, 4, 3, NULL}, /* control */
+        {NUMBERS_AT + 16, 8, 0, NULL}, /* unit capacity */
+        {NUMBERS_AT + 60, 4, 1 << 20, NULL}, /* next number */
+        {NUMBERS_AT + 64, 8, 3, NULL}, /* fewer openings than units */
+        {NUMBERS_AT + 72, 8, 1, NULL}, /* units */
+        {NUMBERS_AT + 72, 8, UINT64_MAX, NULL},
+        {RECORDS_AT + 0, 4, 2, NULL}, /* two of one slot */
+        {RECORDS_AT + 0, 4, 1 << 21, NULL},
+        {RECORDS_AT + 4, 4, 2, NULL}, /* two of one number */
+        {RECORDS_AT + 4, 4, 1 << 20, NULL},
+        {RECORDS_AT + 8, 8, 0, NULL}, /* order */
+        {RECORDS_AT + 8, 8, 1000, NULL},
+        {RECORDS_AT + 8, 8, 3, NULL}, /* two of one opening */
+        {RECORDS_AT + 24, 8, 0, NULL}, /* capacity */
+        {RECORDS_AT + 32, 8, UINT64_MAX, NULL}, /* elements */
+        {RECORDS_AT + 40, 8, 1000, NULL}, /* stale: more than elements */
+        {RECORDS_AT + 48, 4, 2, NULL}, /* sealed */
+        {RECORDS_AT + 52, 4, 1, NULL}, /* zero */
     };
     for (int e = 0; e < INDEX_ENGINES; e++) {
         bry_index *index = exact(index_engines[e], 6, 70);
-        void *loaded;
         add_many(index, 0, 300, BRY_INDEX_NEWEST);
         assert_int_equal(bry_index_drop(index, 0), BRY_OK);
         finish_steps(index);
-        for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
-            bry_buffer bytes = saved_of(index);
-            if (lies[i].wide)
-                forge64(&bytes, lies[i].at, lies[i].value);
-            else
-                forge32(&bytes, lies[i].at, (uint32_t)lies[i].value);
-            bry_load load = BRY_LOAD;
-            assert_int_equal(job_load_bytes(BRY_JOB_INDEX, bytes.bytes, bytes.len, &load, &loaded),
-                             BRY_E_BADDATA);
-            assert_non_null(load.problem);
-            bry_buffer_free(&bytes);
-        }
+        ASSERT_ALTERED_REFUSED(BRY_JOB_INDEX, index, lies);
         bry_index_destroy(index);
     }
-    /* compact knows how many elements each unit has */
-    bry_index *index = busy(BRY_ENGINE_COMPACT);
-    void *loaded;
-    bry_buffer bytes = saved_of(index);
-    forge64(&bytes, RECORDS_AT + 32, bry__load64(bytes.bytes + RECORDS_AT + 32) - 1);
-    assert_int_equal(job_load_bytes(BRY_JOB_INDEX, bytes.bytes, bytes.len, NULL, &loaded),
-                     BRY_E_BADDATA);
-    bry_buffer_free(&bytes);
-    bytes = saved_of(index);
-    forge32(&bytes, NUMBERS_AT + 8, 5); /* units planned: another shape than the maplet's */
-    assert_int_equal(job_load_bytes(BRY_JOB_INDEX, bytes.bytes, bytes.len, NULL, &loaded),
-                     BRY_E_BADDATA);
-    bry_buffer_free(&bytes);
+}
+
+/* compact knows the slot and the number of each unit's elements. */
+TEST(test_lies_about_entries)
+{
+    enum { UNITS = 3, MAPLET_AT = RECORDS_AT + UNITS * RECORD + FRAME_SUM + FRAME_HEAD };
+    static const altered_number lies[] = {
+        {RECORDS_AT + 2 * RECORD, 4, 3, NULL}, /* entries of slot 2 are of no unit */
+        {RECORDS_AT + 2 * RECORD, 4, 1, NULL}, /* two units in one slot */
+        {RECORDS_AT + 2 * RECORD, 4, 1 << 20, NULL},
+        {RECORDS_AT + 2 * RECORD, 4, UINT32_MAX, NULL},
+        {RECORDS_AT + RECORD + 32, 8, 19, NULL}, /* elements */
+        {RECORDS_AT + RECORD + 32, 8, 21, NULL},
+        {NUMBERS_AT + 8, 4, 5, NULL}, /* units planned: another shape than the maplet's */
+        {MAPLET_AT + 16, 4, 1, NULL}, /* bits of a value: too few for three units */
+        {MAPLET_AT + 16, 4, 3, NULL}, /* too many */
+    };
+    bry_index *index = exact(BRY_ENGINE_COMPACT, 4, 100);
+    for (uint32_t i = 0; i < UNITS; i++)
+        add_many(index, 100 * i, 20, open_unit(index, i));
+    ASSERT_ALTERED_REFUSED(BRY_JOB_INDEX, index, lies);
     bry_index_destroy(index);
 }
 
@@ -166,42 +125,6 @@ TEST(test_sink_refuses_a_unit)
 }
 
 /* ---- units --------------------------------------------------------------------------------- */
-
-TEST(test_ship)
-{
-    for (int e = 0; e < INDEX_ENGINES; e++) {
-        bry_index *index = busy(index_engines[e]), *apart = NULL;
-        uint32_t unit = 77, numbers[2];
-        bry_index_options options = index_like(index);
-        assert_int_equal(bry_index_create(&options, &apart), BRY_OK);
-        open_unit(apart, 1);
-        add_many(apart, 5000, 50, open_unit(apart, 4711));
-        assert_int_equal(bry_index_seal(apart, 1), BRY_OK);
-        bry_buffer bytes = unit_saved(apart, 1);
-        uint64_t elements = stats_of(index).elements;
-        uint32_t count = stats_of(index).units;
-        assert_int_equal(import_bytes(index, bytes.bytes, bytes.len, NULL, &unit), BRY_OK);
-        assert_int_equal(unit, 20);
-        bry_index_unit_info info = unit_of(index, unit);
-        assert_int_equal(info.tag, 4711);
-        assert_int_equal(info.elements, 50);
-        assert_true(info.sealed);
-        assert_int_equal(stats_of(index).elements, elements + 50);
-        assert_int_equal(stats_of(index).units, count + 1);
-        bry_index_units(index, numbers, 1);
-        assert_int_equal(numbers[0], unit); /* the newest */
-        for (uint64_t i = 5000; i < 5050; i++)
-            assert_unit(index, i, unit);
-        uint32_t found[40];
-        assert_int_equal(bry_index_locate(index, element(1000), found, 40), 13);
-
-        bry_sink sink = {refuse, &(uint64_t){1000000}};
-        assert_int_equal(bry_index_save_unit(index, 0, &sink, NULL), BRY_E_NOUNIT);
-        bry_buffer_free(&bytes);
-        bry_index_destroy(apart);
-        bry_index_destroy(index);
-    }
-}
 
 /* An invalid unit leaves the index unchanged. */
 TEST(test_ship_refused)
