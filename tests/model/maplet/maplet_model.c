@@ -14,7 +14,7 @@ enum { MAX_BATCH = 255, LARGEST_MERGED = 20000 };
 
 typedef enum key_kind {
     KEYS_UNIFORM,
-    KEYS_ALIGNED, /* low bits of all fingerprints are equal, so that they share a segment */
+    KEYS_ALIGNED, /* low bits of half the fingerprints are equal, so that they share a segment */
     KEYS_DENSE, /* neighbouring fingerprints */
     KEY_KINDS
 } key_kind;
@@ -117,7 +117,7 @@ static bry_hash key(const pair *both, unsigned number)
     if (number >= 0xfffe)
         return (bry_hash){number, number & 1 ? UINT64_MAX : 0};
     number %= number >= 0xff00 ? 3 : both->most_keys; /* a few are frequent */
-    if (both->keys == KEYS_UNIFORM)
+    if (both->keys == KEYS_UNIFORM || (both->keys == KEYS_ALIGNED && number >= both->most_keys / 2))
         return (bry_hash){number, mix(number + 1)};
     if (both->keys == KEYS_DENSE)
         return hash_of(number % range, range);

@@ -1,7 +1,5 @@
-/*
- * Tables whose blocks lie in areas: random programs against a list, with areas of many sizes and
- * with failing allocations; and how much memory a table takes that grows, changes and shrinks.
- */
+/* Tables whose blocks lie in areas, where memory is short while values become wider or entries are
+ * removed; and how much memory a table takes that grows, changes and shrinks. */
 #include "support/failing_allocator.h"
 #include "support/maplet_entries.h"
 
@@ -82,91 +80,6 @@ static void take(void)
     it.n--;
     it.fingerprint[i] = it.fingerprint[it.n];
     it.value[i] = it.value[it.n];
-}
-
-static void ignore(void *context, uint32_t value)
-{
-    (void)context;
-    (void)value;
-}
-
-/* Reclaims the entries of one of sixteen values. */
-static void reclaim(void)
-{
-    static uint32_t name[1 << 16];
-    uint32_t values = 1u << it.table.value_bits, gone = (uint32_t)generator_below(&it.numbers, 16);
-    for (uint32_t i = 0; i < values; i++)
-        name[i] = i % 16 == gone ? BRY__NOT_KEPT : i;
-    bry__kept_values names = bry__keep_named(name, values);
-    for (bool done = false; !done;)
-        assert_int_equal(
-            bry__table_reclaim(&it.table, &names, ignore, NULL, 5000, &done, &it.memory.allocator),
-            BRY_OK);
-    for (uint32_t i = 0; i < it.n; i++)
-        while (i < it.n && it.value[i] % 16 == gone) {
-            it.n--;
-            it.fingerprint[i] = it.fingerprint[it.n];
-            it.value[i] = it.value[it.n];
-        }
-}
-
-/* A copy has areas of the same size, and fails cleanly. */
-static void copy(void)
-{
-    failing_allocator memory;
-    failing_allocator_init(&memory);
-    bry__table made;
-    memory.fail_at = 1 + generator_below(&it.numbers, 40);
-    bry_status status = bry__table_clone(&it.table, &made, &memory.allocator);
-    if (status == BRY_OK) {
-        check(&made, &memory);
-        compare(&made);
-        if (it.table.arena)
-            assert_int_equal(made.arena->most, it.table.arena->most);
-        bry__table_free(&made, &memory.allocator);
-    }
-    assert_int_equal(memory.now, 0);
-}
-
-static void change(bool grows)
-{
-    uint64_t what = generator_below(&it.numbers, 10000);
-    if (what == 0)
-        reclaim();
-    else if (what == 1)
-        copy();
-    else if (it.n == 0 || (it.n < MOST && (what % 8 < 5) == grows))
-        add();
-    else
-        take();
-}
-
-TEST(test_programs)
-{
-    static const uint32_t areas[] = {0, 600, 2048, 5000, 16384, 40000};
-    static const unsigned widths[] = {0, 4, 12, 16};
-    for (unsigned i = 0; i < 24; i++) {
-        start(UINT64_C(1) << (20 + i), widths[i / 2 % 4], areas[i % 6], 1 + i % 3, i);
-        for (unsigned step = 0; step < 30000; step++) {
-            /* Sometimes, an allocation fails; removals succeed nevertheless. */
-            failing_allocator_restart(&it.memory);
-            it.memory.fail_at = step % 16 == 3 ? 1 + step / 16 % 3 : 0;
-            it.memory.keep_failing = step % 32 == 3;
-            change(step % 10000 < 6000);
-            it.memory.fail_at = 0;
-            it.memory.keep_failing = false;
-            if (step % 1000 == 0)
-                check(&it.table, &it.memory);
-            if (step % 5000 == 0)
-                compare(&it.table);
-        }
-        check(&it.table, &it.memory);
-        compare(&it.table);
-        while (it.n > 0)
-            take();
-        check(&it.table, &it.memory);
-        finish();
-    }
 }
 
 /* Values that become wider while segments are narrow: a half of a segment that is split may need

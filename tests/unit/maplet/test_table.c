@@ -1,8 +1,5 @@
-/*
- * Rare conditions of tables: many entries of one fingerprint, hashes that are not uniform,
- * reclaiming while the table changes, memory that runs out during growth. And their size, for
- * every number of entries.
- */
+/* The size of tables, for every number of entries; and reclaiming while they change. The model of
+ * maplets tests the rest. */
 #include "support/failing_allocator.h"
 #include "support/maplet_entries.h"
 
@@ -43,235 +40,12 @@ static void check(void)
     assert_int_equal(bry__table_bytes(&table), memory.now);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void expect_values(uint64_t fingerprint, const uint32_t *values, size_t n)
-{
-    static uint32_t sorted[20000], got[20001];
-    memcpy(sorted, values, n * sizeof *values);
-    qsort(sorted, n, sizeof *sorted, by_value);
-    got[n] = 4711;
-    assert_int_equal(bry__table_get_all(&table, fingerprint, got, n), n);
-    assert_memory_equal(got, sorted, n * sizeof *sorted);
-    assert_int_equal(got[n], 4711);
-    assert_int_equal(bry__table_get_all(&table, fingerprint, NULL, 0), n);
-    uint32_t smallest = 0;
-    assert_int_equal(bry__table_get(&table, fingerprint, &smallest), n > 0);
-    if (n > 0)
-        assert_int_equal(smallest, sorted[0]);
-    uint8_t answer = 0;
-    smallest = 0;
-    bry__table_get_n(&table, &fingerprint, 1, &smallest, &answer);
-    assert_int_equal(answer, n > 0);
-    if (n > 0)
-        assert_int_equal(smallest, sorted[0]);
-}
-
 static void fill(generator *numbers, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
         uint64_t fingerprint = generator_below(numbers, table.range);
         put(fingerprint, (uint32_t)(generator_next(numbers) & ((1u << table.value_bits) - 1)));
     }
-}
-
-/* ---- crowds ---- */
-
-/* Up to 40 values of one fingerprint, added and removed in many orders. */
-TEST(test_small_crowds)
-{
-    generator numbers = {1};
-    for (unsigned round = 0; round < 120; round++) {
-        start(UINT64_C(1) << (12 + round % 40), 20);
-        uint64_t fingerprint = generator_below(&numbers, table.range);
-        uint32_t values[40];
-        size_t n = 1 + round % 40;
-        for (size_t i = 0; i < n; i++) {
-            uint32_t spread = (uint32_t)generator_below(&numbers, round % 2 ? 5 : 1 << 20);
-            values[i] = round % 3 == 0 ? (uint32_t)i : round % 3 == 1 ? (uint32_t)(n - i) : spread;
-            put(fingerprint, values[i]);
-            if (fingerprint + 1 < table.range)
-                put(fingerprint + 1, 7); /* a neighbour with many entries */
-            expect_values(fingerprint, values, i + 1);
-            check();
-        }
-        while (n > 0) {
-            size_t i = (size_t)generator_below(&numbers, n);
-            assert_true(bry__table_has_entry(&table, fingerprint, values[i]));
-            take(fingerprint, values[i]);
-            values[i] = values[--n];
-            expect_values(fingerprint, values, n);
-            check();
-        }
-        assert_false(bry__table_del(&table, fingerprint, 3, &memory.allocator));
-        finish();
-    }
-}
-
-TEST(test_ten_thousand_values)
-{
-    enum { CROWD = 10000 };
-    static uint32_t values[CROWD];
-    generator numbers = {2};
-    for (unsigned kind = 0; kind < 3; kind++) {
-        start(UINT64_C(1) << 30, 24);
-        fill(&numbers, 5000);
-        uint64_t others = table.n, fingerprint = UINT64_C(0x12345678);
-        for (uint32_t i = 0; i < CROWD; i++) {
-            values[i] = kind == 0   ? i
-                        : kind == 1 ? CROWD - i
-                                    : (uint32_t)generator_below(&numbers, 1 << 24);
-            put(fingerprint, values[i]);
-            if (i % 1000 == 0) {
-                expect_values(fingerprint, values, i + 1);
-                check();
-            }
-        }
-        expect_values(fingerprint, values, CROWD);
-        check();
-        assert_true(bry__overflow_count(&table.overflow) >= CROWD - BRY__CROWD);
-        for (uint32_t i = 0; i < 2000; i++) { /* others are added in between */
-            uint32_t at = (uint32_t)generator_below(&numbers, CROWD);
-            uint32_t to = (uint32_t)generator_below(&numbers, 1 << 24);
-            assert_int_equal(
-                bry__table_replace(&table, fingerprint, values[at], to, &memory.allocator), BRY_OK);
-            values[at] = to;
-        }
-        expect_values(fingerprint, values, CROWD);
-        check();
-        for (size_t n = CROWD; n > 0;) {
-            size_t at = kind == 0 ? n - 1 : (size_t)generator_below(&numbers, n);
-            take(fingerprint, values[at]);
-            values[at] = values[--n];
-            if (n % 1000 == 0) {
-                expect_values(fingerprint, values, n);
-                check();
-            }
-        }
-        assert_int_equal(table.n, others);
-        assert_int_equal(bry__overflow_count(&table.overflow), 0);
-        finish();
-    }
-}
-
-/* ---- hashes that are not uniform ---- */
-
-/* Fingerprint number i of those that agree in their low bits. */
-static uint64_t aligned(uint32_t i, unsigned shift, uint64_t low)
-{
-    return (uint64_t)i << shift | low;
-}
-
-/* Value i, and for every third fingerprint i + 1 too. */
-static void expect_aligned(uint32_t keys, unsigned shift, uint64_t low)
-{
-    for (uint32_t i = 0; i < keys; i++) {
-        uint32_t values[2] = {i % 4096, (i + 1) % 4096};
-        expect_values(aligned(i, shift, low), values, i % 3 == 0 ? 2 : 1);
-        expect_values(aligned(i, shift, low) ^ 1, values, 0);
-    }
-}
-
-/* All belong to one segment for long: the lowest, the highest, or one in between. Meanwhile others
- * make the table split and fold. */
-static void spill(unsigned shift, uint64_t low)
-{
-    enum { KEYS = 5000, OTHERS = 6000 };
-    start(UINT64_C(1) << 40, 12);
-    for (uint32_t i = 0; i < KEYS; i++) {
-        put(aligned(i, shift, low), i % 4096);
-        if (i % 3 == 0)
-            put(aligned(i, shift, low), (i + 1) % 4096);
-        if (i % 2000 == 0)
-            check();
-    }
-    check();
-    assert_true(bry__overflow_count(&table.overflow) > 0);
-    expect_aligned(KEYS, shift, low);
-    uint64_t before = table_sum(&table), segments = table.segments;
-    generator numbers = {low};
-    fill(&numbers, OTHERS);
-    check();
-    assert_true(table.segments > segments + 10);
-    for (uint32_t i = 0; i < KEYS; i++)
-        assert_true(bry__table_has_entry(&table, aligned(i, shift, low), i % 4096));
-    bry__table copy;
-    assert_int_equal(bry__table_clone(&table, &copy, &memory.allocator), BRY_OK);
-    assert_int_equal(table_sum(&copy), table_sum(&table));
-    table_check(&copy);
-    bry__table_free(&copy, &memory.allocator);
-
-    numbers = (generator){low};
-    segments = table.segments;
-    for (uint64_t i = 0; i < OTHERS; i++) {
-        uint64_t fingerprint = generator_below(&numbers, table.range);
-        take(fingerprint, (uint32_t)(generator_next(&numbers) & 4095));
-    }
-    assert_true(table.segments < segments);
-    check();
-    assert_int_equal(table_sum(&table), before);
-    expect_aligned(KEYS, shift, low);
-    /* First the contents of the segment: it folds, and entries in the overflow are still found. */
-    for (uint32_t i = 0; i < KEYS; i++) {
-        take(aligned(i, shift, low), i % 4096);
-        if (i % 3 == 0)
-            take(aligned(i, shift, low), (i + 1) % 4096);
-        if (i % 500)
-            continue;
-        check();
-        for (uint32_t j = i + 1; j < KEYS; j++) {
-            uint32_t value = 9999;
-            assert_true(bry__table_get(&table, aligned(j, shift, low), &value));
-            assert_int_equal(value, j % 3 == 0 && j % 4096 == 4095 ? 0 : j % 4096);
-        }
-    }
-    assert_int_equal(table.n, 0);
-    assert_int_equal(table.segments, 1);
-    finish();
-}
-
-TEST(test_spilled_segments)
-{
-    spill(8, 5); /* all in one run: slow, but correct */
-    spill(16, 0);
-    spill(16, 1);
-    spill(24, 0);
-    spill(24, 5);
-    spill(24, (UINT64_C(1) << 24) - 1);
-}
-
-/* The smallest ranges: segments cannot be split any more, and there are many entries. */
-TEST(test_smallest_range)
-{
-    start(BRY__TABLE_MIN_RANGE, 8);
-    generator numbers = {4};
-    static uint8_t count[BRY__TABLE_MIN_RANGE];
-    memset(count, 0, sizeof count);
-    for (unsigned i = 0; i < 40000; i++) {
-        uint64_t fingerprint = generator_below(&numbers, table.range);
-        put(fingerprint, count[fingerprint]++);
-        if (i % 4000 == 0)
-            check();
-    }
-    check();
-    for (uint64_t f = 0; f < table.range; f++) {
-        uint32_t values[256] = {0};
-        for (uint32_t i = 0; i < count[f]; i++)
-            values[i] = i;
-        expect_values(f, values, count[f]);
-    }
-    for (unsigned i = 0; i < 40000; i++) {
-        uint64_t fingerprint = i % table.range;
-        while (count[fingerprint] > 0)
-            take(fingerprint, --count[fingerprint]);
-    }
-    assert_int_equal(table.n, 0);
-    check();
-    finish();
 }
 
 /* ---- bytes ---- */
@@ -529,55 +303,44 @@ TEST(test_reclaim_out_of_memory)
     reclaim_without_memory(true);
 }
 
-/* ---- values ---- */
+/* ---- spilled segments ---- */
 
-static uint32_t reversed(void *context, uint32_t value)
+/* Fingerprints that end with `low` share a segment, the first one or the last, which has spilled.
+ * It is split for the others, and folded when they are gone. */
+static void spill(uint64_t low)
 {
-    return *(const uint32_t *)context - value;
-}
-
-static uint32_t halved(void *context, uint32_t value)
-{
-    (void)context;
-    return value / 2;
-}
-
-TEST(test_remap)
-{
-    static uint32_t values[3000];
-    for (unsigned crowd = 0; crowd <= 3000; crowd += 1500) {
-        start(UINT64_C(1) << 33, 8);
-        generator numbers = {crowd};
-        fill(&numbers, 8000);
-        for (unsigned i = 0; i < crowd; i++)
-            put(77, values[i] = (uint32_t)generator_below(&numbers, 256));
-        table.value_bits = 12; /* wider from now on; segments follow when necessary */
-        uint32_t top = 4095;
-        uint64_t before = table_sum(&table);
-        for (memory.fail_at = 1;; memory.fail_at += 1 + memory.fail_at / 3) {
-            failing_allocator_restart(&memory);
-            bry_status status = bry__table_remap(&table, reversed, &top, &memory.allocator);
-            if (status == BRY_OK)
-                break;
-            assert_int_equal(status, BRY_E_NOMEM);
-            assert_int_equal(table_sum(&table), before);
-            check();
-        }
-        assert_true(memory.fail_at > 1);
-        memory.fail_at = 0;
-        check();
-        for (unsigned i = 0; i < crowd; i++)
-            values[i] = top - values[i];
-        expect_values(77, values, crowd);
-        assert_int_equal(bry__table_remap(&table, reversed, &top, &memory.allocator), BRY_OK);
-        assert_int_equal(table_sum(&table), before); /* there and back */
-        assert_int_equal(bry__table_remap(&table, halved, NULL, &memory.allocator), BRY_OK);
-        check();
-        for (unsigned i = 0; i < crowd; i++)
-            values[i] = (top - values[i]) / 2;
-        expect_values(77, values, crowd);
-        finish();
+    enum { KEYS = 5000, OTHERS = 6000 };
+    start(UINT64_C(1) << 40, 12);
+    for (uint32_t i = 0; i < KEYS; i++)
+        put((uint64_t)i << 24 | low, i % 4096);
+    assert_true(bry__overflow_count(&table.overflow) > 0);
+    uint64_t before = table_sum(&table), segments = table.segments;
+    generator numbers = {low};
+    fill(&numbers, OTHERS);
+    check();
+    assert_true(table.segments > segments + 10);
+    numbers = (generator){low};
+    for (uint64_t i = 0; i < OTHERS; i++) {
+        uint64_t fingerprint = generator_below(&numbers, table.range);
+        take(fingerprint, (uint32_t)(generator_next(&numbers) & 4095));
     }
+    check();
+    assert_int_equal(table_sum(&table), before);
+    for (uint32_t i = 0; i < KEYS; i++) {
+        take((uint64_t)i << 24 | low, i % 4096);
+        if (i % 500 == 0)
+            check();
+    }
+    assert_int_equal(table.n, 0);
+    assert_int_equal(table.segments, 1);
+    finish();
+}
+
+TEST(test_spilled_segments)
+{
+    spill(0);
+    spill(5);
+    spill((UINT64_C(1) << 24) - 1);
 }
 
 /* ---- memory that is short ---- */
@@ -617,32 +380,5 @@ TEST(test_growth_catches_up)
     assert_int_equal(table.segments, segments);
     /* Areas that could not grow have small ones beside them. */
     assert_true(bytes < 1.25 * (double)memory.now);
-    finish();
-}
-
-TEST(test_clone_fails_cleanly)
-{
-    start(UINT64_C(1) << 34, 10);
-    generator numbers = {11};
-    fill(&numbers, 5000);
-    for (uint32_t i = 0; i < 1000; i++)
-        put(3, i);
-    uint64_t before = memory.now, sum = table_sum(&table);
-    bry__table copy;
-    for (memory.fail_at = 1;; memory.fail_at++) {
-        failing_allocator_restart(&memory);
-        if (bry__table_clone(&table, &copy, &memory.allocator) == BRY_OK)
-            break;
-        assert_int_equal(memory.now, before);
-    }
-    assert_true(memory.fail_at > table.segments);
-    memory.fail_at = 0;
-    assert_int_equal(table_sum(&copy), sum);
-    assert_int_equal(bry__table_bytes(&copy) + bry__table_bytes(&table), memory.now);
-    table_check(&copy);
-    assert_int_equal(bry__table_add(&copy, 1, 1, &memory.allocator), BRY_OK);
-    assert_int_equal(table_sum(&table), sum);
-    bry__table_free(&copy, &memory.allocator);
-    check();
     finish();
 }
