@@ -202,5 +202,4 @@ class Blocks(unittest.TestCase):
             table.Table("t", "T", ["a", "b"], [["1"]])
 
 
-if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+unittest.main(argv=sys.argv[:1])

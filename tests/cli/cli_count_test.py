@@ -323,5 +323,4 @@ class Signals(CountCase):
         self.assertEqual(self.call("d", "--totals").stdout.count(b"\n"), 100000)
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -606,5 +606,4 @@ class Killed(IndexCase):
         self.assert_files("a", "b", "x", "new")
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -497,5 +497,4 @@ class Modes(IndexCase):
         self.assertEqual(stat.S_IMODE(os.stat(self.path("x")).st_mode), 0o640)
 
 
-if __name__ == "__main__":
-    main()
+main()

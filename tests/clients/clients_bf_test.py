@@ -23,5 +23,4 @@ class Methods(Case):
         self.check(3)
 
 
-if __name__ == "__main__":
-    client_languages.main()
+client_languages.main()

@@ -79,5 +79,4 @@ class Examples(Case):
                     self.assertIn("unknown command", done.stderr)
 
 
-if __name__ == "__main__":
-    client_languages.main()
+client_languages.main()

@@ -10,7 +10,6 @@ import random
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 import unittest.mock
@@ -372,6 +371,5 @@ class Balance(ClusterCase):
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
     random.seed(SEED)
     cluster_runner.main()

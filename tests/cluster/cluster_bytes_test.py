@@ -7,7 +7,6 @@ table of doc/cluster.md.
 
 import os
 import random
-import sys
 import time
 
 import cluster_runner
@@ -141,6 +140,4 @@ class Bytes(ClusterCase):
                      self.distributed(value, values=3000), 1.5)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    cluster_runner.main()
+cluster_runner.main()

@@ -5,7 +5,6 @@ BLOOMERY_CLUSTER_PAIRS: pairs in each of three maps, 17,000 by default.
 
 import os
 import signal
-import sys
 import threading
 
 import cluster_runner
@@ -244,6 +243,4 @@ class Changes(map_agents.MapCase):
         self.assertEqual(cluster.ask("LINDEX", values, 1), b"new " + self.agents[0].name.encode())
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    cluster_runner.main()
+cluster_runner.main()

@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 import threading
 
 import cluster_runner
@@ -204,5 +203,4 @@ class Single(cluster_runner.server_runner.Case):
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
     cluster_runner.main()

@@ -445,6 +445,4 @@ class Clients(map_agents.MapCase):
                         agent.open(f"redis://{wrong}{place}")
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    cluster_runner.main()
+cluster_runner.main()

@@ -353,6 +353,4 @@ class OnOneServer(Commands, server_runner.Case):
         self.assertEqual(self.all_keys(), [])
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    cluster_runner.main()
+cluster_runner.main()

@@ -5,7 +5,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -272,6 +271,4 @@ the record begins with bloomery-counters 1
         self.assertEqual(self.cluster.keys(), [])
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    cluster_runner.main()
+cluster_runner.main()

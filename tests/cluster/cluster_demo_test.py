@@ -59,6 +59,4 @@ class Demo(unittest.TestCase):
         wait_until(lambda: not any(map(self.runs, processes)), "the servers have ended")
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    cluster_runner.main()
+cluster_runner.main()

@@ -68,6 +68,4 @@ class Documentation(unittest.TestCase):
         self.assertEqual(self.run_block("sh", block=last), "6 servers ended.\n")
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    cluster_runner.main()
+cluster_runner.main()

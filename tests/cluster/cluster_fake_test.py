@@ -162,6 +162,4 @@ class Strange(unittest.TestCase):
                 self.assertEqual(kind.replace("BADDATA", "IO"), status)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    unittest.main(argv=sys.argv[:1])
+unittest.main(argv=sys.argv[:1])

@@ -1,7 +1,5 @@
 """The harness itself: ordinary maps of the module while a cluster changes."""
 
-import sys
-
 import cluster_runner
 from cluster_runner import ClusterCase, slot_of
 
@@ -60,6 +58,4 @@ class Harness(ClusterCase):
         self.check()
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    cluster_runner.main()
+cluster_runner.main()

@@ -9,7 +9,6 @@ default, with kbf 10^8. A hundredth of them, as a try:
 import os
 import random
 import subprocess
-import sys
 import time
 
 import cluster_runner
@@ -102,6 +101,4 @@ class Large(ClusterCase):
         self.assertLess(found, bound)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    cluster_runner.main()
+cluster_runner.main()

@@ -6,7 +6,6 @@ import pathlib
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -169,6 +168,4 @@ class Local(unittest.TestCase):
                 self.assertIn(text, self.run_program(*words, code=code))
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

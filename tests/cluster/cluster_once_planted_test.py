@@ -9,7 +9,6 @@
 import copy
 import os
 import re
-import sys
 import threading
 import unittest
 
@@ -92,6 +91,4 @@ class Planted(unittest.TestCase):
         self.caught("lost", Elsewhere, actions=("lag",))
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    cluster_runner.main()
+cluster_runner.main()

@@ -14,7 +14,6 @@ It prints the schedule, so that a failure can be repeated.
 """
 
 import os
-import sys
 import threading
 import time
 import unittest
@@ -152,6 +151,4 @@ class ExactlyOnce(unittest.TestCase):
             return None
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    cluster_runner.main()
+cluster_runner.main()

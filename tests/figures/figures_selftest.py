@@ -182,5 +182,4 @@ class Rows(unittest.TestCase):
         self.assertIn("not complete", problems([[*row[:4], "", ""]])[0])
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()

@@ -73,5 +73,4 @@ class VoidRuns(unittest.TestCase):
         self.assertIn("no replica", self.faulty_run(schedule)[1])
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()

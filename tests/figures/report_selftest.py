@@ -219,5 +219,4 @@ class Measuring(unittest.TestCase):
         self.assertEqual(record.seconds("kbf-02", "full", 600), 600)
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()

@@ -6,7 +6,6 @@ often they have grown, with a few bits per item; and deletions free memory.
 
 import math
 import os
-import sys
 
 import server_runner
 from server_runner import Case
@@ -100,6 +99,4 @@ class Errors(Case):
         self.assertEqual(self.all("BF.MEXISTS", "t", "in", n), n)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

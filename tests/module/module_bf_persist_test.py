@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import struct
-import sys
 
 import server_runner
 from persist_cases import Compared, Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
@@ -239,6 +238,4 @@ class WithoutTheNames(Compared, Filters, Case):
             self.assertEqual(node.complaints(), "")
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

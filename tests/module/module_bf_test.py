@@ -4,7 +4,6 @@ client."""
 import os
 import pathlib
 import re
-import sys
 
 import server_runner
 from family_cases import Described
@@ -622,6 +621,4 @@ class PythonClient(Case):
         self.assertEqual(self.client("DEBUG", "DIGEST-VALUE", "k"), digest)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

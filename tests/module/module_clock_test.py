@@ -1,7 +1,6 @@
 """Objects that use the server's clock, after the clock was in the future and came back. An
 append-only file provides that time, since its commands carry theirs."""
 
-import sys
 import time
 
 import server_runner
@@ -64,6 +63,4 @@ class Clock(Case):
         self.assertEqual(self.ahead("WINDOW.INFO", "w"), 0)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

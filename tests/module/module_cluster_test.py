@@ -1,7 +1,5 @@
 """Keys in a cluster whose slot moves."""
 
-import sys
-
 import server_runner
 from cluster_case import ClusterCase
 from server_runner import Error, pairs
@@ -80,6 +78,4 @@ class Cluster(ClusterCase):
             self.assertEqual(other.client.ask("ONCE", "{a}guard", 3, "INCR", "{a}n").word, "MOVED")
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

@@ -2,7 +2,6 @@
 to modules (copied_arguments.c) and on one that does not: the same reaches replicas and logs."""
 
 import os
-import sys
 import time
 
 import server_runner
@@ -79,6 +78,4 @@ class Copied(Case):
                 self.assertNotIn(client_only, log)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

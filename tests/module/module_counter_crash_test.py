@@ -6,7 +6,6 @@ restart no acknowledged increment is lost, and none is counted twice, however of
 
 import os
 import random
-import sys
 import threading
 
 import server_runner
@@ -152,5 +151,4 @@ class Crash(Case):
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
     server_runner.main()

@@ -2,7 +2,6 @@
 is lost or counted twice."""
 
 import random
-import sys
 import time
 
 import server_runner
@@ -189,6 +188,4 @@ class Replica(Followed, Counters, Case):
             self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

@@ -1,7 +1,6 @@
 """COUNTER.*: every command, with valid and invalid arguments."""
 
 import random
-import sys
 import time
 
 import server_runner
@@ -429,6 +428,4 @@ class Around(Described, Counters):
         self.assertLess(abs(lost - expected), 5 * max(expected, 25) ** 0.5)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

@@ -6,7 +6,6 @@ key, or it does not start.
 """
 
 import os
-import sys
 
 import server_runner
 from module_forged_test import Source, commands_of
@@ -114,6 +113,4 @@ class Damaged(Case):
         self.check("rdb", damaged)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

@@ -11,7 +11,6 @@ has the server itself after a rewrite of its append-only file and a restart.
 
 import os
 import struct
-import sys
 import time
 
 import module_fuzz_test
@@ -236,5 +235,4 @@ class Forged(module_fuzz_test.Fuzz):
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
     server_runner.main()

@@ -8,7 +8,6 @@ not crash, an error must not change the data, and a replica and a restart must g
 import os
 import random
 import struct
-import sys
 import time
 
 import server_runner
@@ -410,5 +409,4 @@ class Fuzz(Case):
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
     server_runner.main()

@@ -4,7 +4,6 @@ and bad payloads."""
 import pathlib
 import random
 import struct
-import sys
 
 import server_runner
 from persist_cases import (ChangedAtRandom, Damaging, Family, Followed, Logged, MovedAndReloaded,
@@ -433,6 +432,4 @@ class Anything(ChangedAtRandom, Case):
         return ["INDEX.IMPORT", key, unit, frame or b"none"]
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

@@ -1,7 +1,6 @@
 """INDEX.*: every command, with valid and invalid arguments."""
 
 import random
-import sys
 
 import server_runner
 from family_cases import Described
@@ -526,6 +525,4 @@ class Around(Described, IndexCase):
                         "all is freed")
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

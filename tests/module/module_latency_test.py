@@ -377,6 +377,4 @@ class Costs(Growing):
                         ["COPY", "k", "copy"])
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

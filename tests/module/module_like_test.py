@@ -1,8 +1,6 @@
 """CREATE … LIKE other, for every family that has it: the other key is declared like the first, so
 that the server routes by it and access control checks it."""
 
-import sys
-
 import server_runner
 from cluster_case import ClusterCase
 from server_runner import Case, Client, Error
@@ -73,6 +71,4 @@ class LikeInCluster(ClusterCase):
             self.refused("CROSSSLOT", "ONCE", "{a}guard", 1, create, "{a}z", "LIKE", "{b}none")
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

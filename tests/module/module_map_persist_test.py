@@ -1,7 +1,5 @@
 """Maps survive restarts, replication and copies, with equal digests."""
 
-import sys
-
 import server_runner
 from persist_cases import Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
 from server_runner import Case, pairs
@@ -151,6 +149,4 @@ class Replica(Followed, Maps, Case):
     pass
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

@@ -1,7 +1,5 @@
 """MAP.*: every command, with valid and invalid arguments."""
 
-import sys
-
 import server_runner
 from family_cases import Described
 from server_runner import Case, Error, pairs
@@ -468,6 +466,4 @@ class Around(Described, Case):
                          [0, 0, 0])
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

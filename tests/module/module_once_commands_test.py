@@ -1,7 +1,6 @@
 """Which commands ONCE runs, where commands were renamed and other modules have commands."""
 
 import os
-import sys
 
 import server_runner
 from server_runner import Case, Server
@@ -106,6 +105,4 @@ class OtherModules(Case):
         self.unload()
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

@@ -5,8 +5,6 @@ retried.
     PROGRAM SERVER MODULE [PRELOAD]      3 rounds; more with BLOOMERY_CRASH_ROUNDS=n
 """
 
-import sys
-
 import module_counter_crash_test as counters
 import server_runner
 
@@ -38,6 +36,4 @@ class Crash(counters.Crash):
         return [int(value or 0) for value in self.client("MGET", *names)]
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

@@ -11,7 +11,6 @@ data, and identical guards.
 
 import os
 import random
-import sys
 import time
 
 import server_runner
@@ -184,6 +183,4 @@ class Fuzz(Case):
         return about.get("slave_repl_offset", about["master_repl_offset"])
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

@@ -5,7 +5,6 @@ the first try."""
 import io
 import os
 import signal
-import sys
 import time
 
 import server_runner
@@ -384,6 +383,4 @@ class Replica(Case):
             self.assertEqual(other.client("WINDOW.EXISTS", "g", "id"), [1])
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

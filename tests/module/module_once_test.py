@@ -1,7 +1,6 @@
 """ONCE: a command at most once per id. Replies, refusals and permissions; module_once_persist_test.py
 tests persistence and replication, module_cluster_test.py clusters."""
 
-import sys
 import time
 
 import server_runner
@@ -618,5 +617,4 @@ class Users(Case):
 
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True
     server_runner.main()

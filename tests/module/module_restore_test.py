@@ -1,7 +1,6 @@
 """*.LOAD, of which an append-only file consists after a rewrite: loaded by servers, refused from
 clients."""
 
-import sys
 import unittest
 
 import server_runner
@@ -263,6 +262,4 @@ class Pieces(Case):
             self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

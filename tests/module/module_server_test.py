@@ -1,7 +1,6 @@
 """The module as the server sees it, for all families: access control, memory and its limits."""
 
 import re
-import sys
 
 import server_runner
 from server_runner import Case, Client, Error, Server, encode, pairs
@@ -424,6 +423,4 @@ class Errors(Case):
         self.assertEqual(self.client.info("bloomery")["bloomery_counter_operations"], self.N)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

@@ -3,7 +3,6 @@ replicated, logged, rewritten, restarted and moved; clients can neither call int
 pass limits, and get errors as errors, wherever they call from."""
 
 import contextlib
-import sys
 
 import server_runner
 from cluster_case import ClusterCase
@@ -238,6 +237,4 @@ class Loading(Case):
             self.assertIn("LOADING" if command[0] != "MULTI" else "OK", str(reply), command)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

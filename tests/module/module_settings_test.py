@@ -1,7 +1,6 @@
 """The settings of the module in a configuration file, by all their names."""
 
 import os
-import sys
 
 import server_runner
 from server_runner import Case, Server, pairs
@@ -66,6 +65,4 @@ class Settings(Case):
             self.assertEqual(b"@bloom" in info[6], info[0].startswith(b"bf."), info[0])
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

@@ -4,7 +4,6 @@ a few numbers changed and valid checksums, loaded by RESTORE."""
 
 import itertools
 import struct
-import sys
 
 import server_runner
 from payloads import MAGIC, contents, payload_of, resealed
@@ -146,6 +145,4 @@ class SmallForged(Case):
         self.assertIn(7, self.client("INDEX.LOCATE", "index 0", "item 7")[0])
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

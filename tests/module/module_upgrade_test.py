@@ -128,6 +128,4 @@ class Upgrade(Case):
         self.roll(server_runner.MODULE, PREVIOUS)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

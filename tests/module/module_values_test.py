@@ -141,5 +141,4 @@ class ManyUnits(Case):
         self.assertEqual(self.client("INDEX.EXISTS", "i", "same", "own 4"), [0, 1])
 
 
-if __name__ == "__main__":
-    server_runner.main()
+server_runner.main()

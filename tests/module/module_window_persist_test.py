@@ -1,7 +1,6 @@
 """Windows survive restarts, replication and copies, with equal digests; the same changes give the
 same bytes whenever and wherever they are applied."""
 
-import sys
 import time
 
 import server_runner
@@ -282,6 +281,4 @@ class Anything(ChangedAtRandom, Case):
         return ["WINDOW.MERGE", key, *others]
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

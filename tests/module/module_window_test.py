@@ -4,8 +4,6 @@ Windows with event time get their times as arguments, so nothing here depends on
 that use the server's clock are an hour long, which is longer than the tests.
 """
 
-import sys
-
 import server_runner
 from family_cases import Described
 from server_runner import Case, Error, pairs
@@ -483,6 +481,4 @@ class Around(Described, WindowCase):
         self.assertEqual([self.client("EVAL", script, 1, "w", "b") for _ in range(2)], [[1], [0]])
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    server_runner.main()
+server_runner.main()

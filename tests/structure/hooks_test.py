@@ -3,7 +3,6 @@
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -56,6 +55,4 @@ class Hooks(unittest.TestCase):
         self.assertEqual(self.commit("map: refuse zero").returncode, 0)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    unittest.main()
+unittest.main()

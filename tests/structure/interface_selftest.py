@@ -63,5 +63,4 @@ class Interface(unittest.TestCase):
         self.assertIn(macros[0][3], self.findings(macros))
 
 
-if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+unittest.main(argv=sys.argv[:1])

@@ -4,7 +4,6 @@ import os
 import pathlib
 import pty
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -246,6 +245,4 @@ class Packages(unittest.TestCase):
                 self.assertEqual(self.policy.read_text() if self.policy.exists() else None, text)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    unittest.main()
+unittest.main()

@@ -271,5 +271,4 @@ class Needs(unittest.TestCase):
             self.assertEqual(len(list(structure.check_needs(program, ["libc", "libm"]))), 1)
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()
