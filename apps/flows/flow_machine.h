@@ -79,12 +79,6 @@ static inline bool flow_state_ended(unsigned state)
     return state == FLOW_CLOSED || state == FLOW_RESET;
 }
 
-/* The state under which both directions of closing are reported. */
-static inline flow_state flow_state_shown(unsigned state)
-{
-    return state == FLOW_CLOSING_BACK ? FLOW_CLOSING : (flow_state)state;
-}
-
 extern const flow_label flow_state_labels[FLOW_STATES];
 extern const flow_label flow_note_labels[FLOW_NOTES];
 extern const char *const flow_event_titles[FLOW_EVENTS];

@@ -45,7 +45,8 @@ void flow_suspects_free(flow_suspects *suspects)
     suspects->places = NULL;
 }
 
-int64_t flow_suspect_weight(const flow_suspect *suspect)
+/* What it is ranked by: the sum of its totals. */
+static int64_t flow_suspect_weight(const flow_suspect *suspect)
 {
     int64_t weight = 0;
     for (unsigned i = 0; i < FLOW_ATTACKS; i++)

@@ -80,9 +80,6 @@ flow_suspect *flow_suspects_find(flow_suspects *suspects, const uint8_t *address
 /* To be called after each change of its tallies. */
 void flow_suspects_weigh(flow_suspects *suspects, const flow_suspect *suspect);
 
-/* What it is ranked by: the sum of its totals. */
-int64_t flow_suspect_weight(const flow_suspect *suspect);
-
 /* The addresses with the largest weights, of at least `least`, largest first; returns how many. */
 size_t flow_suspects_top(const flow_suspects *suspects, int64_t least, const flow_suspect **top,
                          size_t room);

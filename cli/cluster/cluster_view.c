@@ -60,14 +60,6 @@ void view_close(cluster_view *view)
     *view = (cluster_view){0};
 }
 
-uint32_t view_find(const cluster_view *view, const char *id)
-{
-    for (uint32_t i = 0; i < view->count; i++)
-        if (strcmp(view->nodes[i].id, id) == 0)
-            return i;
-    return VIEW_NONE;
-}
-
 /* ---- CLUSTER NODES ------------------------------------------------------------------------- */
 
 /* Copies the next word, which ends at a space or the end of the line. */

@@ -59,9 +59,6 @@ static inline bool view_is_primary(const view_node *node)
     return node->primary[0] == '\0' && !node->failed && node->answers;
 }
 
-/* The node with this id, or VIEW_NONE. */
-uint32_t view_find(const cluster_view *view, const char *id);
-
 /* One command to a node, as bryc_ask_node(). */
 #define view_ask(view, node, flags, reply, ...)                                                    \
     bryc_ask_node((view)->client, (view)->nodes[node].link, (flags), (reply), __VA_ARGS__)

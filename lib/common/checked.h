@@ -11,11 +11,6 @@ static inline bool bry__mul(uint64_t a, uint64_t b, uint64_t *product)
     return !__builtin_mul_overflow(a, b, product);
 }
 
-static inline bool bry__add(uint64_t a, uint64_t b, uint64_t *sum)
-{
-    return !__builtin_add_overflow(a, b, sum);
-}
-
 /* Converts a 64-bit count to size_t. */
 static inline bool bry__to_size(uint64_t n, size_t *size)
 {

@@ -134,8 +134,6 @@ bry_status bry__frame_reader_claim(bry__frame_reader *reader, uint64_t bytes);
 /* Claims `size` bytes and allocates them, zeroed. NULL: failed, with reader->status. */
 void *bry__frame_reader_alloc(bry__frame_reader *reader, const bry_allocator *allocator,
                               size_t size);
-/* Bytes that can still be claimed. */
-uint64_t bry__frame_reader_room(const bry__frame_reader *reader);
 
 /*
  * For the object's own checks: records a failure at the current offset and returns it. problem is a

@@ -4,7 +4,8 @@
 
 #include <assert.h>
 
-size_t bry__numbers_size(const bry__number *rows)
+/* Bytes in the file. */
+static size_t numbers_size(const bry__number *rows)
 {
     size_t size = 0;
     for (; rows->size; rows++)
@@ -40,7 +41,7 @@ void bry__frame_write_numbers(bry__frame_writer *writer, uint32_t type, const br
                               const void *from)
 {
     unsigned char bytes[BRY__NUMBERS_MOST];
-    size_t size = bry__numbers_size(rows);
+    size_t size = numbers_size(rows);
     assert(size <= sizeof bytes);
     bry__numbers_store(bytes, rows, from);
     bry__frame_writer_write(writer, type, bytes, size);
@@ -50,7 +51,7 @@ bry_status bry__frame_read_numbers(bry__frame_reader *reader, uint32_t type,
                                    const bry__number *rows, void *to)
 {
     unsigned char bytes[BRY__NUMBERS_MOST];
-    bry_status status = bry__frame_reader_read_frame(reader, type, bytes, bry__numbers_size(rows));
+    bry_status status = bry__frame_reader_read_frame(reader, type, bytes, numbers_size(rows));
     if (status == BRY_OK)
         bry__numbers_load(bytes, rows, to);
     return status;

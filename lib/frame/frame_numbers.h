@@ -26,9 +26,6 @@ typedef struct bry__number {
         0, 0                                                                                       \
     }
 
-/* Bytes in the file. */
-size_t bry__numbers_size(const bry__number *rows);
-
 void bry__numbers_store(unsigned char *to, const bry__number *rows, const void *from);
 void bry__numbers_load(const unsigned char *from, const bry__number *rows, void *to);
 

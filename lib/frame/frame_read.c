@@ -292,14 +292,6 @@ void *bry__frame_reader_alloc(bry__frame_reader *reader, const bry_allocator *al
     return made;
 }
 
-uint64_t bry__frame_reader_room(const bry__frame_reader *reader)
-{
-    uint64_t limit = reader->load ? reader->load->max_bytes : 0;
-    if (limit == 0)
-        return UINT64_MAX;
-    return limit > reader->claimed ? limit - reader->claimed : 0;
-}
-
 void bry__frame_reader_close(bry__frame_reader *reader)
 {
     XXH3_freeState(reader->state);

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#define RECORD_SIZE 56u /* bytes of a unit's record in a file */
 #define KIND_UNIT BRY__FOUR('I', 'U', 'N', 'T')
 #define UNIT_VERSION 1
 #define NUMBERS BRY__FOUR('N', 'U', 'M', 'S')
@@ -60,7 +61,7 @@ static const bry__number unit_rows[] = {
 };
 
 enum { RECORDS_A_FRAME = 1024 };
-#define FRAME_SIZE ((size_t)RECORDS_A_FRAME * BRY__INDEX_RECORD)
+#define FRAME_SIZE ((size_t)RECORDS_A_FRAME * RECORD_SIZE)
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -136,16 +137,16 @@ bry_status bry__index_read_numbers(bry__frame_reader *reader, bry_index **index,
 
 /* ---- units --------------------------------------------------------------------------------- */
 
-void bry__index_store_record(unsigned char to[BRY__INDEX_RECORD], uint32_t slot,
-                             const bry__index_slot *record)
+static void index_store_record(unsigned char to[RECORD_SIZE], uint32_t slot,
+                               const bry__index_slot *record)
 {
     unit_numbers numbers = {.record = *record, .slot = slot, .sealed = record->sealed};
     bry__numbers_store(to, unit_rows, &numbers);
 }
 
-const char *bry__index_load_record(const bry_index *index,
-                                   const unsigned char from[BRY__INDEX_RECORD], uint32_t *slot,
-                                   bry__index_slot *record)
+/* NULL, or why it cannot be the record of a unit of this index. */
+static const char *index_load_record(const bry_index *index, const unsigned char from[RECORD_SIZE],
+                                     uint32_t *slot, bry__index_slot *record)
 {
     unit_numbers numbers = {.slot = 0};
     bry__numbers_load(from, unit_rows, &numbers);
@@ -171,10 +172,10 @@ void bry__index_write_units(const bry_index *index, bry__frame_writer *writer)
             continue;
         if (here == 0) {
             here = left < RECORDS_A_FRAME ? left : RECORDS_A_FRAME;
-            bry__frame_writer_open(writer, UNITS, (size_t)here * BRY__INDEX_RECORD);
+            bry__frame_writer_open(writer, UNITS, (size_t)here * RECORD_SIZE);
         }
-        unsigned char record[BRY__INDEX_RECORD];
-        bry__index_store_record(record, i, bry__slot(slots, i));
+        unsigned char record[RECORD_SIZE];
+        index_store_record(record, i, bry__slot(slots, i));
         bry__frame_writer_put(writer, record, sizeof record);
         here--;
         left--;
@@ -192,10 +193,10 @@ static bool is_too_large(const bry_index *index, const bry__index_slot *record)
 static bry_status read_records(bry__frame_reader *reader, bry_index *index,
                                const unsigned char *bytes, size_t length)
 {
-    for (size_t at = 0; at < length; at += BRY__INDEX_RECORD) {
+    for (size_t at = 0; at < length; at += RECORD_SIZE) {
         uint32_t slot;
         bry__index_slot record;
-        const char *problem = bry__index_load_record(index, bytes + at, &slot, &record);
+        const char *problem = index_load_record(index, bytes + at, &slot, &record);
         if (!problem && is_too_large(index, &record))
             problem = "a unit is larger than the whole plan";
         if (problem)
@@ -264,9 +265,9 @@ bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, ui
         uint64_t left = units - index->slots.units;
         size_t length = 0;
         status = bry__frame_reader_expect(
-            reader, UNITS, "units are missing", BRY__INDEX_RECORD,
-            (left < RECORDS_A_FRAME ? left : RECORDS_A_FRAME) * BRY__INDEX_RECORD, &length);
-        if (length % BRY__INDEX_RECORD != 0)
+            reader, UNITS, "units are missing", RECORD_SIZE,
+            (left < RECORDS_A_FRAME ? left : RECORDS_A_FRAME) * RECORD_SIZE, &length);
+        if (length % RECORD_SIZE != 0)
             status = bry__frame_reader_bad(reader, "a frame has the wrong length");
         if (status == BRY_OK)
             status = bry__frame_reader_read(reader, buffer, length);
@@ -319,10 +320,10 @@ bry_status bry_index_save_unit(const bry_index *index, uint32_t unit, const bry_
     if (slot == BRY__INDEX_NO_SLOT)
         return BRY_E_NOUNIT;
     bry__frame_writer writer;
-    unsigned char record[BRY__INDEX_RECORD];
+    unsigned char record[RECORD_SIZE];
     bry__frame_writer_begin(&writer, sink, save, KIND_UNIT, UNIT_VERSION, index->options.seed);
     bry__index_write_numbers(index, &writer);
-    bry__index_store_record(record, slot, bry__slot(&index->slots, slot));
+    index_store_record(record, slot, bry__slot(&index->slots, slot));
     bry__frame_writer_write(&writer, UNITS, record, sizeof record);
     index->engine->write_unit(index->elements, slot, &writer);
     return bry__frame_writer_end(&writer);
@@ -339,7 +340,7 @@ static bool index_save_is_of_kin(const bry_index *index, const bry__frame_reader
 static bry_status index_import(bry_index *index, bry__frame_reader *reader, uint32_t *unit)
 {
     index_numbers numbers = {.flags = 0};
-    unsigned char bytes[BRY__INDEX_RECORD];
+    unsigned char bytes[RECORD_SIZE];
     bry_status status = bry__frame_read_numbers(reader, NUMBERS, index_rows, &numbers);
     if (status == BRY_OK && !index_save_is_of_kin(index, reader, &numbers.options))
         status = bry__frame_reader_fail(reader, BRY_E_MISMATCH,
@@ -350,7 +351,7 @@ static bry_status index_import(bry_index *index, bry__frame_reader *reader, uint
         return status;
     uint32_t slot;
     bry__index_slot record;
-    const char *problem = bry__index_load_record(index, bytes, &slot, &record);
+    const char *problem = index_load_record(index, bytes, &slot, &record);
     if (problem)
         return bry__frame_reader_bad(reader, problem);
     if (is_too_large(index, &record))

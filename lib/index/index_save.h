@@ -6,23 +6,15 @@
 #include "frame/io.h"
 #include "index/index_object.h"
 
-#define BRY__INDEX_RECORD 56u /* bytes of a unit's record in a file */
-
 /* The frame NUMS: options, and counters of units. */
 void bry__index_write_numbers(const bry_index *index, bry__frame_writer *writer);
 /* Reads an index that has only its options and counters, without engine instance and units;
  * bry_index_destroy() accepts it. */
 bry_status bry__index_read_numbers(bry__frame_reader *reader, bry_index **index, uint64_t *units);
 
-/* The records of all units, and of one. */
+/* The records of all units. */
 void bry__index_write_units(const bry_index *index, bry__frame_writer *writer);
 bry_status bry__index_read_units(bry__frame_reader *reader, bry_index *index, uint64_t units);
-void bry__index_store_record(unsigned char to[BRY__INDEX_RECORD], uint32_t slot,
-                             const bry__index_slot *record);
-/* NULL, or why it cannot be the record of a unit of this index. */
-const char *bry__index_load_record(const bry_index *index,
-                                   const unsigned char from[BRY__INDEX_RECORD], uint32_t *slot,
-                                   bry__index_slot *record);
 
 /* As the public functions, with any file operations (index_dir.c). */
 bry_status bry__index_save_dir(const bry__io *io, const bry_index *index, const char *path,

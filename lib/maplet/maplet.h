@@ -150,9 +150,6 @@ void bry__maplet_get_n(const bry__maplet *maplet, const bry_hash *hashes, size_t
                        uint32_t *values, uint8_t *answers);
 void bry__maplet_has_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
                        uint8_t *answers);
-/* Up to `room` values per key, from values[i · room] on; totals[i] as bry__maplet_get_all(). */
-void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
-                           uint32_t *values, uint64_t room, uint64_t *totals);
 /* bry__maplet_upsert() for each key in order, all or none. values may be NULL (all 0); old and was
  * may be NULL. old[i] is the previous value if was[i] is BRY_PRESENT; undefined after a failure. */
 bry_status bry__maplet_upsert_n(bry__maplet *maplet, const bry_hash *hashes, const uint32_t *values,

@@ -80,17 +80,6 @@ void bry__maplet_has_n(const bry__maplet *maplet, const bry_hash *hashes, size_t
                           answers + done);
 }
 
-void bry__maplet_get_all_n(const bry__maplet *maplet, const bry_hash *hashes, size_t n,
-                           uint32_t *values, uint64_t room, uint64_t *totals)
-{
-    for (size_t done = 0; done < n; done += BATCH) {
-        size_t here = n - done < BATCH ? n - done : BATCH;
-        bry__maplet_prefetch_n(maplet, hashes + done, here, false);
-        for (size_t i = done; i < done + here; i++)
-            totals[i] = bry__maplet_get_all(maplet, hashes[i], values + i * room, room);
-    }
-}
-
 /* ---- upserting ----------------------------------------------------------------------------- */
 
 /* A batch is sorted if it has at least this many keys, and at least one key per 24 entries, since

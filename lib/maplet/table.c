@@ -59,12 +59,6 @@ uint64_t bry__table_segments_for(uint64_t range, uint64_t n)
     return segments < most ? segments : most;
 }
 
-uint64_t bry__table_most_splits(const bry__table *table, uint64_t n)
-{
-    uint64_t segments = (table_in_segments(table) + n) / TARGET + 1;
-    return segments > table->segments ? segments - table->segments : 0;
-}
-
 uint64_t bry__table_u_limit(const bry__table *table, uint64_t i)
 {
     return (table->range - 1 - i) >> bry__table_level(table, i);
@@ -92,22 +86,6 @@ bry_status bry__table_init(bry__table *table, uint64_t range, unsigned value_bit
     else
         bry__table_free(&made, allocator);
     return status;
-}
-
-void bry__table_clear(bry__table *table, const bry_allocator *allocator)
-{
-    for (uint64_t i = 0; i < table->segments; i++) {
-        bry__segment *segment = bry__table_segment(table, i);
-        if (!segment->in_area)
-            bry__block_free(&(bry__home){allocator, table, i}, segment);
-        *segment = (bry__segment){0};
-    }
-    bry__arena_free_some(table, SIZE_MAX, allocator);
-    bry__overflow_free(&table->overflow, allocator);
-    table->n = table->dead = 0;
-    bry__table_restart_reclaim(table);
-    table_set_segments(table, 1);
-    bry__table_trim(table, allocator);
 }
 
 uint64_t bry__table_plan_bytes(uint64_t range, unsigned value_bits, uint64_t n)

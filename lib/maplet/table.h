@@ -228,9 +228,8 @@ static inline bry__spot bry__table_spot(const bry__table *table, uint64_t finger
                        (table->range - 1) >> level};
 }
 
-/* The segment of a fingerprint, and the most segments that n more entries can split. */
+/* The segment of a fingerprint. */
 uint64_t bry__table_segment_of(const bry__table *table, uint64_t fingerprint);
-uint64_t bry__table_most_splits(const bry__table *table, uint64_t n);
 /* Frees the part of the directory after the last segment. Records may move. */
 void bry__table_trim(bry__table *table, const bry_allocator *allocator);
 /* Records that one operation moved this many entries. */
@@ -278,9 +277,6 @@ void bry__table_clear_groups(bry__table *table, const bry__groups *groups,
                              void *context, const bry_allocator *allocator);
 /* Number of segments of a table after n single additions. */
 uint64_t bry__table_segments_for(uint64_t range, uint64_t n);
-
-/* Removes all entries. Needs no memory. */
-void bry__table_clear(bry__table *table, const bry_allocator *allocator);
 
 /* ---- whole tables (table_build.c, table_unite.c) --------------------------------------------- */
 

@@ -66,27 +66,14 @@ static bool argument_read_whole(server_context *context, const server_string *ar
     return true;
 }
 
-bool read_count(server_context *context, const server_string *argument, const char *name,
-                uint64_t least, uint64_t most, uint64_t *count)
-{
-    return argument_read_whole(context, argument, name, text_parse_count, least, most, count);
-}
-
 bool read_plain(server_context *context, const server_string *argument, const char *name,
                 uint64_t least, uint64_t most, uint64_t *number)
 {
     return argument_read_whole(context, argument, name, text_parse_plain, least, most, number);
 }
 
-bool read_span(server_context *context, const server_string *argument, const char *name,
-               uint64_t least, uint64_t most, uint64_t *milliseconds)
-{
-    return argument_read_whole(context, argument, name, text_parse_span_or_ms, least, most,
-                               milliseconds);
-}
-
-bool read_share(server_context *context, const server_string *argument, const char *name,
-                double least, double most, double *share)
+static bool read_share(server_context *context, const server_string *argument, const char *name,
+                       double least, double most, double *share)
 {
     char text[QUOTED_SIZE];
     size_t len;

@@ -126,14 +126,9 @@ size_t options_given(const command_option *options, size_t count);
 /* True if the argument is this word, in any case. */
 bool is_word(const server_string *argument, const char *word);
 
-/* Read one number at a fixed position; errors call it `name`. False after an error reply. */
-bool read_count(server_context *context, const server_string *argument, const char *name,
-                uint64_t least, uint64_t most, uint64_t *count);
+/* Reads a number, digits only, at a fixed position; errors call it `name`. False after an error
+ * reply. */
 bool read_plain(server_context *context, const server_string *argument, const char *name,
                 uint64_t least, uint64_t most, uint64_t *number);
-bool read_share(server_context *context, const server_string *argument, const char *name,
-                double least, double most, double *share);
-bool read_span(server_context *context, const server_string *argument, const char *name,
-               uint64_t least, uint64_t most, uint64_t *milliseconds);
 
 #endif

@@ -26,7 +26,8 @@ typedef struct once_check {
 
 /* ---- guards -------------------------------------------------------------------------------- */
 
-const char *once_guard_problem(const bry_window_options *options)
+/* NULL if a window can be a guard, or why not. */
+static const char *once_guard_problem(const bry_window_options *options)
 {
     if (options->engine != BRY_ENGINE_COMPACT)
         return "it has engine fbf, which cannot forget the id of a command that failed";

@@ -50,9 +50,6 @@ extern once_totals once_total;
 /* The options of ONCE.CREATE, from the settings. */
 bry_window_options once_options_default(void);
 
-/* NULL if a window can be a guard, or why not. */
-const char *once_guard_problem(const bry_window_options *options);
-
 /* Counts the window, which can be a guard, as one in INFO, if it is not counted yet. */
 void once_mark_guard(held_object *object);
 bool once_is_marked(const held_object *object);

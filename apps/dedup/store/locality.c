@@ -89,13 +89,6 @@ void dedup_locality_remove(dedup_locality *cache, dedup_slot *slot)
     *slot = (dedup_slot){.fd = -1};
 }
 
-void dedup_locality_clear(dedup_locality *cache)
-{
-    for (uint32_t i = 0; i < cache->slots; i++)
-        if (cache->slot[i].used && !cache->slot[i].pinned)
-            dedup_locality_remove(cache, &cache->slot[i]);
-}
-
 void dedup_locality_free(dedup_locality *cache)
 {
     for (uint32_t i = 0; i < cache->slots; i++)

@@ -52,9 +52,8 @@ dedup_status dedup_locality_add(dedup_locality *cache, dedup_slot *slot, const d
 /* Unpins all. */
 void dedup_locality_unpin(dedup_locality *cache);
 
-/* Removes a container, or all that are not pinned. */
+/* Removes a container. */
 void dedup_locality_remove(dedup_locality *cache, dedup_slot *slot);
-void dedup_locality_clear(dedup_locality *cache);
 
 /* Notes that a slot got a descriptor; closes others when there are too many. */
 void dedup_locality_opened(dedup_locality *cache, const dedup_slot *slot);

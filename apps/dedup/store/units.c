@@ -60,7 +60,8 @@ dedup_status dedup_units_add(dedup_units *units, const dedup_digest *digest)
     return status == BRY_OK ? DEDUP_OK : units_failed(status);
 }
 
-dedup_status dedup_units_add_container(dedup_units *units, const dedup_directory *directory)
+/* Adds a complete container, the one with the highest number. */
+static dedup_status units_add_container(dedup_units *units, const dedup_directory *directory)
 {
     bry_index_unit_info info = {0};
     dedup_status status = DEDUP_OK;
@@ -84,7 +85,7 @@ static dedup_status add_rows_from(dedup_units *units, uint64_t number)
                                     units->repo->config.hash, &directory);
         if (status != DEDUP_OK)
             break;
-        status = dedup_units_add_container(units, &directory);
+        status = units_add_container(units, &directory);
         dedup_directory_free(&directory);
     }
     return status;

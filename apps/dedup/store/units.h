@@ -52,9 +52,6 @@ size_t dedup_units_locate(const dedup_units *units, const dedup_digest *digest, 
 dedup_status dedup_units_add(dedup_units *units, const dedup_digest *digest);
 dedup_status dedup_units_next(dedup_units *units, uint64_t container);
 
-/* Adds a complete container, the one with the highest number. */
-dedup_status dedup_units_add_container(dedup_units *units, const dedup_directory *directory);
-
 /* Removes the chunks of a container, which is gone from the rows. Another chunk of the same unit
  * with the same fingerprint goes with one, and so does a chunk that another container of the unit
  * has too; _mend() adds those again, after the last removal. */

@@ -20,7 +20,8 @@ uint32_t maplet_first_value(const maplet_work *work, bry_hash hash)
     return (uint32_t)hash.lo & mask_of(work);
 }
 
-uint32_t maplet_second_value(const maplet_work *work, bry_hash hash)
+/* The one that upserts write. */
+static uint32_t maplet_second_value(const maplet_work *work, bry_hash hash)
 {
     return (uint32_t)(hash.lo >> 32) & mask_of(work);
 }

@@ -45,9 +45,8 @@ typedef struct maplet_work {
 
 extern const bench_candidate candidate_maplet, candidate_exact;
 
-/* The first value of a key, and the one that upserts write. */
+/* The first value of a key. */
 uint32_t maplet_first_value(const maplet_work *work, bry_hash hash);
-uint32_t maplet_second_value(const maplet_work *work, bry_hash hash);
 
 /* The number of added keys with this fingerprint. */
 uint64_t maplet_sharers(const maplet_work *work, uint64_t fingerprint);

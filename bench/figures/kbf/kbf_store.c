@@ -13,7 +13,9 @@ const char *const kbf_kind_names[KBF_KINDS] = {"published", "to the letter", "kb
 
 /* ---- pairs --------------------------------------------------------------------------------- */
 
-uint32_t kbf_values_at(const figure_run *run)
+/* Distinct values: 3000 in the papers; fewer at smaller scales, since the search for encodings takes
+ * seconds for 3000. */
+static uint32_t kbf_values_at(const figure_run *run)
 {
     return FIGURE_SIZE(run, 120, 1000, 3000);
 }

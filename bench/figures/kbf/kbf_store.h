@@ -24,10 +24,6 @@ typedef struct kbf_pairs {
     bry_allocator allocator;
 } kbf_pairs;
 
-/* Distinct values: 3000 in the papers; fewer at smaller scales, since the search for encodings takes
- * seconds for 3000. */
-uint32_t kbf_values_at(const figure_run *run);
-
 /* Another seed gives the keys other hashes. False, after a message, if memory runs out; then there
  * is nothing to free. */
 bool kbf_pairs_make(kbf_pairs *pairs, const figure_run *run, uint64_t count);

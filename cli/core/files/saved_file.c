@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,47 +47,6 @@ int cli_open_regular(const char *path, struct stat *facts, const char **problem)
     return -1;
 }
 
-static bry_status read_saved_bytes(void *opaque, void *bytes, size_t len, size_t *got)
-{
-    cli_input *input = opaque;
-    *got = fread(bytes, 1, len, input->file);
-    input->given += *got;
-    return *got == 0 && ferror(input->file) ? BRY_E_IO : BRY_OK;
-}
-
-bool cli_input_open(cli_input *input, const char *path, bry_load *load)
-{
-    *input = (cli_input){.file = stdin};
-    errno = 0;
-    if (cli_is_stream(path))
-        return true;
-    int fd = cli_open_regular(path, NULL, &load->problem);
-    input->file = fd < 0 ? NULL : fdopen(fd, "rb");
-    return input->file != NULL;
-}
-
-bry_source cli_input_source(cli_input *input)
-{
-    return (bry_source){read_saved_bytes, input};
-}
-
-bry_status cli_input_end(cli_input *input, bry_load *load)
-{
-    if (fgetc(input->file) == EOF)
-        return BRY_OK;
-    load->offset = input->given;
-    load->problem = "trailing data";
-    return BRY_E_BADDATA;
-}
-
-void cli_input_close(cli_input *input)
-{
-    int kept = errno;
-    if (input->file && input->file != stdin)
-        fclose(input->file);
-    errno = kept;
-}
-
 int cli_differs(const char *path, const char *option, const char *has)
 {
     return cli_fail("%s: was created with %s%s%s", cli_name(path).text, option, *has ? " " : "",
@@ -120,18 +80,46 @@ int cli_differs_without(const char *path, const char *option)
     return cli_fail("%s: was created without %s", cli_name(path).text, option);
 }
 
+/* ---- loading ------------------------------------------------------------------------------- */
+
+/* A file as a source, and how much of it was read. */
+typedef struct cli_input {
+    FILE *file;
+    uint64_t given;
+} cli_input;
+
+static bry_status read_saved_bytes(void *opaque, void *bytes, size_t len, size_t *got)
+{
+    cli_input *input = opaque;
+    *got = fread(bytes, 1, len, input->file);
+    input->given += *got;
+    return *got == 0 && ferror(input->file) ? BRY_E_IO : BRY_OK;
+}
+
+static FILE *open_saved(const char *path, const char **problem)
+{
+    errno = 0;
+    if (cli_is_stream(path))
+        return stdin;
+    int fd = cli_open_regular(path, NULL, problem);
+    return fd < 0 ? NULL : fdopen(fd, "rb");
+}
+
 bry_status cli_load_object(const char *path, bry_job job, bry_load *load, void **object)
 {
-    cli_input input;
-    bry_status status = BRY_E_IO;
+    cli_input input = {.file = open_saved(path, &load->problem)};
+    bry_source source = {read_saved_bytes, &input};
     void *read = NULL;
-    if (cli_input_open(&input, path, load)) {
-        bry_source source = cli_input_source(&input);
-        status = bry_job_load(job, &source, load, &read);
-        if (status == BRY_OK)
-            status = cli_input_end(&input, load);
+    bry_status status = input.file ? bry_job_load(job, &source, load, &read) : BRY_E_IO;
+    if (status == BRY_OK && fgetc(input.file) != EOF) {
+        load->offset = input.given;
+        load->problem = "trailing data";
+        status = BRY_E_BADDATA;
     }
-    cli_input_close(&input);
+    int kept = errno;
+    if (input.file && input.file != stdin)
+        fclose(input.file);
+    errno = kept;
     if (status == BRY_OK)
         *object = read;
     else

@@ -9,7 +9,6 @@
 #include <bloomery/job.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 /* Whether the name means standard input or output. */
@@ -34,20 +33,6 @@ int cli_differs_number(const char *path, const char *option, uint64_t has);
 int cli_differs_span(const char *path, const char *option, uint64_t has); /* in milliseconds */
 int cli_differs_share(const char *path, const char *option, double has);
 int cli_differs_without(const char *path, const char *option);
-
-/* A file as a source, and how much of it was read. */
-typedef struct cli_input {
-    FILE *file;
-    uint64_t given;
-} cli_input;
-
-/* Opens a saved file. False with errno or load->problem, as cli_open_regular(). */
-bool cli_input_open(cli_input *input, const char *path, bry_load *load);
-bry_source cli_input_source(cli_input *input);
-/* Whether nothing follows; else BRY_E_BADDATA. */
-bry_status cli_input_end(cli_input *input, bry_load *load);
-/* Leaves errno as it is. */
-void cli_input_close(cli_input *input);
 
 /* Loads an object of that job, which is the whole file. BRY_E_IO with errno or load->problem, or the
  * status of the load. */

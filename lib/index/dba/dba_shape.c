@@ -9,7 +9,8 @@ double bry__dba_unit_error(double error, uint32_t units)
     return -expm1(log1p(-error) / units);
 }
 
-double bry__dba_shape_fill(const bry__dba_shape *shape, double n)
+/* The share of bits set with n elements. */
+static double dba_shape_fill(const bry__dba_shape *shape, double n)
 {
     if (n <= 0) /* also for a single row, whose logarithm is infinite */
         return 0;
@@ -25,7 +26,7 @@ double bry__dba_shape_fill(const bry__dba_shape *shape, double n)
  */
 double bry__dba_shape_error(const bry__dba_shape *shape, double n)
 {
-    double fill = bry__dba_shape_fill(shape, n), k = shape->hashes, m = (double)shape->range;
+    double fill = dba_shape_fill(shape, n), k = shape->hashes, m = (double)shape->range;
     if (fill <= 0)
         return 0;
     double error = pow(fill, k);
@@ -73,7 +74,7 @@ bry__dba_shape bry__dba_shape_plan(uint64_t capacity, double error, bool segment
 
 bry__dba_shape bry__dba_shape_tighten(bry__dba_shape segmented, double error)
 {
-    double fill = bry__dba_shape_fill(&segmented, (double)segmented.capacity);
+    double fill = dba_shape_fill(&segmented, (double)segmented.capacity);
     unsigned hashes = hashes_for(error, fill < 0.99 ? fill : 0.99);
     if (hashes > segmented.hashes)
         segmented.hashes = hashes;

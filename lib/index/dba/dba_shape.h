@@ -41,8 +41,7 @@ static inline uint64_t bry__dba_rows(const bry__dba_shape *shape)
     return shape->segmented ? shape->range * shape->hashes : shape->range;
 }
 
-/* The share of bits set with n elements, and the error then. */
-double bry__dba_shape_fill(const bry__dba_shape *shape, double n);
+/* The error with n elements. */
 double bry__dba_shape_error(const bry__dba_shape *shape, double n);
 
 #endif

@@ -63,7 +63,8 @@ static uint64_t fbf_window_bytes_first(const bry_window_options *options)
     return bry__fbf_set(options, &setting) == BRY_OK ? bry__fbf_bytes_first(&setting) : 0;
 }
 
-bry__fbf *bry__fbf_make(const bry__fbf_setting *setting, const bry_allocator *allocator)
+/* An empty instance at time 0; NULL: out of memory. */
+static bry__fbf *fbf_make(const bry__fbf_setting *setting, const bry_allocator *allocator)
 {
     bry__fbf *fbf = bry__alloc(allocator, sizeof *fbf);
     if (!fbf)
@@ -89,7 +90,7 @@ static bry_status fbf_window_create(const bry_window_options *options,
     bry_status status = bry__fbf_set(options, &setting);
     if (status != BRY_OK)
         return status;
-    bry__fbf *fbf = bry__fbf_make(&setting, allocator);
+    bry__fbf *fbf = fbf_make(&setting, allocator);
     if (!fbf)
         return BRY_E_NOMEM;
     fbf->time = options->start;

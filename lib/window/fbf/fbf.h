@@ -190,8 +190,6 @@ void bry__fbf_stats(const void *self, uint64_t now, bry_window_stats *stats);
 
 /* ---- fbf.c, fbf_merge.c, fbf_save.c --------------------------------------------------------- */
 
-/* An empty instance at time 0; NULL: out of memory. */
-bry__fbf *bry__fbf_make(const bry__fbf_setting *setting, const bry_allocator *allocator);
 void bry__fbf_destroy(void *self);
 
 bry_status bry__fbf_clone(const void *self, const bry_allocator *allocator, void **copy);
