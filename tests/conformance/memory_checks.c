@@ -49,7 +49,7 @@ void check_failing_clone(const object_kind *kind)
     assert_int_equal(here.calls, calls);
     assert_int_equal(bry_job_bytes(kind->job, copy), there.now);
     assert_int_equal(bry_job_items(kind->job, copy), bry_job_items(kind->job, object));
-    assert_saves_as(kind, copy, &saved);
+    job_assert_saved(kind->job, copy, &saved);
 
     void *second = NULL; /* NULL: the allocator of the original */
     assert_int_equal(bry_job_clone(kind->job, object, NULL, &second), BRY_OK);
@@ -111,7 +111,7 @@ void check_failing_load(const object_kind *kind)
         failed += !loaded;
         memory.fail_at = 0;
         if (loaded)
-            assert_saves_as(kind, loaded, &saved);
+            job_assert_saved(kind->job, loaded, &saved);
         bry_job_destroy(kind->job, loaded);
         assert_int_equal(memory.blocks, 0);
     } while (memory.calls >= at);
@@ -163,7 +163,7 @@ static bool fail_one(trial *it, uint64_t round, uint64_t at, bool keep_failing,
         assert_int_equal(it->operation->run(it->object, round), BRY_OK);
         restore(it);
     } else {
-        assert_saves_as(kind, it->object, saved);
+        job_assert_saved(kind->job, it->object, saved);
     }
     return true;
 }
@@ -185,7 +185,7 @@ static void fail_each(trial *it, uint64_t round)
     assert_int_equal(it->operation->run(it->before, round), BRY_OK);
     bry_buffer_free(&saved);
     saved = job_saved(kind->job, it->before);
-    assert_saves_as(kind, it->object, &saved);
+    job_assert_saved(kind->job, it->object, &saved);
     bry_buffer_free(&saved);
     bry_job_destroy(kind->job, it->before);
     assert_int_equal(it->aside.blocks, 0);

@@ -31,19 +31,6 @@ void *object_make(const object_kind *kind, const bry_allocator *allocator)
     return object;
 }
 
-void assert_same_bytes(const bry_buffer *a, const bry_buffer *b)
-{
-    assert_int_equal(a->len, b->len);
-    assert_memory_equal(a->bytes, b->bytes, a->len);
-}
-
-void assert_saves_as(const object_kind *kind, const void *object, const bry_buffer *saved)
-{
-    bry_buffer now = job_saved(kind->job, object);
-    assert_same_bytes(&now, saved);
-    bry_buffer_free(&now);
-}
-
 bry_buffer object_answers(const object_kind *kind, const void *object)
 {
     bry_buffer answers = BRY_BUFFER;

@@ -72,9 +72,6 @@ void object_kinds_check(const object_kinds *kinds, void (*check)(const object_ki
 /* Creates and fills an object. */
 void *object_make(const object_kind *kind, const bry_allocator *allocator);
 
-void assert_saves_as(const object_kind *kind, const void *object, const bry_buffer *saved);
-void assert_same_bytes(const bry_buffer *a, const bry_buffer *b);
-
 /* The answers of all looks; the caller frees the buffer. */
 bry_buffer object_answers(const object_kind *kind, const void *object);
 

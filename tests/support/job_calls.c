@@ -103,3 +103,33 @@ bry_buffer job_saved(bry_job job, const void *object)
     assert_int_equal(bry_job_save(job, object, &sink, NULL), BRY_OK);
     return buffer;
 }
+
+void *job_reloaded(bry_job job, const void *object)
+{
+    bry_buffer saved = job_saved(job, object);
+    void *loaded;
+    assert_int_equal(job_load_bytes(job, saved.bytes, saved.len, NULL, &loaded), BRY_OK);
+    job_assert_saved(job, loaded, &saved);
+    bry_buffer_free(&saved);
+    return loaded;
+}
+
+void assert_same_bytes(const bry_buffer *a, const bry_buffer *b)
+{
+    assert_int_equal(a->len, b->len);
+    assert_memory_equal(a->bytes, b->bytes, a->len);
+}
+
+void job_assert_saved(bry_job job, const void *object, const bry_buffer *expected)
+{
+    bry_buffer now = job_saved(job, object);
+    assert_same_bytes(&now, expected);
+    bry_buffer_free(&now);
+}
+
+void job_assert_alike(bry_job job, const void *a, const void *b)
+{
+    bry_buffer saved = job_saved(job, a);
+    job_assert_saved(job, b, &saved);
+    bry_buffer_free(&saved);
+}

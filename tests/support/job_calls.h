@@ -18,5 +18,12 @@ void job_set_time(bry_job job, void *object, const void *other);
 bry_buffer job_saved(bry_job job, const void *object);
 /* Loads from memory. BRY_OK only if all bytes were read. */
 bry_status job_load_bytes(bry_job job, const void *bytes, size_t len, bry_load *how, void **object);
+/* Saves, loads and saves again, to the same bytes; returns what was loaded. */
+void *job_reloaded(bry_job job, const void *object);
+
+void assert_same_bytes(const bry_buffer *a, const bry_buffer *b);
+/* The object saves to these bytes; both save to the same. */
+void job_assert_saved(bry_job job, const void *object, const bry_buffer *expected);
+void job_assert_alike(bry_job job, const void *a, const void *b);
 
 #endif

@@ -29,21 +29,13 @@ static bry_status load_bytes(const bry_buffer *image, bry_index **index)
     return status;
 }
 
-static void assert_same_bytes(const bry_index *index, const bry_buffer *image)
-{
-    bry_buffer again = saved(index);
-    assert_int_equal(again.len, image->len);
-    assert_memory_equal(again.bytes, image->bytes, image->len);
-    bry_buffer_free(&again);
-}
-
 /* Saves and loads both ways; the loaded index saves to the same bytes. */
 static void assert_loads(const bry_index *index)
 {
     bry_buffer image = saved(index);
     bry_index *loaded = NULL;
     assert_int_equal(load_bytes(&image, &loaded), BRY_OK);
-    assert_same_bytes(loaded, &image);
+    job_assert_saved(BRY_JOB_INDEX, loaded, &image);
     /* Running sums equal the actual ones. */
     const bry__dba *dba = index->elements;
     double kept = stats_of(index).estimated_error, counted = stats_of(loaded).estimated_error;
@@ -60,7 +52,7 @@ static void assert_loads(const bry_index *index)
     recording_init(&disk);
     assert_int_equal(bry__index_save_dir(&disk.io, index, "f", NULL), BRY_OK);
     assert_int_equal(bry__index_load_dir(&disk.io, "f", &load, &loaded), BRY_OK);
-    assert_same_bytes(loaded, &image);
+    job_assert_saved(BRY_JOB_INDEX, loaded, &image);
     bry_index_destroy(loaded);
     recording_free(&disk);
     bry_buffer_free(&image);

@@ -17,32 +17,6 @@ static bry_index_options small(bry_engine engine, failing_allocator *memory)
                                .allocator = &memory->allocator};
 }
 
-TEST(test_plan_is_what_create_allocates)
-{
-    static const uint32_t units[] = {1, 64, 5000};
-    static const uint64_t capacities[] = {1, 1000, 65536};
-    static const double errors[] = {0.1, 1e-3, 1e-6};
-    for (int e = 0; e < INDEX_ENGINES; e++)
-        for (int i = 0; i < 27; i++) {
-            failing_allocator memory;
-            failing_allocator_init(&memory);
-            bry_index_options options = small(index_engines[e], &memory);
-            options.units = units[i % 3];
-            options.unit_capacity = capacities[i / 3 % 3];
-            options.error = errors[i / 9];
-            bry_index_shape shape = {0};
-            bry_index *index = NULL;
-            assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
-            assert_int_equal(memory.calls, 0);
-            assert_int_equal(bry_index_create(&options, &index), BRY_OK);
-            assert_int_equal(memory.now, shape.bytes_empty);
-            assert_int_equal(stats_of(index).bytes, memory.now);
-            assert_true(shape.error <= options.error);
-            bry_index_destroy(index);
-            assert_int_equal(memory.now, 0);
-        }
-}
-
 /* With all units full, the planned size within an eighth. */
 TEST(test_plan_at_capacity)
 {

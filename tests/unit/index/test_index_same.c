@@ -15,15 +15,6 @@ static bry_buffer saved_of(const bry_index *index)
     return job_saved(BRY_JOB_INDEX, index);
 }
 
-static void assert_same_bytes(const bry_index *a, const bry_index *b)
-{
-    bry_buffer one = saved_of(a), other = saved_of(b);
-    assert_int_equal(one.len, other.len);
-    assert_memory_equal(one.bytes, other.bytes, one.len);
-    bry_buffer_free(&one);
-    bry_buffer_free(&other);
-}
-
 static const bry__maplet *maplet_of(const bry_index *index)
 {
     return &((const bry__compact_index *)index->elements)->maplet;
@@ -45,14 +36,14 @@ TEST(test_clear_without_memory)
             generator same = numbers;
             assert_int_equal(command(index, &numbers), command(poor, &same));
         }
-        assert_same_bytes(index, poor);
+        job_assert_alike(BRY_JOB_INDEX, index, poor);
         bry_index_clear(index);
         failing_allocator_restart(&memory);
         memory.fail_at = 1;
         memory.keep_failing = true;
         bry_index_clear(poor);
         memory.fail_at = 0;
-        assert_same_bytes(index, poor);
+        job_assert_alike(BRY_JOB_INDEX, index, poor);
     }
     bry_index_destroy(index);
     bry_index_destroy(poor);
@@ -82,12 +73,10 @@ TEST(test_fold)
     for (unsigned i = 0; i < 100000 && left > 0; i++) {
         assert_int_equal(bry_index_step(index, NULL, 100, &left), BRY_OK);
         assert_int_equal(bry_index_step(kept, NULL, 100, NULL), BRY_OK);
-        bry_buffer bytes = saved_of(kept);
+        bry_index *loaded = job_reloaded(BRY_JOB_INDEX, kept);
         bry_index_destroy(kept);
-        assert_int_equal(
-            job_load_bytes(BRY_JOB_INDEX, bytes.bytes, bytes.len, NULL, (void **)&kept), BRY_OK);
-        bry_buffer_free(&bytes);
-        assert_same_bytes(index, kept);
+        kept = loaded;
+        job_assert_alike(BRY_JOB_INDEX, index, kept);
     }
     assert_int_equal(left, 0);
     assert_int_equal(maplet_of(index)->tables, 1);
@@ -127,12 +116,12 @@ TEST(test_fold_without_memory)
             if (status == BRY_OK)
                 break;
             assert_int_equal(status, BRY_E_NOMEM);
-            assert_same_bytes(poor, before);
+            job_assert_alike(BRY_JOB_INDEX, poor, before);
             failed += folds;
         }
         folded++;
         memory.fail_at = 0;
-        assert_same_bytes(poor, index);
+        job_assert_alike(BRY_JOB_INDEX, poor, index);
         bry_index_destroy(before);
     }
     assert_true(failed > 10 && folded > 1);
@@ -196,7 +185,7 @@ TEST(test_parts)
     assert_int_equal(bry_index_load_dir(dir, NULL, &loaded), BRY_OK);
     assert_int_equal(bry_index_save_dir(loaded, dir, NULL), BRY_OK);
     assert_int_equal(parts_newer(dir, 4), 0);
-    assert_same_bytes(index, loaded);
+    job_assert_alike(BRY_JOB_INDEX, index, loaded);
     bry_index_destroy(index);
     bry_index_destroy(loaded);
     remove_dir(dir);

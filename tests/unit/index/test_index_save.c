@@ -276,12 +276,8 @@ TEST(test_forged_numbers)
             (void)bry_index_undo_open(loaded, 1);
             for (uint64_t i = 0; i < 3; i++)
                 assert_int_equal(bry_index_del(loaded, element(i), 0, NULL), BRY_OK);
-            bry_buffer again = saved_of(loaded);
+            bry_index_destroy(job_reloaded(BRY_JOB_INDEX, loaded));
             bry_index_destroy(loaded);
-            assert_int_equal(job_load_bytes(BRY_JOB_INDEX, again.bytes, again.len, NULL, &loaded),
-                             BRY_OK);
-            bry_index_destroy(loaded);
-            bry_buffer_free(&again);
         }
         bry_buffer_free(&image);
         bry_index_destroy(index);

@@ -22,11 +22,6 @@ static bry_map_value value_of(uint64_t i, uint32_t value_bits)
     return value_bits ? bry_map_value_number(i % 200) : numbered(i % 200);
 }
 
-static bry_buffer saved(const bry_map *map)
-{
-    return job_saved(BRY_JOB_MAP, map);
-}
-
 /* Replaces all keys in turn, from round `from` to round `to`. The live keys are the last ones, from
  * the number returned on; `stored` of them are in the map. */
 static uint64_t churn(bry_map *map, uint32_t value_bits, uint64_t from, uint64_t to,
@@ -90,16 +85,10 @@ static uint64_t count_readable(const bry_map *map, const pairs *all)
 
 static void assert_loads(const bry_map *map)
 {
-    bry_map *loaded = NULL;
-    bry_buffer bytes = saved(map);
-    bry_view view = {bytes.bytes, bytes.len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_load load = BRY_LOAD;
-    assert_int_equal(bry_map_load(&source, &load, &loaded), BRY_OK);
+    bry_map *loaded = job_reloaded(BRY_JOB_MAP, map);
     assert_int_equal(stats_of(loaded).items, stats_of(map).items);
     assert_int_equal(stats_of(loaded).kbf.ghosts, stats_of(map).kbf.ghosts);
     bry_map_destroy(loaded);
-    bry_buffer_free(&bytes);
 }
 
 TEST(test_ghosts_and_rebuild)
@@ -216,31 +205,22 @@ TEST(test_compressed_and_cleared)
         bry_map_options options = {
             .engine = BRY_ENGINE_KBF, .capacity = KEYS, .value_bits = 8, .fixed = 1, .seed = 3};
         bry_map *map = make(options), *new = make(options), *copy = NULL;
-        bry_buffer empty = saved(map);
         assert_int_equal(bry_map_compress(map, 0), BRY_OK);
         assert_true(stats_of(map).capacity < KEYS);
         if (how == 1) {
             assert_int_equal(bry_map_clone(map, NULL, &copy), BRY_OK);
         } else if (how == 2) {
-            bry_buffer folded = saved(map);
-            assert_int_equal(
-                job_load_bytes(BRY_JOB_MAP, folded.bytes, folded.len, NULL, (void **)&copy),
-                BRY_OK);
-            bry_buffer_free(&folded);
+            copy = job_reloaded(BRY_JOB_MAP, map);
         }
         if (copy) {
             bry_map_destroy(map);
             map = copy;
         }
         bry_map_clear(map);
-        bry_buffer cleared = saved(map);
-        assert_int_equal(cleared.len, empty.len);
-        assert_memory_equal(cleared.bytes, empty.bytes, empty.len);
+        job_assert_alike(BRY_JOB_MAP, map, new);
         for (uint64_t i = 0; i < KEYS; i++)
             assert_int_equal(bry_map_add(map, key(i), bry_map_value_number(1)), BRY_OK);
         assert_int_equal(bry_map_merge(new, map), BRY_OK);
-        bry_buffer_free(&empty);
-        bry_buffer_free(&cleared);
         bry_map_destroy(map);
         bry_map_destroy(new);
     }
@@ -273,17 +253,14 @@ TEST(test_failures)
         failing_allocator memory;
         bry_map *map = make_map(map_engines[e], 0, &memory);
         set_many(map, 0, 500, 50);
-        bry_buffer before = saved(map);
+        bry_buffer before = job_saved(BRY_JOB_MAP, map);
         pairs all = {.first = 1000, .n = 700};
         bry_map_supplier supplier = {supply, &all};
         for (int how = 0; how < 2; how++) {
             all.fail_at = how == 0 ? 650 : 0;
             all.too_many = how == 1 ? 1 : 0;
             assert_int_equal(bry_map_rebuild(map, &supplier), how == 0 ? BRY_E_IO : BRY_E_RANGE);
-            bry_buffer now = saved(map);
-            assert_int_equal(now.len, before.len);
-            assert_memory_equal(now.bytes, before.bytes, now.len);
-            bry_buffer_free(&now);
+            job_assert_saved(BRY_JOB_MAP, map, &before);
         }
         all.too_many = 0;
         uint64_t held = memory.now;

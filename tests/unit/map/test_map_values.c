@@ -116,58 +116,6 @@ TEST(test_shared)
     finish(map, &memory);
 }
 
-/* The handling of values depends only on the contents: a map that was saved and loaded in between
- * has the same bytes in the end. */
-static bry_buffer save(const bry_map *map)
-{
-    return job_saved(BRY_JOB_MAP, map);
-}
-
-static bry_map *reload(bry_map *map)
-{
-    bry_buffer saved = save(map);
-    bry_view view = {saved.bytes, saved.len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_load load = BRY_LOAD;
-    bry_map *again = NULL;
-    assert_int_equal(bry_map_load(&source, &load, &again), BRY_OK);
-    bry_buffer_free(&saved);
-    bry_map_destroy(map);
-    return again;
-}
-
-TEST(test_same_after_loading)
-{
-    for (int e = 0; e < 2; e++) {
-        bry_map_options options = {.engine = map_engines[e], .capacity = 1000, .error = 1e-9};
-        bry_map *plain = make(options), *loaded = make(options);
-        generator numbers = {5};
-        uint64_t deleted = 0;
-        for (unsigned i = 0; i < 300; i++) {
-            uint64_t k = generator_below(&numbers, 6), v = generator_next(&numbers) % 100;
-            if (generator_below(&numbers, 2)) {
-                set(plain, key(k), long_value(v));
-                set(loaded, key(k), long_value(v));
-            } else {
-                bry_answer was = BRY_ABSENT;
-                assert_int_equal(bry_map_del(plain, key(k), &was), BRY_OK);
-                assert_int_equal(bry_map_del(loaded, key(k), NULL), BRY_OK);
-                deleted += was == BRY_PRESENT;
-            }
-            if (i % 13 == 0)
-                loaded = reload(loaded);
-        }
-        assert_true(deleted > 50);
-        bry_buffer a = save(plain), b = save(loaded);
-        assert_int_equal(a.len, b.len);
-        assert_memory_equal(a.bytes, b.bytes, a.len);
-        bry_buffer_free(&a);
-        bry_buffer_free(&b);
-        bry_map_destroy(plain);
-        bry_map_destroy(loaded);
-    }
-}
-
 enum { VALUES = 10 };
 
 /* Half of the values have gone. */
@@ -182,14 +130,6 @@ static bry_map *make_half(failing_allocator *memory)
     return map;
 }
 
-static void assert_saved(const bry_map *map, const bry_buffer *before)
-{
-    bry_buffer now = save(map);
-    assert_int_equal(now.len, before->len);
-    assert_memory_equal(now.bytes, before->bytes, now.len);
-    bry_buffer_free(&now);
-}
-
 /* A value that is refused changes nothing. */
 TEST(test_refused)
 {
@@ -199,23 +139,23 @@ TEST(test_refused)
     bry_hash hashes[BATCH];
     failing_allocator memory;
     bry_map *map = make_half(&memory);
-    bry_buffer before = save(map);
+    bry_buffer before = job_saved(BRY_JOB_MAP, map);
     for (uint64_t i = 0; i < BATCH; i++) {
         hashes[i] = key(i);
         values[i] = i == BATCH - 1 ? too_long : text("short");
     }
     assert_int_equal(bry_map_set(map, key(1), too_long, NULL), BRY_E_TOOLONG);
-    assert_saved(map, &before);
+    job_assert_saved(BRY_JOB_MAP, map, &before);
     assert_int_equal(bry_map_update(map, key(1), too_long, NULL), BRY_E_TOOLONG);
-    assert_saved(map, &before);
+    job_assert_saved(BRY_JOB_MAP, map, &before);
     assert_int_equal(bry_map_add(map, key(100), too_long), BRY_E_TOOLONG);
-    assert_saved(map, &before);
+    job_assert_saved(BRY_JOB_MAP, map, &before);
     for (size_t n = 2; n <= BATCH; n += BATCH - 2) {
         const bry_map_value *last = values + BATCH - n;
         assert_int_equal(bry_map_set_n(map, hashes, last, n, NULL), BRY_E_TOOLONG);
-        assert_saved(map, &before);
+        job_assert_saved(BRY_JOB_MAP, map, &before);
         assert_int_equal(bry_map_add_n(map, hashes, last, n), BRY_E_TOOLONG);
-        assert_saved(map, &before);
+        job_assert_saved(BRY_JOB_MAP, map, &before);
     }
     bry_buffer_free(&before);
     set(map, key(1), text("short"));

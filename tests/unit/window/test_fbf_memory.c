@@ -2,16 +2,6 @@
 #include "support/fbf_helpers.h"
 #include "support/job_calls.h"
 
-/* ---- frames --------------------------------------------------------------------------------- */
-
-static bry_window *loaded(const bry_buffer *image)
-{
-    void *window;
-    assert_int_equal(job_load_bytes(BRY_JOB_WINDOW, image->bytes, image->len, NULL, &window),
-                     BRY_OK);
-    return window;
-}
-
 /* Rows far beyond their load, with tiny filters, and merged many times: all can be loaded. */
 TEST(test_frames_of_full_rows)
 {
@@ -32,11 +22,7 @@ TEST(test_frames_of_full_rows)
             }
             for (int again = 0; again < 3 && bry_window_merge(window, other) == BRY_OK; again++)
                 (void)bry_window_merge(other, window);
-            bry_buffer image = saved_of(window);
-            bry_window *copy = loaded(&image);
-            assert_true(alike(window, copy));
-            bry_buffer_free(&image);
-            bry_window_destroy(copy);
+            bry_window_destroy(job_reloaded(BRY_JOB_WINDOW, window));
             bry_window_destroy(window);
             bry_window_destroy(other);
         }
@@ -57,11 +43,7 @@ static void assert_loads_and_agrees(const bry_window *window)
         assert_true(filter->before >= filter->older->items);
     }
     assert_int_equal(items, stats_of(window).items);
-    bry_buffer image = saved_of(window);
-    bry_window *copy = loaded(&image);
-    assert_true(alike(window, copy));
-    bry_buffer_free(&image);
-    bry_window_destroy(copy);
+    bry_window_destroy(job_reloaded(BRY_JOB_WINDOW, window));
 }
 
 /* The shorter row has in its present period the elements that the longer one had in the period

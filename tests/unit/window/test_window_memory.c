@@ -199,22 +199,14 @@ TEST(test_batch_on_spilled_segment)
             break;
         failed++;
         assert_int_equal(status, BRY_E_NOMEM);
-        bry_buffer after = saved_of(window);
-        assert_int_equal(after.len, before.len);
-        assert_memory_equal(after.bytes, before.bytes, after.len);
-        bry_buffer_free(&after);
+        job_assert_saved(BRY_JOB_WINDOW, window, &before);
     }
     assert_in_range(failed, 1, 10);
     for (unsigned i = 0; i < N; i++)
         assert_int_equal(bry_window_has(window, hashes[i], now + WINDOW), BRY_PRESENT);
     bry_buffer_free(&before);
 
-    before = saved_of(window);
-    bry_view view = {before.bytes, before.len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_window *loaded = NULL;
-    assert_int_equal(bry_window_load(&source, NULL, &loaded), BRY_OK);
-    assert_true(alike(window, loaded));
+    bry_window_destroy(job_reloaded(BRY_JOB_WINDOW, window));
     /* Half of them expire, are reclaimed, and are added again. */
     for (unsigned round = 0; round < 6; round++) {
         now += 700;
@@ -223,8 +215,6 @@ TEST(test_batch_on_spilled_segment)
         for (unsigned i = round % 2; i < N; i += 2)
             assert_int_equal(bry_window_has(window, hashes[i], now + WINDOW), BRY_PRESENT);
     }
-    bry_window_destroy(loaded);
     bry_window_destroy(window);
-    bry_buffer_free(&before);
     assert_int_equal(memory.now, 0);
 }
