@@ -1,6 +1,6 @@
 """Tests of the commands of every family, for the module_*_test.py files."""
 
-from server_runner import Client, pairs
+from server_runner import pairs
 
 # Items that have no words in common with the commands, and items that have.
 ODD_ITEMS = [b"", b"\0", b"\0\0", b"\xff" * 300, "Übergröße".encode(), b"\r\n", b"LIKE", b"AT",
@@ -86,8 +86,7 @@ class Described:
 
     def test_resp3(self):
         """The replies are the same, and INFO is a map with numbers."""
-        client = Client(self.server.port)
-        self.addCleanup(client.close)
+        client = self.connect()
         client.hello3()
         for line in self.ABSENT:
             replies = []
@@ -132,9 +131,7 @@ class Described:
             self.client("CONFIG", "SET", *before)
 
     def test_events(self):
-        listener = Client(self.server.port)
-        self.addCleanup(listener.close)
-        self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
+        listener = self.connect()
         self.client("CONFIG", "SET", "notify-keyspace-events", "EA")
         listener("PSUBSCRIBE", "__keyevent@0__:*")
         for line, events in self.HISTORY:
@@ -154,8 +151,7 @@ class Described:
         self.client("ACL", "SETUSER", "reader", "on", ">x", "%R~k*",
                     *(f"+{self.PREFIX.lower()}.{name.lower()}" for name in self.READER.split()))
         self.addCleanup(self.client, "ACL", "DELUSER", "reader")
-        client = Client(self.server.port)
-        self.addCleanup(client.close)
+        client = self.connect()
         client("AUTH", "reader", "x")
         self.run_lines(self.MAY, client)
         for line in self.MAY_NOT.split("; "):

@@ -158,14 +158,9 @@ class WithoutTheNames(Compared, Filters, Case):
     def nodes(self):
         """Servers that are not started yet."""
         taken = os.path.join(os.path.dirname(server_runner.MODULE), "names-taken.so")
-        for lines in (f"loadmodule {server_runner.MODULE} bf no",
-                      f"loadmodule {taken}\nloadmodule {server_runner.MODULE} bf auto"):
-            node = Server(**self.SETTINGS)
-            self.addCleanup(node.__exit__)
-            del node.settings["loadmodule"]
-            (node.path / "more.conf").write_text(lines + "\n")
-            node.settings["include"] = str(node.path / "more.conf")
-            yield node
+        for lines in ([f"loadmodule {server_runner.MODULE} bf no"],
+                      [f"loadmodule {taken}", f"loadmodule {server_runner.MODULE} bf auto"]):
+            yield Server(**self.SETTINGS).configure(*lines)
 
     def check(self, *nodes):
         for node in nodes:
@@ -193,7 +188,7 @@ class WithoutTheNames(Compared, Filters, Case):
     def test_as_replicas(self):
         nodes = list(self.nodes())
         for node in nodes:
-            node.__enter__()
+            self.enterContext(node)
             self.follow(node)
         self.change()
         self.caught_up(len(nodes))
@@ -231,7 +226,7 @@ class WithoutTheNames(Compared, Filters, Case):
             self.assertIn(b"BLOOMERY.FILTER." + command, logged)
         for node in self.nodes():
             shutil.copytree(directory, node.path / "appendonlydir")
-            node.__enter__()
+            self.enterContext(node)
             self.assertEqual(node.client("DEBUG", "DIGEST"), digest)
             node.restart()
             self.assertEqual(node.client("DEBUG", "DIGEST"), digest)

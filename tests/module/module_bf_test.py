@@ -7,7 +7,7 @@ import re
 
 import server_runner
 from family_cases import Described
-from server_runner import Case, Client, Error, Server, pairs
+from server_runner import Case, Error, Server, pairs
 
 EXCHANGE = pathlib.Path(__file__).with_name("bf_exchange.txt")
 DIR = os.path.dirname(server_runner.MODULE or "")
@@ -54,7 +54,7 @@ class Exchange(Case):
         return text.replace("<n>", "[0-9]+").replace("<data>", ".*").encode()
 
     def check(self, version):
-        client = Client(self.server.port)
+        client = self.connect()
         if version == 3:
             client.hello3()
         client.file = tee = Tee(client.file)
@@ -65,7 +65,6 @@ class Exchange(Case):
             wanted = self.pattern(replies[version - 2])
             self.assertTrue(re.fullmatch(wanted, tee.seen, re.DOTALL), (command, tee.seen))
             names.add(command[0].lower().encode())
-        client.close()
         ours = set(self.client("COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery"))
         self.assertEqual(names - {b"set", b"exists"},
                          {name.lower() for name in ours if name.lower().startswith(b"bf.")})
@@ -222,7 +221,6 @@ class Numbers(Case):
 
     def test_max_key_bytes(self):
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         refused = None
         for step in (100, 1):
             for start in range(0, 100000, step):
@@ -241,7 +239,6 @@ class Numbers(Case):
     def test_reserved_beyond_the_limit(self):
         """Nothing is allocated, so nothing is refused before items are added."""
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         for key, *more in (["scales"], ["fixed", "NONSCALING"]):
             self.client("BF.RESERVE", key, "1e-6", 300_000_000, *more)
             self.assertLess(self.client("MEMORY", "USAGE", key), 6000)
@@ -448,9 +445,7 @@ class Names(Case):
 
     def with_both(self, *arguments):
         """A server with both modules, ours loaded with these arguments."""
-        server = Server(loadmodule=TAKEN)
-        self.addCleanup(server.__exit__)
-        server.__enter__()
+        server = self.enterContext(Server(loadmodule=TAKEN))
         reply = server.client.ask("MODULE", "LOAD", server_runner.MODULE, *arguments)
         return server, reply
 
@@ -495,13 +490,8 @@ class Names(Case):
         for line in ("INITIAL_SIZE 200 ERROR_RATE 0.02", "error_rate 0.02 bf no initial_size 200 bf yes",
                      "bf-error-rate 0.02 bf-initial-size 200 bf-expansion-factor 3 "
                      "CF_MAX_EXPANSIONS 16"):
-            server = Server()
-            self.addCleanup(server.__exit__)
-            del server.settings["loadmodule"]
-            (server.path / "more.conf").write_text(f"loadmodule {server_runner.MODULE} {line}\n")
-            server.settings["include"] = str(server.path / "more.conf")
-            server.__enter__()
-            client = server.client
+            client = self.enterContext(
+                Server().configure(f"loadmodule {server_runner.MODULE} {line}")).client
             client("BF.ADD", "k", "a")
             factor = 3 if "factor" in line else 2
             self.assertEqual((client("BF.INFO", "k", "CAPACITY"), client("BF.INFO", "k", "EXPANSION")),
@@ -518,12 +508,7 @@ class Names(Case):
                              (f"loadmodule {server_runner.MODULE} bf yes", True),
                              (f"loadmodule {server_runner.MODULE}\nbloomery.bf no", False),
                              (f"loadmodule {server_runner.MODULE} bf no\nbloomery.bf yes", True)):
-            server = Server()
-            self.addCleanup(server.__exit__)
-            del server.settings["loadmodule"]
-            (server.path / "more.conf").write_text(lines + "\n")
-            server.settings["include"] = str(server.path / "more.conf")
-            server.__enter__()
+            server = self.enterContext(Server().configure(lines))
             reply = server.client.ask("BF.ADD", "k", "a")
             self.assertEqual(reply == 1, there, (lines, reply))
 
@@ -536,22 +521,16 @@ class Names(Case):
             digest = ours.client("DEBUG", "DIGEST")
             ours.client("SAVE")
             snapshot = (ours.path / "dump.rdb").read_bytes()
-            without = Server(appendonly="no")
-            self.addCleanup(without.__exit__)
-            del without.settings["loadmodule"]
-            (without.path / "more.conf").write_text(
-                f"loadmodule {TAKEN}\nloadmodule {server_runner.MODULE}\n")
-            without.settings["include"] = str(without.path / "more.conf")
+            without = Server(appendonly="no").configure(f"loadmodule {TAKEN}",
+                                                        f"loadmodule {server_runner.MODULE}")
             (without.path / "dump.rdb").write_bytes(snapshot)
-            without.__enter__()
+            self.enterContext(without)
             self.assertEqual(without.client("DEBUG", "DIGEST"), digest)
             self.assertEqual(without.client("BF.ADD", "k", "a"), 42)
             self.assertEqual(without.client("TYPE", "k"), b"bloom-flt")
             without.client("CONFIG", "SET", "aof-use-rdb-preamble", "no")
             without.client("CONFIG", "SET", "appendonly", "yes")
-            self.wait_until(lambda: without.client.info("persistence")["aof_rewrite_in_progress"] == 0
-                            and without.client.info("persistence")["aof_rewrite_scheduled"] == 0,
-                            "the log is written")
+            self.wait_rewritten(without)
             without.settings["appendonly"] = "yes"
             without.restart()
             self.assertEqual(without.client("DEBUG", "DIGEST"), digest)

@@ -14,11 +14,7 @@ HOUR = 3600_000
 
 def copying(**settings):
     """A server that passes copies."""
-    server = Server(**settings)
-    (server.path / "more.conf").write_text(
-        f"loadmodule {COPIED} {server.settings.pop('loadmodule')}\n")
-    server.settings["include"] = str(server.path / "more.conf")
-    return server
+    return Server(**settings).configure(f"loadmodule {COPIED} {server_runner.MODULE}")
 
 
 class Copied(Case):

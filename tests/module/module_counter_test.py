@@ -352,7 +352,6 @@ class Full(Counters):
             self.client.ask("COUNTER.INCRBY", "t", "c", 1, "later"), Error), "there is room")
 
     def test_max_key_bytes(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         self.create("SEED", 4)
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
         n, reply = self.fill()

@@ -154,7 +154,6 @@ class Crafted(Case):
     def setUp(self):
         super().setUp()
         self.client("CONFIG", "SET", "rdbcompression", "no")
-        self.addCleanup(self.client, "CONFIG", "SET", "rdbcompression", "yes")
 
     def test_units_with_a_note(self):
         for engine in ENGINES:

@@ -470,7 +470,6 @@ class Around(Described, IndexCase):
     MAY_NOT = "ADD k 1 b; LOCATE other a; CREATE k2 LIKE k; DROP k 1"
 
     def test_max_key_bytes(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         for engine in ENGINES:
             self.client("FLUSHALL")
             self.create("i", "ENGINE", engine, "UNITS", 300, "CAPACITY", 1000, "SEED", 6)

@@ -16,7 +16,7 @@ import sys
 import unittest
 
 import server_runner
-from server_runner import Case, Client, encode, pairs
+from server_runner import Case, encode, pairs
 
 BYTES = int(os.environ.get("BLOOMERY_LATENCY_BYTES", 3000000))
 VERBOSE = "BLOOMERY_LATENCY_VERBOSE" in os.environ
@@ -78,7 +78,7 @@ class Growing(Case):
     def fill(self, command, ages, most):
         """Fills the key to its size; if it ages, ten minutes pass at each quarter. Replies are off,
         because reading them takes longer."""
-        writer = Client(self.server.port)
+        writer = self.connect()
         switch = [encode(["CLIENT", "REPLY", state]) for state in ("OFF", "ON")]
         sent, size, quarters = 0, 0, 0
         while size < BYTES and sent < most:
@@ -90,7 +90,6 @@ class Growing(Case):
             if ages and max(size / BYTES, sent / most) * 4 > quarters + 1:
                 quarters += 1
                 self.idle()
-        writer.close()
         return sent
 
     def time(self, *command):

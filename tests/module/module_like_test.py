@@ -3,7 +3,7 @@ that the server routes by it and access control checks it."""
 
 import server_runner
 from cluster_case import ClusterCase
-from server_runner import Case, Client, Error
+from server_runner import Case, Error
 
 # How to make an object that another can be LIKE.
 FAMILIES = {"MAP": [], "WINDOW": ["WINDOW", "1h"], "INDEX": []}
@@ -39,8 +39,7 @@ class Like(Case):
         self.client("ACL", "SETUSER", "maker", "reset", "on", "nopass", "%W~new:*", "%R~old:*",
                     "~guard", "+@all")
         self.addCleanup(self.client, "ACL", "DELUSER", "maker")
-        maker = Client(self.server.port)
-        self.addCleanup(maker.close)
+        maker = self.connect()
         maker("AUTH", "maker", "x")
         self.client("ONCE.CREATE", "guard", "WINDOW", "1h")
         for family, options in FAMILIES.items():

@@ -427,7 +427,6 @@ class Around(Described, Case):
     MAY_NOT = "SET k a 2; GET other a; MERGE k2 k; CREATE k2 LIKE k"
 
     def test_max_key_bytes(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "1mb")
         refused_before = self.client.info("bloomery")["bloomery_map_refused"]
         self.client("MAP.CREATE", "m", "SEED", 6)

@@ -13,11 +13,8 @@ class Renamed(Case):
 
     @classmethod
     def setUpClass(cls):
-        server = Server()
-        (server.path / "more.conf").write_text("".join(
-            f"rename-command {old} {new}\n" for old, new in cls.NAMES.items()))
-        server.settings["include"] = str(server.path / "more.conf")
-        cls.server = cls.enterClassContextOf(server)
+        cls.server = cls.enterClassContext(Server().configure(
+            *(f"rename-command {old} {new}" for old, new in cls.NAMES.items())))
 
     def test_renamed(self):
         self.client("ONCE.CREATE", "g", "WINDOW", "1h")
@@ -36,10 +33,7 @@ class WithoutCommand(Case):
 
     @classmethod
     def setUpClass(cls):
-        server = Server()
-        (server.path / "more.conf").write_text("rename-command COMMAND ''\n")
-        server.settings["include"] = str(server.path / "more.conf")
-        cls.server = cls.enterClassContextOf(server)
+        cls.server = cls.enterClassContext(Server().configure("rename-command COMMAND ''"))
 
     def test_refused(self):
         self.client("ONCE.CREATE", "g", "WINDOW", "1h")

@@ -9,7 +9,7 @@ import time
 
 import server_runner
 from module_once_test import WRITES
-from server_runner import Case, Client, Error, Server, encode, pairs
+from server_runner import Case, Error, Server, encode, pairs
 
 
 def fill(client, more=""):
@@ -234,9 +234,7 @@ class Log(Case):
             reply, log = self.logged("ONCE", "g", i, command[0], "heard", *command[1:])
             self.assertEqual(reply[0], 1)
             self.assertIn([b"INCR", b"echo"], log)
-        digest = self.client("DEBUG", "DIGEST")
-        self.server.restart()  # without the other module
-        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+        self.restarts_as_it_is()  # without the other module
 
     def test_errors_of_a_replica_are_reported(self):
         """A command that fails there only: the replica had been changed."""
@@ -336,7 +334,6 @@ class Replica(Case):
 
     def test_limits_of_the_master(self):
         """Limits that made the primary refuse, or drop expired ids, do not apply elsewhere."""
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         with Server() as other:
             self.follow(other)
             for key in GUARDS:
@@ -366,12 +363,10 @@ class Replica(Case):
             other.process.send_signal(signal.SIGSTOP)
             try:
                 self.assertEqual(self.client("ONCE", "g", "id", "INCR", "k"), [1, 1])
-                retry = Client(self.server.port)  # the reply to the first try was lost
-                self.addCleanup(retry.close)
+                retry = self.connect()  # the reply to the first try was lost
                 self.assertEqual(retry("ONCE", "g", "id", "INCR", "k"), [0, None])
                 self.assertEqual(retry("WAIT", 1, 300), 0)
-                script = Client(self.server.port)
-                self.addCleanup(script.close)
+                script = self.connect()
                 call = "return redis.call('ONCE', KEYS[1], 'id', 'INCR', KEYS[2])"
                 self.assertEqual(script("EVAL", call, 2, "g", "k"), [0, None])
                 self.assertEqual(script("WAIT", 1, 300), 0)

@@ -68,7 +68,7 @@ class Once(Case):
                     ["SORT", "l"], ["LPOP", "l", 2], ["SET", "b", b"\x00\xff\r\n"], ["GETDEL", "b"],
                     ["MAP.SET", "m", "f", "v"], ["MAP.DEL", "m", "f", "g"]]
         for resp3 in (False, True):
-            client = Client(self.server.port)
+            client = self.connect()
             if resp3:
                 client.hello3()
             plain = [client.ask(*command) for command in commands]
@@ -79,7 +79,6 @@ class Once(Case):
                     once[1], reply = sorted(once[1]), sorted(reply)
                 self.assertEqual(once, [1, reply], command)
             self.client("DEL", "k", "z", "h", "s", "l", "b", "m")
-            client.close()
 
     def test_an_error_is_not_remembered(self):
         self.client("SET", "text", "v")
@@ -336,7 +335,6 @@ class Once(Case):
         self.assertEqual(self.client("ONCE", "h", "new", "INCR", "k"), [1, applied + 1])
 
     def test_the_limit_of_a_key(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         self.client("ONCE.CREATE", "h", "WINDOW", "1h", "CAPACITY", 1000)
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
         replies = self.client.pipeline([["ONCE", "h", i, "INCR", "k"] for i in range(20000)])
@@ -351,7 +349,6 @@ class Once(Case):
         self.assertLessEqual(self.client("MEMORY", "USAGE", "h"), 70000)
 
     def test_maxmemory(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
         self.client("ONCE", "g", "known", "INCR", "k")
         self.client("CONFIG", "SET", "maxmemory", "1mb")
         for command in (["SET", "x", "v"], ["DEL", "k"], ["INCR", "k"]):
@@ -373,13 +370,12 @@ class Once(Case):
         self.assertEqual([replies[i] for i in (0, 1, 3)], [[1, 1], [0, None], [1, 2]])
         self.assertEqual([replies[i].word for i in (2, 4, 5)], ["WRONGTYPE", "NOGUARD", "ERR"])
         # Clients that WATCH the guard notice it.
-        other = Client(self.server.port)
+        other = self.connect()
         self.client("WATCH", "g")
         other("ONCE", "g", "e", "INCR", "k")
         self.client("MULTI")
         self.client("INCR", "k")
         self.assertIsNone(self.client("EXEC"))
-        other.close()
 
     def test_in_a_script(self):
         call = "return redis.call('ONCE', KEYS[1], ARGV[1], 'INCRBY', KEYS[2], 5)"
@@ -405,8 +401,7 @@ class Once(Case):
         self.assertEqual(self.client("WINDOW.EXISTS", "g", "e"), [0])
 
     def test_a_repeat_is_no_change_to_those_who_watch(self):
-        other = Client(self.server.port)
-        self.addCleanup(other.close)
+        other = self.connect()
 
         def is_left_alone(key, *command):
             other("WATCH", key)
@@ -437,9 +432,8 @@ class Once(Case):
             self.assertEqual(keys("ONCE", "g", "id", *rest), [b"g"])
 
     def test_numbers_and_events(self):
-        listener = Client(self.server.port)
+        listener = self.connect()
         self.client("CONFIG", "SET", "notify-keyspace-events", "KEd")
-        self.addCleanup(self.client, "CONFIG", "SET", "notify-keyspace-events", "")
         listener("SUBSCRIBE", "__keyspace@0__:g")
         before = self.client.info("bloomery")
         self.client("ONCE", "g", "a", "INCR", "k")
@@ -455,7 +449,6 @@ class Once(Case):
         self.assertEqual((now["bloomery_once_keys"], now["bloomery_once_items"]), (1, 1))
         self.assertEqual([listener._read()[2] for _ in range(3)],
                          [b"once.applied", b"once.repeated", b"once.repeated"])
-        listener.close()
 
     def test_guards_are_counted_apart(self):
         """From ONCE.CREATE on, or from the first ONCE that this server runs with the window."""

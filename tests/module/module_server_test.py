@@ -3,7 +3,7 @@
 import re
 
 import server_runner
-from server_runner import Case, Client, Error, Server, encode, pairs
+from server_runner import Case, Error, Server, encode, pairs
 
 
 class Access(Case):
@@ -29,12 +29,11 @@ class Access(Case):
         self.client("ACL", "SETUSER", "reader", "on", ">x", "~*", "-@all", "+@bloomery", "-@write")
         self.addCleanup(self.client, "ACL", "DELUSER", "reader")
         self.client("MAP.SET", "m", "a", "1")
-        user = Client(self.server.port)
+        user = self.connect()
         user("AUTH", "reader", "x")
         self.assertEqual(user("MAP.GET", "m", "a"), [b"1"])
         for command in (["MAP.SET", "m", "a", "2"], ["GET", "m"], ["DEL", "m"]):
             self.assertEqual(user.ask(*command).word, "NOPERM", command)
-        user.close()
 
 
 class Descriptions(Case):
@@ -63,8 +62,7 @@ class Numbers(Case):
     """Numbers with a fraction, as clients and people read them."""
 
     def raw(self, version, *command, until=b"bytes_values"):
-        client = Client(self.server.port)
-        self.addCleanup(client.close)
+        client = self.connect()
         client("HELLO", version)
         client.socket.sendall(encode(command))
         client.socket.settimeout(1)
@@ -95,9 +93,7 @@ class Numbers(Case):
             for error in ("0.0005", "0.1", "1e-9", "0.00012345678901", "0.3333333333333333"):
                 server.client("MAP.CREATE", error, "ERROR", error)
                 server.client("WINDOW.CREATE", f"w{error}", "ERROR", error, "WINDOW", 5)
-            digest = server.client("DEBUG", "DIGEST")
-            server.restart()
-            self.assertEqual(server.client("DEBUG", "DIGEST"), digest)
+            self.restarts_as_it_is(server)
 
     def test_info_has_points(self):
         """Otherwise clients take the number for text or an integer."""
@@ -166,7 +162,6 @@ class Memory(Case):
 
     def limit(self, maxmemory, policy="noeviction"):
         self.client("CONFIG", "SET", "maxmemory-policy", policy, "maxmemory", maxmemory)
-        self.addCleanup(self.client, "CONFIG", "SET", "maxmemory", 0)
 
     def test_usage_is_what_the_server_gets_back(self):
         """Exact, except for the server's overhead per key; tried a few times, because the server's
@@ -227,7 +222,6 @@ class Memory(Case):
     def test_one_item_does_not_pass_the_limit_of_a_key(self):
         """However small the key was. The limit is lowered after the key was made, because the key
         could not be made under it."""
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         leaps = 0
         for create, add in self.LEAPS.items():
             self.client("FLUSHALL")

@@ -189,7 +189,6 @@ class Doors(Case):
             self.assertLess(client("MEMORY", "USAGE", command[1]), 80_000, command[:2])
 
     def test_limits(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         self.check_limits(self.client)
 
     def test_on_a_replica(self):

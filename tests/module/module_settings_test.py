@@ -16,12 +16,8 @@ class Settings(Case):
 
     def started(self, *lines, before=()):
         """A server with these lines in its configuration; None if it does not start."""
-        server = Server()
+        server = Server().configure(*before, f"loadmodule {server_runner.MODULE}", *lines)
         self.addCleanup(server.__exit__)
-        (server.path / "more.conf").write_text("".join(
-            f"{line}\n" for line in (*before, f"loadmodule {server.settings.pop('loadmodule')}",
-                                     *lines)))
-        server.settings["include"] = str(server.path / "more.conf")
         return server if server.refuses() is None else None
 
     def check(self, client):

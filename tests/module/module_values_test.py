@@ -17,13 +17,12 @@ class Values(Case):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.replica = cls.enterClassContextOf(Server())
+        cls.replica = cls.enterClassContext(Server())
 
     def setUp(self):
         super().setUp()
         if self.replica.client.info("replication")["role"] != "slave":
             self.follow(self.replica)
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         self.addCleanup(self.same)
 
     def same(self):

@@ -204,7 +204,6 @@ class Log(Logged, Keep):
 class Replica(Followed, Windows, Case):
     def test_limits_of_the_master(self):
         """What a limit made the master do is also done on the replica, which has no limit."""
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         with Server() as other:
             self.follow(other)
             self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")

@@ -301,7 +301,6 @@ class Limits(WindowCase):
             self.assertEqual(self.info()[b"items"], 1)
 
     def test_max_key_bytes(self):
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
         for engine in ("compact", "fbf"):
             self.client("FLUSHALL")
@@ -327,7 +326,6 @@ class Limits(WindowCase):
     def test_large_filters_below_max_key_bytes(self):
         """Filters that take nearly all, or a little more, of what a key may have, when all of it
         has expired: the next filter must not wait for room that only it can free."""
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
         refused = 0
         for capacity in range(13000, 19001, 500):

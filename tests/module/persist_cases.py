@@ -239,9 +239,7 @@ class Logged(MovedAndReloaded):
             # in another way.
             for kill in (False, True):
                 self.go_on(self.client)
-                digest = self.client("DEBUG", "DIGEST")
-                self.server.restart(kill=kill)
-                self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+                self.restarts_as_it_is(kill=kill)
 
 
 class Compared:
@@ -314,7 +312,6 @@ class Damaging:
         self.client("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
         self.addCleanup(self.client, "DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 0)
         self.client("CONFIG", "SET", "rdbcompression", "no")
-        self.addCleanup(self.client, "CONFIG", "SET", "rdbcompression", "yes")
 
     def payloads(self):
         for engine in self.engines:
@@ -347,7 +344,6 @@ class Damaging:
 
     def test_small_keys_under_the_lowest_limit(self):
         """Loading needs larger buffers, which do not count as memory of the key."""
-        self.addCleanup(self.client, "CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
         for dump in self.payloads():
             self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
             self.assertTrue(self.try_restore(dump))
@@ -417,9 +413,7 @@ class ChangedAtRandom:
                 self.assertEqual(server.complaints(), "")
         for outcome in self.OUTCOMES:
             self.assertGreater(said.get(outcome, 0), 0, f"{outcome} in {said}")
-        digest = self.client("DEBUG", "DIGEST")
-        self.server.restart()
-        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
+        self.restarts_as_it_is()
 
     def check(self, replicas):
         for server in replicas:

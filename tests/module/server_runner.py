@@ -204,6 +204,15 @@ class Server:
         """Gives it an append-only file of these commands; returns its path."""
         return self.write_base(b"".join(map(encode, commands)))
 
+    def configure(self, *lines):
+        """Gives it a configuration file, which loads all modules if it loads one; returns itself."""
+        text = "".join(f"{line}\n" for line in lines)
+        (self.path / "more.conf").write_text(text)
+        self.settings["include"] = str(self.path / "more.conf")
+        if "loadmodule " in text:
+            del self.settings["loadmodule"]
+        return self
+
     def _try_start(self):
         self._launch()
         return self._answers()
@@ -272,19 +281,17 @@ class Server:
 
 
 class Case(unittest.TestCase):
-    """Tests on one server for the whole class, emptied before each."""
+    """Tests on one server for the whole class, emptied before each, which have the settings RESTORED
+    before each."""
 
     maxDiff = None
     SETTINGS = {}
+    RESTORED = {"bloomery.max-key-bytes": "256mb", "maxmemory": "0", "notify-keyspace-events": "",
+                "rdbcompression": "yes"}
 
     @classmethod
     def setUpClass(cls):
-        cls.server = cls.enterClassContextOf(Server(**cls.SETTINGS))
-
-    @classmethod
-    def enterClassContextOf(cls, context):
-        cls.addClassCleanup(context.__exit__, None, None, None)
-        return context.__enter__()
+        cls.server = cls.enterClassContext(Server(**cls.SETTINGS))
 
     @classmethod
     def tearDownClass(cls):
@@ -292,6 +299,8 @@ class Case(unittest.TestCase):
 
     def setUp(self):
         self.client("FLUSHALL", "SYNC")  # Valkey would free in another thread, and INFO lag behind
+        for name, value in self.RESTORED.items():
+            self.client.ask("CONFIG", "SET", name, self.SETTINGS.get(name, value))
 
     @property
     def client(self):
@@ -318,6 +327,19 @@ class Case(unittest.TestCase):
             with self.subTest(arguments=arguments):
                 self.refused(word, command, key, *arguments, text=text)
                 self.assertEqual(self.client("EXISTS", key), 0)
+
+    def connect(self):
+        """Another client, until the test ends."""
+        client = Client(self.server.port)
+        self.addCleanup(client.close)
+        return client
+
+    def restarts_as_it_is(self, server=None, **options):
+        """A server has the same data after a restart."""
+        server = server or self.server
+        digest = server.client("DEBUG", "DIGEST")
+        server.restart(**options)
+        self.assertEqual(server.client("DEBUG", "DIGEST"), digest, server.log[-2000:])
 
     def save(self):
         """SAVE, after waiting for a background save for a replica."""
