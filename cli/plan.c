@@ -179,9 +179,9 @@ static int plan_all(const plan_inputs *in, plan_costs *cost, bool *wanted)
         wanted[i] = wanted[i] && status == BRY_OK;
         any |= wanted[i];
     }
-    return any ? CLI_GO_ON
-               : cli_misuse("plan", "%s %s takes %s", refused->name,
-                            bry_engine_name(refused->engine), refused->limits);
+    return any || !refused ? CLI_GO_ON
+                           : cli_misuse("plan", "%s %s takes %s", refused->name,
+                                        bry_engine_name(refused->engine), refused->limits);
 }
 
 /* The number of keys within a window. */

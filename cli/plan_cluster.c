@@ -215,7 +215,7 @@ static void fill_cluster_table(cli_table *table, const plan_cluster_inputs *in,
                   (unsigned long long)plan->slabs_per_primary,
                   text_size_of(plan->slabs_per_primary * plan->slab_bytes).text);
     cli_table_add(table, "replicas");
-    cli_table_add(table, "%llu", (unsigned long long)(plan->primaries * plan->replicas));
+    cli_table_add(table, "%llu", (unsigned long long)plan->primaries * plan->replicas);
     cli_table_add(table, "memory");
     cli_table_add(table, "%s, with replicas %s", text_size_of(plan->bytes).text,
                   text_size_of(plan->bytes * (1 + plan->replicas)).text);

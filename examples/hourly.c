@@ -116,7 +116,7 @@ int main(void)
     for (int number = 1; number <= HOURS && status == BRY_OK; number++) {
         uint64_t begin = UINT64_C(3600000) * (uint64_t)number;
         for (uint32_t i = 0; i < VISITS && status == BRY_OK; i++)
-            status = visit(&hour, i * (uint32_t)number, begin + 180 * i);
+            status = visit(&hour, i * (uint32_t)number, begin + UINT64_C(180) * i);
         if (status == BRY_OK)
             status = forget(&hour, 42);
         if (status == BRY_OK)

@@ -114,7 +114,7 @@ static void node_broke(bryc__exchange *self, uint32_t number, const char *why)
         request->asked = false;
         bool reached = i < node->sent || (i == node->sent && node->sent_bytes > 0);
         request->lost |= reached;
-        if (!reached) {
+        if (!reached) { /* NOLINT(bugprone-branch-clone): the last branch does so for another reason */
             repeat_request(self, request, backoff(request->tries));
         } else if (request->state == BRYC__ANSWERED && request->flags & BRYC_ONCE) {
             self->confirmed = 0;

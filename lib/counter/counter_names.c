@@ -206,7 +206,7 @@ static block **names_bucket_for(const bry__counter_names *names, uint64_t hash)
 /* Nearly all buckets are no longer than five cache lines. NULL is allowed. */
 BRY__PREFETCHING void names_fetch_block(const block *wanted)
 {
-    for (unsigned line = 0; wanted && line < 5; line++)
+    for (size_t line = 0; wanted && line < 5; line++)
         __builtin_prefetch((const unsigned char *)wanted + line * BRY__LINE);
 }
 

@@ -165,6 +165,7 @@ static void move_some(bry__dictionary *dictionary)
     for (uint64_t code = first; code < end; code++) {
         uint64_t word = bry__dictionary_word(dictionary, code);
         if (!(word & BRY__CODE_FREE) && (word & WHICH) != index->which)
+            /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): set above, for those in use */
             bry__value_index_add(dictionary, (uint32_t)code, hashes[code - first]);
     }
     dictionary->moving = end;

@@ -120,7 +120,7 @@ static bool visit_reserve(visit *v, uint64_t n)
     if (v->buffer && n <= v->room)
         return true;
     bry__free(allocator, v->buffer, v->room * sizeof *v->buffer);
-    v->room = n < 2 * BRY__SEGMENT_MAX ? 2 * BRY__SEGMENT_MAX : n;
+    v->room = n < 2UL * BRY__SEGMENT_MAX ? 2UL * BRY__SEGMENT_MAX : n;
     v->buffer = bry__alloc(allocator, v->room * sizeof *v->buffer);
     if (!v->buffer)
         v->room = 0;

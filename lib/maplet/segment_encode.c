@@ -83,7 +83,8 @@ void bry__segment_encode_begin(bry__segment_encoder *encoder, uint64_t u_most, u
 
 void bry__segment_encode_some(bry__segment_encoder *encoder, const bry__entry *entries, unsigned n)
 {
-    unsigned char *before = encoder->slots - 8; /* overwritten, and may belong to the front */
+    /* Overwritten, and may belong to the front. */
+    unsigned char *before = encoder->slots - 8; /* NOLINT(clang-analyzer-core.*) */
     uint64_t kept = encoder->n > 0 ? bry__load64(before) : 0;
     encoder->to = encode_slots(encoder->to, entries, n, encoder->low, encoder->value_bits);
     bry__store64(before, kept);
@@ -282,7 +283,7 @@ static unsigned count_odd(const bry__segment *segment)
     _Static_assert(BRY__SEGMENT_MAX / (BRY__FIELD_MAX / WIDE) < 1u << WIDE, "counts fit");
     for (unsigned j = 0; j < few; j++)
         lowest |= (uint64_t)1 << (j * bits);
-    for (; few > 1 && i + few <= segment->n; i += few, end -= few * bits)
+    for (; few > 1 && i + few <= segment->n; i += few, end -= (uint64_t)few * bits)
         counts += bry__slot_before(segment->bytes, end, few * bits) & lowest;
     for (unsigned j = 0; j < few; j++)
         odd += (unsigned)(counts >> (j * bits) & bry__low_bits(bits));

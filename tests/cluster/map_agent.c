@@ -47,9 +47,8 @@ static bryc_key agent_bytes(char *word)
 {
     size_t len = strlen(word + 1) / 2;
     for (size_t i = 0; i < len; i++) {
-        unsigned byte;
-        sscanf(word + 1 + 2 * i, "%2x", &byte);
-        word[i] = (char)byte;
+        char digits[] = {word[1 + 2 * i], word[2 + 2 * i], 0};
+        word[i] = (char)strtoul(digits, NULL, 16);
     }
     return (bryc_key){word, len};
 }

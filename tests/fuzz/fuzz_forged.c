@@ -33,7 +33,7 @@ static const saved_job *job_of(const uint8_t *data)
     size_t jobs = 0;
     while (saved_job_at(jobs))
         jobs++;
-    return saved_job_at(data[0] % jobs);
+    return saved_job_at(jobs ? data[0] % jobs : 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

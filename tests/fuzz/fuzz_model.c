@@ -4,8 +4,8 @@
 
 extern const model FUZZED_MODEL;
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    MUST(len > FUZZED_LENGTH || model_try(&FUZZED_MODEL, bytes, len, stderr));
+    MUST(size > FUZZED_LENGTH || model_try(&FUZZED_MODEL, data, size, stderr));
     return 0;
 }

@@ -26,7 +26,7 @@ static double resident(void)
     FILE *file = fopen("/proc/self/statm", "r");
     long pages = 0;
     assert_non_null(file);
-    assert_int_equal(fscanf(file, "%*d %ld", &pages), 1);
+    assert_int_equal(fscanf(file, "%*d %ld", &pages), 1); /* NOLINT(cert-err34-c) */
     fclose(file);
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }

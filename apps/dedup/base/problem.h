@@ -21,7 +21,10 @@ typedef enum dedup_status {
 __attribute__((format(printf, 1, 2))) void dedup_describe(const char *format, ...);
 
 /* Describes that memory ran out; DEDUP_NO_MEMORY. */
-dedup_status dedup_no_memory(void);
+static inline dedup_status dedup_no_memory(void)
+{
+    return dedup_problem(DEDUP_NO_MEMORY, "out of memory");
+}
 
 /* The last description of this thread. */
 const char *dedup_problem_text(void);

@@ -154,7 +154,7 @@ static window_counts library_counts(const void *state)
     static void *kind##_make(const window_work *work)                                              \
     {                                                                                              \
         bry_allocator allocator = bry__allocator_or_default(NULL);                                 \
-        type *it = malloc(sizeof *it);                                                             \
+        type *it = malloc(sizeof *it); /* NOLINT(bugprone-macro-parentheses) */                    \
         if (it && (made) == BRY_OK)                                                                \
             return it;                                                                             \
         free(it);                                                                                  \

@@ -121,7 +121,7 @@ static bry_status kbf_save_make_created(bry__frame_reader *reader, bry__kbf_map 
     uint64_t cells = planned->hashes * planned->segment;
     like.capacity = planned->capacity;
     like.error = planned->error;
-    while (2 * like.hashes * like.segment <= cells + cells / 64)
+    while (UINT64_C(2) * like.hashes * like.segment <= cells + cells / 64)
         like.segment *= 2;
     if (like.segment == first->segment && like.capacity == first->capacity &&
         like.error == first->error)

@@ -269,7 +269,7 @@ static void shrink_in_area(bry__table *table, bry__segment *segment, unsigned st
                            size_t slots)
 {
     size_t before = bry__segment_bytes(segment), size = bry__segment_block(steps);
-    if (before - size < 2 * BRY__HEAD) { /* a dead block needs as much */
+    if (before - size < 2UL * BRY__HEAD) { /* a dead block needs as much */
         bry__clear_gap(segment->bytes, before, front, slots);
         return;
     }

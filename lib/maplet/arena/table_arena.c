@@ -193,7 +193,10 @@ uint64_t bry__arena_cost(const bry__table *table, unsigned steps)
     const bry__arena *arena = table->arena ? table->arena : &none;
     bool fresh;
     uint32_t size = bry__arena_needs(arena, BRY__HEAD + bry__segment_block(steps), NULL, &fresh);
-    uint64_t cost = size == 0 || fresh ? size : size - arena->last->size;
+    uint64_t cost =
+        size == 0 || fresh
+            ? size
+            : size - arena->last->size; /* NOLINT(clang-analyzer-core.NullDereference) */
     return cost + (table->arena ? 0 : sizeof *arena);
 }
 
@@ -215,7 +218,7 @@ static const char *check_area(const bry__table *table, bry__area *area, uint64_t
     unsigned char *at = bry__area_at(area, sizeof *area);
     bry__segment *owner;
     for (size_t size; (size = bry__block_at(table, at, &owner)) > 0; at += size) {
-        if (!owner && (size < 2 * BRY__HEAD || size > area->size))
+        if (!owner && (size < 2UL * BRY__HEAD || size > area->size))
             return "a dead block has a wrong size";
         if (owner && (bry__load32(at) >= table->segments || owner->bytes != at + BRY__HEAD ||
                       !owner->in_area))

@@ -258,14 +258,16 @@ TEST(test_additions)
 /* ---- options of another engine -------------------------------------------------------------- */
 
 /* Plans each of the options `its`, an array of that name, with the engine compact. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): names */
 #define UNSUPPORTED(job, initializer, its)                                                         \
-    for (size_t i = 0; i < 2 * sizeof its / sizeof its[0]; i++) {                                  \
+    for (size_t i = 0; i < 2 * (sizeof its / sizeof its[0]); i++) {                                \
         bry_##job##_options options = initializer;                                                 \
         bry_##job##_shape shape = {0};                                                             \
         options.engine = i % 2 ? BRY_ENGINE_AUTO : BRY_ENGINE_COMPACT;                             \
         options.its = its[i / 2];                                                                  \
         assert_int_equal(bry_##job##_plan(&options, &shape), BRY_E_UNSUPPORTED);                   \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Each by itself, also where its own engine would find it out of range. */
 TEST(options_of_another_engine_are_unsupported)
