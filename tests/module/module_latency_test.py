@@ -6,14 +6,11 @@ A key of every family and engine grows to BLOOMERY_LATENCY_BYTES (3 MB by defaul
 64 items; then each command runs on it. The goal is 10 ms of processor time for a command on at most
 64 items, and for INFO. The test fails at twice that, using the best of three tries. CLOCK is
 cpu_clock.c as a library: with it the server counts only its own processor time.
-
-Commands whose cost grows with their arguments are listed but not judged.
 """
 
 import os
 import signal
 import sys
-import unittest
 
 import server_runner
 from server_runner import Case, encode, pairs
@@ -50,9 +47,7 @@ def some(prefix, start=0):
     return [f"{prefix}{i:012d}" for i in range(start, start + ITEMS)]
 
 
-class Growing(Case):
-    """Keys that grow, and the time of single commands on them."""
-
+class Latency(Case):
     SETTINGS = {"slowlog-log-slower-than": str(LIMIT), "slowlog-max-len": "1000",
                 "bloomery.max-key-bytes": "2gb"}
 
@@ -123,8 +118,6 @@ class Growing(Case):
             os.kill(self.server.process.pid, signal.SIGUSR2)
             self.wait_until(lambda: int(self.client("TIME")[0]) > before + 500, "the clock jumps")
 
-
-class Latency(Growing):
     def tearDown(self):
         self.assertEqual(self.slow, [], "commands that took more than "
                          f"{LIMIT} us, with their best time or the slowest in a growth")
@@ -324,56 +317,6 @@ class Latency(Growing):
 
     def test_filter_sized(self):
         self.check_filter("filter, sized", ["BF.RESERVE", "k", 0.001, BYTES])
-
-
-@unittest.skipIf(BYTES < 1 << 24, "costs are listed for large keys only")
-class Costs(Growing):
-    """Commands whose cost grows with the key or the arguments: listed, not judged."""
-
-    def list_costs(self, what, *commands):
-        for command in commands:
-            took, reply = self.time(*command)
-            self.tell(what, command, took)
-            self.assertIsNotNone(reply)
-
-    def test_costs_of_maps(self):
-        self.grow(["MAP.CREATE", "k"], batch(["MAP.SET", "k"], "f", ("v", 1000)))
-        many = [word for i in range(10000) for word in (f"many{i}", f"v{i % 1000:012d}")]
-        self.client("MAP.CREATE", "empty", "LIKE", "k")
-        self.list_costs("map, whole", ["MAP.SET", "k", *many], ["MAP.GET", "k", *many[::2]],
-                        ["MAP.MERGE", "empty", "k"], ["MAP.COMPRESS", "k"], ["DUMP", "k"],
-                        ["COPY", "k", "copy"])
-
-    def test_costs_of_windows(self):
-        self.grow(["WINDOW.CREATE", "k", "WINDOW", "1h", "CAPACITY", BYTES // 2],
-                  batch(["WINDOW.ADD", "k"], "i"))
-        self.client("WINDOW.CREATE", "empty", "LIKE", "k")
-        self.list_costs("window, whole",
-                        ["WINDOW.ADD", "k", *(f"many{i}" for i in range(10000))],
-                        ["WINDOW.MERGE", "empty", "k"], ["DUMP", "k"], ["COPY", "k", "copy"])
-
-    def test_costs_of_indexes(self):
-        for engine in ("compact", "dba"):
-            units, per_unit = 64, max(BYTES // 3 // 64 // ITEMS, 1)
-            self.client("FLUSHALL", "SYNC")
-            self.client("INDEX.CREATE", "k", "ENGINE", engine, "UNITS", units + 1, "CAPACITY",
-                        per_unit * ITEMS)
-            for unit in range(units):
-                add = batch(["INDEX.ADD", "k", str(unit)], "i")
-                self.client.socket.sendall(b"".join(add(unit * per_unit + i)
-                                                    for i in range(per_unit)))
-                for _ in range(per_unit):
-                    self.client._read()
-            self.list_costs(f"index {engine}, whole", ["INDEX.EXPORT", "k", 7],
-                            ["INDEX.IMPORT", "k", units, self.client("INDEX.EXPORT", "k", 7)],
-                            ["DUMP", "k"], ["COPY", "k", "copy"])
-
-    def test_costs_of_filters(self):
-        self.grow(["BF.RESERVE", "k", 0.01, 100, "SEED", 1], batch(["BF.MADD", "k"], "i"))
-        self.client("BF.RESERVE", "empty", 0.01, 100, "SEED", 1)
-        self.list_costs("filter, whole", ["BF.MADD", "k", *(f"many{i}" for i in range(10000))],
-                        ["BF.MERGE", "empty", "k"], ["BF.SCANDUMP", "k", 0], ["DUMP", "k"],
-                        ["COPY", "k", "copy"])
 
 
 server_runner.main()
