@@ -22,7 +22,7 @@
  * same state. Replaying the log after the snapshot therefore gives exactly the same window.
  *
  * The limit max_bytes is one for window and names together. The window is created without one of
- * its own, and both get their memory through a meter that knows the limit (counter_meter.h). A
+ * its own, and both get their memory through a meter that knows the limit (counter_object.h). A
  * new id or name that would need more than is left is refused with BRY_E_FULL, but the
  * time advances, so that expired ids are dropped. Advancing the time is never refused: else a
  * full table could never get room again.
@@ -112,6 +112,36 @@ bry_status bry_counters_plan_sized(const bry_counters_options *given, bry_counte
     return status == BRY_OK ? bry__struct_write(shape, size, &planned, sizeof planned) : status;
 }
 
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static void *meter_alloc(void *opaque, size_t size)
+{
+    bry__counter_meter *meter = opaque;
+    if (meter->limit) {
+        uint64_t bytes = meter->bytes;
+        if (bytes >= meter->limit || size > meter->limit - bytes) {
+            meter->denied = true;
+            return NULL;
+        }
+    }
+    void *block = meter->under.alloc(meter->under.opaque, size);
+    if (block)
+        atomic_fetch_add_explicit(&meter->bytes, size, memory_order_relaxed);
+    return block;
+}
+
+static void meter_free(void *opaque, void *block, size_t size)
+{
+    bry__counter_meter *meter = opaque;
+    atomic_fetch_sub_explicit(&meter->bytes, size, memory_order_relaxed);
+    meter->under.free(meter->under.opaque, block, size);
+}
+
+static void meter_init(bry__counter_meter *meter, const bry_allocator *under)
+{
+    *meter = (bry__counter_meter){.allocator = {meter_alloc, meter_free, meter}, .under = *under};
+}
+
 /* ---- making --------------------------------------------------------------------------------- */
 
 bry_status bry__counter_make(const bry_counters_options *options, const bry_allocator *under,
@@ -122,7 +152,7 @@ bry_status bry__counter_make(const bry_counters_options *options, const bry_allo
         return BRY_E_NOMEM;
     made->options = *options;
     made->options.allocator = NULL;
-    bry__counter_meter_init(&made->meter, under);
+    meter_init(&made->meter, under);
     made->meter.bytes = sizeof *made;
     bry__counter_error_reset(made);
     bry_status status =
@@ -237,6 +267,14 @@ bry_status bry__counter_refuse_broken(void)
 {
     errno = EIO;
     return BRY_E_IO;
+}
+
+bry_hash bry_counters_prepare(const bry_counters *counters, const void *name, size_t name_len,
+                              const void *id, size_t id_len)
+{
+    bry_hash hash = bry_hash_key(bry_counters_seed(counters), name, name_len);
+    bry__counter_names_fetch_bucket(&counters->names, hash.lo);
+    return bry_hash_key(hash.lo, id, id_len);
 }
 
 /* ---- asking --------------------------------------------------------------------------------- */

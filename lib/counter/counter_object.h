@@ -4,8 +4,8 @@
 
 #include <bloomery/counters.h>
 #include <bloomery/window.h>
+#include <stdatomic.h>
 
-#include "counter/counter_meter.h"
 #include "counter/counter_names.h"
 
 typedef struct bry__counter_dir bry__counter_dir; /* counter_dir.c */
@@ -21,6 +21,23 @@ typedef struct bry__counter_counts {
     uint64_t since; /* operations applied since that estimate */
     uint64_t ask_after; /* operations after which the estimate is updated */
 } bry__counter_counts;
+
+/*
+ * An allocator that counts the bytes it has given out and, if there is a limit, refuses to exceed
+ * it. A table of counters passes it to its window and its names: so window and names share one
+ * limit, and the remaining bytes are known at any time.
+ *
+ * Saving and copying a const table also allocate temporarily, possibly in several threads at once;
+ * so the count is atomic. A limit is set only during changes, which have the table for
+ * themselves.
+ */
+typedef struct bry__counter_meter {
+    bry_allocator allocator; /* pass this on; it points back here, so do not copy */
+    bry_allocator under;
+    _Atomic uint64_t bytes; /* allocated now */
+    uint64_t limit; /* 0: none */
+    bool denied; /* the limit refused something; the user clears it before */
+} bry__counter_meter;
 
 struct bry_counters {
     bry__counter_meter meter; /* all memory except this struct comes from it */

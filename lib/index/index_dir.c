@@ -18,7 +18,7 @@
 #include "index/index_save.h"
 
 #include "frame/file.h"
-#include "index/index_parts.h"
+#include "frame/frame_numbers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -53,6 +53,167 @@ static void index_dir_name_part(char to[64], uint64_t id, uint64_t written)
              (unsigned long long)written);
 }
 
+/* ---- the list of parts ----------------------------------------------------------------------- */
+
+#define PART BRY__FOUR('P', 'A', 'R', 'T')
+#define PART_RECORD 40u /* bytes of a part's record in a file */
+
+typedef struct kept_part {
+    bry__index_part part;
+    uint64_t written; /* the generation in its file name */
+    uint64_t sum; /* the last checksum of the file */
+} kept_part;
+
+typedef struct parts_list {
+    bry_allocator allocator;
+    uint64_t generation;
+    uint64_t count;
+    kept_part *part; /* by rising id */
+    size_t room;
+} parts_list;
+
+#define LIST BRY__FOUR('L', 'I', 'S', 'T')
+
+static const bry__number list_rows[] = {
+    BRY__NUMBER(parts_list, generation),
+    BRY__NUMBER(parts_list, count),
+    BRY__NUMBERS_END,
+};
+
+/* A record of the frame PART; a part's file begins with its own, sum 0. */
+static const bry__number part_rows[] = {
+    BRY__NUMBER(kept_part, part.id),       BRY__NUMBER(kept_part, part.stamp[0]),
+    BRY__NUMBER(kept_part, part.stamp[1]), BRY__NUMBER(kept_part, written),
+    BRY__NUMBER(kept_part, sum),           BRY__NUMBERS_END,
+};
+
+enum { PARTS_A_FRAME = 1024 };
+
+/* An empty list with room for that many parts. Uses malloc: a save does not change the index, so it
+ * does not use the index's allocator. BRY_E_NOMEM. */
+static bry_status parts_init(parts_list *list, uint64_t room)
+{
+    list->allocator = bry__allocator_or_default(NULL);
+    list->count = 0;
+    list->room = (size_t)room;
+    list->part = room <= SIZE_MAX / sizeof *list->part
+                     ? bry__alloc(&list->allocator, (size_t)room * sizeof *list->part)
+                     : NULL;
+    return list->part ? BRY_OK : BRY_E_NOMEM;
+}
+
+static void parts_free(parts_list *list)
+{
+    if (list->part)
+        bry__free(&list->allocator, list->part, list->room * sizeof *list->part);
+    list->part = NULL;
+}
+
+/* The part of that id, or NULL. */
+static const kept_part *parts_find(const parts_list *list, uint64_t id)
+{
+    uint64_t low = 0, high = list->count;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (list->part[middle].part.id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < list->count && list->part[low].part.id == id ? &list->part[low] : NULL;
+}
+
+static void part_store(unsigned char to[PART_RECORD], const kept_part *part)
+{
+    bry__numbers_store(to, part_rows, part);
+}
+
+static void parts_write(const parts_list *list, bry__frame_writer *writer)
+{
+    bry__frame_write_numbers(writer, LIST, list_rows, list);
+    for (uint64_t i = 0; i < list->count; i++) {
+        if (i % PARTS_A_FRAME == 0) {
+            uint64_t here = list->count - i < PARTS_A_FRAME ? list->count - i : PARTS_A_FRAME;
+            bry__frame_writer_open(writer, PART, (size_t)here * PART_RECORD);
+        }
+        unsigned char bytes[PART_RECORD];
+        part_store(bytes, &list->part[i]);
+        bry__frame_writer_put(writer, bytes, sizeof bytes);
+    }
+}
+
+/* The records of one frame. */
+static bry_status parts_read_records(bry__frame_reader *reader, parts_list *list, size_t length)
+{
+    for (size_t at = 0; at < length; at += PART_RECORD) {
+        unsigned char bytes[PART_RECORD];
+        bry_status status = bry__frame_reader_read(reader, bytes, sizeof bytes);
+        if (status != BRY_OK)
+            return status;
+        kept_part part;
+        bry__numbers_load(bytes, part_rows, &part);
+        if (part.written > list->generation ||
+            (list->count > 0 && part.part.id <= list->part[list->count - 1].part.id))
+            return bry__frame_reader_bad(reader, "the list of parts is out of order");
+        list->part[list->count++] = part;
+    }
+    return BRY_OK;
+}
+
+/* Memory grows with what was read, so that a false count costs nothing. */
+static bry_status parts_list_grow(parts_list *list, size_t more)
+{
+    if (list->count + more <= list->room)
+        return BRY_OK;
+    parts_list larger = *list;
+    if (parts_init(&larger, list->count + more + list->count / 2) != BRY_OK)
+        return BRY_E_NOMEM;
+    larger.count = list->count;
+    if (list->count)
+        memcpy(larger.part, list->part, (size_t)list->count * sizeof *list->part);
+    parts_free(list);
+    *list = larger;
+    return BRY_OK;
+}
+
+/* Reads into a zeroed list. */
+static bry_status parts_read(bry__frame_reader *reader, parts_list *list)
+{
+    parts_list head;
+    bry_status status = bry__frame_read_numbers(reader, LIST, list_rows, &head);
+    if (status != BRY_OK)
+        return status;
+    list->generation = head.generation;
+    if (list->generation == UINT64_MAX)
+        return bry__frame_reader_bad(reader, "the generation is out of range");
+    while (list->count < head.count && status == BRY_OK) {
+        uint64_t left = head.count - list->count;
+        size_t length = 0;
+        status = bry__frame_reader_expect(
+            reader, PART, "parts are missing", PART_RECORD,
+            (left < PARTS_A_FRAME ? left : PARTS_A_FRAME) * PART_RECORD, &length);
+        if (length % PART_RECORD != 0)
+            status = bry__frame_reader_bad(reader, "a frame has the wrong length");
+        if (status == BRY_OK && parts_list_grow(list, length / PART_RECORD) != BRY_OK)
+            status = bry__frame_reader_no_memory(reader);
+        if (status == BRY_OK)
+            status = parts_read_records(reader, list, length);
+    }
+    return status;
+}
+
+static int parts_compare(const void *a, const void *b)
+{
+    uint64_t x = ((const kept_part *)a)->part.id, y = ((const kept_part *)b)->part.id;
+    return (x > y) - (x < y);
+}
+
+/* Engines list their parts in any order. */
+static void parts_sort(parts_list *list)
+{
+    qsort(list->part, (size_t)list->count, sizeof *list->part, parts_compare);
+}
+
 /* ---- saving -------------------------------------------------------------------------------- */
 
 typedef struct index_dir_writer {
@@ -60,7 +221,7 @@ typedef struct index_dir_writer {
     const bry_index *index;
     const bry_save *how;
     const char *dir;
-    bry__parts_list before, after;
+    parts_list before, after;
     void *parts; /* the engine's state while parts are written */
     uint64_t place; /* of the current part */
     uint64_t sum; /* checksum of the last file written */
@@ -81,7 +242,7 @@ static bry_status read_before(void *context, const bry_source *source, bry_load 
         status = BRY_E_MISMATCH;
     bry_index_destroy(found);
     if (status == BRY_OK)
-        status = bry__parts_read(&reader, &save->before);
+        status = parts_read(&reader, &save->before);
     while (status == BRY_OK && !reader.ended) { /* to the end, to detect damage */
         bry__frame frame;
         unsigned char skipped[4096];
@@ -108,14 +269,13 @@ static bry_status find_before(index_dir_writer *save)
 /* Removes a file that no list contains. */
 typedef struct part_cleaner {
     const index_dir_writer *save;
-    const bry__parts_list *list;
+    const parts_list *list;
 } part_cleaner;
 
 /* name starts with PART_PREFIX. */
-static bool index_dir_is_named(const bry__parts_list *list, const char *name)
+static bool index_dir_is_named(const parts_list *list, const char *name)
 {
-    const bry__kept_part *part =
-        bry__parts_find(list, strtoull(name + strlen(PART_PREFIX), NULL, 16));
+    const kept_part *part = parts_find(list, strtoull(name + strlen(PART_PREFIX), NULL, 16));
     char named[64];
     if (!part)
         return false;
@@ -135,7 +295,7 @@ static void remove_unnamed(void *context, const char *name)
 }
 
 /* A file that cannot be removed now is removed the next time: failures here are ignored. */
-static void index_dir_clean(const index_dir_writer *save, const bry__parts_list *list)
+static void index_dir_clean(const index_dir_writer *save, const parts_list *list)
 {
     part_cleaner work = {save, list};
     int kept = errno;
@@ -147,13 +307,13 @@ static bry_status write_part(void *context, const bry_sink *sink)
 {
     index_dir_writer *save = context;
     const bry_index *index = save->index;
-    bry__kept_part part = save->after.part[save->after.count];
-    unsigned char bytes[BRY__PART_RECORD];
+    kept_part part = save->after.part[save->after.count];
+    unsigned char bytes[PART_RECORD];
     bry__frame_writer writer;
     bry__frame_writer_begin(&writer, sink, NULL, KIND_PART, PART_VERSION, index->options.seed);
     part.sum = 0;
-    bry__part_store(bytes, &part);
-    bry__frame_writer_write(&writer, BRY__PART_FRAME, bytes, sizeof bytes);
+    part_store(bytes, &part);
+    bry__frame_writer_write(&writer, PART, bytes, sizeof bytes);
     index->engine->write_part(index->elements, save->parts, save->place, &writer);
     bry_status status = bry__frame_writer_end(&writer);
     save->sum = writer.chain;
@@ -165,14 +325,14 @@ static bry_status write_parts(index_dir_writer *save)
 {
     const bry_index *index = save->index;
     uint64_t count = index->engine->parts(index->elements, save->parts);
-    bry_status status = bry__parts_init(&save->after, count);
+    bry_status status = parts_init(&save->after, count);
     save->after.generation = save->before.generation + 1;
     for (save->place = 0; save->place < count && status == BRY_OK; save->place++) {
-        bry__kept_part *part = &save->after.part[save->after.count];
+        kept_part *part = &save->after.part[save->after.count];
         status = index->engine->part(index->elements, save->parts, save->place, &part->part);
         if (status != BRY_OK)
             break;
-        const bry__kept_part *old = bry__parts_find(&save->before, part->part.id);
+        const kept_part *old = parts_find(&save->before, part->part.id);
         if (old && memcmp(old->part.stamp, part->part.stamp, sizeof part->part.stamp) == 0) {
             *part = *old;
         } else {
@@ -187,7 +347,7 @@ static bry_status write_parts(index_dir_writer *save)
         save->after.count += status == BRY_OK;
     }
     if (status == BRY_OK)
-        bry__parts_sort(&save->after);
+        parts_sort(&save->after);
     return status;
 }
 
@@ -198,7 +358,7 @@ static bry_status write_manifest(void *context, const bry_sink *sink)
     bry__frame_writer writer;
     bry__frame_writer_begin(&writer, sink, save->how, KIND, KIND_VERSION, index->options.seed);
     bry__index_write_numbers(index, &writer);
-    bry__parts_write(&save->after, &writer);
+    parts_write(&save->after, &writer);
     bry__index_write_units(index, &writer);
     index->engine->write_head(index->elements, save->parts, &writer);
     return bry__frame_writer_end(&writer);
@@ -247,8 +407,8 @@ bry_status bry__index_save_dir(const bry__io *io, const bry_index *index, const 
     }
     if (save.parts)
         index->engine->end_parts(save.parts);
-    bry__parts_free(&save.before);
-    bry__parts_free(&save.after);
+    parts_free(&save.before);
+    parts_free(&save.after);
     return status;
 }
 
@@ -260,9 +420,9 @@ bry_status bry_index_save_dir(const bry_index *index, const char *path, const br
 /* ---- loading ------------------------------------------------------------------------------- */
 
 typedef struct index_dir_reader {
-    bry__parts_list list;
+    parts_list list;
     bry_index *index;
-    const bry__kept_part *part; /* the current part */
+    const kept_part *part; /* the current part */
     uint64_t claimed; /* by all files so far */
 } index_dir_reader;
 
@@ -275,7 +435,7 @@ static bry_status read_manifest(void *context, const bry_source *source, bry_loa
     if (status == BRY_OK)
         status = bry__index_read_numbers(&reader, &from->index, &units);
     if (status == BRY_OK)
-        status = bry__parts_read(&reader, &from->list);
+        status = parts_read(&reader, &from->list);
     if (status == BRY_OK)
         status = bry__index_read_units(&reader, from->index, units);
     if (status == BRY_OK) {
@@ -292,13 +452,13 @@ static bry_status read_manifest(void *context, const bry_source *source, bry_loa
 
 static bry_status read_part_frames(index_dir_reader *from, bry__frame_reader *reader)
 {
-    unsigned char bytes[BRY__PART_RECORD], wanted[BRY__PART_RECORD];
-    bry__kept_part part = *from->part;
-    bry_status status = bry__frame_reader_read_frame(reader, BRY__PART_FRAME, bytes, sizeof bytes);
+    unsigned char bytes[PART_RECORD], wanted[PART_RECORD];
+    kept_part part = *from->part;
+    bry_status status = bry__frame_reader_read_frame(reader, PART, bytes, sizeof bytes);
     if (status != BRY_OK)
         return status;
     part.sum = 0;
-    bry__part_store(wanted, &part);
+    part_store(wanted, &part);
     if (reader->header.seed != from->index->options.seed ||
         memcmp(bytes, wanted, sizeof bytes) != 0)
         return bry__frame_reader_bad(reader, "the part does not match the index");
@@ -370,7 +530,7 @@ bry_status bry__index_load_dir(const bry__io *io, const char *path, bry_load *lo
         status = index_dir_read_all(io, path, load, &from);
         int kept = errno;
         bool part_gone = status == BRY_E_IO && kept == ENOENT && from.part;
-        bry__parts_free(&from.list);
+        parts_free(&from.list);
         if (status == BRY_OK) {
             *index = from.index;
             return BRY_OK;

@@ -15,7 +15,7 @@
  * Tables are visited from the newest to the oldest. Folding moves entries only to older tables, so
  * none is missed.
  */
-#include "maplet/maplet_visit.h"
+#include "maplet/maplet.h"
 
 #include <stdlib.h>
 

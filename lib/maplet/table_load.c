@@ -7,7 +7,6 @@
 
 #include "common/endian.h"
 #include "maplet/table_arena.h"
-#include "maplet/table_code.h"
 
 #include <string.h>
 

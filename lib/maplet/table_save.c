@@ -5,7 +5,6 @@
 #include "hash/derive.h"
 #include "kernel/bits.h"
 #include "maplet/table_build.h"
-#include "maplet/table_code.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -14,6 +14,22 @@
 #include "frame/frame.h"
 #include "maplet/table.h"
 
+/* ---- the frames ------------------------------------------------------------------------------ */
+
+#define BRY__SEGMENTS BRY__FOUR('S', 'E', 'G', 'S')
+#define BRY__CROWDS BRY__FOUR('C', 'R', 'W', 'D')
+
+enum { /* a record of the frame SEGS, followed by the block's front and its slots */
+       BRY__AT_ENTRIES = 0, /* u16 */
+       BRY__AT_MORE = 2, /* u16: 1 if the next record has entries of the same segment, else 0 */
+       BRY__RECORD_SIZE = 4
+};
+
+enum { /* the frame CRWD: entries of a fingerprint, u64, and a value, u32 */
+       BRY__CROWD_ENTRY = 12,
+       BRY__CROWD_BATCH = 4096
+};
+
 /* ---- writing (table_save.c) ------------------------------------------------------------------ */
 
 /* A table whose entries are saved. */

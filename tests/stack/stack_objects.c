@@ -2,8 +2,8 @@
 
 #include "filter/filter_object.h"
 #include "hash/derive.h"
-#include "map/compact/compact_map.h"
 #include "map/map_object.h"
+#include "maplet/maplet.h"
 #include "support/cmocka_all.h"
 #include "support/dir_helpers.h"
 #include "support/generator.h"
@@ -253,7 +253,8 @@ static void use_uneven_map(unsigned value_bits, uint64_t capacity)
     uint64_t cursor = 0, judged = 0;
     bry_map_judge judge = {judge_number, &judged};
     bry_map *map = make_map(BRY_ENGINE_COMPACT, value_bits, capacity);
-    make_uneven(((const bry__compact_map *)map->keys)->maplet.chain.range);
+    const bry__maplet *maplet = map->keys; /* the first field of the engine */
+    make_uneven(maplet->chain.range);
     make_values(value_bits, BATCH);
     for (size_t i = 0; i < BATCH; i += FEW)
         OK(bry_map_set_n(map, hashes + i, values + i, FEW, NULL));

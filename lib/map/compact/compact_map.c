@@ -10,13 +10,20 @@
  * Codes take as many bits as the largest one needs. The maplet widens its segments one by one, so
  * that a new value never rewrites ten million keys at once.
  */
-#include "map/compact/compact_map.h"
-
 #include "frame/frame.h"
+#include "map/map_engine.h"
+#include "maplet/maplet.h"
 
 #include <string.h>
 
 #define SMALL_BATCH 64u
+
+/* A maplet with at most one value per fingerprint in each table. */
+typedef struct compact_map {
+    bry__maplet maplet;
+    bry__map_carried *carried; /* reports codes gained and lost; may be NULL */
+    void *context;
+} compact_map;
 
 static unsigned compact_map_bits_for(uint64_t codes)
 {
@@ -24,7 +31,8 @@ static unsigned compact_map_bits_for(uint64_t codes)
     return bits < BRY_MAP_VALUE_BITS_MAX ? bits : BRY_MAP_VALUE_BITS_MAX;
 }
 
-void bry__compact_map_widen(bry__compact_map *map, uint64_t codes)
+/* Makes room for codes below `codes` (at most 2^32). */
+static void compact_map_widen(compact_map *map, uint64_t codes)
 {
     if (codes > (uint64_t)1 << map->maplet.value_bits)
         bry__maplet_widen(&map->maplet, compact_map_bits_for(codes));
@@ -59,8 +67,8 @@ static bry_status compact_map_plan(const bry_map_options *options, bry_map_shape
         .value_bits = bits,
         .compact.fingerprint_bits = 64 - (unsigned)__builtin_clzll(range - 1),
         .errors = {.false_positive = shared, .incorrect = shared / 2},
-        .bytes = sizeof(bry__compact_map) + bry__maplet_plan_bytes(&maplet, options->capacity),
-        .bytes_empty = sizeof(bry__compact_map),
+        .bytes = sizeof(compact_map) + bry__maplet_plan_bytes(&maplet, options->capacity),
+        .bytes_empty = sizeof(compact_map),
         .grows_to = bry__maplet_most(&maplet),
     };
     return BRY_OK;
@@ -69,7 +77,7 @@ static bry_status compact_map_plan(const bry_map_options *options, bry_map_shape
 static bry_status compact_map_create(const bry_map_options *options, const bry_allocator *allocator,
                                      void **self)
 {
-    bry__compact_map *map = bry__alloc(allocator, sizeof *map);
+    compact_map *map = bry__alloc(allocator, sizeof *map);
     if (!map)
         return BRY_E_NOMEM;
     bry__maplet_options maplet = compact_map_maplet_options(options, options->value_bits);
@@ -80,7 +88,7 @@ static bry_status compact_map_create(const bry_map_options *options, const bry_a
 
 static void compact_map_destroy(void *self)
 {
-    bry__compact_map *map = self;
+    compact_map *map = self;
     bry_allocator allocator = map->maplet.allocator;
     bry__maplet_free(&map->maplet);
     bry__free(&allocator, map, sizeof *map);
@@ -88,8 +96,8 @@ static void compact_map_destroy(void *self)
 
 static bry_status compact_map_clone(const void *self, const bry_allocator *allocator, void **copy)
 {
-    const bry__compact_map *map = self;
-    bry__compact_map *made = bry__alloc(allocator, sizeof *made);
+    const compact_map *map = self;
+    compact_map *made = bry__alloc(allocator, sizeof *made);
     if (!made)
         return BRY_E_NOMEM;
     bry_status status = bry__maplet_clone(&map->maplet, &made->maplet, allocator);
@@ -103,7 +111,7 @@ static bry_status compact_map_clone(const void *self, const bry_allocator *alloc
 
 static void compact_map_clear(void *self, uint64_t codes)
 {
-    bry__maplet *maplet = &((bry__compact_map *)self)->maplet;
+    bry__maplet *maplet = &((compact_map *)self)->maplet;
     bry__maplet_clear(maplet);
     maplet->value_bits = (uint8_t)compact_map_bits_for(codes);
 }
@@ -116,12 +124,12 @@ static void compact_map_like(const void *self, bry_map_options *options)
 
 static uint64_t compact_map_items(const void *self)
 {
-    return bry__maplet_count(&((const bry__compact_map *)self)->maplet);
+    return bry__maplet_count(&((const compact_map *)self)->maplet);
 }
 
 static uint64_t compact_map_bytes(const void *self)
 {
-    return sizeof(bry__compact_map) + bry__maplet_bytes(&((const bry__compact_map *)self)->maplet);
+    return sizeof(compact_map) + bry__maplet_bytes(&((const compact_map *)self)->maplet);
 }
 
 /* ---- looking up ---------------------------------------------------------------------------- */
@@ -129,14 +137,14 @@ static uint64_t compact_map_bytes(const void *self)
 static bry_answer compact_map_get(const void *self, bry_hash hash, uint64_t codes, uint32_t *code)
 {
     (void)codes;
-    return bry__maplet_get(&((const bry__compact_map *)self)->maplet, hash, code);
+    return bry__maplet_get(&((const compact_map *)self)->maplet, hash, code);
 }
 
 static void compact_map_get_n(const void *self, const bry_hash *hashes, size_t n, uint64_t codes,
                               uint32_t *codes_out, uint8_t *answers)
 {
     (void)codes;
-    bry__maplet_get_n(&((const bry__compact_map *)self)->maplet, hashes, n, codes_out, answers);
+    bry__maplet_get_n(&((const compact_map *)self)->maplet, hashes, n, codes_out, answers);
 }
 
 static bool compact_map_is_blank(const void *self)
@@ -148,19 +156,19 @@ static bool compact_map_is_blank(const void *self)
 
 static void compact_map_watch(void *self, bry__map_carried *carried, void *context)
 {
-    bry__compact_map *map = self;
+    compact_map *map = self;
     map->carried = carried;
     map->context = context;
 }
 
-static void compact_map_report(const bry__compact_map *map, uint32_t code, bool got)
+static void compact_map_report(const compact_map *map, uint32_t code, bool got)
 {
     if (map->carried)
         map->carried(map->context, code, got);
 }
 
 typedef struct report_target {
-    const bry__compact_map *map;
+    const compact_map *map;
 } report_target;
 
 static void compact_map_report_got(void *context, uint32_t code)
@@ -177,7 +185,7 @@ static void compact_map_recount(const void *self)
 /* ---- changing ------------------------------------------------------------------------------ */
 
 /* Reports the code that a key got, and the one it lost if it was there. */
-static void compact_map_report_change(const bry__compact_map *map, uint32_t code, bry_answer was,
+static void compact_map_report_change(const compact_map *map, uint32_t code, bry_answer was,
                                       uint32_t before)
 {
     compact_map_report(map, code, true);
@@ -186,7 +194,7 @@ static void compact_map_report_change(const bry__compact_map *map, uint32_t code
 }
 
 /* Reports the codes that the keys gained and lost; absent keys gained one unless `updating`. */
-static void compact_map_report_n(const bry__compact_map *map, const uint32_t *codes_in, size_t n,
+static void compact_map_report_n(const compact_map *map, const uint32_t *codes_in, size_t n,
                                  const uint32_t *old, const uint8_t *was, bool updating)
 {
     for (size_t i = 0; i < n; i++)
@@ -199,13 +207,13 @@ static void compact_map_report_n(const bry__compact_map *map, const uint32_t *co
 
 /* Sets the keys, or only those that have a code if `updating`, with room for codes below `codes`.
  * On failure the width is as before. */
-static bry_status compact_map_change(bry__compact_map *map, const bry_hash *hashes,
+static bry_status compact_map_change(compact_map *map, const bry_hash *hashes,
                                      const uint32_t *codes_in, size_t n, uint64_t codes,
                                      bool updating, uint32_t *old, uint8_t *was)
 {
     bry__maplet *maplet = &map->maplet;
     unsigned bits = maplet->value_bits;
-    bry__compact_map_widen(map, codes);
+    compact_map_widen(map, codes);
     bry_status status = updating ? bry__maplet_update_n(maplet, hashes, codes_in, n, old, was)
                                  : bry__maplet_upsert_n(maplet, hashes, codes_in, n, old, was);
     if (status == BRY_OK)
@@ -215,13 +223,13 @@ static bry_status compact_map_change(bry__compact_map *map, const bry_hash *hash
     return status;
 }
 
-static bry_status compact_map_set_one(bry__compact_map *map, bry_hash hash, uint32_t code,
+static bry_status compact_map_set_one(compact_map *map, bry_hash hash, uint32_t code,
                                       uint64_t codes, uint8_t *was)
 {
     unsigned bits = map->maplet.value_bits;
     bry_answer answer;
     uint32_t before;
-    bry__compact_map_widen(map, codes);
+    compact_map_widen(map, codes);
     bry_status status = bry__maplet_upsert(&map->maplet, hash, code, &answer, &before);
     if (status != BRY_OK) {
         bry__maplet_narrow(&map->maplet, bits);
@@ -233,7 +241,7 @@ static bry_status compact_map_set_one(bry__compact_map *map, bry_hash hash, uint
     return BRY_OK;
 }
 
-static bry_status compact_map_change_n(bry__compact_map *map, const bry_hash *hashes,
+static bry_status compact_map_change_n(compact_map *map, const bry_hash *hashes,
                                        const uint32_t *codes_in, size_t n, uint64_t codes,
                                        bool updating, uint8_t *was)
 {
@@ -281,7 +289,7 @@ static void compact_map_report_lost(void *context, uint32_t code)
 
 /* Deletes every entry of the key: after a merge, an older table may hold one that a newer one
  * hides. */
-static bool compact_map_del_all(bry__compact_map *map, bry_hash hash, bool fetched)
+static bool compact_map_del_all(compact_map *map, bry_hash hash, bool fetched)
 {
     return bry__maplet_take_all(&map->maplet, hash, fetched, compact_map_report_lost, map) > 0;
 }
@@ -289,7 +297,7 @@ static bool compact_map_del_all(bry__compact_map *map, bry_hash hash, bool fetch
 static bry_status compact_map_del_n(void *self, const bry_hash *hashes, size_t n, uint64_t codes,
                                     uint8_t *was)
 {
-    bry__compact_map *map = self;
+    compact_map *map = self;
     (void)codes;
     for (size_t i = 0; i < n; i++) {
         if (i % BRY__TABLE_ROUND == 0 && n > 1)
@@ -305,10 +313,10 @@ static bry_status compact_map_del_n(void *self, const bry_hash *hashes, size_t n
 static bry_status compact_map_update(void *self, bry_hash hash, uint32_t code, uint64_t codes,
                                      bry_answer *was)
 {
-    bry__compact_map *map = self;
+    compact_map *map = self;
     unsigned bits = map->maplet.value_bits;
     uint32_t before;
-    bry__compact_map_widen(map, codes);
+    compact_map_widen(map, codes);
     bry_status status = bry__maplet_update(&map->maplet, hash, code, was, &before);
     if (status == BRY_OK && *was == BRY_PRESENT)
         compact_map_report_change(map, code, *was, before);
@@ -319,7 +327,7 @@ static bry_status compact_map_update(void *self, bry_hash hash, uint32_t code, u
 
 static bry_answer compact_map_del_pair(void *self, bry_hash hash, uint32_t code, uint64_t codes)
 {
-    bry__compact_map *map = self;
+    compact_map *map = self;
     uint32_t before;
     (void)codes;
     if (bry__maplet_get(&map->maplet, hash, &before) != BRY_PRESENT || before != code)
@@ -332,7 +340,7 @@ static bry_answer compact_map_del_pair(void *self, bry_hash hash, uint32_t code,
 
 static void compact_map_stats(const void *self, uint64_t codes, bry_map_stats *stats)
 {
-    const bry__maplet *maplet = &((const bry__compact_map *)self)->maplet;
+    const bry__maplet *maplet = &((const compact_map *)self)->maplet;
     (void)codes;
     double shared = bry__maplet_error_now(maplet);
     stats->items = bry__maplet_count(maplet);
@@ -344,7 +352,7 @@ static void compact_map_stats(const void *self, uint64_t codes, bry_map_stats *s
 
 static void compact_map_write(const void *self, struct bry__frame_writer *writer)
 {
-    bry__maplet_write(&((const bry__compact_map *)self)->maplet, writer);
+    bry__maplet_write(&((const compact_map *)self)->maplet, writer);
 }
 
 static const char *compact_map_check_code(void *context, unsigned table, uint32_t code)
@@ -369,7 +377,7 @@ static bry_status compact_map_read(const bry_map_options *options, uint64_t code
                                    struct bry__frame_reader *reader, const bry_allocator *allocator,
                                    void **self)
 {
-    bry__compact_map *map = bry__frame_reader_alloc(reader, allocator, sizeof *map);
+    compact_map *map = bry__frame_reader_alloc(reader, allocator, sizeof *map);
     if (!map)
         return reader->status;
     bry__entry_visit visit = {.value = compact_map_check_code, .context = &codes, .single = true};
@@ -385,6 +393,75 @@ static bry_status compact_map_read(const bry_map_options *options, uint64_t code
     }
     *self = map;
     return BRY_OK;
+}
+
+/* ---- merging and folding ------------------------------------------------------------------- */
+
+static bry_status compact_map_merge(void *into, const void *from, const uint32_t *recode,
+                                    uint64_t codes)
+{
+    compact_map *to = into;
+    const compact_map *other = from;
+    unsigned bits = to->maplet.value_bits;
+    compact_map_widen(to, codes);
+    bry_status status = bry__maplet_merge(&to->maplet, &other->maplet, BRY__MERGE_REPLACE, recode);
+    if (status != BRY_OK)
+        bry__maplet_narrow(&to->maplet, bits);
+    return status;
+}
+
+static bry_status compact_map_compress(void *self, double max_error, uint64_t codes)
+{
+    bry__maplet *maplet = &((compact_map *)self)->maplet;
+    (void)codes;
+    uint64_t n = bry__maplet_count(maplet);
+    double shared = (double)n / (double)maplet->chain.range; /* if all are in the first table */
+    bool fits = n <= maplet->chain.first_capacity && 1.5 * shared <= max_error;
+    bry_status status = fits ? bry__maplet_fold_all(maplet) : BRY_OK;
+    if (status == BRY_OK)
+        bry__maplet_trim(maplet);
+    return status;
+}
+
+/* ---- sweeping: each entry is kept, changed or deleted by its value -------------------------- */
+
+typedef struct compact_sweep {
+    compact_map *map;
+    bry__map_judged *judged;
+    void *context;
+} compact_sweep;
+
+static bry_status compact_map_judge(void *context, uint32_t code, bry__verdict *verdict,
+                                    uint32_t *to)
+{
+    const compact_sweep *sweep = context;
+    bry_map_verdict found = BRY_MAP_KEEP;
+    bry_status status = sweep->judged(sweep->context, code, &found, to);
+    if (status == BRY_OK && found == BRY_MAP_CHANGE) {
+        compact_map_widen(sweep->map, (uint64_t)*to + 1);
+        *verdict = BRY__CHANGE;
+    } else if (status == BRY_OK && found == BRY_MAP_DEL) {
+        *verdict = BRY__DROP;
+    }
+    return status;
+}
+
+static void compact_map_judged(void *context, uint32_t code, bry__verdict verdict, uint32_t to)
+{
+    const compact_map *map = ((const compact_sweep *)context)->map;
+    if (!map->carried)
+        return;
+    if (verdict == BRY__CHANGE)
+        map->carried(map->context, to, true);
+    map->carried(map->context, code, false);
+}
+
+static bry_status compact_map_sweep(void *self, bry__map_judged *judged, void *context,
+                                    uint64_t budget, uint64_t *cursor)
+{
+    compact_sweep sweep = {self, judged, context};
+    bry__visitor visitor = {compact_map_judge, compact_map_judged, &sweep};
+    return bry__maplet_visit(&sweep.map->maplet, &visitor, budget, cursor);
 }
 
 const bry__map_engine bry__compact_map_engine = {
@@ -407,10 +484,10 @@ const bry__map_engine bry__compact_map_engine = {
     .update = compact_map_update,
     .update_n = compact_map_update_n,
     .del_pair = compact_map_del_pair,
-    .merge = bry__compact_map_merge,
+    .merge = compact_map_merge,
     .recodes = true,
-    .compress = bry__compact_map_compress,
-    .sweep = bry__compact_map_sweep,
+    .compress = compact_map_compress,
+    .sweep = compact_map_sweep,
     .stats = compact_map_stats,
     .write = compact_map_write,
     .read = compact_map_read,

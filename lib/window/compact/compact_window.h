@@ -128,11 +128,7 @@ bry_status bry__compact_window_end(bry__compact_window *window, bry__window_chan
 /* Gives the newest generation a value if it has none. BRY_E_NOMEM. */
 bry_status bry__window_reach_value(bry__compact_window *window);
 
-/* ---- whole windows (compact_window_merge.c, compact_window_save.c) --------------------------- */
-
-/* Makes a maplet of all that both windows remember at the time of `window`. BRY_E_NOMEM. */
-bry_status bry__compact_window_unite(const bry__compact_window *window,
-                                     const bry__compact_window *from, bry__maplet *made);
+/* ---- whole windows (compact_window_save.c) --------------------------------------------------- */
 
 /* Described in window_engine.h. */
 struct bry__frame_writer;
