@@ -221,14 +221,9 @@ class Numbers(Case):
 
     def test_max_key_bytes(self):
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
-        refused = None
         for step in (100, 1):
-            for start in range(0, 100000, step):
-                refused = self.client.ask("BF.MADD", "k", *(f"{step} {start + i}"
-                                                            for i in range(step)))
-                if isinstance(refused, Error):
-                    break
-            self.assertEqual(refused.word, "FULL")
+            self.until_refused("FULL", lambda n, step=step: [
+                "BF.MADD", "k", *(f"{step} {n * step + i}" for i in range(step))])
         self.assertLess(self.client("MEMORY", "USAGE", "k"), 66000)
         self.refused("FULL", "BF.ADD", "k", "one more")
         there = [f"100 {i}" for i in range(5000)]
@@ -416,13 +411,6 @@ class Chunks(Case):
             # A replica returns the same chunks as its primary.
             self.assertEqual(other.client("BF.SCANDUMP", "k", chunks[0][0]), list(chunks[1]))
             self.assertIsInstance(silent.client.ask("BF.SCANDUMP", "k", 0), Error)
-
-    def same_on(self, *replicas):
-        self.caught_up(len(replicas))
-        for server in replicas:
-            self.assertEqual(server.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
-            self.assertNotIn("sending an error", server.log)
-            self.assertEqual(server.complaints(), "")
 
     def test_of_other_sizes(self):
         """A filter that is one chunk of the real module is also accepted here, if it fits."""

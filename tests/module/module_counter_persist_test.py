@@ -136,7 +136,7 @@ class Replica(Followed, Counters, Case):
         with Server() as other:
             self.follow(other)
             go_on(self.client)
-            self.same_on(other)
+            self.answers_same_on(other)
             other.client("REPLICAOF", "NO", "ONE")
             self.assertEqual(other.client("COUNTER.INCRBY", "plain", "top", -5, "i"), [[2**63 - 1, 0]])
 
@@ -156,8 +156,7 @@ class Replica(Followed, Counters, Case):
                 if part % 2:
                     other.client("REPLICAOF", "NO", "ONE")  # and load it again
                 self.follow(other)
-                self.caught_up()
-                self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+                self.same_on(other)
             self.assertTrue(0 < refused < count + 6)
 
     def test_a_repeat_reaches_the_replicas(self):
@@ -170,8 +169,7 @@ class Replica(Followed, Counters, Case):
             offset = self.client.info("replication")["master_repl_offset"]
             self.assertEqual(self.client("COUNTER.INCRBY", "t", "c", 1, "i"), [[1, 0]])
             self.assertGreater(self.client.info("replication")["master_repl_offset"], offset + 30)
-            self.caught_up()
-            self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+            self.same_on(other)
 
     def test_transactions_and_scripts(self):
         with Server() as other:
@@ -184,8 +182,7 @@ class Replica(Followed, Counters, Case):
             script = "return redis.call('COUNTER.INCRBY', KEYS[1], 'c', 2, ARGV[1])"
             self.assertEqual(self.client("EVAL", script, 1, "t", "j"), [[3, 1]])
             self.assertEqual(self.client("EVAL", script, 1, "t", "j"), [[3, 0]])
-            self.caught_up()
-            self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+            self.same_on(other)
 
 
 server_runner.main()

@@ -104,8 +104,7 @@ class Create(IndexCase):
 
 class Items(IndexCase):
     def test_add_and_locate(self):
-        for engine in ENGINES:
-            self.client("FLUSHALL")
+        for engine in self.each(*ENGINES):
             self.create("i", "ENGINE", engine, "ERROR", "1e-9")
             self.assertEqual(self.add(3, "a", "b", "a"), [1, 1, 0])
             self.assertEqual(self.add(8, "b"), [1])
@@ -120,8 +119,7 @@ class Items(IndexCase):
                              [3, 2, 65536, 0])
 
     def test_numbers_of_units(self):
-        for engine in ENGINES:
-            self.client("FLUSHALL")
+        for engine in self.each(*ENGINES):
             self.create("i", "ENGINE", engine, "ERROR", "1e-9", "UNITS", 5, "CAPACITY", 100)
             numbers = [2**63 - 1, 0, 2**53 + 1, 17, 18]
             for number in numbers:
@@ -131,8 +129,7 @@ class Items(IndexCase):
                 self.assertEqual(self.locate(f"only {number}"), [[number]])
 
     def test_an_item_in_every_unit(self):
-        for engine in ENGINES:
-            self.client("FLUSHALL")
+        for engine in self.each(*ENGINES):
             self.create("i", "ENGINE", engine, "UNITS", 300, "CAPACITY", 10, "ERROR", "1e-6")
             for unit in range(300):
                 self.add(unit * 7, "everywhere", unit)
@@ -168,8 +165,7 @@ class Items(IndexCase):
         self.assertLessEqual(float(info[b"full_error"]), 0.001)
 
     def test_full_unit(self):
-        for engine in ENGINES:
-            self.client("FLUSHALL")
+        for engine in self.each(*ENGINES):
             self.create("i", "ENGINE", engine, "CAPACITY", 10, "ERROR", "1e-9", "UNITS", 3)
             self.add(1, *range(8))
             self.refused("FULL", "INDEX.ADD", "i", 1, *range(7, 11), text="unit 1 has room for 2 more")
@@ -200,8 +196,7 @@ class Items(IndexCase):
 
     def test_promised_error(self):
         units, n, asked = 30, 200, 20000
-        for engine in ENGINES:
-            self.client("FLUSHALL")
+        for engine in self.each(*ENGINES):
             self.create("i", "UNITS", units, "CAPACITY", n, "ERROR", "2%", "SEED", 5, "ENGINE",
                         engine)
             for unit in range(units):
@@ -243,8 +238,7 @@ class Items(IndexCase):
 
     def test_many_items_in_one_command(self):
         n = 5000
-        for engine in ENGINES:
-            self.client("FLUSHALL")
+        for engine in self.each(*ENGINES):
             self.create("i", "ERROR", "1e-9", "ENGINE", engine, "UNITS", 4)
             self.assertEqual(self.add(1, *range(n)), [1] * n)
             self.assertEqual(self.add(2, *range(n // 2, n + 100)), [1] * (n // 2 + 100))
@@ -256,8 +250,7 @@ class Items(IndexCase):
 
 class Units(IndexCase):
     def test_seal(self):
-        for engine in ENGINES:
-            self.client("FLUSHALL")
+        for engine in self.each(*ENGINES):
             self.create("i", "ENGINE", engine)
             self.add(1, "a")
             self.assertEqual(self.client("INDEX.SEAL", "i", 1), 1)
@@ -281,8 +274,7 @@ class Units(IndexCase):
         self.assertEqual(self.locate("a"), [[]])
 
     def test_drop(self):
-        for engine in ENGINES:
-            self.client("FLUSHALL")
+        for engine in self.each(*ENGINES):
             self.create("i", "ENGINE", engine, "UNITS", 40, "CAPACITY", 100, "ERROR", "1e-9")
             for unit in range(40):
                 self.add(unit, "shared", *(f"{unit} {j}" for j in range(99)))
@@ -304,8 +296,7 @@ class Units(IndexCase):
             self.assertEqual(float(self.info()[b"estimated_error"]), 0)
 
     def test_drop_gives_memory_back(self):
-        for engine in ENGINES:
-            self.client("FLUSHALL")
+        for engine in self.each(*ENGINES):
             self.create("i", "ENGINE", engine, "UNITS", 32, "CAPACITY", 1000)
             self.add(0, *range(1000))
             small = self.info()[b"bytes"]
@@ -362,8 +353,7 @@ class Frames(IndexCase):
         return self.client("INDEX.EXPORT", "part", 0)
 
     def test_export_and_import(self):
-        for engine in ENGINES:
-            self.client("FLUSHALL")
+        for engine in self.each(*ENGINES):
             frame = self.frame(engine)
             self.assertEqual(self.client("INDEX.IMPORT", "i", 9, frame), 200)
             self.assertEqual(self.client("INDEX.IMPORT", "i", 8, frame), 200)
@@ -379,8 +369,7 @@ class Frames(IndexCase):
 
     def test_damaged_frames(self):
         source = random.Random(5)
-        for engine in ENGINES:
-            self.client("FLUSHALL")
+        for engine in self.each(*ENGINES):
             frame = self.frame(engine, n=60)
             for end in [*range(0, len(frame), 13), len(frame) - 1]:
                 self.refused("BADDATA", "INDEX.IMPORT", "i", 9, frame[:end],
@@ -470,32 +459,25 @@ class Around(Described, IndexCase):
     MAY_NOT = "ADD k 1 b; LOCATE other a; CREATE k2 LIKE k; DROP k 1"
 
     def test_max_key_bytes(self):
-        for engine in ENGINES:
-            self.client("FLUSHALL")
+        for engine in self.each(*ENGINES):
             self.create("i", "ENGINE", engine, "UNITS", 300, "CAPACITY", 1000, "SEED", 6)
             self.create("part", "LIKE", "i")
             self.add(0, *(f"part {j}" for j in range(1000)), key="part")
             frame = self.client("INDEX.EXPORT", "part", 0)
             refused = self.client.info("bloomery")["bloomery_index_refused"]
             self.client("CONFIG", "SET", "bloomery.max-key-bytes", "256kb")
-            for unit in range(300):
-                reply = self.client.ask("INDEX.ADD", "i", unit,
-                                        *(f"{unit} {j}" for j in range(1000)))
-                if isinstance(reply, Error):
-                    break
-            self.assertEqual(reply.word, "FULL", engine)
-            self.assertIn("bloomery.max-key-bytes", str(reply))
+            unit, reply = self.until_refused("FULL", lambda unit: [
+                "INDEX.ADD", "i", unit, *(f"{unit} {j}" for j in range(1000))], most=300)
+            self.assertIn("bloomery.max-key-bytes", reply)
             info = self.info()
             self.assertLessEqual(info[b"bytes"], 2**18 * 9 // 8)
             self.assertEqual(info[b"units"], unit)
             self.assertGreater(unit, 20)
             self.assertEqual(self.add(3, "3 7", "3 8"), [0, 0])
-            for unit in range(unit, 300):
-                reply = self.client.ask("INDEX.IMPORT", "i", unit, frame)
-                if isinstance(reply, Error):
-                    break
-            self.assertEqual(reply.word, "FULL", engine)
-            self.assertIn("bloomery.max-key-bytes", str(reply))
+            more, reply = self.until_refused("FULL", lambda i, unit=unit, frame=frame: [
+                "INDEX.IMPORT", "i", unit + i, frame], most=300 - unit)
+            unit += more
+            self.assertIn("bloomery.max-key-bytes", reply)
             self.assertLessEqual(self.info()[b"bytes"], 2**18 * 9 // 8)
             self.refused("RANGE", "INDEX.CREATE", "n", text="more than bloomery.max-key-bytes")
             self.assertEqual(self.client("INDEX.DROP", "i", 3), 1)

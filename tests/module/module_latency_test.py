@@ -279,8 +279,7 @@ class Latency(Case):
                          ["ENGINE", "dba", "UNITS", 1 << 20, "CAPACITY", 64], 64)
 
     def test_index_of_one_large_unit(self):
-        for engine in ("compact", "dba"):
-            self.client("FLUSHALL", "SYNC")
+        for engine in self.each("compact", "dba"):
             create = ["INDEX.CREATE", "k", "ENGINE", engine, "UNITS", 1, "CAPACITY", 1 << 26]
             self.once(f"index {engine}, large unit", create)
             for i in range(100):
@@ -290,8 +289,7 @@ class Latency(Case):
     def test_index_items_in_many_units(self):
         """The reply has as many entries as units; asking twice does not take twice as long."""
         units = BYTES >> 9
-        for engine in ("compact", "dba"):
-            self.client("FLUSHALL", "SYNC")
+        for engine in self.each("compact", "dba"):
             self.client("INDEX.CREATE", "k", "ENGINE", engine, "UNITS", 1 << 20, "CAPACITY", 64)
             self.client.pipeline(["INDEX.ADD", "k", unit, "everywhere"] for unit in range(units))
             for times in (1, 20):

@@ -430,13 +430,10 @@ class Around(Described, Case):
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "1mb")
         refused_before = self.client.info("bloomery")["bloomery_map_refused"]
         self.client("MAP.CREATE", "m", "SEED", 6)
-        for i in range(0, 10**6, 100):
-            reply = self.client.ask("MAP.SET", "m", *(
-                x for j in range(i, i + 100) for x in (f"k{j}", b"v%09d" % j)))
-            if isinstance(reply, Error):
-                break
-        self.assertEqual(reply.word, "FULL")
-        self.assertIn("bloomery.max-key-bytes", str(reply))
+        i, reply = self.until_refused("FULL", lambda n: ["MAP.SET", "m", *(
+            x for j in range(100 * n, 100 * n + 100) for x in (f"k{j}", b"v%09d" % j))])
+        i *= 100
+        self.assertIn("bloomery.max-key-bytes", reply)
         self.assertLessEqual(pairs(self.client("MAP.INFO", "m"))[b"bytes"], 2**20 * 9 // 8)
         self.assertGreater(i, 10000)
         self.assertEqual(self.client("MAP.GET", "m", "k7", f"k{i}"), [b"v%09d" % 7, None])

@@ -317,14 +317,7 @@ class Once(Case):
 
     def test_a_full_guard_refuses_before_the_command(self):
         self.client("ONCE.CREATE", "h", "WINDOW", "1h", "MAXMEM", "16kb", "CAPACITY", 100)
-        applied = 0
-        while True:
-            reply = self.client.ask("ONCE", "h", applied, "INCR", "k")
-            if isinstance(reply, Error):
-                break
-            self.assertEqual(reply, [1, applied + 1])
-            applied += 1
-        self.assertEqual(reply.word, "FULL")
+        applied, _ = self.until_refused("FULL", lambda i: ["ONCE", "h", i, "INCR", "k"])
         self.assertGreater(applied, 100)
         self.refused("FULL", "ONCE", "h", "new", "INCR", "k",
                      text="FULL the guard has reached MAXMEM (16384 bytes); room is freed as ids")

@@ -51,10 +51,8 @@ class Data(Case):
                         ["WINDOW.ADD", "{tag}window", i], ["INDEX.ADD", "{tag}index", i % 4, i],
                         ["ONCE", "{tag}guard", f"id {i}", "INCR", "{tag}number"],
                         ["EVAL", CALL, 0, "BF.ADD", "{tag}filter", f"script {i}"])])
-            self.caught_up()
+            self.same_on(replica)
             digest = self.client("DEBUG", "DIGEST")
-            self.assertEqual(replica.client("DEBUG", "DIGEST"), digest)
-            self.assertNotIn("sending an error", replica.log)
             self.wait_rewritten(replica)
             replica.restart()
             self.assertEqual(replica.client("DEBUG", "DIGEST"), digest)

@@ -23,11 +23,7 @@ class Values(Case):
         super().setUp()
         if self.replica.client.info("replication")["role"] != "slave":
             self.follow(self.replica)
-        self.addCleanup(self.same)
-
-    def same(self):
-        self.caught_up()
-        self.assertEqual(self.client("DEBUG", "DIGEST"), self.replica.client("DEBUG", "DIGEST"))
+        self.addCleanup(self.same_on, self.replica)
 
     def info(self, key="m"):
         return pairs(self.client("MAP.INFO", key))
@@ -41,13 +37,10 @@ class Values(Case):
     def fill_to_the_limit(self):
         """Adds fields with long values until the key has 1 MB; returns how many."""
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "1mb")
-        for i in range(100):
-            reply = self.client.ask("MAP.SET", "m", f"k{i}", long_value(i))
-            if isinstance(reply, Error):
-                self.assertGreater(i, 5)
-                self.assertIn("bloomery.max-key-bytes, which is 1048576", str(reply))
-                return i, str(reply)
-        self.fail("there is no limit")
+        i, reply = self.until_refused("FULL", lambda i: ["MAP.SET", "m", f"k{i}", long_value(i)], 100)
+        self.assertGreater(i, 5)
+        self.assertIn("bloomery.max-key-bytes, which is 1048576", reply)
+        return i, reply
 
     def test_kbf_that_is_emptied_takes_new_values(self):
         self.client("MAP.CREATE", "m", "ENGINE", "kbf")

@@ -102,8 +102,7 @@ class Create(WindowCase):
         ))
 
     def test_like(self):
-        for engine in ("compact", "fbf"):
-            self.client("FLUSHALL")
+        for engine in self.each("compact", "fbf"):
             self.create("w", "SEED", 9, "ERROR", "2%", "ENGINE", engine, "REFRESH", *EVENTS)
             self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", "a")
             self.client("WINDOW.CREATE", "n", "LIKE", "w")
@@ -142,8 +141,7 @@ class Items(WindowCase):
         self.assertEqual(self.client("WINDOW.ADD", "w", "a"), [1])
 
     def test_by_events(self):
-        for engine in ("compact", "fbf"):
-            self.client("FLUSHALL")
+        for engine in self.each("compact", "fbf"):
             self.create("w", "ENGINE", engine, *EVENTS)
             self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", "a"), [1])
             self.assertEqual(self.client("WINDOW.INSERT", "w", "AT", START + 60000, "ITEMS", "a"), [0])
@@ -253,8 +251,7 @@ class Items(WindowCase):
 
     def test_many_items_and_the_promised_error(self):
         n = 20000
-        for engine in ("compact", "fbf"):
-            self.client("FLUSHALL")
+        for engine in self.each("compact", "fbf"):
             self.create("w", "CAPACITY", 5000, "ERROR", "1%", "SEED", 4, "ENGINE", engine, *EVENTS)
             new = sum(sum(self.client("WINDOW.INSERT", "w", "AT", START + start, "ITEMS",
                                       *(f"k{i}" for i in range(start, start + 500))))
@@ -271,16 +268,11 @@ class Items(WindowCase):
 
 class Limits(WindowCase):
     def fill_until_full(self, at, prefix="k"):
-        for i in range(10**6):
-            reply = self.client.ask("WINDOW.INSERT", "w", "AT", at, "ITEMS", f"{prefix}{i}")
-            if isinstance(reply, Error):
-                self.assertEqual(reply.word, "FULL")
-                return i, str(reply)
-        self.fail("it takes everything")
+        return self.until_refused("FULL", lambda i: ["WINDOW.INSERT", "w", "AT", at, "ITEMS",
+                                                     f"{prefix}{i}"])
 
     def test_maxmem(self):
-        for engine in ("compact", "fbf"):
-            self.client("FLUSHALL")
+        for engine in self.each("compact", "fbf"):
             self.create("w", "MAXMEM", "32kb", "ENGINE", engine, "SEED", 6, "ERROR", "1e-6",
                         *EVENTS)
             full, _ = self.fill_until_full(START)
@@ -302,8 +294,7 @@ class Limits(WindowCase):
 
     def test_max_key_bytes(self):
         self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
-        for engine in ("compact", "fbf"):
-            self.client("FLUSHALL")
+        for engine in self.each("compact", "fbf"):
             before = self.client.info("bloomery")["bloomery_window_refused"]
             self.create("w", "SEED", 6, "ENGINE", engine, "ERROR", "1e-6", *EVENTS)
             full, text = self.fill_until_full(START)
@@ -374,29 +365,27 @@ class Whole(WindowCase):
         self.assertEqual(self.client("WINDOW.MERGE", "a", "none"), 1)
 
     def test_merge_creates(self):
-        for engine in ("compact", "fbf"):
-            with self.subTest(engine=engine):
-                self.client("FLUSHALL")
-                self.assertEqual(self.client("WINDOW.MERGE", "new", "none"), 0)
-                self.assertEqual(self.client("EXISTS", "new"), 0)
-                self.create("a", "SEED", 4, "ENGINE", engine, *EVENTS)
-                self.client("WINDOW.CREATE", "b", "LIKE", "a")
-                self.client("WINDOW.INSERT", "a", "AT", START, "ITEMS", "x")
-                self.client("WINDOW.INSERT", "b", "AT", START + 30000, "ITEMS", "y")
-                self.client("EXPIRE", "a", 1000)
-                self.assertEqual(self.client("WINDOW.MERGE", "new", "none", "a", "b"), 2)
-                self.assertEqual(self.client("TTL", "new"), -1)
-                kept = (b"seed", b"engine", b"promised_error", b"skew", b"window")
-                self.assertEqual([self.info("new")[x] for x in kept],
-                                 [self.info("a")[x] for x in kept])
-                self.assertEqual(self.client("WINDOW.EXISTS", "new", *"xyz"), [1, 1, 0])
-                # It is a window of its own, with the times of the items.
-                self.client("WINDOW.INSERT", "new", "AT", START + 31000, "ITEMS", "z")
-                self.assertEqual(self.client("WINDOW.EXISTS", "a", *"xyz"), [1, 0, 0])
-                self.client("WINDOW.ADVANCE", "new", "AT", START + 29000 + 60000)
-                self.assertEqual(self.client("WINDOW.EXISTS", "new", *"yz"), [1, 1])
-                self.client("WINDOW.ADVANCE", "new", "AT", START + 3 * 60000)
-                self.assertEqual(self.client("WINDOW.EXISTS", "new", *"xyz"), [0, 0, 0])
+        for engine in self.each("compact", "fbf"):
+            self.assertEqual(self.client("WINDOW.MERGE", "new", "none"), 0)
+            self.assertEqual(self.client("EXISTS", "new"), 0)
+            self.create("a", "SEED", 4, "ENGINE", engine, *EVENTS)
+            self.client("WINDOW.CREATE", "b", "LIKE", "a")
+            self.client("WINDOW.INSERT", "a", "AT", START, "ITEMS", "x")
+            self.client("WINDOW.INSERT", "b", "AT", START + 30000, "ITEMS", "y")
+            self.client("EXPIRE", "a", 1000)
+            self.assertEqual(self.client("WINDOW.MERGE", "new", "none", "a", "b"), 2)
+            self.assertEqual(self.client("TTL", "new"), -1)
+            kept = (b"seed", b"engine", b"promised_error", b"skew", b"window")
+            self.assertEqual([self.info("new")[x] for x in kept],
+                             [self.info("a")[x] for x in kept])
+            self.assertEqual(self.client("WINDOW.EXISTS", "new", *"xyz"), [1, 1, 0])
+            # It is a window of its own, with the times of the items.
+            self.client("WINDOW.INSERT", "new", "AT", START + 31000, "ITEMS", "z")
+            self.assertEqual(self.client("WINDOW.EXISTS", "a", *"xyz"), [1, 0, 0])
+            self.client("WINDOW.ADVANCE", "new", "AT", START + 29000 + 60000)
+            self.assertEqual(self.client("WINDOW.EXISTS", "new", *"yz"), [1, 1])
+            self.client("WINDOW.ADVANCE", "new", "AT", START + 3 * 60000)
+            self.assertEqual(self.client("WINDOW.EXISTS", "new", *"xyz"), [0, 0, 0])
         self.create("other", "SEED", 5, *EVENTS)
         self.refused("MISMATCH", "WINDOW.MERGE", "fresh", "a", "other")
 

@@ -243,13 +243,10 @@ class Logged(MovedAndReloaded):
 
 
 class Compared:
-    def same_on(self, *replicas):
-        self.caught_up(len(replicas))
+    def answers_same_on(self, *replicas):
+        self.same_on(*replicas)
         for other in replicas:
-            self.assertEqual(other.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
             self.assertEqual(self.answers(other.client), self.answers(self.client))
-            self.assertNotIn("sending an error", other.log)
-            self.assertEqual(other.complaints(), "")
 
 
 class Replicated(Compared):
@@ -269,7 +266,7 @@ class Replicated(Compared):
             now = self.client.info("stats")
             self.assertGreaterEqual(now["sync_partial_ok"], before["sync_partial_ok"] + 2)
             self.assertEqual(now["sync_full"], before["sync_full"])
-            self.same_on(other)
+            self.answers_same_on(other)
 
 
 class Followed(Compared):
@@ -278,20 +275,20 @@ class Followed(Compared):
         self.fill(self.client)
         with Server(**self.others, **{"bloomery.max-key-bytes": "64kb"}) as other:
             self.follow(other)
-            self.same_on(other)
+            self.answers_same_on(other)
             self.go_on(self.client)
-            self.same_on(other)
+            self.answers_same_on(other)
             self.client("DEL", *self.keys)
             self.fill(self.client)
-            self.same_on(other)
+            self.answers_same_on(other)
             for key in self.large():  # larger than this replica allows its own clients
                 self.assertGreater(self.client("MEMORY", "USAGE", key), 2 * 65536)
                 self.client("RESTORE", f"{key} again", 0, self.client("DUMP", key))
-            self.same_on(other)
+            self.answers_same_on(other)
             self.client("CLIENT", "KILL", "TYPE", "REPLICA")
             self.go_on(self.client)
             self.wait_linked(other)
-            self.same_on(other)
+            self.answers_same_on(other)
 
 
 class Damaging:
@@ -409,8 +406,7 @@ class ChangedAtRandom:
                 if number % 50 == 0 or word == "FULL":
                     self.check(replicas)
             self.check(replicas)
-            for server in (self.server, first, second):
-                self.assertEqual(server.complaints(), "")
+            self.assertEqual(self.server.complaints(), "")
         for outcome in self.OUTCOMES:
             self.assertGreater(said.get(outcome, 0), 0, f"{outcome} in {said}")
         self.restarts_as_it_is()
@@ -418,6 +414,4 @@ class ChangedAtRandom:
     def check(self, replicas):
         for server in replicas:
             self.wait_linked(server)
-        self.caught_up(len(replicas))
-        for server in replicas:
-            self.assertEqual(server.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+        self.same_on(*replicas)

@@ -373,6 +373,30 @@ class Case(unittest.TestCase):
     def caught_up(self, replicas=1):
         self.assertEqual(self.client("WAIT", replicas, PATIENCE * 1000), replicas)
 
+    def same_on(self, *replicas):
+        """The replicas have all of the server's data, without errors."""
+        self.caught_up(len(replicas))
+        for replica in replicas:
+            self.assertEqual(replica.client("DEBUG", "DIGEST"), self.client("DEBUG", "DIGEST"))
+            self.assertNotIn("sending an error", replica.log)
+            self.assertEqual(replica.complaints(), "")
+
+    def until_refused(self, word, command, most=10**6):
+        """Sends command(0), command(1), … until one is refused with this code; returns its number
+        and the error."""
+        for i in range(most):
+            reply = self.client.ask(*command(i))
+            if isinstance(reply, Error):
+                self.assertEqual(reply.word, word, reply)
+                return i, str(reply)
+        self.fail(f"{most} commands are not refused")
+
+    def each(self, *options):
+        """Each option, such as an engine, without the keys of the one before."""
+        for option in options:
+            self.client("FLUSHALL", "SYNC")
+            yield option
+
     def wait_until(self, condition, what):
         end = time.monotonic() + PATIENCE
         while not condition():
