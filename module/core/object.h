@@ -16,13 +16,14 @@
 #ifndef BLOOMERY_MODULE_OBJECT_H
 #define BLOOMERY_MODULE_OBJECT_H
 
-#include "module/core/chunk_list.h"
 #include "module/core/command_family.h"
 #include "module/core/memory_account.h"
 #include "module/core/replies.h"
 
 #include <bloomery/hash.h>
 #include <stddef.h>
+
+typedef struct chunks chunks; /* bytes in a list of blocks */
 
 /* account.sum is `bytes` of the totals that include the object; account.noted says when `estimated`
  * was updated. */
