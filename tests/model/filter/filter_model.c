@@ -3,7 +3,7 @@
 #include "filter/filter_object.h"
 #include "kernel/kernel.h"
 #include "model/filter/filter_twin.h"
-#include "model/model_steps.h"
+#include "model/model_objects.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -189,19 +189,9 @@ static void do_has_n(pair *both, model_reader *reader)
     model_expect(reader, both->was[n] == BRY_UNSURE);
 }
 
-/* Continues with the copy and destroys the original. */
 static void do_clone(pair *both, model_reader *reader)
 {
-    model_say(reader, "clone");
-    bry_filter *copy = NULL;
-    bry_status status = bry_filter_clone(both->filter[0], NULL, &copy);
-    if (refused(both, reader, status)) {
-        model_expect(reader, copy == NULL);
-        return;
-    }
-    model_expect(reader, status == BRY_OK && copy);
-    bry_filter_destroy(both->filter[0]);
-    both->filter[0] = copy;
+    both->filter[0] = model_clone(reader, &both->memory, BRY_JOB_FILTER, both->filter[0]);
 }
 
 static void do_clear(pair *both, model_reader *reader)
@@ -274,29 +264,9 @@ static void do_force_isa(pair *both, model_reader *reader)
     model_expect(reader, forced == bry__cpu_has(isa));
 }
 
-/* Continues with the loaded filter and destroys the other. */
 static void do_save_and_load(pair *both, model_reader *reader)
 {
-    model_say(reader, "save and load");
-    bry_buffer buffer = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer);
-    model_expect(reader, bry_filter_save(both->filter[0], &sink, NULL) == BRY_OK);
-    bry_view view = {buffer.bytes, buffer.len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_load load = BRY_LOAD;
-    load.allocator = &both->memory.allocator;
-    bry_filter *loaded = NULL;
-    bry_status status = bry_filter_load(&source, &load, &loaded);
-    if (refused(both, reader, status)) {
-        model_expect(reader, loaded == NULL && load.problem);
-    } else {
-        model_expect(reader, status == BRY_OK && loaded && view.at == buffer.len);
-        if (loaded) {
-            bry_filter_destroy(both->filter[0]);
-            both->filter[0] = loaded;
-        }
-    }
-    bry_buffer_free(&buffer);
+    both->filter[0] = model_reload(reader, &both->memory, BRY_JOB_FILTER, both->filter[0]);
 }
 
 static const struct {

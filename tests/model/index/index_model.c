@@ -1,4 +1,5 @@
 #include "model/index/index_model_pair.h"
+#include "model/model_objects.h"
 #include "support/like.h"
 
 #include "index/index_save.h"
@@ -277,18 +278,8 @@ static void do_step(index_pair *both, model_reader *reader)
 
 static void do_clone(index_pair *both, model_reader *reader)
 {
-    if (both->is_unsaved)
-        return;
-    model_say(reader, "clone");
-    bry_index *copy = NULL;
-    bry_status status = bry_index_clone(both->index, NULL, &copy);
-    if (model_out_of_memory(reader, &both->memory, status)) {
-        model_expect(reader, copy == NULL);
-        return;
-    }
-    model_expect(reader, status == BRY_OK && copy);
-    bry_index_destroy(both->index);
-    both->index = copy;
+    if (!both->is_unsaved)
+        both->index = model_clone(reader, &both->memory, BRY_JOB_INDEX, both->index);
 }
 
 static void do_clear(index_pair *both, model_reader *reader)
@@ -302,45 +293,10 @@ static void do_clear(index_pair *both, model_reader *reader)
     both->crowded = false;
 }
 
-static void go_on_with(index_pair *both, model_reader *reader, bry_status status, bry_index *loaded,
-                       const bry_load *load)
-{
-    if (model_out_of_memory(reader, &both->memory, status)) {
-        model_expect(reader, loaded == NULL && load->problem);
-        return;
-    }
-    if (status != BRY_OK)
-        model_fail(reader, "loading: %s", load->problem);
-    model_expect(reader, status == BRY_OK && loaded);
-    if (!loaded)
-        return;
-    bry_index_destroy(both->index);
-    both->index = loaded;
-}
-
 static void do_save_and_load(index_pair *both, model_reader *reader)
 {
-    if (both->is_unsaved)
-        return;
-    model_say(reader, "save and load");
-    bry_buffer buffer = BRY_BUFFER, again = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer), second = bry_buffer_sink(&again);
-    model_expect(reader, bry_index_save(both->index, &sink, NULL) == BRY_OK);
-    bry_view view = {buffer.bytes, buffer.len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_load load = BRY_LOAD;
-    load.allocator = &both->memory.allocator;
-    bry_index *loaded = NULL;
-    bry_status status = bry_index_load(&source, &load, &loaded);
-    if (status == BRY_OK) {
-        model_expect(reader,
-                     view.at == buffer.len && bry_index_save(loaded, &second, NULL) == BRY_OK);
-        model_expect(reader,
-                     again.len == buffer.len && memcmp(again.bytes, buffer.bytes, again.len) == 0);
-    }
-    go_on_with(both, reader, status, loaded, &load);
-    bry_buffer_free(&buffer);
-    bry_buffer_free(&again);
+    if (!both->is_unsaved)
+        both->index = model_reload(reader, &both->memory, BRY_JOB_INDEX, both->index);
 }
 
 /* Saves to the directory, which may contain an earlier state, and perhaps loads it. */
@@ -364,7 +320,8 @@ static void do_dir(index_pair *both, model_reader *reader)
     load.allocator = &both->memory.allocator;
     bry_index *loaded = NULL;
     bry_status status = bry__index_load_dir(&both->disk.io, "f", &load, &loaded);
-    go_on_with(both, reader, status, loaded, &load);
+    both->index =
+        model_go_on_with(reader, &both->memory, BRY_JOB_INDEX, both->index, status, loaded, &load);
 }
 
 /* ---- units on their way ---- */

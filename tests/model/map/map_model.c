@@ -1,4 +1,5 @@
 #include "model/map/map_model_pair.h"
+#include "model/model_objects.h"
 #include "support/like.h"
 
 #include <stdlib.h>
@@ -68,19 +69,9 @@ static void destroy(void *state, model_reader *reader)
 
 /* ---- whole maps ---- */
 
-/* Continues with the copy and destroys the original. */
 static void do_clone(map_pair *both, model_reader *reader)
 {
-    model_say(reader, "clone");
-    bry_map *copy = NULL;
-    bry_status status = bry_map_clone(both->map[0], NULL, &copy);
-    if (model_out_of_memory(reader, &both->memory, status)) {
-        model_expect(reader, copy == NULL);
-        return;
-    }
-    model_expect(reader, status == BRY_OK && copy);
-    bry_map_destroy(both->map[0]);
-    both->map[0] = copy;
+    both->map[0] = model_clone(reader, &both->memory, BRY_JOB_MAP, both->map[0]);
 }
 
 static void do_clear(map_pair *both, model_reader *reader)
@@ -188,33 +179,9 @@ static void do_exchange(map_pair *both, model_reader *reader)
     both->created[1] = created;
 }
 
-/* Continues with the loaded map and destroys the other; saving it again gives the same bytes. */
 static void do_save_and_load(map_pair *both, model_reader *reader)
 {
-    model_say(reader, "save and load");
-    bry_buffer buffer = BRY_BUFFER, again = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&buffer), second = bry_buffer_sink(&again);
-    model_expect(reader, bry_map_save(both->map[0], &sink, NULL) == BRY_OK);
-    bry_view view = {buffer.bytes, buffer.len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_load load = BRY_LOAD;
-    load.allocator = &both->memory.allocator;
-    bry_map *loaded = NULL;
-    bry_status status = bry_map_load(&source, &load, &loaded);
-    if (model_out_of_memory(reader, &both->memory, status)) {
-        model_expect(reader, loaded == NULL && load.problem);
-    } else {
-        model_expect(reader, status == BRY_OK && loaded && view.at == buffer.len);
-        if (loaded) {
-            bry_map_destroy(both->map[0]);
-            both->map[0] = loaded;
-            model_expect(reader, bry_map_save(loaded, &second, NULL) == BRY_OK);
-            model_expect(reader, again.len == buffer.len &&
-                                     memcmp(again.bytes, buffer.bytes, again.len) == 0);
-        }
-    }
-    bry_buffer_free(&buffer);
-    bry_buffer_free(&again);
+    both->map[0] = model_reload(reader, &both->memory, BRY_JOB_MAP, both->map[0]);
 }
 
 static const struct {

@@ -1,7 +1,7 @@
 #include "model/window/window_model.h"
 
+#include "model/model_objects.h"
 #include "model/window/window_twin.h"
-#include "support/failing_allocator.h"
 #include "support/generator.h"
 #include "support/window_kinds.h"
 #include "window/compact/compact_window.h"
@@ -466,19 +466,11 @@ static void do_ask_strangers(window_pair *both, model_reader *reader)
 
 /* ---- whole windows ------------------------------------------------------------------------- */
 
-/* Continues with the copy and destroys the original. */
 static void do_clone(window_pair *both, model_reader *reader)
 {
-    model_say(reader, "clone");
-    bry_window *copy = NULL;
     begin(both, reader);
-    bry_status status = bry_window_clone(both->window[0], NULL, &copy);
-    if (!end(both, reader, 0, status)) {
-        model_expect(reader, copy == NULL);
-        return;
-    }
-    bry_window_destroy(both->window[0]);
-    both->window[0] = copy;
+    both->window[0] = model_clone(reader, &both->memory, BRY_JOB_WINDOW, both->window[0]);
+    end(both, reader, 0, BRY_OK);
 }
 
 static void do_clear(window_pair *both, model_reader *reader)
@@ -549,26 +541,11 @@ static void do_exchange(window_pair *both, model_reader *reader)
     both->merged[1] = merged;
 }
 
-/* Continues with the loaded window and destroys the other; saving it again gives the same bytes. */
 static void do_save_and_load(window_pair *both, model_reader *reader)
 {
-    model_say(reader, "save and load");
-    bry_buffer buffer = saved_of(both->window[0], reader);
-    bry_view view = {buffer.bytes, buffer.len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_load load = BRY_LOAD;
-    load.allocator = &both->memory.allocator;
-    bry_window *loaded = NULL;
     begin(both, reader);
-    bry_status status = bry_window_load(&source, &load, &loaded);
-    if (end(both, reader, 0, status)) {
-        model_expect(reader, is_saved_as(loaded, &buffer, reader));
-        bry_window_destroy(both->window[0]);
-        both->window[0] = loaded;
-    } else {
-        model_expect(reader, loaded == NULL && load.problem);
-    }
-    bry_buffer_free(&buffer);
+    both->window[0] = model_reload(reader, &both->memory, BRY_JOB_WINDOW, both->window[0]);
+    end(both, reader, 0, BRY_OK);
 }
 
 static void do_arm(window_pair *both, model_reader *reader)
