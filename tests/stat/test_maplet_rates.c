@@ -137,48 +137,6 @@ TEST(test_growing_and_shrinking)
     }
 }
 
-/* Merges two halves with different keys; then merges again beyond the capacity. */
-TEST(test_merging_halves)
-{
-    for (unsigned i = 0; i < SHAPES; i++) {
-        bry__maplet half[2];
-        uint64_t n = shapes[i].capacity;
-        for (unsigned j = 0; j < 2; j++)
-            make(&half[j], n, shapes[i].error, shapes[i].value_bits, false);
-        put(&half[0], 0, n / 2);
-        put(&half[1], n / 2, n);
-        assert_int_equal(bry__maplet_merge(&half[0], &half[1], BRY__MERGE_ALL, NULL), BRY_OK);
-        check_rates(&half[0], 0, n, shapes[i].asked, "two halves");
-        bry__maplet_clear(&half[1]);
-        put(&half[1], n, n + n * 3 / 10);
-        assert_int_equal(bry__maplet_merge(&half[0], &half[1], BRY__MERGE_ALL, NULL), BRY_OK);
-        check_rates(&half[0], 0, n + n * 3 / 10, shapes[i].asked, "and three tenths more");
-        bry__maplet_free(&half[0]);
-        bry__maplet_free(&half[1]);
-    }
-}
-
-/* A hundred times the capacity: the sum over the chain; then back, folded into the first table. */
-TEST(test_past_capacity)
-{
-    for (unsigned i = 0; i < SHAPES; i++) {
-        bry__maplet maplet;
-        uint64_t capacity = shapes[i].capacity / 50, n = 100 * capacity;
-        make(&maplet, capacity, shapes[i].error, shapes[i].value_bits, false);
-        put(&maplet, 0, capacity);
-        check_rates(&maplet, 0, capacity, shapes[i].asked, "at the capacity");
-        put(&maplet, capacity, n);
-        assert_int_equal(maplet.tables, 3);
-        check_rates(&maplet, 0, n, shapes[i].asked, "at a hundred times that");
-        take(&maplet, 0, n - capacity);
-        while (bry__maplet_foldable(&maplet) > 0)
-            assert_int_equal(bry__maplet_fold(&maplet, 1000), BRY_OK);
-        assert_int_equal(maplet.tables, 1);
-        check_rates(&maplet, n - capacity, n, shapes[i].asked, "back and folded");
-        bry__maplet_free(&maplet);
-    }
-}
-
 /* The number of keys that find something when first upserted: half of the final error, because the
  * maplet was empty in the beginning. */
 TEST(test_collisions_when_upserting)

@@ -191,7 +191,8 @@ static bry_status read_with_note(const golden_file *golden, const unsigned char 
     bry_buffer note = BRY_BUFFER;
     load->note = &note;
     bry_status status = read_object(golden, bytes, len, load);
-    if (status == BRY_OK) {
+    /* If the stream is damaged, a note has only verified bytes. */
+    if (status == BRY_OK || note.len > 0) {
         assert_int_equal(note.len, golden_payload(GOLDEN_NOTE, want));
         assert_memory_equal(note.bytes, want, note.len);
     }

@@ -160,30 +160,6 @@ static bry_buffer filter_with_note(size_t len)
     return stream;
 }
 
-/* Every flipped bit and every truncation is refused, and the note contains only verified bytes. */
-TEST(damage_is_refused)
-{
-    bry_buffer stream = filter_with_note(50), note = BRY_BUFFER;
-    size_t behind = BRY__HEADER_BYTES + BRY__FRAME_OVERHEAD + 50;
-    for (size_t bit = 0; bit < stream.len * 8; bit++) {
-        bry_load load = BRY_LOAD;
-        load.note = &note;
-        stream.bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
-        assert_int_equal(load_stream(&stream, &load), BRY_E_BADDATA);
-        assert_note(&note, bit / 8 < behind ? 0 : 50);
-        stream.bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);
-    }
-    size_t whole = stream.len;
-    for (stream.len = 0; stream.len < whole; stream.len++) {
-        bry_load load = BRY_LOAD;
-        load.note = &note;
-        assert_int_equal(load_stream(&stream, &load), BRY_E_BADDATA);
-        assert_note(&note, stream.len < behind ? 0 : 50);
-    }
-    bry_buffer_free(&stream);
-    bry_buffer_free(&note);
-}
-
 /* A stream with a note in frames of these lengths at `first`, with correct checksums. */
 static bry_buffer forge(const bry_buffer *plain, size_t first, const size_t *lengths, size_t count)
 {
