@@ -1,7 +1,7 @@
-/* The bits of both Bloom filters: against plain bit arrays, in one piece and in several. */
+/* The bits of both Bloom filters: against plain bit arrays, in one piece and in several. The model of
+ * filters tests the rest of the blocked one. */
 #include "bloom/bloom_blocked.h"
 #include "bloom/bloom_standard.h"
-#include "common/sizing.h"
 #include "hash/derive.h"
 #include "kernel/block.h"
 #include "kernel/kernel.h"
@@ -9,12 +9,8 @@
 #include "support/failing_allocator.h"
 #include "support/generator.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* More than two pieces, the last one short. */
-#define MANY_BLOCKS (2 * (BRY__PIECE_BYTES / BRY__BLOCK_BYTES) + 3)
 
 enum { KEYS = 3000 };
 static bry_hash keys[KEYS], others[KEYS];
@@ -55,86 +51,6 @@ static void assert_same_bits(const bry__pieces *table, const unsigned char *expe
     unsigned char *bytes = flat(table);
     assert_memory_equal(bytes, expected, (size_t)table->bytes);
     free(bytes);
-}
-
-static void check_blocked(uint64_t blocks, unsigned k, size_t n)
-{
-    failing_allocator memory;
-    failing_allocator_init(&memory);
-    bry__blocked bloom;
-    assert_int_equal(bry__blocked_init(&bloom, blocks, k, &memory.allocator), BRY_OK);
-    unsigned char *expected = calloc(1, (size_t)bloom.table.bytes);
-    assert_non_null(expected);
-
-    /* Adds half one by one, half as a batch with repeats, and checks what was present each time. */
-    assert_int_equal(bry__blocked_reach(&bloom, keys, n, &memory.allocator), BRY_OK);
-    size_t half = n / 2, fresh = 0;
-    for (size_t i = 0; i < half; i++) {
-        bool had = bry__blocked_has(&bloom, keys[i]);
-        assert_int_equal(bry__blocked_add(&bloom, keys[i]), !had);
-        plain_blocked_add(expected, &bloom, keys[i]);
-        assert_true(bry__blocked_has(&bloom, keys[i]));
-    }
-    uint8_t *was = malloc(n + 1), *answers = malloc(n + 1);
-    assert_true(was && answers);
-    bry__blocked twin;
-    assert_int_equal(bry__blocked_clone(&bloom, &twin, &memory.allocator), BRY_OK);
-    assert_int_equal(bry__blocked_reach(&twin, keys, n, &memory.allocator), BRY_OK);
-    was[n] = answers[n] = 0x5a;
-    size_t told = bry__blocked_add_n(&bloom, keys, n, was);
-    for (size_t i = 0; i < n; i++) {
-        bool is_new = bry__blocked_add(&twin, keys[i]);
-        assert_int_equal(was[i], !is_new);
-        fresh += is_new;
-        plain_blocked_add(expected, &bloom, keys[i]);
-    }
-    assert_int_equal(told, fresh);
-    assert_int_equal(was[n], 0x5a);
-    assert_int_equal(bry__blocked_add_n(&bloom, keys, n, NULL), 0);
-    assert_same_bits(&bloom.table, expected);
-    assert_same_bits(&twin.table, expected);
-
-    for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
-        if (!bry__kernel_force((bry__isa)isa))
-            continue;
-        bry__blocked_has_n(&bloom, others, n, answers);
-        for (size_t i = 0; i < n; i++)
-            assert_int_equal(answers[i], bry__blocked_has(&bloom, others[i]));
-        bry__blocked_has_n(&bloom, keys, n, answers);
-        for (size_t i = 0; i < n; i++)
-            assert_int_equal(answers[i], 1);
-        assert_int_equal(answers[n], 0x5a);
-    }
-
-    /* Counts and the error, from the plain array. */
-    uint64_t bits = 0;
-    double error = 0;
-    for (uint64_t b = 0; b < blocks; b++) {
-        unsigned set = 0;
-        for (int i = 0; i < 512; i++)
-            set += expected[b * 64 + (unsigned)i / 8] >> i % 8 & 1;
-        bits += set;
-        error += pow(set / 512.0, k);
-    }
-    assert_int_equal(bry__blocked_count_bits(&bloom), bits);
-    assert_true(fabs(bry__blocked_error_now(&bloom) - error / (double)blocks) <=
-                1e-12 * (error / (double)blocks) + 1e-300);
-    bry__blocked_free(&bloom, &memory.allocator);
-    bry__blocked_free(&twin, &memory.allocator);
-    assert_int_equal(memory.now, 0);
-    free(expected);
-    free(was);
-    free(answers);
-}
-
-TEST(test_blocked_bits)
-{
-    for (unsigned k = 1; k <= BRY__BLOCKED_MAX_HASHES; k++)
-        check_blocked(k == 1 ? 1 : 40 + k, k, 100 + k);
-    check_blocked(100, 5, 1);
-    check_blocked(100, 5, 64);
-    check_blocked(100, 5, 65);
-    check_blocked(MANY_BLOCKS, 9, KEYS);
 }
 
 TEST(test_blocked_union)
