@@ -13,17 +13,42 @@
 
 #define DIR "f"
 
-static bry_index *load(const recording_io *fs)
+static bry_index *load(const recording_io *disk)
 {
     bry_index *index = NULL;
     bry_load how = BRY_LOAD;
-    assert_int_equal(bry__index_load_dir(&fs->io, DIR, &how, &index), BRY_OK);
+    assert_int_equal(bry__index_load_dir(&disk->io, DIR, &how, &index), BRY_OK);
     return index;
 }
 
-static void save(const recording_io *fs, const bry_index *index)
+static void save(const recording_io *disk, const bry_index *index)
 {
-    assert_int_equal(bry__index_save_dir(&fs->io, index, DIR, NULL), BRY_OK);
+    assert_int_equal(bry__index_save_dir(&disk->io, index, DIR, NULL), BRY_OK);
+}
+
+/* Loading gives this index. */
+static void assert_dir_has(const recording_io *disk, const bry_index *index, uint64_t elements)
+{
+    bry_index *found = load(disk);
+    assert_same_index(found, index, elements);
+    bry_index_destroy(found);
+}
+
+/* An index of three units in a directory, until index_dir_end(). */
+static recording_io fs;
+static bry_index *index_dir_begin(bry_engine engine)
+{
+    recording_init(&fs);
+    bry_index *index = exact(engine, 4, 60);
+    add_many(index, 0, 170, BRY_INDEX_NEWEST);
+    save(&fs, index);
+    return index;
+}
+
+static void index_dir_end(bry_index *index)
+{
+    bry_index_destroy(index);
+    recording_free(&fs);
 }
 
 static bry_index *copy_of(const bry_index *index)
@@ -34,46 +59,18 @@ static bry_index *copy_of(const bry_index *index)
 }
 
 /* Files that were created since the recording began. */
-static size_t created(const recording_io *fs)
+static size_t created(const recording_io *disk)
 {
     size_t n = 0;
-    for (size_t i = 0; i < fs->op_count; i++)
-        n += fs->ops[i].kind == RECORDED_CREATE;
+    for (size_t i = 0; i < disk->op_count; i++)
+        n += disk->ops[i].kind == RECORDED_CREATE;
     return n;
-}
-
-TEST(test_round_trip)
-{
-    for (int e = 0; e < INDEX_ENGINES; e++) {
-        recording_io fs;
-        recording_init(&fs);
-        bry_index *index = exact(index_engines[e], 8, 100), *loaded;
-        save(&fs, index);
-        loaded = load(&fs); /* an empty one */
-        assert_int_equal(stats_of(loaded).units, 0);
-        bry_index_destroy(loaded);
-        add_many(index, 0, 700, BRY_INDEX_NEWEST);
-        assert_int_equal(bry_index_drop(index, 3), BRY_OK);
-        save(&fs, index);
-        loaded = load(&fs);
-        assert_same_index(index, loaded, 800);
-        add_many(loaded, 700, 50, BRY_INDEX_NEWEST); /* the directory stays in use */
-        save(&fs, loaded);
-        bry_index *again = load(&fs);
-        assert_same_index(loaded, again, 800);
-        assert_int_equal(recording_open_files(&fs), 0);
-        bry_index_destroy(again);
-        bry_index_destroy(loaded);
-        bry_index_destroy(index);
-        recording_free(&fs);
-    }
 }
 
 /* Small changes of a large index write little. */
 TEST(test_only_what_changed)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
-        recording_io fs;
         recording_init(&fs);
         bry_index *index = exact(index_engines[e], 12, 40000);
         add_many(index, 0, 420000, BRY_INDEX_NEWEST);
@@ -118,8 +115,7 @@ TEST(test_only_what_changed)
         bry_index_destroy(last);
         bry_index_destroy(copy);
         bry_index_destroy(loaded);
-        bry_index_destroy(index);
-        recording_free(&fs);
+        index_dir_end(index);
     }
 }
 
@@ -151,20 +147,14 @@ static void check_crash(void *context, const crash_state *state)
     add(found, 5000, BRY_INDEX_NEWEST);
     save(state->fs, found);
     assert_int_equal(recording_names(state->fs), index_parts_count(found) + 1);
-    bry_index *again = load(state->fs);
-    assert_same_index(found, again, 400);
-    bry_index_destroy(again);
+    assert_dir_has(state->fs, found, 400);
     bry_index_destroy(found);
 }
 
 TEST(test_crashes)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
-        static recording_io fs;
-        recording_init(&fs);
-        bry_index *index = exact(index_engines[e], 4, 60);
-        add_many(index, 0, 170, BRY_INDEX_NEWEST);
-        save(&fs, index);
+        bry_index *index = index_dir_begin(index_engines[e]);
         bry_index *old = copy_of(index);
         /* A part that grows, a new part, and one that is removed. */
         add_many(index, 200, 60, BRY_INDEX_NEWEST);
@@ -179,8 +169,7 @@ TEST(test_crashes)
         assert_true(states > 100);
         assert_true(wanted.as_old > 10 && wanted.as_new > 3);
         bry_index_destroy(old);
-        bry_index_destroy(index);
-        recording_free(&fs);
+        index_dir_end(index);
     }
 }
 
@@ -197,7 +186,6 @@ TEST(test_failing_io)
             assert_int_equal(bry_index_drop(new, 0), BRY_OK);
             uint64_t failed = 0;
             for (uint64_t at = 1;; at++) {
-                static recording_io fs;
                 recording_init(&fs);
                 save(&fs, old);
                 fs.calls = 0;
@@ -221,9 +209,7 @@ TEST(test_failing_io)
                 bry_index_destroy(found);
                 save(&fs, new); /* and the next save cleans up */
                 assert_int_equal(recording_names(&fs), index_parts_count(new) + 1);
-                found = load(&fs);
-                assert_same_index(found, new, 400);
-                bry_index_destroy(found);
+                assert_dir_has(&fs, new, 400);
                 recording_free(&fs);
                 if (!reached)
                     break;
@@ -237,16 +223,11 @@ TEST(test_failing_io)
 TEST(test_failing_load)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
-        static recording_io fs;
-        recording_init(&fs);
-        bry_index *index = exact(index_engines[e], 4, 60);
-        add_many(index, 0, 170, BRY_INDEX_NEWEST);
-        save(&fs, index);
+        bry_index *index = index_dir_begin(index_engines[e]);
+        bry_index *found = NULL;
         fs.interrupt = true;
         fs.at_most = 7;
-        bry_index *found = load(&fs);
-        assert_same_index(found, index, 200);
-        bry_index_destroy(found);
+        assert_dir_has(&fs, index, 200);
         fs.interrupt = false;
         fs.at_most = 0;
         uint64_t failed = 0;
@@ -270,8 +251,7 @@ TEST(test_failing_load)
                 break;
         }
         assert_true(failed > 3);
-        bry_index_destroy(index);
-        recording_free(&fs);
+        index_dir_end(index);
     }
 }
 
@@ -281,11 +261,7 @@ TEST(test_failing_load)
 TEST(test_damage)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
-        static recording_io fs;
-        recording_init(&fs);
-        bry_index *index = exact(index_engines[e], 4, 60), *found = NULL;
-        add_many(index, 0, 170, BRY_INDEX_NEWEST);
-        save(&fs, index);
+        bry_index *index = index_dir_begin(index_engines[e]), *found = NULL;
         for (int f = 0; f < RECORDED_NAMES; f++) {
             if (!fs.names[f].path)
                 continue;
@@ -318,11 +294,8 @@ TEST(test_damage)
         list->bytes[list->len - 1] ^= 1;
         assert_int_equal(bry__index_save_dir(&fs.io, index, DIR, NULL), BRY_E_BADDATA);
         list->bytes[list->len - 1] ^= 1;
-        found = load(&fs);
-        assert_same_index(found, index, 200);
-        bry_index_destroy(found);
-        bry_index_destroy(index);
-        recording_free(&fs);
+        assert_dir_has(&fs, index, 200);
+        index_dir_end(index);
     }
 }
 
@@ -330,11 +303,7 @@ TEST(test_damage)
 TEST(test_exchanged_parts)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
-        static recording_io fs;
-        recording_init(&fs);
-        bry_index *index = exact(index_engines[e], 4, 60), *found = NULL;
-        add_many(index, 0, 170, BRY_INDEX_NEWEST);
-        save(&fs, index);
+        bry_index *index = index_dir_begin(index_engines[e]), *found = NULL;
         char part[128] = "";
         for (int f = 0; f < RECORDED_NAMES; f++)
             if (fs.names[f].path && strstr(fs.names[f].path, "part-"))
@@ -354,28 +323,21 @@ TEST(test_exchanged_parts)
         assert_null(found);
         free(kept);
         bry_index_destroy(other);
-        bry_index_destroy(index);
-        recording_free(&fs);
+        index_dir_end(index);
     }
 }
 
 TEST(test_mismatch_and_limit)
 {
     for (int e = 0; e < INDEX_ENGINES; e++) {
-        static recording_io fs;
-        recording_init(&fs);
-        bry_index *index = exact(index_engines[e], 4, 60), *found = NULL;
-        add_many(index, 0, 170, BRY_INDEX_NEWEST);
-        save(&fs, index);
+        bry_index *index = index_dir_begin(index_engines[e]), *found = NULL;
         bry_index *other = make((bry_index_options){.engine = index_engines[e], .seed = 2});
         assert_int_equal(bry__index_save_dir(&fs.io, other, DIR, NULL), BRY_E_MISMATCH);
         bry_index_destroy(other);
         other = make((bry_index_options){.engine = index_engines[1 - e]});
         assert_int_equal(bry__index_save_dir(&fs.io, other, DIR, NULL), BRY_E_MISMATCH);
         bry_index_destroy(other);
-        found = load(&fs);
-        assert_same_index(found, index, 200);
-        bry_index_destroy(found);
+        assert_dir_has(&fs, index, 200);
         found = NULL;
         uint64_t size = stats_of(index).bytes;
         for (uint64_t limit = 1; limit < size / 2; limit += size / 19) {
@@ -395,8 +357,7 @@ TEST(test_mismatch_and_limit)
         save(&fs, index);
         assert_non_null(recording_get(&fs, DIR "/notes.txt"));
         assert_null(recording_get(&fs, DIR "/part-0000000000000000-00000000000000ff.bry"));
-        bry_index_destroy(index);
-        recording_free(&fs);
+        index_dir_end(index);
     }
 }
 
