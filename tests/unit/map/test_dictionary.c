@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { MANY = 5000 };
-
 static void init(bry__dictionary *dictionary, failing_allocator *memory)
 {
     failing_allocator_init(memory);
@@ -67,33 +65,6 @@ static bool finds(const bry__dictionary *dictionary, unsigned i)
 {
     uint32_t code;
     return bry__dictionary_find(dictionary, bytes, value(i, bytes), &code);
-}
-
-TEST(test_codes)
-{
-    unsigned n = MANY;
-    failing_allocator memory;
-    bry__dictionary dictionary, copy;
-    init(&dictionary, &memory);
-    for (unsigned i = 0; i < n; i++) {
-        assert_false(finds(&dictionary, i));
-        assert_int_equal(intern(&dictionary, i), i);
-        assert_int_equal(intern(&dictionary, i / 2), i / 2);
-    }
-    assert_int_equal(bry__dictionary_count(&dictionary), n);
-    assert_int_equal(bry__dictionary_bytes(&dictionary), memory.now);
-    assert_int_equal(bry__dictionary_clone(&dictionary, &dictionary.allocator, &copy), BRY_OK);
-    bry__dictionary_clear(&dictionary);
-    assert_false(finds(&dictionary, 5));
-    assert_int_equal(intern(&dictionary, 5), 0);
-    bry__dictionary_free(&dictionary);
-    for (unsigned i = 0; i < n; i++)
-        assert_value(&copy, i, i);
-    assert_false(finds(&copy, n));
-    uint32_t code;
-    assert_false(bry__dictionary_find(&copy, bytes, BRY_MAP_VALUE_MAX + 1, &code));
-    bry__dictionary_free(&copy);
-    assert_int_equal(memory.now, 0);
 }
 
 enum { N = 5000, LARGEST = 60 };
@@ -357,49 +328,6 @@ TEST(test_churn)
     assert_int_equal(dictionary.table.codes, 0);
     assert_int_equal(bry__dictionary_bytes(&dictionary), memory.now);
     bry__dictionary_free(&dictionary);
-    assert_int_equal(memory.now, 0);
-}
-
-TEST(test_failing_allocations)
-{
-    failing_allocator memory;
-    bry__dictionary dictionary, copy;
-    init(&dictionary, &memory);
-    uint64_t failed = 0;
-    for (unsigned i = 0; i < 2000; i++) {
-        failing_allocator_restart(&memory);
-        memory.fail_at = 1 + i % 3;
-        size_t len = value(i, bytes);
-        uint32_t code = UINT32_MAX;
-        bry_status status = intern_one(&dictionary, bytes, len, &code);
-        if (status != BRY_OK) {
-            assert_int_equal(status, BRY_E_NOMEM);
-            assert_int_equal(code, UINT32_MAX);
-            assert_false(finds(&dictionary, i));
-            failed++;
-            memory.fail_at = 0;
-            code = intern(&dictionary, i);
-        }
-        memory.fail_at = 0;
-        assert_int_equal(code, i);
-        assert_int_equal(bry__dictionary_bytes(&dictionary), memory.now);
-    }
-    assert_true(failed > 3);
-    for (uint64_t failing = 1;; failing++) {
-        uint64_t before = memory.now;
-        failing_allocator_restart(&memory);
-        memory.fail_at = failing;
-        if (bry__dictionary_clone(&dictionary, &dictionary.allocator, &copy) == BRY_OK)
-            break;
-        assert_int_equal(memory.now, before);
-    }
-    memory.fail_at = 0;
-    for (unsigned i = 0; i < 2000; i++) {
-        assert_value(&dictionary, i, i);
-        assert_value(&copy, i, i);
-    }
-    bry__dictionary_free(&dictionary);
-    bry__dictionary_free(&copy);
     assert_int_equal(memory.now, 0);
 }
 
