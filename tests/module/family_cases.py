@@ -6,8 +6,39 @@ from server_runner import pairs
 ODD_ITEMS = [b"", b"\0", b"\0\0", b"\xff" * 300, "Übergröße".encode(), b"\r\n", b"LIKE", b"AT",
              b"ITEMS", b"FIELDS", b"x" * 100000]
 
+# What is no value of an option, and what the error says about it, by the kind of the value.
+NO_VALUES = {
+    "count": {"is not a count": ("many", "", b"1\0", b"1\0\r\n2"), "is not a whole number": ("1.5",)},
+    "fraction": {"is not a fraction": ("nan", "0x1p-4", "")},
+    "time": {"is not a time such as": ("soon", "", "60 s", "1M", b"1\0"),
+             "is not a whole number": ("0.5",)},
+    "size": {"is not a size": ("lots", "")},
+    "number": {"is not a whole number, digits only": ("1k", "2^64", "", "x")}}
 
-class Described:
+
+class Options:
+    """OPTIONS of CREATE: {name: (kind of the value, a value, …)}; all but the first value are out of
+    range."""
+
+    def test_values_of_options(self):
+        create, key, *rest = self.words(self.CREATE)
+        for name, (kind, valid, *outside) in self.OPTIONS.items():
+            base = [] if name in rest else rest
+            wrong = [(text, "ERR", value) for text, values in NO_VALUES[kind].items()
+                     for value in values]
+            wrong += [("is not between", "RANGE", value) for value in outside]
+            for text, word, value in wrong:
+                shown = repr(value)[2:-1].replace(r"\r\n", r"\x0d\x0a") if isinstance(value, bytes) else value
+                self.refused(word, create, key, *base, name, value, text=f"{name} '{shown}' {text}")
+            self.refused("ERR", create, key, *base, name, text=f"{name} needs a value")
+            self.refused("ERR", create, key, *base, name, valid, name.lower(), valid,
+                         text=f"{name} is given twice")
+
+    def words(self, line, prefix=None):
+        return f"{prefix or self.PREFIX}.{line}".split()
+
+
+class Described(Options):
     """A class with these tests says what is true of its family in rows. A line is a command without
     the prefix; several are separated by "; ". Keys are named k.
 
@@ -29,11 +60,8 @@ class Described:
 
     INTERNAL = (("LOAD k 0 x", "k"),)
     CREATE, BUSY, NO_KEY = "CREATE k", "BUSYKEY", "no such key"
-    ABSENT, DEFAULTS, PRESETS = {}, {}, {}
+    ABSENT, DEFAULTS, PRESETS, OPTIONS = {}, {}, {}, {}
     STORE = SHORT = NEEDED = HISTORY = READER = ""
-
-    def words(self, line, prefix=None):
-        return f"{prefix or self.PREFIX}.{line}".split()
 
     def run_lines(self, lines, client=None):
         return [(client or self.client)(*self.words(line)) for line in lines.split("; ")]

@@ -59,34 +59,15 @@ class Create(Counters):
         self.refused_each("COUNTER.CREATE", "t", (
             ("ERR", "WINDOW is required: how long retries",),
             ("ERR", "WINDOW is required", "ERROR", 0.1),
-            ("ERR", "CAPACITY needs a value", "WINDOW", "1s", "CAPACITY"),
-            ("ERR", "WINDOW 'long' is not", "WINDOW", "long"),
-            ("ERR", "WINDOW '' is not", "WINDOW", ""),
-            ("RANGE", "WINDOW '-5' is not between", "WINDOW", -5),
-            ("RANGE", "WINDOW '0' is not between 1 and", "WINDOW", 0),
-            ("RANGE", "WINDOW '2^53' is not between", "WINDOW", "2^53"),
-            ("ERR", "WINDOW is given twice", "WINDOW", 5, "WINDOW", 6),
-            ("RANGE", "ERROR '0' is not between 1e-", "WINDOW", 5, "ERROR", 0),
-            ("ERR", "ERROR 'nan' is not a fraction", "WINDOW", 5, "ERROR", "nan"),
-            ("RANGE", "ERROR '0.6' is not between", "WINDOW", 5, "ERROR", 0.6),
-            ("RANGE", "ERROR '1e-13' is not between", "WINDOW", 5, "ERROR", "1e-13"),
-            ("ERR", "MAXMEM 'x' is not", "WINDOW", 5, "MAXMEM", "x"),
-            ("RANGE", "MAXMEM '0' is not between 1", "WINDOW", 5, "MAXMEM", 0),
             ("RANGE", "MAXMEM 100 is too small", "WINDOW", 5, "MAXMEM", 100),
-            ("RANGE", "CAPACITY '0' is not between", "WINDOW", 5, "CAPACITY", 0),
-            ("RANGE", "CAPACITY", "WINDOW", 5, "CAPACITY", "2^40"),
             ("RANGE", "more than bloomery.max-key-bytes", "WINDOW", 5, "CAPACITY", "1e9",
              "ERROR", "1%"),
             ("RANGE", "too small for this CAPACITY", "WINDOW", 5, "CAPACITY", "1e12"),
-            ("RANGE", "SEED '0' is not between 1", "WINDOW", 5, "SEED", 0),
             ("RANGE", "SKEW is longer than WINDOW", "WINDOW", 5, "SKEW", 6),
-            ("ERR", "SKEW 'x' is not", "WINDOW", 5, "SKEW", "x"),
             ("ERR", "ENGINE 'dba' is not one of auto, compact or fbf", "WINDOW", 5,
              "ENGINE", "dba"),
             ("ERR", "unknown argument 'AT'", "WINDOW", 5, "AT", 5),
             ("ERR", "unknown argument ''", "WINDOW", 5, ""),
-            ("ERR", r"WINDOW '1\x00\x0d\x0a2' is not", "WINDOW", b"1\0\r\n2"),
-            ("ERR", "WINDOW needs a value", "WINDOW"),
         ))
 
 
@@ -376,6 +357,9 @@ class Around(Described, Counters):
     HISTORY = (("CREATE k WINDOW 1h", "counter.create k"), ("INCRBY k c 1 i", "counter.incrby k"),
                ("INCRBY k c 1 i", ""), ("DEL k none", ""), ("DEL k c", "counter.del k"))
     CREATE = "CREATE k WINDOW 10m"
+    OPTIONS = {"WINDOW": ("time", 5, -5, 0, "2^53"), "CAPACITY": ("count", 5, 0, "2^41"),
+               "ERROR": ("fraction", 0.1, 0, "0.6", "1e-13"), "MAXMEM": ("size", "1mb", 0),
+               "SEED": ("number", 5, 0, 2**64), "SKEW": ("time", 5)}
     DEFAULTS = {b"engine": b"compact", b"window": 600000, b"maxmem": 0, b"skew": 1000,
                 b"promised_error": b"1e-09", b"time": 0,
                 **dict.fromkeys((b"counters", b"ids", b"applied", b"repeats", b"refused_full",

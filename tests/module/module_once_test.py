@@ -4,6 +4,7 @@ tests persistence and replication, module_cluster_test.py clusters."""
 import time
 
 import server_runner
+from family_cases import Options
 from server_runner import Case, Client, Error, pairs
 
 # A command, its preparation, and a query of its effect.
@@ -21,7 +22,12 @@ WRITES = {
 }
 
 
-class Once(Case):
+class Once(Options, Case):
+    PREFIX, CREATE = "ONCE", "CREATE x WINDOW 1s"
+    OPTIONS = {"WINDOW": ("time", 5, 0), "ERROR": ("fraction", 0.1, 0.9),
+               "MAXMEM": ("size", "1mb", 0), "CAPACITY": ("count", 5, 0, -1),
+               "SEED": ("number", 5, 0)}
+
     def setUp(self):
         super().setUp()
         self.client("ONCE.CREATE", "g", "WINDOW", "1h")
@@ -195,20 +201,12 @@ class Once(Case):
         create = ["ONCE.CREATE", "x"]
         for text, command in {
             "WINDOW is required: how long ids": [], "WINDOW is required": ["ERROR", "1%"],
-            "WINDOW needs a value": ["WINDOW"], "WINDOW 'x'": ["WINDOW", "x"],
-            "ERROR 'y'": ["WINDOW", "1s", "ERROR", "y"],
-            "MAXMEM ''": ["WINDOW", "1s", "MAXMEM", ""], "'REFRESH'": ["WINDOW", "1s", "REFRESH"],
+            "'REFRESH'": ["WINDOW", "1s", "REFRESH"],
             "'EVENTTIME'": ["WINDOW", "1s", "EVENTTIME", "SKEW", "1s"],
-            "SEED": ["WINDOW", "1s", "SEED"], "'\\xff'": ["WINDOW", "1s", b"\xff", 1],
+            "'\\xff'": ["WINDOW", "1s", b"\xff", 1],
         }.items():
             self.refused("ERR", *create, *command, text=text)
-        for text, command in {
-            "WINDOW '0'": ["WINDOW", 0], "ERROR '0.9'": ["WINDOW", "1s", "ERROR", 0.9],
-            "CAPACITY '0'": ["WINDOW", "1s", "CAPACITY", 0],
-            "CAPACITY '-1'": ["WINDOW", "1s", "CAPACITY", -1],
-            "MAXMEM is too small": ["WINDOW", "1s", "MAXMEM", 10],
-        }.items():
-            self.refused("RANGE", *create, *command, text=text)
+        self.refused("RANGE", *create, "WINDOW", "1s", "MAXMEM", 10, text="MAXMEM is too small")
         self.refused("BUSYKEY", "ONCE.CREATE", "g", "WINDOW", "1s")
         self.client("SET", "text", "v")
         self.refused("WRONGTYPE", "ONCE.CREATE", "text", "WINDOW", "1s")
