@@ -55,8 +55,8 @@ class Elements(IndexCase):
             info = self.json("info", engine + "-small", "--json")
             self.assertEqual(info["element"], "words")
             self.assertGreater(info["units"], 20)
-        self.expect(["locate", "compact", "GET /a"], 3, err=(
-            b'bloomery: "GET /a" is not one word, and the elements of this index are words\n'))
+        self.fails(["locate", "compact", "GET /a"],
+                   '"GET /a" is not one word, and the elements of this index are words')
 
     def test_fields(self):
         self.put_logs(lambda line: [line.split(b" ")[0]])
@@ -141,11 +141,9 @@ class Directories(IndexCase):
 
     def test_refused(self):
         self.make()
-        self.expect(["build", "x", "logs"], 3, err=b'bloomery: logs: Is a directory\n')
-        self.expect(["build", "x", "-r", "logs/empty"], 3,
-                    err=b"bloomery: no files in these directories\n")
-        self.expect(["build", "x", "-r", "none"], 3,
-                    err=b'bloomery: none: No such file or directory\n')
+        self.fails(["build", "x", "logs"], "logs: Is a directory")
+        self.fails(["build", "x", "-r", "logs/empty"], "no files in these directories")
+        self.fails(["build", "x", "-r", "none"], "none: No such file or directory")
         self.expect(["build", "x", "-r", ""], 2, err=(
             b'bloomery: empty file name\nTry "bloomery index build --help".\n'))
 

@@ -13,8 +13,7 @@ NO_TAB = "there is no tab between key and value"
 
 class Tabs(MapCase):
     def refused(self, problem, stdin, *options):
-        self.expect(["build", "m", *options], 3, err=f"bloomery: {problem}\n".encode(),
-                    stdin=stdin)
+        self.fails(["build", "m", *options], f"{problem}", stdin=stdin)
         self.assert_files()
 
     def test_any_bytes(self):
@@ -123,22 +122,20 @@ class JsonLines(MapCase):
                 (b'{"key":"a","value_base64":5}', "column 27: not a string")):
             for before in (0, 3):
                 stdin = b'{"key":"a","value":"1"}\n' * before + line + b"\n"
-                self.expect(["build", "m", "--json-lines"], 3, stdin=stdin,
-                            err=f"bloomery: line {before + 1}, {problem}\n".encode())
+                self.fails(["build", "m", "--json-lines"],
+                           f"line {before + 1}, {problem}", stdin=stdin)
         for line, name in ((b"{}", "key"), (b'{"value":"1"}', "key"), (b'{"key":"a"}', "value"),
                            (b'{"key":"a","key_base64":"","value":"1"}', "key"),
                            (b'{"key":"a","value":"1","value_base64":""}', "value")):
-            self.expect(["build", "m", "--json-lines"], 3, stdin=line, err=(
-                f'bloomery: line 1: give either "{name}" or "{name}_base64"\n'.encode()))
+            self.fails(["build", "m", "--json-lines"],
+                       f'line 1: give either "{name}" or "{name}_base64"', stdin=line)
         for value, problem in ((b'"7"', WHOLE), (b"16", WIDE),
                                (b"-1", "a string or a whole number is expected")):
-            self.expect(["build", "m", "--json-lines", "--raw", "4"], 3,
-                        stdin=b'{"key":"a","value":' + value + b"}",
-                        err=f"bloomery: line 1, column 20: {problem}\n".encode())
+            self.fails(["build", "m", "--json-lines", "--raw", "4"],
+                       f"line 1, column 20: {problem}", stdin=b'{"key":"a","value":' + value + b"}")
         long_value = json.dumps({"key": "a", "value": "\u00e9" * 32768}).encode()
-        self.expect(["build", "m", "--json-lines"], 3, stdin=long_value,
-                    err=b"bloomery: line 1, column 23: the value is longer than 65535 "
-                        b"bytes\n")
+        self.fails(["build", "m", "--json-lines"],
+                   "line 1, column 23: the value is longer than 65535 bytes", stdin=long_value)
         self.assert_files()
 
     def test_long_values(self):
@@ -198,24 +195,23 @@ class Planning(MapCase):
                                   (["-", "two"], b"a\t1\n"), (["-"], b"a\t1\nb\t3\nc\t4\n")):
                 self.expect(["build", "m", *inputs, "--force", "--engine", engine], 0, stdin=stdin)
                 self.expect(["get", "m", "a", "b", "c"], 0, b"a\t1\nb\t3\nc\t4\n")
-        self.expect(["build", "m", "--force", "-0", "zeros"], 3, err=(
-            b'bloomery: zeros: No such file or directory\n'))
-        self.expect(["build", "m", "--force", "."], 3, err=b'bloomery: .: Is a directory\n')
+        self.fails(["build", "m", "--force", "-0", "zeros"], "zeros: No such file or directory")
+        self.fails(["build", "m", "--force", "."], ".: Is a directory")
 
     def test_places_in_files(self):
         """Messages name the file and the line in it."""
         self.write("good", numbered(0, 10))
         self.write("bad", b"a\t1\nb\n")
-        self.expect(["build", "m", "good", "bad"], 3, err=(
-            b'bloomery: bad: line 2: there is no tab between key and value\n'))
+        self.fails(["build", "m", "good", "bad"],
+                   "bad: line 2: there is no tab between key and value")
         self.write("json", b'{"key":"a","value":"1"}\n{"key":"a"}\n')
         done = self.call("build", "m", "json", "--json-lines")
         self.assertEqual(done.returncode, 3)
         self.assertIn(b'json: line 2: ', done.stderr)
         self.write("more", numbered(4, 20))
         fixed = ["--fixed", "--capacity", "18", "--seed", "7"]
-        self.expect(["build", "m", "more", "good", *fixed], 3, err=(
-            b'bloomery: good: line 3: the map has a fixed capacity of 18 keys and is full\n'))
+        self.fails(["build", "m", "more", "good", *fixed],
+                   "good: line 3: the map has a fixed capacity of 18 keys and is full")
         self.assertFalse(os.path.exists(self.path("m")))
 
     def test_fifo(self):
@@ -303,8 +299,7 @@ class Addresses(MapCase):
             done = self.call("get", address, "k")
             self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
                              (2, f"bloomery: the address: {problem}".encode()))
-        self.expect(["get", "redis://127.0.0.1:1/m", "k"], 3,
-                    err=b"bloomery: 127.0.0.1:1: Connection refused\n")
+        self.fails(["get", "redis://127.0.0.1:1/m", "k"], "127.0.0.1:1: Connection refused")
 
 
 main()

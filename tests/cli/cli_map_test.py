@@ -208,15 +208,13 @@ class Change(MapCase):
             self.expect(["get", engine, "a"], 0, b"2\n")
 
     def test_no_code_is_left(self):
-        self.expect(["build", "m", "--engine", "kbf", "--values", "255"], 3,
-                    err=b"bloomery: line 256: the map has "
-                        b"255 values and cannot have more\n", stdin=numbered(0, 300))
+        self.fails(["build", "m", "--engine", "kbf", "--values", "255"],
+                   "line 256: the map has 255 values and cannot have more", stdin=numbered(0, 300))
         self.assert_files()
         self.build("m", numbered(0, 255), "--engine", "kbf", "--values", "200")
         before = self.content("m")
-        self.expect(["put", "m", "key1", "one more"], 3,
-                    err=b'bloomery: "key1": the map has '
-                        b"255 values and cannot have more\n")
+        self.fails(["put", "m", "key1", "one more"],
+                   '"key1": the map has 255 values and cannot have more')
         self.assertEqual(self.content("m"), before)
         self.expect(["put", "m", "key1", "value7"], 0)
 
@@ -260,9 +258,8 @@ class Whole(MapCase):
             parts = self.content(engine)
             self.expect(["merge", engine, "second", "third", "--output", "all" + engine], 0)
             self.assertEqual(self.content(engine), parts)
-            self.expect(["merge", engine, "second", "third", "--output", "all" + engine], 3,
-                        err=f'bloomery: all{engine}: exists already; --force replaces it\n'
-                            .encode())
+            self.fails(["merge", engine, "second", "third", "--output", "all" + engine],
+                       f'all{engine}: exists already; --force replaces it')
             self.expect(["merge", engine, "second", "third", "--output", "all" + engine,
                          "--force"], 0)
             self.expect(["get", "all" + engine], 0, numbered(0, 6000, 50), stdin=keys(0, 6000))
@@ -389,9 +386,9 @@ class Files(MapCase):
         self.build("good", b"a\t1\n")
         for name, problem in (("none.map", "No such file or directory"), ("good/x", "Not a directory")):
             for arguments in self.commands(name):
-                self.expect(arguments, 3, err=f"bloomery: {name}: {problem}\n".encode())
+                self.fails(arguments, f"{name}: {problem}")
         for arguments in self.commands("")[:-1]:
-            self.expect(arguments, 3, err=b'bloomery: "": No such file or directory\n')
+            self.fails(arguments, '"": No such file or directory')
         self.assert_files("good")
 
     def test_a_note_of_another_program_is_kept(self):
@@ -450,18 +447,17 @@ class Files(MapCase):
         os.mkdir(self.path("directory"))
         os.symlink("nowhere", self.path("link"))
         for name in ("there", "directory", "link"):
-            self.expect(["build", name], 3, stdin=b"a\t1\n",
-                        err=f'bloomery: {name}: exists already; --force replaces it\n'.encode())
+            self.fails(["build", name],
+                       f'{name}: exists already; --force replaces it', stdin=b"a\t1\n")
         for name, problem in (("directory", "Is a directory"), ("", "No such file or directory"),
                               ("no/where", "No such file or directory"),
                               ("there/x", "Not a directory"), ("/dev/null", "not a regular file"),
                               ("link", "dangling symbolic link")):
             shown = name or '""'
-            self.expect(["build", name, "--force"], 3, stdin=b"a\t1\n",
-                        err=f"bloomery: {shown}: {problem}\n".encode())
+            self.fails(["build", name, "--force"], f"{shown}: {problem}", stdin=b"a\t1\n")
         self.assertEqual(self.content("there"), b"precious")
-        self.expect(["build", "there", "--force"], 3, stdin=b"a",
-                    err=b"bloomery: line 1: there is no tab between key and value\n")
+        self.fails(["build", "there", "--force"],
+                   "line 1: there is no tab between key and value", stdin=b"a")
         self.assertEqual(self.content("there"), b"precious")
         self.expect(["build", "there", "--force"], 0, stdin=b"a\t1\n")
         self.expect(["get", "there", "a"], 0, b"1\n")

@@ -15,11 +15,6 @@ NOBODY = 65534
 
 
 class MessageCase(CommandCase):
-    def fails(self, message, *arguments, code=3, **options):
-        """With exactly this message."""
-        with self.subTest(arguments=arguments):
-            self.output(*arguments, code=code, err=f"bloomery: {message}\n".encode(), **options)
-
     def make_each(self):
         """A map m, an index i of the file lines, a state s."""
         self.write("lines", b"a\nb\n")
@@ -38,10 +33,10 @@ class Files(MessageCase):
                             ("two words", '"two words"')):
             for command in self.readers(name):
                 words = [*command[:2], "--", *command[2:]] if name[0] == "-" else command
-                self.fails(f"{shown}: No such file or directory", *words)
-        self.fails("none: No such file or directory", "seen", "none")
-        self.fails("none: No such file or directory", "index", "build", "i", "none")
-        self.fails("none: No such file or directory", "flows", "none")
+                self.fails(words, f"{shown}: No such file or directory")
+        self.fails(["seen", "none"], "none: No such file or directory")
+        self.fails(["index", "build", "i", "none"], "none: No such file or directory")
+        self.fails(["flows", "none"], "none: No such file or directory")
         self.assertEqual(os.listdir(self.directory), [])
 
     def test_not_ours(self):
@@ -57,28 +52,29 @@ class Files(MessageCase):
                               ("cut8", "the data ends inside the header"),
                               ("cut63", "the data ends inside the header")):
             for command in self.readers(name):
-                self.fails(f"{name}: {problem}", *command)
-        self.fails("short: not Bloomery data", "seen", "--state", "short", stdin=b"")
+                self.fails(command, f"{name}: {problem}")
+        self.fails(["seen", "--state", "short"], "short: not Bloomery data", stdin=b"")
 
     def test_of_another_kind(self):
         self.make_each()
-        self.fails("s: another kind of object, not a map", "map", "get", "s", "a")
-        self.fails("m: another kind of object, not an index", "index", "locate", "m", "a")
-        self.fails("m: another kind of object, not a window", "seen", "--state", "m")
+        self.fails(["map", "get", "s", "a"], "s: another kind of object, not a map")
+        self.fails(["index", "locate", "m", "a"], "m: another kind of object, not an index")
+        self.fails(["seen", "--state", "m"], "m: another kind of object, not a window")
 
     def test_damaged(self):
         self.make_each()
         for name, command in (("m", ["map", "get"]), ("i", ["index", "locate"])):
             content = self.content(name)
             self.write("x", content[:64] + bytes([content[64] ^ 1]) + content[65:])
-            self.fails("x: damaged at byte 64: a frame's head is damaged or out of place", *command,
-                       "x", "a")
+            self.fails([*command, "x", "a"],
+                       "x: damaged at byte 64: a frame's head is damaged or out of place")
             self.write("x", content[:80] + bytes([content[80] ^ 1]) + content[81:])
-            self.fails("x: damaged at byte 64: a frame is damaged", *command, "x", "a")
+            self.fails([*command, "x", "a"], "x: damaged at byte 64: a frame is damaged")
             self.write("x", content + b"more")
-            self.fails(f"x: damaged at byte {len(content)}: trailing data", *command, "x", "a")
-            self.fails(f"standard input: damaged at byte {len(content)}: trailing data", *command,
-                       "-", "a", stdin=content + b"more")
+            self.fails([*command, "x", "a"], f"x: damaged at byte {len(content)}: trailing data")
+            self.fails([*command, "-", "a"],
+                       f"standard input: damaged at byte {len(content)}: trailing data",
+                       stdin=content + b"more")
 
     def test_damaged_anywhere(self):
         """The library's tests damage every byte."""
@@ -104,7 +100,7 @@ class Files(MessageCase):
             content[8] += 1
             content[56:64] = struct.pack("<Q", xxhash.xxh3_64_intdigest(bytes(content[:56])))
             self.write("x", bytes(content))
-            self.fails("x: unsupported format revision", *command)
+            self.fails(command, "x: unsupported format revision")
 
     def test_a_full_disk(self):
         self.make_each()
@@ -116,7 +112,8 @@ class Files(MessageCase):
                               ["map", "get", "m", "a"], ["map", "get", "m"], ["map", "get", "m", "--json"],
                               ["seen"], ["index", "locate", "i", "a"]):
                 lines = b"a\n" * 20000 if arguments[:2] == ["map", "get"] else b"a\t1\n"
-                self.fails("standard output: No space left on device", *arguments, stdin=lines,
+                self.fails(arguments,
+                           "standard output: No space left on device", out=None, stdin=lines,
                            capture_output=False, stdout=full, stderr=subprocess.PIPE)
 
     def test_closed_streams(self):
@@ -141,9 +138,9 @@ class Files(MessageCase):
             self.call("--version", **user)
         except PermissionError:
             self.skipTest("another user cannot run the program")
-        self.fails("m: Permission denied", "map", "get", "m", "a", **user)
-        self.fails("new: Permission denied", "map", "build", "new", **user)
-        self.fails("s: Permission denied", "seen", "--state", "s", **user)
+        self.fails(["map", "get", "m", "a"], "m: Permission denied", **user)
+        self.fails(["map", "build", "new"], "new: Permission denied", **user)
+        self.fails(["seen", "--state", "s"], "s: Permission denied", **user)
 
 
 def reply_to(words):
@@ -192,17 +189,18 @@ class Servers(MessageCase):
         for command in (["map", "get", "redis://127.0.0.1:1/m", "a"],
                         ["map", "ls", "redis://127.0.0.1:1"],
                         ["cluster", "status", "redis://127.0.0.1:1"]):
-            self.fails("127.0.0.1:1: Connection refused", *command)
+            self.fails(command, "127.0.0.1:1: Connection refused")
 
     def test_of_another_type(self):
         place = self.serve(reply_to)
-        self.fails("map m: not found", "map", "get", f"redis://{place}/m", "a")
-        self.fails("map text: the key is not the record of a map (if damaged, DEL {text}:map "
-                   "removes it)", "map", "get", f"redis://{place}/text", "a")
-        self.fails("SET: ERR unknown command 'SET'", "map", "build", f"redis://{place}/m",
-                   stdin=b"a\tb\n")
-        self.fails(f"redis://{place}: a single server, not a node of a cluster", "cluster",
-                   "status", f"redis://{place}")
+        self.fails(["map", "get", f"redis://{place}/m", "a"], "map m: not found")
+        self.fails(["map", "get", f"redis://{place}/text", "a"],
+                   "map text: the key is not the record of a map (if damaged, DEL {text}:map "
+                   "removes it)")
+        self.fails(["map", "build", f"redis://{place}/m"],
+                   "SET: ERR unknown command 'SET'", stdin=b"a\tb\n")
+        self.fails(["cluster", "status", f"redis://{place}"],
+                   f"redis://{place}: a single server, not a node of a cluster")
 
     def test_no_redis(self):
         place = self.serve(lambda words: b"HTTP/1.1 400 Bad Request\r\n\r\n")

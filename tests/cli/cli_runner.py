@@ -110,6 +110,10 @@ class CommandCase(DirectoryCase):
             # assertEqual takes minutes for long outputs that differ.
             self.assertTrue(done.stdout == out, (done.stdout and done.stdout[:300], out and out[:300]))
 
+    def fails(self, arguments, message, code=3, **options):
+        """With exactly this message, and without output."""
+        self.expect(arguments, code, err=f"bloomery: {message}\n".encode(), **options)
+
     def expect_misuse(self, arguments, problem, stdin=b""):
         words = [*self.command, *(word for word in arguments[:1] if word in self.subcommands)]
         message = f'bloomery: {problem}\nTry "bloomery {" ".join(words)} --help".\n'
