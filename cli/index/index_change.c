@@ -91,29 +91,20 @@ static bry_status del_element(cli_file_index *index, size_t file, cli_text key, 
     return BRY_OK;
 }
 
-static int del_named_files(cli_file_index *index, size_t file, char end, tally *count)
+/* Lines of one file that are to be deleted. */
+typedef struct line_deletion {
+    cli_file_index *index;
+    size_t file;
+    tally *count;
+} line_deletion;
+
+static int del_element_line(void *context, cli_text line, const cli_lines *lines)
 {
-    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), false);
-    cli_lines lines = CLI_LINES(STDIN_FILENO, end);
-    lines.progress = &progress;
-    cli_text line;
-    int code = CLI_GO_ON;
-    while (code == CLI_GO_ON) {
-        bry_status status = cli_lines_next(&lines, &line);
-        if (status != BRY_OK) {
-            code = cli_lines_failed(&lines, status);
-        } else if (!line.bytes) {
-            break;
-        } else if ((status = del_element(index, file, line, count)) != BRY_OK) {
-            char where[40];
-            snprintf(where, sizeof where, "line %" PRIu64, lines.number);
-            code = cli_index_refused(status, index, where);
-        }
-        progress.done++;
-    }
-    cli_progress_end(&progress);
-    cli_lines_free(&lines);
-    return code;
+    const line_deletion *from = context;
+    bry_status status = del_element(from->index, from->file, line, from->count);
+    return status == BRY_OK
+               ? CLI_GO_ON
+               : cli_index_refused(status, from->index, cli_lines_place(lines, lines->number).text);
 }
 
 static int del_elements(cli_file_index *index, const char *name, char **keys, size_t n, char end,
@@ -127,7 +118,7 @@ static int del_elements(cli_file_index *index, const char *name, char **keys, si
         return CLI_NO;
     }
     if (n == 0)
-        return del_named_files(index, file, end, count);
+        return cli_take_lines(end, del_element_line, &(line_deletion){index, file, count});
     for (size_t i = 0; i < n; i++) {
         bry_status status = del_element(index, file, (cli_text){keys[i], strlen(keys[i])}, count);
         if (status != BRY_OK)

@@ -362,8 +362,9 @@ static void print_candidates(locate_context *a, size_t key, size_t *at)
 }
 
 /* Answers the first n keys. CLI_GO_ON, or an exit code after a message. */
-static int locate_batch(locate_context *a, size_t n)
+static int locate_batch(void *context, size_t n)
 {
+    locate_context *a = context;
     if (n == 0)
         return CLI_GO_ON;
     if (!collect_candidates(a, n))
@@ -378,62 +379,16 @@ static int locate_batch(locate_context *a, size_t n)
     return CLI_GO_ON;
 }
 
-static int locate_words(locate_context *a, char **words, size_t count)
-{
-    int code = CLI_GO_ON;
-    while (count > 0 && code == CLI_GO_ON) {
-        size_t n = count < BATCH ? count : BATCH;
-        for (size_t i = 0; i < n; i++)
-            a->keys[i] = (cli_text){words[i], strlen(words[i])};
-        code = locate_batch(a, n);
-        words += n;
-        count -= n;
-    }
-    return code;
-}
-
 /* For an index of whole files the key is a file name, which must be NUL-terminated. */
-static bool end_locate_key(const locate_context *a, cli_text *key)
+static bool end_locate_key(void *context, cli_text *key)
 {
+    const locate_context *a = context;
     if (a->index->names.elements.kind != CLI_ELEMENT_WHOLE)
         return true;
     if (memchr(key->bytes, '\0', key->len))
         return false;
     key->bytes[key->len] = '\0';
     return true;
-}
-
-/* Flushes before waiting for the next key, so that a program can send a key and wait for the
- * answer. */
-static int locate_lines(locate_context *a)
-{
-    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);
-    cli_lines lines = CLI_LINES(STDIN_FILENO, a->how.end);
-    lines.progress = &progress;
-    int code = CLI_GO_ON;
-    bool more = true;
-    while (more && code == CLI_GO_ON && !ferror(stdout)) {
-        size_t n = 0;
-        bool readable = true;
-        bry_status status;
-        do {
-            status = cli_lines_next(&lines, &a->keys[n]);
-            more = status == BRY_OK && a->keys[n].bytes;
-            readable = !more || end_locate_key(a, &a->keys[n]);
-            n += more && readable;
-        } while (more && readable && n < BATCH && cli_lines_ready(&lines));
-        code = locate_batch(a, n);
-        cli_progress_add(&progress, n);
-        if (code == CLI_GO_ON && status != BRY_OK)
-            code = cli_lines_failed(&lines, status);
-        if (code == CLI_GO_ON && !readable)
-            code = cli_fail("line %" PRIu64 ": invalid file name", lines.number);
-        if (!cli_lines_ready(&lines))
-            fflush(stdout);
-    }
-    cli_progress_end(&progress);
-    cli_lines_free(&lines);
-    return code;
 }
 
 int cli_index_locate(int argc, char **argv)
@@ -482,8 +437,10 @@ int cli_index_locate(int argc, char **argv)
     a.how.end = nul ? '\0' : '\n';
     if (code == CLI_GO_ON && !locate_context_start(&a))
         code = cli_no_memory();
+    const cli_key_batches batches = {a.keys, BATCH, locate_batch, end_locate_key, &a};
     if (code == CLI_GO_ON)
-        code = words > 1 ? locate_words(&a, argv + 1, words - 1) : locate_lines(&a);
+        code = words > 1 ? cli_answer_words(&batches, argv + 1, words - 1)
+                         : cli_answer_lines(&batches, a.how.end);
     locate_context_free(&a);
     cli_index_close(&index);
     if (code != CLI_GO_ON)

@@ -102,24 +102,10 @@ int cli_map_put_command(int argc, char **argv)
 
 /* ---- del ----------------------------------------------------------------------------------- */
 
-static int del_key_lines(cli_map_target *target, char end)
+static int del_line(void *context, cli_text line, const cli_lines *lines)
 {
-    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), false);
-    cli_lines lines = CLI_LINES(STDIN_FILENO, end);
-    lines.progress = &progress;
-    cli_text line = {NULL, 0};
-    int code = CLI_GO_ON;
-    do {
-        bry_status status = cli_lines_next(&lines, &line);
-        if (status != BRY_OK)
-            code = cli_lines_failed(&lines, status);
-        else if (line.bytes)
-            code = target->kind->del(target, line, &lines);
-        progress.done++;
-    } while (code == CLI_GO_ON && line.bytes);
-    cli_progress_end(&progress);
-    cli_lines_free(&lines);
-    return code;
+    cli_map_target *target = context;
+    return target->kind->del(target, line, lines);
 }
 
 int cli_map_del(int argc, char **argv)
@@ -167,7 +153,7 @@ int cli_map_del(int argc, char **argv)
     for (size_t i = 1; i < words && code == CLI_GO_ON; i++)
         code = target.kind->del(&target, (cli_text){argv[i], strlen(argv[i])}, NULL);
     if (words == 1)
-        code = del_key_lines(&target, nul ? '\0' : '\n');
+        code = cli_take_lines(nul ? '\0' : '\n', del_line, &target);
     if (code == CLI_GO_ON)
         code = target.kind->end(&target);
     target.kind->close(&target);

@@ -85,8 +85,9 @@ typedef struct get_batch {
 } get_batch;
 
 /* Looks up the first n keys of the batch. */
-static int look_up_keys(get_batch *self, size_t n)
+static int look_up_keys(void *context, size_t n)
 {
+    get_batch *self = context;
     if (n == 0)
         return CLI_GO_ON;
     int code = self->target.kind->get(&self->target, self->keys, n, self->values, self->answers);
@@ -96,47 +97,6 @@ static int look_up_keys(get_batch *self, size_t n)
         print_answer(self->how, self->keys[i], self->answers[i], &self->values[i]);
     }
     self->count.asked += n;
-    return code;
-}
-
-static int look_up_words(get_batch *self, char **words, size_t n)
-{
-    int code = CLI_GO_ON;
-    for (size_t done = 0; done < n && code == CLI_GO_ON; done += BATCH) {
-        size_t count = n - done < BATCH ? n - done : BATCH;
-        for (size_t i = 0; i < count; i++)
-            self->keys[i] = (cli_text){words[done + i], strlen(words[done + i])};
-        code = look_up_keys(self, count);
-    }
-    return code;
-}
-
-/* Flushes before waiting for the next key, so that a program can send a key and wait for the
- * answer. */
-static int look_up_lines(get_batch *self)
-{
-    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);
-    cli_lines lines = CLI_LINES(STDIN_FILENO, self->how->end);
-    lines.progress = &progress;
-    bry_status status = BRY_OK;
-    bool more = true;
-    int code = CLI_GO_ON;
-    while (more && code == CLI_GO_ON && status == BRY_OK && !ferror(stdout)) {
-        size_t n = 0;
-        do {
-            status = cli_lines_next(&lines, &self->keys[n]);
-            more = status == BRY_OK && self->keys[n].bytes;
-            n += more;
-        } while (more && n < BATCH && cli_lines_ready(&lines));
-        code = look_up_keys(self, n);
-        cli_progress_add(&progress, n);
-        if (!cli_lines_ready(&lines))
-            fflush(stdout);
-    }
-    cli_progress_end(&progress);
-    if (code == CLI_GO_ON && status != BRY_OK)
-        code = cli_lines_failed(&lines, status);
-    cli_lines_free(&lines);
     return code;
 }
 
@@ -204,7 +164,9 @@ int cli_map_get(int argc, char **argv)
     how.end = nul ? '\0' : '\n';
     self->how = &how;
     self->count = (tally){0};
-    code = words > 1 ? look_up_words(self, argv + 1, words - 1) : look_up_lines(self);
+    const cli_key_batches batches = {self->keys, BATCH, look_up_keys, NULL, self};
+    code = words > 1 ? cli_answer_words(&batches, argv + 1, words - 1)
+                     : cli_answer_lines(&batches, how.end);
     self->target.kind->close(&self->target);
     if (code == CLI_GO_ON)
         code = exit_code_of(&self->count);

@@ -30,23 +30,19 @@ typedef struct server_command server_command;
 typedef struct server_reply server_reply;
 typedef struct server_info server_info;
 typedef struct server_key_options server_key_options;
-typedef uint64_t server_timer;
 
 enum { SERVER_OK = 0, SERVER_ERR = 1, SERVER_API_VERSION = 1 };
 
 /* OpenKey() */
-enum { SERVER_READ = 1, SERVER_WRITE = 2, SERVER_NO_TOUCH = 1 << 16 };
+enum { SERVER_READ = 1, SERVER_WRITE = 2 };
 
 /* KeyType() */
-enum { SERVER_KEY_EMPTY = 0, SERVER_KEY_MODULE = 6 };
+enum { SERVER_KEY_EMPTY = 0 };
 
 /* GetContextFlags() */
 enum {
-    SERVER_IN_LUA = 1 << 0,
-    SERVER_IN_MULTI = 1 << 1,
     SERVER_IS_MASTER = 1 << 2,
     SERVER_IS_REPLICA = 1 << 3,
-    SERVER_IS_CLUSTER = 1 << 5,
     SERVER_EVICTS = 1 << 9, /* evicts keys at maxmemory */
     SERVER_OUT_OF_MEMORY = 1 << 10, /* maxmemory is reached */
     SERVER_IS_REPLICATED = 1 << 12,
@@ -82,7 +78,6 @@ typedef struct server_event {
 
 /* Register…Config() */
 enum {
-    SERVER_CONFIG_DEFAULT = 0,
     SERVER_CONFIG_IMMUTABLE = 1 << 0,
     SERVER_CONFIG_MEMORY = 1 << 7,
     SERVER_REDIS_CONFIG_UNPREFIXED = 1 << 9, /* Redis 8: the name, or "name|alias", as it is given;
@@ -129,7 +124,6 @@ enum {
     SERVER_SPEC_RO = 1 << 0,
     SERVER_SPEC_RW = 1 << 1,
     SERVER_SPEC_OW = 1 << 2,
-    SERVER_SPEC_RM = 1 << 3,
     SERVER_SPEC_ACCESS = 1 << 4,
     SERVER_SPEC_UPDATE = 1 << 5,
     SERVER_SPEC_INSERT = 1 << 6,
@@ -224,14 +218,11 @@ typedef struct server_command_info {
     X(1, int, GetContextFlags, (server_context *))                                                 \
     X(1, int64_t, Milliseconds, (void))                                                            \
     X(1, void, Log, (server_context *, const char *level, const char *format, ...))                \
-    X(1, unsigned long long, GetClientId, (server_context *))                                      \
     X(0, int, GetServerVersion, (void))                                                            \
     /* memory */                                                                                   \
-    X(1, void *, Alloc, (size_t))                                                                  \
     X(1, void, Free, (void *))                                                                     \
     X(1, void *, TryAlloc, (size_t))                                                               \
     X(1, size_t, MallocSize, (void *))                                                             \
-    X(1, float, GetUsedMemoryRatio, (void))                                                        \
     /* keys */                                                                                     \
     X(1, server_key *, OpenKey, (server_context *, server_string * name, int mode))                \
     X(1, void, CloseKey, (server_key *))                                                           \
@@ -245,7 +236,6 @@ typedef struct server_command_info {
       (server_context *, int type, const char *event, server_string *))                            \
     X(1, int, SignalModifiedKey, (server_context *, server_string *))                              \
     X(1, int, IsKeysPositionRequest, (server_context *))                                           \
-    X(1, void, KeyAtPos, (server_context *, int pos))                                              \
     X(1, void, KeyAtPosWithFlags, (server_context *, int pos, int flags))                          \
     X(1, int *, GetCommandKeysWithFlags,                                                           \
       (server_context *, server_string * *argv, int argc, int *count, int **flags))                \
@@ -294,18 +284,11 @@ typedef struct server_command_info {
     X(1, const server_string *, GetKeyNameFromIO, (server_io *))                                   \
     X(1, void, EmitAOF, (server_io *, const char *command, const char *format, ...))               \
     X(1, void, DigestAddStringBuffer, (server_digest *, const char *, size_t))                     \
-    X(1, void, DigestAddLongLong, (server_digest *, long long))                                    \
     X(1, void, DigestEndSequence, (server_digest *))                                               \
-    X(0, void *, DefragAlloc, (server_defrag *, void *))                                           \
-    X(0, int, DefragShouldStop, (server_defrag *))                                                 \
-    X(0, int, DefragCursorSet, (server_defrag *, unsigned long))                                   \
-    X(0, int, DefragCursorGet, (server_defrag *, unsigned long *))                                 \
-    /* timers, observation */                                                                      \
+    /* observation */                                                                              \
     X(1, int, SubscribeToServerEvent,                                                              \
       (server_context *, server_event,                                                             \
        void (*)(server_context *, server_event, uint64_t what, void *data)))                       \
-    X(1, server_timer, CreateTimer,                                                                \
-      (server_context *, int64_t ms, void (*)(server_context *, void *), void *data))              \
     X(1, int, RegisterInfoFunc, (server_context *, void (*)(server_info *, int for_crash)))        \
     X(1, int, InfoAddSection, (server_info *, const char *name))                                   \
     X(1, int, InfoAddFieldULongLong, (server_info *, const char *, unsigned long long))            \

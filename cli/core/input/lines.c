@@ -1,5 +1,7 @@
 #include "cli/core/input/lines.h"
 
+#include "cli/core/args.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -180,4 +182,71 @@ int cli_lines_failed(const cli_lines *lines, bry_status status)
     if (status == BRY_E_TOOLONG)
         return cli_fail("%s: longer than %zu bytes", place.text, CLI_LINE_MAX);
     return cli_fail("%s: %s", place.text, bry_status_text(status));
+}
+
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+int cli_answer_lines(const cli_key_batches *batches, char end)
+{
+    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), true);
+    cli_lines lines = CLI_LINES(STDIN_FILENO, end);
+    lines.progress = &progress;
+    int code = CLI_GO_ON;
+    bool more = true;
+    while (more && code == CLI_GO_ON && !ferror(stdout)) {
+        size_t n = 0;
+        bool valid = true;
+        bry_status status;
+        do {
+            cli_text *key = &batches->keys[n];
+            status = cli_lines_next(&lines, key);
+            more = status == BRY_OK && key->bytes;
+            valid = !more || !batches->accept || batches->accept(batches->context, key);
+            n += more && valid;
+        } while (more && valid && n < batches->most && cli_lines_ready(&lines));
+        code = batches->answer(batches->context, n);
+        cli_progress_add(&progress, n);
+        if (code == CLI_GO_ON && status != BRY_OK)
+            code = cli_lines_failed(&lines, status);
+        if (code == CLI_GO_ON && !valid)
+            code = cli_fail("line %" PRIu64 ": invalid file name", lines.number);
+        if (!cli_lines_ready(&lines))
+            fflush(stdout);
+    }
+    cli_progress_end(&progress);
+    cli_lines_free(&lines);
+    return code;
+}
+
+int cli_answer_words(const cli_key_batches *batches, char **words, size_t count)
+{
+    int code = CLI_GO_ON;
+    for (size_t done = 0, n; done < count && code == CLI_GO_ON; done += n) {
+        n = count - done < batches->most ? count - done : batches->most;
+        for (size_t i = 0; i < n; i++)
+            batches->keys[i] = (cli_text){words[done + i], strlen(words[done + i])};
+        code = batches->answer(batches->context, n);
+    }
+    return code;
+}
+
+int cli_take_lines(char end, int (*take)(void *context, cli_text line, const cli_lines *lines),
+                   void *context)
+{
+    cli_progress progress = cli_progress_start(cli_bytes_left(STDIN_FILENO), false);
+    cli_lines lines = CLI_LINES(STDIN_FILENO, end);
+    lines.progress = &progress;
+    cli_text line = {NULL, 0};
+    int code = CLI_GO_ON;
+    do {
+        bry_status status = cli_lines_next(&lines, &line);
+        if (status != BRY_OK)
+            code = cli_lines_failed(&lines, status);
+        else if (line.bytes)
+            code = take(context, line, &lines);
+        progress.done++;
+    } while (code == CLI_GO_ON && line.bytes);
+    cli_progress_end(&progress);
+    cli_lines_free(&lines);
+    return code;
 }

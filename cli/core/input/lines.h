@@ -75,4 +75,24 @@ void cli_lines_free(cli_lines *lines);
 /* Reports the error of cli_lines_next() for the line after the last one. */
 int cli_lines_failed(const cli_lines *lines, bry_status status);
 
+/*
+ * Standard input, or words, as keys in batches: `answer` answers the first n of `keys`, which has
+ * room for `most`. Of lines it gets those that are in memory, and standard output is flushed before
+ * more is read, so that a program can send a key and wait for the answer. CLI_GO_ON, or an exit code
+ * after a message.
+ */
+typedef struct cli_key_batches {
+    cli_text *keys;
+    size_t most;
+    int (*answer)(void *context, size_t n);
+    bool (*accept)(void *context, cli_text *key); /* false: an invalid file name; NULL: all are */
+    void *context;
+} cli_key_batches;
+int cli_answer_lines(const cli_key_batches *batches, char end);
+int cli_answer_words(const cli_key_batches *batches, char **words, size_t count);
+
+/* Calls `take` for each line of standard input, until it returns another code than CLI_GO_ON. */
+int cli_take_lines(char end, int (*take)(void *context, cli_text line, const cli_lines *lines),
+                   void *context);
+
 #endif
