@@ -41,8 +41,6 @@ static int run_case(const bench_given *given, const bench_settings *settings)
 
 static int measure_case(int argc, char **argv)
 {
-    if (argc == 1 && (strcmp(argv[0], "-V") == 0 || strcmp(argv[0], "--version") == 0))
-        return cli_print_version();
     bench_given given;
     bench_settings settings;
     int code = bench_options_read(argc, argv, &given);
@@ -53,6 +51,5 @@ static int measure_case(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    cli_catch_closed_pipe();
-    return cli_finish(measure_case(argc - 1, argv + 1));
+    return cli_main(argc, argv, measure_case);
 }

@@ -164,13 +164,12 @@ static int choose_case(const char *name, const cli_syntax *syntax, bench_given *
         cli_guess guess = CLI_GUESS(name, strlen(name));
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
             cli_guess_try(&guess, cases[i].name);
-        return cli_misuse(NULL, "there is no case %s%s", cli_quote(name).text,
+        return cli_misuse("there is no case %s%s", cli_quote(name).text,
                           cli_suggest(&guess, "").text);
     }
     for (int i = 0; i < BENCH_OPTIONS; i++)
         if (syntax->given[i] && !(given->chosen->uses & BENCH_USES(i)))
-            return cli_misuse(NULL, "%s does not use --%s", given->chosen->name,
-                              syntax->options[i].name);
+            return cli_misuse("%s does not use --%s", given->chosen->name, syntax->options[i].name);
     return CLI_GO_ON;
 }
 

@@ -22,15 +22,15 @@ static int force_isa(const char *name)
             return CLI_GO_ON;
         return cli_fail("--isa: this machine does not run %s", name);
     }
-    return cli_misuse(NULL, "--isa: there is no instruction set %s", cli_quote(name).text);
+    return cli_misuse("--isa: there is no instruction set %s", cli_quote(name).text);
 }
 
 int bench_engine_read(const char *name, bry_job job, const char *objects, bry_engine *engine)
 {
     if (name && bry_engine_parse(name, engine) != BRY_OK)
-        return cli_misuse(NULL, "--engine: there is no engine %s", cli_quote(name).text);
+        return cli_misuse("--engine: there is no engine %s", cli_quote(name).text);
     if (name && bry_job_engine_parse(job, name, engine) != BRY_OK)
-        return cli_misuse(NULL, "--engine: %s have no engine %s", objects, name);
+        return cli_misuse("--engine: %s have no engine %s", objects, name);
     if (*engine == BRY_ENGINE_AUTO)
         *engine = job == BRY_JOB_FILTER ? BRY_ENGINE_BLOOM : BRY_ENGINE_COMPACT;
     return CLI_GO_ON;
@@ -40,16 +40,15 @@ static int check_range(const char *name, uint64_t value, uint64_t least, uint64_
 {
     if (value >= least && value <= most)
         return CLI_GO_ON;
-    return cli_misuse(NULL, "--%s: %llu is not between %llu and %llu", name,
-                      (unsigned long long)value, (unsigned long long)least,
-                      (unsigned long long)most);
+    return cli_misuse("--%s: %llu is not between %llu and %llu", name, (unsigned long long)value,
+                      (unsigned long long)least, (unsigned long long)most);
 }
 
 static int check_error(double error)
 {
     if (error >= BRY_FILTER_ERROR_MIN && error <= BRY_ERROR_MAX)
         return CLI_GO_ON;
-    return cli_misuse(NULL, "--error: %g is not between %g and %g", error, BRY_FILTER_ERROR_MIN,
+    return cli_misuse("--error: %g is not between %g and %g", error, BRY_FILTER_ERROR_MIN,
                       BRY_ERROR_MAX);
 }
 
@@ -62,8 +61,8 @@ static int check_index_elements(uint64_t units, uint64_t capacity)
     unsigned long long elements = units * capacity;
     if (code != CLI_GO_ON || (elements >= LEAST_ITEMS && elements <= MOST_ITEMS))
         return code;
-    return cli_misuse(NULL, "--units times --unit-capacity: %llu is not between %u and %llu",
-                      elements, LEAST_ITEMS, (unsigned long long)MOST_ITEMS);
+    return cli_misuse("--units times --unit-capacity: %llu is not between %u and %llu", elements,
+                      LEAST_ITEMS, (unsigned long long)MOST_ITEMS);
 }
 
 static int read_index(const bench_given *given, index_settings *index)
@@ -107,7 +106,7 @@ static int read_raw(const char *text, unsigned *value_bits)
     uint64_t bits;
     const char *problem = text_parse_count(text, strlen(text), &bits);
     if (problem)
-        return cli_misuse(NULL, "--raw: %s %s", cli_quote(text).text, problem);
+        return cli_misuse("--raw: %s %s", cli_quote(text).text, problem);
     int code = check_range("raw", bits, 0, BRY_MAP_VALUE_BITS_MAX);
     if (code == CLI_GO_ON)
         *value_bits = (unsigned)bits;

@@ -4,7 +4,6 @@
  */
 #include "cli/core/command.h"
 #include "cli/core/output/output.h"
-#include "cli/core/stop_signals.h"
 
 #include <bloomery/base.h>
 #include <string.h>
@@ -19,15 +18,16 @@ static int help_of_command(int argc, char **argv)
     enum { MOST = 2 };
     static char option[] = "--help";
     char *words[MOST + 1];
+    cli_enter(NULL); /* not "help" */
     if (argc > MOST)
-        return cli_misuse(NULL, "unexpected argument %s", cli_quote(argv[MOST]).text);
+        return cli_misuse("unexpected argument %s", cli_quote(argv[MOST]).text);
     if (argc > 0 && strcmp(argv[0], "help") == 0)
         argc = 0; /* the help of "help" is that of the program */
     for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0)
             argc = i;
         else if (argv[i][0] == '-')
-            return cli_misuse(NULL, "unknown command %s", cli_quote(argv[i]).text);
+            return cli_misuse("unknown command %s", cli_quote(argv[i]).text);
         words[i] = argv[i];
     }
     words[argc] = option;
@@ -59,34 +59,22 @@ static const cli_group program = {
     .usage = "COMMAND [options]",
     .about =
         "Approximate storage: sets and maps in a few bytes per key, with an error that you choose.",
-    .commands = commands,
-    .count = sizeof commands / sizeof commands[0],
-    .options = "  -h, --help     this text, or that of the command\n"
-               "  -V, --version  version, instruction set of the bit kernels, compiler",
+    CLI_COMMANDS(commands),
+    .is_program = true,
     .more = "Exit codes: 0 yes or done, 1 no or absent, 2 wrong usage, 3 failure, 4 unsure.",
     .examples = "  bloomery plan --capacity 10M --error 0.1%\n"
                 "  tail -f log | bloomery seen --window 10m\n"
                 "  bloomery help index build",
 };
 
-static int print_version(int argc, char **argv)
-{
-    if (argc > 1)
-        return cli_misuse(NULL, "unexpected argument %s", cli_quote(argv[1]).text);
-    return cli_print_version();
-}
-
 static int run_command(int argc, char **argv)
 {
-    bool asks_version =
-        argc > 0 && (strcmp(argv[0], "-V") == 0 || strcmp(argv[0], "--version") == 0);
     if (argc > 0 && strcmp(argv[0], "bench") == 0)
-        return cli_misuse(NULL, "unknown command \"bench\": run the program bloomery-bench");
-    return asks_version ? print_version(argc, argv) : cli_run_group(&program, argc, argv);
+        return cli_misuse("unknown command \"bench\": run the program bloomery-bench");
+    return cli_run_group(&program, argc, argv);
 }
 
 int main(int argc, char **argv)
 {
-    cli_catch_closed_pipe();
-    return cli_finish(run_command(argc - 1, argv + 1));
+    return cli_main(argc, argv, run_command);
 }

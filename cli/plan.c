@@ -361,7 +361,7 @@ static int pick_plans(const char *job, const char *name, bool *wanted)
 {
     bry_engine engine = BRY_ENGINE_AUTO;
     if (name && bry_engine_parse(name, &engine) != BRY_OK)
-        return cli_misuse("plan", "--engine: there is no engine %s", cli_quote(name).text);
+        return cli_misuse("--engine: there is no engine %s", cli_quote(name).text);
     bool any = false, any_job = false;
     for (size_t i = 0; i < plan_job_count; i++) {
         bool of_job = !job || strcmp(job, plan_jobs[i].name) == 0;
@@ -370,9 +370,9 @@ static int pick_plans(const char *job, const char *name, bool *wanted)
         any |= wanted[i];
     }
     if (!any_job)
-        return cli_misuse("plan", "--job: %s is not one of filter, map, window, counter and index",
+        return cli_misuse("--job: %s is not one of filter, map, window, counter and index",
                           cli_quote(job).text);
-    return any ? CLI_GO_ON : cli_misuse("plan", "--engine: job %s has no engine %s", job, name);
+    return any ? CLI_GO_ON : cli_misuse("--engine: job %s has no engine %s", job, name);
 }
 
 /* Unmarks the rows that are not possible with these inputs; prints a message if none is left. */
@@ -393,7 +393,7 @@ static int plan_all(const plan_inputs *in, plan_costs *cost, bool *wanted)
         any |= wanted[i];
     }
     return any || !refused ? CLI_GO_ON
-                           : cli_misuse("plan", "%s %s takes %s", refused->name,
+                           : cli_misuse("%s %s takes %s", refused->name,
                                         bry_engine_name(refused->engine), refused->limits);
 }
 
@@ -402,7 +402,7 @@ static int items_of_rate(uint64_t rate, plan_inputs *in)
 {
     uint64_t product;
     if (__builtin_mul_overflow(rate, in->window, &product))
-        return cli_misuse("plan", "--rate: too many keys within --window");
+        return cli_misuse("--rate: too many keys within --window");
     in->items = product / 1000 + (product % 1000 != 0);
     return CLI_GO_ON;
 }
@@ -411,14 +411,14 @@ static int items_of_rate(uint64_t rate, plan_inputs *in)
 static int check_plan_inputs(uint64_t rate, plan_inputs *in)
 {
     if (rate && in->items)
-        return cli_misuse("plan", "--rate cannot be combined with --capacity");
+        return cli_misuse("--rate cannot be combined with --capacity");
     int code = rate ? items_of_rate(rate, in) : CLI_GO_ON;
     if (code == CLI_GO_ON && !in->items)
-        code = cli_misuse("plan", "missing --capacity");
+        code = cli_misuse("missing --capacity");
     if (code == CLI_GO_ON && !(in->error > 0))
-        code = cli_misuse("plan", "missing --error");
+        code = cli_misuse("missing --error");
     if (code == CLI_GO_ON && in->raw > BRY_MAP_VALUE_BITS_MAX)
-        code = cli_misuse("plan", "--raw: values have 1 to %u bits", BRY_MAP_VALUE_BITS_MAX);
+        code = cli_misuse("--raw: values have 1 to %u bits", BRY_MAP_VALUE_BITS_MAX);
     return code;
 }
 
@@ -476,10 +476,9 @@ static int check_plan_mix(const cli_syntax *syntax, bool cluster)
     const char *name = first_given(syntax, cluster ? without : with);
     if (name)
         return cli_misuse(
-            "plan", cluster ? "--%s cannot be combined with --cluster" : "--%s needs --cluster",
-            name);
+            cluster ? "--%s cannot be combined with --cluster" : "--%s needs --cluster", name);
     if (first_given(syntax, values) && first_given(syntax, raw))
-        return cli_misuse("plan", "--values cannot be combined with --raw");
+        return cli_misuse("--values cannot be combined with --raw");
     return CLI_GO_ON;
 }
 
@@ -526,7 +525,6 @@ int cli_plan(int argc, char **argv)
     };
     bool given[sizeof options / sizeof options[0]] = {false};
     const cli_syntax syntax = {
-        .command = "plan",
         .usage = "--capacity N --error P [options]",
         .about = about_text,
         CLI_OPTIONS(options),

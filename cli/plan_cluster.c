@@ -97,24 +97,24 @@ static int read_cluster_inputs(const plan_cluster_inputs *in, plan_cluster *plan
         plan->slab.engine = BRY_ENGINE_COMPACT;
     bool kbf = plan->slab.engine == BRY_ENGINE_KBF;
     if (in->engine && strcmp(in->engine, "auto") != 0 && strcmp(in->engine, "compact") != 0 && !kbf)
-        return cli_misuse("plan", "--engine: with --cluster it is compact or kbf");
+        return cli_misuse("--engine: with --cluster it is compact or kbf");
     plan->replicas = 1;
     if (in->replicas &&
         (text_parse_plain(in->replicas, strlen(in->replicas), &plan->replicas) != NULL ||
          plan->replicas > REPLICAS_MOST))
-        return cli_misuse("plan", "--replicas: %s is not a number from 0 to %u",
+        return cli_misuse("--replicas: %s is not a number from 0 to %u",
                           cli_quote(in->replicas).text, REPLICAS_MOST);
     if (in->raw > (kbf ? 13 : 32))
-        return cli_misuse("plan", "--raw: values have 1 to %d bits", kbf ? 13 : 32);
+        return cli_misuse("--raw: values have 1 to %d bits", kbf ? 13 : 32);
     if (in->primaries > SLOTS)
-        return cli_misuse("plan", "--primaries: a cluster has at most %u primaries", SLOTS);
+        return cli_misuse("--primaries: a cluster has at most %u primaries", SLOTS);
     uint64_t values = in->values ? in->values : 1000;
     if (values > (uint64_t)1 << 24)
-        return cli_misuse("plan", "--values: at most 2^24 with --cluster");
+        return cli_misuse("--values: at most 2^24 with --cluster");
     plan->slab.error = in->error;
     plan->slab.value_bits = (uint32_t)(in->raw ? in->raw : plan_code_bits(values, kbf));
     if (in->pairs > BRY_CAPACITY_MAX)
-        return cli_misuse("plan", "--capacity: at most 2^40");
+        return cli_misuse("--capacity: at most 2^40");
     return CLI_GO_ON;
 }
 
@@ -128,14 +128,13 @@ static int plan_the_cluster(const plan_cluster_inputs *in, plan_cluster *plan)
         uint64_t room = in->memory / 4 * 3;
         uint64_t needed = plan->bytes / (room ? room : 1) + 1;
         if (needed > SLOTS)
-            return cli_misuse("plan", "--node-memory: more than %u primaries would be needed",
-                              SLOTS);
+            return cli_misuse("--node-memory: more than %u primaries would be needed", SLOTS);
         if (needed <= plan->primaries)
             break;
         status = plan_for_primaries(plan, in->pairs, needed);
     }
     if (status == BRY_E_RANGE)
-        return cli_misuse("plan", "--error: a map takes 1e-9 to 0.5");
+        return cli_misuse("--error: a map takes 1e-9 to 0.5");
     return status == BRY_OK ? CLI_GO_ON : cli_fail("%s", bry_status_text(status));
 }
 

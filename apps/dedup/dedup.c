@@ -3,7 +3,6 @@
  * a repository, does one thing and prints what it did.
  */
 #include "apps/dedup/commands/dedup_command.h"
-#include "cli/core/stop_signals.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -24,14 +23,12 @@ static const cli_command commands[] = {
 };
 
 static const cli_group group = {
-    .name = "dedup",
-    .usage = "dedup COMMAND REPO [options]",
+    .usage = "COMMAND REPO [options]",
     .about = "A deduplicating store for backups: files are cut into chunks where their content\n"
              "says so, and each chunk is stored once. An index in memory, of a few bytes per\n"
              "chunk, recognizes new chunks without a disk access.",
-    .commands = commands,
-    .count = sizeof commands / sizeof commands[0],
-    .options = "  -h, --help  this text, or that of the command",
+    CLI_COMMANDS(commands),
+    .is_program = true,
     .more = "\"bloomery help dedup COMMAND\" lists the options of a command. A repository is a\n"
             "directory. An archive that \"put\" has reported as stored survives any crash.",
     .examples = "  bloomery dedup init /backup/repo\n"
@@ -53,6 +50,6 @@ static int run_dedup(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    cli_catch_closed_pipe();
-    return cli_finish(run_dedup(argc - 1, argv + 1));
+    cli_enter("dedup");
+    return cli_main(argc, argv, run_dedup);
 }

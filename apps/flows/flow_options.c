@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-const char flows_command[] = "flows";
-
 #define COMPACT_FLOWS UINT64_C(1000000)
 #define KBF_FLOWS UINT64_C(100000)
 #define MOST_SUSPECTS UINT64_C(1000000)
@@ -21,9 +19,8 @@ typedef struct flow_words {
 static int check_flow_words(const flow_words *said, flow_options *asked)
 {
     static const char *const keys[3] = {"conversation", "pair", "5tuple"};
-    int engine =
-        said->engine ? cli_choose(flows_command, "engine", said->engine, flow_engine_names) : 0;
-    int key = engine >= 0 && said->key ? cli_choose(flows_command, "key", said->key, keys) : 0;
+    int engine = said->engine ? cli_choose("engine", said->engine, flow_engine_names) : 0;
+    int key = engine >= 0 && said->key ? cli_choose("key", said->key, keys) : 0;
     if (engine < 0 || key < 0)
         return CLI_USAGE;
     asked->engine = (flow_engine_kind)engine;
@@ -34,11 +31,11 @@ static int check_flow_words(const flow_words *said, flow_options *asked)
 static int check_flow_times(flow_options *asked)
 {
     if (asked->idle < LEAST_IDLE || asked->idle > BRY_SPAN_MAX / 1000)
-        return cli_misuse(flows_command, "--idle takes times from 24ms to 50000d");
+        return cli_misuse("--idle takes times from 24ms to 50000d");
     if (asked->linger == 0)
         asked->linger = asked->idle < 20000 ? asked->idle / 2 : 10000;
     if (asked->linger < 2 || asked->linger > asked->idle / 2)
-        return cli_misuse(flows_command, "--linger takes times from 2ms to half of --idle");
+        return cli_misuse("--linger takes times from 2ms to half of --idle");
     return CLI_GO_ON;
 }
 
@@ -48,22 +45,19 @@ static int check_flow_options(flow_options *asked)
     if (code != CLI_GO_ON)
         return code;
     if (asked->json && asked->csv)
-        return cli_misuse(flows_command, "--json cannot be combined with --csv");
+        return cli_misuse("--json cannot be combined with --csv");
     if (asked->interface && asked->files > 0)
-        return cli_misuse(flows_command, "--interface cannot be combined with files");
+        return cli_misuse("--interface cannot be combined with files");
     if (!asked->interface && (asked->duration || asked->interval))
-        return cli_misuse(flows_command, "--%s requires --interface",
-                          asked->duration ? "duration" : "interval");
+        return cli_misuse("--%s requires --interface", asked->duration ? "duration" : "interval");
     if (asked->check && asked->engine == FLOW_EXACT)
-        return cli_misuse(flows_command,
-                          "--check compares with engine exact; choose another --engine");
+        return cli_misuse("--check compares with engine exact; choose another --engine");
     if (asked->suspects > MOST_SUSPECTS)
-        return cli_misuse(flows_command, "--suspects takes at most %llu",
-                          (unsigned long long)MOST_SUSPECTS);
+        return cli_misuse("--suspects takes at most %llu", (unsigned long long)MOST_SUSPECTS);
     if (asked->top > MOST_TOP)
-        return cli_misuse(flows_command, "--top takes at most %llu", (unsigned long long)MOST_TOP);
+        return cli_misuse("--top takes at most %llu", (unsigned long long)MOST_TOP);
     if (asked->error < BRY_MAP_ERROR_MIN || asked->error > BRY_ERROR_MAX)
-        return cli_misuse(flows_command, "--error takes " CLI_ERRORS(BRY_MAP_ERROR_MIN));
+        return cli_misuse("--error takes " CLI_ERRORS(BRY_MAP_ERROR_MIN));
     if (asked->flows == 0)
         asked->flows = asked->engine == FLOW_KBF ? KBF_FLOWS : COMPACT_FLOWS;
     if (asked->interval == 0)
@@ -137,7 +131,6 @@ int flow_options_read(flow_options *asked, int argc, char **argv)
         {"seed", CLI_PLAIN, "S", "seed for hashing flows (default: random)", &asked->seed},
     };
     const cli_syntax syntax = {
-        .command = flows_command,
         .usage = "[FILE...] [options]",
         .about = about_text,
         CLI_OPTIONS(options),
@@ -147,7 +140,7 @@ int flow_options_read(flow_options *asked, int argc, char **argv)
     };
     int code = cli_read_args(&syntax, argc, argv, &asked->files);
     if (code == CLI_GO_ON && least[FLOW_PORT_SCAN] > 2000)
-        code = cli_misuse(flows_command, "--port-scan takes at most 2000");
+        code = cli_misuse("--port-scan takes at most 2000");
     if (code == CLI_GO_ON)
         code = check_flow_words(&said, asked);
     return code == CLI_GO_ON ? check_flow_options(asked) : code;

@@ -5,8 +5,6 @@
 #include "apps/flows/flow_detect.h"
 #include "cli/core/memory_limit.h"
 
-extern const char flows_command[];
-
 typedef struct flow_options {
     flow_engine_kind engine;
     flow_key_kind key;

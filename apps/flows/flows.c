@@ -233,8 +233,7 @@ static int open_alerts(flows_job *job, char **files)
     if (!path)
         return CLI_GO_ON;
     if (!cli_is_stream(path) && is_a_capture(path, files, job->asked.files))
-        return cli_misuse(flows_command, "--alerts: %s is one of the captures",
-                          cli_name(path).text);
+        return cli_misuse("--alerts: %s is one of the captures", cli_name(path).text);
     job->alerts.out = cli_is_stream(path) ? stdout : fopen(path, "ae");
     if (!job->alerts.out)
         return cli_fail("%s: %s", cli_name(path).text, strerror(errno));
@@ -261,8 +260,7 @@ static int setup_failed(const flows_job *job, bry_status status)
 {
     const flow_options *asked = &job->asked;
     if (status == BRY_E_RANGE)
-        return cli_misuse(flows_command,
-                          "an error of %g is not possible with %llu flows: reduce --capacity",
+        return cli_misuse("an error of %g is not possible with %llu flows: reduce --capacity",
                           asked->error, (unsigned long long)asked->flows);
     if (status == BRY_E_NOMEM && job->memory.refused)
         return cli_fail("the tables need more memory than --max-memory allows (%llu bytes)",
@@ -372,6 +370,6 @@ static int run_flows(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    cli_catch_closed_pipe();
-    return cli_finish(run_flows(argc - 1, argv + 1));
+    cli_enter("flows");
+    return cli_main(argc, argv, run_flows);
 }

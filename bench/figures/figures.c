@@ -106,7 +106,7 @@ static int measure_figures(char **names, size_t count, const figure_order *order
 {
     for (size_t i = 0; i < count; i++)
         if (!find_figure(names[i]))
-            return cli_misuse(NULL, "there is no figure %s; --list prints them",
+            return cli_misuse("there is no figure %s; --list prints them",
                               cli_quote(names[i]).text);
     if (mkdir(order->dir, 0777) != 0 && errno != EEXIST)
         return cli_fail("%s: %s", cli_name(order->dir).text, strerror(errno));
@@ -137,8 +137,6 @@ static int print_machine(void)
 
 static int run_program(int argc, char **argv)
 {
-    if (argc == 1 && (strcmp(argv[0], "-V") == 0 || strcmp(argv[0], "--version") == 0))
-        return cli_print_version();
     bool list = false, machine = false;
     const char *scale_name = "reduced";
     figure_order order = {FIGURE_SMALL, UINT64_MAX, "build/figures"};
@@ -168,8 +166,7 @@ static int run_program(int argc, char **argv)
     while (order.scale < FIGURE_SCALES && strcmp(scale_names[order.scale], scale_name) != 0)
         order.scale++;
     if (order.scale == FIGURE_SCALES)
-        return cli_misuse(NULL, "%s is no scale: small, reduced or full",
-                          cli_quote(scale_name).text);
+        return cli_misuse("%s is no scale: small, reduced or full", cli_quote(scale_name).text);
     if (machine)
         return print_machine();
     return list ? list_figures() : measure_figures(argv, words, &order);
@@ -177,6 +174,5 @@ static int run_program(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    cli_catch_closed_pipe();
-    return cli_finish(run_program(argc - 1, argv + 1));
+    return cli_main(argc, argv, run_program);
 }

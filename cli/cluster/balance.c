@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char command[] = "cluster balance";
-
 #define TRIES 5 /* interrupted rounds before a run gives up */
 #define PATIENCE 20000 /* ms for nodes to recover before a run gives up */
 
@@ -211,7 +209,6 @@ int cluster_balance(int argc, char **argv)
          &run.asked.repair},
     };
     cli_syntax syntax = {
-        .command = command,
         .usage = "HOST:PORT [options]",
         .about = about_text,
         CLI_OPTIONS(options),
@@ -226,9 +223,9 @@ int cluster_balance(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     if (!load_kind_read(by, &run.asked.by))
-        return cli_misuse(command, "--by: %s is not pairs, queries or bytes", cli_quote(by).text);
+        return cli_misuse("--by: %s is not pairs, queries or bytes", cli_quote(by).text);
     if (run.asked.max_moves > BRYC_SLOTS)
-        return cli_misuse(command, "--max-moves: more than there are slots (%u)", BRYC_SLOTS);
+        return cli_misuse("--max-moves: more than there are slots (%u)", BRYC_SLOTS);
     cli_note_stop_signals(); /* the slot that is moving is finished */
     code = view_connect(&run.view, argv[0]);
     if (code == CLI_GO_ON)

@@ -11,12 +11,9 @@ static const cli_command commands[] = {
 };
 
 const cli_group cli_cluster_group = {
-    .name = "cluster",
-    .usage = "cluster COMMAND [options]",
+    .usage = "COMMAND [options]",
     .about = "Clusters of Redis or Valkey servers with the module.",
-    .commands = commands,
-    .count = sizeof commands / sizeof commands[0],
-    .options = "  -h, --help     this text, or that of the command",
+    CLI_COMMANDS(commands),
     .examples = "  bloomery cluster up --primaries 3 --replicas 1 --dir hall\n"
                 "  bloomery cluster status 127.0.0.1:7000\n"
                 "  bloomery cluster balance 127.0.0.1:7000 --dry-run\n"

@@ -233,7 +233,6 @@ int cluster_status(int argc, char **argv)
         {"json", CLI_FLAG, NULL, "print JSON", &as_json},
     };
     cli_syntax syntax = {
-        .command = "cluster status",
         .usage = "HOST:PORT [options]",
         .about =
             "Shows the nodes of a running cluster: roles, slots, maps, pairs, queries per second\n"

@@ -31,13 +31,12 @@ static bool read_replicas(const char *text, uint64_t *replicas)
 static int check_up(const up_options *asked, uint64_t *replicas)
 {
     if (!read_replicas(asked->replicas, replicas))
-        return cli_misuse("cluster up", "--replicas: %s is not a number",
-                          cli_quote(asked->replicas).text);
+        return cli_misuse("--replicas: %s is not a number", cli_quote(asked->replicas).text);
     uint64_t count = asked->primaries * (1 + *replicas);
     if (asked->primaries > LOCAL_MOST || count > LOCAL_MOST)
-        return cli_misuse("cluster up", "at most %d servers are started", LOCAL_MOST);
+        return cli_misuse("at most %d servers are started", LOCAL_MOST);
     if (asked->port + count > 55536) /* 10,000 above it is the port for the other nodes */
-        return cli_misuse("cluster up", "--port: use ports below 55536");
+        return cli_misuse("--port: use ports below 55536");
     return CLI_GO_ON;
 }
 
@@ -119,7 +118,6 @@ int cluster_up(int argc, char **argv)
     };
     bool given[sizeof options / sizeof options[0]] = {false};
     cli_syntax syntax = {
-        .command = "cluster up",
         .usage = "[options]",
         .about =
             "Starts a cluster of Redis or Valkey servers with the module on this machine, to try\n"
@@ -149,7 +147,6 @@ int cluster_down(int argc, char **argv)
         {"dir", CLI_TEXT, "DIR", "directory of the cluster (default ./" DEFAULT_DIR ")", &dir},
     };
     cli_syntax syntax = {
-        .command = "cluster down",
         .usage = "[options]",
         .about =
             "Ends the servers of a cluster that was started with \"bloomery cluster up\". Their\n"

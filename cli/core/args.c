@@ -20,9 +20,8 @@ static int print_command_help(const cli_syntax *syntax)
         if (option->kind != CLI_ABSENT && here > width)
             width = here;
     }
-    printf("%sUsage:%s %s %s%s%s\n\n%s\n\n%sOptions:%s\n", use.strong, use.off, cli_program,
-           syntax->command ? syntax->command : "", syntax->command ? " " : "", syntax->usage,
-           syntax->about, use.strong, use.off);
+    printf("%sUsage:%s %s%s %s\n\n%s\n\n%sOptions:%s\n", use.strong, use.off, cli_program,
+           cli_command_words(), syntax->usage, syntax->about, use.strong, use.off);
     for (size_t i = 0; i < syntax->option_count; i++) {
         const cli_option *option = &syntax->options[i];
         if (option->kind == CLI_ABSENT)
@@ -108,8 +107,7 @@ static int refuse_option(const cli_syntax *syntax, const char *word)
         if (syntax->options[i].kind != CLI_ABSENT)
             cli_guess_try(&guess, syntax->options[i].name);
     cli_guess_try(&guess, "help");
-    return cli_misuse(syntax->command, "unknown option %s%s", cli_quote(word).text,
-                      cli_suggest(&guess, "--").text);
+    return cli_misuse("unknown option %s%s", cli_quote(word).text, cli_suggest(&guess, "--").text);
 }
 
 /* The option that a word names, and the value in the word: NULL if there is none. */
@@ -137,27 +135,24 @@ static int read_option(const cli_syntax *syntax, int argc, char **argv, int *at)
     if (!option)
         return refuse_option(syntax, argv[*at]);
     if (option->kind == CLI_ABSENT)
-        return cli_misuse(syntax->command, "%s%s: not available in this build",
-                          option_dashes(option), option->name);
+        return cli_misuse("%s%s: not available in this build", option_dashes(option), option->name);
     if (syntax->given)
         syntax->given[option - syntax->options] = true;
     if (option->kind == CLI_FLAG) {
         if (value)
-            return cli_misuse(syntax->command, "%s%s takes no value", option_dashes(option),
-                              option->name);
+            return cli_misuse("%s%s takes no value", option_dashes(option), option->name);
         *(bool *)option->value = true;
         return CLI_GO_ON;
     }
     if (!value) {
         if (*at + 1 == argc)
-            return cli_misuse(syntax->command, "%s%s needs a value", option_dashes(option),
-                              option->name);
+            return cli_misuse("%s%s needs a value", option_dashes(option), option->name);
         value = argv[++*at];
     }
     const char *problem = store_option_value(option, value);
     if (problem)
-        return cli_misuse(syntax->command, "%s%s: %s %s", option_dashes(option), option->name,
-                          cli_quote(value).text, problem);
+        return cli_misuse("%s%s: %s %s", option_dashes(option), option->name, cli_quote(value).text,
+                          problem);
     return CLI_GO_ON;
 }
 
@@ -178,26 +173,25 @@ int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words
             if (code != CLI_GO_ON)
                 return code;
         } else if (count == syntax->most_words) {
-            return cli_misuse(syntax->command, "unexpected argument %s", cli_quote(word).text);
+            return cli_misuse("unexpected argument %s", cli_quote(word).text);
         } else {
             argv[count++] = argv[at];
         }
     }
     if (count < syntax->least_words)
-        return cli_misuse(syntax->command, "%s", syntax->missing);
+        return cli_misuse("%s", syntax->missing);
     *words = count;
     if (syntax->plain_words && !options_end)
         *syntax->plain_words = count;
     return CLI_GO_ON;
 }
 
-int cli_choose(const char *command, const char *option, const char *word,
-               const char *const choices[3])
+int cli_choose(const char *option, const char *word, const char *const choices[3])
 {
     for (int i = 0; i < 3; i++)
         if (strcmp(word, choices[i]) == 0)
             return i;
-    cli_misuse(command, "--%s: %s is not one of %s, %s and %s", option, cli_quote(word).text,
-               choices[0], choices[1], choices[2]);
+    cli_misuse("--%s: %s is not one of %s, %s and %s", option, cli_quote(word).text, choices[0],
+               choices[1], choices[2]);
     return -1;
 }

@@ -40,7 +40,6 @@ typedef struct cli_option {
 } cli_option;
 
 typedef struct cli_syntax {
-    const char *command; /* the subcommand's name; NULL: the program has no subcommands */
     const char *usage; /* the rest of the usage line */
     const char *about; /* a paragraph, with its line breaks */
     cli_option *options;
@@ -63,7 +62,6 @@ typedef struct cli_syntax {
 int cli_read_args(const cli_syntax *syntax, int argc, char **argv, size_t *words);
 
 /* The number of the word among those that this option takes; -1 after a message. */
-int cli_choose(const char *command, const char *option, const char *word,
-               const char *const choices[3]);
+int cli_choose(const char *option, const char *word, const char *const choices[3]);
 
 #endif

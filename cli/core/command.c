@@ -19,11 +19,14 @@ static int print_group_help(const cli_group *group)
     for (size_t i = 0; i < group->count; i++)
         if ((int)strlen(group->commands[i].name) > width)
             width = (int)strlen(group->commands[i].name);
-    printf("%sUsage:%s %s %s\n\n%s\n\n%sCommands:%s\n", use.strong, use.off, cli_program,
-           group->usage, group->about, use.strong, use.off);
+    printf("%sUsage:%s %s%s %s\n\n%s\n\n%sCommands:%s\n", use.strong, use.off, cli_program,
+           cli_command_words(), group->usage, group->about, use.strong, use.off);
     for (size_t i = 0; i < group->count; i++)
         printf("  %-*s  %s\n", width, group->commands[i].name, group->commands[i].summary);
-    printf("\n%sOptions:%s\n%s\n", use.strong, use.off, group->options);
+    printf("\n%sOptions:%s\n", use.strong, use.off);
+    printf("  -h, --help  %sthis text, or that of the command\n", group->is_program ? "   " : "");
+    if (group->is_program)
+        puts("  -V, --version  version, instruction set of the bit kernels, compiler");
     if (group->more)
         printf("\n%s\n", group->more);
     cli_print_examples(group->examples);
@@ -43,7 +46,7 @@ static int refuse_word(const cli_group *group, const char *word)
     cli_guess guess = CLI_GUESS(word, strlen(word));
     if (word[0] == '-') {
         cli_guess_try(&guess, "--help");
-        if (!group->name)
+        if (group->is_program)
             cli_guess_try(&guess, "--version");
     }
     for (size_t i = 0; i < group->count; i++)
@@ -53,23 +56,25 @@ static int refuse_word(const cli_group *group, const char *word)
         const cli_group *in = group->commands[i].group;
         for (size_t j = 0; in && j < in->count; j++)
             if (cli_guess_try(&guess, in->commands[j].name))
-                snprintf(before, sizeof before, "%s ", in->name);
+                snprintf(before, sizeof before, "%s ", group->commands[i].name);
     }
-    return cli_misuse(group->name, "unknown %s %s%s", word[0] == '-' ? "option" : "command",
+    return cli_misuse("unknown %s %s%s", word[0] == '-' ? "option" : "command",
                       cli_quote(word).text, cli_suggest(&guess, before).text);
 }
 
 int cli_run_group(const cli_group *group, int argc, char **argv)
 {
     if (argc < 1)
-        return cli_misuse(group->name, "missing command");
+        return cli_misuse("missing command");
     const cli_command *command = find_command(group, argv[0]);
-    if (command)
+    if (command) {
+        cli_enter(command->name);
         return command->group ? cli_run_group(command->group, argc - 1, argv + 1)
                               : command->run(argc - 1, argv + 1);
+    }
     if (strcmp(argv[0], "-h") != 0 && strcmp(argv[0], "--help") != 0)
         return refuse_word(group, argv[0]);
     if (argc > 1)
-        return cli_misuse(group->name, "unexpected argument %s", cli_quote(argv[1]).text);
+        return cli_misuse("unexpected argument %s", cli_quote(argv[1]).text);
     return print_group_help(group);
 }

@@ -8,6 +8,7 @@
 
 #include "cli/core/exit_codes.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct cli_command {
@@ -19,15 +20,17 @@ typedef struct cli_command {
 
 /* Commands under one name, and the help of that name. */
 typedef struct cli_group {
-    const char *name; /* NULL: the program itself */
-    const char *usage; /* the usage line after the program's name */
+    const char *usage; /* the usage line after the names of program and group */
     const char *about; /* a paragraph, with its line breaks */
     const cli_command *commands;
     size_t count;
-    const char *options; /* lines of the help, such as the three below */
-    const char *more;
+    bool is_program; /* --version is an option (cli_main()) */
+    const char *more; /* may be NULL */
     const char *examples;
 } cli_group;
+
+/* The table of commands, in the initialiser of a group. */
+#define CLI_COMMANDS(rows) .commands = (rows), .count = sizeof(rows) / sizeof(rows)[0]
 
 /* Runs the command that argv[0] names, or prints the help for -h and --help. */
 int cli_run_group(const cli_group *group, int argc, char **argv);

@@ -30,11 +30,11 @@ const char *cli_engine_help(bry_job job)
     return text;
 }
 
-int cli_engine_read(const char *command, bry_job job, const char *text, bry_engine *engine)
+int cli_engine_read(bry_job job, const char *text, bry_engine *engine)
 {
     char list[CLI_ENGINE_LIST] = "auto";
     if (!text || bry_job_engine_parse(job, text, engine) == BRY_OK)
         return CLI_GO_ON;
     list_engines(list, job, " and ");
-    return cli_misuse(command, "--engine: %s is not one of %s", cli_quote(text).text, list);
+    return cli_misuse("--engine: %s is not one of %s", cli_quote(text).text, list);
 }

@@ -9,6 +9,6 @@ const char *cli_engine_help(bry_job job);
 
 /* Sets *engine if the option was given (`text` is not NULL). CLI_GO_ON, or an exit code after a
  * message. */
-int cli_engine_read(const char *command, bry_job job, const char *text, bry_engine *engine);
+int cli_engine_read(bry_job job, const char *text, bry_engine *engine);
 
 #endif

@@ -36,8 +36,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char command[] = "count";
-
 /* Where a line has its parts. */
 typedef struct count_fields {
     cli_fields id; /* one or several; also has the delimiter */
@@ -80,28 +78,28 @@ typedef struct count_words {
 static int read_count_fields(const count_words *said, count_fields *fields)
 {
     fields->id.delimiter = said->delimiter ? *said->delimiter : '\t';
-    int code = cli_fields_read(&fields->id, command, "id", said->id ? said->id : "1");
+    int code = cli_fields_read(&fields->id, "id", said->id ? said->id : "1");
     fields->name = 2;
     if (code == CLI_GO_ON && said->name)
-        code = cli_field_read(&fields->name, command, "counter", said->name);
+        code = cli_field_read(&fields->name, "counter", said->name);
     fields->amount = said->ones ? 0 : 3;
     if (code == CLI_GO_ON && said->amount)
-        code = cli_field_read(&fields->amount, command, "amount", said->amount);
+        code = cli_field_read(&fields->amount, "amount", said->amount);
     fields->amount_required = said->amount != NULL;
     return code;
 }
 
 static int check_count_options(const count_words *said, count_options *asked)
 {
-    int code = cli_engine_read(command, BRY_JOB_COUNTERS, said->engine, &asked->table.engine);
+    int code = cli_engine_read(BRY_JOB_COUNTERS, said->engine, &asked->table.engine);
     if (code != CLI_GO_ON)
         return code;
     if (said->ones && said->amount)
-        return cli_misuse(command, "--ones cannot be combined with --amount");
+        return cli_misuse("--ones cannot be combined with --amount");
     if (asked->quiet && asked->totals)
-        return cli_misuse(command, "-q cannot be combined with --totals");
+        return cli_misuse("-q cannot be combined with --totals");
     if (asked->totals && asked->files)
-        return cli_misuse(command, "--totals reads no files");
+        return cli_misuse("--totals reads no files");
     return read_count_fields(said, &asked->fields);
 }
 
@@ -162,7 +160,6 @@ static int count_options_read(count_options *asked, int argc, char **argv)
         {"seed", CLI_PLAIN, "S", "seed for hashing ids (default: random)", &table->seed},
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "DIR [FILE...] [options]",
         .about = about_text,
         CLI_OPTIONS(options),
@@ -210,11 +207,11 @@ static int check_new_table(bry_counters_options *options)
     bry_counters_options without = *options;
     without.max_bytes = 0;
     if (options->max_bytes && bry_counters_plan(&without, &shape) == BRY_OK)
-        return cli_misuse("count", "--max-memory: a table takes at least %llu bytes",
+        return cli_misuse("--max-memory: a table takes at least %llu bytes",
                           (unsigned long long)shape.bytes_least);
-    return cli_misuse(
-        "count", "tables take times up to " CLI_SPAN_MOST ", capacities up to " CLI_CAPACITY_MOST
-                 ", errors from " CLI_ERRORS(BRY_COUNTERS_ERROR_MIN) CLI_COMBINATIONS);
+    return cli_misuse("tables take times up to " CLI_SPAN_MOST
+                      ", capacities up to " CLI_CAPACITY_MOST
+                      ", errors from " CLI_ERRORS(BRY_COUNTERS_ERROR_MIN) CLI_COMBINATIONS);
 }
 
 /* Options that were not given are taken from the table. */
@@ -242,7 +239,7 @@ static int report_not_opened(const count_table *table, bry_status status, const 
     if (status == BRY_E_IO && errno == EBUSY)
         return cli_fail("%s: another process is using it", cli_name(table->dir).text);
     if (status == BRY_E_RANGE)
-        return cli_misuse("count", "--max-memory: a table takes more than that");
+        return cli_misuse("--max-memory: a table takes more than that");
     cli_memory limit = table->memory;
     limit.most = load->max_bytes; /* for the message */
     return cli_load_failed(status, load, &limit, table->dir, "table");

@@ -387,7 +387,6 @@ static int demo_once(int argc, char **argv)
         {"module", CLI_TEXT, "FILE", "the module (default: the one beside this program)", &module},
     };
     cli_syntax syntax = {
-        .command = "demo once",
         .usage = "[options]",
         .about =
             "Shows what retries do to counters. It starts a cluster of six servers on this "
@@ -420,12 +419,9 @@ static const cli_command commands[] = {
 };
 
 static const cli_group group = {
-    .name = "demo",
-    .usage = "demo COMMAND [options]",
+    .usage = "COMMAND [options]",
     .about = "Demonstrations. Each starts the servers it needs, and ends them.",
-    .commands = commands,
-    .count = sizeof commands / sizeof commands[0],
-    .options = "  -h, --help     this text, or that of the command",
+    CLI_COMMANDS(commands),
     .examples = "  bloomery demo once",
 };
 

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-static const char command[] = "index build";
-
 typedef struct request {
     const char *path;
     cli_path_options how;
@@ -83,7 +81,6 @@ int cli_index_build(int argc, char **argv)
     };
     bool given[sizeof options / sizeof options[0]] = {false};
     const cli_syntax syntax = {
-        .command = command,
         .usage = "INDEX FILE... [options]",
         .about =
             "Creates an index of files: each file is a unit, and each of its lines an element. "
@@ -113,7 +110,6 @@ int cli_index_build(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     asked.path = asked.how.except = argv[0];
-    asked.how.command = command;
     code = cli_paths_read(&asked.files, &asked.how, argv + 1, words - 1);
     if (code == CLI_GO_ON)
         code = build_index(&asked);

@@ -13,15 +13,13 @@
 
 int cli_index_add(int argc, char **argv)
 {
-    static const char command[] = "index add";
-    cli_path_options how = {.command = command};
+    cli_path_options how = {0};
     uint64_t max_bytes = 0;
     cli_option options[] = {
         CLI_FILES_ROWS(&how),
         CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "INDEX FILE... [options]",
         .about = "Adds files. A file that is in the index already, under the same name, is read\n"
                  "again and replaced.",
@@ -112,7 +110,7 @@ static int del_elements(cli_file_index *index, const char *name, char **keys, si
 {
     size_t file = cli_names_find(&index->names, name);
     if (index->names.elements.kind == CLI_ELEMENT_WHOLE)
-        return cli_misuse("index del", "--from: an index of whole files has one element per file");
+        return cli_misuse("--from: an index of whole files has one element per file");
     if (file == CLI_NO_FILE) {
         cli_note("%s: not in the index", cli_name(name).text);
         return CLI_NO;
@@ -129,7 +127,6 @@ static int del_elements(cli_file_index *index, const char *name, char **keys, si
 
 int cli_index_del(int argc, char **argv)
 {
-    static const char command[] = "index del";
     const char *from = NULL;
     bool nul = false;
     uint64_t max_bytes = 0;
@@ -140,7 +137,6 @@ int cli_index_del(int argc, char **argv)
         CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "INDEX FILE... [options]\n       bloomery index del INDEX --from FILE [KEY...]",
         .about =
             "Removes files from the index. With --from, deletes lines of one file; without KEY, "
@@ -163,11 +159,11 @@ int cli_index_del(int argc, char **argv)
     cli_file_index index = {0};
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && !from && words < 2)
-        code = cli_misuse(command, "missing file name");
+        code = cli_misuse("missing file name");
     if (code == CLI_GO_ON && from)
         code = cli_keys_given(&syntax, argv, &words, "keys");
     if (code == CLI_GO_ON && nul && (!from || words > 1))
-        code = cli_misuse(command, "-0 is for keys on standard input");
+        code = cli_misuse("-0 is for keys on standard input");
     if (code == CLI_GO_ON)
         code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     tally count = {0};

@@ -190,7 +190,6 @@ static const char examples_text[] = "  bloomery index check logs.idx\n"
 
 int cli_index_check(int argc, char **argv)
 {
-    static const char command[] = "index check";
     bool nul = false;
     uint64_t max_bytes = 0;
     report r = {.out = CLI_JSON_TO(stdout)};
@@ -201,7 +200,6 @@ int cli_index_check(int argc, char **argv)
         CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "INDEX [options]",
         .about = about_text,
         CLI_OPTIONS(options),

@@ -17,14 +17,11 @@ static const cli_command commands[] = {
 };
 
 const cli_group cli_index_group = {
-    .name = "index",
-    .usage = "index COMMAND INDEX [options]",
+    .usage = "COMMAND INDEX [options]",
     .about = "Indexes of files: which of these files may contain this line, field or word? An\n"
              "index stores a few bytes for each instead of the text. It always finds a file that\n"
              "contains the line, and reports a wrong one at the error rate it was built with.",
-    .commands = commands,
-    .count = sizeof commands / sizeof commands[0],
-    .options = "  -h, --help  this text, or that of the command",
+    CLI_COMMANDS(commands),
     .more =
         "\"bloomery help index COMMAND\" lists the options of a command. An index is one file,\n"
         "which is replaced as a whole; after a failure it is unchanged.",

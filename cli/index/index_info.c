@@ -148,7 +148,6 @@ static void print_files(const cli_file_index *index, char end)
 
 int cli_index_info(int argc, char **argv)
 {
-    static const char command[] = "index info";
     bool as_json = false, nul = false;
     uint64_t max_bytes = 0;
     facts f = {.stats = {0}};
@@ -159,7 +158,6 @@ int cli_index_info(int argc, char **argv)
         CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "INDEX [options]",
         .about =
             "Prints engine, size and contents of the index, and its error: how often a file is\n"

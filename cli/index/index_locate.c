@@ -14,8 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char command[] = "index locate";
-
 #define BATCH 8192u
 #define ROOM 4u /* candidates per key that a batch fetches */
 
@@ -405,7 +403,6 @@ int cli_index_locate(int argc, char **argv)
         CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "INDEX [KEY...] [options]",
         .about =
             "Prints the files that may contain one key, or lines \"key<TAB>file\" for several\n"

@@ -115,7 +115,7 @@ static int keep_word(cli_paths *paths, const cli_path_options *how, char *word)
 {
     struct stat facts;
     if (!*word)
-        return cli_misuse(how->command, "empty file name");
+        return cli_misuse("empty file name");
     bool dir = how->recursive && stat(word, &facts) == 0 && S_ISDIR(facts.st_mode);
     return dir ? walk_dir(paths, how, word) : keep_copy(paths, word);
 }
@@ -137,7 +137,7 @@ int cli_paths_read(cli_paths *paths, const cli_path_options *how, char **words, 
 {
     *paths = (cli_paths){0};
     if (count == 0 && !how->list)
-        return cli_misuse(how->command, "missing file name");
+        return cli_misuse("missing file name");
     int code = how->list ? keep_list(paths, how->list) : CLI_GO_ON;
     for (size_t i = 0; i < count && code == CLI_GO_ON; i++)
         code = keep_word(paths, how, words[i]);

@@ -13,7 +13,6 @@ typedef struct cli_paths {
 } cli_paths;
 
 typedef struct cli_path_options {
-    const char *command;
     const char *list; /* --files0-from, or NULL */
     bool recursive; /* search directories, in order of names */
     bool skip; /* skip directories that cannot be read */

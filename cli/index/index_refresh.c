@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char command[] = "index refresh";
-
 typedef struct request {
     bool all, drop_gone;
     cli_fill_options fill;
@@ -157,7 +155,6 @@ int cli_index_refresh(int argc, char **argv)
         CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "INDEX [options]",
         .about = "Reads again the files whose size or modification time has changed or from which\n"
                  "lines were deleted (index del --from), removes missing files from the index and\n"
@@ -176,7 +173,7 @@ int cli_index_refresh(int argc, char **argv)
     cli_file_index index = {0};
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && asked.fill.skip && asked.drop_gone)
-        code = cli_misuse(command, "--skip and --drop-gone cannot be combined");
+        code = cli_misuse("--skip and --drop-gone cannot be combined");
     if (code == CLI_GO_ON)
         code = cli_index_open_to_change(&index, max_bytes, argv[0]);
     if (code == CLI_GO_ON)

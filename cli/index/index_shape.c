@@ -5,18 +5,17 @@
 #define LEAST_UNITS 8u
 #define LEAST_CAPACITY 64u
 
-static int check_shape_elements(cli_index_shape *asked, const char *command)
+static int check_shape_elements(cli_index_shape *asked)
 {
     cli_elements *elements = &asked->elements;
     if (asked->strings && (asked->whole || asked->words || asked->key))
-        return cli_misuse(command, "-0 cannot be combined with --%s",
-                          asked->whole   ? "whole"
-                          : asked->words ? "words"
-                                         : "key");
+        return cli_misuse("-0 cannot be combined with --%s", asked->whole   ? "whole"
+                                                             : asked->words ? "words"
+                                                                            : "key");
     if (asked->whole + asked->words + (asked->key != NULL) > 1)
-        return cli_misuse(command, "only one of --key, --words and --whole can be given");
+        return cli_misuse("only one of --key, --words and --whole can be given");
     if (asked->delimiter && !asked->key)
-        return cli_misuse(command, "--delimiter requires --key");
+        return cli_misuse("--delimiter requires --key");
     elements->kind = asked->whole     ? CLI_ELEMENT_WHOLE
                      : asked->words   ? CLI_ELEMENT_WORDS
                      : asked->key     ? CLI_ELEMENT_FIELDS
@@ -25,48 +24,48 @@ static int check_shape_elements(cli_index_shape *asked, const char *command)
     if (!asked->key)
         return CLI_GO_ON;
     elements->fields.delimiter = asked->delimiter ? *asked->delimiter : '\t';
-    return cli_fields_read(&elements->fields, command, "key", asked->key);
+    return cli_fields_read(&elements->fields, "key", asked->key);
 }
 
-static int check_shape(cli_index_shape *asked, const char *command)
+static int check_shape(cli_index_shape *asked)
 {
     bry_index_options *options = &asked->options;
-    int code = cli_engine_read(command, BRY_JOB_INDEX, asked->engine, &options->engine);
+    int code = cli_engine_read(BRY_JOB_INDEX, asked->engine, &options->engine);
     if (code != CLI_GO_ON)
         return code;
     if (options->engine != BRY_ENGINE_DBA && (asked->group || options->dba.segmented))
-        return cli_misuse(command, "--%s is for engine dba", asked->group ? "group" : "segmented");
+        return cli_misuse("--%s is for engine dba", asked->group ? "group" : "segmented");
     if (asked->group &&
         (asked->group > BRY_INDEX_DBA_GROUP_MAX || asked->group & (asked->group - 1) ||
          asked->group == 2 || asked->group == 4))
-        return cli_misuse(command, "--group: %llu is not one of 1, 8, 16, 32, 64, 128, 256 and 512",
+        return cli_misuse("--group: %llu is not one of 1, 8, 16, 32, 64, 128, 256 and 512",
                           (unsigned long long)asked->group);
     if (asked->units > BRY_INDEX_UNITS_MAX)
-        return cli_misuse(command, "--units: an index has at most " CLI_UNITS_MOST);
+        return cli_misuse("--units: an index has at most " CLI_UNITS_MOST);
     if (options->fixed && !asked->units)
-        return cli_misuse(command, "--fixed requires --units");
+        return cli_misuse("--fixed requires --units");
     options->dba.group = (uint32_t)asked->group;
     options->units = (uint32_t)asked->units;
     if (asked->whole && !options->unit_capacity)
         options->unit_capacity = 1;
-    code = check_shape_elements(asked, command);
+    code = check_shape_elements(asked);
     if (code != CLI_GO_ON)
         return code;
     bry_index_shape shape = {0};
     if (bry_index_plan(options, &shape) != BRY_OK)
-        return cli_misuse(command, "an index takes units 1 to " CLI_UNITS_MOST
-                                   ", unit-capacity 1 to " CLI_CAPACITY_MOST
-                                   ", error " CLI_ERRORS(BRY_INDEX_ERROR_MIN) CLI_COMBINATIONS);
+        return cli_misuse("an index takes units 1 to " CLI_UNITS_MOST
+                          ", unit-capacity 1 to " CLI_CAPACITY_MOST
+                          ", error " CLI_ERRORS(BRY_INDEX_ERROR_MIN) CLI_COMBINATIONS);
     return CLI_GO_ON;
 }
 
 int cli_index_shape_read(cli_index_shape *asked, const cli_syntax *syntax)
 {
     if (!asked->like)
-        return check_shape(asked, syntax->command);
+        return check_shape(asked);
     for (int i = 0; i < CLI_INDEX_SHAPING; i++)
         if (syntax->given[i])
-            return cli_misuse(syntax->command, "%s%s cannot be combined with --like",
+            return cli_misuse("%s%s cannot be combined with --like",
                               syntax->options[i].name[1] ? "--" : "-", syntax->options[i].name);
     return cli_index_like(asked->like, asked->max_bytes, &asked->options, &asked->elements);
 }

@@ -28,7 +28,6 @@ static int ship_unit(const cli_index_shape *shape, const char *path, const char 
 
 int cli_index_unit(int argc, char **argv)
 {
-    static const char command[] = "index unit";
     const char *name = NULL;
     cli_index_shape shape = {.options = BRY_INDEX_OPTIONS};
     cli_option options[] = {
@@ -37,7 +36,6 @@ int cli_index_unit(int argc, char **argv)
     };
     bool given[sizeof options / sizeof options[0]] = {false};
     const cli_syntax syntax = {
-        .command = command,
         .usage = "FILE --like INDEX [options] > UNITS",
         .about =
             "Creates the units of one file separately from the index, for example on another\n"
@@ -55,13 +53,11 @@ int cli_index_unit(int argc, char **argv)
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && !shape.like && !shape.options.seed)
-        code = cli_misuse(command,
-                          "missing --like or --seed: units fit only an index with the same seed");
+        code = cli_misuse("missing --like or --seed: units fit only an index with the same seed");
     if (code == CLI_GO_ON && cli_is_stream(argv[0]) && !name)
-        code = cli_misuse(command, "missing --name: \"-\" has no name");
+        code = cli_misuse("missing --name: \"-\" has no name");
     if (code == CLI_GO_ON && isatty(STDOUT_FILENO))
-        code =
-            cli_misuse(command, "standard output is a terminal: redirect it to a file or a pipe");
+        code = cli_misuse("standard output is a terminal: redirect it to a file or a pipe");
     if (code == CLI_GO_ON)
         code = cli_index_shape_read(&shape, &syntax);
     return code == CLI_GO_ON ? ship_unit(&shape, argv[0], name ? name : argv[0]) : code;
@@ -127,13 +123,11 @@ static int import_units(cli_file_index *index, const char *path)
 
 int cli_index_import(int argc, char **argv)
 {
-    static const char command[] = "index import";
     uint64_t max_bytes = 0;
     cli_option options[] = {
         CLI_INDEX_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "INDEX UNITS... [options]",
         .about =
             "Adds units that \"index unit\" has written, replacing a file with the same name; -\n"

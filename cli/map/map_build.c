@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char command[] = "map build";
-
 /* For a pipe that is longer than what is read in advance, the map is planned for this many times
  * the lines read. Planning for twice the keys costs compact one bit per key, and kbf twice the
  * memory. */
@@ -35,31 +33,31 @@ typedef struct request {
 static int check_map_options(request *asked)
 {
     bry_map_options *map = &asked->map;
-    int code = cli_engine_read(command, BRY_JOB_MAP, asked->engine, &map->engine);
+    int code = cli_engine_read(BRY_JOB_MAP, asked->engine, &map->engine);
     if (code != CLI_GO_ON)
         return code;
     if (asked->layout) {
         bool paper = strcmp(asked->layout, "paper") == 0;
         if (!paper && strcmp(asked->layout, "tuned") != 0)
-            return cli_misuse(command, "--layout: %s is neither tuned nor paper",
+            return cli_misuse("--layout: %s is neither tuned nor paper",
                               cli_quote(asked->layout).text);
         if (map->engine != BRY_ENGINE_KBF)
-            return cli_misuse(command, "--layout is for engine kbf");
+            return cli_misuse("--layout is for engine kbf");
         map->kbf.layout = paper ? BRY_MAP_PAPER : BRY_MAP_TUNED;
     }
     if (asked->raw_bits > BRY_MAP_VALUE_BITS_MAX)
-        return cli_misuse(command, "--raw: values have at most %u bits", BRY_MAP_VALUE_BITS_MAX);
+        return cli_misuse("--raw: values have at most %u bits", BRY_MAP_VALUE_BITS_MAX);
     map->value_bits = (uint32_t)asked->raw_bits;
     if (asked->raw_bits && map->values)
-        return cli_misuse(command, "--values cannot be combined with --raw");
+        return cli_misuse("--values cannot be combined with --raw");
     if (map->fixed && map->capacity == 0)
-        return cli_misuse(command, "--fixed requires --capacity");
+        return cli_misuse("--fixed requires --capacity");
     bry_map_shape shape = {0};
     if (bry_map_plan(map, &shape) != BRY_OK)
-        return cli_misuse(command, map->engine == BRY_ENGINE_KBF
-                                       ? "kbf takes " LIMITS CLI_KBF_VALUES_MOST
-                                         " or raw 1 to " CLI_KBF_BITS_MOST CLI_COMBINATIONS
-                                       : "compact takes " LIMITS CLI_VALUES_MOST CLI_COMBINATIONS);
+        return cli_misuse(map->engine == BRY_ENGINE_KBF
+                              ? "kbf takes " LIMITS CLI_KBF_VALUES_MOST
+                                " or raw 1 to " CLI_KBF_BITS_MOST CLI_COMBINATIONS
+                              : "compact takes " LIMITS CLI_VALUES_MOST CLI_COMBINATIONS);
     return CLI_GO_ON;
 }
 
@@ -173,7 +171,7 @@ static int check_build_place(const request *asked)
                            : remote->wait   ? "wait"
                            : remote->resume ? "resume"
                                             : NULL;
-        return name ? cli_misuse(command, "--%s is for maps on servers", name) : CLI_GO_ON;
+        return name ? cli_misuse("--%s is for maps on servers", name) : CLI_GO_ON;
     }
     const char *name = asked->like        ? "like"
                        : asked->layout    ? "layout"
@@ -181,9 +179,9 @@ static int check_build_place(const request *asked)
                        : asked->max_bytes ? "max-memory"
                                           : NULL;
     if (name)
-        return cli_misuse(command, "--%s is for maps in files", name);
+        return cli_misuse("--%s is for maps in files", name);
     if (asked->force && cli_remote_continues(remote))
-        return cli_misuse(command, "--force cannot be combined with a build that is continued");
+        return cli_misuse("--force cannot be combined with a build that is continued");
     return CLI_GO_ON;
 }
 
@@ -242,7 +240,6 @@ int cli_map_build(int argc, char **argv)
     enum { SHAPING = 8 };
     bool given[sizeof options / sizeof options[0]] = {false};
     const cli_syntax syntax = {
-        .command = command,
         .usage = "MAP [INPUT...] [options]",
         .about = build_about_text,
         CLI_OPTIONS(options),
@@ -258,11 +255,11 @@ int cli_map_build(int argc, char **argv)
         return code;
     for (int i = 0; i < SHAPING && asked.like; i++)
         if (given[i])
-            return cli_misuse(command, "--%s cannot be combined with --like", options[i].name);
+            return cli_misuse("--%s cannot be combined with --like", options[i].name);
     asked.path = argv[0];
     asked.inputs = argv + 1;
     asked.input_count = words - 1;
-    code = cli_pair_delimiter(command, asked.delimiter, asked.json, &asked.between);
+    code = cli_pair_delimiter(asked.delimiter, asked.json, &asked.between);
     if (code != CLI_GO_ON)
         return code;
     code = check_build_place(&asked);

@@ -10,9 +10,7 @@
 
 int cli_map_drop(int argc, char **argv)
 {
-    static const char command[] = "map drop";
     const cli_syntax syntax = {
-        .command = command,
         .usage = "URL",
         .about = "Deletes a map from a server or cluster: its record, then its slabs and values.",
         .examples = "  bloomery map drop redis://127.0.0.1:7000/routes",
@@ -23,7 +21,7 @@ int cli_map_drop(int argc, char **argv)
     cli_remote remote;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_map_check_address(command, argv[0], true);
+        code = cli_map_check_address(argv[0], true);
     if (code != CLI_GO_ON)
         return code;
     code = cli_remote_connect(argv[0], true, &remote);
@@ -70,13 +68,11 @@ static void print_map_record(void *opaque, const char *name, const char *record)
 
 int cli_map_ls(int argc, char **argv)
 {
-    static const char command[] = "map ls";
     bool as_json = false;
     cli_option options[] = {
         {"json", CLI_FLAG, NULL, "JSON, with the options of each map", &as_json},
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "URL [options]",
         .about =
             "Prints the names of the maps on the servers that the user may read, one per line.",
@@ -89,7 +85,7 @@ int cli_map_ls(int argc, char **argv)
     cli_remote remote;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_map_check_address(command, argv[0], false);
+        code = cli_map_check_address(argv[0], false);
     if (code != CLI_GO_ON)
         return code;
     code = cli_remote_connect(argv[0], false, &remote);

@@ -13,7 +13,7 @@ static int put_words(cli_map_target *target, char *key, const char *text)
     cli_pair pair = {.key = {key, strlen(key)}};
     const char *problem = cli_pair_value(target->value_bits, text, strlen(text), &pair.value);
     if (problem)
-        return cli_misuse("map put", "%s: %s", cli_quote(text).text, problem);
+        return cli_misuse("%s: %s", cli_quote(text).text, problem);
     return target->kind->set(target, &pair);
 }
 
@@ -43,7 +43,6 @@ static const char put_examples_text[] = "  bloomery map put paths.map /usr/bin/n
 
 int cli_map_put_command(int argc, char **argv)
 {
-    static const char command[] = "map put";
     bool json = false, nul = false, known_new = false;
     const char *delimiter = NULL;
     cli_pairs pairs = {0};
@@ -59,7 +58,6 @@ int cli_map_put_command(int argc, char **argv)
         CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "MAP KEY VALUE [options]\n       bloomery map put MAP [-] [options]",
         .about = put_about_text,
         CLI_OPTIONS(options),
@@ -74,17 +72,15 @@ int cli_map_put_command(int argc, char **argv)
     if (code == CLI_GO_ON && words < 3)
         code = cli_keys_given(&syntax, argv, &words, "pairs");
     if (code == CLI_GO_ON && words == 2)
-        code = cli_misuse(command, "the value is missing");
+        code = cli_misuse("the value is missing");
     if (code == CLI_GO_ON && words == 3 && (json || nul || delimiter))
-        code =
-            cli_misuse(command, "--json-lines, --delimiter and -0 are for pairs on standard input");
+        code = cli_misuse("--json-lines, --delimiter and -0 are for pairs on standard input");
     if (code == CLI_GO_ON)
-        code = cli_pair_delimiter(command, delimiter, json, &pairs.delimiter);
+        code = cli_pair_delimiter(delimiter, json, &pairs.delimiter);
     pairs.lines = (cli_lines)CLI_LINES(STDIN_FILENO, nul ? '\0' : '\n');
     pairs.json = json;
     cli_map_target target;
-    cli_map_wants wants = {.command = command,
-                           .path = argv[0],
+    cli_map_wants wants = {.path = argv[0],
                            .changes = true,
                            .max_bytes = max_bytes,
                            .known_new = known_new,
@@ -110,7 +106,6 @@ static int del_line(void *context, cli_text line, const cli_lines *lines)
 
 int cli_map_del(int argc, char **argv)
 {
-    static const char command[] = "map del";
     bool nul = false;
     uint64_t max_bytes = 0, wait = 0;
     size_t plain_words;
@@ -120,7 +115,6 @@ int cli_map_del(int argc, char **argv)
         CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "MAP [KEY...] [options]",
         .about = "Deletes keys and replaces MAP. Without KEY, and for -, reads keys from standard "
                  "input,\n"
@@ -144,8 +138,7 @@ int cli_map_del(int argc, char **argv)
     if (code == CLI_GO_ON)
         code = cli_keys_given(&syntax, argv, &words, "keys");
     cli_map_target target;
-    cli_map_wants wants = {
-        .command = command, .path = argv[0], .changes = true, .max_bytes = max_bytes, .wait = wait};
+    cli_map_wants wants = {.path = argv[0], .changes = true, .max_bytes = max_bytes, .wait = wait};
     if (code == CLI_GO_ON)
         code = cli_map_target_open(&wants, &target);
     if (code != CLI_GO_ON)

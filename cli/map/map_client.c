@@ -23,14 +23,14 @@ int cli_remote_connect(const char *url, bool named, cli_remote *remote)
     options.password = getenv("BLOOMERY_PASSWORD");
     bry_status status = bryc_open(url, &options, &remote->client);
     if (status == BRY_E_RANGE)
-        return cli_misuse("map", "the address: %s", bryc_error(remote->client));
+        return cli_misuse("the address: %s", bryc_error(remote->client));
     if (status != BRY_OK)
         return cli_remote_failed(remote, status);
     bool has_name = *bryc_url_name(remote->client) != '\0';
     if (named && !has_name)
-        return cli_misuse("map", "the address has no map name: redis://HOST:PORT/NAME");
+        return cli_misuse("the address has no map name: redis://HOST:PORT/NAME");
     if (!named && has_name)
-        return cli_misuse("map", "the address must not have a map name: redis://HOST:PORT");
+        return cli_misuse("the address must not have a map name: redis://HOST:PORT");
     return CLI_GO_ON;
 }
 

@@ -19,15 +19,12 @@ static const cli_command commands[] = {
 };
 
 const cli_group cli_map_group = {
-    .name = "map",
-    .usage = "map COMMAND MAP [options]",
+    .usage = "COMMAND MAP [options]",
     .about =
         "Maps in files or on servers: a value for each key, in a few bytes per key. A map does\n"
         "not store the keys, so it cannot list them. Its answers are wrong at the error rate\n"
         "that it was built with.",
-    .commands = commands,
-    .count = sizeof commands / sizeof commands[0],
-    .options = "  -h, --help  this text, or that of the command",
+    CLI_COMMANDS(commands),
     .more =
         "\"bloomery help map COMMAND\" lists the options of a command. MAP is a file, which is\n"
         "replaced as a whole and is unchanged after a failure; or\n"

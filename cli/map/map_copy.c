@@ -466,9 +466,7 @@ static int save_map(cli_remote *remote, const char *dir)
 
 int cli_map_save_command(int argc, char **argv)
 {
-    static const char command[] = "map save";
     const cli_syntax syntax = {
-        .command = command,
         .usage = "URL DIR",
         .about =
             "Copies a map from a server or cluster to a new directory, which \"map get\" reads\n"
@@ -484,7 +482,7 @@ int cli_map_save_command(int argc, char **argv)
     cli_remote remote;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_map_check_address(command, argv[0], true);
+        code = cli_map_check_address(argv[0], true);
     if (code != CLI_GO_ON)
         return code;
     code = cli_remote_open(argv[0], 0, &remote);
@@ -575,7 +573,6 @@ static int restore_map(cli_remote *remote, const char *dir, bool force)
 
 int cli_map_restore(int argc, char **argv)
 {
-    static const char command[] = "map restore";
     bool force = false;
     uint64_t wait = 0;
     cli_option options[] = {
@@ -583,7 +580,6 @@ int cli_map_restore(int argc, char **argv)
         CLI_MAP_WAIT(&wait),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "DIR URL [options]",
         .about = "Copies a map from a directory, which \"map save\" has written, to a server or\n"
                  "cluster. The map becomes visible when it is complete.",
@@ -598,7 +594,7 @@ int cli_map_restore(int argc, char **argv)
     cli_remote remote;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_map_check_address(command, argv[1], true);
+        code = cli_map_check_address(argv[1], true);
     if (code != CLI_GO_ON)
         return code;
     code = cli_remote_connect(argv[1], true, &remote);

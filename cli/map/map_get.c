@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char command[] = "map get";
-
 /* Enough for servers, where each batch is a journey. */
 #define BATCH 4096u
 
@@ -123,7 +121,6 @@ int cli_map_get(int argc, char **argv)
         CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "MAP [KEY...] [options]",
         .about =
             "Prints the value of one key, or lines \"key<TAB>value\" for several keys. Without "
@@ -151,8 +148,7 @@ int cli_map_get(int argc, char **argv)
     get_batch *self = malloc(sizeof *self);
     if (!self)
         return cli_no_memory();
-    cli_map_wants wants = {
-        .command = command, .path = argv[0], .directories = true, .max_bytes = max_bytes};
+    cli_map_wants wants = {.path = argv[0], .directories = true, .max_bytes = max_bytes};
     code = cli_map_target_open(&wants, &self->target);
     if (code != CLI_GO_ON) {
         free(self);

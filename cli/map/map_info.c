@@ -129,7 +129,6 @@ static int print_errors(const bry_map_stats *s)
 
 int cli_map_info(int argc, char **argv)
 {
-    static const char command[] = "map info";
     bool as_json = false;
     uint64_t max_bytes = 0;
     cli_option options[] = {
@@ -137,7 +136,6 @@ int cli_map_info(int argc, char **argv)
         CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "MAP [options]",
         .about = "Prints engine, size and contents of the map, and its errors: promised for the\n"
                  "planned number of keys, and estimated for the current one. On servers: of all\n"
@@ -152,7 +150,7 @@ int cli_map_info(int argc, char **argv)
     int code = cli_read_args(&syntax, argc, argv, &words);
     cli_map_facts facts = {.options = BRY_MAP_OPTIONS, .stats = {0}};
     cli_map_target target;
-    cli_map_wants wants = {.command = command, .path = argv[0], .max_bytes = max_bytes};
+    cli_map_wants wants = {.path = argv[0], .max_bytes = max_bytes};
     if (code == CLI_GO_ON)
         code = cli_map_target_open(&wants, &target);
     if (code != CLI_GO_ON)

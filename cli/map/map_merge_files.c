@@ -14,13 +14,13 @@ static int check_distinct(char **paths, size_t n)
         struct stat one, other;
         for (size_t j = 0; j < i; j++)
             if (cli_is_stream(paths[i]) && cli_is_stream(paths[j]))
-                return cli_misuse("map merge", "\"-\" can be given only once");
+                return cli_misuse("\"-\" can be given only once");
         if (stat(paths[i], &one) != 0)
             continue; /* loading it reports the error */
         for (size_t j = 0; j < i; j++)
             if (stat(paths[j], &other) == 0 && one.st_dev == other.st_dev &&
                 one.st_ino == other.st_ino)
-                return cli_misuse("map merge", "%s is the same file as %s", cli_name(paths[i]).text,
+                return cli_misuse("%s is the same file as %s", cli_name(paths[i]).text,
                                   cli_name(paths[j]).text);
     }
     return CLI_GO_ON;
@@ -45,7 +45,6 @@ static int merge_map_file(bry_map *into, const char *path, cli_memory *memory)
 
 int cli_map_merge(int argc, char **argv)
 {
-    static const char command[] = "map merge";
     const char *output = NULL;
     bool force = false;
     uint64_t max_bytes = 0;
@@ -55,7 +54,6 @@ int cli_map_merge(int argc, char **argv)
         CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "INTO FROM... [options]",
         .about =
             "Adds everything in the maps FROM to the map INTO, and replaces INTO. All maps need\n"
@@ -73,9 +71,9 @@ int cli_map_merge(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     if (force && !output)
-        return cli_misuse(command, "--force requires --output");
+        return cli_misuse("--force requires --output");
     for (size_t i = 0; i < words && code == CLI_GO_ON; i++)
-        code = cli_map_check_file(command, argv[i]);
+        code = cli_map_check_file(argv[i]);
     if (code == CLI_GO_ON)
         code = check_distinct(argv, words);
     if (code == CLI_GO_ON && output)
@@ -104,7 +102,6 @@ int cli_map_merge(int argc, char **argv)
 
 int cli_map_compress(int argc, char **argv)
 {
-    static const char command[] = "map compress";
     double error = 0;
     uint64_t max_bytes = 0;
     cli_option options[] = {
@@ -113,7 +110,6 @@ int cli_map_compress(int argc, char **argv)
         CLI_MAP_MAX_MEMORY(&max_bytes),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "MAP [options]",
         .about =
             "Makes the map as small as possible, and replaces MAP. Engine compact frees unused\n"
@@ -130,7 +126,7 @@ int cli_map_compress(int argc, char **argv)
     bry_map *map;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_map_check_file(command, argv[0]);
+        code = cli_map_check_file(argv[0]);
     if (code == CLI_GO_ON)
         code = cli_map_open_to_change(argv[0], max_bytes, &memory, &map, &note);
     if (code != CLI_GO_ON)

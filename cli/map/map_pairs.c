@@ -41,10 +41,10 @@ const char *cli_pair_value(uint32_t value_bits, const char *text, size_t len, br
     return number_value(value_bits, fits ? number : UINT64_MAX, value);
 }
 
-int cli_pair_delimiter(const char *command, const char *text, bool json, char *delimiter)
+int cli_pair_delimiter(const char *text, bool json, char *delimiter)
 {
     if (text && json)
-        return cli_misuse(command, "--delimiter cannot be combined with --json-lines");
+        return cli_misuse("--delimiter cannot be combined with --json-lines");
     *delimiter = text ? *text : '\t';
     return CLI_GO_ON;
 }

@@ -33,7 +33,7 @@ const char *cli_pair_value(uint32_t value_bits, const char *text, size_t len, br
     }
 
 /* Reads them; a delimiter of NULL is a tab. CLI_GO_ON, or an exit code after a message. */
-int cli_pair_delimiter(const char *command, const char *text, bool json, char *delimiter);
+int cli_pair_delimiter(const char *text, bool json, char *delimiter);
 
 /* The next pair; *more is false at the end. CLI_GO_ON, or an exit code after a message that names
  * the line. */

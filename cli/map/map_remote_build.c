@@ -218,7 +218,7 @@ static int create_remote_map(const cli_remote_build *build, cli_remote *remote, 
     options.keyed = build->keyed ? 1 : 2;
     status = bryc_map_create(remote->client, name, &options, &remote->map);
     if (status == BRY_E_RANGE)
-        return cli_misuse("map build", "%s", bryc_error(remote->client));
+        return cli_misuse("%s", bryc_error(remote->client));
     if (status != BRY_OK)
         return cli_remote_failed(remote, status);
     read_epoch(remote, state->epoch);

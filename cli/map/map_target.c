@@ -108,12 +108,11 @@ int cli_map_target_open(const cli_map_wants *wants, cli_map_target *target)
                                .mode = wants->known_new ? CLI_MAP_NEW : CLI_MAP_SET};
     if (cli_map_is_remote(path)) {
         if (wants->max_bytes || wants->known_new)
-            return cli_misuse(wants->command, "--%s is for maps in files",
-                              wants->max_bytes ? "max-memory" : "new");
+            return cli_misuse("--%s is for maps in files", wants->max_bytes ? "max-memory" : "new");
         return cli_remote_target(wants, target);
     }
     if (wants->wait)
-        return cli_misuse(wants->command, "--wait is for maps on servers");
+        return cli_misuse("--wait is for maps on servers");
     if (wants->directories && is_saved_dir(path)) {
         cli_memory_init(&target->memory, wants->max_bytes);
         return cli_dir_target(path, target);
@@ -133,18 +132,18 @@ bool cli_map_is_remote(const char *path)
     return strncasecmp(path, "redis://", 8) == 0 || strncasecmp(path, "rediss://", 9) == 0;
 }
 
-int cli_map_check_file(const char *command, const char *path)
+int cli_map_check_file(const char *path)
 {
     if (!cli_map_is_remote(path))
         return CLI_GO_ON;
-    return cli_misuse(command, "this command is for files; \"map save\" and \"map restore\" copy a "
-                               "map from and to servers");
+    return cli_misuse("this command is for files; \"map save\" and \"map restore\" copy a "
+                      "map from and to servers");
 }
 
-int cli_map_check_address(const char *command, const char *word, bool named)
+int cli_map_check_address(const char *word, bool named)
 {
     if (cli_map_is_remote(word))
         return CLI_GO_ON;
-    return cli_misuse(command, "%s is not an address: redis://HOST:PORT%s", cli_quote(word).text,
+    return cli_misuse("%s is not an address: redis://HOST:PORT%s", cli_quote(word).text,
                       named ? "/NAME" : "");
 }

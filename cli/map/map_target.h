@@ -49,7 +49,7 @@ struct cli_map_target {
 };
 
 typedef struct cli_map_wants {
-    const char *command, *path;
+    const char *path;
     bool changes; /* to set or delete */
     bool directories; /* may be one */
     uint64_t max_bytes; /* these two are for files only */

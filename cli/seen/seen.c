@@ -14,8 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char seen_command[] = "seen";
-
 /* ---- options ------------------------------------------------------------------------------- */
 
 typedef struct seen_options {
@@ -36,19 +34,19 @@ static int check_engine(const words *said, seen_options *asked)
 {
     static const char *const fulls[] = {"fail", "pass", "err"};
     bry_window_options *window = &asked->window.window;
-    int code = cli_engine_read(seen_command, BRY_JOB_WINDOW, said->engine, &window->engine);
+    int code = cli_engine_read(BRY_JOB_WINDOW, said->engine, &window->engine);
     if (code != CLI_GO_ON)
         return code;
-    int full = said->full ? cli_choose(seen_command, "on-full", said->full, fulls) : 0;
+    int full = said->full ? cli_choose("on-full", said->full, fulls) : 0;
     if (full < 0)
         return CLI_USAGE;
     bool err = full == 2;
     asked->how.pass_full = full == 1;
     asked->window.bends = full != 0;
     if (err && !window->max_bytes)
-        return cli_misuse(seen_command, "--on-full err requires --max-memory");
+        return cli_misuse("--on-full err requires --max-memory");
     if (err && window->engine == BRY_ENGINE_COMPACT)
-        return cli_misuse(seen_command, "--on-full err is for engine fbf");
+        return cli_misuse("--on-full err is for engine fbf");
     if (err)
         window->engine = BRY_ENGINE_FBF;
     window->refuse = window->max_bytes && !err;
@@ -61,23 +59,23 @@ static int check_seen_options(const words *said, seen_options *asked)
         [SEEN_BAD_FAIL] = "fail", [SEEN_BAD_PASS] = "pass", [SEEN_BAD_DROP] = "drop"};
     const bry_window_options *window = &asked->window.window;
     if (said->time && !window->window)
-        return cli_misuse(seen_command, "--time requires --window");
+        return cli_misuse("--time requires --window");
     if (window->refresh && !window->window)
-        return cli_misuse(seen_command, "--refresh requires --window");
+        return cli_misuse("--refresh requires --window");
     if (asked->how.skew && !said->time)
-        return cli_misuse(seen_command, "--skew requires --time");
+        return cli_misuse("--skew requires --time");
     if (said->unit && !said->time)
-        return cli_misuse(seen_command, "--time-unit requires --time");
+        return cli_misuse("--time-unit requires --time");
     if (asked->json && !asked->stats)
-        return cli_misuse(seen_command, "--json requires --stats");
-    int bad = said->bad ? cli_choose(seen_command, "on-bad", said->bad, bads) : 0;
+        return cli_misuse("--json requires --stats");
+    int bad = said->bad ? cli_choose("on-bad", said->bad, bads) : 0;
     if (bad < 0)
         return CLI_USAGE;
     asked->how.bad = (seen_bad_policy)bad;
     int code = check_engine(said, asked);
     return code != CLI_GO_ON ? code
-                             : seen_fields_read(&asked->how.fields, seen_command, said->key,
-                                                said->time, said->delimiter, said->unit);
+                             : seen_fields_read(&asked->how.fields, said->key, said->time,
+                                                said->delimiter, said->unit);
 }
 
 static const char about_text[] =
@@ -143,7 +141,6 @@ static int seen_options_read(seen_options *asked, int argc, char **argv)
         {"seed", CLI_PLAIN, "S", "seed for hashing lines (default: random)", &window->seed},
     };
     const cli_syntax syntax = {
-        .command = seen_command,
         .usage = "[FILE...] [options]",
         .about = about_text,
         CLI_OPTIONS(options),
@@ -263,7 +260,7 @@ static int run_seen(seen_options *asked, char **files)
         return code;
     asked->window.fields = &asked->how.fields;
     asked->window.lines = inputs.lines;
-    code = seen_window_open(&asked->window, seen_command, &memory, &kept);
+    code = seen_window_open(&asked->window, &memory, &kept);
     if (code != CLI_GO_ON)
         return code;
     seen_tally tally;

@@ -10,7 +10,7 @@
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-static int read_names(seen_fields *fields, const char *command, const char *text)
+static int read_names(seen_fields *fields, const char *text)
 {
     fields->key_name = text;
     for (const char *at = text; at; fields->name_count++) {
@@ -20,7 +20,7 @@ static int read_names(seen_fields *fields, const char *command, const char *text
                               : len > SEEN_MOST_NAME                ? "has a name that is too long"
                                                                     : NULL;
         if (problem)
-            return cli_misuse(command, "--key: %s %s", cli_quote(text).text, problem);
+            return cli_misuse("--key: %s %s", cli_quote(text).text, problem);
         memcpy(fields->names[fields->name_count], at, len);
         fields->names[fields->name_count][len] = '\0';
         at = at[len] ? at + len + 1 : NULL;
@@ -28,28 +28,27 @@ static int read_names(seen_fields *fields, const char *command, const char *text
     return CLI_GO_ON;
 }
 
-int seen_fields_read(seen_fields *fields, const char *command, const char *key, const char *time,
-                     const char *delimiter, const char *unit)
+int seen_fields_read(seen_fields *fields, const char *key, const char *time, const char *delimiter,
+                     const char *unit)
 {
     if (unit && !text_parse_time_unit(unit, &fields->unit))
-        return cli_misuse(command, "--time-unit: %s is not one of s, ms, us and ns",
-                          cli_quote(unit).text);
+        return cli_misuse("--time-unit: %s is not one of s, ms, us and ns", cli_quote(unit).text);
     if (fields->json) {
         fields->time_name = time;
         if (delimiter)
-            return cli_misuse(command, "--delimiter cannot be combined with --json-lines");
+            return cli_misuse("--delimiter cannot be combined with --json-lines");
         if (!key && !time)
-            return cli_misuse(command, "--json-lines requires --key or --time");
-        return key ? read_names(fields, command, key) : CLI_GO_ON;
+            return cli_misuse("--json-lines requires --key or --time");
+        return key ? read_names(fields, key) : CLI_GO_ON;
     }
     if (delimiter && !key && !time)
-        return cli_misuse(command, "--delimiter requires --key or --time");
+        return cli_misuse("--delimiter requires --key or --time");
     int code = CLI_GO_ON;
     fields->key.delimiter = delimiter ? *delimiter : '\t';
     if (key)
-        code = cli_fields_read(&fields->key, command, "key", key);
+        code = cli_fields_read(&fields->key, "key", key);
     if (code == CLI_GO_ON && time)
-        code = cli_field_read(&fields->time, command, "time", time);
+        code = cli_field_read(&fields->time, "time", time);
     memcpy(fields->wanted, fields->key.number, sizeof fields->key.number);
     fields->wanted_count = fields->key.count;
     if (fields->time)

@@ -28,8 +28,8 @@ typedef struct seen_problem {
 
 /* Reads --key, --time, --delimiter and --time-unit; NULL: not given. CLI_GO_ON, or an exit code
  * after a message. */
-int seen_fields_read(seen_fields *fields, const char *command, const char *key, const char *time,
-                     const char *delimiter, const char *unit);
+int seen_fields_read(seen_fields *fields, const char *key, const char *time, const char *delimiter,
+                     const char *unit);
 
 static inline bool seen_fields_have_time(const seen_fields *fields)
 {

@@ -25,8 +25,8 @@
 
 /* Engine fbf soon takes the planned memory, even for few lines, and below a memory limit holds
  * fewer than planned; compact takes memory as lines arrive. */
-static int check_plan(const seen_request *asked, const char *command,
-                      const bry_window_options *options, const cli_memory *memory)
+static int check_plan(const seen_request *asked, const bry_window_options *options,
+                      const cli_memory *memory)
 {
     bry_window_options free_of = *options;
     bry_window_shape shape = {0};
@@ -37,8 +37,7 @@ static int check_plan(const seen_request *asked, const char *command,
         return CLI_GO_ON;
     unsigned long long bytes = shape.bytes, lines = shape.capacity;
     if (limit && bytes > limit && asked->window.capacity && !asked->bends)
-        return cli_misuse(command,
-                          "--max-memory: engine fbf needs %llu bytes for --capacity %llu; reduce "
+        return cli_misuse("--max-memory: engine fbf needs %llu bytes for --capacity %llu; reduce "
                           "--capacity",
                           bytes, lines);
     if (bytes > memory->most && (!limit || limit > memory->most))
@@ -48,8 +47,7 @@ static int check_plan(const seen_request *asked, const char *command,
     return CLI_GO_ON;
 }
 
-static int create_window(const seen_request *asked, const char *command, cli_memory *memory,
-                         bry_window **window)
+static int create_window(const seen_request *asked, cli_memory *memory, bry_window **window)
 {
     bry_window_options options = asked->window;
     bool fbf = options.engine == BRY_ENGINE_FBF;
@@ -72,20 +70,18 @@ static int create_window(const seen_request *asked, const char *command, cli_mem
         bry_window_options free_of = options;
         free_of.max_bytes = 0;
         if (options.max_bytes && bry_window_plan(&free_of, &shape) == BRY_OK)
-            return cli_misuse(command, "--max-memory: a window takes at least %llu bytes",
+            return cli_misuse("--max-memory: a window takes at least %llu bytes",
                               (unsigned long long)shape.bytes_least);
         free_of.capacity = 1;
         if (options.capacity <= BRY_CAPACITY_MAX && bry_window_plan(&free_of, &shape) == BRY_OK)
-            return cli_misuse(command,
-                              "an error of %g is not possible with a capacity of %llu: reduce "
+            return cli_misuse("an error of %g is not possible with a capacity of %llu: reduce "
                               "--capacity",
                               options.error, (unsigned long long)options.capacity);
-        return cli_misuse(command,
-                          "windows take times up to " CLI_SPAN_MOST
+        return cli_misuse("windows take times up to " CLI_SPAN_MOST
                           ", capacities up to " CLI_CAPACITY_MOST
                           ", errors from " CLI_ERRORS(BRY_WINDOW_ERROR_MIN) CLI_COMBINATIONS);
     }
-    int code = status == BRY_OK ? check_plan(asked, command, &options, memory) : CLI_GO_ON;
+    int code = status == BRY_OK ? check_plan(asked, &options, memory) : CLI_GO_ON;
     if (code != CLI_GO_ON)
         return code;
     if (status == BRY_OK)
@@ -261,21 +257,20 @@ static int seen_state_load(const seen_request *asked, const cli_memory *memory,
     return code;
 }
 
-int seen_window_open(const seen_request *asked, const char *command, cli_memory *memory,
-                     seen_kept_state *kept)
+int seen_window_open(const seen_request *asked, cli_memory *memory, seen_kept_state *kept)
 {
     struct stat facts;
     *kept = (seen_kept_state){.since = SEEN_NEVER, .fresh = true};
     cli_memory_init(memory, 0);
     if (!asked->state)
-        return create_window(asked, command, memory, &kept->window);
+        return create_window(asked, memory, &kept->window);
     if (cli_is_stream(asked->state))
-        return cli_misuse(command, "--state needs a file, not \"-\"");
+        return cli_misuse("--state needs a file, not \"-\"");
     int code = cli_target_check(asked->state, true, CLI_LOCK_REFUSE);
     if (code != CLI_GO_ON)
         return code;
     if (stat(asked->state, &facts) != 0) /* the check has reported other errors */
-        return create_window(asked, command, memory, &kept->window);
+        return create_window(asked, memory, &kept->window);
     return seen_state_load(asked, memory, kept);
 }
 

@@ -36,8 +36,7 @@ typedef struct seen_kept_state {
  * estimated number of lines. CLI_GO_ON, or an exit code after a message. `memory` is initialised
  * and must outlive the window.
  */
-int seen_window_open(const seen_request *asked, const char *command, cli_memory *memory,
-                     seen_kept_state *kept);
+int seen_window_open(const seen_request *asked, cli_memory *memory, seen_kept_state *kept);
 
 /* Replaces the state. CLI_YES, or an exit code after a message. */
 int seen_state_save(const seen_request *asked, const seen_kept_state *kept);

@@ -27,8 +27,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char command[] = "serve";
-
 #define DEFAULT_PORT 6379
 #define DEFAULT_DIR "bloomery-data"
 #define LOG_NAME "bloomery.log"
@@ -406,12 +404,10 @@ static int check_request(const request *asked)
 {
     const char *when = asked->appendonly;
     if (asked->port > UINT16_MAX)
-        return cli_misuse(command, "--port: %" PRIu64 " is not a port from 1 to 65535",
-                          asked->port);
+        return cli_misuse("--port: %" PRIu64 " is not a port from 1 to 65535", asked->port);
     if (when && strcmp(when, "always") != 0 && strcmp(when, "everysec") != 0 &&
         strcmp(when, "no") != 0)
-        return cli_misuse(command, "--appendonly: %s is not always, everysec or no",
-                          cli_quote(when).text);
+        return cli_misuse("--appendonly: %s is not always, everysec or no", cli_quote(when).text);
     return CLI_GO_ON;
 }
 
@@ -450,7 +446,6 @@ int cli_serve(int argc, char **argv)
          &asked.dry_run},
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "[options]",
         .about = about_text,
         CLI_OPTIONS(options),

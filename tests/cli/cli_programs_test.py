@@ -36,6 +36,13 @@ class Same(Case):
             self.assertEqual(run("help", app_name(app)).stdout, done.stdout)
             self.assertIn(f"\n  {app_name(app)} ", run("--help").stdout)
 
+    def test_version(self):
+        of_bloomery = run("--version").stdout.removeprefix("bloomery ")
+        for app in APPS:
+            for option in ("-V", "--version"):
+                done = self.same(app, option)
+                self.assertEqual(done.stdout, f"bloomery {app_name(app)} {of_bloomery}")
+
     def test_misuse(self):
         for app in APPS:
             done = self.same(app, "--no-such-option")

@@ -130,7 +130,6 @@ int dedup_check(int argc, char **argv)
         DEDUP_QUIET_ROW(&asked.quiet),
     };
     const cli_syntax syntax = {
-        .command = "dedup check",
         .usage = "REPO [options]",
         .about = "Verifies that every archive has all its chunks, that the directories of the\n"
                  "containers are intact and that the indexes agree with them. With --deep every\n"

@@ -63,12 +63,11 @@ void dedup_close(dedup_repo *repo, dedup_store *store)
     dedup_repo_close(repo);
 }
 
-int dedup_check_name(const char *command, const char *name)
+int dedup_check_name(const char *name)
 {
     const char *problem = dedup_name_problem(name);
-    return problem
-               ? cli_misuse(command, "%s: the name of an archive %s", cli_quote(name).text, problem)
-               : CLI_GO_ON;
+    return problem ? cli_misuse("%s: the name of an archive %s", cli_quote(name).text, problem)
+                   : CLI_GO_ON;
 }
 
 dedup_amount dedup_amount_of(uint64_t count, const char *one, const char *many)

@@ -56,7 +56,7 @@ dedup_status dedup_find_archive(const dedup_repo *repo, dedup_store *store, cons
                                 dedup_archive *archive);
 
 /* CLI_GO_ON, or CLI_USAGE after a message. */
-int dedup_check_name(const char *command, const char *name);
+int dedup_check_name(const char *name);
 
 /* "1 file", "2 files" */
 typedef struct dedup_amount {

@@ -409,7 +409,6 @@ int dedup_gc(int argc, char **argv)
         DEDUP_QUIET_ROW(&asked.quiet),
     };
     const cli_syntax syntax = {
-        .command = "dedup gc",
         .usage = "REPO [options]",
         .about =
             "Frees the space of chunks that no archive needs: removes containers with many of\n"

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char command[] = "dedup get";
-
 typedef struct request {
     const char *name, *dir;
     char **wanted;
@@ -157,7 +155,6 @@ int dedup_get(int argc, char **argv)
         DEDUP_QUIET_ROW(&asked.quiet),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "REPO NAME [PATH...] [options]",
         .about =
             "Restores the archive NAME, or the given files and directories of it. Every chunk is\n"
@@ -175,7 +172,7 @@ int dedup_get(int argc, char **argv)
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = dedup_check_name(command, argv[1]);
+        code = dedup_check_name(argv[1]);
     if (code != CLI_GO_ON)
         return code;
     asked.name = argv[1];

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <zstd.h>
 
-static const char command[] = "dedup init";
-
 typedef struct request {
     uint64_t chunk;
     const char *hash, *compress, *index;
@@ -25,7 +23,7 @@ static int read_compression(const char *text, int *level)
         valid = text_parse_plain(text + 5, strlen(text + 5), &number) == NULL && number >= 1 &&
                 number <= 19;
     if (!valid)
-        return cli_misuse(command, "--compress: %s is not none, zstd or zstd:1 to zstd:19",
+        return cli_misuse("--compress: %s is not none, zstd or zstd:1 to zstd:19",
                           cli_quote(text).text);
     *level = (int)number;
     return CLI_GO_ON;
@@ -34,16 +32,14 @@ static int read_compression(const char *text, int *level)
 static int read_config_options(const request *asked, dedup_config *config)
 {
     if (asked->chunk != 4096 && asked->chunk != 16384 && asked->chunk != 65536)
-        return cli_misuse(command, "--chunk: %" PRIu64 " bytes are not 4KB, 16KB or 64KB",
-                          asked->chunk);
+        return cli_misuse("--chunk: %" PRIu64 " bytes are not 4KB, 16KB or 64KB", asked->chunk);
     config->chunk = (uint32_t)asked->chunk;
     if (strcmp(asked->hash, "sha256") != 0 && strcmp(asked->hash, "sha1") != 0)
-        return cli_misuse(command, "--hash: %s is not sha256 or sha1", cli_quote(asked->hash).text);
+        return cli_misuse("--hash: %s is not sha256 or sha1", cli_quote(asked->hash).text);
     config->hash = strcmp(asked->hash, "sha1") == 0 ? DEDUP_SHA1 : DEDUP_SHA256;
     if (bry_engine_parse(asked->index, &config->engine) != BRY_OK ||
         (config->engine != BRY_ENGINE_DBA && config->engine != BRY_ENGINE_COMPACT))
-        return cli_misuse(command, "--engine: %s is not compact or dba",
-                          cli_quote(asked->index).text);
+        return cli_misuse("--engine: %s is not compact or dba", cli_quote(asked->index).text);
     return read_compression(asked->compress, &config->level);
 }
 
@@ -61,7 +57,6 @@ int dedup_init(int argc, char **argv)
         {"engine", CLI_TEXT, "E", "index in memory: compact (default) or dba", &asked.index},
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "REPO [options]",
         .about =
             "Creates a repository in a directory that does not exist or is empty. The options\n"

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char command[] = "dedup ls";
-
 typedef struct request {
     const char *name;
     bool json;
@@ -183,7 +181,6 @@ int dedup_ls(int argc, char **argv)
     request asked = {.name = NULL};
     cli_option options[] = {DEDUP_JSON_ROW(&asked.json)};
     const cli_syntax syntax = {
-        .command = command,
         .usage = "REPO [NAME] [options]",
         .about = "Lists the archives of a repository by their time, with the size of their files\n"
                  "and of the chunks that were new; or the entries of the archive NAME.",
@@ -197,7 +194,7 @@ int dedup_ls(int argc, char **argv)
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON && words == 2)
-        code = dedup_check_name(command, argv[1]);
+        code = dedup_check_name(argv[1]);
     if (code != CLI_GO_ON)
         return code;
     asked.name = argv[1];

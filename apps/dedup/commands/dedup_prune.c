@@ -6,8 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-static const char command[] = "dedup prune";
-
 enum { LAST, DAILY, WEEKLY, MONTHLY, RULES };
 
 typedef struct request {
@@ -104,7 +102,6 @@ int dedup_prune(int argc, char **argv)
         DEDUP_QUIET_ROW(&asked.quiet),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "REPO --keep-... N [options]",
         .about = "Removes archives that no rule keeps. Rules apply in the order below; an archive\n"
                  "that one has kept does not count for the next. Days, weeks (from Monday) and\n"
@@ -118,6 +115,6 @@ int dedup_prune(int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     if (!asked.keep[LAST] && !asked.keep[DAILY] && !asked.keep[WEEKLY] && !asked.keep[MONTHLY])
-        return cli_misuse(command, "missing --keep- option: everything would be removed");
+        return cli_misuse("missing --keep- option: everything would be removed");
     return dedup_run(argv[0], DEDUP_WRITE, DEDUP_NO_INDEX, prune_archives, &asked);
 }

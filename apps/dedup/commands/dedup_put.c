@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char command[] = "dedup put";
-
 typedef struct request {
     const char *path, *name, *time;
     char **given;
@@ -172,7 +170,7 @@ static int begin_put(const request *asked, put_state *put)
         const char *problem =
             text_parse_time(asked->time, strlen(asked->time), TEXT_S, &put->archive.ms);
         if (problem)
-            return cli_misuse(command, "--timestamp: %s %s", cli_quote(asked->time).text, problem);
+            return cli_misuse("--timestamp: %s %s", cli_quote(asked->time).text, problem);
     }
     dedup_status status = dedup_open(&put->repo, &put->store, asked->path, DEDUP_WRITE, true);
     if (status != DEDUP_OK)
@@ -220,7 +218,6 @@ int dedup_put(int argc, char **argv)
         DEDUP_QUIET_ROW(&asked.quiet),
     };
     const cli_syntax syntax = {
-        .command = command,
         .usage = "REPO NAME PATH... [options]",
         .about =
             "Stores files and directories as the archive NAME, with names, modes, owners, times,\n"
@@ -241,7 +238,7 @@ int dedup_put(int argc, char **argv)
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = dedup_check_name(command, argv[1]);
+        code = dedup_check_name(argv[1]);
     if (code != CLI_GO_ON)
         return code;
     asked.path = argv[0];
@@ -250,6 +247,6 @@ int dedup_put(int argc, char **argv)
     asked.count = words - 2;
     for (size_t i = 0; i < asked.count; i++)
         if (cli_is_stream(asked.given[i]) && asked.count > 1)
-            return cli_misuse(command, "\"-\" must be the only path");
+            return cli_misuse("\"-\" must be the only path");
     return put_archive(&asked);
 }

@@ -20,7 +20,6 @@ int dedup_rebuild(int argc, char **argv)
     bool quiet = false;
     cli_option options[] = {DEDUP_QUIET_ROW(&quiet)};
     const cli_syntax syntax = {
-        .command = "dedup rebuild-index",
         .usage = "REPO [options]",
         .about = "Rebuilds the exact index and the index in memory from the directories of the\n"
                  "containers. Needed only when one of them is damaged or lost.",

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-static const char command[] = "dedup rm";
-
 typedef struct request {
     char **names;
     size_t count;
@@ -34,7 +32,6 @@ int dedup_rm(int argc, char **argv)
     request asked = {.names = argv + 1};
     cli_option options[] = {DEDUP_QUIET_ROW(&asked.quiet)};
     const cli_syntax syntax = {
-        .command = command,
         .usage = "REPO NAME... [options]",
         .about = "Removes archives. The space of chunks that no other archive needs is freed by\n"
                  "\"dedup gc\".",
@@ -47,7 +44,7 @@ int dedup_rm(int argc, char **argv)
     size_t words;
     int code = cli_read_args(&syntax, argc, argv, &words);
     for (size_t i = 1; code == CLI_GO_ON && i < words; i++)
-        code = dedup_check_name(command, argv[i]);
+        code = dedup_check_name(argv[i]);
     asked.count = words - 1;
     return code == CLI_GO_ON
                ? dedup_run(argv[0], DEDUP_WRITE, DEDUP_NO_INDEX, remove_archives, &asked)

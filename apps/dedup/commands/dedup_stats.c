@@ -176,7 +176,6 @@ int dedup_stats(int argc, char **argv)
     bool as_json = false;
     cli_option options[] = {DEDUP_JSON_ROW(&as_json)};
     const cli_syntax syntax = {
-        .command = "dedup stats",
         .usage = "REPO [options]",
         .about = "Prints sizes of a repository and its indexes, and what the puts so far have\n"
                  "counted: how many chunks were new, and how that was found out.",

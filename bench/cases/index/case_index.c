@@ -13,12 +13,12 @@ int index_settings_read(const char *engine, index_settings *settings)
     if (code != CLI_GO_ON)
         return code;
     if (settings->engine == BRY_ENGINE_COMPACT && (settings->group || settings->segmented))
-        return cli_misuse(NULL, "--%s: engine compact does not have it",
+        return cli_misuse("--%s: engine compact does not have it",
                           settings->group ? "group" : "segmented");
     bry_index_options options = index_options_for(settings, 0, false);
     bry_index_shape shape = {0};
     if (bry_index_plan(&options, &shape) != BRY_OK)
-        return cli_misuse(NULL, "--group: %u is not one of 1, 8, 16, 32, 64, 128, 256 and 512",
+        return cli_misuse("--group: %u is not one of 1, 8, 16, 32, 64, 128, 256 and 512",
                           settings->group);
     return CLI_GO_ON;
 }

@@ -19,9 +19,9 @@ static int read_map_number(const char *name, const char *text, double least, dou
     char *end;
     double read = strtod(text, &end);
     if (end == text || *end || !isfinite(read))
-        return cli_misuse(NULL, "--%s: %s is not a number", name, cli_quote(text).text);
+        return cli_misuse("--%s: %s is not a number", name, cli_quote(text).text);
     if (read < least || read > most)
-        return cli_misuse(NULL, "--%s: %g is not between %g and %g", name, read, least, most);
+        return cli_misuse("--%s: %g is not between %g and %g", name, read, least, most);
     *number = read;
     return CLI_GO_ON;
 }
@@ -32,7 +32,7 @@ static int read_choice(const char *name, const char *text, const char *const *ch
     for (int i = 0; i < count; i++)
         if (strcmp(text, choices[i]) == 0)
             return i;
-    cli_misuse(NULL, "--%s: there is no %s %s", name, name, cli_quote(text).text);
+    cli_misuse("--%s: there is no %s %s", name, name, cli_quote(text).text);
     return -1;
 }
 
@@ -48,7 +48,7 @@ static int read_engine(const map_words *words, map_settings *settings)
                         : settings->unmasked ? "unmasked"
                                              : NULL;
     if (alien)
-        return cli_misuse(NULL, "--%s: engine compact does not have it", alien);
+        return cli_misuse("--%s: engine compact does not have it", alien);
     return CLI_GO_ON;
 }
 
@@ -67,7 +67,7 @@ static int read_kbf(const map_words *words, map_settings *settings)
     settings->decode = (unsigned)level + 1;
     settings->greedy = encoder == 1;
     if (settings->greedy && settings->decode == 4)
-        return cli_misuse(NULL, "--decode: the greedy encoder has levels 1 to 3 and sets");
+        return cli_misuse("--decode: the greedy encoder has levels 1 to 3 and sets");
     settings->unmasked |= settings->greedy || settings->decode == MAP_DECODE_SETS;
     return words->size
                ? read_map_number("size", words->size, LEAST_SIZE, MOST_SIZE, &settings->size)
@@ -88,9 +88,9 @@ int map_settings_read(const map_words *words, map_settings *settings)
                     : settings->raw                    ? 1u << BRY_MAP_KBF_VALUE_BITS_MAX
                                                        : BRY_MAP_KBF_VALUES_MAX;
     if (settings->values > most)
-        return cli_misuse(NULL, "--values: %llu is not between 1 and %llu",
+        return cli_misuse("--values: %llu is not between 1 and %llu",
                           (unsigned long long)settings->values, (unsigned long long)most);
     if (settings->top > 0 && settings->values < 2)
-        return cli_misuse(NULL, "--top-share: a single value has all");
+        return cli_misuse("--top-share: a single value has all");
     return CLI_GO_ON;
 }

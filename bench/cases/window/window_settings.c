@@ -27,11 +27,11 @@ int window_settings_read(const char *engine, const char *mode, window_settings *
     if (!mode)
         return CLI_GO_ON;
     if (settings->engine != BRY_ENGINE_FBF)
-        return cli_misuse(NULL, "--mode: engine compact does not have it");
+        return cli_misuse("--mode: engine compact does not have it");
     for (int i = 0; i < MODES; i++)
         if (strcmp(mode, modes[i]) == 0) {
             settings->mode = (window_mode)i;
             return CLI_GO_ON;
         }
-    return cli_misuse(NULL, "--mode: there is no mode %s", cli_quote(mode).text);
+    return cli_misuse("--mode: there is no mode %s", cli_quote(mode).text);
 }

@@ -20,12 +20,12 @@ int cli_keys_given(const cli_syntax *syntax, char **argv, size_t *words, const c
     size_t plain = *syntax->plain_words;
     for (size_t i = 1; i < *words && i<plain && * words> 2; i++)
         if (cli_is_stream(argv[i]))
-            return cli_misuse(syntax->command, "\"-\" cannot be combined with keys; after \"--\" "
-                                               "it is a key");
+            return cli_misuse("\"-\" cannot be combined with keys; after \"--\" "
+                              "it is a key");
     if (*words == 2 && plain == 2 && cli_is_stream(argv[1]))
         *words = 1;
     if (*words == 1 && cli_is_stream(argv[0]))
-        return cli_misuse(syntax->command, "standard input cannot be both \"-\" and the %s", what);
+        return cli_misuse("standard input cannot be both \"-\" and the %s", what);
     return CLI_GO_ON;
 }
 

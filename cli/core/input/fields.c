@@ -20,7 +20,7 @@ static const char *read_field_number(const char *text, size_t len, uint16_t *num
     return NULL;
 }
 
-int cli_fields_read(cli_fields *fields, const char *command, const char *option, const char *text)
+int cli_fields_read(cli_fields *fields, const char *option, const char *text)
 {
     fields->count = 0;
     for (const char *at = text;; at++) {
@@ -29,7 +29,7 @@ int cli_fields_read(cli_fields *fields, const char *command, const char *option,
                                   ? "has more than 8 fields"
                                   : read_field_number(at, len, &fields->number[fields->count]);
         if (problem)
-            return cli_misuse(command, "--%s: %s %s", option, cli_quote(text).text, problem);
+            return cli_misuse("--%s: %s %s", option, cli_quote(text).text, problem);
         fields->count++;
         at += len;
         if (!*at)
@@ -37,12 +37,12 @@ int cli_fields_read(cli_fields *fields, const char *command, const char *option,
     }
 }
 
-int cli_field_read(uint16_t *number, const char *command, const char *option, const char *text)
+int cli_field_read(uint16_t *number, const char *option, const char *text)
 {
     cli_fields one = {0};
-    int code = cli_fields_read(&one, command, option, text);
+    int code = cli_fields_read(&one, option, text);
     if (code == CLI_GO_ON && one.count > 1)
-        code = cli_misuse(command, "--%s: %s is more than one field", option, cli_quote(text).text);
+        code = cli_misuse("--%s: %s is more than one field", option, cli_quote(text).text);
     *number = one.number[0];
     return code;
 }

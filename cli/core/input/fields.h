@@ -16,10 +16,10 @@ typedef struct cli_fields {
 } cli_fields;
 
 /* Reads "3" or "1,3" of an option. CLI_GO_ON, or an exit code after a message. */
-int cli_fields_read(cli_fields *fields, const char *command, const char *option, const char *text);
+int cli_fields_read(cli_fields *fields, const char *option, const char *text);
 
 /* The same for an option that takes a single field. */
-int cli_field_read(uint16_t *number, const char *command, const char *option, const char *text);
+int cli_field_read(uint16_t *number, const char *option, const char *text);
 
 /* Writes the fields as an option takes them, such as "1,3". */
 typedef struct cli_fields_name {

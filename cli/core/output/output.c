@@ -51,14 +51,27 @@ int cli_no_memory(void)
     return cli_fail("%s", bry_status_text(BRY_E_NOMEM));
 }
 
-int cli_misuse(const char *command, const char *format, ...)
+static char command_words[64];
+
+const char *cli_command_words(void)
+{
+    return command_words;
+}
+
+void cli_enter(const char *word)
+{
+    size_t len = word ? strlen(command_words) : 0;
+    snprintf(command_words + len, sizeof command_words - len, word ? " %s" : "%s",
+             word ? word : "");
+}
+
+int cli_misuse(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     print_message(format, arguments);
     va_end(arguments);
-    fprintf(stderr, "Try \"%s %s%s--help\".\n", cli_program, command ? command : "",
-            command ? " " : "");
+    fprintf(stderr, "Try \"%s%s --help\".\n", cli_program, command_words);
     return CLI_USAGE;
 }
 
@@ -146,12 +159,6 @@ cli_count_text cli_say_count(uint64_t count)
     return text;
 }
 
-int cli_print_version(void)
-{
-    printf("%s %s (%s, %s)\n", cli_program, bry_version(), bry_isa(), cli_compiler());
-    return CLI_YES;
-}
-
 int cli_finish(int code)
 {
     int failed_before = ferror(stdout);
@@ -161,4 +168,20 @@ int cli_finish(int code)
     if (cli_is_pipe_closed())
         return cli_end_by(SIGPIPE);
     return cli_fail("standard output: %s", errno ? strerror(errno) : "a write failed");
+}
+
+static int print_version(void)
+{
+    printf("%s%s %s (%s, %s)\n", cli_program, command_words, bry_version(), bry_isa(),
+           cli_compiler());
+    return CLI_YES;
+}
+
+int cli_main(int argc, char **argv, int (*run)(int argc, char **argv))
+{
+    cli_catch_closed_pipe();
+    if (argc < 2 || (strcmp(argv[1], "-V") != 0 && strcmp(argv[1], "--version") != 0))
+        return cli_finish(run(argc - 1, argv + 1));
+    return cli_finish(argc == 2 ? print_version()
+                                : cli_misuse("unexpected argument %s", cli_quote(argv[2]).text));
 }

@@ -34,9 +34,13 @@ __attribute__((format(printf, 1, 2))) int cli_fail(const char *format, ...);
 /* The same with the text "out of memory". */
 int cli_no_memory(void);
 
-/* The same for invalid arguments, with a hint to the help; returns CLI_USAGE. `command` is the
- * subcommand's name, or NULL for the program's own arguments. */
-__attribute__((format(printf, 2, 3))) int cli_misuse(const char *command, const char *format, ...);
+/* The same for invalid arguments, with a hint to the help; returns CLI_USAGE. */
+__attribute__((format(printf, 1, 2))) int cli_misuse(const char *format, ...);
+
+/* The subcommand that runs, such as " map build"; "": none. cli_enter() appends a word to it; NULL
+ * empties it. */
+const char *cli_command_words(void);
+void cli_enter(const char *word);
 
 /* The same for a note, which is not a failure. */
 __attribute__((format(printf, 1, 2))) void cli_note(const char *format, ...);
@@ -61,11 +65,12 @@ typedef struct cli_count_text {
 } cli_count_text;
 cli_count_text cli_say_count(uint64_t count);
 
-/* Prints name, version, instruction set and compiler: `--version`. Returns an exit code. */
-int cli_print_version(void);
-
 /* Flushes stdout. Returns `code`, or reports the failed write and returns CLI_FAILED; if nobody reads
  * stdout any more, ends the program by SIGPIPE. */
 int cli_finish(int code);
+
+/* The main() of a program: runs it with its words, or prints its name, version, instruction set and
+ * compiler for --version. */
+int cli_main(int argc, char **argv, int (*run)(int argc, char **argv));
 
 #endif
