@@ -18,13 +18,10 @@ int cli_map_drop(int argc, char **argv)
         URL_FIRST "/NAME",
     };
     size_t words;
-    cli_remote remote;
+    cli_remote remote = {0};
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_map_check_address(argv[0], true);
-    if (code != CLI_GO_ON)
-        return code;
-    code = cli_remote_connect(argv[0], true, &remote);
+        code = cli_remote_connect(argv[0], true, &remote);
     if (code == CLI_GO_ON) {
         bry_status status = bryc_map_drop(remote.client, bryc_url_name(remote.client));
         if (status != BRY_OK)
@@ -82,13 +79,10 @@ int cli_map_ls(int argc, char **argv)
         URL_FIRST,
     };
     size_t words;
-    cli_remote remote;
+    cli_remote remote = {0};
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_map_check_address(argv[0], false);
-    if (code != CLI_GO_ON)
-        return code;
-    code = cli_remote_connect(argv[0], false, &remote);
+        code = cli_remote_connect(argv[0], false, &remote);
     if (code == CLI_GO_ON) {
         cli_json json = CLI_JSON_TO(stdout);
         if (as_json)

@@ -19,6 +19,9 @@ int cli_remote_connect(const char *url, bool named, cli_remote *remote)
 {
     bryc_options options = BRYC_OPTIONS;
     *remote = (cli_remote){.confirmed = UINT32_MAX};
+    if (!cli_map_is_remote(url))
+        return cli_misuse("%s is not an address: redis://HOST:PORT%s", cli_quote(url).text,
+                          named ? "/NAME" : "");
     options.user = getenv("BLOOMERY_USER");
     options.password = getenv("BLOOMERY_PASSWORD");
     bry_status status = bryc_open(url, &options, &remote->client);

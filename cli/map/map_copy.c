@@ -479,13 +479,10 @@ int cli_map_save_command(int argc, char **argv)
         .missing = "missing address, redis://HOST:PORT/NAME, or directory",
     };
     size_t words;
-    cli_remote remote;
+    cli_remote remote = {0};
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_map_check_address(argv[0], true);
-    if (code != CLI_GO_ON)
-        return code;
-    code = cli_remote_open(argv[0], 0, &remote);
+        code = cli_remote_open(argv[0], 0, &remote);
     if (code == CLI_GO_ON && mkdir(argv[1], 0777) != 0)
         code = errno == EEXIST ? cli_fail("%s: exists already", cli_name(argv[1]).text)
                                : dir_failed(argv[1]);
@@ -591,13 +588,10 @@ int cli_map_restore(int argc, char **argv)
         .missing = "missing directory or address, redis://HOST:PORT/NAME",
     };
     size_t words;
-    cli_remote remote;
+    cli_remote remote = {0};
     int code = cli_read_args(&syntax, argc, argv, &words);
     if (code == CLI_GO_ON)
-        code = cli_map_check_address(argv[1], true);
-    if (code != CLI_GO_ON)
-        return code;
-    code = cli_remote_connect(argv[1], true, &remote);
+        code = cli_remote_connect(argv[1], true, &remote);
     remote.wait = wait > UINT32_MAX ? UINT32_MAX : (uint32_t)wait;
     if (code == CLI_GO_ON)
         code = restore_map(&remote, argv[0], force);

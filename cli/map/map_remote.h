@@ -16,9 +16,6 @@ bool cli_map_is_remote(const char *path);
 /* For commands on files only: CLI_GO_ON, or CLI_USAGE after a message if the word is an address. */
 int cli_map_check_file(const char *path);
 
-/* For commands on servers only: CLI_GO_ON, or CLI_USAGE after a message if it is no address. */
-int cli_map_check_address(const char *word, bool named);
-
 /* The row of --wait. */
 #define CLI_MAP_WAIT(value)                                                                        \
     {                                                                                              \

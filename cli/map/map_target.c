@@ -139,11 +139,3 @@ int cli_map_check_file(const char *path)
     return cli_misuse("this command is for files; \"map save\" and \"map restore\" copy a "
                       "map from and to servers");
 }
-
-int cli_map_check_address(const char *word, bool named)
-{
-    if (cli_map_is_remote(word))
-        return CLI_GO_ON;
-    return cli_misuse("%s is not an address: redis://HOST:PORT%s", cli_quote(word).text,
-                      named ? "/NAME" : "");
-}
