@@ -359,24 +359,41 @@ bry_status bry__map_give_codes(bry_map *map, const bry_map_value *values, size_t
 
 /* ---- changing ------------------------------------------------------------------------------ */
 
-bry_status bry_map_set(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
+/* set_n, or add_n if `known_absent`. */
+static bry_status map_put_codes(bry_map *map, const bry_hash *hashes, const uint32_t *codes,
+                                size_t n, bool known_absent, uint8_t *was)
+{
+    if (n == 0)
+        return BRY_OK;
+    return known_absent && map->engine->add_n
+               ? map->engine->add_n(map->keys, hashes, codes, n)
+               : map->engine->set_n(map->keys, hashes, codes, n, bry__map_codes(map), was);
+}
+
+static bry_status map_put(bry_map *map, bry_hash hash, bry_map_value value, bool known_absent,
+                          bry_answer *was)
 {
     bry_status status = bry__map_check_values(map, &value, 1);
     if (status != BRY_OK)
         return status;
     uint32_t code;
-    uint8_t answer;
+    uint8_t answer = BRY_ABSENT;
     uint64_t before;
     status = bry__map_give_codes(map, &value, 1, &code, &before);
     if (status != BRY_OK)
         return bry__map_count_refused(map, status);
-    status = map->engine->set_n(map->keys, &hash, &code, 1, bry__map_codes(map), &answer);
+    status = map_put_codes(map, &hash, &code, 1, known_absent, &answer);
     if (status == BRY_OK && answer == BRY_UNSURE)
         status = BRY_E_UNSURE;
     status = bry__map_end_change(map, before, &code, 1, status);
     if (status == BRY_OK && was)
         *was = (bry_answer)answer;
     return status;
+}
+
+bry_status bry_map_set(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
+{
+    return map_put(map, hash, value, false, was);
 }
 
 bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_answer *was)
@@ -409,7 +426,7 @@ bry_status bry_map_update(bry_map *map, bry_hash hash, bry_map_value value, bry_
 
 bry_status bry_map_add(bry_map *map, bry_hash hash, bry_map_value value)
 {
-    return bry_map_add_n(map, &hash, &value, 1);
+    return map_put(map, hash, value, true, NULL);
 }
 
 bry_status bry_map_del(bry_map *map, bry_hash hash, bry_answer *was)
@@ -450,17 +467,6 @@ static uint64_t count_unsure(const uint8_t *was, size_t n)
     return unsure;
 }
 
-static bry_status map_put_codes(bry_map *map, const bry_hash *hashes, const uint32_t *codes,
-                                size_t n, bool known_absent, uint8_t *was)
-{
-    if (n == 0)
-        return BRY_OK;
-    return known_absent && map->engine->add_n
-               ? map->engine->add_n(map->keys, hashes, codes, n)
-               : map->engine->set_n(map->keys, hashes, codes, n, bry__map_codes(map), was);
-}
-
-/* set_n, or add_n if `known_absent`. */
 static bry_status map_change_n(bry_map *map, const bry_hash *hashes, const bry_map_value *values,
                                size_t n, bool known_absent, uint8_t *was)
 {
