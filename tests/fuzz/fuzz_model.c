@@ -2,8 +2,6 @@
 #include "model/model.h"
 #include "support/fuzz_input.h"
 
-extern const model FUZZED_MODEL;
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     MUST(size > FUZZED_LENGTH || model_try(&FUZZED_MODEL, data, size, stderr));

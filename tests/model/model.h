@@ -44,7 +44,13 @@ typedef struct model {
     void (*step)(void *state, model_reader *reader);
     void (*check)(void *state, model_reader *reader);
     void (*destroy)(void *state, model_reader *reader);
+    /* For generated programs: the operations since the start; and, unless it is NULL, what prints more
+     * about them. False: too little of something, or too many errors. */
+    const uint64_t *operations;
+    bool (*report)(uint64_t programs, uint64_t wanted);
 } model;
+
+extern const model counter_model, filter_model, index_model, map_model, maplet_model, window_model;
 
 /* ---- for models ---- */
 

@@ -37,17 +37,16 @@ static inline bool programs_read(programs *these, const char *name, int argc, ch
 }
 
 /*
- * Runs programs until operations() reports enough operations, and returns the number of programs; 0
- * after a failure, which is printed. Each program has its own seed, so that it can be repeated
- * alone.
+ * Runs programs until *operations is enough, and returns the number of programs; 0 after a failure,
+ * which is printed. Each program has its own seed, so that it can be repeated alone.
  */
 static inline uint64_t programs_run(programs *these, const char *name, const model *which,
-                                    uint64_t (*operations)(void))
+                                    const uint64_t *operations)
 {
     uint64_t count = 0;
     bool good = true;
     uint8_t *bytes = malloc(these->length);
-    for (; bytes && good && operations() < these->wanted; count++, these->seed++) {
+    for (; bytes && good && *operations < these->wanted; count++, these->seed++) {
         generator numbers = {these->seed};
         size_t len = 1 + (size_t)generator_below(&numbers, these->length);
         generator_fill(&numbers, bytes, len);

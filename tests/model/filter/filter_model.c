@@ -1,5 +1,4 @@
-#include "model/filter/filter_model.h"
-
+/* The filter compared with a plain array of bits. */
 #include "filter/filter_object.h"
 #include "kernel/kernel.h"
 #include "model/filter/filter_twin.h"
@@ -10,6 +9,8 @@
 #include <string.h>
 
 enum { MAX_BATCH = 255 };
+
+static uint64_t operations_done;
 
 /* Two filters of the same shape, which can be merged. Operations are on the first one. */
 typedef struct pair {
@@ -286,6 +287,7 @@ static void step(void *state, model_reader *reader)
         picked -= operations[which].share;
     operations[which].run(both, reader);
     both->memory.fail_at = 0;
+    operations_done++;
 }
 
 /* ---- what must hold after every operation ---- */
@@ -349,4 +351,4 @@ static void check(void *state, model_reader *reader)
     model_expect(reader, bytes == both->memory.now);
 }
 
-const model filter_model = {"filter", create, step, check, destroy};
+const model filter_model = {"filter", create, step, check, destroy, &operations_done, NULL};

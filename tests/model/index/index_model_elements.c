@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-uint64_t index_model_compared;
-
 uint32_t index_pick_unit(index_pair *both, model_reader *reader)
 {
     unsigned picked = model_byte(reader);
@@ -336,5 +334,4 @@ void index_compare(index_pair *both, model_reader *reader, unsigned first, unsig
         compare_candidates(both, reader, class, units, room, total);
         compare_units(both, reader, both->hashes[i], units, total < room ? total : room, total);
     }
-    index_model_compared += n;
 }

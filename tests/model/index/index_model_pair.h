@@ -4,7 +4,6 @@
 #define BRY_TESTS_INDEX_MODEL_PAIR_H
 
 #include "index/index_object.h"
-#include "model/index/index_model.h"
 #include "model/index/index_twin.h"
 #include "model/model_steps.h"
 #include "support/failing_allocator.h"
@@ -15,7 +14,6 @@ enum { MODEL_BATCH = 150 };
 typedef struct index_pair {
     failing_allocator memory;
     recording_io disk; /* contains the directory "f" */
-    bool in_dir; /* the directory contains the index, except for later changes */
     bry_index *index;
     index_twin twin;
     bry_engine engine;
@@ -49,7 +47,5 @@ void index_learn(index_pair *both, model_reader *reader);
 
 /* Usually the number of a unit that exists. */
 uint32_t index_pick_unit(index_pair *both, model_reader *reader);
-
-extern uint64_t index_model_compared;
 
 #endif

@@ -3,11 +3,10 @@
 #define BRY_TESTS_MAP_MODEL_PAIR_H
 
 #include "map/map_object.h"
-#include "model/map/map_model.h"
 #include "model/map/map_twin.h"
 #include "model/model_steps.h"
 
-enum { MAX_BATCH = 200 };
+enum { MAX_BATCH = 200, MAP_MODEL_ERRORS = 5 };
 
 /* Two maps of the same shape, which can be merged. Operations are on the first one. */
 typedef struct map_pair {
@@ -39,6 +38,18 @@ map_operation map_do_sweep; /* map_model_sweep.c */
 void map_compare_keys(map_pair *both, model_reader *reader, unsigned which, unsigned first,
                       size_t n);
 
+/*
+ * Since the start: keys asked or changed and compared, keys that kbf was unsure of, programs with
+ * kbf and those in which it gave a wrong answer. And by the error asked for, of kbf alone: how many
+ * programs might have met a wrong answer, which is the error times the answers up to the first one,
+ * and how many did.
+ */
+typedef struct map_model_counts {
+    uint64_t operations, operations_kbf; /* of both engines, and of kbf alone */
+    uint64_t compared, unsure, programs_wrong, programs_kbf;
+    double may_be_wrong[MAP_MODEL_ERRORS];
+    uint64_t wrong[MAP_MODEL_ERRORS];
+} map_model_counts;
 extern map_model_counts map_counts;
 
 #endif

@@ -16,16 +16,11 @@ typedef struct pair {
 } pair;
 
 static const saved_job *job;
-static save_counts counted;
+save_counts save_counted;
 
 void save_model_choose(const saved_job *chosen)
 {
     job = chosen;
-}
-
-save_counts save_model_counted(void)
-{
-    return counted;
 }
 
 static void *create(model_reader *reader)
@@ -42,7 +37,7 @@ static void *create(model_reader *reader)
         reader->at = reader->len;
     else
         model_expect(reader, bry_job_bytes(job->job, both->object) == both->memory.now);
-    counted.objects += both->object != NULL;
+    save_counted.objects += both->object != NULL;
     return both;
 }
 
@@ -94,7 +89,7 @@ static void save_and_load(pair *both, model_reader *reader)
     load.note = &note;
     void *fresh = NULL;
     if (is_loaded(both, reader, bry_job_load(job->job, &source, &load, &fresh), &load)) {
-        counted.loads++;
+        save_counted.loads++;
         model_expect(reader, view.at == bytes.len && note.len == with.note_len);
         model_expect(reader, !note.len || memcmp(note.bytes, with.note, note.len) == 0);
         expect_bytes(reader, fresh, &with, &bytes, "what was loaded");
@@ -134,7 +129,7 @@ static void step(void *state, model_reader *reader)
     }
     size_t begin = reader->at;
     job->calls->use(both->object, reader, &both->notes[0]);
-    counted.operations++;
+    save_counted.operations++;
     both->parted_for_good |= both->notes[0].parted_for_good;
     both->parted |= both->parted_for_good;
     if (!both->loaded || both->parted)
@@ -173,4 +168,5 @@ static void destroy(void *state, model_reader *reader)
     free(both);
 }
 
-const model save_model = {"keep", create, step, check, destroy};
+const model save_model = {
+    .name = "keep", .create = create, .step = step, .check = check, .destroy = destroy};

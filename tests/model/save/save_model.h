@@ -16,8 +16,8 @@ void save_model_choose(const saved_job *chosen);
 
 /* Objects that were created and saved since the start, and saves that were loaded again. */
 typedef struct save_counts {
-    uint64_t objects, loads, operations, too_large;
+    uint64_t objects, loads, operations;
 } save_counts;
-save_counts save_model_counted(void);
+extern save_counts save_counted;
 
 #endif

@@ -8,25 +8,18 @@
 #include "model/programs.h"
 #include "model/save/save_model.h"
 
-static uint64_t before;
-
-static uint64_t objects(void)
-{
-    return save_model_counted().objects - before;
-}
-
 static bool run(const saved_job *job, programs these)
 {
     char name[64];
-    save_counts start = save_model_counted();
-    before = start.objects;
+    save_counts start = save_counted;
+    these.wanted += start.objects;
     save_model_choose(job);
     snprintf(name, sizeof name, "save_programs (%s)", job->name);
-    uint64_t count = programs_run(&these, name, &save_model, objects);
-    save_counts end = save_model_counted();
+    uint64_t count = programs_run(&these, name, &save_model, &save_counted.objects);
     printf("%s: %ju programs, %ju objects, %ju operations, %ju loads\n", job->name,
-           (uintmax_t)count, (uintmax_t)(end.objects - start.objects),
-           (uintmax_t)(end.operations - start.operations), (uintmax_t)(end.loads - start.loads));
+           (uintmax_t)count, (uintmax_t)(save_counted.objects - start.objects),
+           (uintmax_t)(save_counted.operations - start.operations),
+           (uintmax_t)(save_counted.loads - start.loads));
     return count > 0;
 }
 

@@ -1,5 +1,9 @@
-#include "model/window/window_model.h"
-
+/*
+ * Two windows, each with a replica that gets the same changes, compared with an exact twin with
+ * times. The same programs for every engine. A window must never forget an element within the
+ * window; an element remembered for longer than `longest` is a false positive, and these must be
+ * within the error; replicas must save to the same bytes.
+ */
 #include "model/model_objects.h"
 #include "model/window/window_twin.h"
 #include "support/generator.h"
@@ -7,16 +11,28 @@
 #include "window/compact/compact_window.h"
 #include "window/window_object.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ELEMENTS = WINDOW_TWIN_ELEMENTS, STRANGERS = 32 };
+enum { ELEMENTS = WINDOW_TWIN_ELEMENTS, STRANGERS = 32, ERRORS = 4 };
+
+/* What was done since the start with each kind of window. */
+typedef struct window_counts {
+    uint64_t operations; /* elements added, forgotten and queried */
+    uint64_t remembered; /* of these, how many had to be remembered; every one was */
+    double may_be_wrong[ERRORS]; /* by the error asked for: strangers times error */
+    uint64_t wrong[ERRORS]; /* strangers that were "seen" */
+} window_counts;
+static window_counts counts_of_kind[MOST_WINDOW_KINDS];
+static uint64_t operations_done; /* with all of them */
 
 typedef struct window_pair {
     failing_allocator memory; /* of the windows; replicas use malloc */
     bool armed; /* an allocation of the next change fails */
     bool was_armed; /* ever */
     const window_kind *kind;
+    window_counts *counts;
     bry_window_options options;
     unsigned error_index;
     uint64_t bytes_empty; /* of each window */
@@ -29,12 +45,10 @@ typedef struct window_pair {
     bry_buffer before; /* saved bytes of the first window, if something may fail */
 } window_pair;
 
-static window_model_counts counts;
-int window_model_kind = -1;
-
-window_model_counts window_model_counted(void)
+static void count_operations(window_pair *both, uint64_t n)
 {
-    return counts;
+    operations_done += n;
+    both->counts->operations += n;
 }
 
 /* Far apart, so that all fingerprints differ. */
@@ -58,15 +72,16 @@ static bry_window_options read_options(window_pair *both, model_reader *reader)
     static const uint64_t windows[] = {1, 7, 60, 1000, 60000, UINT64_C(1) << 52};
     static const uint64_t capacities[] = {1, 8, 40, 150, 600};
     static const uint32_t generations[] = {0, 1, 2, 5, 8, 13, 29, 100};
-    static const double errors[WINDOW_MODEL_ERRORS] = {0.1, 1e-3, 1e-6, 1e-9};
+    static const double errors[ERRORS] = {0.1, 1e-3, 1e-6, 1e-9};
     bry_window_options options = BRY_WINDOW_OPTIONS;
     unsigned kind = model_below(reader, WINDOW_KINDS), flags = model_byte(reader);
-    both->kind = &window_kinds[window_model_kind >= 0 ? (unsigned)window_model_kind : kind];
+    both->kind = &window_kinds[kind];
+    both->counts = &counts_of_kind[kind];
     options.engine = both->kind->engine;
     options.window = windows[model_below(reader, 6)];
     options.capacity = capacities[model_below(reader, 5)];
     options.generations = generations[model_below(reader, 8)];
-    both->error_index = model_below(reader, WINDOW_MODEL_ERRORS);
+    both->error_index = model_below(reader, ERRORS);
     options.error = errors[both->error_index];
     options.refresh = flags & 1;
     options.fixed = (flags & 6) == 6;
@@ -268,8 +283,8 @@ static void judge(window_pair *both, int side, model_reader *reader, unsigned i,
 static void judge_operation(window_pair *both, model_reader *reader, unsigned i, uint64_t now,
                             bool present)
 {
-    counts.operations++;
-    counts.remembered += window_twin_duty(&both->twin[0], i, now) == WINDOW_MUST_REMEMBER;
+    count_operations(both, 1);
+    both->counts->remembered += window_twin_duty(&both->twin[0], i, now) == WINDOW_MUST_REMEMBER;
     judge(both, 0, reader, i, now, present);
 }
 
@@ -435,7 +450,7 @@ static void do_burst(window_pair *both, model_reader *reader)
         bry_status status = bry_window_add(both->window[0], hash, now, &was);
         expect_like(reader, status, bry_window_add(both->replica[0], hash, now, &replica));
         model_expect(reader, was == replica);
-        counts.operations++;
+        count_operations(both, 1);
         if (!end(both, reader, now, status))
             return;
         window_twin_advance(&both->twin[0], now);
@@ -457,10 +472,10 @@ static void do_ask_strangers(window_pair *both, model_reader *reader)
         model_expect(reader, answers[i] == bry_window_has(both->window[0], hashes[i], both->clock));
     }
     model_say(reader, "ask for strangers: %ju seen", (uintmax_t)wrong);
-    counts.operations += STRANGERS;
+    count_operations(both, STRANGERS);
     if (keeps_error(both, 0)) {
-        counts.may_be_wrong[both->error_index] += STRANGERS * options->error;
-        counts.wrong[both->error_index] += wrong;
+        both->counts->may_be_wrong[both->error_index] += STRANGERS * options->error;
+        both->counts->wrong[both->error_index] += wrong;
     }
 }
 
@@ -599,4 +614,25 @@ static void check(void *state, model_reader *reader)
     model_expect(reader, both->memory.now == bytes);
 }
 
-const model window_model = {"window", create, step, check, destroy};
+/* Each kind must have its share. False positives must be within the error, for each kind and error
+ * separately. */
+static bool report(uint64_t programs, uint64_t wanted)
+{
+    bool good = true;
+    for (size_t kind = 0; kind < WINDOW_KINDS; kind++) {
+        const window_counts *counts = &counts_of_kind[kind];
+        printf("%s: %ju operations, %ju on elements that had to be remembered\n",
+               window_kinds[kind].name, (uintmax_t)counts->operations,
+               (uintmax_t)counts->remembered);
+        good = good && (programs <= 100 || counts->operations >= wanted / WINDOW_KINDS / 2);
+        for (int i = 0; i < ERRORS; i++) {
+            double most = counts->may_be_wrong[i];
+            printf("  error number %d: %ju false positives, at most %.1f expected\n", i,
+                   (uintmax_t)counts->wrong[i], most);
+            good = good && (double)counts->wrong[i] <= most + 5 * sqrt(most) + 1;
+        }
+    }
+    return good;
+}
+
+const model window_model = {"window", create, step, check, destroy, &operations_done, report};

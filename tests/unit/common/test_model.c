@@ -77,7 +77,11 @@ static void sums_destroy(void *opaque, model_reader *reader)
     free(state);
 }
 
-static const model wrong_sums = {"wrong sums", sums_create, sums_step, sums_check, sums_destroy};
+static const model wrong_sums = {.name = "wrong sums",
+                                 .create = sums_create,
+                                 .step = sums_step,
+                                 .check = sums_check,
+                                 .destroy = sums_destroy};
 
 static const uint8_t failing[] = {
     5, /* the start */

@@ -22,7 +22,7 @@ add_test(NAME counter_retries_million COMMAND counter_retries 1000000)
 set_tests_properties(counter_retries_million PROPERTIES LABELS soak TIMEOUT 3600)
 
 # Object compared with twin, in this many operations.
-bloomery_model_program(counter_programs counter)
+bloomery_model_program(counter)
 bloomery_programs(model_counter counter_programs 2000000 300)
 bloomery_programs(model_counter_long counter_programs 200000 4000 1000000)
 add_test(NAME model_counter_soak COMMAND counter_programs 20000000 1000 2000000)

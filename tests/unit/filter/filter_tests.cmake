@@ -15,8 +15,8 @@ bloomery_program(test_rates stat/test_rates.c)
 bloomery_statistics(test_rates)
 
 # Model tests: object compared with twin. The fuzzers use the same models.
-bloomery_model_program(model_programs .)
-add_test(NAME model_filter COMMAND model_programs filter 2000 400)
-add_test(NAME model_filter_long COMMAND model_programs filter 30 20000)
-add_test(NAME model_filter_soak COMMAND model_programs filter 100000 400 1000000)
+bloomery_model_program(filter)
+bloomery_programs(model_filter filter_programs 130000 400)
+bloomery_programs(model_filter_long filter_programs 100000 20000)
+add_test(NAME model_filter_soak COMMAND filter_programs 6500000 400 1000000)
 set_tests_properties(model_filter_soak PROPERTIES LABELS soak TIMEOUT 7200)

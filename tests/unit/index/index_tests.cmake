@@ -6,7 +6,7 @@ if(BLOOMERY_FUZZ)
 endif()
 
 # Object compared with twin, in this many operations.
-bloomery_model_program(index_programs index)
+bloomery_model_program(index)
 bloomery_programs(model_index index_programs 400000 400)
 bloomery_programs(model_index_long index_programs 200000 8000 1000000)
 add_test(NAME model_index_soak COMMAND index_programs 10000000 2000 2000000)

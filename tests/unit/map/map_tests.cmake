@@ -6,7 +6,7 @@ if(BLOOMERY_FUZZ)
 endif()
 
 # Object compared with twin, in this many operations.
-bloomery_model_program(map_programs map)
+bloomery_model_program(map)
 bloomery_programs(model_map map_programs 60000 400)
 bloomery_programs(model_map_long map_programs 100000 8000 1000000)
 add_test(NAME model_map_soak COMMAND map_programs $<IF:$<BOOL:${BLOOMERY_SANITIZE}>,1000000,20000000>

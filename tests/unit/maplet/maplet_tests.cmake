@@ -24,7 +24,7 @@ bloomery_program(test_maplet_rates stat/test_maplet_rates.c)
 bloomery_statistics(test_maplet_rates)
 
 # Object compared with twin, in this many operations.
-bloomery_model_program(maplet_programs maplet)
+bloomery_model_program(maplet)
 bloomery_programs(model_maplet maplet_programs 6000000 400)
 bloomery_programs(model_maplet_long maplet_programs 600000 8000 1000000)
 add_test(NAME model_maplet_soak COMMAND maplet_programs 10000000 2000 2000000)

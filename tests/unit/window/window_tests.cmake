@@ -6,10 +6,10 @@ if(BLOOMERY_FUZZ)
 endif()
 
 # Object compared with twin, in this many operations for each engine.
-bloomery_model_program(window_programs window)
-bloomery_programs(model_window window_programs 1000000 400)
-bloomery_programs(model_window_long window_programs 500000 8000 1000000)
-add_test(NAME model_window_soak COMMAND window_programs 20000000 2000 2000000)
+bloomery_model_program(window)
+bloomery_programs(model_window window_programs 2000000 400)
+bloomery_programs(model_window_long window_programs 1000000 8000 1000000)
+add_test(NAME model_window_soak COMMAND window_programs 40000000 2000 2000000)
 set_tests_properties(model_window_soak PROPERTIES LABELS soak TIMEOUT 3600)
 
 bloomery_unit_test(test_window)
