@@ -624,7 +624,7 @@ static bool report(uint64_t programs, uint64_t wanted)
         printf("%s: %ju operations, %ju on elements that had to be remembered\n",
                window_kinds[kind].name, (uintmax_t)counts->operations,
                (uintmax_t)counts->remembered);
-        good = good && (programs <= 100 || counts->operations >= wanted / WINDOW_KINDS / 2);
+        good = good && (programs <= 100 || counts->operations * WINDOW_KINDS * 2 >= wanted);
         for (int i = 0; i < ERRORS; i++) {
             double most = counts->may_be_wrong[i];
             printf("  error number %d: %ju false positives, at most %.1f expected\n", i,
