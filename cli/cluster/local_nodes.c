@@ -112,12 +112,14 @@ static int start_node(const local_nodes *nodes, uint32_t port)
         return code;
     pid_t child = fork();
     if (child == 0) {
+        /* The settings are those of doc/cluster.md. */
         execl(nodes->server.text, nodes->server.text, "--port", number, "--bind", HOST, "--dir",
               dir.text, "--logfile", "log", "--pidfile", "pid", "--daemonize", "yes",
               "--cluster-enabled", "yes", "--cluster-node-timeout", "5000",
-              "--cluster-allow-replica-migration", "no", "--appendonly", "yes", "--appendfsync",
-              "everysec", "--save", "", "--enable-debug-command", "no", "--loadmodule",
-              nodes->module.text, (char *)NULL);
+              "--cluster-allow-replica-migration", "no", "--cluster-require-full-coverage", "no",
+              "--maxmemory-policy", "noeviction", "--rdbcompression", "no", "--appendonly", "yes",
+              "--appendfsync", "always", "--repl-backlog-size", "64mb", "--save", "",
+              "--enable-debug-command", "no", "--loadmodule", nodes->module.text, (char *)NULL);
         _exit(127);
     }
     if (child < 0 || waitpid(child, &how, 0) != child || !WIFEXITED(how) || WEXITSTATUS(how) != 0)

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -58,6 +59,7 @@ class Local(unittest.TestCase):
         said = self.up("--primaries", 2, "--replicas", 1, "--port", first)
         self.assertIn(f"4 servers with the module run on 127.0.0.1:{first} to {first + 3}", said)
         self.check_status(first)
+        self.check_settings()
         self.check_queries(first)
         self.assertIn('map no: not found', self.run_program(
             "cluster", "balance", f"127.0.0.1:{first}", "--map", "no", "--dry-run", code=3))
@@ -112,6 +114,17 @@ class Local(unittest.TestCase):
         self.assertIn("replica", said)
         self.run_program("cluster", "balance", f"127.0.0.1:{first}", "--repair")
         self.assertNotIn(b"[", clients[0]("CLUSTER", "NODES"))
+
+    def check_settings(self):
+        """The servers have the settings that doc/cluster.md tells people to use."""
+        page = (pathlib.Path(__file__).parents[2] / "doc/cluster.md").read_text()
+        table = page.partition("## Settings of the servers")[2].partition("\n## ")[0]
+        told = dict(re.findall(r"^\| `([a-z-]+)` \| `([^`]+)`", table, re.M))
+        self.assertGreaterEqual(len(told), 9)
+        asked = self.clients[0]("CONFIG", "GET", *told)
+        told["repl-backlog-size"] = str(64 << 20)  # "64mb"
+        self.assertEqual({asked[i].decode(): asked[i + 1].decode()
+                          for i in range(0, len(asked), 2)}, told)
 
     def check_queries(self, first):
         """The node whose maps are asked is hot, and its slots move by queries, not by pairs."""
