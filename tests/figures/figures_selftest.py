@@ -1,5 +1,6 @@
 """The comparison of figures with what is expected notices what it must: see figures_test.py."""
 
+import dataclasses
 import pathlib
 import sys
 import tempfile
@@ -167,19 +168,27 @@ class Descriptions(unittest.TestCase):
         self.assertIn("no paragraph", list(checks.check_texts(figure(errata=("Cods.",))))[0])
 
 
-class Rows(unittest.TestCase):
-    def test_numbers(self):
-        self.assertEqual(reproduction.numbers_of("Figures 20 to 22, 6.9"), {"20", "21", "22", "6.9"})
-        self.assertEqual(reproduction.numbers_of("9, 11–12"), {"9", "11", "12"})
+class Document(unittest.TestCase):
+    def problems(self, paper):
+        return list(reproduction.check_document(paper))
 
-    def test_rows_are_there_and_complete(self):
-        def problems(table):
-            with unittest.mock.patch.object(reproduction, "rows", lambda paper: table):
-                return list(reproduction.check_row("kBF", figure()))
-        row = ["99", "errors", "few", "few", "matches", ""]
-        self.assertEqual(problems([row]), [])
-        self.assertIn("no row", problems([["98", *row[1:]]])[0])
-        self.assertIn("not complete", problems([[*row[:4], "", ""]])[0])
+    def test_it_is_what_the_report_says(self):
+        first, *_ = reproduction.PAPERS
+        self.assertEqual(self.problems(first), [])
+        for change in ({"claim": "None."}, {"title": "Bytes"}, {"setting": "No."},
+                       {"finding": lambda data: Finding("It differs.", False)}):
+            changed = [dataclasses.replace(first.figures[0], **change), *first.figures[1:]]
+            self.assertEqual(len(self.problems(dataclasses.replace(first, figures=changed))), 1)
+
+    def test_a_figure_that_is_not_measured_is_refused(self):
+        paper = dataclasses.replace(reproduction.PAPERS[0], figures=[figure()])
+        self.assertIn("no table", self.problems(paper)[0])
+
+    def test_the_verdict_of_a_figure_is_that_of_its_finding(self):
+        with unittest.mock.patch.object(reproduction, "Data"):
+            words, text = reproduction.figure_text(figure(finding=lambda data: Finding("No.", False)))
+        self.assertEqual(words, ["differs"])
+        self.assertIn("*We see (differs):* No.", text)
 
 
 unittest.main()

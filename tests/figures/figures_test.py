@@ -22,7 +22,7 @@ from expected import (DIR, check_panels, compare, gated_panels, is_loose,  # noq
 from figure import Data, Finding  # noqa: E402
 from live import LIVE  # noqa: E402
 from papers import PAPERS  # noqa: E402
-from reproduction import check_row  # noqa: E402
+from reproduction import check_document  # noqa: E402
 
 
 def check_lists(listed, figures, paper):
@@ -106,11 +106,10 @@ def check_figure(figure, path):
 def check_paper(program, paper):
     listing = subprocess.run([program, "--list"], check=True, capture_output=True, text=True).stdout
     listed = [line.split()[0] for line in listing.splitlines() if line.startswith(paper)]
-    figures = next(one.figures for one in PAPERS if one.short.lower() == paper)
+    described = next(one for one in PAPERS if one.short.lower() == paper)
+    figures = described.figures
     yield from check_lists(listed, figures, paper)
-    short = next(one.short for one in PAPERS if one.short.lower() == paper)
-    for figure in figures:
-        yield from check_row(short, figure)
+    yield from check_document(described)
     with tempfile.TemporaryDirectory() as directory:
         if listed:
             subprocess.run([program, *listed, "--scale", "small", "--output", directory,

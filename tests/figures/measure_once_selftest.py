@@ -54,7 +54,7 @@ class VoidRuns(unittest.TestCase):
     def faulty_run(self, schedule):
         """What a run gives with this schedule and no servers."""
         nothing = unittest.mock.MagicMock()
-        nothing.return_value.__enter__.return_value.errors.return_value = {"plain": (5, 1)}
+        nothing.return_value.__enter__.return_value.errors.return_value = {("plain", 1): (5, 1)}
         names = ("Proxies", "ProxiedCluster", "candidates", "Load", "Watch")
         with contextlib.ExitStack() as stack:
             for name in names:
@@ -66,7 +66,7 @@ class VoidRuns(unittest.TestCase):
     def test_a_schedule_decides_whether_a_run_is_void(self):
         schedule = unittest.mock.MagicMock(void=None)
         self.assertEqual(self.faulty_run(schedule),
-                         ([("at the end", 0, "5", "error", "plain")], None))
+                         ([("with WAIT 1", 0, "5", "error", "plain")], None))
         schedule.void = "a role changed"
         self.assertEqual(self.faulty_run(schedule), ([], "a role changed"))
         schedule.run.side_effect = TimeoutError("no replica")

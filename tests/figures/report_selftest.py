@@ -58,12 +58,14 @@ def small_figure(**more):
 
 
 SVG = '<svg viewBox="0 0 1 1"><g><path d="M0,0"/></g></svg>'
+SWATCH = '<svg class="swatch"><path d="M0,0"/></svg>'
 
 
 def small_page(figure):
     """The page with this figure as if it had been measured, and with one that was not."""
     paper = papers.Paper("kBF", "Title", "Place", "the map", [figure])
-    result = page.Result(figure, figure.finding(None), (SVG,), ("A note.",), "x,y\n1,2\n")
+    result = page.Result(figure, figure.finding(None), (SVG,), (([0], [(SWATCH, "a <b>")]),), ("A note.",),
+                         "x,y\n1,2\n")
     before, page.PAPERS = page.PAPERS, [paper]
     try:
         return page.page_html([result], [("Machine", "a < b")])
@@ -95,7 +97,7 @@ class Page(unittest.TestCase):
         text = small_page(small_figure(errata=("Codes.",)))
         self.assertEqual(build_report.check_tags(text), [])
         for part in ("Errors &amp; &lt;rates&gt;", "1 &lt; 2.", "a &lt; b", 'aria-label="Errors',
-                     "data:text/csv", "ours goes past", '<span class="badge differs">'):
+                     "data:text/csv", "ours goes past", "a &lt;b&gt;</li>", '<span class="badge differs">'):
             self.assertIn(part, text)
         for outside in ("http://", "https://", "<script", "@import", "src="):
             self.assertNotIn(outside, text.replace("http://www.w3.org", ""))
@@ -110,7 +112,7 @@ class Page(unittest.TestCase):
         self.assertIn("Not measured: no server.", page.figure_html(result))
 
     def test_without_a_peer_there_is_no_verdict(self):
-        result = page.Result(small_figure(), Finding("No peer.", None, "Better."), (), (), "")
+        result = page.Result(small_figure(), Finding("No peer.", None, "Better."))
         self.assertEqual(page.badges(result), [("none", "not measured")])
 
     def test_the_numbers_decide_whether_ours_goes_past(self):
@@ -147,12 +149,26 @@ class Styles(unittest.TestCase):
         first, second = (plot.Drawing(figure, one, data).styles["b"] for one in figure.plots)
         self.assertEqual(first, second)
 
+    def shared(self, *panels):
+        """The numbers of plots by legend; panels are the names of series, one letter each."""
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+            file.write("x,repetition,y,panel,series\n")
+            file.writelines(f"1,0,1,{names},{name}\n" for names in panels for name in names)
+            file.flush()
+            figure = Figure("kbf-99", "", "", "", [Plot("", "", names) for names in panels], None)
+            return [(numbers, "".join(name for _, name in series))
+                    for numbers, series in plot.legends(figure, Data(file.name))]
+
+    def test_plots_share_a_legend(self):
+        self.assertEqual(self.shared("a", "ba", "cd"), [([0, 1], "ba"), ([2], "cd")])
+        self.assertEqual(self.shared("ab", "bc"), [([0], "ab"), ([1], "bc")])
+
 
 def browser_page(**changes):
     """What the browser reports of a page without faults, with changes."""
     drawn = {"width": 360, "height": 250, "right": 380, "parts": 40, "label": "Errors"}
     figure = {"id": "kbf-99", "width": 390, "height": 700, "right": 390, "plots": [drawn], "faint": []}
-    return {"width": 390, "scroll": 390, "height": 900, "background": "rgb(255, 255, 255)",
+    return {"width": 390, "scroll": 390, "closed": 900, "inSight": True, "gaps": [], "background": "rgb(255, 255, 255)",
             "figures": [figure], "wide": [], "twice": [], "dangling": [], "fetched": [], **changes}
 
 
@@ -171,6 +187,7 @@ class BrowserChecks(unittest.TestCase):
         for changes in ({"scroll": 400}, {"wide": ["TABLE#"]}, {"figures": []}, {"twice": ["a"]},
                         {"dangling": ["#b"]}, {"fetched": ["https://elsewhere/"]},
                         {"figures": [flat]}, {"figures": [empty]}, {"complaints": ["TypeError"]},
+                        {"closed": 66000}, {"inSight": False}, {"gaps": ["kbf-99"]},
                         {"figures": [{**figure, "plots": []}]}, {"scheme": browser.DARK},
                         {"figures": [{**figure, "faint": ["grey"]}]}):
             self.assertEqual(len(self.problems(**changes)), 1, changes)

@@ -7,7 +7,7 @@
 
 static const dba_line lines[] = {
     {"plain array", BRY_ENGINE_DBA, 1},
-    {"groups by number (ours)", BRY_ENGINE_DBA, 0},
+    {"groups by number (paper)", BRY_ENGINE_DBA, 0},
     {"compact (ours)", BRY_ENGINE_COMPACT, 0},
 };
 enum { LINES = sizeof lines / sizeof lines[0] };

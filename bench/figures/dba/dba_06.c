@@ -13,7 +13,7 @@ static const dba_line lines[] = {
     {"g = 32", BRY_ENGINE_DBA, 32},
     {"g = 64", BRY_ENGINE_DBA, 64},
     {"g = 256 (ours)", BRY_ENGINE_DBA, 256},
-    {"g by number (ours)", BRY_ENGINE_DBA, 0},
+    {"g by number (paper)", BRY_ENGINE_DBA, 0},
     {"compact (ours)", BRY_ENGINE_COMPACT, 0},
 };
 enum { LINES = sizeof lines / sizeof lines[0] };

@@ -72,7 +72,7 @@ static bool measure_error_control(const figure_run *run)
         options.dba.control = ways[i].control;
         options.dba.factor = dba ? FACTOR : 0;
         growth_curve here = {run,           ways[i].name,
-                             unit_capacity, FIGURE_SIZE(run, 20480, 2000128, 8000000),
+                             unit_capacity, FIGURE_SIZE(run, 20480, 8000000, 8000000),
                              first + 1,     threshold};
         const index_observer observer = {GROWN / looks * unit_capacity, look_at_error, &here};
         control_report report;

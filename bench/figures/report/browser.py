@@ -14,6 +14,7 @@ import time
 PHONE, DESKTOP = (390, 844, True), (1280, 900, False)  # width, height, whether it is a phone
 LIGHT, DARK = "light", "dark"
 MOST_PIXELS = 8000  # height of one screenshot
+LONGEST = 10000  # pixels of the page on a phone, with its figures closed
 PATIENCE = 60  # seconds for an answer
 
 # What the page is like, as the browser sees it.
@@ -35,24 +36,41 @@ PROBE = """(() => {
     const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
     return (high + 0.05) / (low + 0.05);
   };
-  const faint = (section) => [...section.querySelectorAll(".plot text, dt, dd, a, .badge")]
+  const faint = (section) => [...section.querySelectorAll(".plot text, .legend li, dt, dd, a, .badge")]
     .map((part) => [part, getComputedStyle(part)])
     .filter(([part, style]) => contrast(part.closest("svg") ? style.fill : style.color,
                                         getComputedStyle(section).backgroundColor) < 4.5)
     .map(([part]) => part.textContent);
+  // Whether the last row of plots and legends leaves room for another one.
+  const hasGap = (grid) => {
+    const {display, gridTemplateColumns} = getComputedStyle(grid);
+    return display === "grid" &&
+      grid.querySelectorAll(":scope > :not(.above)").length % gridTemplateColumns.split(" ").length;
+  };
+  const root = document.documentElement;
+  const height = root.scrollHeight;
+  scrollTo({top: height, behavior: "instant"});
+  const contents = document.querySelector("nav").getBoundingClientRect();
+  const inSight = contents.top >= 0 && contents.bottom <= innerHeight;
+  scrollTo({top: 0, behavior: "instant"});
+  document.querySelectorAll("details.figure").forEach((figure) => { figure.open = true; });
   const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
   return JSON.stringify({
-    width: document.documentElement.clientWidth,
-    scroll: document.documentElement.scrollWidth,
-    height: document.documentElement.scrollHeight,
+    width: root.clientWidth,
+    scroll: root.scrollWidth,
+    closed: height,
+    height: root.scrollHeight,
+    inSight,
+    gaps: [...document.querySelectorAll(".plots")].filter(hasGap)
+      .map((grid) => grid.parentElement.id),
     background: getComputedStyle(document.body).backgroundColor,
-    figures: [...document.querySelectorAll("section.figure")].map((section) => ({
-      id: section.id, ...box(section), faint: faint(section),
+    figures: [...document.querySelectorAll("details.figure")].map((section) => ({
+      id: section.querySelector(".body").id, ...box(section), faint: faint(section),
       plots: [...section.querySelectorAll("svg.plot")].map(
         (svg) => ({...box(svg), parts: visible(svg), label: svg.getAttribute("aria-label")})),
     })),
     wide: [...document.querySelectorAll("body *:not(svg *, .wide *)")]
-      .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
+      .filter((element) => element.getBoundingClientRect().right > root.clientWidth + 0.5)
       .map((element) => element.tagName + "#" + element.id).slice(0, 5),
     twice: ids.filter((id, at) => ids.indexOf(id) !== at),
     dangling: [...document.querySelectorAll('a[href^="#"]')].map((a) => a.getAttribute("href"))
@@ -185,7 +203,11 @@ def find_problems(page, names, complaints, scheme):
         yield f"{text} leaves the page"
     if (scheme == DARK) != (sum(map(int, page["background"][4:-1].split(","))) < 200):
         yield f"the background in {scheme} mode is {page['background']}"
-    for kind in ("twice", "dangling", "fetched"):
+    if page["width"] == PHONE[0] and page["closed"] > LONGEST:
+        yield f"it is {page['closed']} pixels long, more than {LONGEST}"
+    if not page["inSight"]:
+        yield "the list of contents does not stay in sight"
+    for kind in ("twice", "dangling", "fetched", "gaps"):
         yield from (f"{kind}: {what}" for what in page[kind])
     shown = {figure["id"]: figure for figure in page["figures"]}
     yield from (f"{name} is missing" for name in names if name not in shown)

@@ -27,6 +27,14 @@ def overtakes(data, series, other, panel):
     return min((x for x in above if x > max(below, default=0)), default=max(above))
 
 
+SYSTEM = "Rows read are only a part (section 4.2) of the work of the storage system that the paper times"
+
+
+def is_near(measured, paper):
+    """Whether a ratio of rows read is that of the speeds in the paper, within a third."""
+    return 0.75 * paper < measured < paper / 0.75
+
+
 def listed(values):
     return " and ".join(filter(None, (", ".join(values[:-1]), *values[-1:])))
 
@@ -43,9 +51,8 @@ def plain_array(data):
         f"with {last:.0f} filters a query for an absent element reads {many:.0f} rows of bits, with "
         f"{first:.0f} it reads {one:.1f}. That is {each:.1f} per filter and not k = {k:.0f}, because "
         f"half of the bits are clear and a query leaves a filter at the first clear one. The look-up alone "
-        f"falls to {100 * slow / fast:.1f} % of its speed; the 27 % of the paper include the work of a "
-        f"storage system.",
-        agrees=linear and slow < fast / 2,
+        f"falls to {100 * slow / fast:.1f} % of its speed. {SYSTEM}, which falls to 27 %.",
+        agrees=linear and is_near(one / many, 0.27),
         beyond=f"Engine compact makes one search for any number of units: with {last:.0f} units it "
                f"keeps {100 * ours / quick:.0f} % of its speed and answers {ours / slow:.0f} times as "
                f"fast as the plain array.",
@@ -66,13 +73,13 @@ def group_speed(paper):
         from_there = overtakes(data, wide, plain, "speed")
         why = ", because they are spread over the memory of 64" if slow < 1 else ""
         return Finding(
-            f"With {units:.0f} filters groups of 64 answer {gain[wide]:.1f} times as fast as a plain "
-            f"array; {paper} times in the paper. They read {fewer['absent']:.1f} times fewer rows "
-            f"for absent elements and {fewer['present']:.1f} times fewer for present ones, whose "
-            f"own filter needs all its rows in any layout. With {first:.0f} filter they have "
+            f"With {units:.0f} filters groups of 64 read {fewer['absent']:.1f} times fewer rows than a "
+            f"plain array for absent elements and {fewer['present']:.1f} times fewer for present ones, "
+            f"whose own filter needs all its rows in any layout. They answer {gain[wide]:.1f} times as "
+            f"fast. {SYSTEM}, and in which they are {paper} times as fast. With {first:.0f} filter they have "
             f"{100 * slow:.0f} % of its speed{why}. They are faster from {from_there:.0f} filters on; "
             f"in the paper from 16.",
-            agrees=min(*fewer.values(), gain[wide]) >= paper,
+            agrees=is_near(fewer["present"], paper),
             beyond=f"Groups of 256, a vector of the processor each, are {gain[ours]:.0f} times as "
                    f"fast as the plain array; engine compact "
                    f"{gain['compact (ours)']:.0f} times.",
@@ -116,15 +123,18 @@ def error_control(data):
     free = data.last("uncontrolled", "error")
     worst = max(statistics.fmean(ys) for name in methods
                 for _, ys in data.points(name, "predicted"))
-    last = listed([f"{data.last(name, 'error'):.2f}" for name in methods])
+    seen = max(statistics.fmean(ys) for name in methods for _, ys in data.points(name, "error"))
+    last, filled = (listed([f"{data.last(name, panel):.2f}" for name in methods])
+                    for panel in ("error", "predicted"))
     compact = max(statistics.fmean(ys) for _, ys in data.points("compact (ours)", "predicted"))
     bits = {name: data.last(name, "bits") for name in [*methods, "compact (ours)"]}
     return Finding(
         f"Without control the error ends at {free:.2f} times the threshold; 160/64 = 2.5 is "
-        f"predicted. Methods A, B and B with segments end at {last} times the threshold. By the "
-        f"fill of their filters they are never above {worst:.2f} of it. They take "
+        f"predicted. Methods A, B and B with segments end at {last} times the threshold, "
+        f"and by the fill of their filters at {filled}. On the way they are seen at up to "
+        f"{seen:.2f} times the threshold, and by the fill, without chance, at up to {worst:.2f}. They take "
         f"{listed([f'{bits[m]:.1f}' for m in methods])} bits per element at the end.",
-        agrees=abs(free - 2.5) < 0.4 and worst <= 1,
+        agrees=abs(free - 2.5) < 0.4 and worst <= 1 and seen < 1.1,
         beyond=f"Engine compact stays at or below {compact:.2f} times the threshold and needs none "
                f"of the elements again; it ends with {bits['compact (ours)']:.1f} bits per "
                f"element.",
@@ -198,7 +208,7 @@ GROUP_PLOTS = [
     Plot("filters", "rows read", panel="absent", title="Absent elements", log="xy"),
     Plot("filters", "rows read", panel="present", title="Present elements", log="xy"),
 ]
-GROUP_OURS = ("g = 256 (ours)", "g by number (ours)", "compact (ours)")
+GROUP_OURS = ("g = 256 (ours)", "compact (ours)")
 GROUP_SETTING = (f"One run grows eight indexes side by side to {GROUPS}; 2¹⁴ elements per filter "
                  f"(full: 2¹⁹, as in the paper). {WORKLOAD}")
 
@@ -212,18 +222,20 @@ FIGURES = [
                   Plot("filters", "queries per µs", panel="speed", title="Speed", log="y",
                        timed=True)],
            finding=plain_array,
-           ours=("groups by number (ours)", "compact (ours)"),
+           ours=("compact (ours)",),
            errata=("The gain is not g.",)),
     Figure("dba-06", "Figure 6", "Query speed by group cardinality, error 2⁻¹⁴",
            claim="Larger groups are slower while there are few filters and faster from 16 on. With "
                  "160 filters groups of 64 answer 4.5·10⁵ queries per second, three times as many "
                  "as a plain array.",
-           setting=GROUP_SETTING, plots=GROUP_PLOTS, finding=group_speed(3), ours=GROUP_OURS),
+           setting=GROUP_SETTING, plots=GROUP_PLOTS, finding=group_speed(3), ours=GROUP_OURS,
+           errata=("The gain is not g.",)),
     Figure("dba-07", "Figure 7", "Query speed by group cardinality, error 2⁻⁷",
            claim="As a global index with a larger error everything is faster, and with 160 filters "
                  "groups of 64 answer 6.4·10⁵ queries per second, four times as many as a plain "
                  "array.",
-           setting=GROUP_SETTING, plots=GROUP_PLOTS, finding=group_speed(4), ours=GROUP_OURS),
+           setting=GROUP_SETTING, plots=GROUP_PLOTS, finding=group_speed(4), ours=GROUP_OURS,
+           errata=("The gain is not g.",)),
     Figure("dba-s4.2", "Section 4.2", "Filters at an equal query rate",
            claim="A group of g filters reads memory g times as efficiently as a plain array, so it "
                  "allows up to g times as many filters at an equal query rate, and Amdahl's law "

@@ -22,6 +22,7 @@ class Result:
     figure: Figure
     finding: Finding | None = None
     plots: tuple[str, ...] = ()  # SVG
+    legends: tuple = ()  # see plot.legends()
     notes: tuple[str, ...] = ()  # one per plot, or ""
     table: str = ""
     reason: str = ""
@@ -35,13 +36,14 @@ def read_result(figure, directory, reason=""):
         return Result(figure, reason=reason or "it has not been measured")
     data = Data(path)
     drawn = [plot.draw(figure, number, data) for number in range(len(figure.plots))]
-    for number, (svg, _) in enumerate(drawn):
+    for number in range(len(drawn)):
+        svg, _ = plot.draw(figure, number, data, key=True)
         name = figure.name + (f"-{number + 1}" if len(drawn) > 1 else "")
         (directory / f"{name}.svg").write_text(plot.standalone(svg), encoding="utf-8")
     notes = tuple("The lowest tick of this logarithmic axis stands for 0." if zeros else ""
                   for _, zeros in drawn)
-    return Result(figure, figure.finding(data), tuple(svg for svg, _ in drawn), notes,
-                  path.read_text(encoding="utf-8"))
+    return Result(figure, figure.finding(data), tuple(svg for svg, _ in drawn),
+                  tuple(plot.legends(figure, data)), notes, path.read_text(encoding="utf-8"))
 
 
 def badges(result):
@@ -62,17 +64,33 @@ def data_link(result):
     return f'<a href="{source}" download="{name}">Data: {name}</a>'
 
 
+def legend_html(names, place):
+    items = "".join(f"<li>{swatch}{html.escape(name)}</li>" for swatch, name in names)
+    return f'<ul class="legend {place}">{items}</ul>'
+
+
+def plot_html(result, number, legend=""):
+    figure, what = result.figure, result.figure.plots[number]
+    label = html.escape(f"{figure.title}{': ' + what.title if what.title else ''}. "
+                        f"{what.y} against {what.x}. The text above says what it shows.")
+    svg = re.sub(r"<svg\s", f'<svg role="img" aria-label="{label}" class="plot" ',
+                 result.plots[number], count=1)
+    caption = f"<figcaption>{html.escape(what.title)}</figcaption>" if what.title else ""
+    note = f'<p class="note">{html.escape(result.notes[number])}</p>' if result.notes[number] else ""
+    return f'<figure id="{figure.name}-plot-{number + 1}">{caption}{svg}{legend}{note}</figure>'
+
+
 def plots_html(result):
-    parts = []
-    figure = result.figure
-    for number, (what, svg, note) in enumerate(zip(figure.plots, result.plots, result.notes)):
-        label = html.escape(f"{figure.title}{': ' + what.title if what.title else ''}. "
-                            f"{what.y} against {what.x}. The text above says what it shows.")
-        svg = re.sub(r"<svg\s", f'<svg role="img" aria-label="{label}" class="plot" ', svg, count=1)
-        caption = f"<figcaption>{html.escape(what.title)}</figcaption>" if what.title else ""
-        note = f'<p class="note">{html.escape(note)}</p>' if note else ""
-        parts.append(f'<figure id="{figure.name}-plot-{number + 1}">{caption}{svg}{note}</figure>')
-    return f'<div class="plots">{"".join(parts)}</div>'
+    """In two columns: a legend above an even number of plots, or beside an odd number. Two plots that
+    share no legend have theirs below."""
+    alone = [group for group in result.legends if len(group[0]) == 1]
+    paired = alone[:len(alone) // 2 * 2]
+    rows = ["".join(plot_html(result, number, legend_html(names, "below"))
+                    for (number,), names in paired)]
+    rows += [legend_html(names, "beside" if len(numbers) % 2 else "above") +
+             "".join(plot_html(result, number) for number in numbers)
+             for numbers, names in result.legends if (numbers, names) not in paired]
+    return "".join(f'<div class="plots">{row}</div>' for row in rows if row)
 
 
 def entry(term, text):
@@ -81,10 +99,9 @@ def entry(term, text):
 
 def figure_html(result):
     figure, finding = result.figure, result.finding
-    parts = [f'<section class="figure" id="{figure.name}" aria-labelledby="{figure.name}-title">',
-             f'<h3 id="{figure.name}-title"><a href="#{figure.name}">{html.escape(figure.numbers)}: '
-             f"{html.escape(figure.title)}</a> {badges_html(result)}</h3>",
-             "<dl>", entry("The paper", figure.claim), entry("Setting", figure.setting)]
+    parts = [f'<details class="figure"><summary><h3>{html.escape(figure.numbers)}: '
+             f"{html.escape(figure.title)} {badges_html(result)}</h3></summary>",
+             f'<div class="body" id="{figure.name}">', "<dl>", entry("The paper", figure.claim), entry("Setting", figure.setting)]
     if finding:
         parts += [entry("We see", finding.text), entry("Ours", finding.beyond), "</dl>",
                   plots_html(result)]
@@ -94,16 +111,15 @@ def figure_html(result):
               f"<p>{inline(paragraphs()[title])}</p></details>" for title in figure.errata]
     if result.table:
         parts.append(f'<p class="links">{data_link(result)}</p>')
-    parts.append("</section>")
+    parts.append("</div></details>")
     return "\n".join(part for part in parts if part)
 
 
 def contents_html(results):
-    rows = "".join(f'<tr><td><a href="#{result.figure.name}">{html.escape(result.figure.numbers)}'
-                   f"</a></td><td>{html.escape(result.figure.title)}</td>"
-                   f"<td>{badges_html(result)}</td></tr>" for result in results)
-    return ("<table><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">Subject</th>"
-            f"<th scope=\"col\">Verdict</th></tr></thead><tbody>{rows}</tbody></table>")
+    items = "".join(f'<li><a href="#{result.figure.name}">{html.escape(result.figure.numbers)}: '
+                    f"{html.escape(result.figure.title)}</a> {badges_html(result)}</li>"
+                    for result in results)
+    return f"<ul>{items}</ul>"
 
 
 def paper_html(paper, results):
@@ -111,8 +127,7 @@ def paper_html(paper, results):
     if not found:
         return "", ""
     name = html.escape(paper.short)
-    contents = f'<h3><a href="#{name}">{name}: {html.escape(paper.job)}</a></h3>\n' + \
-        contents_html(found)
+    contents = f'<h3><a href="#{name}">{name}</a></h3>\n' + contents_html(found)
     body = (f'<h2 id="{name}">{name}: {html.escape(paper.job)}</h2>\n<p class="source"><cite>'
             f"{html.escape(paper.title)}</cite>, {html.escape(paper.where)}.</p>\n" +
             "\n".join(map(figure_html, found)))
@@ -142,7 +157,7 @@ def page_html(results, facts):
     parts = [paper_html(paper, results) for paper in PAPERS]
     facts = "".join(f"<dt>{html.escape(term)}</dt><dd>{html.escape(text)}</dd>" for term, text in facts)
     style = STYLE.read_text(encoding="utf-8") + \
-        f"@media (prefers-color-scheme: dark) {{\n{plot.dark_rules('.plot ')}\n}}\n"
+        f"@media (prefers-color-scheme: dark) {{\n{plot.dark_rules('svg ')}\n}}\n"
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -162,7 +177,7 @@ result: what the paper says, what we measured with the published structure, and 
 setting.</p>
 <p>Thick orange and red lines are ours. Bands and error bars show the range over repetitions with different seeds; lines
 show the mean. A figure <span class="badge matches">matches</span> if the published structure gives what the paper
-reports, and <span class="badge differs">differs</span> if it does not; then the text says why.
+reports, and <span class="badge differs">differs</span> if it does not, whatever the cause; then the text says why.
 <span class="badge past">ours goes past</span> means that our engine has better numbers in this setting than the
 published structure.</p>
 {counts_html(results)}
@@ -170,7 +185,7 @@ published structure.</p>
 <nav aria-label="Figures">
 <h2>Contents</h2>
 {"".join(contents for contents, _ in parts)}
-<h3><a href="#peers">Beside what is used today: libbloom, Memcached, Redis, awk, borg</a></h3>
+<h3><a href="#peers">Other programs</a></h3>
 </nav>
 <main>
 {"".join(body for _, body in parts)}
@@ -178,7 +193,7 @@ published structure.</p>
 </main>
 <footer>
 <dl>{facts}</dl>
-<p>Written by <code>make figures</code>. The same verdicts with their reasons are in <code>doc/reproduction.md</code>,
+<p>Written by <code>make figures</code>. The findings of an earlier run are in <code>doc/reproduction.md</code>,
 and all departures from the papers in <code>doc/errata.md</code>
 (<a href="../../doc/reproduction.md">reproduction</a>, <a href="../../doc/errata.md">errata</a>).</p>
 </footer>

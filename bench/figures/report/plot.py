@@ -17,6 +17,8 @@ OURS = [("#c8400a", "#ff8a4c"), ("#b3276e", "#ff7fbf"), ("#b01c1c", "#ff6b6b")]
 INK, GRID = ("#1d2329", "#e4e9ee"), ("#d5dae0", "#3a424b")
 DASHES = ["1", "(12,5)", "(4,4)", "(12,4,3,4)"]
 MARKS = [4, 6, 8, 12, 10, 14]  # open; the number after each is the same, filled
+SHAPES = ["M14,2h8v8h-8z", "M18,2a4,4 0 1 0 .1,0z", "M18,1l5,9h-10z", "M18,0l6,6l-6,6l-6,-6z",
+          "M18,11l5,-9h-10z", "M18,1l5,4l-2,6h-6l-2,-6z"]  # of these marks, in legends
 WIDTH, AREA = 500, 240  # of the picture; height of what is inside of the axes
 ABOVE, BELOW, LINE = 14, 78, 26  # above; below, without the key; a line of the key
 BAR = 22  # height of one
@@ -46,10 +48,10 @@ def summary(values):
 
 
 class Drawing:
-    """The commands for one plot."""
+    """The commands for one plot, with a key or without."""
 
-    def __init__(self, figure, plot, data):
-        self.figure, self.plot, self.data = figure, plot, data
+    def __init__(self, figure, plot, data, key=True):
+        self.figure, self.plot, self.data, self.key = figure, plot, data, key
         self.names = data.series(plot.panel)
         self.points = {name: [(x, *summary(values)) for x, values in data.points(name, plot.panel)]
                        for name in self.names}
@@ -98,7 +100,7 @@ class Drawing:
         columns = min(1 if longest > 13 else 2, len(self.names))
         rows = -(-len(self.names) // columns)
         area = self.bars_height() if self.bars else AREA
-        below = BELOW + rows * LINE
+        below = BELOW + (rows * LINE if self.key else 0)
         height = ABOVE + area + below
         x, y = (self.plot.y, self.plot.x) if self.bars else (self.plot.x, self.plot.y)
         self.lines += [
@@ -108,7 +110,8 @@ class Drawing:
             f"set bmargin at screen {below / height:.4f}",
             f'set border 3 lc rgb "{INK[0]}"',
             f'set grid lt 1 lw 1 lc rgb "{GRID[0]}"',
-            f"set key bmargin center vertical maxrows {rows} Left reverse samplen 3",
+            f"set key bmargin center vertical maxrows {rows} Left reverse samplen 3" if self.key
+            else "set key off",
             f"set xlabel {quoted(x)} offset 0,0.4", f"set ylabel {quoted(y)} offset 0.5,0",
         ]
         self.lines += [f"set logscale {'x' if self.bars else 'y'}"] if self.log_y else []
@@ -181,9 +184,37 @@ class Drawing:
         return "\n".join(self.lines) + "\n"
 
 
-def draw(figure, number, data):
+def swatch(drawing, name):
+    """What a series looks like, beside its name in a legend."""
+    colour, mine, kind = drawing.styles[name]
+    if drawing.bars:
+        parts = f'<path d="M4,1h28v10h-28z" fill="{colour}" fill-opacity="{0.95 if mine else 0.55}"/>'
+    else:
+        dashes = DASHES[kind % len(DASHES)].strip("()")
+        dashes = f' stroke-dasharray="{dashes}"' if "," in dashes else ""
+        parts = f'<path d="M0,6h36" stroke="{colour}" stroke-width="{3 if mine else 1.7}"{dashes}/>'
+        if len(drawing.points[name]) <= MANY:
+            parts += (f'<path d="{SHAPES[kind % len(SHAPES)]}" stroke="{colour}" '
+                      f'fill="{colour if mine else "none"}"/>')
+    return f'<svg class="swatch" viewBox="0 0 36 12" aria-hidden="true">{parts}</svg>'
+
+
+def legends(figure, data):
+    """[(numbers of plots, [(swatch, name)])]. Plots share a legend if one of them has the series of
+    all."""
+    drawings = [Drawing(figure, plot, data) for plot in figure.plots]
+    groups = {}
+    for number, drawing in enumerate(drawings):
+        widest = max((other for other in drawings if set(drawing.names) <= set(other.names)),
+                     key=lambda other: len(other.names))
+        groups.setdefault(drawings.index(widest), []).append(number)
+    return [(numbers, [(swatch(drawings[widest], name), name) for name in drawings[widest].names])
+            for widest, numbers in groups.items()]
+
+
+def draw(figure, number, data, key=False):
     """(SVG element, whether its lowest tick stands for 0). Its ids are unique in a page."""
-    drawing = Drawing(figure, figure.plots[number], data)
+    drawing = Drawing(figure, figure.plots[number], data, key)
     run = subprocess.run(["gnuplot"], input=drawing.commands(), capture_output=True, text=True,
                          encoding="utf-8", check=False)
     if run.returncode != 0 or "<svg" not in run.stdout:
