@@ -16,11 +16,11 @@ SANITIZED = "BLOOMERY_SANITIZED" in os.environ
 REPORT = pathlib.Path(__file__).resolve().parents[2] / "bench" / "figures" / "report"
 sys.path.insert(0, str(REPORT))
 
-from errata import paragraphs  # noqa: E402
 from expected import (DIR, check_panels, compare, gated_panels, is_loose,  # noqa: E402
                       is_within, read_expected)
 from figure import Data, Finding  # noqa: E402
 from live import LIVE  # noqa: E402
+from page import errata  # noqa: E402
 from papers import PAPERS  # noqa: E402
 from reproduction import check_document  # noqa: E402
 
@@ -76,7 +76,7 @@ def check_texts(figure):
     if figure.live and figure.live not in {live.name for live in LIVE}:
         yield f"{figure.name}: live.py has no part {figure.live!r}"
     for title in figure.errata:
-        if title not in paragraphs():
+        if title not in errata():
             yield f"{figure.name}: no paragraph of doc/errata.md begins with {title!r}"
 
 

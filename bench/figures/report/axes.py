@@ -15,6 +15,12 @@ def number(value):
     return f"{digits}·10" + str(int(power)).translate(SUPERSCRIPT)
 
 
+def listed(words):
+    """"a, b and c"."""
+    words = list(words)
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
 def plain_label(value):
     """1500 as 1500, 20000 as 20k."""
     if abs(value) >= 1e4:

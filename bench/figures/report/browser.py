@@ -41,17 +41,10 @@ PROBE = """(() => {
     .filter(([part, style]) => contrast(part.closest("svg") ? style.fill : style.color,
                                         getComputedStyle(section).backgroundColor) < 4.5)
     .map(([part]) => part.textContent);
-  // Whether the last row of plots and legends leaves room for another one.
-  const hasGap = (grid) => {
-    const {display, gridTemplateColumns} = getComputedStyle(grid);
-    return display === "grid" &&
-      grid.querySelectorAll(":scope > :not(.above)").length % gridTemplateColumns.split(" ").length;
-  };
   const root = document.documentElement;
   const height = root.scrollHeight;
   scrollTo({top: height, behavior: "instant"});
-  const contents = document.querySelector("nav").getBoundingClientRect();
-  const inSight = contents.top >= 0 && contents.bottom <= innerHeight;
+  const {top, bottom} = document.querySelector("nav").getBoundingClientRect();
   scrollTo({top: 0, behavior: "instant"});
   document.querySelectorAll("details.figure").forEach((figure) => { figure.open = true; });
   const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
@@ -60,8 +53,9 @@ PROBE = """(() => {
     scroll: root.scrollWidth,
     closed: height,
     height: root.scrollHeight,
-    inSight,
-    gaps: [...document.querySelectorAll(".plots")].filter(hasGap)
+    inSight: top >= 0 && bottom <= innerHeight,
+    gaps: [...document.querySelectorAll(".plots")]  // of two columns
+      .filter((grid) => grid.querySelectorAll(":scope > :not(.above)").length % 2)
       .map((grid) => grid.parentElement.id),
     background: getComputedStyle(document.body).backgroundColor,
     figures: [...document.querySelectorAll("details.figure")].map((section) => ({

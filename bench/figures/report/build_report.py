@@ -76,9 +76,9 @@ def plan_tasks(options, figures, record):
             skipped[live.name] = reason
             print(f"SKIPPED: {live.what} ({', '.join(served)}): {reason}", flush=True)
         elif served:
-            arguments = live.arguments(options.build, options.output, options.scale)
             alone.append(Task(f"live-{live.name}",
-                              [sys.executable, "-B", str(ROOT / live.script), *arguments],
+                              [sys.executable, "-B", str(ROOT / live.script), live.server,
+                               str(options.build / "bloomery.so"), str(options.output), options.scale],
                               record.seconds(f"live-{live.name}", options.scale, live.seconds)))
     return shared, alone, skipped
 
@@ -87,12 +87,10 @@ def measure_all(options, figures, record):
     """Measures; {name of a figure or live part: why it failed or was skipped}."""
     shared, alone, skipped = plan_tasks(options, figures, record)
     tasks = [*shared, *alone]
-    live_tasks = {f"live-{figure.live}" for figure in figures if figure.live}
-    for task in tasks:
-        served = [figure.name for figure in figures if f"live-{figure.live}" == task.name] \
-            if task.name in live_tasks else [task.name]
-        for name in served:
-            (options.output / f"{name}.csv").unlink(missing_ok=True)
+    names = {task.name for task in tasks}
+    for figure in figures:
+        if figure.source in names:
+            (options.output / f"{figure.name}.csv").unlink(missing_ok=True)
     print(f"{len(tasks)} measurements, scale {options.scale}", flush=True)
     try:
         measure(shared, alone, len(os.sched_getaffinity(0)))
@@ -110,9 +108,8 @@ def measure_all(options, figures, record):
 def read_results(options, figures, record, reasons):
     results = []
     for figure in figures:
-        source = f"live-{figure.live}" if figure.live else figure.name
         reason = reasons.get(figure.live or figure.name, "")
-        if not record.is_from(source, options.scale):
+        if not record.is_from(figure.source, options.scale):
             (options.output / f"{figure.name}.csv").unlink(missing_ok=True)
         results.append(read_result(figure, options.output, reason))
         if not results[-1].finding:

@@ -9,6 +9,8 @@ import math
 import pathlib
 import statistics
 
+from figure import write_table
+
 DIR = pathlib.Path(__file__).resolve().parents[1] / "expected"
 COLUMNS = ["x", "y", "tolerance", "panel", "series"]
 SIGMAS = 5  # of the mean over repetitions
@@ -34,8 +36,7 @@ def gated_panels(figure):
 def gated_points(figure, data):
     """{key: (x, values of the repetitions)} of what is not a time."""
     return {key_of(panel, series, x): (x, values)
-            for panel in data.panels if panel in gated_panels(figure)
-            for series in data.series(panel) for x, values in data.points(series, panel)}
+            for panel, series, x, values in data.all_points() if panel in gated_panels(figure)}
 
 
 def is_loose(figure, key):
@@ -88,11 +89,9 @@ def check_panels(figure, data):
     known = {series for panel in data.panels for series in data.series(panel)}
     for series in sorted(set(figure.ours) - known - set(figure.servers)):
         yield f"{figure.name}: ours names {series!r}, which no panel has"
-    for panel in data.panels:
-        for series in data.series(panel):
-            for x, values in data.points(series, panel):
-                if not all(map(math.isfinite, values)):
-                    yield f"{figure.name}, {point_name(panel, series, x)}: is not a finite number"
+    for panel, series, x, values in data.all_points():
+        if not all(map(math.isfinite, values)):
+            yield f"{figure.name}, {point_name(panel, series, x)}: is not a finite number"
 
 
 def scale_of(y, is_share):
@@ -139,7 +138,4 @@ def expect(figure, data):
 
 def write_expected(name, rows, directory=DIR):
     directory.mkdir(exist_ok=True)
-    with open(directory / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(COLUMNS)
-        table.writerows(rows)
+    write_table(directory / f"{name}.csv", COLUMNS, rows)

@@ -46,6 +46,16 @@ class Figure:
     errata: tuple[str, ...] = ()  # the bold beginnings of paragraphs of doc/errata.md: "Codes."
     live: str = ""  # measured on real servers by this part of live.py, not by bloomery-figures
 
+    @property
+    def source(self):
+        """Its name in the record of what was measured."""
+        return f"live-{self.live}" if self.live else self.name
+
+
+def write_table(path, columns, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([columns, *rows])
+
 
 class Data:
     """A table: for each panel and series, the values of all repetitions at each x."""
@@ -68,6 +78,11 @@ class Data:
     def points(self, series, panel=""):
         """[(x, [y of each repetition])], in the order of the table."""
         return list(self.panels[panel][series].items())
+
+    def all_points(self):
+        """[(panel, series, x, [y of each repetition])]"""
+        return [(panel, series, x, ys) for panel in self.panels for series in self.panels[panel]
+                for x, ys in self.points(series, panel)]
 
     def values(self, series, x, panel=""):
         """What all repetitions gave at x; KeyError if there is no such point."""

@@ -3,14 +3,8 @@
 import math
 import statistics
 
-from axes import number
+from axes import listed, number
 from figure import Figure, Finding, Plot
-
-
-def listed(words):
-    """"a, b and c"."""
-    *some, last = words
-    return f"{', '.join(some)} and {last}" if some else last
 
 
 def means(data, series, panel):

@@ -98,10 +98,15 @@ def first_and_last(data, series, panel):
     return [sum(values) / len(values) for _, values in (points[0], points[-1])]
 
 
+def first_and_last_rates(data, kind):
+    """(errors_of() of half the cells, {panel: [(first, last) of each]})"""
+    names = {panel: errors_of(data, kind, panel) for panel in ("full", "half")}
+    return names["half"], {panel: [first_and_last(data, name, panel) for name in those.values()]
+                           for panel, those in names.items()}
+
+
 def after_deletions(data):
-    full, half = errors_of(data, PUBLISHED, "full"), errors_of(data, PUBLISHED, "half")
-    rates = {panel: [first_and_last(data, name, panel) for name in names.values()]
-             for panel, names in (("full", full), ("half", half))}
+    half, rates = first_and_last_rates(data, PUBLISHED)
     p, (begin, end) = list(half)[1], rates["half"][1]
     ours = first_and_last(data, f"{OURS} p={p:g}", "half")
     much_fewer = all(small[0] <= large[0] / 2 for panel in rates.values()
@@ -121,9 +126,7 @@ def after_deletions(data):
 
 
 def after_updates(data):
-    full, half = errors_of(data, LITERAL, "full"), errors_of(data, LITERAL, "half")
-    rates = {panel: [first_and_last(data, name, panel) for name in names.values()]
-             for panel, names in (("full", full), ("half", half))}
+    half, rates = first_and_last_rates(data, LITERAL)
     p = list(half)[1]
     begin, end = rates["half"][1]
     refusing = first_and_last(data, f"{PUBLISHED} p={p:g}", "half")

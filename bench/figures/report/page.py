@@ -1,19 +1,27 @@
 """One page with all figures: text, plots and data, without anything from elsewhere."""
 
 import dataclasses
+import functools
 import html
 import pathlib
 import re
 import urllib.parse
 
 import plot
-from errata import paragraphs
 from figure import Data, Figure, Finding
 from markdown import inline, section, to_html
 from papers import PAPERS
 
 STYLE = pathlib.Path(__file__).with_name("report.css")
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+@functools.cache
+def errata():
+    """{bold beginning: paragraph, on one line} of doc/errata.md"""
+    text = (ROOT / "doc" / "errata.md").read_text(encoding="utf-8")
+    lines = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+    return {line[2:].partition("**")[0]: line for line in lines if line.startswith("**")}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +116,7 @@ def figure_html(result):
     else:
         parts += [entry("Status", f"Not measured: {result.reason}."), "</dl>"]
     parts += [f"<details><summary>Erratum: {inline(title.rstrip('.'))}</summary>"
-              f"<p>{inline(paragraphs()[title])}</p></details>" for title in figure.errata]
+              f"<p>{inline(errata()[title])}</p></details>" for title in figure.errata]
     if result.table:
         parts.append(f'<p class="links">{data_link(result)}</p>')
     parts.append("</div></details>")

@@ -187,15 +187,13 @@ class Drawing:
 def swatch(drawing, name):
     """What a series looks like, beside its name in a legend."""
     colour, mine, kind = drawing.styles[name]
+    shape = SHAPES[kind % len(SHAPES)] if len(drawing.points[name]) <= MANY else ""
+    dashes = DASHES[kind % len(DASHES)].strip("()").removesuffix("1")
+    parts = (f'<path d="M0,6h36" stroke="{colour}" stroke-width="{3 if mine else 1.7}" '
+             f'stroke-dasharray="{dashes}"/>'
+             f'<path d="{shape}" stroke="{colour}" fill="{colour if mine else "none"}"/>')
     if drawing.bars:
         parts = f'<path d="M4,1h28v10h-28z" fill="{colour}" fill-opacity="{0.95 if mine else 0.55}"/>'
-    else:
-        dashes = DASHES[kind % len(DASHES)].strip("()")
-        dashes = f' stroke-dasharray="{dashes}"' if "," in dashes else ""
-        parts = f'<path d="M0,6h36" stroke="{colour}" stroke-width="{3 if mine else 1.7}"{dashes}/>'
-        if len(drawing.points[name]) <= MANY:
-            parts += (f'<path d="{SHAPES[kind % len(SHAPES)]}" stroke="{colour}" '
-                      f'fill="{colour if mine else "none"}"/>')
     return f'<svg class="swatch" viewBox="0 0 36 12" aria-hidden="true">{parts}</svg>'
 
 
