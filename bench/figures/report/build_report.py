@@ -76,9 +76,10 @@ def plan_tasks(options, figures, record):
             skipped[live.name] = reason
             print(f"SKIPPED: {live.what} ({', '.join(served)}): {reason}", flush=True)
         elif served:
+            module, output = str(options.build / "bloomery.so"), str(options.output)
             alone.append(Task(f"live-{live.name}",
-                              [sys.executable, "-B", str(ROOT / live.script), live.server,
-                               str(options.build / "bloomery.so"), str(options.output), options.scale],
+                              [sys.executable, "-B", str(ROOT / live.script), live.server, module,
+                               output, options.scale],
                               record.seconds(f"live-{live.name}", options.scale, live.seconds)))
     return shared, alone, skipped
 

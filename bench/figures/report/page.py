@@ -109,7 +109,8 @@ def figure_html(result):
     figure, finding = result.figure, result.finding
     parts = [f'<details class="figure"><summary><h3>{html.escape(figure.numbers)}: '
              f"{html.escape(figure.title)} {badges_html(result)}</h3></summary>",
-             f'<div class="body" id="{figure.name}">', "<dl>", entry("The paper", figure.claim), entry("Setting", figure.setting)]
+             f'<div class="body" id="{figure.name}"><dl>',
+             entry("The paper", figure.claim), entry("Setting", figure.setting)]
     if finding:
         parts += [entry("We see", finding.text), entry("Ours", finding.beyond), "</dl>",
                   plots_html(result)]
