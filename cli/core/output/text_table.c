@@ -2,6 +2,7 @@
 
 #include "cli/core/output/output.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ bool cli_table_print(const cli_table *table, FILE *out)
     size_t columns = strlen(table->align), widths[MOST_COLUMNS] = {0};
     if (table->failed || columns > MOST_COLUMNS)
         return false;
+    assert(table->count % columns == 0); /* a letter for each column */
     for (size_t i = 0; i < table->count; i++) {
         size_t width = cell_width_of(table->cells[i]);
         if (width > widths[i % columns])
