@@ -6,7 +6,7 @@ import shutil
 import struct
 
 import server_runner
-from persist_cases import Compared, Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
+from persist_cases import Damaging, Family, Kept
 from payloads import contents, payload_of, resealed
 from server_runner import Case, Server, pairs
 
@@ -27,6 +27,7 @@ def fill(client):
         client.ask("BF.ADD", "fixed", f"f{i}")
     client("BF.ADD", "made", "a")  # with this server's defaults and a random seed
     client("BF.INSERT", "inserted", "CAPACITY", 7, "ERROR", "0.2", "EXPANSION", 9, "ITEMS", "a", "b")
+    client("BF.INSERT", "sized", "CAPACITY", 9, "ITEMS", "a")
     client("BF.INSERT", "cut", "CAPACITY", 2, "ERROR", "1e-6", "NONSCALING", "ITEMS", *"abcd")
     client("BF.RESERVE", "coarse", "0.9", 10)
     client("BF.MADD", "coarse", *range(50))
@@ -46,7 +47,7 @@ def fill(client):
 
 
 KEYS = ("grown", "exact", "fixed", "made", "inserted", "cut", "coarse", "empty", "other", "merged",
-        "carried", "script", "queued")
+        "carried", "script", "queued", "sized")
 
 
 def answers(client):
@@ -80,7 +81,8 @@ class Filters(Family):
     fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
     new = (["BF.ADD", "k", "a"],)
     asked, absent = ["BF.EXISTS", "k", "a"], 0
-    others = {"bloomery.bf-error-rate": "0.1", "bloomery.bf-initial-size": "5"}
+    others = {"bloomery.bf-error-rate": "0.1", "bloomery.bf-initial-size": "5",
+              "bloomery.bf-expansion-factor": "9"}
 
     def change(self, key):
         self.client("BF.DEL", key, 1, "k1")
@@ -94,7 +96,7 @@ class Filters(Family):
         return ["large"]
 
 
-class Keep(MovedAndReloaded, Replicated, Filters, Case):
+class Keep(Filters, Kept, Case):
     pass
 
 
@@ -129,28 +131,7 @@ class Damaged(Damaging, Case):
                                             *frames[1:]]))))
 
 
-class Log(Logged, Keep):
-    def test_creation_is_logged_with_all_it_takes(self):
-        self.client("BF.ADD", "k", "a")
-        self.client("BF.INSERT", "i", "CAPACITY", 9, "ITEMS", "a")
-        before = self.client("DEBUG", "DIGEST")
-        more = {"bloomery.bf-error-rate": "0.1", "bloomery.bf-initial-size": "5",
-                "bloomery.bf-expansion-factor": "9"}
-        self.server.settings |= more
-        self.server.restart()
-        info = pairs(self.client("BF.INFO", "k"))
-        self.assertEqual((info[b"Capacity"], info[b"Expansion rate"]), (100, 2))
-        self.assertEqual(self.client("DEBUG", "DIGEST"), before)
-        for name in more:
-            del self.server.settings[name]
-        self.server.restart()
-
-
-class Replica(Followed, Filters, Case):
-    pass
-
-
-class WithoutTheNames(Compared, Filters, Case):
+class WithoutTheNames(Filters, Case):
     """Nodes without BF.*, or where another module has these names, hold the same filters."""
 
     SETTINGS = {"appendonly": "yes", "appendfsync": "no", "aof-use-rdb-preamble": "no"}

@@ -5,7 +5,7 @@ import random
 import time
 
 import server_runner
-from persist_cases import Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
+from persist_cases import Damaging, Kept
 from payloads import contents, payload_of, resealed
 from server_runner import Case, Error, Server, pairs
 
@@ -61,7 +61,7 @@ def answers(client):
     return parts + [client("DEBUG", "DIGEST-VALUE", *KEYS)]
 
 
-class Counters(Family):
+class Counters(Kept, Case):
     family, load = "counter", "BLOOMERY.COUNTER.LOAD"
     keys, lasting = KEYS, "many"
     fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
@@ -80,56 +80,20 @@ class Counters(Family):
         self.client("COUNTER.INCRBY", "large", *operations(5000, range(50000)))
         return ["large"]
 
-
-class Keep(MovedAndReloaded, Replicated, Counters, Case):
-    def assertHistory(self, client):
+    def as_meant(self):
         """The tables are as fill() should make them."""
-        full, plain, short = (pairs(client("COUNTER.INFO", key)) for key in
+        full, plain, short = (pairs(self.client("COUNTER.INFO", key)) for key in
                               ("full", "plain", "short"))
         self.assertGreater(full[b"refused_full"], 100)
         self.assertEqual((plain[b"repeats"], plain[b"refused_overflow"]), (500, 1))
         self.assertLess(short[b"ids"], 3000)
 
-    def same_after(self, action):
-        def on_what_is_meant():
-            self.assertHistory(self.client)
-            action()
-        super().same_after(on_what_is_meant)
+    def same_after(self, *actions):
+        super().same_after(self.as_meant, *actions)
         # The ids are known, with the counters' names hashed in as before.
         (value,) = self.client("COUNTER.GET", "plain", "c99")
         self.assertEqual(self.client("COUNTER.INCRBY", "plain", "c99", 5, "id 199"), [[value, 0]])
 
-
-class Damaged(Damaging, Case):
-    notes = True
-    kind = "counter"
-
-    def small(self, _):
-        self.client("COUNTER.CREATE", "c", "WINDOW", "1h", "SEED", 8)
-        self.client("COUNTER.INCRBY", "c", *operations(20, range(200)))
-        return self.client("DUMP", "c")
-
-    def uses(self, key):
-        return (["COUNTER.SCAN", key, 0], ["COUNTER.INCRBY", key, "c1", 1, "i"],
-                ["COUNTER.DEL", key, "c2"], ["COUNTER.INFO", key])
-
-    def test_forged_notes(self):
-        """Forged MAXMEM and count of refusals, with valid checksums."""
-        dump = self.small(None)
-        for note, taken in ((b"", False), (bytes(16), False), (bytes(32), False), (bytes(24), True),
-                            (b"\xff" * 24, True)):
-            forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
-                                               [(b"NOTE", note)] * bool(note) + frames[1:]))
-            self.assertEqual(self.try_restore(forged), taken, note)
-        self.assertIn("the note with the table's MAXMEM is missing", self.server.log)
-        self.assertIn("the note is longer than the limit", self.server.log)
-
-
-class Log(Logged, Keep):
-    pass
-
-
-class Replica(Followed, Counters, Case):
     def test_it_knows_the_ids(self):
         """And continues with them as a primary."""
         fill(self.client)
@@ -183,6 +147,31 @@ class Replica(Followed, Counters, Case):
             self.assertEqual(self.client("EVAL", script, 1, "t", "j"), [[3, 1]])
             self.assertEqual(self.client("EVAL", script, 1, "t", "j"), [[3, 0]])
             self.same_on(other)
+
+
+class Damaged(Damaging, Case):
+    notes = True
+    kind = "counter"
+
+    def small(self, _):
+        self.client("COUNTER.CREATE", "c", "WINDOW", "1h", "SEED", 8)
+        self.client("COUNTER.INCRBY", "c", *operations(20, range(200)))
+        return self.client("DUMP", "c")
+
+    def uses(self, key):
+        return (["COUNTER.SCAN", key, 0], ["COUNTER.INCRBY", key, "c1", 1, "i"],
+                ["COUNTER.DEL", key, "c2"], ["COUNTER.INFO", key])
+
+    def test_forged_notes(self):
+        """Forged MAXMEM and count of refusals, with valid checksums."""
+        dump = self.small(None)
+        for note, taken in ((b"", False), (bytes(16), False), (bytes(32), False), (bytes(24), True),
+                            (b"\xff" * 24, True)):
+            forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
+                                               [(b"NOTE", note)] * bool(note) + frames[1:]))
+            self.assertEqual(self.try_restore(forged), taken, note)
+        self.assertIn("the note with the table's MAXMEM is missing", self.server.log)
+        self.assertIn("the note is longer than the limit", self.server.log)
 
 
 server_runner.main()

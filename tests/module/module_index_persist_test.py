@@ -6,8 +6,7 @@ import random
 import struct
 
 import server_runner
-from persist_cases import (ChangedAtRandom, Damaging, Family, Followed, Logged, MovedAndReloaded,
-                           Replicated)
+from persist_cases import ChangedAtRandom, Damaging, Kept
 from payloads import contents, payload_of, resealed
 from server_runner import Case, Error, Server, pairs
 
@@ -97,13 +96,14 @@ def go_on(client):
     client("INDEX.DROP", "groups", 30)
 
 
-class Indexes(Family):
+class Indexes(Kept, Case):
     family, load = "index", "BLOOMERY.INDEX.LOAD"
     keys, lasting = KEYS, "made"
     fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
     new = (["INDEX.CREATE", "k"], ["INDEX.ADD", "k", 1, "a"])
     asked, absent = ["INDEX.LOCATE", "k", "a"], [[]]
-    others = {"bloomery.index-error": "10%", "bloomery.index-engine": "dba"}
+    others = {"bloomery.index-error": "10%", "bloomery.index-engine": "dba",
+              "bloomery.index-units": "5", "bloomery.index-capacity": "77"}
 
     def change(self, key):
         self.client.ask("INDEX.ADD", key, 5, "a")
@@ -116,8 +116,6 @@ class Indexes(Family):
                         self.client("INDEX.EXPORT", f"large {engine}", 1))
         return [f"large {engine}" for engine in ENGINES]
 
-
-class Keep(MovedAndReloaded, Replicated, Indexes, Case):
     def test_what_fill_makes(self):
         fill(self.client)
         self.assertGreater(pairs(self.client("INDEX.INFO", "gone"))[b"dropped_items"], 0)
@@ -259,27 +257,6 @@ class Crafted(Case):
         self.assertEqual((info[b"supplier"], info[b"units"], info[b"planned_units"]),
                          (b"none", 11, 6))
         self.assertGreater(float(info[b"full_error"]), float(info[b"promised_error"]))
-
-
-class Log(Logged, Keep):
-    def test_creation_is_logged_with_all_parameters(self):
-        self.client("INDEX.CREATE", "i")
-        self.client("INDEX.CREATE", "d", "GROUP", 32)
-        before = [pairs(self.client("INDEX.INFO", key)) for key in "id"]
-        digest = self.client("DEBUG", "DIGEST")
-        settings = {"bloomery.index-error": "10%", "bloomery.index-units": "5",
-                    "bloomery.index-capacity": "77", "bloomery.index-engine": "dba"}
-        self.server.settings |= settings
-        self.server.restart()
-        after = [pairs(self.client("INDEX.INFO", key)) for key in "id"]
-        self.assertEqual((after, self.client("DEBUG", "DIGEST")), (before, digest))
-        for name in settings:
-            self.server.settings.pop(name)
-        self.server.restart()
-
-
-class Replica(Followed, Indexes, Case):
-    pass
 
 
 class Sweeping(Case):

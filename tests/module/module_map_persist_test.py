@@ -1,7 +1,7 @@
 """Maps survive restarts, replication and copies, with equal digests."""
 
 import server_runner
-from persist_cases import Damaging, Family, Followed, Logged, MovedAndReloaded, Replicated
+from persist_cases import Damaging, Kept
 from server_runner import Case, pairs
 
 
@@ -73,13 +73,13 @@ def go_on(client):
     client("MAP.COMPRESS", "grown")
 
 
-class Maps(Family):
+class Maps(Kept, Case):
     family, load = "map", "BLOOMERY.MAP.LOAD"
     keys, lasting = KEYS, "joined"
     fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
     new = (["MAP.SET", "k", "a", "1"],)
     asked, absent = ["MAP.GET", "k", "a"], [None]
-    others = {"bloomery.map-error": "10%"}
+    others = {"bloomery.map-error": "10%", "bloomery.map-capacity": "77"}
 
     def change(self, key):
         self.client("MAP.DEL", key, 1, "k1")
@@ -90,25 +90,6 @@ class Maps(Family):
         self.client("MAP.SET", "large", *(x for i in range(30000) for x in (i, i)))
         return ["large"]
 
-
-class Keep(MovedAndReloaded, Replicated, Maps, Case):
-    pass
-
-
-class Damaged(Damaging, Case):
-    kind, engines = "map", ("compact", "kbf")
-
-    def small(self, engine):
-        self.client("MAP.CREATE", "m", "SEED", 8, "CAPACITY", 60, "ENGINE", engine)
-        self.client("MAP.SET", "m", *(x for i in range(60) for x in (i, f"v{i % 9}")))
-        return self.client("DUMP", "m")
-
-    def uses(self, key):
-        return (["MAP.GET", key, *range(70)], ["MAP.SET", key, "n", "v1"], ["MAP.DEL", key, 5],
-                ["MAP.INFO", key])
-
-
-class Log(Logged, Keep):
     def test_effects_are_logged(self):
         """Of MAP.INSERT and MAP.REMOVE only effects that every node repeats in the same way."""
         start = len(self.log())
@@ -129,22 +110,18 @@ class Log(Logged, Keep):
         self.restarts_as_it_is()
         self.assertEqual(self.client("MAP.GET", "m", "a", "x"), [b"2", None])
 
-    def test_creation_is_logged_with_its_seed(self):
-        self.client("MAP.SET", "m", "a", "1")
-        seed = pairs(self.client("MAP.INFO", "m"))[b"seed"]
-        self.client("CONFIG", "SET", "bloomery.map-error", "5%", "bloomery.map-capacity", 77)
-        before = self.client("DEBUG", "DIGEST")
-        self.server.settings["bloomery.map-error"] = "10%"
-        self.addCleanup(self.server.settings.pop, "bloomery.map-error")
-        self.server.restart()
-        info = pairs(self.client("MAP.INFO", "m"))
-        self.assertEqual((info[b"seed"], float(info[b"promised_error"]), info[b"capacity"]),
-                         (seed, 0.001, 1000))
-        self.assertEqual(self.client("DEBUG", "DIGEST"), before)
 
+class Damaged(Damaging, Case):
+    kind, engines = "map", ("compact", "kbf")
 
-class Replica(Followed, Maps, Case):
-    pass
+    def small(self, engine):
+        self.client("MAP.CREATE", "m", "SEED", 8, "CAPACITY", 60, "ENGINE", engine)
+        self.client("MAP.SET", "m", *(x for i in range(60) for x in (i, f"v{i % 9}")))
+        return self.client("DUMP", "m")
+
+    def uses(self, key):
+        return (["MAP.GET", key, *range(70)], ["MAP.SET", key, "n", "v1"], ["MAP.DEL", key, 5],
+                ["MAP.INFO", key])
 
 
 server_runner.main()

@@ -4,8 +4,7 @@ same bytes whenever and wherever they are applied."""
 import time
 
 import server_runner
-from persist_cases import (ChangedAtRandom, Damaging, Family, Followed, Logged, MovedAndReloaded,
-                           Replicated)
+from persist_cases import ChangedAtRandom, Damaging, Kept
 from server_runner import Case, Error, Server, pairs
 
 START = 1_700_000_000_000
@@ -82,14 +81,15 @@ def go_on(client):
     client.pipeline([["WINDOW.ADD", "clock", f"{more} at once {i}"] for i in range(300)])
 
 
-class Windows(Family):
+class Windows(Kept, Case):
     family, load = "window", "BLOOMERY.WINDOW.LOAD"
     keys, lasting = KEYS, "merged"
     counted = ("keys",)  # expired items count until somebody looks
     fill, go_on, answers = staticmethod(fill), staticmethod(go_on), staticmethod(answers)
     new = (["WINDOW.CREATE", "k", "WINDOW", "1h"], ["WINDOW.ADD", "k", "a"])
     asked, absent = ["WINDOW.EXISTS", "k", "a"], [0]
-    others = {"bloomery.window-error": "10%", "bloomery.window-engine": "fbf"}
+    others = {"bloomery.window-error": "10%", "bloomery.window-engine": "fbf",
+              "bloomery.window-capacity": "77"}
 
     def change(self, key):
         info = pairs(self.client("WINDOW.INFO", key))
@@ -103,44 +103,12 @@ class Windows(Family):
         self.client("WINDOW.ADD", "large", *range(30000))
         return ["large"]
 
-
-class Keep(MovedAndReloaded, Replicated, Windows, Case):
     def test_asking_changes_nothing(self):
         fill(self.client)
         digest = self.client("DEBUG", "DIGEST")
         answers(self.client)
         for key in KEYS:
             self.client("WINDOW.EXISTS", key, "a")
-        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
-
-
-class Damaged(Damaging, Case):
-    kind, engines = "window", ("compact", "fbf")
-
-    def small(self, engine):
-        self.client("WINDOW.CREATE", "w", "WINDOW", "60s", "SEED", 8, "CAPACITY", 60, "ENGINE",
-                    engine, *EVENTS)
-        for i in range(8):
-            self.client("WINDOW.INSERT", "w", "AT", START + i * 7000, "ITEMS",
-                        *range(i * 9, i * 9 + 9))
-        return self.client("DUMP", "w")
-
-    def uses(self, key):
-        return (["WINDOW.EXISTS", key, *range(70)], ["WINDOW.INSERT", key, "AT", START + 65000, "ITEMS", "n"],
-                ["WINDOW.DEL", key, 5], ["WINDOW.INFO", key])
-
-
-class Log(Logged, Keep):
-    def test_creation_is_logged_with_all_its_parameters(self):
-        self.client("WINDOW.CREATE", "w", "WINDOW", "60s")
-        info, digest = pairs(self.client("WINDOW.INFO", "w")), self.client("DEBUG", "DIGEST")
-        others = {"window-error": "10%", "window-capacity": "77", "window-engine": "fbf"}
-        self.addCleanup(self.server.restart)
-        for name, value in others.items():
-            self.server.settings[f"bloomery.{name}"] = value
-            self.addCleanup(self.server.settings.pop, f"bloomery.{name}")
-        self.server.restart()
-        self.assertEqual(pairs(self.client("WINDOW.INFO", "w")), info)
         self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
 
     def test_the_clock_is_in_the_log(self):
@@ -200,8 +168,6 @@ class Log(Logged, Keep):
         self.assertEqual(self.client("WINDOW.EXISTS", "w", "item 5"), [0], "that is long ago")
         self.assertEqual(self.client("WINDOW.EXISTS", "by events", "item 5"), [1])
 
-
-class Replica(Followed, Windows, Case):
     def test_limits_of_the_master(self):
         """What a limit made the master do is also done on the replica, which has no limit."""
         with Server() as other:
@@ -222,6 +188,22 @@ class Replica(Followed, Windows, Case):
                                  [1])
             self.assertGreater(refused, 10)
             self.same_on(other)
+
+
+class Damaged(Damaging, Case):
+    kind, engines = "window", ("compact", "fbf")
+
+    def small(self, engine):
+        self.client("WINDOW.CREATE", "w", "WINDOW", "60s", "SEED", 8, "CAPACITY", 60, "ENGINE",
+                    engine, *EVENTS)
+        for i in range(8):
+            self.client("WINDOW.INSERT", "w", "AT", START + i * 7000, "ITEMS",
+                        *range(i * 9, i * 9 + 9))
+        return self.client("DUMP", "w")
+
+    def uses(self, key):
+        return (["WINDOW.EXISTS", key, *range(70)], ["WINDOW.INSERT", key, "AT", START + 65000, "ITEMS", "n"],
+                ["WINDOW.DEL", key, 5], ["WINDOW.INFO", key])
 
 
 class Anything(ChangedAtRandom, Case):

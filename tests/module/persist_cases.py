@@ -25,15 +25,24 @@ class Family:
     new         commands that make the key "k"
     asked       a command that queries this key, and
     absent      its reply if the key does not exist
-    others      settings of a replica that must have no effect there
+    others      other settings for new keys, which must have no effect on these
     large()     makes keys larger than 128 kilobytes; returns their names
     """
 
     counted = ("keys", "items")  # what INFO bloomery counts and must not change
     by_clock = False  # whether the effect of a change depends on the clock
 
+    def answers_same_on(self, *replicas):
+        self.same_on(*replicas)
+        for other in replicas:
+            self.assertEqual(self.answers(other.client), self.answers(self.client))
 
-class MovedAndReloaded:
+
+class Kept(Family):
+    """Tests of a family on a server with an append-only file, which a restart loads."""
+
+    SETTINGS = {"appendonly": "yes", "appendfsync": "no", "repl-backlog-size": "64mb"}
+
     def totals(self):
         now = self.client.info("bloomery")
         return [now[f"bloomery_{self.family}_{name}"] for name in self.counted]
@@ -43,18 +52,20 @@ class MovedAndReloaded:
         self.wait_until(lambda: self.client.info("bloomery")[f"bloomery_{self.family}_bytes"] == 0,
                         "all is freed")
 
-    def same_after(self, action):
-        """Fills the server, runs the action and compares."""
+    def state(self):
+        return self.client("DEBUG", "DIGEST"), self.answers(self.client), self.totals()
+
+    def same_after(self, *actions):
+        """Fills the server, and compares after each action."""
         self.wait_freed()
         self.fill(self.client)
-        before, digest = self.answers(self.client), self.client("DEBUG", "DIGEST")
-        totals = self.totals()
-        self.assertEqual(totals[0], len(self.keys))
-        action()
-        self.assertEqual(self.client("DEBUG", "DIGEST"), digest)
-        self.assertEqual(self.answers(self.client), before)
-        self.assertEqual(self.totals(), totals)
-        self.assertGreater(self.client("TTL", self.lasting), 9000)
+        before = self.state()
+        self.assertEqual(before[-1][0], len(self.keys))
+        for action in actions:
+            with self.subTest(action.__name__):
+                action()
+                self.assertEqual(self.state(), before)
+                self.assertGreater(self.client("TTL", self.lasting), 9000)
 
     def test_copy(self):
         """A copy has the same bytes and its own memory, and behaves like the original."""
@@ -94,145 +105,133 @@ class MovedAndReloaded:
             for name in ("keys", "items"):
                 self.assertEqual(info[f"bloomery_{self.family}_{name}"], 0, how)
 
-    def test_save_and_restart(self):
-        def action():
-            self.save()
-            self.server.restart()
-        self.same_after(action)
-        self.client("FLUSHALL")
-        self.save()
+    # ---- moved and reloaded ------------------------------------------------------------------
 
-    def test_debug_reload(self):
-        self.same_after(lambda: self.client("DEBUG", "RELOAD"))
+    def test_moved_and_reloaded(self):
+        self.same_after(self.restart_with_others, self.swap_move_rename, self.migrate,
+                        self.dump_restore, self.reload, self.restart_without)
 
-    def test_swapdb_move_rename(self):
-        def action():
-            self.client("SWAPDB", 0, 1)
-            self.client("SELECT", 1)
-            for key in self.keys:
-                self.client("MOVE", key, 0)
-            self.client("SELECT", 0)
-            for key in self.keys:
-                self.client("RENAME", key, "elsewhere")
-                self.client("RENAME", "elsewhere", key)
-        self.same_after(action)
+    def restart_with_others(self):
+        """The log has all parameters of what the settings of the time made."""
+        self.addCleanup(self.server.settings.update, dict(self.server.settings))
+        self.server.settings |= self.others
+        self.server.restart()
 
-    def test_dump_restore(self):
-        def action():
-            for key in self.keys:
-                dump, ttl = self.client("DUMP", key), max(0, self.client("PTTL", key))
-                self.client("DEL", key)
-                self.client("RESTORE", key, ttl, dump)
-        self.same_after(action)
+    def restart_without(self):
+        for name in self.others:
+            del self.server.settings[name]
+        self.server.restart()
 
-    def test_migrate(self):
+    def swap_move_rename(self):
+        self.client("SWAPDB", 0, 1)
+        self.client("SELECT", 1)
+        for key in self.keys:
+            self.client("MOVE", key, 0)
+        self.client("SELECT", 0)
+        for key in self.keys:
+            self.client("RENAME", key, "elsewhere")
+            self.client("RENAME", "elsewhere", key)
+
+    def dump_restore(self):
+        for key in self.keys:
+            dump, ttl = self.client("DUMP", key), max(0, self.client("PTTL", key))
+            self.client("DEL", key)
+            self.client("RESTORE", key, ttl, dump)
+
+    def reload(self):
+        self.client("DEBUG", "RELOAD")
+
+    def migrate(self):
         """To another server and back; only one of them has the keys at a time."""
         wait = server_runner.PATIENCE * 1000
+        digest = self.client("DEBUG", "DIGEST")
+        with Server() as other:
+            self.client("MIGRATE", "127.0.0.1", other.port, "", 0, wait, "KEYS", *self.keys)
+            self.assertEqual(self.client("DBSIZE"), 0)
+            self.assertEqual(other.client("DEBUG", "DIGEST"), digest)
+            other.client("SET", "none", "of ours")
+            reply = self.client.ask("MIGRATE", "127.0.0.1", other.port, "none", 0, wait)
+            self.assertEqual(reply, b"NOKEY")
+            other.client("DEL", "none")
+            # A server without an append-only file keeps them in its snapshot.
+            other.client("SAVE")
+            self.restarts_as_it_is(other)
+            other.client("MIGRATE", "127.0.0.1", self.server.port, "", 0, wait, "KEYS", *self.keys)
+            self.assertEqual(other.client("DBSIZE"), 0)
+            self.assertEqual(other.complaints(), "")
 
-        def action():
-            digest = self.client("DEBUG", "DIGEST")
-            with Server() as other:
-                self.client("MIGRATE", "127.0.0.1", other.port, "", 0, wait, "KEYS", *self.keys)
-                self.assertEqual(self.client("DBSIZE"), 0)
-                self.assertEqual(other.client("DEBUG", "DIGEST"), digest)
-                other.client("SET", "none", "of ours")
-                reply = self.client.ask("MIGRATE", "127.0.0.1", other.port, "none", 0, wait)
-                self.assertEqual(reply, b"NOKEY")
-                other.client("DEL", "none")
-                other.client("MIGRATE", "127.0.0.1", self.server.port, "", 0, wait, "KEYS",
-                             *self.keys)
-                self.assertEqual(other.client("DBSIZE"), 0)
-                self.assertEqual(other.complaints(), "")
-        self.same_after(action)
+    # ---- a server with an older module -------------------------------------------------------
 
-    # ---- servers with an older module --------------------------------------------------------
-    # A server that cannot load its data exits with 1, or with 0 if its own check of the file, which
-    # ignores modules, finds no error.
-
-    def older(self, **settings):
+    def test_an_older_module(self):
         if not os.path.exists(server_runner.OLDER_MODULE):
             self.skipTest("bloomery_older is not built")
-        return Server(loadmodule=server_runner.OLDER_MODULE, **settings)
+        self.older = self.enterContext(Server(loadmodule=server_runner.OLDER_MODULE))
+        self.refusals = 0
+        self.same_after(self.restore_there, self.migrate_there, self.replica_there,
+                        self.snapshot_there)
 
-    def refused_by_older(self, log, at_least=1):
+    def refused_there(self, at_least=1):
+        """The server with the older module has logged that many more refusals."""
         lines = re.findall(r"has encoding \d+, but this module reads only up to \d+: load a newer "
-                           "module", log)
-        self.assertGreaterEqual(len(lines), at_least, log[-3000:])
+                           "module", self.older.log)
+        self.assertGreaterEqual(len(lines), self.refusals + at_least, self.older.log[-3000:])
+        self.refusals = len(lines)
+        self.assertEqual(self.older.complaints(), "")
 
-    def test_restore_on_an_older_module(self):
+    def restore_there(self):
         """RESTORE returns an error and logs why; no key is created, and an existing one is
         unchanged."""
-        def action():
-            with self.older() as other:
-                for key in self.keys:
-                    payload = self.client("DUMP", key)
-                    for there in (False, True):
-                        if there:
-                            other.client("SET", key, "of theirs")
-                        reply = other.client.ask("RESTORE", key, 0, payload, "REPLACE")
-                        self.assertIsInstance(reply, Error)
-                        self.assertIn("Bad data format", str(reply))
-                        self.assertEqual(other.client("GET", key), b"of theirs" if there else None)
-                self.refused_by_older(other.log, 2 * len(self.keys))
-                # MIGRATE does not delete a key that the target refuses.
-                for key in self.keys:
-                    reply = self.client.ask("MIGRATE", "127.0.0.1", other.port, key, 0,
-                                            server_runner.PATIENCE * 1000, "REPLACE")
-                    self.assertIsInstance(reply, Error)
-                self.assertEqual(other.complaints(), "")
-        self.same_after(action)
+        there = self.older.client
+        for key in self.keys:
+            payload = self.client("DUMP", key)
+            for exists in (False, True):
+                if exists:
+                    there("SET", key, "of theirs")
+                reply = there.ask("RESTORE", key, 0, payload, "REPLACE")
+                self.assertIsInstance(reply, Error)
+                self.assertIn("Bad data format", str(reply))
+                self.assertEqual(there("GET", key), b"of theirs" if exists else None)
+        self.refused_there(2 * len(self.keys))
 
-    def test_an_older_module_as_a_replica(self):
+    def migrate_there(self):
+        """MIGRATE does not delete a key that the target refuses."""
+        for key in self.keys:
+            reply = self.client.ask("MIGRATE", "127.0.0.1", self.older.port, key, 0,
+                                    server_runner.PATIENCE * 1000, "REPLACE")
+            self.assertIsInstance(reply, Error)
+        self.refused_there(len(self.keys))
+
+    def replica_there(self):
         """It does not load a part: the server exits and logs why."""
-        def action():
-            with self.older() as other:
-                other.client("REPLICAOF", "127.0.0.1", self.server.port)
-                code = other.process.wait(server_runner.PATIENCE)
-                self.assertGreaterEqual(code, 0, "it ended by a signal")
-                self.refused_by_older(other.log)
-                self.assertEqual(other.complaints(), "")
-        self.same_after(action)
+        self.older.client("REPLICAOF", "127.0.0.1", self.server.port)
+        code = self.older.process.wait(server_runner.PATIENCE)
+        self.assertGreaterEqual(code, 0, "it ended by a signal")
+        self.refused_there()
 
-    def test_an_older_module_on_our_snapshot(self):
-        """The server does not start and does not change the file."""
-        def action():
-            self.save()
-            snapshot = (self.server.path / "dump.rdb").read_bytes()
-            other = self.older()
-            (other.path / "dump.rdb").write_bytes(snapshot)
-            try:
-                self.assertIn(other.refuses(), (0, 1))
-                self.refused_by_older(other.log)
-                self.assertEqual(other.complaints(), "")
-                self.assertEqual((other.path / "dump.rdb").read_bytes(), snapshot)
-            finally:
-                other.stop()
-                other.directory.cleanup()
-        self.same_after(action)
-        self.client("FLUSHALL")
+    def snapshot_there(self):
+        """The server does not start and does not change the file. It exits with 1, or with 0 if its
+        own check of the file, which ignores modules, finds no error."""
         self.save()
+        snapshot = (self.server.path / "dump.rdb").read_bytes()
+        (self.older.path / "dump.rdb").write_bytes(snapshot)
+        self.assertIn(self.older.refuses(), (0, 1))
+        self.refused_there()
+        self.assertEqual((self.older.path / "dump.rdb").read_bytes(), snapshot)
 
-
-class Logged(MovedAndReloaded):
-    """The same on a server with an append-only file, which a restart loads."""
-
-    SETTINGS = {"appendonly": "yes", "appendfsync": "no"}
-
-    def test_save_and_restart(self):
-        self.same_after(self.server.restart)
+    # ---- the log and replicas ----------------------------------------------------------------
 
     def log(self):
         return b"".join(path.read_bytes() for path in
                         sorted((self.server.path / "appendonlydir").glob("*.aof")))
 
     def test_rewrite_and_restart(self):
-        def action():
+        def rewrite_and_restart():
             self.rewrite()
             self.server.restart()
         for preamble in ("yes", "no"):
             self.client("FLUSHALL")
             self.client("CONFIG", "SET", "aof-use-rdb-preamble", preamble)
-            self.same_after(action)
+            self.same_after(rewrite_and_restart)
             if preamble == "no":
                 self.assertIn(self.load.encode(), self.log())
             # Loaded keys behave like others: this is replayed on loaded keys, and then on keys made
@@ -241,37 +240,9 @@ class Logged(MovedAndReloaded):
                 self.go_on(self.client)
                 self.restarts_as_it_is(kill=kill)
 
-
-class Compared:
-    def answers_same_on(self, *replicas):
-        self.same_on(*replicas)
-        for other in replicas:
-            self.assertEqual(self.answers(other.client), self.answers(self.client))
-
-
-class Replicated(Compared):
-    def test_partial_resync(self):
-        """A broken link resumes where it stopped, however much was written meanwhile."""
-        self.client("CONFIG", "SET", "repl-backlog-size", "64mb")
-        self.fill(self.client)
-        with Server() as other:
-            self.follow(other)
-            self.caught_up()
-            before = self.client.info("stats")
-            for _ in range(2):
-                self.client("CLIENT", "KILL", "TYPE", "REPLICA")
-                self.go_on(self.client)
-                self.wait_linked(other)
-            self.caught_up()
-            now = self.client.info("stats")
-            self.assertGreaterEqual(now["sync_partial_ok"], before["sync_partial_ok"] + 2)
-            self.assertEqual(now["sync_full"], before["sync_full"])
-            self.answers_same_on(other)
-
-
-class Followed(Compared):
-    def test_every_way(self):
-        """Full synchronisation, every command from the creation on, and a broken link."""
+    def test_replica(self):
+        """Full synchronisation, every command from the creation on, and a broken link, which
+        resumes where it stopped, however much was written meanwhile."""
         self.fill(self.client)
         with Server(**self.others, **{"bloomery.max-key-bytes": "64kb"}) as other:
             self.follow(other)
@@ -285,10 +256,14 @@ class Followed(Compared):
                 self.assertGreater(self.client("MEMORY", "USAGE", key), 2 * 65536)
                 self.client("RESTORE", f"{key} again", 0, self.client("DUMP", key))
             self.answers_same_on(other)
+            before = self.client.info("stats")
             self.client("CLIENT", "KILL", "TYPE", "REPLICA")
             self.go_on(self.client)
             self.wait_linked(other)
             self.answers_same_on(other)
+            now = self.client.info("stats")
+            self.assertGreater(now["sync_partial_ok"], before["sync_partial_ok"])
+            self.assertEqual(now["sync_full"], before["sync_full"])
 
 
 class Damaging:
