@@ -93,13 +93,14 @@ def copy_tree(root, copy):
 
 
 def commands_of(build):
-    """What compiled and, if Ninja did it, linked the files of BUILD."""
+    """What compiled the files of BUILD and, if Ninja did it, linked the shared ones; programs contain
+    names of directories."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
-        yield entry["command"].replace(" -Werror", "")
+        yield entry["command"]
     if (build / "build.ninja").exists():
         said = subprocess.run(["ninja", "-C", build, "-t", "commands"], check=True, text=True,
                               stdout=subprocess.PIPE).stdout
-        yield from re.findall(r"^: && (\S+cc .*) && :$", said, flags=re.M)
+        yield from re.findall(r"^: && (\S+cc .* -shared .*) && :$", said, flags=re.M)
 
 
 def reuse(root, build, work, copy):
@@ -107,7 +108,7 @@ def reuse(root, build, work, copy):
     table = work / "objects"
     with open(table, "w", encoding="utf-8") as lines:
         for command in commands_of(build):
-            words = re.sub(r"^\S*ccache ", "", " ".join(command.split()))
+            words = re.sub(r"^\S*ccache | -Werror(?= )", "", " ".join(command.split()))
             made = re.search(r" -o (\S+) ", words)
             if made and "\\" not in words:
                 lines.write(f"{words.replace(str(root), str(copy))}\t{build / made.group(1)}\n")
