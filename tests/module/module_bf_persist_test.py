@@ -3,11 +3,9 @@
 import os
 import re
 import shutil
-import struct
 
 import server_runner
-from persist_cases import Damaging, Family, Kept
-from payloads import contents, payload_of, resealed
+from persist_cases import Family, Kept
 from server_runner import Case, Server, pairs
 
 
@@ -98,37 +96,6 @@ class Filters(Family):
 
 class Keep(Filters, Kept, Case):
     pass
-
-
-class Damaged(Damaging, Case):
-    notes = True
-    kind = "filter"
-
-    def small(self, _="compact"):
-        self.client("BF.RESERVE", "k", "0.001", 10, "EXPANSION", 7, "SEED", 8)
-        self.client("BF.MADD", "k", *range(60))
-        return self.client("DUMP", "k")
-
-    def uses(self, key):
-        return (["BF.MEXISTS", key, *range(70)], ["BF.ADD", key, "n"], ["BF.DEL", key, 5],
-                ["BF.INFO", key], ["BF.SCANDUMP", key, 0])
-
-    def test_forged_notes(self):
-        """Forged parameters in the note, with valid checksums."""
-        dump = self.small()
-        for note in (b"", bytes(24), bytes(25), struct.pack("<QQ", 10, 7),
-                     struct.pack("<QQdQ", 10, 7, 0.001, 0), struct.pack("<QQd", 0, 7, 0.001),
-                     struct.pack("<QQd", 2**63, 7, 0.001), struct.pack("<QQd", 10, 2**63, 0.001),
-                     struct.pack("<QQd", 10, 0, 0.001), struct.pack("<QQd", 10, 7, 0.002),
-                     struct.pack("<QQd", 10, 7, 1), struct.pack("<QQd", 10, 7, float("nan"))):
-            forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
-                                               [(b"NOTE", note)] * bool(note) + frames[1:]))
-            self.assertFalse(self.try_restore(forged), note)
-        self.assertIn("the filter does not match the parameters", self.server.log)
-        self.assertIn("the note is longer than the limit", self.server.log)
-        self.assertTrue(self.try_restore(payload_of(dump, resealed(
-            contents(dump), lambda frames: [(b"NOTE", struct.pack("<QQd", 9, 8, 0.001)),
-                                            *frames[1:]]))))
 
 
 class WithoutTheNames(Filters, Case):

@@ -5,8 +5,7 @@ import random
 import time
 
 import server_runner
-from persist_cases import Damaging, Kept
-from payloads import contents, payload_of, resealed
+from persist_cases import Kept
 from server_runner import Case, Error, Server, pairs
 
 KEYS = ("plain", "short", "full", "empty", "many", "fbf")
@@ -147,31 +146,6 @@ class Counters(Kept, Case):
             self.assertEqual(self.client("EVAL", script, 1, "t", "j"), [[3, 1]])
             self.assertEqual(self.client("EVAL", script, 1, "t", "j"), [[3, 0]])
             self.same_on(other)
-
-
-class Damaged(Damaging, Case):
-    notes = True
-    kind = "counter"
-
-    def small(self, _):
-        self.client("COUNTER.CREATE", "c", "WINDOW", "1h", "SEED", 8)
-        self.client("COUNTER.INCRBY", "c", *operations(20, range(200)))
-        return self.client("DUMP", "c")
-
-    def uses(self, key):
-        return (["COUNTER.SCAN", key, 0], ["COUNTER.INCRBY", key, "c1", 1, "i"],
-                ["COUNTER.DEL", key, "c2"], ["COUNTER.INFO", key])
-
-    def test_forged_notes(self):
-        """Forged MAXMEM and count of refusals, with valid checksums."""
-        dump = self.small(None)
-        for note, taken in ((b"", False), (bytes(16), False), (bytes(32), False), (bytes(24), True),
-                            (b"\xff" * 24, True)):
-            forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
-                                               [(b"NOTE", note)] * bool(note) + frames[1:]))
-            self.assertEqual(self.try_restore(forged), taken, note)
-        self.assertIn("the note with the table's MAXMEM is missing", self.server.log)
-        self.assertIn("the note is longer than the limit", self.server.log)
 
 
 server_runner.main()

@@ -1,16 +1,17 @@
 """Damaged append-only files, and damaged snapshots at their beginning: the server starts with every
-key, or it does not start.
+key, or it does not start. Damaged payloads: RESTORE refuses them, or makes a key that can be used.
 
     PROGRAM SERVER MODULE [PRELOAD]      BLOOMERY_DAMAGED=n tries n damages per family and kind of
                                          file, 4 by default
 """
 
 import os
+import struct
 
 import server_runner
 from module_forged_test import Source, commands_of
-from payloads import contents, crc64, resealed, with_false_length
-from server_runner import Case, Server, encode
+from payloads import contents, crc64, payload_of, resealed, with_false_length
+from server_runner import Case, Error, Server, encode
 
 DAMAGES = int(os.environ.get("BLOOMERY_DAMAGED", "4"))
 ITEMS = [f"item {i}" for i in range(300)]
@@ -25,24 +26,126 @@ MAKE = {
     "counter": (["COUNTER.CREATE", "counter", "WINDOW", "1d"],
                 ["COUNTER.INCRBY", "counter", *(word for item in ITEMS for word in (item, 1, item))]),
     "index": (["INDEX.CREATE", "index"], ["INDEX.ADD", "index", 1, *ITEMS],
+              ["INDEX.ADD", "index", 3, *ITEMS[:60]], ["INDEX.DROP", "index", 3],
               ["INDEX.CREATE", "index dba", "ENGINE", "dba", "UNITS", 8, "CAPACITY", 300],
               ["INDEX.ADD", "index dba", 1, *ITEMS]),
-    "filter": (["BF.MADD", "filter", *ITEMS],),
+    "filter": (["BF.RESERVE", "filter", "0.001", 10, "EXPANSION", 7], ["BF.MADD", "filter", *ITEMS]),
 }
+USE = {  # commands that query and change the key t
+    "map": (["MAP.GET", "t", *ITEMS], ["MAP.SET", "t", "n", "1"], ["MAP.DEL", "t", ITEMS[5]],
+            ["MAP.INFO", "t"]),
+    "window": (["WINDOW.EXISTS", "t", *ITEMS], ["WINDOW.ADD", "t", "n"],
+               ["WINDOW.DEL", "t", ITEMS[5]], ["WINDOW.INFO", "t"]),
+    "counter": (["COUNTER.SCAN", "t", 0], ["COUNTER.INCRBY", "t", "n", 1, "n"],
+                ["COUNTER.DEL", "t", ITEMS[5]], ["COUNTER.INFO", "t"]),
+    "index": (["INDEX.LOCATE", "t", *ITEMS], ["INDEX.ADD", "t", 1, "n"], ["INDEX.ADD", "t", 50, "n"],
+              ["INDEX.DEL", "t", 1, ITEMS[5]], ["INDEX.EXPORT", "t", 1], ["INDEX.DROP", "t", 1],
+              ["INDEX.INFO", "t"]),
+    "filter": (["BF.MEXISTS", "t", *ITEMS], ["BF.ADD", "t", "n"], ["BF.DEL", "t", ITEMS[5]],
+               ["BF.INFO", "t"], ["BF.SCANDUMP", "t", 0]),
+}
+# Notes instead of those that the module writes: refused, and taken.
+NOTES = {
+    "counter": ((b"", bytes(16), bytes(32)), (bytes(24), b"\xff" * 24)),
+    "filter": ((b"", bytes(24), bytes(25), struct.pack("<QQ", 10, 7),
+                struct.pack("<QQdQ", 10, 7, 0.001, 0),
+                *(struct.pack("<QQd", *note) for note in (
+                    (0, 7, 0.001), (2**63, 7, 0.001), (10, 2**63, 0.001), (10, 0, 0.001),
+                    (10, 7, 0.002), (10, 7, 1), (10, 7, float("nan"))))),
+               (struct.pack("<QQd", 9, 8, 0.001),)),
+}
+FOREIGN = (b"x", bytes(64), bytes(1000), bytes(100000))  # for keys without notes
 
 
-class Damaged(Case):
-    SETTINGS = {"appendonly": "yes", "rdbcompression": "no"}
+class KeyCase(Case):
+    """With keys of every family and engine."""
 
     def setUp(self):
         super().setUp()
         for commands in MAKE.values():
             for command in commands:
                 self.client(*command)
+        self.dumps = {key.decode(): self.client("DUMP", key) for key in self.client("KEYS", "*")}
+
+
+class Payloads(KeyCase):
+    """The server's own checksum is switched off for these."""
+
+    SETTINGS = {"rdbcompression": "no"}
+
+    def setUp(self):
+        super().setUp()
+        self.client("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
+        self.addCleanup(self.client, "DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 0)
+
+    def taken(self, key, payload):
+        """The payload is refused, or gives a key that can be queried and changed."""
+        reply = self.client.ask("RESTORE", "t", 0, payload)
+        if isinstance(reply, Error):
+            self.assertEqual(self.client("EXISTS", "t"), 0)
+            return False
+        self.client.pipeline(USE[key.split()[0]])
+        self.client("DEL", "t")
+        return True
+
+    def test_notes(self):
+        """With valid checksums."""
+        for key, dump in self.dumps.items():
+            refused, taken = NOTES.get(key, (FOREIGN, ()))
+            kept = int(key in NOTES)
+            for note in refused + taken:
+                frames = resealed(contents(dump), lambda frames, note=note, kept=kept:
+                                  [(b"NOTE", note)] * bool(note) + frames[kept:])
+                self.assertEqual(self.taken(key, payload_of(dump, frames)), note in taken, (key, note))
+        for message in ("the note with the table's MAXMEM is missing", "keys of this type have no note",
+                        "the filter does not match the parameters", "the note is longer than the limit"):
+            self.assertIn(message, self.server.log)
+
+    def test_under_the_lowest_limit(self):
+        """Loading needs larger buffers, which do not count as memory of the key."""
+        self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
+        for key, dump in self.dumps.items():
+            self.assertTrue(self.taken(key, dump), key)
+
+    def test_truncated(self):
+        for key, dump in self.dumps.items():
+            for end in (*range(0, 100), *range(100, len(dump) - 10, 97)):
+                self.assertFalse(self.taken(key, dump[:end] + dump[-10:]), (key, end))
+                self.assertFalse(self.taken(key, dump[:end]), (key, end))
+            self.assertIn(f"{key.split()[0]} 't' is refused: ", self.server.log)
+
+    def test_flipped(self):
+        """A checksum covers every byte of a frame."""
+        source = Source(7)
+        for key, dump in self.dumps.items():
+            taken = 0
+            for _ in range(200):
+                at = source.randrange(10, len(dump) - 10)  # after the type's name
+                changed = bytearray(dump)
+                changed[at] ^= 1 << source.randrange(8)
+                taken += self.taken(key, bytes(changed))
+            self.assertLess(taken, 5, key)
+            self.assertRegex(self.server.log, key.split()[0] +
+                             r" 't' is refused: .* at byte \d+ \(BADDATA\)")
+
+    def test_newer_encoding(self):
+        for key, dump in self.dumps.items():
+            # Type 7, then a 64-bit number with the encoding in its low ten bits.
+            self.assertEqual(dump[:2], b"\7\x81")
+            module, = struct.unpack(">Q", dump[2:10])
+            self.assertEqual(module & 1023, 1)
+            self.assertFalse(self.taken(key, dump[:2] + struct.pack(">Q", module + 1) + dump[10:]))
+        self.assertIn("has encoding 2, but this module reads only up to 1", self.server.log)
+
+
+class Damaged(KeyCase):
+    SETTINGS = {"appendonly": "yes", "rdbcompression": "no"}
+
+    def setUp(self):
+        super().setUp()
         self.client("SET", "other", "x")
         self.keys = sorted(self.client("KEYS", "*"))
-        self.payloads = {key.decode(): contents(self.client("DUMP", key))
-                         for key in self.keys if key != b"other"}
+        self.payloads = {key: contents(dump) for key, dump in self.dumps.items()}
 
     def base(self, preamble):
         """The append-only file after a rewrite."""

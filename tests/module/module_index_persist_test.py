@@ -6,7 +6,7 @@ import random
 import struct
 
 import server_runner
-from persist_cases import ChangedAtRandom, Damaging, Kept
+from persist_cases import ChangedAtRandom, Kept
 from payloads import contents, payload_of, resealed
 from server_runner import Case, Error, Server, pairs
 
@@ -119,22 +119,6 @@ class Indexes(Kept, Case):
     def test_what_fill_makes(self):
         fill(self.client)
         self.assertGreater(pairs(self.client("INDEX.INFO", "gone"))[b"dropped_items"], 0)
-
-
-class Damaged(Damaging, Case):
-    kind, engines = "index", ENGINES
-
-    def small(self, engine):
-        self.client("INDEX.CREATE", "i", "SEED", 8, "UNITS", 20, "CAPACITY", 30, "ENGINE", engine)
-        for unit in range(12):
-            self.client("INDEX.ADD", "i", unit, *(f"{unit} {j}" for j in range(20)))
-        self.client("INDEX.DROP", "i", 3)
-        return self.client("DUMP", "i")
-
-    def uses(self, key):
-        return (["INDEX.LOCATE", key, *range(70)], ["INDEX.ADD", key, 1, "n"],
-                ["INDEX.ADD", key, 50, "n"], ["INDEX.DEL", key, 1, "1 5"], ["INDEX.DROP", key, 2],
-                ["INDEX.EXPORT", key, 1], ["INDEX.INFO", key])
 
 
 class Crafted(Case):

@@ -1,7 +1,7 @@
 """Maps survive restarts, replication and copies, with equal digests."""
 
 import server_runner
-from persist_cases import Damaging, Kept
+from persist_cases import Kept
 from server_runner import Case, pairs
 
 
@@ -109,19 +109,6 @@ class Maps(Kept, Case):
         self.assertEqual(self.log()[start:].count(b"MAP.INSERT\r\n$1\r\nm\r\n$2\r\nXX\r\n"), 1)
         self.restarts_as_it_is()
         self.assertEqual(self.client("MAP.GET", "m", "a", "x"), [b"2", None])
-
-
-class Damaged(Damaging, Case):
-    kind, engines = "map", ("compact", "kbf")
-
-    def small(self, engine):
-        self.client("MAP.CREATE", "m", "SEED", 8, "CAPACITY", 60, "ENGINE", engine)
-        self.client("MAP.SET", "m", *(x for i in range(60) for x in (i, f"v{i % 9}")))
-        return self.client("DUMP", "m")
-
-    def uses(self, key):
-        return (["MAP.GET", key, *range(70)], ["MAP.SET", key, "n", "v1"], ["MAP.DEL", key, 5],
-                ["MAP.INFO", key])
 
 
 server_runner.main()

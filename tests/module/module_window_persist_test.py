@@ -4,7 +4,7 @@ same bytes whenever and wherever they are applied."""
 import time
 
 import server_runner
-from persist_cases import ChangedAtRandom, Damaging, Kept
+from persist_cases import ChangedAtRandom, Kept
 from server_runner import Case, Error, Server, pairs
 
 START = 1_700_000_000_000
@@ -188,22 +188,6 @@ class Windows(Kept, Case):
                                  [1])
             self.assertGreater(refused, 10)
             self.same_on(other)
-
-
-class Damaged(Damaging, Case):
-    kind, engines = "window", ("compact", "fbf")
-
-    def small(self, engine):
-        self.client("WINDOW.CREATE", "w", "WINDOW", "60s", "SEED", 8, "CAPACITY", 60, "ENGINE",
-                    engine, *EVENTS)
-        for i in range(8):
-            self.client("WINDOW.INSERT", "w", "AT", START + i * 7000, "ITEMS",
-                        *range(i * 9, i * 9 + 9))
-        return self.client("DUMP", "w")
-
-    def uses(self, key):
-        return (["WINDOW.EXISTS", key, *range(70)], ["WINDOW.INSERT", key, "AT", START + 65000, "ITEMS", "n"],
-                ["WINDOW.DEL", key, 5], ["WINDOW.INFO", key])
 
 
 class Anything(ChangedAtRandom, Case):

@@ -4,10 +4,8 @@ that describes its family, which is mixed with the test classes here and with Ca
 import os
 import random
 import re
-import struct
 
 import server_runner
-from payloads import contents, payload_of, resealed
 from server_runner import Error, Server
 
 
@@ -264,92 +262,6 @@ class Kept(Family):
             now = self.client.info("stats")
             self.assertGreater(now["sync_partial_ok"], before["sync_partial_ok"])
             self.assertEqual(now["sync_full"], before["sync_full"])
-
-
-class Damaging:
-    """Damaged payloads. The server's own checksum is switched off for these.
-
-    A class with these tests has `kind`, the name of the family ("map"); small(engine), the
-    payload of a small key made with one of the `engines`; and uses(key), commands that query and
-    change the key made from such a payload. Of 400 flipped bits, fewer than `unnoticed` may be
-    accepted. `notes` says whether such keys have a note.
-    """
-
-    engines = ("compact",)
-    unnoticed = 5
-    notes = False  # whether keys of this type are saved with a note of the module's
-
-    def setUp(self):
-        super().setUp()
-        self.client("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
-        self.addCleanup(self.client, "DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 0)
-        self.client("CONFIG", "SET", "rdbcompression", "no")
-
-    def payloads(self):
-        for engine in self.engines:
-            self.client("FLUSHALL")
-            yield self.small(engine)
-
-    def try_restore(self, payload):
-        """The payload is refused, or gives a key that can be queried and changed."""
-        reply = self.client.ask("RESTORE", "t", 0, payload)
-        if isinstance(reply, Error):
-            self.assertEqual(self.client("EXISTS", "t"), 0)
-            return False
-        for command in self.uses("t"):
-            self.client.ask(*command)
-        self.client("DEL", "t")
-        return True
-
-    def test_intact(self):
-        for dump in self.payloads():
-            self.assertTrue(self.try_restore(dump))
-
-    def test_foreign_notes(self):
-        """A note that the key would lose, with valid checksums."""
-        for dump in self.payloads() if not self.notes else ():
-            for note in (b"x", bytes(64), bytes(1000), bytes(100000)):
-                forged = payload_of(dump, resealed(contents(dump), lambda frames, note=note:
-                                                   [(b"NOTE", note), *frames]))
-                self.assertFalse(self.try_restore(forged), note)
-            self.assertIn("keys of this type have no note", self.server.log)
-
-    def test_small_keys_under_the_lowest_limit(self):
-        """Loading needs larger buffers, which do not count as memory of the key."""
-        for dump in self.payloads():
-            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
-            self.assertTrue(self.try_restore(dump))
-            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "256mb")
-
-    def test_truncated(self):
-        for dump in self.payloads():
-            for end in (*range(0, 100), *range(100, len(dump) - 10, 53)):
-                self.assertFalse(self.try_restore(dump[:end] + dump[-10:]), end)
-                self.assertFalse(self.try_restore(dump[:end]), end)
-        self.assertIn(f"{self.kind} 't' is refused: ", self.server.log)
-
-    def test_flipped(self):
-        """A checksum covers every byte of a frame."""
-        source = random.Random(7)
-        for dump in self.payloads():
-            taken = 0
-            for _ in range(400):
-                at = source.randrange(10, len(dump) - 10)  # after the type's name
-                changed = bytearray(dump)
-                changed[at] ^= 1 << source.randrange(8)
-                taken += self.try_restore(bytes(changed))
-            self.assertLess(taken, self.unnoticed)
-        self.assertRegex(self.server.log, self.kind + r" 't' is refused: .* at byte \d+ \(BADDATA\)")
-
-    def test_newer_encoding(self):
-        dump = bytearray(next(self.payloads()))
-        # Type 7, then a 64-bit number with the encoding in its low ten bits.
-        self.assertEqual((dump[0], dump[1]), (7, 0x81))
-        module = struct.unpack(">Q", dump[2:10])[0]
-        self.assertEqual(module & 1023, 1)
-        dump[2:10] = struct.pack(">Q", module + 1)
-        self.assertFalse(self.try_restore(bytes(dump)))
-        self.assertIn("has encoding 2, but this module reads only up to 1", self.server.log)
 
 
 class ChangedAtRandom:
