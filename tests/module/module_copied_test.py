@@ -5,7 +5,7 @@ import os
 import time
 
 import server_runner
-from server_runner import Case, Server, encode
+from server_runner import Case, Server
 
 COPIED = os.path.join(os.path.dirname(server_runner.MODULE or ""), "copied-arguments.so")
 SLOWER = "replicates BF.ADD, COUNTER.INCRBY and ONCE in a slower way"
@@ -35,12 +35,8 @@ class Copied(Case):
         future = int(time.time() * 1000) + HOUR
         for command in self.CREATE:
             primary.client(*command)
-        primary.stop()
-        (log,) = (primary.path / "appendonlydir").glob("*.incr.aof")
-        with log.open("ab") as end:
-            end.write(encode(["WINDOW.ADVANCE", "g", "AT", future]))
-            end.write(encode(["BLOOMERY.COUNTER.TOUCH", "c", future, 0]))
-        primary.start()
+        log = primary.replay(["WINDOW.ADVANCE", "g", "AT", future],
+                             ["BLOOMERY.COUNTER.TOUCH", "c", future, 0])
         self.follow(replica, primary)
         self.wait_rewritten(replica)
         before = log.stat().st_size

@@ -9,8 +9,8 @@ import os
 import struct
 
 import server_runner
-from module_forged_test import Source, commands_of
-from payloads import contents, crc64, payload_of, resealed, with_false_length
+from module_forged_test import Source
+from payloads import commands_of, contents, crc64, payload_of, resealed, with_false_length
 from server_runner import Case, Error, Server, encode
 
 DAMAGES = int(os.environ.get("BLOOMERY_DAMAGED", "4"))

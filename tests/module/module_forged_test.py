@@ -16,7 +16,7 @@ import time
 
 import module_fuzz_test
 import server_runner
-from payloads import CHUNK_HEAD, chunk_of, contents, payload_of, resealed
+from payloads import CHUNK_HEAD, chunk_of, commands_of, contents, payload_of, resealed
 from server_runner import Error, Server
 
 PAYLOADS = int(os.environ.get("BLOOMERY_FORGED_PAYLOADS", "300"))
@@ -66,20 +66,6 @@ class Source(module_fuzz_test.Source):
             at = self.randrange(min(len(frames), self.choice((3, 1 << 20))))
             frames[at] = (frames[at][0], self.forged(frames[at][1]))
         return frames
-
-
-def commands_of(log):
-    """The commands of an append-only file, each a list of words."""
-    at = 0
-    while at < len(log):
-        end = log.index(b"\r\n", at)
-        words, at, count = [], end + 2, int(log[at + 1:end])
-        for _ in range(count):
-            end = log.index(b"\r\n", at)
-            size = int(log[at + 1:end])
-            words.append(log[end + 2:end + 2 + size])
-            at = end + 2 + size + 2
-        yield words
 
 
 class Forged(module_fuzz_test.Fuzz):

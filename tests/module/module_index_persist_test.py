@@ -8,7 +8,7 @@ import struct
 import server_runner
 from persist_cases import ChangedAtRandom, Kept
 from payloads import contents, payload_of, resealed
-from server_runner import Case, Error, Server, pairs
+from server_runner import Case, Server, pairs
 
 ENGINES = ("compact", "dba")
 
@@ -177,53 +177,6 @@ class Crafted(Case):
                     self.assertIn("the number of a unit is out of range or a duplicate",
                                   self.server.log)
                     self.assertEqual(self.client("EXISTS", "t"), 0)
-
-    @staticmethod
-    def mutated(source, frames):
-        frames = list(frames)
-        for _ in range(source.choice((1, 1, 2, 5))):
-            if not frames:
-                break
-            place = source.randrange(len(frames))
-            kind, payload = frames[place]
-            payload = bytearray(payload)
-            what = source.random()
-            if what < 0.1 and payload:
-                payload = payload[:source.randrange(len(payload))]
-            elif what < 0.15:
-                frames.pop(place)
-                continue
-            elif what < 0.2:
-                frames.insert(place, source.choice(frames))
-                continue
-            elif what < 0.6 and payload:
-                payload[source.randrange(len(payload))] ^= 1 << source.randrange(8)
-            elif len(payload) >= 8:
-                value = source.choice((0, 1, 2**20, 2**32 - 1, 2**63, 2**64 - 1))
-                struct.pack_into("<Q", payload, source.randrange(len(payload) - 7), value)
-            frames[place] = (kind, bytes(payload))
-        return frames
-
-    def test_units(self):
-        source = random.Random(10)
-        for engine in ENGINES:
-            self.index(engine)
-            unit = self.client("INDEX.EXPORT", "i", 5)
-            installed = 0
-            for _ in range(400):
-                before = self.client("DEBUG", "DIGEST")
-                reply = self.client.ask("INDEX.IMPORT", "i", 60, resealed(
-                    unit, lambda frames: self.mutated(source, frames)))
-                if isinstance(reply, Error):
-                    self.assertIn(reply.word, ("BADDATA", "VERSION", "LIMIT", "MISMATCH", "FULL"))
-                    self.assertEqual(self.client("DEBUG", "DIGEST"), before, str(reply))
-                    continue
-                installed += 1
-                self.client.ask("INDEX.LOCATE", "i", "shared", *range(50))
-                self.client.ask("INDEX.ADD", "i", 60, "n")
-                self.client.ask("INDEX.DEL", "i", 60, "5 5")
-                self.assertEqual(self.client("INDEX.DROP", "i", 60), 1)
-            self.assertTrue(0 < installed < 400, installed)
 
     def test_what_the_library_wrote(self):
         """Frames written by a program with the library, created with the options that INFO

@@ -107,23 +107,6 @@ class Fields(Case):
                          [1] * 500 + [0] * 500)
         self.assertEqual(self.client("MAP.EXISTS", "m", *names), [0] * 500 + [1] * 500)
 
-    def test_grows_and_keeps_its_promise(self):
-        n = 20000
-        self.client("MAP.CREATE", "m", "CAPACITY", 1000, "ERROR", 0.01, "SEED", 3)
-        for start in range(0, n, 1000):
-            self.client("MAP.SET", "m",
-                        *(x for i in range(start, start + 1000) for x in (f"k{i}", i % 50)))
-        wrong = sum(got != str(i % 50).encode() for i, got in
-                    enumerate(self.client("MAP.GET", "m", *(f"k{i}" for i in range(n)))))
-        false = sum(self.client("MAP.EXISTS", "m", *(f"absent {i}" for i in range(n))))
-        # Five sigma of a binomial above the promise.
-        most = n * 0.01 + 5 * (n * 0.01 * 0.99) ** 0.5
-        self.assertLessEqual(wrong, most)
-        self.assertLessEqual(false, most)
-        info = pairs(self.client("MAP.INFO", "m"))
-        self.assertGreater(info[b"tables"], 1)
-        self.assertLessEqual(abs(info[b"items"] - n), most)
-
     def test_full(self):
         self.client("MAP.CREATE", "m", "CAPACITY", 3, "NOGROW", "SEED", 5, "ERROR", 1e-9)
         self.client("MAP.SET", "m", *"a1b2")

@@ -2,14 +2,14 @@
 in one transaction, with equal digests and identical guards; and WAIT after a repeat waits for
 the first try."""
 
-import io
 import os
 import signal
 import time
 
 import server_runner
 from module_once_test import WRITES
-from server_runner import Case, Error, Server, encode, pairs
+from payloads import commands_of
+from server_runner import Case, Error, Server, pairs
 
 
 def fill(client, more=""):
@@ -78,16 +78,9 @@ class Log(Case):
 
     def log(self):
         """The commands of this test in the append-only file."""
-        commands = []
-        for path in sorted((self.server.path / "appendonlydir").glob("*.incr.aof")):
-            rest = io.BytesIO(path.read_bytes())
-            while head := rest.readline():
-                self.assertEqual(head[:1], b"*")
-                words = []
-                for _ in range(int(head[1:])):
-                    words.append(rest.read(int(rest.readline()[1:])))
-                    rest.read(2)
-                commands.append(words)
+        commands = [words for path in
+                    sorted((self.server.path / "appendonlydir").glob("*.incr.aof"))
+                    for words in commands_of(path.read_bytes())]
         last = max((i for i, words in enumerate(commands) if words[0].upper() == b"FLUSHALL"),
                    default=-1)
         return [words for words in commands[last + 1:] if words[0] != b"SELECT"]
@@ -101,11 +94,7 @@ class Log(Case):
     def move_ahead(self, key="g"):
         """Moves the time of a guard ahead of the clock, so that it stands still."""
         future = int(time.time() * 1000) + 3600_000
-        self.server.stop()
-        (log,) = (self.server.path / "appendonlydir").glob("*.incr.aof")
-        with log.open("ab") as end:
-            end.write(encode(["WINDOW.ADVANCE", key, "AT", future]))
-        self.server.start()
+        self.server.replay(["WINDOW.ADVANCE", key, "AT", future])
 
     EFFECTS = {
         "INCRBY": lambda self, reply: [b"INCRBY", b"n", b"5"],

@@ -140,19 +140,22 @@ class Memory(Case):
     # The same on servers that free in another thread.
     SETTINGS = {f"lazyfree-lazy-{what}": "no" for what in
                 ("user-del", "user-flush", "eviction", "expire", "server-del")}
-    FAMILIES = {  # how to create a key, and to add its i-th item
-        "map": (["MAP.CREATE"], lambda key, i: ["MAP.SET", key, i, i % 99]),
-        "window": (["WINDOW.CREATE", "WINDOW", "1h"], lambda key, i: ["WINDOW.ADD", key, i]),
-        "counter": (["COUNTER.CREATE", "WINDOW", "1h"],
-                    lambda key, i: ["COUNTER.INCRBY", key, i % 999, 1, i]),
-        "index": (["INDEX.CREATE", "CAPACITY", 2000],
-                  lambda key, i: ["INDEX.ADD", key, i // 2000, i])}
+    FAMILIES = {  # how to create a key, and the words of its i-th item
+        "map": (["MAP.CREATE"], "MAP.SET", lambda i: (i, i % 99)),
+        "window": (["WINDOW.CREATE", "WINDOW", "1h"], "WINDOW.ADD", lambda i: (i,)),
+        "counter": (["COUNTER.CREATE", "WINDOW", "1h"], "COUNTER.INCRBY",
+                    lambda i: (i % 999, 1, i)),
+        "index": (["INDEX.CREATE", "CAPACITY", 2000], "INDEX.ADD", lambda i: (i,))}
+    BATCH = 20
 
-    def add(self, family, key, start, n):
-        """Adds n items; returns the replies."""
-        (create, *options), item = self.FAMILIES[family]
+    def add(self, family, key, n):
+        """Adds n items, in batches; returns the replies."""
+        (create, *options), command, words = self.FAMILIES[family]
         self.client.ask(create, key, *options, "SEED", 1)
-        return self.client.pipeline(item(key, i) for i in range(start, start + n))
+        return self.client.pipeline(
+            [command, key, *([start // 2000] if family == "index" else []),
+             *(word for i in range(start, min(start + self.BATCH, n)) for word in words(i))]
+            for start in range(0, n, self.BATCH))
 
     def used(self):
         return self.client.info("memory")["used_memory"]
@@ -170,7 +173,7 @@ class Memory(Case):
             for n in (1, 8000):
                 differences = []
                 for _ in range(5):
-                    self.add(family, "k", 0, n)
+                    self.add(family, "k", n)
                     self.used()
                     usage, before = self.client("MEMORY", "USAGE", "k"), self.used()
                     self.assertTrue(0 <= usage - self.told(family) < 200, (usage, family))
@@ -184,10 +187,10 @@ class Memory(Case):
         one length."""
         around = {}
         for family in self.FAMILIES:
-            self.add(family, "k0", 0, 1)
+            self.add(family, "k0", 1)
             around[family] = self.client("MEMORY", "USAGE", "k0") - self.told(family)
             for i in range(1, 9):
-                self.add(family, f"k{i}", 0, 700 * i)
+                self.add(family, f"k{i}", 700 * i)
             self.client("DEL", "k3")
             self.client("COPY", "k8", "k3")
             if family == "map":
@@ -205,7 +208,7 @@ class Memory(Case):
             return self.client.info("memory")["lazyfreed_objects"]
         for family in self.FAMILIES:
             for n, large in ((1, False), (60_000, True)):
-                self.add(family, "k", 0, n)
+                self.add(family, "k", n)
                 before = aside()
                 self.client("UNLINK", "k")
                 self.wait_until(lambda f=family: self.told(f) == 0, "it is freed")
@@ -277,7 +280,7 @@ class Memory(Case):
     def test_noeviction(self):
         """At the limit the server refuses commands that may add memory, and nothing else."""
         for family in self.FAMILIES:
-            self.add(family, family, 0, 5000)
+            self.add(family, family, 5000)
         self.limit(self.used() - 100_000)
         digest = self.client("DEBUG", "DIGEST")
         flags = {info[0].upper(): info[2] for info in self.client(
@@ -325,7 +328,7 @@ class Memory(Case):
             limit = self.used() + 650_000
             self.limit(limit, "allkeys-lru")
             for i in range(80):
-                for reply in self.add(family, f"{i:03}", 0, 1000 * (i % 7)):
+                for reply in self.add(family, f"{i:03}", 1000 * (i % 7)):
                     if isinstance(reply, Error):  # this key itself may have been evicted
                         self.assertIn("no such key", str(reply))
             self.assertGreater(self.client.info("stats")["evicted_keys"], 5)

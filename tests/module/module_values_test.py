@@ -1,5 +1,4 @@
-"""Values of maps that are added and dropped: what is freed, and what FULL says. And items that are
-in very many units of an index."""
+"""Values of maps that are added and dropped: what is freed, and what FULL says."""
 
 import server_runner
 from server_runner import Case, Error, Server, pairs
@@ -111,26 +110,6 @@ class Values(Case):
         self.client("MAP.DEL", "m", *(f"k{i}" for i in range(50)))
         self.client("MAP.COMPRESS", "m")
         self.assertEqual(self.info()[b"values"], 0)
-
-
-class ManyUnits(Case):
-    """An item in every unit: located in order, found, and deleted."""
-
-    def test_one_item_everywhere(self):
-        units = 20000
-        self.client("INDEX.CREATE", "i", "UNITS", units, "CAPACITY", 2)
-        for start in range(0, units, 1000):
-            self.client.pipeline(("INDEX.ADD", "i", u, "same", f"own {u}")
-                                 for u in range(start, start + 1000))
-        self.assertEqual(self.client("INDEX.LOCATE", "i", "same", "own 5"),
-                         [list(range(units - 1, -1, -1)), [5]])
-        self.assertEqual(self.client("INDEX.ADD", "i", 77, "same"), [0])  # it is full
-        self.client.pipeline(("INDEX.DEL", "i", u, "same") for u in range(0, units, 2))
-        self.assertEqual(self.client("INDEX.LOCATE", "i", "same"),
-                         [list(range(units - 1, 0, -2))])
-        self.client.pipeline(("INDEX.DROP", "i", u) for u in range(1, units, 2))
-        self.assertEqual(self.client("INDEX.LOCATE", "i", "same"), [[]])
-        self.assertEqual(self.client("INDEX.EXISTS", "i", "same", "own 4"), [0, 1])
 
 
 server_runner.main()

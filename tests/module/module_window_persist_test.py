@@ -153,13 +153,7 @@ class Windows(Kept, Case):
         self.client("WINDOW.CREATE", "by events", "WINDOW", "60s", "SEED", 5, *EVENTS)
         new = sum(self.client("WINDOW.INSERT", "by events", *command[2:])[0] for command in log[2:])
         self.rewrite()
-        self.server.stop()
-        directory = self.server.path / "appendonlydir"
-        last = sorted(directory.glob("*.incr.aof"))[-1]
-        with last.open("ab") as file:
-            for command in log:
-                file.write(server_runner.encode(command))
-        self.server.start()
+        self.server.replay(*log)
         info, other = (pairs(self.client("WINDOW.INFO", key)) for key in ("w", "by events"))
         for field in (b"items", b"time", b"generations", b"estimated_error"):
             self.assertEqual(info[field], other[field], field)

@@ -223,22 +223,6 @@ class Items(WindowCase):
             with self.subTest(command=command):
                 self.refused(word, f"WINDOW.{command[0]}", *command[1:], text=text)
 
-    def test_many_items_and_the_promised_error(self):
-        n = 20000
-        for engine in self.each("compact", "fbf"):
-            self.create("w", "CAPACITY", 5000, "ERROR", "1%", "SEED", 4, "ENGINE", engine, *EVENTS)
-            new = sum(sum(self.client("WINDOW.INSERT", "w", "AT", START + start, "ITEMS",
-                                      *(f"k{i}" for i in range(start, start + 500))))
-                      for start in range(0, n, 500))
-            seen = self.client("WINDOW.EXISTS", "w", *(f"k{i}" for i in range(n)))
-            self.assertEqual(seen, [1] * n)
-            false = sum(self.client("WINDOW.EXISTS", "w", *(f"absent {i}" for i in range(n))))
-            # Five sigma of a binomial above the promise.
-            most = n * 0.01 + 5 * (n * 0.01 * 0.99) ** 0.5
-            self.assertLessEqual(false, most, engine)
-            self.assertLessEqual(n - new, most, engine)
-            self.assertLessEqual(float(self.info()[b"estimated_error"]), 0.01)
-
 
 class Limits(WindowCase):
     def fill_until_full(self, at, prefix="k"):

@@ -1,4 +1,4 @@
-"""Payloads of DUMP and RESTORE: parsed, and built again with valid checksums."""
+"""Payloads of DUMP and RESTORE, and append-only files: parsed, and built again with valid checksums."""
 
 import struct
 
@@ -67,6 +67,22 @@ def payload_of(dump, strings):
         piece = strings[start:start + 65536]
         out += b"\x02\x01\x05\x80" + struct.pack(">I", len(piece)) + piece
     return sealed(out + b"\x02\x00\x00" + dump[-FOOTER:-8])
+
+
+# ---- the append-only file -----------------------------------------------------------------------
+
+def commands_of(log):
+    """The commands of an append-only file, each a list of words."""
+    at = 0
+    while at < len(log):
+        end = log.index(b"\r\n", at)
+        words, at, count = [], end + 2, int(log[at + 1:end])
+        for _ in range(count):
+            end = log.index(b"\r\n", at)
+            size = int(log[at + 1:end])
+            words.append(log[end + 2:end + 2 + size])
+            at = end + 2 + size + 2
+        yield words
 
 
 # ---- our part of it (doc/format.md) -------------------------------------------------------------

@@ -204,6 +204,15 @@ class Server:
         """Gives it an append-only file of these commands; returns its path."""
         return self.write_base(b"".join(map(encode, commands)))
 
+    def replay(self, *commands):
+        """Appends commands to its append-only file and starts it again; returns the file's path."""
+        self.stop()
+        log = sorted((self.path / "appendonlydir").glob("*.incr.aof"))[-1]
+        with log.open("ab") as end:
+            end.write(b"".join(map(encode, commands)))
+        self.start()
+        return log
+
     def configure(self, *lines):
         """Gives it a configuration file, which loads all modules if it loads one; returns itself."""
         text = "".join(f"{line}\n" for line in lines)
