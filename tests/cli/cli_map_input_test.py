@@ -242,15 +242,6 @@ class Planning(MapCase):
         self.expect_misuse(["put", "m", "a"], "the value is missing")
         self.expect_misuse(["put", "m", "--", "-"], "the value is missing")
 
-    def test_growth(self):
-        for engine in ENGINES:
-            self.build(engine, numbered(0, 100000), "--capacity", "1000", "--engine", engine)
-            self.assertGreater(self.info(engine)["tables"], 2)
-            done = self.call("get", engine, stdin=keys(0, 100000))
-            got = set(done.stdout.splitlines())
-            missing = set(numbered(0, 100000).splitlines()) - got
-            self.assertLess(len(missing), 100 + 50)  # the error, plus five standard deviations
-
     def test_seed(self):
         for engine in ENGINES:
             for name in ("one", "two"):

@@ -77,8 +77,8 @@ class Trees(DedupCase):
         return tree
 
     def test_round_trip(self):
-        for options in (("--compress", "none"), ("--engine", "dba", "--hash", "sha1"),
-                        ("--chunk", "64KB", "--compress", "zstd:1"), ("--chunk", "16KiB",)):
+        for options in (("--chunk", "16KiB", "--compress", "none"),
+                        ("--engine", "dba", "--hash", "sha1", "--chunk", "64KB", "--compress", "zstd:1")):
             with self.subTest(options=options):
                 self.awkward()
                 self.init(*options)
@@ -243,17 +243,6 @@ class Trees(DedupCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn(b"repo: skipped, because it is the repository", done.stderr)
         self.assertEqual(sorted(os.listdir(self.get("x"))), ["tree"])
-
-    def test_many_small_files(self):
-        for i in range(300):
-            self.write(f"{i % 7}/{i}", generate(i, i * 37))
-        self.init("--compress", "none")
-        first = self.put("x")
-        self.assert_restores("x")
-        self.assertGreater(first["new_chunks"], 300)
-        shutil.copytree(self.tree, self.directory / "copy")
-        again = self.put("copy", "copy")
-        self.assertLess(again["new_bytes"], 0.1 * first["new_bytes"])
 
 
 main()
