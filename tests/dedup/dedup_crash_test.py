@@ -103,19 +103,18 @@ class Crash(DedupCase):
         first = self.start()
         self.write("b", generate(2, 30_000) + generate(3, 60_000))
         second = snapshot(self.tree)
-        base = self.directory / "original"
-        self.repo.rename(base)
         for command in (("put", self.repo, "two", "tree", "-q"),
                         ("gc", self.repo, "--stale", "1%", "-q"),
                         ("rebuild-index", self.repo, "-q")):
-            call, done = 0, None
+            call, done, base = 0, None, self.directory / command[0]
+            if command[0] == "gc":
+                self.put("two")
+                self.run_ok("rm", self.repo, "one", "-q")
+            self.repo.rename(base)
             while done is None or done.returncode != 0 or done.stderr:
                 call += 1
                 self.assertLess(call, 200)
                 shutil.copytree(base, self.repo)
-                if command[0] == "gc":
-                    self.put("two")
-                    self.run_ok("rm", self.repo, "one", "-q")
                 done = run(*command, cwd=self.directory, env={
                     **os.environ, "LD_PRELOAD": RECORDER, "RECORD_ROOT": str(self.repo),
                     "RECORD_LOG": "/dev/null", "RECORD_FAIL": str(call),
@@ -132,6 +131,7 @@ class Crash(DedupCase):
                         self.assert_restores(name, first if name == "one" else second)
                 shutil.rmtree(self.repo)
             self.assertGreater(call, 10)
+            shutil.copytree(self.directory / "put", self.repo)
 
 
 main()

@@ -16,6 +16,11 @@ NO_VALUES = {
     "number": {"is not a whole number, digits only": ("1k", "2^64", "", "x")}}
 
 
+def some(count, words, first=0):
+    """The words for each of some numbers."""
+    return " ".join(words.format(i) for i in range(first, first + count))
+
+
 class Options:
     """OPTIONS of CREATE: {name: (kind of the value, a value, …)}; all but the first value are out of
     range."""
@@ -53,6 +58,7 @@ class Described(Options):
     DEFAULTS    {field of INFO: its value in a key that CREATE makes without options}
     PRESETS     {setting: (field of INFO, its value by default, another value)}; CREATE, the line;
                 BUSY, the error if the key exists
+    ADDED       lines that make a key k, the items that it has then, and what INFO counts meanwhile
     STORE, ASK  commands that add items, and that query them; FOUND, the reply for each of them
     READER      commands that a user may call; MAY, a line that works for him on the keys that he
                 may read; MAY_NOT, lines that do not
@@ -61,7 +67,7 @@ class Described(Options):
     INTERNAL = (("LOAD k 0 x", "k"),)
     CREATE, BUSY, NO_KEY = "CREATE k", "BUSYKEY", "no such key"
     ABSENT, DEFAULTS, PRESETS, OPTIONS = {}, {}, {}, {}
-    STORE = SHORT = NEEDED = HISTORY = READER = ""
+    STORE = SHORT = NEEDED = HISTORY = READER = ADDED = ""
 
     def run_lines(self, lines, client=None):
         return [(client or self.client)(*self.words(line)) for line in lines.split("; ")]
@@ -157,6 +163,25 @@ class Described(Options):
                     self.assertEqual(info[more], wanted, more)
                 self.client("CONFIG", "SET", name, other)
             self.client("CONFIG", "SET", *before)
+
+    def test_info_adds_up(self):
+        """Over all keys, of which a copy is one."""
+        if not self.ADDED:
+            return
+        lines, items, counted = self.ADDED
+
+        def told(*names):
+            now = self.client.info("bloomery")
+            return [now[f"bloomery_{self.PREFIX.lower()}_{name}"] for name in names]
+        before = told(*counted)
+        self.run_lines(lines)
+        self.client("COPY", "k", "copy")
+        self.assertEqual([now - then for now, then in zip(told(*counted), before)],
+                         list(counted.values()))
+        used = [pairs(self.client(*self.words(f"INFO {key}")))[b"bytes"] for key in ("k", "copy")]
+        self.assertEqual(told("keys", "items", "bytes"), [2, 2 * items, sum(used)])
+        self.client("DEL", "k", "copy")
+        self.wait_until(lambda: told("keys", "items", "bytes") == [0, 0, 0], "all is freed")
 
     def test_events(self):
         listener = self.connect()

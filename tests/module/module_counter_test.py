@@ -3,7 +3,7 @@
 import time
 
 import server_runner
-from family_cases import Described
+from family_cases import Described, some
 from server_runner import Case, Error, pairs
 
 MOST, LEAST = 2**63 - 1, -2**63
@@ -322,6 +322,9 @@ class Around(Described, Counters):
     INTERNAL = tuple((line, "t") for line in (
         "LOAD t 0 x", "APPLY t 5 c 1 i", "SAME t c 1 i", "TOUCH t 5 0"))
     MADE = "CREATE k WINDOW 10m; INCRBY k c 5 i"
+    ADDED = (f"CREATE k WINDOW 10m SEED 1; INCRBY k {some(100, 'c{} 1 i')}; "
+             f"INCRBY k {some(20, 'c{} 1 i', 90)}; DEL k c1 none", 109,
+             {"operations": 122, "repeats": 10, "refused": 0})
     SHORT = ("GET k; INFO; INFO k x; DEL k; SCAN k; INCRBY k; INCRBY k c; INCRBY k c 1; "
              "INCRBY k c 1 i d; INCRBY k SENT 5; INCRBY k c 1 i d 2 i e")
     ABSENT = {"GET k c": [None], "GET k c d": [None, None], "SCAN k 0": [b"0", []],
@@ -338,27 +341,6 @@ class Around(Described, Counters):
                 **dict.fromkeys((b"counters", b"ids", b"applied", b"repeats", b"refused_full",
                                  b"refused_overflow"), 0)}
     PRESETS = {"counter-capacity": (b"capacity", 10**6, 500)}
-
-    def test_info_adds_up(self):
-        start = self.client.info("bloomery")
-        self.create("SEED", 1)
-        self.client("COUNTER.INCRBY", "t", *(x for i in range(100) for x in (f"c{i}", 1, "i")))
-        self.client("COUNTER.INCRBY", "t", *(x for i in range(90, 110) for x in (f"c{i}", 1, "i")))
-        self.client("COPY", "t", "u")
-        now = self.client.info("bloomery")
-        gained = {name: now[f"bloomery_counter_{name}"] - start[f"bloomery_counter_{name}"]
-                  for name in ("operations", "repeats", "refused")}
-        self.assertEqual(gained, {"operations": 120, "repeats": 10, "refused": 0})
-        self.assertEqual((now["bloomery_counter_keys"], now["bloomery_counter_items"]), (2, 220))
-        self.assertEqual(now["bloomery_counter_bytes"],
-                         self.info("t")[b"bytes"] + self.info("u")[b"bytes"])
-        self.client("COUNTER.INCRBY", "t", "c1", 1, "again", "c2", 1, "again")
-        self.client("COUNTER.DEL", "t", "c1", "none")
-        self.assertEqual(self.client.info("bloomery")["bloomery_counter_items"], 219)
-        self.client("DEL", "t", "u")
-        empty = self.client.info("bloomery")
-        self.assertEqual([empty[f"bloomery_counter_{what}"] for what in ("keys", "items", "bytes")],
-                         [0, 0, 0])
 
     def test_bytes_an_id(self):
         for error, most in (("1e-3", 3), ("1e-9", 6)):

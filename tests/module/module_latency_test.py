@@ -164,11 +164,11 @@ class Latency(Case):
                    lambda i: ["MAP.DEL", "k", *some("f", 2000 + 100 * i)],
                    *(set_new if values > 2000 or "kbf" not in create else set_new[:1]))
 
-    def test_map(self):
-        self.check_map("map", [], 1000)
-
-    def test_map_sized(self):
-        self.check_map("map, sized", ["CAPACITY", 1 << 26], 1000)
+    def test_maps(self):
+        for what, create, share in (("map", [], 0.98), ("map, sized", ["CAPACITY", 1 << 26], 0.98),
+                                    ("map kbf", ["ENGINE", "kbf"], 0.9), ("map kbf, sized", [
+                                        "ENGINE", "kbf", "CAPACITY", BYTES // 40], 0.9)):
+            self.check_map(what, create, 1000, share)
 
     def test_map_of_distinct_values(self):
         self.check_map("map, distinct values", [], 1 << 40)
@@ -177,12 +177,6 @@ class Latency(Case):
             return ["MAP.SET", "k", *(f"{word}{i}-{j}" for j in range(1000) for word in ("many", "value"))]
 
         self.judge("map, 1000 fields at once", pairs_of)
-
-    def test_map_kbf(self):
-        self.check_map("map kbf", ["ENGINE", "kbf"], 1000, share=0.9)
-
-    def test_map_kbf_sized(self):
-        self.check_map("map kbf, sized", ["ENGINE", "kbf", "CAPACITY", BYTES // 40], 1000, 0.9)
 
     # ---- windows
 
@@ -196,17 +190,11 @@ class Latency(Case):
         self.judge(what + ", idled", *reads)
         self.assertLessEqual(self.items("WINDOW.INFO"), 100 * ITEMS)
 
-    def test_window(self):
-        self.check_window("window", [])
-
-    def test_window_sized(self):
-        self.check_window("window, sized", ["CAPACITY", BYTES // 2])
-
-    def test_window_fbf(self):
-        self.check_window("window fbf", ["ENGINE", "fbf"])
-
-    def test_window_fbf_sized(self):
-        self.check_window("window fbf, sized", ["ENGINE", "fbf", "CAPACITY", BYTES // 4])
+    def test_windows(self):
+        for what, create in (("window", []), ("window, sized", ["CAPACITY", BYTES // 2]),
+                             ("window fbf", ["ENGINE", "fbf"]),
+                             ("window fbf, sized", ["ENGINE", "fbf", "CAPACITY", BYTES // 4])):
+            self.check_window(what, create)
 
     # ---- counters and guards
 
@@ -264,19 +252,14 @@ class Latency(Case):
         if "dba" not in create:
             self.judge(what, lambda i: ["INDEX.DEL", "k", units + 10 + i, *some(f"newer{i}")])
 
-    def test_index(self):
-        self.check_index("index", ["CAPACITY", 4096], 4096)
-
-    def test_index_of_many_units(self):
-        self.check_index("index, many units", ["UNITS", 1 << 20, "CAPACITY", 64], 64)
-
-    def test_index_dba(self):
-        self.check_index("index dba", ["ENGINE", "dba", "UNITS", 1024, "CAPACITY", BYTES // 1024],
-                         max(BYTES // 8192 // ITEMS, 1) * ITEMS)
-
-    def test_index_dba_of_many_units(self):
-        self.check_index("index dba, many units",
-                         ["ENGINE", "dba", "UNITS", 1 << 20, "CAPACITY", 64], 64)
+    def test_indexes(self):
+        many = ["UNITS", 1 << 20, "CAPACITY", 64]
+        for what, create, unit_items in (
+                ("index", ["CAPACITY", 4096], 4096), ("index, many units", many, 64),
+                ("index dba", ["ENGINE", "dba", "UNITS", 1024, "CAPACITY", BYTES // 1024],
+                 max(BYTES // 8192 // ITEMS, 1) * ITEMS),
+                ("index dba, many units", ["ENGINE", "dba", *many], 64)):
+            self.check_index(what, create, unit_items)
 
     def test_index_of_one_large_unit(self):
         for engine in self.each("compact", "dba"):
@@ -301,20 +284,16 @@ class Latency(Case):
 
     # ---- filters
 
-    def check_filter(self, what, create):
-        sent = self.grow(create, batch(["BF.MADD", "k"], "i"))
-        self.assertGreater(self.client("BF.CARD", "k"), sent * ITEMS * 0.97)
-        self.judge(what, lambda _: ["BF.INFO", "k"], lambda _: ["BF.CARD", "k"],
-                   lambda _: ["BF.MEXISTS", "k", *some("i")],
-                   lambda i: ["BF.MADD", "k", *some(f"new{i}")],
-                   lambda i: ["BF.INSERT", "k", "ITEMS", *some(f"newer{i}")],
-                   lambda i: ["BF.DEL", "k", *some("i", 1000 + 100 * i)])
-
-    def test_filter(self):
-        self.check_filter("filter", ["BF.RESERVE", "k", 0.01, 100])
-
-    def test_filter_sized(self):
-        self.check_filter("filter, sized", ["BF.RESERVE", "k", 0.001, BYTES])
+    def test_filters(self):
+        for what, create in (("filter", ["BF.RESERVE", "k", 0.01, 100]),
+                             ("filter, sized", ["BF.RESERVE", "k", 0.001, BYTES])):
+            sent = self.grow(create, batch(["BF.MADD", "k"], "i"))
+            self.assertGreater(self.client("BF.CARD", "k"), sent * ITEMS * 0.97)
+            self.judge(what, lambda _: ["BF.INFO", "k"], lambda _: ["BF.CARD", "k"],
+                       lambda _: ["BF.MEXISTS", "k", *some("i")],
+                       lambda i: ["BF.MADD", "k", *some(f"new{i}")],
+                       lambda i: ["BF.INSERT", "k", "ITEMS", *some(f"newer{i}")],
+                       lambda i: ["BF.DEL", "k", *some("i", 1000 + 100 * i)])
 
 
 server_runner.main()
