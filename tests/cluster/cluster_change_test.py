@@ -123,40 +123,6 @@ class Changes(map_agents.MapCase):
                 right(agent, step + b"4")
                 self.cluster.wait_ok()
 
-    def test_under_load(self):
-        """Threads write and read while slots move: they find all that they have set."""
-        done, problems, rounds = threading.Event(), [], [0, 0]
-        agent = self.agents[0]
-        agent.create(self.url + "busy", values=500, capacity=20000, seed=17)
-
-        def work(number):
-            try:
-                while not done.is_set():
-                    rounds[number] += 1
-                    pairs = [(b"%d %d" % (number, i), b"%d" % ((i + rounds[number]) % 500))
-                             for i in range(500)]
-                    agent.set_many(pairs)
-                    got = agent.get_many([name for name, _ in pairs])
-                    wrong = sum(answer != value for answer, (_, value) in zip(got, pairs))
-                    if wrong > 5:
-                        problems.append(f"round {rounds[number]}: {wrong} wrong")
-            except Exception as error:  # pylint: disable=broad-except
-                problems.append(repr(error))
-        workers = [threading.Thread(target=work, args=(number,)) for number in range(len(rounds))]
-        for worker in workers:
-            worker.start()
-        first, second = self.cluster.primaries()[:2]
-        slots = self.cluster.slots_of(first)[:600]
-        for part in (slots[:300], slots[300:]):
-            self.cluster.move_slots(part, second)
-            self.cluster.move_slots(part, first)
-        self.cluster.failover(first)
-        done.set()
-        for worker in workers:
-            worker.join()
-        self.assertEqual(problems, [])
-        self.assertGreater(min(rounds), 2)
-
     def test_acknowledged(self):
         """What a replica has confirmed is there after a kill -9 of any primary, whichever client
         wrote it."""

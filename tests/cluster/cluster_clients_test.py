@@ -97,19 +97,14 @@ class Clients(map_agents.MapCase):
         self.agents[-1].drop()
         self.assertEqual(self.cluster.keys(), [])
 
-    def test_numbers_compact(self):
-        self.every_direction("compact", lambda i, n: (7 * n + i) % 4096, raw=12)
+    def test_numbers(self):
+        for first, (engine, options) in enumerate((("compact", {}), ("kbf", {"keyed": True}))):
+            self.every_direction(engine, lambda i, n: (7 * n + i) % 4096, first, raw=12, **options)
 
-    def test_numbers_kbf(self):
-        self.every_direction("kbf", lambda i, n: (7 * n + i) % 4096, first=1, raw=12, keyed=True)
-
-    def test_bytes_compact(self):
-        self.every_direction("compact", lambda i, n: b"value \xff\x00 %d" % ((7 * n + i) % 500),
-                             first=1, values=500, keyed=True)
-
-    def test_bytes_kbf(self):
-        self.every_direction("kbf", lambda i, n: b"value \xff\x00 %d" % ((7 * n + i) % 500),
-                             first=2, values=500, keyed=True)
+    def test_bytes(self):
+        for first, (engine, options) in enumerate((("compact", {"keyed": True}), ("kbf", {})), 1):
+            self.every_direction(engine, lambda i, n: b"value \xff\x00 %d" % ((7 * n + i) % 500),
+                                 first, values=500, **options)
 
     def command(self, *words, lines=(), code=0):
         """Runs `bloomery map`; returns the lines of its output."""

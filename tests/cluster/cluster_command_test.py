@@ -321,7 +321,7 @@ class Building(Commands, ClusterCase):
 
 
 class OnOneServer(Commands, server_runner.Case):
-    test_resume = None  # the same code; it takes seconds
+    test_resume = test_repeated_and_long_keys = test_damaged_directory = None  # the same code
     ENGINES = ("compact",)
 
     @property

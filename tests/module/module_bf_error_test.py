@@ -52,12 +52,6 @@ class Errors(Case):
         self.assertLess(self.client("MEMORY", "USAGE", "k"), little + 4096)
         self.assertEqual(self.all("BF.MEXISTS", "k", "in", 1000), 0)
 
-    def test_one_by_one(self):
-        n = min(ITEMS, 5000)
-        replies = self.client.pipeline([["BF.ADD", "k", i] for i in range(n)])
-        self.assertEqual(sum(replies), self.client("BF.CARD", "k"))
-        self.assertEqual(self.client.pipeline([["BF.EXISTS", "k", i] for i in range(n)]), [1] * n)
-
     def test_full_and_fixed(self):
         """At capacity the error rate is fully used, which shows that the test can measure it."""
         for error in (0.1, 0.01, 0.001):

@@ -500,34 +500,6 @@ class Names(Case):
             reply = server.client.ask("BF.ADD", "k", "a")
             self.assertEqual(reply == 1, there, (lines, reply))
 
-    def test_filters_are_kept(self):
-        """Without the commands filters are still loaded, saved and moved; with them they are
-        accessible again."""
-        with Server() as ours:
-            ours.client("BF.MADD", "k", *range(3000))
-            ours.client("BF.INSERT", "n", "NONSCALING", "CAPACITY", 50, "ITEMS", *range(40))
-            digest = ours.client("DEBUG", "DIGEST")
-            ours.client("SAVE")
-            snapshot = (ours.path / "dump.rdb").read_bytes()
-            without = Server(appendonly="no").configure(f"loadmodule {TAKEN}",
-                                                        f"loadmodule {server_runner.MODULE}")
-            (without.path / "dump.rdb").write_bytes(snapshot)
-            self.enterContext(without)
-            self.assertEqual(without.client("DEBUG", "DIGEST"), digest)
-            self.assertEqual(without.client("BF.ADD", "k", "a"), 42)
-            self.assertEqual(without.client("TYPE", "k"), b"bloom-flt")
-            without.client("CONFIG", "SET", "aof-use-rdb-preamble", "no")
-            without.client("CONFIG", "SET", "appendonly", "yes")
-            self.wait_rewritten(without)
-            without.settings["appendonly"] = "yes"
-            without.restart()
-            self.assertEqual(without.client("DEBUG", "DIGEST"), digest)
-            ours.client("FLUSHALL")
-            without.client("MIGRATE", "127.0.0.1", ours.port, "", 0, server_runner.PATIENCE * 1000,
-                           "KEYS", "k", "n")
-            self.assertEqual(ours.client("DEBUG", "DIGEST"), digest)
-            self.assertEqual(ours.client("BF.MEXISTS", "k", *range(3000)), [1] * 3000)
-
 
 class PythonClient(Case):
     """Every method of python3-redis's .bf()."""

@@ -342,16 +342,5 @@ class Around(Described, Counters):
                                  b"refused_overflow"), 0)}
     PRESETS = {"counter-capacity": (b"capacity", 10**6, 500)}
 
-    def test_bytes_an_id(self):
-        for error, most in (("1e-3", 3), ("1e-9", 6)):
-            self.client("DEL", "t")
-            self.create("ERROR", error, "CAPACITY", 100000, "SEED", 5)
-            for start in range(0, 100000, 1000):
-                self.client("COUNTER.INCRBY", "t", *(x for i in range(start, start + 1000)
-                                                     for x in ("c", 1, i)))
-            ids = self.info()[b"ids"]
-            self.assertGreater(ids, 99000)
-            self.assertLess(self.client("MEMORY", "USAGE", "t") / ids, most, error)
-
 
 server_runner.main()

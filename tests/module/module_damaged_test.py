@@ -128,15 +128,6 @@ class Payloads(KeyCase):
             self.assertRegex(self.server.log, key.split()[0] +
                              r" 't' is refused: .* at byte \d+ \(BADDATA\)")
 
-    def test_newer_encoding(self):
-        for key, dump in self.dumps.items():
-            # Type 7, then a 64-bit number with the encoding in its low ten bits.
-            self.assertEqual(dump[:2], b"\7\x81")
-            module, = struct.unpack(">Q", dump[2:10])
-            self.assertEqual(module & 1023, 1)
-            self.assertFalse(self.taken(key, dump[:2] + struct.pack(">Q", module + 1) + dump[10:]))
-        self.assertIn("has encoding 2, but this module reads only up to 1", self.server.log)
-
 
 class Damaged(KeyCase):
     SETTINGS = {"appendonly": "yes", "rdbcompression": "no"}

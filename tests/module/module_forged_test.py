@@ -12,7 +12,6 @@ rewrite of its append-only file and a restart.
 
 import os
 import struct
-import time
 
 import module_fuzz_test
 import server_runner
@@ -152,18 +151,12 @@ class Forged(module_fuzz_test.Fuzz):
         self.follow(replica)
         self.compare(replica)
 
-    def payloads_to_come(self):
-        end, count = time.monotonic() + SECONDS, 0
-        while time.monotonic() < end if SECONDS else count < PAYLOADS:
-            yield count
-            count += 1
-
     def test_payloads(self):
         source, self.commands = Source(SEED), self.grammars()
         taken = {}
         with Server(**LIMITED) as replica:
             self.follow(replica)
-            for count in self.payloads_to_come():
+            for count in self.steps(PAYLOADS, SECONDS):
                 key = f"forged {source.randrange(KEPT)}"
                 way = source.choice((self.restore, self.restore, self.install, self.load_chunk))
                 tally = taken.setdefault(way.__name__, [0, 0])

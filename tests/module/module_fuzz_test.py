@@ -341,10 +341,11 @@ class Fuzz(Case):
 
     # ---- all of it ---------------------------------------------------------------------------
 
-    def steps(self):
-        end = time.monotonic() + SECONDS
-        step = 0
-        while time.monotonic() < end if SECONDS else step < COMMANDS:
+    @staticmethod
+    def steps(most=COMMANDS, seconds=SECONDS):
+        """Numbers of steps: for so many seconds, or if that is 0, so many."""
+        end, step = time.monotonic() + seconds, 0
+        while time.monotonic() < end if seconds else step < most:
             yield step
             step += 1
 

@@ -6,7 +6,7 @@ import unittest
 
 import server_runner
 from payloads import contents
-from server_runner import Case, Error, Server, encode
+from server_runner import Case, Server
 
 # A key of every type: its restore command, commands that make it, and a query.
 KINDS = {
@@ -203,18 +203,6 @@ class Pieces(Case):
         self.assertIsNone(server.process.poll(), "it never starts")
         self.assertIn("not enough memory to load filter 'k", server.log)
 
-    def test_a_log_is_not_piped_in(self):
-        """An append-only file is loaded by starting a server on it, not by a client; one with an
-        RDB preamble cannot even be sent."""
-        payload, _ = self.payload("BLOOMERY.MAP.LOAD")
-        log = [["SET", "s", "x"], ["BLOOMERY.MAP.LOAD", "k", 0, payload, "LAST"]]
-        self.client("FLUSHALL")
-        self.client.socket.sendall(b"".join(map(encode, log)))
-        replies = [self.client._read() for _ in log]
-        self.assertEqual(replies[0], b"OK")
-        self.assertIsInstance(replies[1], Error)
-        self.assertEqual(self.loaded(*log).client("MAP.GET", "k", "a"), [b"1"])
-
     def test_clients_have_a_limit(self):
         """One and a half times max-key-bytes, in whatever way they load a key; replicas and
         append-only files have no limit."""
@@ -248,17 +236,6 @@ class Pieces(Case):
                 self.client("RESTORE", f"{key} again", 0, dump)
             self.client("INDEX.IMPORT", "other", 1, unit)
             self.client("BF.LOADCHUNK", "new", *chunk)
-            self.same_on(other)
-
-    def test_replicas_get_keys(self):
-        """RESTORE and a later replica do not need these commands."""
-        with Server() as other:
-            for load in KINDS:
-                self.payload(load)
-                self.client("RENAME", "k", load)
-                self.client("RESTORE", "again", 0, self.client("DUMP", load))
-            self.follow(other)
-            self.client("RESTORE", "once more", 0, self.client("DUMP", "again"))
             self.same_on(other)
 
 

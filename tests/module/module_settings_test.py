@@ -53,12 +53,5 @@ class Settings(Case):
             self.assertEqual(server.client("CONFIG", "GET", "bf-initial-size"),
                              [b"bf-initial-size", b"123"])
 
-    def test_categories(self):
-        if b"bloomery" not in self.client("ACL", "CAT"):
-            self.skipTest("this server has no categories for modules")
-        for info in self.client("COMMAND", "INFO", *self.client(
-                "COMMAND", "LIST", "FILTERBY", "MODULE", "bloomery")):
-            self.assertEqual(b"@bloom" in info[6], info[0].startswith(b"bf."), info[0])
-
 
 server_runner.main()

@@ -5,7 +5,7 @@ import time
 
 import server_runner
 from persist_cases import ChangedAtRandom, Kept
-from server_runner import Case, Error, Server, pairs
+from server_runner import Case, pairs
 
 START = 1_700_000_000_000
 EVENTS = ("EVENTTIME", "SKEW", "1d")
@@ -161,27 +161,6 @@ class Windows(Kept, Case):
         self.assertTrue(info[b"items"] <= new <= 300)
         self.assertEqual(self.client("WINDOW.EXISTS", "w", "item 5"), [0], "that is long ago")
         self.assertEqual(self.client("WINDOW.EXISTS", "by events", "item 5"), [1])
-
-    def test_limits_of_the_master(self):
-        """What a limit made the master do is also done on the replica, which has no limit."""
-        with Server() as other:
-            self.follow(other)
-            self.client("CONFIG", "SET", "bloomery.max-key-bytes", "64kb")
-            refused = 0
-            for engine in ("compact", "fbf"):
-                self.client("WINDOW.CREATE", engine, "WINDOW", "60s", "ENGINE", engine, "ERROR",
-                            "1e-6", *EVENTS)
-                for i in range(300):  # load rises, falls and rises again
-                    n = 600 if i % 100 < 50 else 20
-                    reply = self.client.ask("WINDOW.INSERT", engine, "AT", START + i * 2000, "ITEMS",
-                                            *(f"{i} {j}" for j in range(n)))
-                    if isinstance(reply, Error):
-                        refused += 1
-                        self.same_on(other)
-                self.assertEqual(self.client.ask("WINDOW.INSERT", engine, "AT", START + 800000, "ITEMS", "x"),
-                                 [1])
-            self.assertGreater(refused, 10)
-            self.same_on(other)
 
 
 class Anything(ChangedAtRandom, Case):

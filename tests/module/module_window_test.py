@@ -291,16 +291,6 @@ class Limits(WindowCase):
             self.assertEqual(self.info()[b"items"], 1)
         self.assertGreater(refused, 5)
 
-    def test_memory_of_an_id(self):
-        """At most 3 bytes per id at an error of 10^-3, and 6 at 10^-9."""
-        n = 100000
-        for error, most in (("1e-3", 3), ("1e-9", 6)):
-            self.client("FLUSHALL")
-            self.create("w", "CAPACITY", n, "ERROR", error, "SEED", 2, *EVENTS)
-            for start in range(0, n, 1000):
-                self.client("WINDOW.INSERT", "w", "AT", START, "ITEMS", *range(start, start + 1000))
-            self.assertLessEqual(self.client("MEMORY", "USAGE", "w"), most * n)
-
 
 class Whole(WindowCase):
     def test_merge(self):
@@ -419,15 +409,6 @@ class Around(Described, WindowCase):
         empty = self.client.info("bloomery")
         self.assertEqual([empty[f"bloomery_window_{what}"] for what in ("keys", "items", "bytes")],
                          [0, 0, 0])
-
-    def test_in_transactions_and_scripts(self):
-        self.create("w", window="1h")
-        self.client("MULTI")
-        self.client("WINDOW.ADD", "w", "a")
-        self.client("WINDOW.ADD", "w", "a")
-        self.assertEqual(self.client("EXEC"), [[1], [0]])
-        script = "return redis.call('WINDOW.ADD', KEYS[1], ARGV[1])"
-        self.assertEqual([self.client("EVAL", script, 1, "w", "b") for _ in range(2)], [[1], [0]])
 
 
 server_runner.main()

@@ -12,6 +12,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import structure  # noqa: E402
 import symbol_map  # noqa: E402
 
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
 GOOD = {
     "include/bloomery/base.h":
         "/* About. */\n#include <stddef.h>\n\n/* Text. */\nBRY_API int bry_a(void);\n"
@@ -48,7 +50,7 @@ GOOD = {
 
 
 def findings(changes):
-    with tempfile.TemporaryDirectory() as directory:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as directory:
         root = pathlib.Path(directory)
         for name, text in {**GOOD, **changes}.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -163,7 +165,7 @@ class Tree(unittest.TestCase):
 
 class Exports(unittest.TestCase):
     def test_exports(self):
-        with tempfile.TemporaryDirectory() as directory:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as directory:
             root = pathlib.Path(directory)
             header = root / "x.h"
             header.write_text("/* both */\nBRY_API int bry_a(void);\nBRY_API int bry_b(int x);\n")
@@ -193,7 +195,7 @@ class Exports(unittest.TestCase):
                 self.assertIn(text, problems[0])
 
     def test_releases_stay(self):
-        with tempfile.TemporaryDirectory() as directory:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as directory:
             versions = pathlib.Path(directory) / "x.map"
             symbol_map.update(versions, "X", "0.1", ["bry_b", "bry_a"])
             symbol_map.update(versions, "X", "0.2", ["bry_a", "bry_b", "bry_c"])
@@ -204,7 +206,7 @@ class Exports(unittest.TestCase):
 
 class Called(unittest.TestCase):
     def test_called(self):
-        with tempfile.TemporaryDirectory() as directory:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as directory:
             root = pathlib.Path(directory)
             versions = root / "lib/x.map"
 
@@ -237,7 +239,7 @@ class Called(unittest.TestCase):
 
 class Apart(unittest.TestCase):
     def test_apart(self):
-        with tempfile.TemporaryDirectory() as directory:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as directory:
             root = pathlib.Path(directory)
 
             def build(code, *command):
@@ -258,7 +260,7 @@ class Apart(unittest.TestCase):
 
 class Needs(unittest.TestCase):
     def test_needs(self):
-        with tempfile.TemporaryDirectory() as directory:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as directory:
             program = os.path.join(directory, "program")
             source = "#include <math.h>\nint main(int n, char **v) { return (int)sin(n) + !v; }\n"
             subprocess.run(["cc", "-fno-builtin", "-x", "c", "-", "-o", program, "-lm"], check=True,
