@@ -93,8 +93,8 @@ def copy_tree(root, copy):
 
 
 def commands_of(build):
-    """What compiled the files of BUILD and, if Ninja did it, linked the shared ones; programs contain
-    names of directories."""
+    """What compiled the files of BUILD and, if Ninja did it, linked the shared ones.
+    Programs contain names of directories."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
         yield entry["command"]
     if (build / "build.ninja").exists():

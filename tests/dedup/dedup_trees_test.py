@@ -78,7 +78,8 @@ class Trees(DedupCase):
 
     def test_round_trip(self):
         for options in (("--chunk", "16KiB", "--compress", "none"),
-                        ("--engine", "dba", "--hash", "sha1", "--chunk", "64KB", "--compress", "zstd:1")):
+                        ("--engine", "dba", "--hash", "sha1", "--chunk", "64KB", "--compress",
+                         "zstd:1")):
             with self.subTest(options=options):
                 self.awkward()
                 self.init(*options)

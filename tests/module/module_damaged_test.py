@@ -29,7 +29,8 @@ MAKE = {
               ["INDEX.ADD", "index", 3, *ITEMS[:60]], ["INDEX.DROP", "index", 3],
               ["INDEX.CREATE", "index dba", "ENGINE", "dba", "UNITS", 8, "CAPACITY", 300],
               ["INDEX.ADD", "index dba", 1, *ITEMS]),
-    "filter": (["BF.RESERVE", "filter", "0.001", 10, "EXPANSION", 7], ["BF.MADD", "filter", *ITEMS]),
+    "filter": (["BF.RESERVE", "filter", "0.001", 10, "EXPANSION", 7],
+               ["BF.MADD", "filter", *ITEMS]),
 }
 USE = {  # commands that query and change the key t
     "map": (["MAP.GET", "t", *ITEMS], ["MAP.SET", "t", "n", "1"], ["MAP.DEL", "t", ITEMS[5]],
@@ -38,9 +39,9 @@ USE = {  # commands that query and change the key t
                ["WINDOW.DEL", "t", ITEMS[5]], ["WINDOW.INFO", "t"]),
     "counter": (["COUNTER.SCAN", "t", 0], ["COUNTER.INCRBY", "t", "n", 1, "n"],
                 ["COUNTER.DEL", "t", ITEMS[5]], ["COUNTER.INFO", "t"]),
-    "index": (["INDEX.LOCATE", "t", *ITEMS], ["INDEX.ADD", "t", 1, "n"], ["INDEX.ADD", "t", 50, "n"],
-              ["INDEX.DEL", "t", 1, ITEMS[5]], ["INDEX.EXPORT", "t", 1], ["INDEX.DROP", "t", 1],
-              ["INDEX.INFO", "t"]),
+    "index": (["INDEX.LOCATE", "t", *ITEMS], ["INDEX.ADD", "t", 1, "n"],
+              ["INDEX.ADD", "t", 50, "n"], ["INDEX.DEL", "t", 1, ITEMS[5]],
+              ["INDEX.EXPORT", "t", 1], ["INDEX.DROP", "t", 1], ["INDEX.INFO", "t"]),
     "filter": (["BF.MEXISTS", "t", *ITEMS], ["BF.ADD", "t", "n"], ["BF.DEL", "t", ITEMS[5]],
                ["BF.INFO", "t"], ["BF.SCANDUMP", "t", 0]),
 }
@@ -96,9 +97,11 @@ class Payloads(KeyCase):
             for note in refused + taken:
                 frames = resealed(contents(dump), lambda frames, note=note, kept=kept:
                                   [(b"NOTE", note)] * bool(note) + frames[kept:])
-                self.assertEqual(self.taken(key, payload_of(dump, frames)), note in taken, (key, note))
-        for message in ("the note with the table's MAXMEM is missing", "keys of this type have no note",
-                        "the filter does not match the parameters", "the note is longer than the limit"):
+                self.assertEqual(self.taken(key, payload_of(dump, frames)), note in taken,
+                                 (key, note))
+        for message in ("the note with the table's MAXMEM is missing",
+                        "keys of this type have no note", "the note is longer than the limit",
+                        "the filter does not match the parameters"):
             self.assertIn(message, self.server.log)
 
     def test_under_the_lowest_limit(self):

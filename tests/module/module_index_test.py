@@ -385,8 +385,8 @@ class Around(Described, IndexCase):
                 ("DROP k 1", "k"), ("EXPORT k 1", "k"), ("IMPORT k 1 x", "k"), ("INFO k 1", "k"))
     INTERNAL = (("LOAD k 0 x", "k"), ("DROP k 1", "k"), ("IMPORT k 1 x", "k"))
     MADE = "CREATE k SEED 1; ADD k 1 a"
-    ADDED = (f"CREATE k SEED 1; ADD k 1 {some(100, '{}')}; ADD k 1 {some(10, '{}')}; DEL k 1 1 2 3; "
-             "LOCATE k 1 2", 97, {"operations": 115, "repeats": 10})
+    ADDED = (f"CREATE k SEED 1; ADD k 1 {some(100, '{}')}; ADD k 1 {some(10, '{}')}; "
+             "DEL k 1 1 2 3; LOCATE k 1 2", 97, {"operations": 115, "repeats": 10})
     STORE, ASK, FOUND = "ADD k 1", "LOCATE k", [1]
     SHORT = ("CREATE; ADD; ADD k; ADD k 1; LOCATE; LOCATE k; EXISTS k; DEL k 1; SEAL k; SEAL k 1 2; "
              "DROP k; DROP k 1 NOFOLD; EXPORT k; EXPORT k 1 2; IMPORT k 1; IMPORT k 1 x NOFOLD; "

@@ -185,11 +185,11 @@ class Memory(Case):
     def test_memory_of_an_id(self):
         """At most 3 bytes per id at an error of 10^-3, and 6 at 10^-9."""
         n = 100_000
-        for create, add, words in ((["WINDOW.CREATE", "k", "WINDOW", "1h"], "WINDOW.ADD", ()),
-                                   (["COUNTER.CREATE", "k", "WINDOW", "1h"], "COUNTER.INCRBY", ("c", 1))):
+        for create, add, words in (("WINDOW.CREATE", "WINDOW.ADD", ()),
+                                   ("COUNTER.CREATE", "COUNTER.INCRBY", ("c", 1))):
             for error, most in (("1e-3", 3), ("1e-9", 6)):
                 self.client("DEL", "k")
-                self.client(*create, "ERROR", error, "CAPACITY", n, "SEED", 5)
+                self.client(create, "k", "WINDOW", "1h", "ERROR", error, "CAPACITY", n, "SEED", 5)
                 for start in range(0, n, 1000):
                     self.client(add, "k", *(word for i in range(start, start + 1000)
                                             for word in (*words, i)))

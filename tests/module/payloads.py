@@ -1,4 +1,4 @@
-"""Payloads of DUMP and RESTORE, and append-only files: parsed, and built again with valid checksums."""
+"""Payloads of DUMP and RESTORE, parsed and built again with valid checksums; append-only files."""
 
 import struct
 
