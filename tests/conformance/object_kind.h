@@ -17,6 +17,7 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/job_calls.h"
+#include "support/keys.h"
 
 #include <string.h>
 
@@ -77,12 +78,6 @@ bry_buffer object_answers(const object_kind *kind, const void *object);
 
 /* The most that a load below this limit may allocate. */
 uint64_t most_while_loading(const object_kind *kind, uint64_t limit);
-
-/* Key, element or id number i, of an object with seed 1. */
-static inline bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
 
 /* For looks and uses: appends to the answers. */
 void note_number(bry_buffer *answers, uint64_t number);

@@ -3,14 +3,10 @@
 
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
+#include "support/keys.h"
 
 static const bry__literal_options example = {
     .bits = 6250, .hashes = 5, .period = 11000, .target = 1e-3, .most = 24};
-
-static bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
 
 static void advance(bry__literal_fbf *fbf, uint64_t now, const bry_allocator *allocator)
 {

@@ -9,6 +9,7 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
+#include "support/keys.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -42,11 +43,6 @@ static bry__paper_fbf make(bry__paper_fbf_options options)
     bry__paper_fbf fbf;
     assert_int_equal(bry__paper_fbf_init(&fbf, &options, &memory), BRY_OK);
     return fbf;
-}
-
-static bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
 }
 
 static bry_answer add(bry__paper_fbf *fbf, uint64_t i, uint64_t now)

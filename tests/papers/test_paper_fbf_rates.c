@@ -7,6 +7,7 @@
 #include "papers/paper_fbf.h"
 #include "support/band.h"
 #include "support/cmocka_all.h"
+#include "support/keys.h"
 #include "window/fbf/fbf.h"
 
 #include <math.h>
@@ -15,11 +16,6 @@
 
 static uint64_t thousands = 10000;
 static bry_allocator memory;
-
-static bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
 
 /* An element that is in no row of these tests. */
 static bry_hash absent(uint64_t i)

@@ -6,15 +6,11 @@
 #include "map/kbf/kbf_cells.h"
 #include "support/cmocka_all.h"
 #include "support/generator.h"
+#include "support/keys.h"
 
 #include <stdlib.h>
 
 static bry_allocator heap;
-
-static bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
 
 static uint32_t code_of(uint64_t i, uint32_t codes)
 {

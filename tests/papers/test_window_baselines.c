@@ -7,14 +7,10 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
+#include "support/keys.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
 
 /* ---- RBF ----------------------------------------------------------------------------------- */
 

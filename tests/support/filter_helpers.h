@@ -6,6 +6,7 @@
 #include "support/cmocka_all.h"
 #include "support/filter_bits.h"
 #include "support/generator.h"
+#include "support/makers.h"
 
 static inline bry_filter *make(bry_filter_options options)
 {
@@ -27,13 +28,7 @@ static inline bry_filter *clone(const bry_filter *filter)
     return copy;
 }
 
-static inline bry_filter_stats stats_of(const bry_filter *filter)
-{
-    bry_filter_stats stats = {0};
-    memset(&stats, 0x5a, sizeof stats);
-    bry_filter_get_stats(filter, &stats);
-    return stats;
-}
+STATS_OF(filter)
 
 /* Adds up to n new keys from the generator. Returns how many were accepted. */
 static inline uint64_t add_many(bry_filter *filter, uint64_t from, uint64_t n)

@@ -6,22 +6,14 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
+#include "support/makers.h"
 
 #include <string.h>
 
 static const bry_engine index_engines[] = {BRY_ENGINE_COMPACT, BRY_ENGINE_DBA};
 enum { INDEX_ENGINES = sizeof index_engines / sizeof index_engines[0] };
 
-static inline bry_index *make(bry_index_options options)
-{
-    bry_index *index = NULL;
-    options.struct_size = sizeof options;
-    if (options.seed == 0)
-        options.seed = 1;
-    assert_int_equal(bry_index_create(&options, &index), BRY_OK);
-    assert_non_null(index);
-    return index;
-}
+MAKE(index)
 
 /* An error so small that no test has a false positive. */
 static inline bry_index *exact(bry_engine engine, uint32_t units, uint64_t capacity)
@@ -30,13 +22,7 @@ static inline bry_index *exact(bry_engine engine, uint32_t units, uint64_t capac
         .engine = engine, .units = units, .unit_capacity = capacity, .error = 1e-9});
 }
 
-static inline bry_index_stats stats_of(const bry_index *index)
-{
-    bry_index_stats stats = {0};
-    memset(&stats, 0x5a, sizeof stats);
-    bry_index_get_stats(index, &stats);
-    return stats;
-}
+STATS_OF(index)
 
 static inline bry_index_unit_info unit_of(const bry_index *index, uint32_t unit)
 {

@@ -8,6 +8,7 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
+#include "support/keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,6 @@
 static const bry__map_engine *engine = &bry__kbf_map_engine;
 
 enum { CODES = 1000 };
-
-static inline bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
 
 static inline uint32_t code_of(uint64_t i)
 {

@@ -6,30 +6,17 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
+#include "support/keys.h"
+#include "support/makers.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const bry_engine map_engines[] = {BRY_ENGINE_COMPACT, BRY_ENGINE_KBF};
 
-static inline bry_map *make(bry_map_options options)
-{
-    bry_map *map = NULL;
-    options.struct_size = sizeof options;
-    if (options.seed == 0)
-        options.seed = 1;
-    assert_int_equal(bry_map_create(&options, &map), BRY_OK);
-    assert_non_null(map);
-    return map;
-}
+MAKE(map)
 
-static inline bry_map_stats stats_of(const bry_map *map)
-{
-    bry_map_stats stats = {0};
-    memset(&stats, 0x5a, sizeof stats);
-    bry_map_get_stats(map, &stats);
-    return stats;
-}
+STATS_OF(map)
 
 static inline bry_map_value text(const char *string)
 {
@@ -42,11 +29,6 @@ static inline bry_map_value numbered(uint64_t i)
     static char bytes[32];
     return bry_map_value_bytes(bytes,
                                (size_t)snprintf(bytes, sizeof bytes, "value %ju", (uintmax_t)i));
-}
-
-static inline bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
 }
 
 static inline bool has(const bry_map *map, bry_hash hash, bry_map_value wanted)

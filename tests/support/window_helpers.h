@@ -6,6 +6,8 @@
 #include "support/failing_allocator.h"
 #include "support/generator.h"
 #include "support/job_calls.h"
+#include "support/keys.h"
+#include "support/makers.h"
 #include "support/window_kinds.h"
 #include "window/window_object.h"
 
@@ -36,26 +38,9 @@ static inline uint64_t longest_of(const bry_window_options *options)
     return shape.longest;
 }
 
-static inline bry_window *make(bry_window_options options)
-{
-    bry_window *window = NULL;
-    assert_int_equal(bry_window_create(&options, &window), BRY_OK);
-    assert_non_null(window);
-    return window;
-}
+MAKE(window)
 
-static inline bry_window_stats stats_of(const bry_window *window)
-{
-    bry_window_stats stats = {0};
-    memset(&stats, 0x5a, sizeof stats);
-    bry_window_get_stats(window, &stats);
-    return stats;
-}
-
-static inline bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
+STATS_OF(window)
 
 static inline bry_answer add(bry_window *window, uint64_t i, uint64_t now)
 {

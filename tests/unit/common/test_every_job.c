@@ -3,15 +3,11 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/job_calls.h"
+#include "support/keys.h"
 
 #include <string.h>
 
 enum { KEYS = 3000, NOW = 1000 };
-
-static bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
-}
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 

@@ -198,6 +198,8 @@ TEST(test_not_initialized)
         } given = {.options = initializer};                                                        \
         bry_##job##_shape shape;                                                                   \
         given.more[MORE - 1] = last;                                                               \
+        for (size_t i = size; size > 0 && i < sizeof given.options; i++) /* not its own */         \
+            ((unsigned char *)&given.options)[i] = GUARD;                                          \
         given.options.struct_size = size == 0 ? sizeof given : size;                               \
         return bry_##job##_plan(&given.options, &shape);                                           \
     }
@@ -216,7 +218,9 @@ TEST(test_options)
         assert_int_equal(plans[i](0, 0), BRY_OK); /* an option that is not used */
         assert_int_equal(plans[i](0, 1), BRY_E_RANGE); /* one that is */
         assert_int_equal(plans[i](sizeof(size_t), 0), BRY_OK);
+        assert_int_equal(plans[i](sizeof(size_t) - 1, 0), BRY_E_RANGE);
         assert_int_equal(plans[i](sizeof(size_t) + 4, 0), BRY_E_RANGE);
+        assert_int_equal(plans[i](SIZE_MAX, 0), BRY_E_RANGE);
     }
 }
 

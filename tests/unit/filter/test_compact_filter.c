@@ -20,15 +20,6 @@ TEST(test_options)
 {
     bry_filter_options options = compact(1000, 0.01, false);
     bry_filter_shape shape = {0}, fixed = {0};
-    options.bloom.bits = 512;
-    options.bloom.hashes = 3;
-    assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
-    options.bloom.bits = 0; /* either one alone */
-    assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
-    options.bloom.hashes = 0;
-    options.bloom.bits = 700;
-    assert_int_equal(bry_filter_plan(&options, &shape), BRY_E_UNSUPPORTED);
-    options = compact(1000, 0.01, false);
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
     options.fixed = true;
     assert_int_equal(bry_filter_plan(&options, &fixed), BRY_OK);

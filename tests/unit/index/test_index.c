@@ -28,11 +28,6 @@ TEST(test_options)
         {{.engine = BRY_ENGINE_DBA, .dba.control = (bry_index_control)3}, BRY_E_RANGE},
         {{.engine = BRY_ENGINE_DBA, .dba.unit_bits = 64}, BRY_E_RANGE},
         {{.engine = BRY_ENGINE_DBA, .dba.hashes = 4}, BRY_E_RANGE},
-        {{.dba.group = 64}, BRY_E_UNSUPPORTED},
-        {{.dba.segmented = true}, BRY_E_UNSUPPORTED},
-        {{.dba.control = BRY_INDEX_LARGER}, BRY_E_UNSUPPORTED},
-        {{.dba.factor = 2}, BRY_E_UNSUPPORTED},
-        {{.dba.unit_bits = 4096, .dba.hashes = 4}, BRY_E_UNSUPPORTED},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         bry_index_options options = wrong[i].options;
@@ -43,17 +38,6 @@ TEST(test_options)
         assert_int_equal(shape.units, 5);
         assert_null(index);
     }
-    bry_index_options options = BRY_INDEX_OPTIONS;
-    options.struct_size = sizeof options + 1;
-    assert_int_equal(bry_index_plan(&options, &shape), BRY_E_RANGE);
-    options.struct_size = 0;
-    assert_int_equal(bry_index_plan(&options, &shape), BRY_E_RANGE);
-    /* A caller of an earlier version, which knew only the engine. */
-    options.struct_size = offsetof(bry_index_options, units);
-    options.error = 77;
-    assert_int_equal(bry_index_plan(&options, &shape), BRY_OK);
-    assert_int_equal(shape.units, 64);
-
     assert_int_equal(bry_index_plan(NULL, &shape), BRY_OK);
     assert_int_equal(shape.engine, BRY_ENGINE_COMPACT);
     assert_int_equal(shape.units, 64);

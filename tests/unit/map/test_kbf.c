@@ -4,6 +4,7 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
+#include "support/keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,11 +86,6 @@ static void check(bry__kbf *kbf)
     if (problem)
         fail_msg("%s", problem);
     assert_memory_equal(counts, kbf->counts, sizeof counts);
-}
-
-static bry_hash key(uint64_t i)
-{
-    return bry_hash_key(1, &i, sizeof i);
 }
 
 /* ---- single keys --------------------------------------------------------------------------- */

@@ -53,12 +53,6 @@ TEST(test_options)
     assert_int_equal(status_of((bry_map_options){.value_bits = 33}), BRY_E_RANGE);
     assert_int_equal(status_of((bry_map_options){.values = UINT32_MAX}), BRY_OK);
     assert_int_equal(status_of((bry_map_options){.values = UINT64_C(1) << 32}), BRY_E_RANGE);
-    assert_int_equal(status_of((bry_map_options){.kbf.layout = BRY_MAP_PAPER}), BRY_E_UNSUPPORTED);
-    assert_int_equal(
-        status_of((bry_map_options){.engine = BRY_ENGINE_KBF, .kbf.layout = (bry_map_layout)2}),
-        BRY_E_RANGE);
-    assert_int_equal(status_of((bry_map_options){.kbf.cells = 600, .kbf.hashes = 6}),
-                     BRY_E_UNSUPPORTED);
 }
 
 /* What concerns kbf alone is 0 with compact. */

@@ -97,9 +97,6 @@ TEST(test_options_of_compact)
     assert_int_equal(status_of(compact), BRY_E_UNSUPPORTED);
     compact.refuse = true;
     assert_int_equal(status_of(compact), BRY_OK);
-    compact.fbf.bits = 1000;
-    compact.fbf.hashes = 5;
-    assert_int_equal(status_of(compact), BRY_E_UNSUPPORTED);
     compact = (bry_window_options)BRY_WINDOW_OPTIONS;
     compact.engine = BRY_ENGINE_COMPACT;
     compact.capacity = UINT64_C(1) << 40;

@@ -1,0 +1,13 @@
+/* Keys by number. */
+#ifndef BRY_TESTS_KEYS_H
+#define BRY_TESTS_KEYS_H
+
+#include <bloomery/hash.h>
+
+/* Key, element or id number i, under seed 1. */
+static inline bry_hash key(uint64_t i)
+{
+    return bry_hash_key(1, &i, sizeof i);
+}
+
+#endif
