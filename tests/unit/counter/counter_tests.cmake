@@ -13,7 +13,6 @@ add_test(NAME counter_crash_soak COMMAND test_counter_crash all)
 set_tests_properties(counter_crash_soak PROPERTIES LABELS soak TIMEOUT 3600)
 bloomery_unit_test(test_counter_memory)
 bloomery_unit_test(test_counter_save)
-target_compile_definitions(test_counter_save PRIVATE GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/golden")
 
 # Retries of 6 %, with a window and without.
 bloomery_program(counter_retries stat/counter_retries.c)
