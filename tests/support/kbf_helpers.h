@@ -80,14 +80,4 @@ static inline bool same_image(const void *map, const bry_buffer *image)
     return same;
 }
 
-static inline void *clone_of(const void *map)
-{
-    void *copy = NULL;
-    assert_int_equal(engine->clone(map, &((const bry__kbf_map *)map)->allocator, &copy), BRY_OK);
-    bry_buffer image = image_of(map);
-    assert_true(same_image(copy, &image));
-    bry_buffer_free(&image);
-    return copy;
-}
-
 #endif

@@ -1,8 +1,8 @@
-/* One kbf table compared with an exact twin, and the algebra of whole tables, bit by bit. */
+/* Decoding the cells of a kbf table, and the algebra of whole tables, bit by bit. The model of maps
+ * tests the rest. */
 #include "map/kbf/kbf_cells.h"
 
 #include "support/cmocka_all.h"
-#include "support/failing_allocator.h"
 #include "support/generator.h"
 #include "support/keys.h"
 
@@ -190,120 +190,7 @@ TEST(test_decoding_with_triples)
     assert_true(decided > trials * 45 / 100 && decided < trials * 55 / 100);
 }
 
-/* ---- against a twin ------------------------------------------------------------------------ */
-
-enum { KEYS = 3000, CODES = 200 };
-#define NONE UINT32_MAX
-
-/* A table and the exact map it is compared with. */
-typedef struct kbf_twin {
-    bry__kbf kbf;
-    uint32_t code[KEYS]; /* NONE: absent */
-    uint64_t items, asked, unsure, invented;
-} kbf_twin;
-
-/* Looks up a key. The answer is right or unsure as long as only present keys were deleted. */
-static void compare_key(kbf_twin *twin, uint64_t i)
-{
-    uint32_t got = NONE;
-    bry_answer answer = bry__kbf_get(&twin->kbf, key(i), CODES, &got);
-    assert_int_equal(got == NONE, answer != BRY_PRESENT);
-    twin->asked++;
-    if (twin->code[i] == NONE) {
-        twin->invented += answer == BRY_PRESENT;
-        return;
-    }
-    assert_int_not_equal(answer, BRY_ABSENT);
-    if (answer == BRY_PRESENT)
-        assert_int_equal(got, twin->code[i]);
-    twin->unsure += answer == BRY_UNSURE;
-    assert_true(bry__kbf_may_hold(&twin->kbf, key(i), twin->code[i]));
-}
-
-/* Inserts the key if it is absent and there is room; changes or deletes it if it is present. */
-static void change_key(kbf_twin *twin, uint64_t i, uint32_t code, generator *numbers)
-{
-    if (twin->code[i] == NONE) {
-        if (twin->items == KEYS / 3)
-            return;
-        insert(&twin->kbf, key(i), code);
-        twin->code[i] = code;
-        twin->items++;
-    } else if (generator_below(numbers, 2)) {
-        bry__kbf_replace(&twin->kbf, key(i), twin->code[i], code);
-        twin->code[i] = code;
-    } else {
-        bry__kbf_take(&twin->kbf, key(i), twin->code[i], 0);
-        twin->code[i] = NONE;
-        twin->items--;
-    }
-}
-
-/* Batches give what single calls give. */
-static void compare_batch(const bry__kbf *kbf)
-{
-    bry_hash hashes[KEYS];
-    uint32_t codes[KEYS];
-    uint8_t answers[KEYS];
-    for (uint64_t i = 0; i < KEYS; i++)
-        hashes[i] = key(i);
-    memset(codes, 0xff, sizeof codes);
-    bry__kbf_get_n(kbf, hashes, KEYS, CODES, codes, answers);
-    for (uint64_t i = 0; i < KEYS; i++) {
-        uint32_t got = NONE;
-        assert_int_equal(bry__kbf_get(kbf, hashes[i], CODES, &got), answers[i]);
-        if (answers[i] == BRY_PRESENT)
-            assert_int_equal(got, codes[i]);
-    }
-}
-
-/* After all keys are deleted, only stuck cells are left. */
-static void delete_all(kbf_twin *twin)
-{
-    bry__kbf *kbf = &twin->kbf;
-    for (uint64_t i = 0; i < KEYS; i++)
-        if (twin->code[i] != NONE)
-            bry__kbf_take(kbf, key(i), twin->code[i], 0);
-    assert_int_equal(kbf->items, 0);
-    uint32_t *cells = cells_of(kbf);
-    uint64_t stuck = 0;
-    for (uint64_t i = 0; i < kbf->hashes * kbf->segment; i++) {
-        assert_true(cells[i] == 0 || bry__cell_count(cells[i]) == BRY__KBF_STUCK);
-        assert_int_equal(bry__cell_sum(cells[i]), 0);
-        stuck += cells[i] != 0;
-    }
-    assert_int_equal(stuck, kbf->counts[7]);
-    free(cells);
-}
-
-static void random_program(const bry__gf *gf, unsigned hashes, uint64_t segment, uint64_t seed)
-{
-    kbf_twin twin = {.kbf = make(gf, hashes, segment)};
-    memset(twin.code, 0xff, sizeof twin.code);
-    generator numbers = {seed};
-    for (int step = 0; step < 60000; step++) {
-        uint64_t i = generator_below(&numbers, KEYS);
-        uint32_t code = (uint32_t)generator_below(&numbers, CODES);
-        compare_key(&twin, i);
-        change_key(&twin, i, code, &numbers);
-        if (step % 1000 == 0)
-            check(&twin.kbf);
-    }
-    assert_int_equal(twin.kbf.items, twin.items);
-    assert_true(twin.unsure < twin.asked / 10);
-    assert_true(twin.invented < twin.asked / 100);
-    compare_batch(&twin.kbf);
-    delete_all(&twin);
-    bry__kbf_free(&twin.kbf, &heap);
-}
-
-TEST(test_random_programs)
-{
-    random_program(&gf14, 7, 900, 1); /* about one key per cell */
-    random_program(&gf8, 7, 900, 2);
-    random_program(&gf8, 10, 1500, 3);
-    random_program(&gf14, 32, 3000, 4);
-}
+/* ---- counters that stop -------------------------------------------------------------------- */
 
 TEST(test_crowded_cells_stick)
 {
@@ -420,30 +307,6 @@ TEST(test_many_pieces)
     bry__kbf *every[] = {&large, &small, &folded, &copy};
     for (int i = 0; i < 4; i++)
         bry__kbf_free(every[i], &heap);
-}
-
-TEST(test_no_memory)
-{
-    failing_allocator memory;
-    failing_allocator_init(&memory);
-    bry__kbf from = filled(700000, 0, 50), like = from, into;
-    memory.fail_at = 1;
-    assert_int_equal(bry__kbf_init(&into, &like, &memory.allocator), BRY_E_NOMEM);
-    for (memory.fail_at = 2;; memory.fail_at++) {
-        failing_allocator_restart(&memory);
-        assert_int_equal(bry__kbf_init(&into, &like, &memory.allocator), BRY_OK);
-        bry_status status = bry__kbf_merge(&into, &from, 0, &memory.allocator);
-        if (status == BRY_OK)
-            break;
-        assert_int_equal(status, BRY_E_NOMEM);
-        assert_int_equal(into.items, 0);
-        assert_int_equal(into.counts[0], 6 * 700000);
-        bry__kbf_free(&into, &memory.allocator);
-        assert_int_equal(memory.now, 0);
-    }
-    assert_true(memory.fail_at > 5);
-    bry__kbf_free(&into, &memory.allocator);
-    bry__kbf_free(&from, &heap);
 }
 
 /* What bry__kbf_check() refuses. */

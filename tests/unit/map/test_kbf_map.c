@@ -105,7 +105,7 @@ enum { MANY = 60000 };
 typedef struct many {
     bry_hash hashes[MANY];
     uint32_t codes[MANY], got[MANY];
-    uint8_t was[MANY], answers[MANY];
+    uint8_t answers[MANY];
 } many;
 
 static many *make_many(void)
@@ -161,31 +161,6 @@ TEST(test_growth_keeps_the_promise)
     assert_true(engine->is_blank(map));
     stats = stats_of(map);
     assert_int_equal(stats.kbf.cells[0], map->table[0].hashes * map->table[0].segment);
-    free(all);
-    engine->destroy(map);
-}
-
-/*
- * set() looks up first, and may meet a false positive: the key then changes another key's code,
- * which affects its neighbours. All errors together stay within the promise.
- */
-TEST(test_setting_keeps_the_promise)
-{
-    many *all = make_many();
-    bry__kbf_map *map = make(options_of(1000, 0.01, false));
-    for (size_t done = 0; done < MANY; done += 3000)
-        assert_int_equal(
-            engine->set_n(map, all->hashes + done, all->codes + done, 3000, CODES, all->was + done),
-            BRY_OK);
-    uint64_t stored = 0, wrong = 0;
-    engine->get_n(map, all->hashes, MANY, CODES, all->got, all->answers);
-    for (uint64_t i = 0; i < MANY; i++) {
-        stored += all->was[i] == BRY_ABSENT;
-        wrong += all->answers[i] != BRY_PRESENT || all->got[i] != all->codes[i];
-    }
-    assert_int_equal(engine->items(map), stored);
-    assert_true(stored < MANY && stored > MANY * 0.99);
-    assert_true(wrong < MANY * 0.01);
     free(all);
     engine->destroy(map);
 }
@@ -286,55 +261,6 @@ TEST(test_remove_refuses_what_it_can_see)
 }
 
 /* ---- whole maps ---------------------------------------------------------------------------- */
-
-TEST(test_merge)
-{
-    bry_map_options options = options_of(3000, 0.001, false);
-    void *part[3], *sum[2];
-    for (uint64_t i = 0; i < 3; i++) {
-        part[i] = make(options);
-        insert(part[i], i * 1000, 900);
-    }
-    for (int i = 0; i < 2; i++)
-        sum[i] = clone_of(part[2 * i]);
-    assert_int_equal(engine->merge(sum[0], part[1], NULL, CODES), BRY_OK);
-    assert_int_equal(engine->merge(sum[0], part[2], NULL, CODES), BRY_OK);
-    assert_int_equal(engine->merge(sum[1], part[1], NULL, CODES), BRY_OK);
-    assert_int_equal(engine->merge(sum[1], part[0], NULL, CODES), BRY_OK);
-    bry_buffer image = image_of(sum[0]);
-    assert_true(same_image(sum[1], &image));
-    assert_int_equal(engine->items(sum[0]), 2700);
-    for (uint64_t i = 0; i < 2900; i++) {
-        uint32_t code = CODES;
-        bry_answer answer = engine->get(sum[0], key(i), CODES, &code);
-        if (i % 1000 < 900)
-            assert_int_not_equal(answer, BRY_ABSENT);
-        if (answer == BRY_PRESENT)
-            assert_int_equal(code, code_of(i));
-    }
-    /* A part can be subtracted from the sum. */
-    assert_int_equal(engine->merge(sum[1], part[0], (uint32_t[1]){0}, CODES), BRY_E_MISMATCH);
-    for (uint64_t i = 0; i < 900; i++)
-        assert_int_equal(engine->del_pair(sum[1], key(i), code_of(i), CODES), BRY_PRESENT);
-    void *rest = clone_of(part[2]);
-    assert_int_equal(engine->merge(rest, part[1], NULL, CODES), BRY_OK);
-    if (stats_of(sum[0]).kbf.cells[7] == 0) {
-        bry_buffer rest_image = image_of(rest);
-        assert_true(same_image(sum[1], &rest_image));
-        bry_buffer_free(&rest_image);
-    }
-
-    /* Beyond its capacity, a map that may grow adds a table. */
-    assert_int_equal(engine->merge(sum[0], sum[1], NULL, CODES), BRY_OK);
-    assert_int_equal(stats_of(sum[0]).tables, 2);
-    assert_int_equal(engine->items(sum[0]), 4500);
-    bry_buffer_free(&image);
-    for (int i = 0; i < 3; i++)
-        engine->destroy(part[i]);
-    engine->destroy(sum[0]);
-    engine->destroy(sum[1]);
-    engine->destroy(rest);
-}
 
 TEST(test_compress)
 {
