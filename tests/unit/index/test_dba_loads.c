@@ -1,41 +1,19 @@
 /* Every index of engine dba can be saved and loaded, as a stream and as a directory. What it would
  * never save is refused. */
-#include "common/endian.h"
 #include "index/dba/dba_index.h"
 #include "index/index_save.h"
+#include "support/altered_file.h"
 #include "support/dba_count.h"
 #include "support/index_helpers.h"
-#include "support/job_calls.h"
 #include "support/recording_io.h"
-#include "support/repair.h"
 
 #include <math.h>
-
-enum { FRAME_HEAD = 16 };
-
-static bry_buffer saved(const bry_index *index)
-{
-    return job_saved(BRY_JOB_INDEX, index);
-}
-
-static bry_status load_bytes(const bry_buffer *image, bry_index **index)
-{
-    bry_view view = {image->bytes, image->len, 0};
-    bry_source source = bry_view_source(&view);
-    bry_load load = BRY_LOAD;
-    bry_status status = bry_index_load(&source, &load, index);
-    if (status != BRY_OK)
-        print_message("refused: %s at %d\n", load.problem, (int)load.offset);
-    return status;
-}
 
 /* Saves and loads both ways; the loaded index saves to the same bytes. */
 static void assert_loads(const bry_index *index)
 {
-    bry_buffer image = saved(index);
-    bry_index *loaded = NULL;
-    assert_int_equal(load_bytes(&image, &loaded), BRY_OK);
-    job_assert_saved(BRY_JOB_INDEX, loaded, &image);
+    bry_buffer image = job_saved(BRY_JOB_INDEX, index);
+    bry_index *loaded = job_reloaded(BRY_JOB_INDEX, index);
     /* Running sums equal the actual ones. */
     const bry__dba *dba = index->elements;
     double kept = stats_of(index).estimated_error, counted = stats_of(loaded).estimated_error;
@@ -176,72 +154,48 @@ TEST(test_dropped_while_extended)
 
 /* ---- what is not --------------------------------------------------------------------------- */
 
-/* The offset of this level in the stream. */
-static unsigned char *level_at(const bry_buffer *image, unsigned level)
-{
-    for (size_t at = 0; at + 4 <= image->len; at++)
-        if (memcmp(image->bytes + at, "DBA ", 4) == 0)
-            return image->bytes + at + FRAME_HEAD + 16 + 24 * (size_t)level;
-    fail_msg("no levels");
-    return NULL;
-}
-
-static void assert_forged(const bry_buffer *image, unsigned level, size_t offset, unsigned size,
-                          uint64_t value)
-{
-    bry_buffer forged = BRY_BUFFER;
-    bry_sink sink = bry_buffer_sink(&forged);
-    bry_index *index = NULL;
-    assert_int_equal(sink.write(sink.opaque, image->bytes, image->len), BRY_OK);
-    if (size == 8)
-        bry__store64(level_at(&forged, level) + offset, value);
-    else
-        bry__store32(level_at(&forged, level) + offset, (uint32_t)value);
-    repair_stream(forged.bytes, forged.len);
-    bry_view view = {forged.bytes, forged.len, 0};
-    bry_source source = bry_view_source(&view);
-    assert_int_equal(bry_index_load(&source, NULL, &index), BRY_E_BADDATA);
-    assert_null(index);
-    bry_buffer_free(&forged);
-}
-
 /* Levels must follow from the options: a small file with a large level would become a large object
  * when the next unit is opened. */
 TEST(test_forged_levels)
 {
+    enum { UNITS = 6, RECORDS = UNITS * 56 + FRAME_SUM + FRAME_HEAD };
+    enum { AT = NUMBERS_AT + 80 + FRAME_SUM + FRAME_HEAD + 16 };
+    static const char first[] = "the first level does not match the options";
+    static const char next[] = "a level does not follow from the one before";
     for (unsigned how = 0; how < 4; how++) {
-        bool larger = how / 2 != 0;
         bry_index *index = make((bry_index_options){
             .engine = BRY_ENGINE_DBA,
             .units = 2,
             .unit_capacity = 40,
             .error = 0.01,
             .dba.segmented = how % 2 != 0,
-            .dba.control = larger ? BRY_INDEX_LARGER : BRY_INDEX_TIGHTER,
+            .dba.control = how / 2 ? BRY_INDEX_LARGER : BRY_INDEX_TIGHTER,
         });
-        for (uint32_t u = 0; u < 6; u++)
+        for (uint32_t u = 0; u < UNITS; u++)
             open_unit(index, u);
-        bry_buffer image = saved(index);
-        for (uint32_t u = 6; u-- > 0;) /* the bits of a unit do not depend on levels then */
-            assert_int_equal(bry_index_drop(index, u), BRY_OK);
-        bry_buffer empty = saved(index);
-        assert_forged(&empty, 0, 8, 8, (uint64_t)1 << 33);
-        assert_forged(&empty, 0, 16, 4, 64);
-        assert_forged(&empty, 0, 16, 4, 1);
-        assert_forged(&empty, 0, 20, 4, 1);
-        assert_forged(&empty, 0, 20, 4, 1 << 20);
-        for (unsigned level = 0; level < 2; level++) {
-            const unsigned char *numbers = level_at(&image, level);
-            uint64_t range = bry__load64(numbers + 8);
-            uint32_t hashes = bry__load32(numbers + 16), planned = bry__load32(numbers + 20);
-            assert_forged(&image, level, 0, 8, (uint64_t)1 << 40);
-            assert_forged(&image, level, 8, 8, (uint64_t)1 << 33);
-            assert_forged(&image, level, 8, 8, range + 5);
-            assert_forged(&image, level, 16, 4, hashes + 1);
-            assert_forged(&image, level, 20, 4, planned + 1);
+        for (unsigned l = 0; l < 2; l++) {
+            const bry__dba_level *level = &((const bry__dba *)index->elements)->level[l];
+            const char *problem = l == 0 ? first : next;
+            size_t at = AT + RECORDS + l * 24;
+            const altered_number altered[] = {
+                {at, 8, (uint64_t)1 << 40, problem},
+                {at + 8, 8, (uint64_t)1 << 33, problem},
+                {at + 8, 8, level->shape.range + 5, problem},
+                {at + 16, 4, level->shape.hashes + 1, problem},
+                {at + 20, 4, level->planned + 1, problem},
+            };
+            ASSERT_ALTERED_REFUSED(BRY_JOB_INDEX, index, altered);
         }
-        bry_buffer_free(&image);
-        bry_buffer_free(&empty);
+        for (uint32_t u = UNITS; u-- > 0;) /* the bits of a unit do not depend on levels then */
+            assert_int_equal(bry_index_drop(index, u), BRY_OK);
+        static const altered_number empty[] = {
+            {AT + 8, 8, (uint64_t)1 << 33, first},
+            {AT + 16, 4, 64, first},
+            {AT + 16, 4, 1, first},
+            {AT + 20, 4, 1, first},
+            {AT + 20, 4, 1 << 20, first},
+        };
+        ASSERT_ALTERED_REFUSED(BRY_JOB_INDEX, index, empty);
         bry_index_destroy(index);
     }
 }

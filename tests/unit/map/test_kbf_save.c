@@ -1,7 +1,6 @@
 /* The engine kbf as frames, and as altered frames. */
-#include "common/endian.h"
+#include "support/altered_file.h"
 #include "support/kbf_helpers.h"
-#include "support/repair.h"
 
 static bry_status load(const bry_map_options *options, const bry_buffer *image, bry_load *how,
                        void **map)
@@ -43,24 +42,22 @@ TEST(test_other_options)
     engine->destroy(map);
 }
 
-/* Where the numbers of the first table are: the payload of its frame. */
-static unsigned char *numbers_of(const bry_buffer *image)
+/* Where the payload of the first frame of this type is. */
+static size_t frame_at(const bry_buffer *image, const char *type)
 {
-    unsigned char *bytes = image->bytes;
-    for (size_t at = BRY__HEADER_BYTES; at + 16 <= image->len; at++)
-        if (memcmp(bytes + at, "KTAB", 4) == 0)
-            return bytes + at + 16;
+    for (size_t at = BRY__HEADER_BYTES; at + FRAME_HEAD <= image->len; at++)
+        if (memcmp(image->bytes + at, type, 4) == 0)
+            return at + FRAME_HEAD;
     fail();
-    return NULL;
+    return 0;
 }
 
-static bry_status load_forged(const bry_map_options *options, const bry_buffer *image, size_t at,
-                              uint64_t number, const bry_allocator *allocator, void **map)
+static bry_status load_forged(const bry_map_options *options, const bry_buffer *image,
+                              altered_number number, const bry_allocator *allocator, void **map)
 {
     bry_buffer forged = {malloc(image->len), image->len, image->len};
     memcpy(forged.bytes, image->bytes, image->len);
-    bry__store64(numbers_of(&forged) + at, number);
-    repair_stream(forged.bytes, forged.len);
+    alter(&forged, &number);
     bry_load how = BRY_LOAD;
     how.allocator = allocator;
     bry_status status = load(options, &forged, &how, map);
@@ -71,25 +68,23 @@ static bry_status load_forged(const bry_map_options *options, const bry_buffer *
 /* A few forged bytes cannot make a map that takes far more memory than its options. */
 TEST(test_forged_sizes)
 {
-    enum { SEGMENT = 0, CAPACITY = 8, ERROR = 24 };
     bry_map_options options = options_of(30, 0.1, false);
     bry__kbf_map *map = make(options);
     bry_buffer image = image_of(map);
     void *read;
-    uint64_t segment = map->table[0].segment;
-    for (uint64_t larger = 2 * segment; larger < (uint64_t)1 << 40; larger *= 2)
-        assert_int_equal(load_forged(&options, &image, SEGMENT, larger, NULL, &read),
-                         BRY_E_BADDATA);
-
-    for (unsigned exponent = 0; exponent < 990; exponent += 10) /* an error next to nothing */
-        assert_int_equal(
-            load_forged(&options, &image, ERROR, (uint64_t)exponent << 52, NULL, &read),
-            BRY_E_BADDATA);
+    size_t at = frame_at(&image, "KTAB");
+    altered_number segment = {at, 8, 2 * map->table[0].segment, NULL},
+                   error = {at + 24, 8, 0, NULL};
+    for (; segment.value < (uint64_t)1 << 40; segment.value *= 2)
+        assert_int_equal(load_forged(&options, &image, segment, NULL, &read), BRY_E_BADDATA);
+    for (; error.value < (uint64_t)990 << 52; error.value += (uint64_t)10 << 52) /* next to none */
+        assert_int_equal(load_forged(&options, &image, error, NULL, &read), BRY_E_BADDATA);
 
     /* Nor can a forged capacity of a table: growth follows the plan. */
     failing_allocator memory;
     failing_allocator_init(&memory);
-    assert_int_equal(load_forged(&options, &image, CAPACITY, 1, &memory.allocator, &read), BRY_OK);
+    altered_number capacity = {at + 8, 8, 1, NULL};
+    assert_int_equal(load_forged(&options, &image, capacity, &memory.allocator, &read), BRY_OK);
     bry_status status = BRY_OK;
     for (uint64_t i = 0; i < 64 && status == BRY_OK; i++) {
         bry_hash hash = key(i);
@@ -100,21 +95,6 @@ TEST(test_forged_sizes)
     bry_buffer_free(&image);
     engine->destroy(read);
     engine->destroy(map);
-}
-
-static bry_status load_with_hashes(const bry_map_options *options, const bry_buffer *image,
-                                   unsigned hashes, void **map)
-{
-    bry_buffer forged = {malloc(image->len), image->len, image->len};
-    memcpy(forged.bytes, image->bytes, image->len);
-    unsigned char *chain = forged.bytes + BRY__HEADER_BYTES;
-    while (memcmp(chain, "KBF ", 4) != 0)
-        chain++;
-    bry__store32(chain + 16 + 4, hashes);
-    repair_stream(forged.bytes, forged.len);
-    bry_status status = load(options, &forged, NULL, map);
-    free(forged.bytes);
-    return status;
 }
 
 /* Nor can another number of hashes, which would make every further table larger. */
@@ -129,11 +109,12 @@ TEST(test_forged_hashes)
         bry_buffer image = image_of(map);
         void *read = NULL;
         unsigned own = map->table[0].hashes;
-        assert_int_equal(load_with_hashes(each[i], &image, own, &read), BRY_OK);
+        altered_number hashes = {frame_at(&image, "KBF ") + 4, 4, own, NULL};
+        assert_int_equal(load_forged(each[i], &image, hashes, NULL, &read), BRY_OK);
         engine->destroy(read);
-        for (unsigned hashes = 1; hashes < own; hashes++)
-            if (i == 1 || hashes <= own / 2)
-                assert_int_equal(load_with_hashes(each[i], &image, hashes, &read), BRY_E_BADDATA);
+        for (hashes.value = 1; hashes.value < own; hashes.value++)
+            if (i == 1 || hashes.value <= own / 2)
+                assert_int_equal(load_forged(each[i], &image, hashes, NULL, &read), BRY_E_BADDATA);
         bry_buffer_free(&image);
         engine->destroy(map);
     }
