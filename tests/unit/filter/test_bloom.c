@@ -1,10 +1,7 @@
-/* The bits of both Bloom filters: against plain bit arrays, in one piece and in several. The model of
- * filters tests the rest of the blocked one. */
-#include "bloom/bloom_blocked.h"
+/* The bits of the standard Bloom filter: against a plain bit array, in one piece and in several. The
+ * model of filters does this for the blocked one. */
 #include "bloom/bloom_standard.h"
 #include "hash/derive.h"
-#include "kernel/block.h"
-#include "kernel/kernel.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
@@ -23,7 +20,6 @@ static int draw_keys(void **state)
         keys[i] = generator_hash(&numbers);
         others[i] = generator_hash(&numbers);
     }
-    /* The first and the last block of any table. */
     keys[0].hi = 0;
     keys[1].hi = UINT64_MAX;
     return 0;
@@ -40,72 +36,12 @@ static unsigned char *flat(const bry__pieces *table)
     return bytes;
 }
 
-static void plain_blocked_add(unsigned char *bytes, const bry__blocked *bloom, bry_hash hash)
-{
-    uint64_t block = (uint64_t)(((bry__u128)hash.hi * bloom->blocks) >> 64);
-    bry__block_set(bytes + block * 64, hash.lo, bloom->hashes);
-}
-
 static void assert_same_bits(const bry__pieces *table, const unsigned char *expected)
 {
     unsigned char *bytes = flat(table);
     assert_memory_equal(bytes, expected, (size_t)table->bytes);
     free(bytes);
 }
-
-TEST(test_blocked_union)
-{
-    failing_allocator memory;
-    failing_allocator_init(&memory);
-    /* Pieces that exist in both filters, in one of them, or in neither. */
-    bry__blocked a, b;
-    assert_int_equal(bry__blocked_init(&a, 4 * 65536, 7, &memory.allocator), BRY_OK);
-    assert_int_equal(bry__blocked_init(&b, 4 * 65536, 7, &memory.allocator), BRY_OK);
-    unsigned char *both = calloc(1, (size_t)a.table.bytes), *only_b;
-    assert_non_null(both);
-    for (int i = 0; i < 400; i++) {
-        bry_hash in_a = keys[2 + i], in_b = others[i];
-        in_a.hi = in_a.hi >> 1; /* pieces 0 and 1 */
-        in_b.hi = in_b.hi >> 2 | (uint64_t)(i & 1) << 63; /* pieces 0 and 2 */
-        assert_int_equal(bry__blocked_reach(&a, &in_a, 1, &memory.allocator), BRY_OK);
-        assert_int_equal(bry__blocked_reach(&b, &in_b, 1, &memory.allocator), BRY_OK);
-        bry__blocked_add(&a, in_a);
-        bry__blocked_add(&b, in_b);
-        plain_blocked_add(both, &a, in_a);
-        plain_blocked_add(both, &a, in_b);
-    }
-    assert_int_equal(a.table.present, 2);
-    assert_int_equal(b.table.present, 2);
-    only_b = flat(&b.table);
-
-    for (int isa = 0; isa < BRY__ISA_COUNT; isa++) {
-        if (!bry__kernel_force((bry__isa)isa))
-            continue;
-        bry__blocked united;
-        assert_int_equal(bry__blocked_clone(&a, &united, &memory.allocator), BRY_OK);
-        uint64_t expected = 0;
-        for (size_t i = 0; i < (size_t)a.table.bytes; i++)
-            expected += (unsigned)__builtin_popcount(both[i]);
-        assert_int_equal(bry__blocked_count_union(&united, &b), expected);
-        assert_int_equal(bry__blocked_count_union(&b, &united), expected);
-        assert_int_equal(bry__blocked_unite(&united, &b, &memory.allocator), BRY_OK);
-        assert_same_bits(&united.table, both);
-        assert_same_bits(&b.table, only_b);
-        assert_int_equal(united.table.present, 3);
-        assert_int_equal(bry__blocked_count_bits(&united), expected);
-        bry__blocked_clear(&united, &memory.allocator);
-        assert_int_equal(bry__blocked_count_bits(&united), 0);
-        assert_true(bry__blocked_error_now(&united) == 0);
-        bry__blocked_free(&united, &memory.allocator);
-    }
-    bry__blocked_free(&a, &memory.allocator);
-    bry__blocked_free(&b, &memory.allocator);
-    assert_int_equal(memory.now, 0);
-    free(both);
-    free(only_b);
-}
-
-/* ---- standard ---- */
 
 static void check_standard(uint64_t bits, unsigned k, size_t n)
 {

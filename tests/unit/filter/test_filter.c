@@ -1,8 +1,7 @@
-/* The filter as its header describes it: options, batches, merging. The model does the rest, with
+/* The filter as its header describes it: options, merging. The model does the rest, with
  * every kernel (model/filter/). */
 #include "support/cmocka_all.h"
 #include "support/filter_helpers.h"
-#include "support/generator.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -135,46 +134,6 @@ TEST(test_the_ends_of_the_ranges)
     assert_int_equal(bry_filter_plan(&options, &shape), BRY_OK);
     assert_int_equal(shape.bits, 512);
     assert_int_equal(shape.bloom.hashes, 21);
-}
-
-/* ---- adding and asking ---- */
-
-TEST(test_batches_are_singles)
-{
-    enum { KEYS = 3000 };
-    static bry_hash hashes[KEYS];
-    static uint8_t was[KEYS + 1], answers[KEYS + 1];
-    generator numbers = {32};
-    for (int i = 0; i < KEYS; i++) /* repeats near and far */
-        hashes[i] = i % 7 == 6   ? hashes[i - 1]
-                    : i % 5 == 4 ? hashes[generator_below(&numbers, (uint64_t)i)]
-                                 : generator_hash(&numbers);
-    static const size_t sizes[] = {0, 1, 63, 64, 65, 255, 256, 257, 1000};
-    bry_filter *by_one = make((bry_filter_options){.capacity = KEYS, .error = 0.05});
-    bry_filter *by_batch = make((bry_filter_options){.capacity = KEYS, .error = 0.05});
-    size_t done = 0;
-    for (int s = 0; s < 9; s++) {
-        size_t n = sizes[s];
-        was[n] = answers[n] = 0x5a;
-        assert_int_equal(bry_filter_add_n(by_batch, hashes + done, n, was), BRY_OK);
-        for (size_t i = 0; i < n; i++) {
-            bry_answer single;
-            assert_int_equal(bry_filter_add(by_one, hashes[done + i], &single), BRY_OK);
-            assert_int_equal(was[i], single);
-        }
-        assert_true(filter_same(by_one, by_batch));
-        bry_filter_has_n(by_batch, hashes + KEYS - n, n, answers);
-        for (size_t i = 0; i < n; i++)
-            assert_int_equal(answers[i], bry_filter_has(by_one, hashes[KEYS - n + i]));
-        assert_int_equal(was[n], 0x5a);
-        assert_int_equal(answers[n], 0x5a);
-        done += n;
-    }
-    assert_int_equal(bry_filter_add_n(by_batch, hashes, KEYS, NULL), BRY_OK);
-    assert_int_equal(bry_filter_add_n(by_batch, NULL, 0, NULL), BRY_OK);
-    bry_filter_has_n(by_batch, NULL, 0, NULL);
-    bry_filter_destroy(by_one);
-    bry_filter_destroy(by_batch);
 }
 
 /* ---- merging ---- */
