@@ -161,3 +161,22 @@ TEST(test_merge_refuses_other_shapes)
     bry_filter_destroy(filter);
     bry_filter_destroy(before);
 }
+
+/* Pieces that exist in both filters, in one of them, or in neither. */
+TEST(test_merge_of_pieces)
+{
+    enum { KEYS = 400 };
+    bry_filter_options options = {
+        .capacity = 100000, .bloom.bits = 4 * (uint64_t)BRY__PIECE_BYTES * 8, .bloom.hashes = 7};
+    bry_filter *a = make(options), *b = make(options);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        bry_hash hash = key_in_piece(a, i % 4 < 2 ? 0 : i % 2 + 1, i);
+        hash.hi += i * (UINT64_MAX / a->bloom.blocks); /* a block of its own */
+        assert_int_equal(bry_filter_add(i % 2 ? b : a, hash, NULL), BRY_OK);
+    }
+    assert_int_equal(bry_filter_merge(a, b), BRY_OK);
+    assert_in_range(bry_filter_items(a), KEYS - 4, KEYS);
+    assert_int_equal(a->bloom.table.present, 3);
+    bry_filter_destroy(a);
+    bry_filter_destroy(b);
+}
