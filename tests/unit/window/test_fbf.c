@@ -85,24 +85,6 @@ TEST(test_exact_shape)
     bry_window_destroy(given);
 }
 
-/* A jump of any length costs at most the cells of one window; otherwise this would not end. */
-TEST(test_far_jumps)
-{
-    bry_window_options options = fbf_options(1000, 100, 0.001);
-    options.generations = 64;
-    bry_window *window = make(options);
-    for (uint64_t i = 0; i < 60; i++) {
-        uint64_t now = UINT64_C(1) << i;
-        for (uint64_t j = 0; j < 300; j++)
-            if (add(window, i * 300 + j, now) == BRY_ABSENT)
-                assert_true(has(window, i * 300 + j, now + 1000));
-        assert_false(has(window, i * 300, UINT64_MAX));
-    }
-    advance(window, UINT64_MAX);
-    assert_int_equal(stats_of(window).items, 0);
-    bry_window_destroy(window);
-}
-
 /* ---- load, limit, refresh ------------------------------------------------------------------- */
 
 TEST(test_limits_follow_the_load)
@@ -224,69 +206,7 @@ TEST(test_limit)
     bry_window_destroy(window);
 }
 
-TEST(test_refresh)
-{
-    for (int refresh = 0; refresh < 2; refresh++) {
-        bry_window_options options = fbf_options(10000, 1000, 1e-6);
-        options.refresh = refresh;
-        options.fixed = true;
-        bry_window_shape shape = {0};
-        assert_int_equal(bry_window_plan(&options, &shape), BRY_OK);
-        bry_window *window = make(options);
-        assert_int_equal(add(window, 1, 20000), BRY_ABSENT);
-        for (uint64_t now = 20000; now < 60000; now += 3000) {
-            bry_answer was = add(window, 1, now);
-            if (refresh)
-                assert_int_equal(was, BRY_PRESENT);
-        }
-        assert_int_equal(has(window, 1, 69000), refresh || has(window, 1, 69000));
-        if (refresh)
-            assert_true(has(window, 1, 59000 + 10000));
-        /* In the same period a second time changes nothing. */
-        bry_window *before = clone_of(window);
-        add(window, 1, bry_window_time(window));
-        assert_true(alike(window, before));
-        bry_window_destroy(before);
-        bry_window_destroy(window);
-    }
-}
-
 /* ---- merging -------------------------------------------------------------------------------- */
-
-TEST(test_merge_of_rows)
-{
-    bry_window_options options = fbf_options(8000, 8000, 1e-6);
-    bry_window *a = make(options), *b = make(options);
-    for (uint64_t i = 0; i < 3000; i++) {
-        add(a, i, 50000 + 4 * i);
-        if (i >= 1500)
-            add(b, 10000 + i, 50000 + 4 * i); /* began within it */
-    }
-    bry_window *ab = clone_of(a), *ba = clone_of(b);
-    assert_int_equal(bry_window_merge(ab, b), BRY_OK);
-    assert_int_equal(bry_window_merge(ba, a), BRY_OK);
-    assert_true(alike(ab, ba));
-    uint64_t now = bry_window_time(a);
-    for (uint64_t i = 0; i < 3000; i++) {
-        assert_int_equal(has(a, i, now), has(ab, i, now));
-        assert_int_equal(has(a, i, now + 5000), has(ab, i, now + 5000));
-        if (i >= 1500)
-            assert_true(has(ab, 10000 + i, now));
-    }
-    assert_int_equal(stats_of(ab).items, stats_of(a).items + stats_of(b).items);
-    assert_int_equal(row_of(ab)->cell_items, row_of(ab)->present->items);
-    assert_int_equal(bry_window_merge(ab, a), BRY_OK);
-    assert_true(alike(ab, ba));
-    /* Two windows at different times: the later time counts. */
-    advance(b, now + 3000);
-    assert_int_equal(bry_window_merge(ba, b), BRY_OK);
-    assert_int_equal(bry_window_time(ba), now + 3000);
-    assert_true(has(ba, 2999, now + 8000));
-    bry_window_destroy(ab);
-    bry_window_destroy(ba);
-    bry_window_destroy(a);
-    bry_window_destroy(b);
-}
 
 /* A period that ended early has no counterpart, unless the other side is empty. */
 TEST(test_merge_of_early_ends)
