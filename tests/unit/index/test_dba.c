@@ -4,7 +4,6 @@
  */
 #include "kernel/kernel.h"
 #include "kernel/rows.h"
-#include "support/dba_count.h"
 #include "support/dba_helpers.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
@@ -125,12 +124,6 @@ static bool has(const bry__dba_group *group, uint32_t column, uint64_t i)
     return bry__dba_column_has(group, column, &probe);
 }
 
-static bool bit(const bry__dba_group *group, uint32_t table, uint64_t row, uint32_t column)
-{
-    uint64_t at = row * group->width + column;
-    return *bry__dba_byte(group, table, at) >> (at & 7) & 1;
-}
-
 /* A group with units in most columns, slots counted from `first`; column c has elements from
  * 1000 · slot on. */
 static bry__dba_group *busy_group(const bry__dba_shape *shape, uint32_t width, uint32_t first)
@@ -163,84 +156,6 @@ TEST(test_group_cost)
         }
     assert_false(bry__dba_width_valid(2) || bry__dba_width_valid(4) || bry__dba_width_valid(0) ||
                  bry__dba_width_valid(1024));
-}
-
-/* Merging groups in steps of any size, with additions in between. */
-TEST(test_merge)
-{
-    generator numbers = {23};
-    for (uint32_t width = 1; width <= 256; width = width == 1 ? 8 : 2 * width) {
-        for (int segmented = 0; segmented < 2; segmented++) {
-            const bry__dba_shape *shape = segmented ? &segments : &plain;
-            unsigned n = width == 1 ? 8 : 2;
-            bry__dba_group *from[8], *into = bry__dba_group_make(shape, n * width, &heap);
-            for (unsigned s = 0; s < n; s++) {
-                from[s] = busy_group(shape, width, 1000 * s);
-                from[s]->into = into;
-                from[s]->into_column = s * width;
-            }
-            for (uint64_t i = 0; into->copied_table < into->tables; i++) {
-                bry__dba_rows_merge(into, from, n, 1 + generator_below(&numbers, 300));
-                add(from[i % n], (uint32_t)(i * 7 % width), 500000 + i);
-            }
-            for (unsigned s = 0; s < n; s++)
-                for (uint32_t t = 0; t < into->tables; t++)
-                    for (uint64_t row = 0; row < shape->range; row++)
-                        for (uint32_t c = 0; c < width; c++)
-                            if (bit(from[s], t, row, c) != bit(into, t, row, s * width + c))
-                                fail_msg("width %u: bit %ju of column %u of group %u", width,
-                                         (uintmax_t)row, c, s);
-            for (unsigned s = 0; s < n; s++)
-                bry__dba_group_free(from[s], &heap);
-            bry__dba_group_free(into, &heap);
-        }
-    }
-}
-
-TEST(test_clear_columns)
-{
-    for (uint32_t width = 8; width <= 512; width *= 2) {
-        for (int segmented = 0; segmented < 2; segmented++) {
-            bry__dba_group *group = busy_group(segmented ? &segments : &plain, width, 0);
-            bry__dba_group *was = bry__dba_group_clone(group, &heap);
-            unsigned char keep[BRY__DBA_MASK];
-            memset(keep, 0xb5, sizeof keep);
-            uint32_t table = 0;
-            uint64_t row = 0;
-            for (unsigned steps = 0; table < group->tables; steps++) {
-                assert_true(steps < 2000);
-                bry__dba_rows_clear(group, keep, &table, &row, 100);
-            }
-            uint64_t left = 0;
-            for (uint32_t t = 0; t < group->tables; t++)
-                for (uint64_t r = 0; r < group->shape.range; r++)
-                    for (uint32_t c = 0; c < width; c++) {
-                        bool kept = 0xb5 >> c % 8 & 1;
-                        assert_int_equal(bit(group, t, r, c), kept && bit(was, t, r, c));
-                        left += bit(group, t, r, c);
-                    }
-            assert_true(left > 0 && left < group_set(was));
-            assert_int_equal(group_set(group), left);
-            bry__dba_group_free(group, &heap);
-            bry__dba_group_free(was, &heap);
-        }
-    }
-}
-
-TEST(test_count_without_dirty)
-{
-    for (uint32_t width = 1; width <= 512; width = width == 1 ? 8 : 2 * width) {
-        bry__dba_group *group = busy_group(&plain, width, 0);
-        uint64_t expected = 0;
-        bry__dba_column_become(group, width / 3, BRY__DBA_DIRTY);
-        bry__dba_column_become(group, width - 1, BRY__DBA_BUILDING);
-        for (uint64_t row = 0; row < plain.range; row++)
-            for (uint32_t c = 0; c < width; c++)
-                if (group->slot[c] < BRY__DBA_BUILDING)
-                    expected += bit(group, 0, row, c);
-        assert_int_equal(group_set(group), expected);
-        bry__dba_group_free(group, &heap);
-    }
 }
 
 TEST(test_or_columns_and_segments)
