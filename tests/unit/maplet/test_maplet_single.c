@@ -1,11 +1,10 @@
-/* One entry per fingerprint, with values that die: a put is undone without memory, and unused
- * tables are freed in steps. */
+/* One entry per fingerprint, with values that die: their widths and names, and unused tables, which
+ * are freed in steps. The model of windows tests what is put, undone and united. */
 #include "maplet/maplet_single.h"
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
-#include "support/generator.h"
 
-enum { BITS = 4, N = 3000 };
+enum { BITS = 4 };
 
 static bry__maplet make(failing_allocator *memory)
 {
@@ -60,42 +59,6 @@ static uint64_t digest(const bry__maplet *maplet)
     while (bry__maplet_next(maplet, &cursor, &fingerprint, &value))
         sum += bry__mix64(fingerprint + bry__mix64((uint64_t)cursor.table << 32 | value));
     return sum;
-}
-
-TEST(test_take_back)
-{
-    static bry__single_step steps[N];
-    static uint64_t keys[N];
-    failing_allocator memory;
-    failing_allocator_init(&memory);
-    bry__maplet maplet = make(&memory);
-    put(&maplet, 0, N / 2, 1);
-    put(&maplet, N / 2, N, 2);
-    bry__values_kill(&maplet, 1);
-    uint64_t before = digest(&maplet);
-    generator source = {1};
-    for (unsigned i = 0; i < N; i++) { /* over dead ones, live ones, and new */
-        unsigned table = (unsigned)generator_below(&source, maplet.tables);
-        keys[i] = generator_below(&source, 2 * N);
-        assert_int_equal(bry__single_put(&maplet, table, key(keys[i]), 3, true, &steps[i]), BRY_OK);
-    }
-    check(&maplet);
-    assert_true(digest(&maplet) != before);
-    failing_allocator_restart(&memory);
-    memory.fail_at = 1;
-    memory.keep_failing = true;
-    for (unsigned i = N; i-- > 0;)
-        bry__single_take_back(&maplet, key(keys[i]), 3, &steps[i]);
-    check(&maplet);
-    assert_int_equal(digest(&maplet), before);
-    bry__values_revive(&maplet, 1, 1);
-    check(&maplet);
-    for (unsigned i = 0; i < N; i++)
-        bry__single_del(&maplet, key(i));
-    assert_int_equal(bry__maplet_count(&maplet), 0);
-    memory.fail_at = 0;
-    bry__maplet_free(&maplet);
-    assert_int_equal(memory.now, 0);
 }
 
 /* Wider values while the others are in use; the width shrinks again when their entries are gone. */
@@ -217,49 +180,5 @@ TEST(test_aside)
     }
     assert_true(calls >= 3);
     bry__maplet_free(&maplet);
-    assert_int_equal(memory.now, 0);
-}
-
-static bool is_larger(void *context, uint32_t a, uint32_t b)
-{
-    (void)context;
-    return b > a;
-}
-
-/* A merge has the live entries of both, with their names, once per fingerprint; all or nothing. */
-TEST(test_unite)
-{
-    static const uint32_t values[16] = {
-        [0] = BRY__NOT_KEPT, [1] = 1, [2] = BRY__NOT_KEPT, [3] = 5, [4] = BRY__NOT_KEPT};
-    failing_allocator memory;
-    failing_allocator_init(&memory);
-    bry__maplet a = make(&memory), b = make(&memory), made;
-    put(&a, 0, 400, 1);
-    put(&a, 400, 2000, 2);
-    put(&b, 200, 500, 3);
-    bry__values_kill(&a, 2);
-    uint64_t live = bry__maplet_count(&a), bytes = memory.now;
-    bry__single_source from_a = {&a, values}, from_b = {&b, values};
-    bry_status status = BRY_E_NOMEM;
-    for (uint64_t failing = 1; status == BRY_E_NOMEM; failing++) {
-        failing_allocator_restart(&memory);
-        memory.fail_at = failing;
-        status = bry__single_unite(&made, &from_a, &from_b, BITS, is_larger, NULL);
-        memory.fail_at = 0;
-        if (status != BRY_OK)
-            assert_int_equal(memory.now, bytes);
-    }
-    assert_int_equal(status, BRY_OK);
-    check(&made);
-    assert_int_equal(bry__values_dead(&made), 0);
-    assert_in_range(bry__maplet_count(&made), live + 90, live + 120);
-    uint32_t value;
-    for (uint64_t i = 0; i < 500; i++) {
-        bool found = bry__single_get(&made, 0, key(i), &value);
-        assert_true(found && (i < 200 || value == 5));
-    }
-    bry__maplet_free(&made);
-    bry__maplet_free(&a);
-    bry__maplet_free(&b);
     assert_int_equal(memory.now, 0);
 }

@@ -159,8 +159,6 @@ TEST(test_plan)
     assert_true((double)shape.bytes * 8 / 1e6 < 21.5);
 }
 
-/* ---- remembering and forgetting ------------------------------------------------------------- */
-
 /* ---- time ----------------------------------------------------------------------------------- */
 
 TEST(test_start_and_skew)
@@ -195,35 +193,6 @@ TEST(test_start_and_skew)
         assert_int_equal(bry_window_time(window), 1000);
         assert_int_equal(bry_window_add(window, key(2), 1301, &was), BRY_E_SKEW);
         assert_int_equal(bry_window_add(window, key(2), 1300, &was), BRY_OK);
-        bry_window_destroy(window);
-    }
-}
-
-TEST(test_end_of_the_range)
-{
-    for (size_t k = 0; k < WINDOW_KINDS; k++) {
-        bry_window_options options = exact(&window_kinds[k], UINT64_C(1) << 52, 100);
-        bry_window *window = make(options);
-        static const uint64_t times[] = {
-            UINT64_C(1) << 63,
-            (UINT64_C(1) << 63) + 1,
-            UINT64_MAX - (UINT64_C(1) << 52),
-            UINT64_MAX - 1,
-            UINT64_MAX,
-        };
-        for (uint64_t i = 0; i < 5; i++) {
-            assert_int_equal(add(window, i, times[i]), BRY_ABSENT);
-            assert_true(has(window, i, times[i]));
-            assert_true(has(window, i, UINT64_MAX) || i < 2);
-            bry_window_generation generations[32];
-            size_t n = bry_window_generations(window, generations, 32);
-            assert_true(n > 0 && n <= 32);
-            for (size_t j = 0; j < n; j++)
-                assert_true(generations[j].begin < generations[j].end);
-        }
-        assert_false(has(window, 0, 0));
-        assert_true(has(window, 2, 0) && has(window, 3, 0) && has(window, 4, 0));
-        assert_true(stats_of(window).covered >= UINT64_C(1) << 52);
         bry_window_destroy(window);
     }
 }
