@@ -215,68 +215,6 @@ static void assert_same(const bry__maplet *a, const bry__maplet *b)
     }
 }
 
-/* Folding moves the same entries, whatever was reclaimed, and all or none. */
-TEST(test_fold)
-{
-    failing_allocator memory, other;
-    failing_allocator_init(&memory);
-    failing_allocator_init(&other);
-    bry__maplet maplet = make(6000, &memory.allocator), kept = make(6000, &other.allocator);
-    bry__maplet *both[2] = {&maplet, &kept};
-    for (unsigned i = 0; i < 2; i++) {
-        use(both[i], 0, 0);
-        use(both[i], 1, 1);
-        use(both[i], 2, 2);
-        add(both[i], 0, 6000, 0);
-        add(both[i], 6000, 11000, 1);
-        add(both[i], 11000, 60000, 2);
-        for (unsigned j = 0; j < 20; j++)
-            add(both[i], 6000, 6001, 1);
-        assert_int_equal(both[i]->tables, 2);
-        bry__values_kill(both[i], 2);
-        assert_int_equal(bry__maplet_foldable(both[i]), 0);
-        bry__values_kill(both[i], 0);
-        assert_int_equal(bry__maplet_foldable(both[i]), 5020);
-    }
-    unsigned failed = 0;
-    for (unsigned i = 0; bry__maplet_foldable(&maplet) > 0; i++) {
-        uint64_t left = bry__maplet_foldable(&maplet);
-        assert_true(i < 100);
-        assert_int_equal(bry__values_reclaim(&kept, 5000), BRY_OK);
-        failing_allocator_restart(&memory);
-        for (memory.fail_at = 1; memory.fail_at < 40; memory.fail_at += 7) {
-            failing_allocator_restart(&memory);
-            if (bry__maplet_fold(&maplet, 700) == BRY_OK)
-                break;
-            assert_same(&maplet, &kept);
-            check(&maplet);
-            failed++;
-        }
-        if (memory.fail_at >= 40) {
-            memory.fail_at = 0;
-            assert_int_equal(bry__maplet_fold(&maplet, 700), BRY_OK);
-        }
-        memory.fail_at = 0;
-        assert_int_equal(bry__maplet_fold(&kept, 700), BRY_OK);
-        assert_same(&maplet, &kept);
-        check(&maplet);
-        check(&kept);
-        assert_true(bry__maplet_foldable(&maplet) < left);
-        assert_true(left - bry__maplet_foldable(&maplet) < 2000);
-    }
-    assert_true(failed > 0);
-    for (unsigned i = 0; i < 2; i++) {
-        finish(both[i]);
-        assert_int_equal(both[i]->tables, 1);
-        assert_int_equal(bry__maplet_count(both[i]), 5020);
-        for (uint64_t j = 6000; j < 11000; j++)
-            assert_int_equal(names_of(both[i], j), 1 << 1);
-        bry__maplet_free(both[i]);
-    }
-    assert_int_equal(memory.now, 0);
-    assert_int_equal(other.now, 0);
-}
-
 /* Merging two values, clones, and a list of fingerprints that is added completely or not at all. */
 TEST(test_whole)
 {

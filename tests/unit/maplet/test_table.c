@@ -303,46 +303,6 @@ TEST(test_reclaim_out_of_memory)
     reclaim_without_memory(true);
 }
 
-/* ---- spilled segments ---- */
-
-/* Fingerprints that end with `low` share a segment, the first one or the last, which has spilled.
- * It is split for the others, and folded when they are gone. */
-static void spill(uint64_t low)
-{
-    enum { KEYS = 5000, OTHERS = 6000 };
-    start(UINT64_C(1) << 40, 12);
-    for (uint32_t i = 0; i < KEYS; i++)
-        put((uint64_t)i << 24 | low, i % 4096);
-    assert_true(bry__overflow_count(&table.overflow) > 0);
-    uint64_t before = table_sum(&table), segments = table.segments;
-    generator numbers = {low};
-    fill(&numbers, OTHERS);
-    check();
-    assert_true(table.segments > segments + 10);
-    numbers = (generator){low};
-    for (uint64_t i = 0; i < OTHERS; i++) {
-        uint64_t fingerprint = generator_below(&numbers, table.range);
-        take(fingerprint, (uint32_t)(generator_next(&numbers) & 4095));
-    }
-    check();
-    assert_int_equal(table_sum(&table), before);
-    for (uint32_t i = 0; i < KEYS; i++) {
-        take((uint64_t)i << 24 | low, i % 4096);
-        if (i % 500 == 0)
-            check();
-    }
-    assert_int_equal(table.n, 0);
-    assert_int_equal(table.segments, 1);
-    finish();
-}
-
-TEST(test_spilled_segments)
-{
-    spill(0);
-    spill(5);
-    spill((UINT64_C(1) << 24) - 1);
-}
-
 /* ---- memory that is short ---- */
 
 /* Half of all allocations fail for a while: failed additions change nothing, the others succeed,
