@@ -17,7 +17,7 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/job_calls.h"
-#include "support/keys.h"
+#include "support/key_by_number.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
-#include "support/keys.h"
+#include "support/key_by_number.h"
 
 static const bry__literal_options example = {
     .bits = 6250, .hashes = 5, .period = 11000, .target = 1e-3, .most = 24};

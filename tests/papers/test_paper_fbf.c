@@ -9,7 +9,7 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
-#include "support/keys.h"
+#include "support/key_by_number.h"
 
 #include <math.h>
 #include <stdio.h>

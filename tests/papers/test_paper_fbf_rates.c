@@ -7,7 +7,7 @@
 #include "papers/paper_fbf.h"
 #include "support/band.h"
 #include "support/cmocka_all.h"
-#include "support/keys.h"
+#include "support/key_by_number.h"
 #include "window/fbf/fbf.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "map/kbf/kbf_cells.h"
 #include "support/cmocka_all.h"
 #include "support/generator.h"
-#include "support/keys.h"
+#include "support/key_by_number.h"
 
 #include <stdlib.h>
 

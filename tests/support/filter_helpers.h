@@ -6,7 +6,7 @@
 #include "support/cmocka_all.h"
 #include "support/filter_bits.h"
 #include "support/generator.h"
-#include "support/makers.h"
+#include "support/like.h"
 
 static inline bry_filter *make(bry_filter_options options)
 {

@@ -6,7 +6,7 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
-#include "support/makers.h"
+#include "support/like.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
-#include "support/keys.h"
+#include "support/key_by_number.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "support/cmocka_all.h"
 #include "support/failing_allocator.h"
 #include "support/generator.h"
-#include "support/keys.h"
-#include "support/makers.h"
+#include "support/key_by_number.h"
+#include "support/like.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include "support/failing_allocator.h"
 #include "support/generator.h"
 #include "support/job_calls.h"
-#include "support/keys.h"
-#include "support/makers.h"
+#include "support/key_by_number.h"
+#include "support/like.h"
 #include "support/window_kinds.h"
 #include "window/window_object.h"
 

@@ -4,7 +4,7 @@
 
 #include "support/cmocka_all.h"
 #include "support/generator.h"
-#include "support/keys.h"
+#include "support/key_by_number.h"
 
 #include <stdlib.h>
 #include <string.h>

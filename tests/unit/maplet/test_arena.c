@@ -1,31 +1,8 @@
 /* How much memory a table takes that grows, changes and shrinks, with and without areas. The model of
  * maplets tests the rest of areas. */
-#include "support/failing_allocator.h"
-#include "support/maplet_entries.h"
+#include "support/one_table.h"
 
 #include <math.h>
-
-static failing_allocator memory;
-static bry__table table;
-
-static void start(uint64_t range, unsigned value_bits)
-{
-    failing_allocator_init(&memory);
-    assert_int_equal(bry__table_init(&table, range, value_bits, &memory.allocator), BRY_OK);
-}
-
-static void finish(void)
-{
-    bry__table_free(&table, &memory.allocator);
-    assert_int_equal(memory.now, 0);
-    assert_int_equal(memory.blocks, 0);
-}
-
-static void check(void)
-{
-    table_check(&table);
-    assert_int_equal(bry__table_bytes(&table), memory.now);
-}
 
 /* ---- bytes ---- */
 

@@ -1,28 +1,10 @@
 /* The size of tables, for every number of entries; and reclaiming while they change. The model of
  * maplets tests the rest. */
-#include "support/failing_allocator.h"
-#include "support/maplet_entries.h"
+#include "support/one_table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static failing_allocator memory;
-static bry__table table;
-
-static void start(uint64_t range, unsigned value_bits)
-{
-    failing_allocator_init(&memory);
-    assert_int_equal(bry__table_init(&table, range, value_bits, &memory.allocator), BRY_OK);
-    assert_int_equal(memory.now, bry__table_bytes_empty());
-}
-
-static void finish(void)
-{
-    bry__table_free(&table, &memory.allocator);
-    assert_int_equal(memory.now, 0);
-    assert_int_equal(memory.blocks, 0);
-}
 
 static void put(uint64_t fingerprint, uint32_t value)
 {
@@ -32,12 +14,6 @@ static void put(uint64_t fingerprint, uint32_t value)
 static void take(uint64_t fingerprint, uint32_t value)
 {
     assert_true(bry__table_del(&table, fingerprint, value, &memory.allocator));
-}
-
-static void check(void)
-{
-    table_check(&table);
-    assert_int_equal(bry__table_bytes(&table), memory.now);
 }
 
 static void fill(generator *numbers, uint64_t n)

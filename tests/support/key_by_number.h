@@ -1,6 +1,6 @@
 /* Keys by number. */
-#ifndef BRY_TESTS_KEYS_H
-#define BRY_TESTS_KEYS_H
+#ifndef BRY_TESTS_KEY_BY_NUMBER_H
+#define BRY_TESTS_KEY_BY_NUMBER_H
 
 #include <bloomery/hash.h>
 
