@@ -11,18 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The program of the same build is beside this one, or installed beside it. */
-static bool find_command_program(const char *name, cli_path *found)
-{
-    return (cli_find_beside(name, found) && cli_is_executable(found->text)) ||
-           cli_find_in_path(name, found);
-}
-
 /* Becomes the program, which has the same process, signals and exit code. */
 static int exec_command_program(const char *name, int argc, char **argv)
 {
     cli_path path;
-    if (!find_command_program(name, &path))
+    bool beside = cli_find_beside(name, &path) && cli_is_executable(path.text);
+    if (!beside && !cli_find_in_path(name, &path))
         return cli_fail("%s is not installed: install the package %s", name, name);
     char **arguments = calloc((size_t)argc + 2, sizeof *arguments);
     if (!arguments)

@@ -193,11 +193,6 @@ static uint64_t scale_of(const written *number, bool bytes, bool any_case)
     return scale;
 }
 
-static bool is_minutes(const written *number)
-{
-    return number->end - number->rest == 1 && *number->rest == 'm';
-}
-
 static const char *parse_scaled(const char *text, size_t len, bool bytes, uint64_t *value)
 {
     const char *otherwise = bytes ? not_bytes : not_count;
@@ -207,7 +202,7 @@ static const char *parse_scaled(const char *text, size_t len, bool bytes, uint64
         return problem;
     if (byte_at(number.rest, number.end) == '^')
         return parse_power(&number, otherwise, value);
-    if (is_minutes(&number))
+    if (number.end - number.rest == 1 && *number.rest == 'm')
         return bytes ? minutes_not_bytes : minutes_not_count;
     uint64_t scale = scale_of(&number, bytes, false);
     if (!scale)

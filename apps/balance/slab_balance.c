@@ -32,11 +32,6 @@ typedef struct candidate {
     double shifts, gain;
 } candidate;
 
-static bool is_closed(const balance_request *request, uint32_t server)
-{
-    return request->closed && request->closed[server];
-}
-
 /* The most loaded slab of server `from`, for the least loaded one of server `to`. */
 static candidate best_exchange(const balance_request *request, uint32_t from, uint32_t to,
                                double difference)
@@ -96,7 +91,7 @@ static uint32_t next_server(const balance_request *request, const double *loads,
 {
     uint32_t found = BALANCE_NONE;
     for (uint32_t i = 0; i < request->servers; i++) {
-        if (is_closed(request, i) || i == after)
+        if ((request->closed && request->closed[i]) || i == after)
             continue;
         double load = sign * loads[i];
         if (after != BALANCE_NONE &&

@@ -37,11 +37,6 @@ static uint64_t table_find_slot(const exact_table *table, uint64_t key)
     }
 }
 
-static void table_fill_slot(exact_slot *slot, uint64_t key, uint32_t value)
-{
-    *slot = (exact_slot){{(uint32_t)key, (uint32_t)(key >> 32)}, value};
-}
-
 static bool table_allocate(exact_table *table, uint64_t size)
 {
     if (size > SIZE_MAX / sizeof(exact_slot))
@@ -121,7 +116,7 @@ bool exact_table_put(exact_table *table, uint64_t key, uint32_t value, bool *was
         }
         table->count++;
     }
-    table_fill_slot(&table->slots[i], key, value);
+    table->slots[i] = (exact_slot){{(uint32_t)key, (uint32_t)(key >> 32)}, value};
     return true;
 }
 

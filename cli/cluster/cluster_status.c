@@ -31,11 +31,6 @@ typedef struct status {
     load_kind shown; /* what the bars show: queries, or pairs if nobody asks */
 } status;
 
-static bool cluster_is_sound(const view_node *node)
-{
-    return node->answers && !node->failed;
-}
-
 static bry_status sum_node_loads(status *self, const slot_loads *before, const slot_loads *now)
 {
     const cluster_view *view = &self->view;
@@ -95,7 +90,7 @@ static void add_primary(const status *self, cli_table *table, uint32_t number)
     cli_table_add(table, "%s", text_size_of((uint64_t)sums->loads[LOAD_BYTES]).text);
     cli_table_add(table, "%s", bar);
     cli_table_add(table, "%s",
-                  !cluster_is_sound(node)                ? state_of(node)
+                  !node->answers || node->failed         ? state_of(node)
                   : load > HOT * self->mean[self->shown] ? "hot"
                                                          : "");
 }

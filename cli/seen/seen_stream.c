@@ -274,12 +274,6 @@ static void estimate_false_drops(stream *s)
 
 /* ---- a batch on its way out ---------------------------------------------------------------- */
 
-/* A line is followed by its end mark, except for the last line of an input that has none. */
-static bool line_has_end(const stream *s, cli_text line)
-{
-    return line.bytes + line.len < s->lines.buffer + s->lines.held;
-}
-
 static void write_lines_out(stream *s)
 {
     const batch *b = &s->now;
@@ -300,7 +294,8 @@ static void write_lines_out(stream *s)
             seen_output_add(&s->output, run, (size_t)(stop - run));
             run = line.bytes;
         }
-        ended = line_has_end(s, line);
+        /* only the last line of an input may have no end mark */
+        ended = line.bytes + line.len < s->lines.buffer + s->lines.held;
         stop = line.bytes + line.len + ended;
     }
     seen_output_add(&s->output, run, (size_t)(stop - run));

@@ -203,11 +203,6 @@ static const char *const command_options[] = {
     [ACTION_DEL] = "DROPEMPTY",
 };
 
-static bool takes_values(action what)
-{
-    return what == ACTION_SET || what == ACTION_UPDATE;
-}
-
 /* Number of words that encode_options() writes. */
 static uint64_t option_words(action what)
 {
@@ -232,7 +227,7 @@ static bool encode_options(const bryc_map *map, action what, bryc__bytes *bytes)
 static bool encode_chunk(const bryc_map *map, bryc__batch *batch, chunk *part)
 {
     bryc__bytes *bytes = &batch->bytes;
-    bool values = takes_values(batch->what);
+    bool values = batch->what == ACTION_SET || batch->what == ACTION_UPDATE;
     const char *name = command_names[batch->what];
     char key[BRYC__SLAB_KEY_MAX];
     size_t key_len = bryc__slab_key(map, part->slab, key, sizeof key);

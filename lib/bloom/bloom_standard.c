@@ -7,18 +7,13 @@
 #define PREFETCHED 4u /* positions to prefetch: an absent key rarely needs more */
 #define LINE_BITS ((uint64_t)BRY__LINE * 8)
 
-/* Tables are whole cache lines so that the kernels can count them; bits past m stay clear. */
-static uint64_t bloom_table_bytes(uint64_t bits)
-{
-    return (bits / LINE_BITS + (bits % LINE_BITS != 0)) * BRY__LINE;
-}
-
 bry_status bry__bloom_init(bry__bloom *bloom, uint64_t bits, unsigned hashes,
                            const bry_allocator *allocator)
 {
     bry__bloom made = {.bits = bits, .hashes = hashes};
-    bry_status status = bry__pieces_init_of(&made.table, bloom_table_bytes(bits),
-                                            BRY__BLOOM_PIECE_SHIFT, allocator);
+    /* Whole cache lines, so that the kernels can count them; bits past m stay clear. */
+    uint64_t bytes = (bits / LINE_BITS + (bits % LINE_BITS != 0)) * BRY__LINE;
+    bry_status status = bry__pieces_init_of(&made.table, bytes, BRY__BLOOM_PIECE_SHIFT, allocator);
     if (status == BRY_OK)
         *bloom = made;
     return status;

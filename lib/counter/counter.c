@@ -137,11 +137,6 @@ static void meter_free(void *opaque, void *block, size_t size)
     meter->under.free(meter->under.opaque, block, size);
 }
 
-static void meter_init(bry__counter_meter *meter, const bry_allocator *under)
-{
-    *meter = (bry__counter_meter){.allocator = {meter_alloc, meter_free, meter}, .under = *under};
-}
-
 /* ---- making --------------------------------------------------------------------------------- */
 
 bry_status bry__counter_make(const bry_counters_options *options, const bry_allocator *under,
@@ -152,7 +147,8 @@ bry_status bry__counter_make(const bry_counters_options *options, const bry_allo
         return BRY_E_NOMEM;
     made->options = *options;
     made->options.allocator = NULL;
-    meter_init(&made->meter, under);
+    made->meter =
+        (bry__counter_meter){.allocator = {meter_alloc, meter_free, &made->meter}, .under = *under};
     made->meter.bytes = sizeof *made;
     bry__counter_error_reset(made);
     bry_status status =

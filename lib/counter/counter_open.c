@@ -245,12 +245,6 @@ static bry_status open_dir(counter_opener *o)
 
 /* ---- the call ------------------------------------------------------------------------------- */
 
-/* Describes a failure that is not in the data. */
-static const char *counter_open_problem(bry_status status)
-{
-    return status == BRY_E_MISMATCH ? "the table has other options" : bry_status_text(status);
-}
-
 static void counter_open_give_up(counter_opener *o)
 {
     int kept = errno;
@@ -301,7 +295,9 @@ bry_status bry__counter_open(const bry__io *io, const char *path, const bry_coun
     }
     counter_open_give_up(&o);
     return bry__load_fail(load, status, o.load.offset,
-                          o.load.problem ? o.load.problem : counter_open_problem(status));
+                          o.load.problem             ? o.load.problem
+                          : status == BRY_E_MISMATCH ? "the table has other options"
+                                                     : bry_status_text(status));
 }
 
 bry_status bry_counters_open(const char *path, const bry_counters_options *options, bry_load *load,

@@ -208,12 +208,6 @@ static int parts_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Engines list their parts in any order. */
-static void parts_sort(parts_list *list)
-{
-    qsort(list->part, (size_t)list->count, sizeof *list->part, parts_compare);
-}
-
 /* ---- saving -------------------------------------------------------------------------------- */
 
 typedef struct index_dir_writer {
@@ -346,8 +340,8 @@ static bry_status write_parts(index_dir_writer *save)
         }
         save->after.count += status == BRY_OK;
     }
-    if (status == BRY_OK)
-        parts_sort(&save->after);
+    if (status == BRY_OK) /* engines list their parts in any order */
+        qsort(save->after.part, (size_t)save->after.count, sizeof *save->after.part, parts_compare);
     return status;
 }
 

@@ -108,11 +108,6 @@ void bry__code_table_append(bry__code_table *table)
     bry__code_table_release(table, table->codes++);
 }
 
-void bry__code_table_drop_last(bry__code_table *table)
-{
-    bry__code_table_take(table, --table->codes, 0);
-}
-
 void bry__code_table_trim(bry__code_table *table, const bry_allocator *allocator)
 {
     while (table->pieces > 2 && table->codes + 2 * BRY__CODES_PIECE <= table->room) {

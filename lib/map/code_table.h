@@ -69,9 +69,6 @@ bry_status bry__code_table_reserve(bry__code_table *table, const bry_allocator *
 /* Appends a code, for which there is room; it is free. */
 void bry__code_table_append(bry__code_table *table);
 
-/* Drops the last code, which is free. */
-void bry__code_table_drop_last(bry__code_table *table);
-
 /* Frees memory that the codes do not need, except two pieces. */
 void bry__code_table_trim(bry__code_table *table, const bry_allocator *allocator);
 

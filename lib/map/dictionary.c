@@ -195,7 +195,7 @@ static void cut_free(bry__dictionary *dictionary, uint64_t least, uint64_t most)
 {
     bry__code_table *table = &dictionary->table;
     while (table->codes > least && most-- > 0 && !bry__dictionary_has(dictionary, table->codes - 1))
-        bry__code_table_drop_last(table);
+        bry__code_table_take(table, --table->codes, 0);
     bry__value_index_shrink(dictionary);
     bry__code_table_trim(table, &dictionary->allocator);
 }

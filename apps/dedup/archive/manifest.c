@@ -10,11 +10,6 @@ enum {
     TREE_HEADER = 2,
 };
 
-void dedup_manifest_init(dedup_manifest *manifest, dedup_store *store)
-{
-    *manifest = (dedup_manifest){.store = store};
-}
-
 void dedup_manifest_free(dedup_manifest *manifest)
 {
     for (unsigned i = 0; i < DEDUP_LEVELS; i++)

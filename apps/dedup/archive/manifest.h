@@ -21,7 +21,6 @@ typedef struct dedup_manifest {
     unsigned levels; /* in use */
 } dedup_manifest;
 
-void dedup_manifest_init(dedup_manifest *manifest, dedup_store *store);
 void dedup_manifest_free(dedup_manifest *manifest);
 
 /* Adds one item, encoded. */

@@ -136,7 +136,7 @@ dedup_status dedup_pipeline_begin(dedup_pipeline *pipeline, dedup_store *store,
     pthread_mutex_init(&pipeline->lock, NULL);
     pthread_cond_init(&pipeline->changed, NULL);
     dedup_chunker_init(&pipeline->chunker, store->repo->config.chunk);
-    dedup_manifest_init(&pipeline->manifest, store);
+    pipeline->manifest = (dedup_manifest){.store = store};
     dedup_status status = allocate_batches(pipeline);
     if (status != DEDUP_OK)
         return status;

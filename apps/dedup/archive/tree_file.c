@@ -16,11 +16,6 @@ void dedup_tree_skip(dedup_tree *tree, const char *why)
     tree->skipped++;
 }
 
-static dedup_text tree_path(const dedup_tree *tree)
-{
-    return (dedup_text){(const char *)tree->path.bytes, tree->path.len};
-}
-
 /* ---- hard links ------------------------------------------------------------------------------ */
 
 static dedup_link *find_link(dedup_link *links, size_t room, const struct stat *facts)
@@ -47,12 +42,6 @@ static dedup_status grow_links(dedup_tree *tree)
     tree->links = larger;
     tree->link_room = room;
     return DEDUP_OK;
-}
-
-/* The path under which this file was stored already, or NULL. */
-static const char *stored_link(const dedup_tree *tree, const struct stat *facts)
-{
-    return tree->link_room ? find_link(tree->links, tree->link_room, facts)->path : NULL;
 }
 
 /* Remembers that the file was stored under the current path. */
@@ -303,7 +292,8 @@ static dedup_status pass_entry(dedup_tree *tree, int parent, const char *name,
         entry->target = (dedup_text){target, (size_t)len};
     }
     bool linked = entry->type != DEDUP_DIR && facts->st_nlink > 1;
-    const char *first = linked ? stored_link(tree, facts) : NULL;
+    const char *first =
+        linked && tree->link_room ? find_link(tree->links, tree->link_room, facts)->path : NULL;
     if (first) {
         entry->type = DEDUP_HARDLINK;
         entry->target = (dedup_text){first, strlen(first)};
@@ -326,7 +316,7 @@ static dedup_status pass_entry(dedup_tree *tree, int parent, const char *name,
 dedup_status dedup_tree_entry(dedup_tree *tree, int parent, const char *name,
                               const struct stat *facts)
 {
-    dedup_file_entry entry = {.path = tree_path(tree),
+    dedup_file_entry entry = {.path = {(const char *)tree->path.bytes, tree->path.len},
                               .mode = facts->st_mode & 07777,
                               .user = facts->st_uid,
                               .group = facts->st_gid,

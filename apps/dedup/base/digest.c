@@ -8,11 +8,6 @@ size_t dedup_digest_len(dedup_hash hash)
     return hash == DEDUP_SHA1 ? 20 : 32;
 }
 
-const char *dedup_hash_name(dedup_hash hash)
-{
-    return hash == DEDUP_SHA1 ? "sha1" : "sha256";
-}
-
 static dedup_status no_digest(void)
 {
     return dedup_problem(DEDUP_FAILED, "OpenSSL cannot compute this digest");

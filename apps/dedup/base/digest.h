@@ -16,7 +16,6 @@ typedef struct dedup_digest {
 } dedup_digest;
 
 size_t dedup_digest_len(dedup_hash hash);
-const char *dedup_hash_name(dedup_hash hash);
 
 typedef struct dedup_hasher {
     void *algorithm; /* The EVP_MD of OpenSSL. */

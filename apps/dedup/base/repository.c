@@ -31,7 +31,7 @@ static dedup_status write_config(int fd, const dedup_config *config)
     dedup_record_begin(&record, "repository");
     dedup_record_add(&record, "id", "%s", dedup_hex_of(id, sizeof id).text);
     dedup_record_add(&record, "chunk", "%u", config->chunk);
-    dedup_record_add(&record, "hash", "%s", dedup_hash_name(config->hash));
+    dedup_record_add(&record, "hash", "%s", config->hash == DEDUP_SHA1 ? "sha1" : "sha256");
     dedup_record_add(&record, "zstd", "%d", config->level);
     dedup_record_add(&record, "index", "%s", bry_engine_name(config->engine));
     dedup_status status = dedup_record_end(&record);

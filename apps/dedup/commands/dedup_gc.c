@@ -254,13 +254,6 @@ static dedup_status forget_container(collection *gc, uint64_t number)
     return status;
 }
 
-/* From here on the exact index does not know the containers. If the process dies before they are
- * removed, the next writer enters them again, with all their chunks. */
-static dedup_status disown_containers(const collection *gc)
-{
-    return dedup_exact_change_epoch(gc->store->exact, gc->victims, gc->count);
-}
-
 static void remove_rows(collection *gc)
 {
     dedup_rows *rows = &gc->store->rows;
@@ -293,8 +286,10 @@ static dedup_status remove_victims(collection *gc)
 {
     dedup_store *store = gc->store;
     dedup_status status = dedup_store_commit(store);
+    /* From here on the exact index does not know the containers. If the process dies before they
+     * are removed, the next writer enters them again, with all their chunks. */
     if (status == DEDUP_OK && gc->count > 0)
-        status = disown_containers(gc);
+        status = dedup_exact_change_epoch(gc->store->exact, gc->victims, gc->count);
     if (status == DEDUP_OK)
         remove_rows(gc);
     for (size_t i = 0; status == DEDUP_OK && i < gc->count; i++)

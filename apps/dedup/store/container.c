@@ -20,11 +20,6 @@ static uint64_t seeded_sum(uint64_t number, const void *bytes, size_t len)
     return bry_hash_key(number, bytes, len).lo;
 }
 
-static uint32_t length_word(const dedup_entry *entry)
-{
-    return entry->stored | (uint32_t)entry->codec << 24 | (uint32_t)entry->kind << 28;
-}
-
 bool dedup_chunk_entry(const unsigned char lengths[DEDUP_CHUNK_HEADER], dedup_entry *entry)
 {
     uint32_t word = (uint32_t)cli_get(lengths, 4);
@@ -39,7 +34,7 @@ bool dedup_chunk_entry(const unsigned char lengths[DEDUP_CHUNK_HEADER], dedup_en
 
 void dedup_chunk_header(const dedup_entry *entry, unsigned char out[DEDUP_CHUNK_HEADER])
 {
-    cli_put(out, length_word(entry), 4);
+    cli_put(out, entry->stored | (uint32_t)entry->codec << 24 | (uint32_t)entry->kind << 28, 4);
     cli_put(out + 4, entry->raw, 4);
 }
 

@@ -6,11 +6,6 @@
 #define LOOKS 8u /* samples of the bytes per generation */
 #define ABSENT_FROM (UINT64_C(1) << 61) /* first number of elements that are never added */
 
-static bool is_set(const uint8_t *bits, uint64_t i)
-{
-    return bits[i / 8] >> (i % 8) & 1;
-}
-
 /* Queries everything that was new at most a window ago (with many generations only a part each
  * time), and absent elements, four windows of them in total. */
 static void ask_window(const window_work *work, const void *state, const uint8_t *was_new,
@@ -20,7 +15,7 @@ static void ask_window(const window_work *work, const void *state, const uint8_t
     uint64_t now = window_time(work, added - 1), generations = work->settings.generations;
     uint64_t parts = generations / WHOLE + 1, part = now / WINDOW_PERIOD % parts;
     for (uint64_t i = added; i-- > 0 && window_time(work, i) + work->window >= now;)
-        if (i % parts == part && is_set(was_new, i)) {
+        if (i % parts == part && (was_new[i / 8] >> (i % 8) & 1)) {
             facts->promised++;
             facts->forgotten_early += calls->has(state, window_element(i), now) != BRY_PRESENT;
         }
