@@ -5,6 +5,7 @@
 #include "bench/harness/keys.h"
 #include "bench/harness/measure.h"
 
+#include <bloomery/base.h>
 #include <bloomery/hash.h>
 
 #define BENCH_MOST_BATCH 65536u
@@ -25,6 +26,7 @@ typedef struct filter_work {
     size_t batch; /* keys in one call of the batch forms, 1 to BENCH_MOST_BATCH */
     bry_hash *hashes; /* room for bench_chunk(batch) */
     uint8_t *answers;
+    bry_engine engine; /* for the library's candidates */
 } filter_work;
 
 typedef struct filter_facts {
@@ -40,6 +42,7 @@ typedef struct filter_candidate {
     bench_candidate candidate;
     const char *id; /* stable, for JSON */
     bool batched, peer;
+    bry_engine engine; /* of the library's */
     filter_facts_of *facts;
 } filter_candidate;
 

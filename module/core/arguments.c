@@ -40,8 +40,7 @@ static bool argument_refuse(server_context *context, const server_string *argume
                             const char *name, const char *problem)
 {
     char text[QUOTED_SIZE];
-    reply_error(context, "ERR", "%s %s %s", name, quoted(argument, text), problem);
-    return false;
+    return reply_false(context, "ERR", "%s %s %s", name, quoted(argument, text), problem);
 }
 
 typedef const char *typed_whole(const char *text, size_t len, uint64_t *value);
@@ -57,11 +56,9 @@ static bool argument_read_whole(server_context *context, const server_string *ar
     const char *problem = typed(bytes, len, &read);
     if (problem && !text_is_out_of_range(problem))
         return argument_refuse(context, argument, name, problem);
-    if (problem || read < least || read > most) {
-        reply_error(context, "RANGE", "%s %s is not between %" PRIu64 " and %" PRIu64, name,
-                    quoted(argument, text), least, most);
-        return false;
-    }
+    if (problem || read < least || read > most)
+        return reply_false(context, "RANGE", "%s %s is not between %" PRIu64 " and %" PRIu64, name,
+                           quoted(argument, text), least, most);
     *value = read;
     return true;
 }
@@ -82,11 +79,9 @@ static bool read_share(server_context *context, const server_string *argument, c
     const char *problem = text_parse_share(bytes, len, &read);
     if (problem && !text_is_out_of_range(problem))
         return argument_refuse(context, argument, name, problem);
-    if (problem || read < least || read > most) {
-        reply_error(context, "RANGE", "%s %s is not between %g and %g", name,
-                    quoted(argument, text), least, most);
-        return false;
-    }
+    if (problem || read < least || read > most)
+        return reply_false(context, "RANGE", "%s %s is not between %g and %g", name,
+                           quoted(argument, text), least, most);
     *share = read;
     return true;
 }
@@ -114,9 +109,8 @@ static bool option_read_engine(server_context *context, const command_option *op
         engine = next;
     }
     char text[QUOTED_SIZE];
-    reply_error(context, "ERR", "%s %s is not one of %s", option->name, quoted(argument, text),
-                list);
-    return false;
+    return reply_false(context, "ERR", "%s %s is not one of %s", option->name,
+                       quoted(argument, text), list);
 }
 
 static bool option_read_value(server_context *context, const command_option *option,
@@ -218,10 +212,9 @@ bool options_read_until(server_context *context, server_string **argv, int argc,
     int at = options_read_part(context, argv, argc, from, options, count, stop);
     if (at == 0)
         return false;
-    if (at + 1 >= argc) {
-        reply_error(context, "ERR", at == argc ? "%s is required" : "nothing follows %s", stop);
-        return false;
-    }
+    if (at + 1 >= argc)
+        return reply_false(context, "ERR", at == argc ? "%s is required" : "nothing follows %s",
+                           stop);
     *first = at + 1;
     return true;
 }

@@ -108,11 +108,6 @@ static bry_status chunks_source_read(void *opaque, void *bytes, size_t len, size
     return BRY_OK;
 }
 
-static bry_source chunks_source(chunks *self)
-{
-    return (bry_source){chunks_source_read, self};
-}
-
 /* Writes the whole list without consuming it: for an object that is still being restored. */
 static bry_status chunks_write(const chunks *self, const bry_sink *sink)
 {
@@ -283,7 +278,7 @@ bry_status object_load_pieces(held_object *self, bry_load *load)
     }
     chunks *pieces = self->pieces;
     self->pieces = NULL;
-    bry_source source = chunks_source(pieces);
+    bry_source source = {chunks_source_read, pieces};
     bry_status status = object_load(self, &source, load);
     if (status == BRY_OK && pieces->len > 0) {
         object_set_items(self, 0);
@@ -383,9 +378,8 @@ bool object_open(server_context *context, command_family *family, server_string 
     opened->object = api.ModuleTypeGetValue(opened->key);
     if (!opened->object->thing) {
         object_close(opened);
-        reply_error(context, "BADDATA", "this %s is damaged, or still being restored",
-                    family->name);
-        return false;
+        return reply_false(context, "BADDATA", "this %s is damaged, or still being restored",
+                           family->name);
     }
     return true;
 }
@@ -397,6 +391,18 @@ void object_close(opened_key *opened)
     opened->key = NULL;
 }
 
+bool object_open_made(server_context *context, command_family *family, server_string *name,
+                      int mode, opened_key *opened)
+{
+    if (!object_open(context, family, name, mode, opened))
+        return false;
+    if (opened->object)
+        return true;
+    object_close(opened);
+    family_reply_missing(context, family);
+    return false;
+}
+
 bool object_open_free(server_context *context, command_family *family, server_string *name,
                       opened_key *opened)
 {
@@ -405,8 +411,7 @@ bool object_open_free(server_context *context, command_family *family, server_st
     if (!opened->object)
         return true;
     object_close(opened);
-    reply_error(context, "BUSYKEY", "Target key name already exists.");
-    return false;
+    return reply_false(context, "BUSYKEY", "Target key name already exists.");
 }
 
 const held_object *object_like(server_context *context, command_family *family, server_string *name)
@@ -460,15 +465,11 @@ int object_describe(server_context *context, server_string **argv, int argc, com
     opened_key opened;
     if (argc != 2)
         return api.WrongArity(context);
-    if (!object_open(context, family, argv[1], SERVER_READ, &opened))
+    if (!object_open_made(context, family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
-    if (opened.object) {
-        pair_reply pairs = reply_pairs_begin(context);
-        describe(&pairs, opened.object);
-        reply_pairs_end(&pairs);
-    } else {
-        family_reply_missing(context, family);
-    }
+    pair_reply pairs = reply_pairs_begin(context);
+    describe(&pairs, opened.object);
+    reply_pairs_end(&pairs);
     object_close(&opened);
     return SERVER_OK;
 }

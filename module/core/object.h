@@ -116,6 +116,10 @@ bool object_open(server_context *context, command_family *family, server_string 
                  opened_key *opened);
 void object_close(opened_key *opened);
 
+/* Opens a key that must exist: false, with nothing open, also after family_reply_missing(). */
+bool object_open_made(server_context *context, command_family *family, server_string *name,
+                      int mode, opened_key *opened);
+
 /*
  * Opens a key for writing that must not exist yet. False, with nothing open, after an error reply.
  */

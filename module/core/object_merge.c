@@ -21,17 +21,14 @@ static bool merge_open_sources(server_context *context, const merge_method *how,
         if (!object_open(context, how->family, names[i], SERVER_READ, &source))
             return false;
         object_close(&source);
-        if (source.object && source.object == target) {
-            reply_error(context, "ERR", "source %s is the destination", quoted(names[i], text));
-            return false;
-        }
+        if (source.object && source.object == target)
+            return reply_false(context, "ERR", "source %s is the destination",
+                               quoted(names[i], text));
         bool twice = false;
         for (size_t j = 0; j < *count; j++)
             twice = twice || sources[j].object == source.object;
-        if (twice) {
-            reply_error(context, "ERR", "source %s is named twice", quoted(names[i], text));
-            return false;
-        }
+        if (twice)
+            return reply_false(context, "ERR", "source %s is named twice", quoted(names[i], text));
         if (source.object)
             sources[(*count)++] = (merge_source){source.object, names[i]};
     }

@@ -23,6 +23,9 @@ __attribute__((format(printf, 3, 4)))
 #endif
 int reply_error(server_context *context, const char *word, const char *format, ...);
 
+/* The same in a function that returns false after an error reply. */
+#define reply_false(...) (reply_error(__VA_ARGS__), false)
+
 /* The same with the whole text, for errors that do not begin with one of our codes. */
 int reply_error_text(server_context *context, const char *text);
 

@@ -33,25 +33,20 @@ static bool increment_batch_read(server_context *context, increment_batch *self,
         bry_counters_op *op = &self->ops[i];
         size_t len;
         op->name = api.StringPtrLen(words[0], &op->name_len);
-        if (op->name_len > BRY_COUNTERS_NAME_MAX) {
-            reply_error(context, "TOOLONG", "the name of counter %s has %zu bytes; the limit is %u",
-                        quoted(words[0], text), op->name_len, BRY_COUNTERS_NAME_MAX);
-            return false;
-        }
+        if (op->name_len > BRY_COUNTERS_NAME_MAX)
+            return reply_false(context, "TOOLONG",
+                               "the name of counter %s has %zu bytes; the limit is %u",
+                               quoted(words[0], text), op->name_len, BRY_COUNTERS_NAME_MAX);
         const char *delta = api.StringPtrLen(words[1], &len);
         const char *problem = text_parse_integer(delta, len, &op->delta);
-        if (problem) {
-            reply_error(context, text_is_out_of_range(problem) ? "RANGE" : "ERR",
-                        "delta %s is not a 64-bit integer (argument %zu)", quoted(words[1], text),
-                        (size_t)from + i * ARGUMENTS_EACH + 1);
-            return false;
-        }
+        if (problem)
+            return reply_false(context, text_is_out_of_range(problem) ? "RANGE" : "ERR",
+                               "delta %s is not a 64-bit integer (argument %zu)",
+                               quoted(words[1], text), (size_t)from + i * ARGUMENTS_EACH + 1);
         record += BRY_COUNTERS_BATCH_OP + op->name_len;
-        if (record > BRY_COUNTERS_BATCH_MAX) {
-            reply_error(context, "TOOLONG",
-                        "the names exceed 16 MB in total: use several commands");
-            return false;
-        }
+        if (record > BRY_COUNTERS_BATCH_MAX)
+            return reply_false(context, "TOOLONG",
+                               "the names exceed 16 MB in total: use several commands");
     }
     return true;
 }
@@ -120,11 +115,11 @@ static bool counter_in_time(server_context *context, const counter_table *table,
     if (self->sent > now) {
         if (self->sent - now <= table->skew || counter_all_repeats(table, self))
             return true;
-        reply_error(context, "SKEW",
-                    "SENT is %" PRIu64 " ms ahead of the server's clock; SKEW allows %" PRIu64
-                    "; nothing was changed",
-                    self->sent - now, table->skew);
-        return false;
+        return reply_false(context, "SKEW",
+                           "SENT is %" PRIu64
+                           " ms ahead of the server's clock; SKEW allows %" PRIu64
+                           "; nothing was changed",
+                           self->sent - now, table->skew);
     }
     bry_counters_options options = BRY_COUNTERS_OPTIONS;
     bry_counters_options_like(table->counters, &options);
@@ -132,11 +127,11 @@ static bool counter_in_time(server_context *context, const counter_table *table,
         return true;
     if (counter_all_repeats(table, self))
         return true;
-    reply_error(context, "EXPIRED",
-                "the operation was created %" PRIu64
-                " ms ago: if it was applied then, it may have been forgotten; nothing was changed",
-                now - self->sent);
-    return false;
+    return reply_false(
+        context, "EXPIRED",
+        "the operation was created %" PRIu64
+        " ms ago: if it was applied then, it may have been forgotten; nothing was changed",
+        now - self->sent);
 }
 
 /* ---- what is replicated --------------------------------------------------------------------- */
@@ -152,13 +147,6 @@ static void counter_replicate_apply(server_context *context, server_string **arg
     else
         api.Replicate(context, "BLOOMERY.COUNTER.APPLY", "slv", argv[1], (long long)self->now,
                       self->argv, self->n * ARGUMENTS_EACH);
-}
-
-static void counter_replicate_touch(server_context *context, server_string *key, uint64_t now,
-                                    int refused)
-{
-    api.Replicate(context, "BLOOMERY.COUNTER.TOUCH", "sll", key, (long long)now,
-                  (long long)refused);
 }
 
 /* ---- the limit ------------------------------------------------------------------------------ */
@@ -197,7 +185,8 @@ static bry_status counter_apply_at_limit(server_context *context, server_string 
     if (status == BRY_E_FULL)
         table->refused++;
     if (status != BRY_OK)
-        counter_replicate_touch(context, key, self->now, status == BRY_E_FULL);
+        api.Replicate(context, "BLOOMERY.COUNTER.TOUCH", "sll", key, (long long)self->now,
+                      (long long)(status == BRY_E_FULL));
     return status;
 }
 
@@ -300,13 +289,9 @@ int counter_command_incrby(server_context *context, server_string **argv, int ar
     if (!increment_batch_read_sent(context, &batch, argv, argc, end))
         return SERVER_OK;
     if (increment_batch_open(context, &batch, argv, end, 2) &&
-        object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
-        if (opened.object) {
-            increment_batch_hash_ids(&batch, table_of(opened.object)); /* prefetches the counters */
-            counter_count_for_client(context, argv, opened.object, &batch);
-        } else {
-            family_reply_missing(context, &counter_family);
-        }
+        object_open_made(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
+        increment_batch_hash_ids(&batch, table_of(opened.object)); /* prefetches the counters */
+        counter_count_for_client(context, argv, opened.object, &batch);
         object_close(&opened);
     }
     increment_batch_close(&batch);
@@ -330,14 +315,10 @@ static int counter_replay(server_context *context, server_string **argv, int arg
     increment_batch batch;
     opened_key opened;
     if (increment_batch_open(context, &batch, argv, argc, from) &&
-        object_open(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
-        if (opened.object) {
-            batch.now = now ? *now : bry_counters_time(table_of(opened.object)->counters);
-            increment_batch_hash_ids(&batch, table_of(opened.object));
-            counter_count_replayed(context, argv[1], opened.object, &batch);
-        } else {
-            family_reply_missing(context, &counter_family);
-        }
+        object_open_made(context, &counter_family, argv[1], SERVER_READ | SERVER_WRITE, &opened)) {
+        batch.now = now ? *now : bry_counters_time(table_of(opened.object)->counters);
+        increment_batch_hash_ids(&batch, table_of(opened.object));
+        counter_count_replayed(context, argv[1], opened.object, &batch);
         object_close(&opened);
     }
     increment_batch_close(&batch);

@@ -17,8 +17,7 @@ static bool counter_read_skew(server_context *context, bry_counters_options *req
         request->max_skew = most < DEFAULT_SKEW ? most : DEFAULT_SKEW;
     if (request->max_skew <= request->window)
         return true;
-    reply_error(context, "RANGE", "SKEW is longer than WINDOW");
-    return false;
+    return reply_false(context, "RANGE", "SKEW is longer than WINDOW");
 }
 
 static option_list counter_list_options(bry_counters_options *request)
@@ -45,13 +44,11 @@ static bool counter_read_create(server_context *context, server_string **argv, i
     option_list options = counter_list_options(request);
     if (!options_read(context, argv, argc, 2, options.rows, options.count))
         return false;
-    if (!request->window) {
-        reply_error(
+    if (!request->window)
+        return reply_false(
             context, "ERR",
             "WINDOW is required: how long retries are recognised, which must be longer than "
             "any client retries");
-        return false;
-    }
     return counter_read_skew(context, request);
 }
 
@@ -65,19 +62,15 @@ static bool counter_has_room(server_context *context, const bry_counters_options
     uint64_t bytes = made->account.bytes + first + first / 4, planned = asked ? shape->bytes : 0;
     if (is_replayed(context))
         return true;
-    if (options->max_bytes && options->max_bytes < bytes) {
-        reply_error(context, "RANGE",
-                    "MAXMEM %" PRIu64 " is too small: a table with one counter needs %" PRIu64
-                    " bytes",
-                    options->max_bytes, bytes);
-        return false;
-    }
-    if (!options->max_bytes && !object_may_grow(context, NULL, planned)) {
-        reply_error(context, "RANGE",
-                    "CAPACITY and ERROR need %" PRIu64 " bytes, more than bloomery.max-key-bytes",
-                    planned);
-        return false;
-    }
+    if (options->max_bytes && options->max_bytes < bytes)
+        return reply_false(context, "RANGE",
+                           "MAXMEM %" PRIu64
+                           " is too small: a table with one counter needs %" PRIu64 " bytes",
+                           options->max_bytes, bytes);
+    if (!options->max_bytes && !object_may_grow(context, NULL, planned))
+        return reply_false(
+            context, "RANGE",
+            "CAPACITY and ERROR need %" PRIu64 " bytes, more than bloomery.max-key-bytes", planned);
     return true;
 }
 

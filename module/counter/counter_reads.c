@@ -97,9 +97,9 @@ static bool counter_read_cursor(server_context *context, const server_string *ar
     const char *bytes = api.StringPtrLen(argument, &len);
     if (!text_parse_plain(bytes, len, cursor))
         return true;
-    reply_error(context, "ERR", "invalid cursor %s: use 0 or a cursor that COUNTER.SCAN returned",
-                quoted(argument, quote));
-    return false;
+    return reply_false(context, "ERR",
+                       "invalid cursor %s: use 0 or a cursor that COUNTER.SCAN returned",
+                       quoted(argument, quote));
 }
 
 int counter_command_scan(server_context *context, server_string **argv, int argc)

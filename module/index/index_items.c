@@ -189,9 +189,8 @@ static bool index_may_add(const addition *self)
         bry_index_get_unit_info(held->index, self->unit, &unit);
         if (unit.sealed) {
             index_family.totals.refused++;
-            reply_error(self->context, "SEALED",
-                        "unit %" PRIu64 " is sealed: it takes no more items", self->number);
-            return false;
+            return reply_false(self->context, "SEALED",
+                               "unit %" PRIu64 " is sealed: it takes no more items", self->number);
         }
         room = unit.capacity > unit.elements ? unit.capacity - unit.elements : 0;
     }
@@ -205,9 +204,9 @@ static bool index_may_add(const addition *self)
     size_t absent = index_count_absent(self);
     if (absent > room) {
         index_family.totals.refused++;
-        reply_error(self->context, "FULL", "unit %" PRIu64 " has room for %" PRIu64 " more items",
-                    self->number, room);
-        return false;
+        return reply_false(self->context, "FULL",
+                           "unit %" PRIu64 " has room for %" PRIu64 " more items", self->number,
+                           room);
     }
     if (!small && absent > 0) {
         object_too_large(self->context, &index_family);
@@ -297,18 +296,14 @@ int index_command_add(server_context *context, server_string **argv, int argc)
     if (argc < 4)
         return api.WrongArity(context);
     if (!index_read_unit(context, argv[2], &change.number) ||
-        !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        !object_open_made(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     change.object = opened.object;
-    if (!opened.object) {
-        family_reply_missing(context, &index_family);
-    } else {
-        if (batch_open(&batch, argv + 3, (size_t)argc - 3))
-            index_add_items(&change);
-        else
-            reply_status(context, BRY_E_NOMEM);
-        batch_close(&batch);
-    }
+    if (batch_open(&batch, argv + 3, (size_t)argc - 3))
+        index_add_items(&change);
+    else
+        reply_status(context, BRY_E_NOMEM);
+    batch_close(&batch);
     object_close(&opened);
     return SERVER_OK;
 }

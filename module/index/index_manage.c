@@ -199,12 +199,9 @@ int index_command_info(server_context *context, server_string **argv, int argc)
     if (argc != 3)
         return object_describe(context, argv, argc, &index_family, index_reply_info);
     if (!index_read_unit(context, argv[2], &number) ||
-        !object_open(context, &index_family, argv[1], SERVER_READ, &opened))
+        !object_open_made(context, &index_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
-    if (opened.object)
-        index_info_unit(context, opened.object, number);
-    else
-        family_reply_missing(context, &index_family);
+    index_info_unit(context, opened.object, number);
     object_close(&opened);
     return SERVER_OK;
 }

@@ -67,7 +67,7 @@ static held_index *index_wrap(bry_index *index, const bry_allocator *allocator)
     }
     *held = (held_index){.index = index, .dba = bry_index_engine(index) == BRY_ENGINE_DBA};
     held->untidy = held->dba;
-    index_numbers_init(&held->numbers, bry_index_seed(index), allocator);
+    held->numbers = (index_numbers){.allocator = *allocator, .seed = bry_index_seed(index)};
     return held;
 }
 
@@ -113,11 +113,10 @@ bool index_takes_unit(server_context *context, held_index *held, uint64_t number
     if (held->numbers.used < most)
         return true;
     index_family.totals.refused++;
-    reply_error(context, "FULL",
-                "unit %" PRIu64 " cannot be opened: the index has all %" PRIu64
-                " units that it can have%s",
-                number, most, held->dba ? " (engine dba cannot grow on a server)" : "");
-    return false;
+    return reply_false(context, "FULL",
+                       "unit %" PRIu64 " cannot be opened: the index has all %" PRIu64
+                       " units that it can have%s",
+                       number, most, held->dba ? " (engine dba cannot grow on a server)" : "");
 }
 
 int index_refused(server_context *context, const held_object *object, size_t n, bry_status status)

@@ -30,12 +30,9 @@ int index_command_seal(server_context *context, server_string **argv, int argc)
     if (argc != 3)
         return api.WrongArity(context);
     if (!index_read_unit(context, argv[2], &number) ||
-        !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        !object_open_made(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
-    if (opened.object)
-        index_seal_unit(context, argv, index_of(opened.object), number);
-    else
-        family_reply_missing(context, &index_family);
+    index_seal_unit(context, argv, index_of(opened.object), number);
     object_close(&opened);
     return SERVER_OK;
 }
@@ -249,14 +246,11 @@ static int index_import(server_context *context, server_string **argv, int argc,
     if (argc != 4)
         return reply_wrong_arity(context);
     if (!index_read_unit(context, argv[2], &change.number) ||
-        !object_open(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        !object_open_made(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     change.object = opened.object;
     change.bytes = api.StringPtrLen(argv[3], &change.len);
-    if (opened.object)
-        index_import_unit(&change, argv, argc);
-    else
-        family_reply_missing(context, &index_family);
+    index_import_unit(&change, argv, argc);
     object_close(&opened);
     return SERVER_OK;
 }

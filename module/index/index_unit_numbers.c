@@ -8,11 +8,6 @@
 #define MOVED_AT_ONCE 64u /* more than enough to finish before the new table is full */
 #define GONE (INDEX_NO_UNIT - 1) /* deleted from the old table; a search continues past it */
 
-void index_numbers_init(index_numbers *self, uint64_t seed, const bry_allocator *allocator)
-{
-    *self = (index_numbers){.allocator = *allocator, .seed = seed};
-}
-
 static void free_places(const index_numbers *self, index_places *places)
 {
     if (places->place)

@@ -36,7 +36,6 @@ typedef struct index_numbers {
     size_t used; /* number of entries */
 } index_numbers;
 
-void index_numbers_init(index_numbers *self, uint64_t seed, const bry_allocator *allocator);
 void index_numbers_free(index_numbers *self);
 
 /* Copies the entries into an empty table, with that table's allocator. BRY_E_NOMEM. */

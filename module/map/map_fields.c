@@ -78,20 +78,19 @@ static bool field_values_read(const map_change *change, field_values *self, cons
             const char *problem = text_parse_plain(bytes, len, &number);
             if (problem || number >> bits) {
                 bool is_number = !problem || text_is_out_of_range(problem);
-                reply_error(context, is_number ? "RANGE" : "ERR",
-                            "value %s of field %s is not an integer of %u bits (argument %zu)",
-                            quoted(value, text), quoted(pairs[2 * i], (char[QUOTED_SIZE]){0}), bits,
-                            change->first + 2 * i + 1);
-                return false;
+                return reply_false(
+                    context, is_number ? "RANGE" : "ERR",
+                    "value %s of field %s is not an integer of %u bits (argument %zu)",
+                    quoted(value, text), quoted(pairs[2 * i], (char[QUOTED_SIZE]){0}), bits,
+                    change->first + 2 * i + 1);
             }
             self->values[i] = bry_map_value_number(number);
             continue;
         }
-        if (len > BRY_MAP_VALUE_MAX) {
-            reply_error(context, "TOOLONG", "the value of field %s has %zu bytes; the limit is %u",
-                        quoted(pairs[2 * i], text), len, BRY_MAP_VALUE_MAX);
-            return false;
-        }
+        if (len > BRY_MAP_VALUE_MAX)
+            return reply_false(context, "TOOLONG",
+                               "the value of field %s has %zu bytes; the limit is %u",
+                               quoted(pairs[2 * i], text), len, BRY_MAP_VALUE_MAX);
         self->values[i] = bry_map_value_bytes(bytes, len);
         self->bytes += len;
     }
@@ -364,7 +363,7 @@ int map_command_insert(server_context *context, server_string **argv, int argc)
     int first;
     if (argc < 3)
         return api.WrongArity(context);
-    if (!map_request_read_insert(context, argv, argc, &request, &first))
+    if (!map_request_read(context, argv, argc, &request, &first))
         return SERVER_OK;
     if ((argc - first) % 2 != 0)
         return api.WrongArity(context);

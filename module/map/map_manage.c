@@ -57,7 +57,7 @@ int map_command_create(server_context *context, server_string **argv, int argc)
         return SERVER_OK;
     if (argc < 2)
         return api.WrongArity(context);
-    if (!map_request_read_create(context, argv, argc, &request) ||
+    if (!map_request_read(context, argv, argc, &request, NULL) ||
         !object_open_free(context, &map_family, argv[1], &target))
         return SERVER_OK;
     if (request.like)
@@ -102,12 +102,9 @@ int map_command_compress(server_context *context, server_string **argv, int argc
     opened_key opened;
     if (argc != 2)
         return api.WrongArity(context);
-    if (!object_open(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+    if (!object_open_made(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
-    if (opened.object)
-        map_compress(context, argv, opened.object);
-    else
-        reply_no_key(context);
+    map_compress(context, argv, opened.object);
     object_close(&opened);
     return SERVER_OK;
 }

@@ -28,9 +28,8 @@ static option_list map_request_list(map_request *request, bool insert)
         .count = MAP_OPTION_COUNT};
 }
 
-/* first: where to store the position of the first field of MAP.INSERT; NULL: MAP.CREATE. */
-static bool map_request_read(server_context *context, server_string **argv, int argc,
-                             map_request *request, int *first)
+bool map_request_read(server_context *context, server_string **argv, int argc, map_request *request,
+                      int *first)
 {
     *request = (map_request){.options = map_options_default()};
     option_list options = map_request_list(request, first != NULL);
@@ -38,14 +37,10 @@ static bool map_request_read(server_context *context, server_string **argv, int 
                                     first)
               : !options_read(context, argv, argc, 2, options.rows, MAP_XX))
         return false;
-    if (request->like && options_given(options.rows, options.count) > 1) {
-        reply_error(context, "ERR", "LIKE cannot be combined with other arguments");
-        return false;
-    }
-    if (request->options.values && request->raw) {
-        reply_error(context, "ERR", "VALUES and RAW cannot be combined");
-        return false;
-    }
+    if (request->like && options_given(options.rows, options.count) > 1)
+        return reply_false(context, "ERR", "LIKE cannot be combined with other arguments");
+    if (request->options.values && request->raw)
+        return reply_false(context, "ERR", "VALUES and RAW cannot be combined");
     request->options.value_bits = (uint32_t)request->raw;
     for (int i = 0; i < MAP_OPTION_COUNT; i++)
         request->given[i] = options.rows[i].given;
@@ -60,18 +55,6 @@ void map_replicate_creation(server_context *context, server_string *name,
         request.options.values = 0;
     option_list list = map_request_list(&request, false);
     options_replicate(context, "MAP.CREATE", name, &list);
-}
-
-bool map_request_read_create(server_context *context, server_string **argv, int argc,
-                             map_request *request)
-{
-    return map_request_read(context, argv, argc, request, NULL);
-}
-
-bool map_request_read_insert(server_context *context, server_string **argv, int argc,
-                             map_request *request, int *first)
-{
-    return map_request_read(context, argv, argc, request, first);
 }
 
 held_object *map_request_make(server_context *context, map_request *request)
@@ -105,8 +88,7 @@ held_object *map_request_make(server_context *context, map_request *request)
 static bool map_refuse_option(server_context *context, const char *name, const char *theirs,
                               const char *given)
 {
-    reply_error(context, "MISMATCH", "the map has %s %s, not %s", name, theirs, given);
-    return false;
+    return reply_false(context, "MISMATCH", "the map has %s %s, not %s", name, theirs, given);
 }
 
 static bool map_number_fits(server_context *context, const char *name, uint64_t theirs,
@@ -133,19 +115,15 @@ static bool map_error_fits(server_context *context, double theirs, double given)
 static bool map_values_fit(server_context *context, const map_request *request,
                            const bry_map_options *theirs)
 {
-    if (request->given[MAP_RAW] && theirs->value_bits == 0) {
-        reply_error(context, "MISMATCH", "the map was created with VALUES, not with RAW");
-        return false;
-    }
+    if (request->given[MAP_RAW] && theirs->value_bits == 0)
+        return reply_false(context, "MISMATCH", "the map was created with VALUES, not with RAW");
     if (request->given[MAP_RAW])
         return map_number_fits(context, "RAW", theirs->value_bits, request->options.value_bits);
     if (!request->given[MAP_VALUES])
         return true;
-    if (theirs->value_bits != 0) {
-        reply_error(context, "MISMATCH", "the map was created with RAW %u, not with VALUES",
-                    theirs->value_bits);
-        return false;
-    }
+    if (theirs->value_bits != 0)
+        return reply_false(context, "MISMATCH", "the map was created with RAW %u, not with VALUES",
+                           theirs->value_bits);
     return map_number_fits(context, "VALUES", theirs->values, request->options.values);
 }
 
@@ -154,8 +132,7 @@ static bool map_seed_fits(server_context *context, uint64_t theirs, uint64_t giv
 {
     if (theirs == given)
         return true;
-    reply_error(context, "MISMATCH", "the map has another SEED");
-    return false;
+    return reply_false(context, "MISMATCH", "the map has another SEED");
 }
 
 bool map_request_fits(server_context *context, const map_request *request, const bry_map *map)
@@ -170,10 +147,8 @@ bool map_request_fits(server_context *context, const map_request *request, const
     if (request->given[MAP_CAPACITY] && theirs.engine != BRY_ENGINE_KBF &&
         !map_number_fits(context, "CAPACITY", theirs.capacity, ours->capacity))
         return false;
-    if (request->given[MAP_NOGROW] && !theirs.fixed) {
-        reply_error(context, "MISMATCH", "the map was created without NOGROW");
-        return false;
-    }
+    if (request->given[MAP_NOGROW] && !theirs.fixed)
+        return reply_false(context, "MISMATCH", "the map was created without NOGROW");
     return (!request->given[MAP_ERROR] || map_error_fits(context, theirs.error, ours->error)) &&
            map_values_fit(context, request, &theirs) &&
            (!request->given[MAP_SEED] || map_seed_fits(context, theirs.seed, ours->seed));

@@ -27,14 +27,10 @@ typedef struct map_request {
     uint32_t existing_only; /* XX of MAP.INSERT */
 } map_request;
 
-/* Reads the options of MAP.CREATE. False after an error reply. */
-bool map_request_read_create(server_context *context, server_string **argv, int argc,
-                             map_request *request);
-
-/* Reads the options of MAP.INSERT, and stores the position of the first field. False after an error
- * reply. */
-bool map_request_read_insert(server_context *context, server_string **argv, int argc,
-                             map_request *request, int *first);
+/* Reads the options of MAP.INSERT, and stores the position of the first field; first: NULL: those
+ * of MAP.CREATE. False after an error reply. */
+bool map_request_read(server_context *context, server_string **argv, int argc, map_request *request,
+                      int *first);
 
 /* Replicates the creation of a map with all its parameters. */
 void map_replicate_creation(server_context *context, server_string *name,

@@ -62,10 +62,10 @@ static bool once_read_create(server_context *context, server_string **argv, int 
     window->refuse = window->max_bytes != 0;
     if (window->window)
         return true;
-    reply_error(context, "ERR",
-                "WINDOW is required: how long ids are remembered, which must be longer than any "
-                "client retries");
-    return false;
+    return reply_false(
+        context, "ERR",
+        "WINDOW is required: how long ids are remembered, which must be longer than any "
+        "client retries");
 }
 
 int once_command_create(server_context *context, server_string **argv, int argc)

@@ -66,11 +66,9 @@ static bool window_change_time(window_change *self)
     const bry_window *window = window_of(self->object);
     self->options = window_like(window);
     self->before = bry_window_time(window);
-    if (window_by_events(&self->options) && !self->at) {
-        reply_error(self->context, "ERR",
-                    "this window uses event time: add items with WINDOW.INSERT and AT");
-        return false;
-    }
+    if (window_by_events(&self->options) && !self->at)
+        return reply_false(self->context, "ERR",
+                           "this window uses event time: add items with WINDOW.INSERT and AT");
     if (self->at || !is_replayed(self->context))
         return window_resolve_time(self->context, &self->options, self->at, &self->now);
     self->now = self->before;
@@ -187,14 +185,12 @@ static int window_add_items(server_context *context, server_string **argv, serve
 {
     opened_key opened;
     item_batch batch;
-    if (!object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+    if (!object_open_made(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     change->context = context;
     change->argv = argv;
     change->object = opened.object;
-    if (!opened.object) {
-        family_reply_missing(context, &window_family);
-    } else if (window_change_time(change)) {
+    if (window_change_time(change)) {
         if (batch_open(&batch, items, n))
             window_add_all(change, &batch);
         else
@@ -243,9 +239,8 @@ static bool window_begin_delete(server_context *context, server_string *key, hel
     uint64_t now = (uint64_t)api.Milliseconds();
     if (bry_window_engine(window) != BRY_ENGINE_COMPACT) {
         window_family.totals.refused++;
-        reply_error(context, "UNSUPPORTED",
-                    "engine fbf cannot delete single items; engine compact can");
-        return false;
+        return reply_false(context, "UNSUPPORTED",
+                           "engine fbf cannot delete single items; engine compact can");
     }
     if (window_by_events(&options) || is_replayed(context) || now <= bry_window_time(window))
         return true;

@@ -175,12 +175,9 @@ int window_command_advance(server_context *context, server_string **argv, int ar
     if (argc < 2)
         return api.WrongArity(context);
     if (!options_read(context, argv, argc, 2, options, 1) ||
-        !object_open(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
+        !object_open_made(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
-    if (opened.object)
-        window_advance(context, argv, opened.object, at);
-    else
-        family_reply_missing(context, &window_family);
+    window_advance(context, argv, opened.object, at);
     object_close(&opened);
     return SERVER_OK;
 }

@@ -57,15 +57,12 @@ bry_status window_create(bry_window_options *options, held_object **object)
 bool window_resolve_time(server_context *context, const bry_window_options *options, uint64_t at,
                          uint64_t *now)
 {
-    if (window_by_events(options) && !at) {
-        reply_error(context, "ERR", "AT is required: this window uses event time");
-        return false;
-    }
-    if (!window_by_events(options) && at && !is_replayed(context)) {
-        reply_error(context, "ERR",
-                    "AT needs a window created with EVENTTIME: this one uses the server's clock");
-        return false;
-    }
+    if (window_by_events(options) && !at)
+        return reply_false(context, "ERR", "AT is required: this window uses event time");
+    if (!window_by_events(options) && at && !is_replayed(context))
+        return reply_false(
+            context, "ERR",
+            "AT needs a window created with EVENTTIME: this one uses the server's clock");
     *now = at ? at : (uint64_t)api.Milliseconds();
     return true;
 }

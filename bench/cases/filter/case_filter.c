@@ -166,10 +166,10 @@ ALWAYS_INLINE uint64_t look(const filter_work *work, const void *state, unsigned
 
 /* ---- the library's filter, as its users call it -------------------------------------------- */
 
-static bry_filter_options own_options(const filter_work *work, bry_engine engine)
+static bry_filter_options own_options(const filter_work *work)
 {
     bry_filter_options options = BRY_FILTER_OPTIONS;
-    options.engine = engine;
+    options.engine = work->engine;
     options.capacity = work->keys.count;
     options.error = work->error;
     options.seed = BENCH_SEED;
@@ -177,21 +177,11 @@ static bry_filter_options own_options(const filter_work *work, bry_engine engine
     return options;
 }
 
-static void *own_make(const void *work, bry_engine engine)
+static void *own_make(const void *work)
 {
-    bry_filter_options options = own_options(work, engine);
+    bry_filter_options options = own_options(work);
     bry_filter *filter;
     return bry_filter_create(&options, &filter) == BRY_OK ? filter : NULL;
-}
-
-static void *blocked_make(const void *work)
-{
-    return own_make(work, BRY_ENGINE_BLOOM);
-}
-
-static void *compact_make(const void *work)
-{
-    return own_make(work, BRY_ENGINE_COMPACT);
 }
 
 static void own_drop(void *state)
@@ -222,55 +212,49 @@ static void own_has_n(const void *state, const bry_hash *hashes, size_t n, uint8
 RUN_FILTER(own, add_singly, own_add, own_has, NULL)
 RUN_FILTER(own_batch, add_batched, own_add_n, NULL, own_has_n)
 
-static bool own_facts(const filter_work *work, bry_engine engine, filter_facts *facts)
+static bool own_facts(const filter_work *work, filter_facts *facts)
 {
-    bry_filter_options options = own_options(work, engine);
+    bry_filter_options options = own_options(work);
     bry_filter_shape shape = {0};
     if (bry_filter_plan(&options, &shape) != BRY_OK)
         return false;
+    /* The plan counts keys; of a compact filter, two keys may share a fingerprint. */
+    bool compact = work->engine == BRY_ENGINE_COMPACT;
     *facts = (filter_facts){
         .bytes = shape.bytes,
         .bits_per_item = (double)shape.bits / (double)work->keys.count,
-        .predicted_error = shape.error,
+        .predicted_error = compact ? -expm1(-shape.error) : shape.error,
     };
     return true;
 }
 
-static bool blocked_facts(const filter_work *work, filter_facts *facts)
-{
-    return own_facts(work, BRY_ENGINE_BLOOM, facts);
-}
-
-/* The plan counts keys; two keys may share a fingerprint. */
-static bool compact_facts(const filter_work *work, filter_facts *facts)
-{
-    bool good = own_facts(work, BRY_ENGINE_COMPACT, facts);
-    if (good)
-        facts->predicted_error = -expm1(-facts->predicted_error);
-    return good;
-}
-
-static const filter_candidate filter_blocked = {
-    .candidate = {"blocked Bloom", blocked_make, own_drop, own_run, 0},
-    .id = "blocked",
-    .facts = blocked_facts,
+static const filter_candidate filter_blocked[] = {
+    {{"blocked Bloom", own_make, own_drop, own_run, 0},
+     "blocked",
+     false,
+     false,
+     BRY_ENGINE_BLOOM,
+     own_facts},
+    {{"blocked Bloom, batch", own_make, own_drop, own_batch_run, 0},
+     "blocked_batch",
+     true,
+     false,
+     BRY_ENGINE_BLOOM,
+     own_facts},
 };
-static const filter_candidate filter_blocked_batch = {
-    .candidate = {"blocked Bloom, batch", blocked_make, own_drop, own_batch_run, 0},
-    .id = "blocked_batch",
-    .batched = true,
-    .facts = blocked_facts,
-};
-static const filter_candidate filter_compact = {
-    .candidate = {"compact", compact_make, own_drop, own_run, 0},
-    .id = "compact",
-    .facts = compact_facts,
-};
-static const filter_candidate filter_compact_batch = {
-    .candidate = {"compact, batch", compact_make, own_drop, own_batch_run, 0},
-    .id = "compact_batch",
-    .batched = true,
-    .facts = compact_facts,
+static const filter_candidate filter_compact[] = {
+    {{"compact", own_make, own_drop, own_run, 0},
+     "compact",
+     false,
+     false,
+     BRY_ENGINE_COMPACT,
+     own_facts},
+    {{"compact, batch", own_make, own_drop, own_batch_run, 0},
+     "compact_batch",
+     true,
+     false,
+     BRY_ENGINE_COMPACT,
+     own_facts},
 };
 
 /* ---- the standard filter ------------------------------------------------------------------- */
@@ -334,16 +318,19 @@ static bool standard_facts(const filter_work *work, filter_facts *facts)
     return true;
 }
 
-static const filter_candidate filter_standard = {
-    .candidate = {"standard Bloom", standard_make, standard_drop, standard_run, 0},
-    .id = "standard",
-    .facts = standard_facts,
-};
-static const filter_candidate filter_standard_batch = {
-    .candidate = {"standard Bloom, batch", standard_make, standard_drop, standard_batch_run, 0},
-    .id = "standard_batch",
-    .batched = true,
-    .facts = standard_facts,
+static const filter_candidate filter_standard[] = {
+    {{"standard Bloom", standard_make, standard_drop, standard_run, 0},
+     "standard",
+     false,
+     false,
+     BRY_ENGINE_AUTO,
+     standard_facts},
+    {{"standard Bloom, batch", standard_make, standard_drop, standard_batch_run, 0},
+     "standard_batch",
+     true,
+     false,
+     BRY_ENGINE_AUTO,
+     standard_facts},
 };
 
 /* ---- the cases ----------------------------------------------------------------------------- */
@@ -383,24 +370,31 @@ static void free_filter_work(filter_work *work)
     free(work->answers);
 }
 
+static filter_work filter_work_of(const filter_work *work, const filter_candidate *who)
+{
+    filter_work its = *work;
+    its.engine = who->engine;
+    return its;
+}
+
 /* Selects the candidates that are possible at this size. False if one of the library's is not. */
 static bool choose_filters(const filter_work *work, filter_report *report)
 {
-    bool compact = report->settings.filter_engine == BRY_ENGINE_COMPACT;
-    const filter_candidate *all[MOST_FILTERS] = {
-        compact ? &filter_compact : &filter_blocked,
-        compact ? &filter_compact_batch : &filter_blocked_batch,
-        report->compared ? &filter_compact : NULL,
-        report->compared ? &filter_compact_batch : NULL,
-        report->compared ? &filter_standard : NULL,
-        report->compared ? &filter_standard_batch : NULL,
-        report->compared ? filter_libbloom() : NULL,
-    };
-    for (size_t i = 0; i < MOST_FILTERS; i++) {
+    const filter_candidate *own =
+        report->settings.filter_engine == BRY_ENGINE_COMPACT ? filter_compact : filter_blocked;
+    const filter_candidate *all[MOST_FILTERS] = {&own[0],
+                                                 &own[1],
+                                                 &filter_compact[0],
+                                                 &filter_compact[1],
+                                                 &filter_standard[0],
+                                                 &filter_standard[1],
+                                                 filter_libbloom()};
+    for (size_t i = 0; i < (report->compared ? MOST_FILTERS : 2); i++) {
         filter_facts facts;
         if (!all[i])
             continue;
-        if (all[i]->facts(work, &facts)) {
+        filter_work its = filter_work_of(work, all[i]);
+        if (all[i]->facts(&its, &facts)) {
             report->filters[report->count].who = all[i];
             report->filters[report->count++].facts = facts;
         } else if (!all[i]->peer) {
@@ -438,16 +432,22 @@ static bool measure_filters(const filter_work *work, filter_report *report)
 {
     bench_candidate candidates[MOST_FILTERS];
     bench_result results[MOST_FILTERS] = {0};
-    for (size_t i = 0; i < report->count; i++)
+    filter_work works[MOST_FILTERS];
+    const void *given[MOST_FILTERS];
+    for (size_t i = 0; i < report->count; i++) {
         candidates[i] = report->filters[i].who->candidate;
+        works[i] = filter_work_of(work, report->filters[i].who);
+        given[i] = &works[i];
+    }
     const bench_plan plan = {
         .candidates = candidates,
+        .works = given,
         .count = report->count,
         .phases = FILTER_PHASES,
         .operations = report->settings.items,
         .rounds = report->settings.rounds,
     };
-    if (!bench_measure(&plan, work, results))
+    if (!bench_measure(&plan, NULL, results))
         return false;
     for (size_t i = 0; i < report->count; i++) {
         report->filters[i].result = results[i];
@@ -473,13 +473,8 @@ static bool measure_filter_case(const bench_settings *settings, bool compare, fi
     return good;
 }
 
-static const char *const phase_names[FILTER_PHASES] = {
-    [PHASE_ADD] = "add",
-    [PHASE_HIT] = "hit",
-    [PHASE_MISS] = "miss",
-    [PHASE_HIT_READY] = "hit_ready",
-    [PHASE_MISS_READY] = "miss_ready",
-};
+static const char *const phase_names[FILTER_PHASES] = {"add", "hit", "miss", "hit_ready",
+                                                       "miss_ready"};
 
 /* How many times as fast as libbloom in the same run; NAN without libbloom. */
 static double against_libbloom(const filter_report *report, size_t i, unsigned phase)

@@ -95,23 +95,12 @@ bool index_data_for(index_data *data, const index_settings *settings)
                       (unsigned long long)settings->unit_capacity * settings->units);
 }
 
-static const char *const phase_names[INDEX_PHASES] = {
-    [INDEX_ADD] = "add",
-    [INDEX_HIT] = "hit",
-    [INDEX_MISS] = "miss",
-    [INDEX_HIT_BATCH] = "hit_batch",
-    [INDEX_MISS_BATCH] = "miss_batch",
-    [INDEX_REINSERT] = "reinsert",
-};
+static const char *const phase_names[INDEX_PHASES] = {"add",       "hit",        "miss",
+                                                      "hit_batch", "miss_batch", "reinsert"};
 
 static double report_elements(const index_report *report)
 {
     return (double)report->settings.index.units * (double)report->settings.index.unit_capacity;
-}
-
-static double bits_each(const index_report *report)
-{
-    return (double)report->record.bytes * 8 / report_elements(report);
 }
 
 static double false_positive(const index_report *report)
@@ -130,14 +119,14 @@ void index_row_json(cli_json *json, const index_report *report)
     cli_json_bool(json, "segmented", report->settings.index.segmented);
     cli_json_count(json, "hashes", report->shape.dba.hashes);
     cli_json_count(json, "bytes", record->bytes);
-    cli_json_number(json, "bits_per_element", bits_each(report));
+    cli_json_number(json, "bits_per_element",
+                    (double)report->record.bytes * 8 / report_elements(report));
     cli_json_number(json, "planned_error", report->shape.error);
     cli_json_number(json, "estimated_error", record->estimated_error);
     cli_json_number(json, "false_positive", false_positive(report));
     cli_json_number(json, "locate_exact", (double)record->exact / (double)report->asked);
-    for (unsigned phase = 0; phase < INDEX_PHASES; phase++) {
+    for (unsigned phase = 0; phase < INDEX_PHASES; phase++)
         bench_time_json(json, phase_names[phase], report->time[phase]);
-    }
 }
 
 bool bench_index(const bench_settings *settings, cli_json *json)

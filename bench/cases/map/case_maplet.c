@@ -309,15 +309,7 @@ static bool measure_maplets(const maplet_work *work, maplet_report *report)
 /* ---- the report ---------------------------------------------------------------------------- */
 
 static const char *const phase_names[MAPLET_PHASES] = {
-    [MAPLET_INSERT] = "insert",
-    [MAPLET_HIT] = "hit",
-    [MAPLET_MISS] = "miss",
-    [MAPLET_HIT_BATCH] = "hit_batch",
-    [MAPLET_MISS_BATCH] = "miss_batch",
-    [MAPLET_DELETE] = "delete",
-    [MAPLET_INSERT_FULL] = "insert_full",
-    [MAPLET_UPSERT] = "upsert",
-};
+    "insert", "hit", "miss", "hit_batch", "miss_batch", "delete", "insert_full", "upsert"};
 
 /* In the order of importance. */
 static const unsigned shown[MAPLET_PHASES] = {
@@ -327,14 +319,8 @@ static const unsigned shown[MAPLET_PHASES] = {
 
 static void maplet_times_json(cli_json *json, const bench_time *times)
 {
-    for (unsigned i = 0; i < MAPLET_PHASES; i++) {
+    for (unsigned i = 0; i < MAPLET_PHASES; i++)
         bench_time_json(json, phase_names[shown[i]], times[shown[i]]);
-    }
-}
-
-static double exact_per_entry(const maplet_report *report)
-{
-    return (double)report->exact_bytes / (double)report->settings.items;
 }
 
 /* The exact table's figure divided by the maplet's: above 1, the maplet is the better one. */
@@ -374,7 +360,8 @@ static void maplet_json(cli_json *json, const maplet_report *report)
     if (!settings->compare)
         return;
     cli_json_open(json, "exact", '{');
-    cli_json_number(json, "bytes_per_entry", exact_per_entry(report));
+    cli_json_number(json, "bytes_per_entry",
+                    (double)report->exact_bytes / (double)report->settings.items);
     maplet_times_json(json, report->exact_time);
     cli_json_close(json, '}');
     maplet_ratios_json(json, report);

@@ -200,26 +200,8 @@ static bool measure_remote(const kbf_workload *load, remote_report *report)
     return good;
 }
 
-static const char *const phase_names[REMOTE_PHASES] = {
-    [REMOTE_FILL] = "fill",
-    [REMOTE_HIT] = "hit",
-    [REMOTE_MISS] = "miss",
-    [REMOTE_HIT_BATCH] = "hit_batch",
-    [REMOTE_MISS_BATCH] = "miss_batch",
-    [REMOTE_UPDATE] = "update",
-    [REMOTE_DELETE] = "delete",
-};
-
-/* memcached's figure divided by that of row i. */
-static double by_time(const remote_report *report, unsigned i, unsigned phase)
-{
-    return report->row[0].time[phase].median / report->row[i].time[phase].median;
-}
-
-static double by_bytes(const remote_report *report, unsigned i)
-{
-    return report->row[0].bytes_per_pair / report->row[i].bytes_per_pair;
-}
+static const char *const phase_names[REMOTE_PHASES] = {"fill",       "hit",    "miss",  "hit_batch",
+                                                       "miss_batch", "update", "delete"};
 
 static void remote_json(cli_json *json, const remote_report *report)
 {
@@ -240,19 +222,20 @@ static void remote_json(cli_json *json, const remote_report *report)
         cli_json_number(json, "resident_per_pair", report->row[i].resident_per_pair);
         cli_json_number(json, "wrong", report->row[i].wrong);
         cli_json_number(json, "false_positive", report->row[i].false_positive);
-        for (unsigned phase = 0; phase < REMOTE_PHASES; phase++) {
+        for (unsigned phase = 0; phase < REMOTE_PHASES; phase++)
             bench_time_json(json, phase_names[phase], report->row[i].time[phase]);
-        }
         cli_json_close(json, '}');
     }
     cli_json_close(json, ']');
     for (unsigned i = 1; i < REMOTE_ROWS; i++) {
         char key[64];
         snprintf(key, sizeof key, "memcached_by_%s", report->row[i].name);
-        cli_json_open(json, key, '{');
-        cli_json_number(json, "bytes", by_bytes(report, i));
+        cli_json_open(json, key, '{'); /* memcached's figure divided by that of row i */
+        cli_json_number(json, "bytes",
+                        report->row[0].bytes_per_pair / report->row[i].bytes_per_pair);
         for (unsigned phase = 0; phase < REMOTE_PHASES; phase++)
-            cli_json_number(json, phase_names[phase], by_time(report, i, phase));
+            cli_json_number(json, phase_names[phase],
+                            report->row[0].time[phase].median / report->row[i].time[phase].median);
         cli_json_close(json, '}');
     }
 }

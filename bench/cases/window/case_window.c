@@ -84,13 +84,8 @@ bool window_reports_measure(window_report *reports, size_t count)
 
 /* ---- the report ---------------------------------------------------------------------------- */
 
-static const char *const phase_names[WINDOW_PHASES] = {
-    [WINDOW_ADD] = "add",
-    [WINDOW_HIT] = "hit",
-    [WINDOW_MISS] = "miss",
-    [WINDOW_HIT_BATCH] = "hit_batch",
-    [WINDOW_MISS_BATCH] = "miss_batch",
-};
+static const char *const phase_names[WINDOW_PHASES] = {"add", "hit", "miss", "hit_batch",
+                                                       "miss_batch"};
 
 static const char *engine_of(const window_report *report)
 {
@@ -125,9 +120,8 @@ void window_row_json(cli_json *json, const window_report *report)
     cli_json_count(json, "absent_asked", facts->absent);
     cli_json_count(json, "promised_asked", facts->promised);
     cli_json_count(json, "forgotten_early", facts->forgotten_early);
-    for (unsigned phase = 0; phase < WINDOW_PHASES; phase++) {
+    for (unsigned phase = 0; phase < WINDOW_PHASES; phase++)
         bench_time_json(json, phase_names[phase], report->time[phase]);
-    }
 }
 
 bool bench_window(const bench_settings *settings, cli_json *json)
