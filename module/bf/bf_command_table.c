@@ -159,5 +159,5 @@ const module_command bf_commands[] = {
                        "iterator. The first chunk replaces an existing filter. Until the last one, "
                        "other commands on the key return an error.",
             .example = "BF.LOADCHUNK seen 1 foreign"),
+    {0},
 };
-const size_t bf_command_count = sizeof bf_commands / sizeof bf_commands[0];

@@ -182,8 +182,7 @@ int bf_command_scandump(server_context *context, server_string **argv, int argc)
         reply_error_text(context, "Second argument must be numeric");
     else
         dump_chunk(context, opened.object, (uint64_t)iterator);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- BF.LOADCHUNK --------------------------------------------------------------------------- */
@@ -300,6 +299,5 @@ int bf_command_loadchunk(server_context *context, server_string **argv, int argc
         loadchunk_first(context, argv, &opened, &head, sent + HEAD_BYTES, len - HEAD_BYTES);
     else
         loadchunk_next(context, argv, &opened, &head, sent + HEAD_BYTES, len - HEAD_BYTES);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }

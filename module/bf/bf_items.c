@@ -64,8 +64,7 @@ int bf_command_mexists(server_context *context, server_string **argv, int argc)
         for (size_t i = 0; i < part.n; i++)
             api.ReplyWithBool(context, part.answers[i] == BRY_PRESENT);
     }
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- adding -------------------------------------------------------------------------------- */
@@ -193,8 +192,7 @@ static int bf_add_items(bf_add_request *self, server_string **items, size_t n)
         object_free(made);
         reply_status(self->context, BRY_E_NOMEM);
     }
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 int bf_command_add(server_context *context, server_string **argv, int argc)
@@ -354,6 +352,5 @@ int bf_command_del(server_context *context, server_string **argv, int argc)
     } else {
         reply_status(context, BRY_E_NOMEM);
     }
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }

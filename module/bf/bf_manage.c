@@ -104,8 +104,7 @@ int bf_command_reserve(server_context *context, server_string **argv, int argc)
             reply_ok(context);
         }
     }
-    object_close(&target);
-    return SERVER_OK;
+    return object_close(&target);
 }
 
 /* ---- BF.CARD, BF.INFO ---------------------------------------------------------------------- */
@@ -202,8 +201,7 @@ int bf_command_info(server_context *context, server_string **argv, int argc)
         bf_reply_one(context, opened.object, field);
     else
         bf_reply_pairs(context, opened.object, 0, INFO_FIELDS);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- BF.DEBUG ------------------------------------------------------------------------------ */
@@ -245,8 +243,7 @@ int bf_command_debug(server_context *context, server_string **argv, int argc)
         bf_reply_debug(context, opened.object);
     else
         reply_error_text(context, "ERR not found");
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- BF.MERGE ------------------------------------------------------------------------------ */

@@ -92,7 +92,7 @@ static bool bf_is_name_taken(server_context *context, const char *name)
 
 static const char *bf_taken_name(server_context *context)
 {
-    for (size_t i = 0; i < bf_command_count; i++)
+    for (size_t i = 0; bf_commands[i].name; i++)
         if (bf_is_name_taken(context, bf_commands[i].name))
             return bf_commands[i].name;
     return NULL;
@@ -114,5 +114,5 @@ int bf_register_commands(server_context *context)
         return SERVER_OK;
     if (api.AddACLCategory) /* fails if the category exists, which is fine */
         api.AddACLCategory(context, "bloom");
-    return family_add_commands(context, bf_commands, bf_command_count);
+    return family_add_commands(context, bf_commands);
 }

@@ -63,5 +63,5 @@ const module_command filter_commands[] = {
     COMMAND_INTERNAL(BF_EFFECT_CHUNK, filter_command_chunk, "write", 4, ONE_KEY(CHANGES),
                      "loads a chunk of a filter", "O(n), n bytes"),
     COMMAND_RESTORE("BLOOMERY.FILTER.LOAD"),
+    {0},
 };
-const size_t filter_command_count = sizeof filter_commands / sizeof filter_commands[0];

@@ -250,10 +250,7 @@ static bry_status bf_type_clone(const void *thing, account *bill, void **copy)
     return status;
 }
 
-static void *bf_type_rdb_load(server_io *io, int encoding)
-{
-    return object_rdb_load(io, encoding, &filter_family);
-}
+FAMILY_RDB_LOAD(filter_family)
 
 command_family filter_family = {
     .name = "filter",
@@ -263,9 +260,8 @@ command_family filter_family = {
     .wrapped = true,
     .restore_command = "BLOOMERY.FILTER.LOAD",
     .commands = filter_commands,
-    .command_count = &filter_command_count,
     .settings = bf_settings,
-    .rdb_load = bf_type_rdb_load,
+    .rdb_load = filter_family_rdb_load,
     .extra = sizeof(bf_filter),
     .save = bf_type_save,
     .load = bf_type_load,

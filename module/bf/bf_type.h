@@ -29,7 +29,6 @@
 
 extern command_family filter_family;
 extern const module_command bf_commands[], filter_commands[];
-extern const size_t bf_command_count, filter_command_count;
 
 /* The parameters of BF.RESERVE. */
 typedef struct bf_parameters {

@@ -84,24 +84,20 @@ static int register_type(server_context *context, command_family *self)
 
 /* All registered tables. */
 #define MOST_TABLES 16u
-static struct {
-    const module_command *commands;
-    size_t count;
-} tables[MOST_TABLES];
+static const module_command *tables[MOST_TABLES];
 static size_t table_count;
 
 /* Those with a type. */
 static command_family *families[MOST_TABLES];
 static size_t family_count;
 
-int family_add_commands(server_context *context, const module_command *commands, size_t count)
+int family_add_commands(server_context *context, const module_command *commands)
 {
     if (table_count == MOST_TABLES)
         return register_failed(context, "one more table of commands, with", commands->name);
-    tables[table_count].commands = commands;
-    tables[table_count++].count = count;
-    for (size_t i = 0; i < count; i++)
-        if (register_command(context, &commands[i]) != SERVER_OK)
+    tables[table_count++] = commands;
+    for (; commands->name; commands++)
+        if (register_command(context, commands) != SERVER_OK)
             return SERVER_ERR;
     return SERVER_OK;
 }
@@ -117,11 +113,9 @@ command_family *family_restored_by(const server_string *name)
 bool family_is_internal(const char *name, size_t len)
 {
     for (size_t i = 0; i < table_count; i++)
-        for (size_t j = 0; j < tables[i].count; j++) {
-            const module_command *command = &tables[i].commands[j];
+        for (const module_command *command = tables[i]; command->name; command++)
             if (strlen(command->name) == len && strncasecmp(command->name, name, len) == 0)
                 return !command->args;
-        }
     return false;
 }
 
@@ -142,8 +136,8 @@ static void add_engines(server_command_arg *words, bry_job job)
 /* Describes the engines, for all commands that have the argument. */
 static void describe_engines(const command_family *self)
 {
-    for (size_t i = 0; i < *self->command_count; i++)
-        for (server_command_arg *arg = self->commands[i].args; arg && arg->name; arg++)
+    for (const module_command *command = self->commands; command->name; command++)
+        for (server_command_arg *arg = command->args; arg && arg->name; arg++)
             if (arg->token && strcmp(arg->token, "ENGINE") == 0)
                 add_engines(arg->subargs, self->job);
 }
@@ -156,7 +150,7 @@ int family_register(server_context *context, command_family *self)
         return SERVER_ERR;
     if (self->type_name)
         families[family_count++] = self;
-    if (family_add_commands(context, self->commands, *self->command_count) != SERVER_OK)
+    if (family_add_commands(context, self->commands) != SERVER_OK)
         return SERVER_ERR;
     return self->settings ? settings_register(context, self->settings) : SERVER_OK;
 }

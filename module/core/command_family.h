@@ -5,8 +5,8 @@
  *
  *  1. window_type.h declares `extern command_family window_family;` and window_type.c defines it:
  *     name, type name of nine characters, encoding, the job of the library, what the family does
- *     besides when it saves, loads, clones and destroys an object, and rdb_load, a function that
- *     calls object_rdb_load(), because the server's callback does not say which family it is for.
+ *     besides when it saves, loads, clones and destroys an object, and rdb_load, which
+ *     FAMILY_RDB_LOAD() defines, because the server's callback does not say which family it is for.
  *     The rest of a data type (RDB, AOF, COPY, digest, memory, freeing) is in object_type.c and
  *     works for any family.
  *  2. window_command_table.c has the commands as an array of module_command, to which
@@ -68,8 +68,7 @@ typedef struct command_family {
     int encoding; /* version of the RDB payload; increased when older modules cannot read it */
     const char *restore_command; /* "BLOOMERY.MAP.LOAD" */
     const char *created_by; /* "WINDOW.CREATE"; NULL: writing to a missing key creates it */
-    const module_command *commands;
-    const size_t *command_count;
+    const module_command *commands; /* ends with an empty one */
     const struct module_setting *settings; /* may be NULL */
     void (*info)(server_info *info); /* for a family without a data type: its own INFO fields */
 
@@ -97,7 +96,7 @@ typedef struct command_family {
 int family_register(server_context *context, command_family *self);
 
 /* Registers further commands, for those that are optional. Returns the same. */
-int family_add_commands(server_context *context, const module_command *commands, size_t count);
+int family_add_commands(server_context *context, const module_command *commands);
 
 /* True if this is an internal command of the module, for logs and replicas. */
 bool family_is_internal(const char *name, size_t len);

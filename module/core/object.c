@@ -384,11 +384,12 @@ bool object_open(server_context *context, command_family *family, server_string 
     return true;
 }
 
-void object_close(opened_key *opened)
+int object_close(opened_key *opened)
 {
     if (opened->key)
         api.CloseKey(opened->key);
     opened->key = NULL;
+    return SERVER_OK;
 }
 
 bool object_open_made(server_context *context, command_family *family, server_string *name,
@@ -470,8 +471,7 @@ int object_describe(server_context *context, server_string **argv, int argc, com
     pair_reply pairs = reply_pairs_begin(context);
     describe(&pairs, opened.object);
     reply_pairs_end(&pairs);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 int object_refused_here(server_context *context, command_family *family, bry_status status)

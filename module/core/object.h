@@ -114,7 +114,7 @@ typedef struct opened_key {
  * nothing open, after an error reply: the key holds another type or is being restored. */
 bool object_open(server_context *context, command_family *family, server_string *name, int mode,
                  opened_key *opened);
-void object_close(opened_key *opened);
+int object_close(opened_key *opened); /* SERVER_OK, so that a handler can return it */
 
 /* Opens a key that must exist: false, with nothing open, also after family_reply_missing(). */
 bool object_open_made(server_context *context, command_family *family, server_string *name,
@@ -199,8 +199,13 @@ int object_merge(server_context *context, server_string **argv, int argc, const 
 /* The methods of the family's type. */
 server_type_methods object_type_methods(const command_family *family);
 
-/* rdb_load for a family. */
+/* Defines FAMILY_rdb_load(). */
 void *object_rdb_load(server_io *io, int encoding, command_family *family);
+#define FAMILY_RDB_LOAD(family)                                                                    \
+    static void *family##_rdb_load(server_io *io, int encoding)                                    \
+    {                                                                                              \
+        return object_rdb_load(io, encoding, &(family));                                           \
+    }
 
 /* ---- restoring (object_restore.c) ----------------------------------------------------------- */
 

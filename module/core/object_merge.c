@@ -139,6 +139,5 @@ int object_merge(server_context *context, server_string **argv, int argc, const 
         merge_run(context, argv, argc, how, &target, sources, count);
     if (sources)
         api.Free(sources);
-    object_close(&target);
-    return SERVER_OK;
+    return object_close(&target);
 }

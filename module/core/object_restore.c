@@ -173,6 +173,5 @@ int object_restore(server_context *context, server_string **argv, int argc)
         return restore_refused(context, family, argv[1], BRY_E_BADDATA, why);
     }
     restore_add_piece(context, argv, &opened, family, offset == 0, argc == 5);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }

@@ -31,18 +31,21 @@ static int probe_command(server_context *context, server_string **argv, int argc
     return reply_ok(context);
 }
 
-static const module_command probe_commands[] = {{
-    .name = PROBE,
-    .run = probe_command,
-    .flags = "",
-    .arity = 1,
-    .summary = "Internal: checks how the server passes arguments.",
-    .complexity = "O(1)",
-}};
+static const module_command probe_commands[] = {
+    {
+        .name = PROBE,
+        .run = probe_command,
+        .flags = "",
+        .arity = 1,
+        .summary = "Internal: checks how the server passes arguments.",
+        .complexity = "O(1)",
+    },
+    {0},
+};
 
 int replicate_as_register(server_context *context)
 {
-    if (family_add_commands(context, probe_commands, 1) != SERVER_OK)
+    if (family_add_commands(context, probe_commands) != SERVER_OK)
         return SERVER_ERR;
     probe.ours = api.CreateString(NULL, PROBE, strlen(PROBE));
     api.RetainString(NULL, probe.ours);

@@ -134,5 +134,5 @@ const module_command counter_commands[] = {
     COMMAND_INTERNAL("BLOOMERY.COUNTER.TOUCH", counter_command_touch, "write fast", 4,
                      ONE_KEY(CHANGES), "moves the time of a table", "O(1)"),
     COMMAND_RESTORE("BLOOMERY.COUNTER.LOAD"),
+    {0},
 };
-const size_t counter_command_count = sizeof counter_commands / sizeof counter_commands[0];

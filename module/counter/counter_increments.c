@@ -388,6 +388,5 @@ int counter_command_del(server_context *context, server_string **argv, int argc)
         object_recount(opened.object);
         object_changed(context, argv[1], "counter.del", true);
     }
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }

@@ -125,8 +125,7 @@ int counter_command_create(server_context *context, server_string **argv, int ar
         !object_open_free(context, &counter_family, argv[1], &target))
         return SERVER_OK;
     counter_put_new(context, argv[1], &target, &request);
-    object_close(&target);
-    return SERVER_OK;
+    return object_close(&target);
 }
 
 /* ---- COUNTER.INFO -------------------------------------------------------------------------- */

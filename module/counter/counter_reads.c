@@ -49,8 +49,7 @@ int counter_command_get(server_context *context, server_string **argv, int argc)
                              n - done < PORTION ? n - done : PORTION);
     for (size_t i = 0; i < n && !opened.object; i++)
         api.ReplyWithNull(context);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- SCAN ---------------------------------------------------------------------------------- */
@@ -125,6 +124,5 @@ int counter_command_scan(server_context *context, server_string **argv, int argc
         counter_reply_listing(context, counters, cursor, count);
     else
         api.ReplyWithArray(context, 0);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }

@@ -191,10 +191,7 @@ static void counter_type_errors(const void *thing, double *promised, double *est
     *estimated = stats.estimated_error;
 }
 
-static void *counter_type_rdb_load(server_io *io, int encoding)
-{
-    return object_rdb_load(io, encoding, &counter_family);
-}
+FAMILY_RDB_LOAD(counter_family)
 
 command_family counter_family = {
     .name = "counter",
@@ -205,9 +202,8 @@ command_family counter_family = {
     .restore_command = "BLOOMERY.COUNTER.LOAD",
     .created_by = "COUNTER.CREATE",
     .commands = counter_commands,
-    .command_count = &counter_command_count,
     .settings = counter_settings,
-    .rdb_load = counter_type_rdb_load,
+    .rdb_load = counter_family_rdb_load,
     .extra = sizeof(counter_table),
     .save = counter_type_save,
     .load = counter_type_load,

@@ -44,7 +44,6 @@
 
 extern command_family counter_family;
 extern const module_command counter_commands[];
-extern const size_t counter_command_count;
 
 /* What a key holds, in its object_extra(). */
 typedef struct counter_table {

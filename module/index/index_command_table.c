@@ -141,5 +141,5 @@ const module_command index_commands[] = {
                      ONE_KEY(CHANGES), "imports a unit without folding tables",
                      "O(n), n items of the unit"),
     COMMAND_RESTORE("BLOOMERY.INDEX.LOAD"),
+    {0},
 };
-const size_t index_command_count = sizeof index_commands / sizeof index_commands[0];

@@ -109,8 +109,7 @@ int index_command_locate(server_context *context, server_string **argv, int argc
     }
     if (opened.object)
         index_count(opened.object, n);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 int index_command_exists(server_context *context, server_string **argv, int argc)
@@ -135,8 +134,7 @@ int index_command_exists(server_context *context, server_string **argv, int argc
         batch_reply(context, &part, BRY_PRESENT);
     }
     index_count(opened.object, n);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- INDEX.ADD ----------------------------------------------------------------------------- */
@@ -304,8 +302,7 @@ int index_command_add(server_context *context, server_string **argv, int argc)
     else
         reply_status(context, BRY_E_NOMEM);
     batch_close(&batch);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- INDEX.DEL ----------------------------------------------------------------------------- */
@@ -360,6 +357,5 @@ int index_command_del(server_context *context, server_string **argv, int argc)
     else
         index_del_items(context, argv, opened.object, number, &batch);
     batch_close(&batch);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }

@@ -135,8 +135,7 @@ int index_command_create(server_context *context, server_string **argv, int argc
         index_put_like(context, argv, &target, request.like);
     else
         index_put_new(context, argv, &target, &request.options);
-    object_close(&target);
-    return SERVER_OK;
+    return object_close(&target);
 }
 
 /* ---- INDEX.INFO ---------------------------------------------------------------------------- */
@@ -202,6 +201,5 @@ int index_command_info(server_context *context, server_string **argv, int argc)
         !object_open_made(context, &index_family, argv[1], SERVER_READ, &opened))
         return SERVER_OK;
     index_info_unit(context, opened.object, number);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }

@@ -297,10 +297,7 @@ static bry_status index_type_clone(const void *thing, account *bill, void **copy
     return status;
 }
 
-static void *index_type_rdb_load(server_io *io, int encoding)
-{
-    return object_rdb_load(io, encoding, &index_family);
-}
+FAMILY_RDB_LOAD(index_family)
 
 command_family index_family = {
     .name = "index",
@@ -311,9 +308,8 @@ command_family index_family = {
     .restore_command = "BLOOMERY.INDEX.LOAD",
     .created_by = "INDEX.CREATE",
     .commands = index_commands,
-    .command_count = &index_command_count,
     .settings = index_settings,
-    .rdb_load = index_type_rdb_load,
+    .rdb_load = index_family_rdb_load,
     .load = index_type_load,
     .clone = index_type_clone,
     .destroy = index_type_destroy,

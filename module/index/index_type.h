@@ -27,7 +27,6 @@
 
 extern command_family index_family;
 extern const module_command index_commands[];
-extern const size_t index_command_count;
 
 #define INDEX_MOST_NUMBER ((uint64_t)INT64_MAX)
 

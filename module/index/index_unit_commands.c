@@ -33,8 +33,7 @@ int index_command_seal(server_context *context, server_string **argv, int argc)
         !object_open_made(context, &index_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     index_seal_unit(context, argv, index_of(opened.object), number);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- INDEX.DROP ----------------------------------------------------------------------------- */
@@ -117,8 +116,7 @@ int index_command_export(server_context *context, server_string **argv, int argc
         index_export_unit(context, index_of(opened.object), number);
     else
         api.ReplyWithNull(context);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- INDEX.IMPORT --------------------------------------------------------------------------- */
@@ -251,8 +249,7 @@ static int index_import(server_context *context, server_string **argv, int argc,
     change.object = opened.object;
     change.bytes = api.StringPtrLen(argv[3], &change.len);
     index_import_unit(&change, argv, argc);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 static int index_import_and_fold(server_context *context, server_string **argv, int argc)

@@ -162,5 +162,5 @@ const module_command map_commands[] = {
                 "bytes_keys, bytes_values: parts of it: fields, and different values",
             .example = "MAP.CREATE routes CAPACITY 1e6 SEED 7\nMAP.INFO routes"),
     COMMAND_RESTORE("BLOOMERY.MAP.LOAD"),
+    {0},
 };
-const size_t map_command_count = sizeof map_commands / sizeof map_commands[0];

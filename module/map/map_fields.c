@@ -165,8 +165,7 @@ static int map_get_all(server_context *context, server_string **argv, int argc, 
                 api.ReplyWithLongLong(context, part.answers[i] == BRY_PRESENT);
         }
     }
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 int map_command_get(server_context *context, server_string **argv, int argc)
@@ -344,8 +343,7 @@ static int map_set(const map_change *change, map_request *request)
     if (!opened.object) /* it was not stored */
         object_free(object);
     field_values_close(&batch);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 int map_command_set(server_context *context, server_string **argv, int argc)
@@ -423,8 +421,7 @@ static int map_del(const map_change *change, bool drop_empty)
             map_drop_empty(change, &opened);
     }
     batch_close(&batch);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 int map_command_del(server_context *context, server_string **argv, int argc)

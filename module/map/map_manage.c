@@ -64,8 +64,7 @@ int map_command_create(server_context *context, server_string **argv, int argc)
         map_put_like(context, argv, &target, request.like);
     else
         map_put_new(context, argv, &target, &request);
-    object_close(&target);
-    return SERVER_OK;
+    return object_close(&target);
 }
 
 /* ---- MAP.MERGE ----------------------------------------------------------------------------- */
@@ -105,8 +104,7 @@ int map_command_compress(server_context *context, server_string **argv, int argc
     if (!object_open_made(context, &map_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     map_compress(context, argv, opened.object);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- MAP.INFO ------------------------------------------------------------------------------ */

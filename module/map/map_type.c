@@ -65,10 +65,7 @@ static void map_type_errors(const void *thing, double *promised, double *estimat
         stats.estimated.false_positive > present ? stats.estimated.false_positive : present;
 }
 
-static void *map_type_rdb_load(server_io *io, int encoding)
-{
-    return object_rdb_load(io, encoding, &map_family);
-}
+FAMILY_RDB_LOAD(map_family)
 
 command_family map_family = {
     .name = "map",
@@ -77,9 +74,8 @@ command_family map_family = {
     .job = BRY_JOB_MAP,
     .restore_command = "BLOOMERY.MAP.LOAD",
     .commands = map_commands,
-    .command_count = &map_command_count,
     .settings = map_settings,
-    .rdb_load = map_type_rdb_load,
+    .rdb_load = map_family_rdb_load,
     .errors = map_type_errors,
     .extra = sizeof(uint64_t), /* map_queries() */
 };

@@ -8,7 +8,6 @@
 
 extern command_family map_family;
 extern const module_command map_commands[];
-extern const size_t map_command_count;
 
 static inline bry_map *map_of(const held_object *object)
 {

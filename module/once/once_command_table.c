@@ -71,5 +71,5 @@ const module_command once_commands[] = {
                 "WINDOW.INFO: the fields of the guard as a window",
             .example = "ONCE.CREATE paid WINDOW 24h SEED 7\nONCE paid order-7 INCR sold\n"
                        "ONCE paid order-7 INCR sold\nONCE.INFO paid"),
+    {0},
 };
-const size_t once_command_count = sizeof once_commands / sizeof once_commands[0];

@@ -80,8 +80,7 @@ int once_command_create(server_context *context, server_string **argv, int argc)
     window_put_new(context, argv, &target, &options);
     if (target.object)
         once_mark_guard(target.object);
-    object_close(&target);
-    return SERVER_OK;
+    return object_close(&target);
 }
 
 /* ---- ONCE.INFO ----------------------------------------------------------------------------- */
@@ -109,8 +108,7 @@ int once_command_info(server_context *context, server_string **argv, int argc)
     } else {
         once_reply_no_guard(context);
     }
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- the family ---------------------------------------------------------------------------- */
@@ -126,7 +124,6 @@ static void once_info(server_info *info)
 command_family once_family = {
     .name = "once",
     .commands = once_commands,
-    .command_count = &once_command_count,
     .settings = once_settings,
     .info = once_info,
 };

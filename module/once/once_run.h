@@ -36,7 +36,6 @@
 
 extern command_family once_family;
 extern const module_command once_commands[];
-extern const size_t once_command_count;
 
 /* Totals of this process, for INFO. */
 typedef struct once_totals {

@@ -132,5 +132,5 @@ const module_command window_commands[] = {
             "bytes: memory of the key",
         .example = "WINDOW.CREATE seen WINDOW 60s SEED 7\nWINDOW.INFO seen"),
     COMMAND_RESTORE("BLOOMERY.WINDOW.LOAD"),
+    {0},
 };
-const size_t window_command_count = sizeof window_commands / sizeof window_commands[0];

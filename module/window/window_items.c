@@ -40,8 +40,7 @@ int window_command_exists(server_context *context, server_string **argv, int arg
             bry_window_has_n(window, part.hashes, part.n, now, part.answers);
         batch_reply(context, &part, BRY_PRESENT);
     }
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- adding -------------------------------------------------------------------------------- */
@@ -197,8 +196,7 @@ static int window_add_items(server_context *context, server_string **argv, serve
             reply_status(context, BRY_E_NOMEM);
         batch_close(&batch);
     }
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 int window_command_add(server_context *context, server_string **argv, int argc)
@@ -302,6 +300,5 @@ int window_command_del(server_context *context, server_string **argv, int argc)
             reply_zeros(context, n);
     }
     batch_close(&batch);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }

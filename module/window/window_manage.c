@@ -142,8 +142,7 @@ int window_command_create(server_context *context, server_string **argv, int arg
         window_put_like(context, argv, &target, &request);
     else
         window_put_new(context, argv, &target, &request.options);
-    object_close(&target);
-    return SERVER_OK;
+    return object_close(&target);
 }
 
 /* ---- WINDOW.ADVANCE ------------------------------------------------------------------------- */
@@ -178,8 +177,7 @@ int window_command_advance(server_context *context, server_string **argv, int ar
         !object_open_made(context, &window_family, argv[1], SERVER_READ | SERVER_WRITE, &opened))
         return SERVER_OK;
     window_advance(context, argv, opened.object, at);
-    object_close(&opened);
-    return SERVER_OK;
+    return object_close(&opened);
 }
 
 /* ---- WINDOW.MERGE --------------------------------------------------------------------------- */

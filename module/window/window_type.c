@@ -114,10 +114,7 @@ void window_count(held_object *object, size_t n)
 
 /* ---- the family ---------------------------------------------------------------------------- */
 
-static void *window_type_rdb_load(server_io *io, int encoding)
-{
-    return object_rdb_load(io, encoding, &window_family);
-}
+FAMILY_RDB_LOAD(window_family)
 
 int window_reply_full(server_context *context, const held_object *object, size_t n,
                       const char *what, const char *items)
@@ -147,8 +144,7 @@ command_family window_family = {
     .restore_command = "BLOOMERY.WINDOW.LOAD",
     .created_by = "WINDOW.CREATE",
     .commands = window_commands,
-    .command_count = &window_command_count,
     .settings = window_settings,
-    .rdb_load = window_type_rdb_load,
+    .rdb_load = window_family_rdb_load,
     .extra = sizeof(once_counts),
 };

@@ -26,7 +26,6 @@
 
 extern command_family window_family;
 extern const module_command window_commands[];
-extern const size_t window_command_count;
 
 #define WINDOW_MOST_TIME ((uint64_t)INT64_MAX) /* maximum of AT */
 
