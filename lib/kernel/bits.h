@@ -14,11 +14,9 @@
 
 #define BRY__FIELD_MAX 57u /* bits of a field that one unaligned word always covers */
 
-/*
- * The word that ends with the last byte of field [at, at + len), and the field's shift in it. It is
+/* The word that ends with the last byte of field [at, at + len), and the field's shift in it. It is
  * anchored at its end, except at the string's beginning, so that a field is read without touching
- * anything outside a string of at least eight bytes.
- */
+ * anything outside a string of at least eight bytes. */
 static inline size_t bry__field_word(uint64_t at, unsigned len, unsigned *shift)
 {
     size_t end = (size_t)((at + len + 7) >> 3), word = end > 8 ? end - 8 : 0;
@@ -46,11 +44,9 @@ static inline void bry__field_put(unsigned char *bytes, uint64_t at, unsigned le
     bry__store64(bytes + word, (bry__load64(bytes + word) & ~mask) | (value << shift & mask));
 }
 
-/*
- * Moves by bits of whole target bytes: bytes [first, end) become the bits that are `by` further up
+/* Moves by bits of whole target bytes: bytes [first, end) become the bits that are `by` further up
  * (down) or further down (up), as if all were read before one is written. `down` reads up to byte
- * end + by / 8, `up` nothing at or above `end`.
- */
+ * end + by / 8, `up` nothing at or above `end`. */
 static inline uint64_t bry__bits_below(const unsigned char *from, unsigned shift)
 {
     return bry__load64(from) >> shift | bry__load64(from + 1) << (8 - shift);
@@ -98,10 +94,8 @@ static inline unsigned bry__select64(uint64_t word, unsigned i)
 #endif
 }
 
-/*
- * In a string of runs (one 1 per member, then a 0): the position after `zeros` 0s
- * from `at`, where a run begins; *ones is its length. Reads up to eight bytes past the run's 0.
- */
+/* In a string of runs (one 1 per member, then a 0): the position after `zeros` 0s from `at`, where
+ * a run begins; *ones is its length. Reads up to eight bytes past the run's 0. */
 static inline uint64_t bry__run_after_words(const unsigned char *bytes, uint64_t at, unsigned zeros,
                                             unsigned *ones)
 {

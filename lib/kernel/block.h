@@ -1,8 +1,6 @@
-/*
- * How a key picks its bits inside a 512-bit block of a blocked Bloom filter. Half of the hash is
+/* How a key picks its bits inside a 512-bit block of a blocked Bloom filter. Half of the hash is
  * read as seven 9-bit numbers; if k is above seven, further words are derived from it by mixing.
- * Bit p of a block is bit p % 8 of byte p / 8, on every machine.
- */
+ * Bit p of a block is bit p % 8 of byte p / 8, on every machine. */
 #ifndef BRY_KERNEL_BLOCK_H
 #define BRY_KERNEL_BLOCK_H
 
@@ -33,6 +31,14 @@ static inline bool bry__block_test(const unsigned char *block, uint64_t half, un
             return false;
     }
     return true;
+}
+
+/* The same for n blocks. */
+static inline void bry__block_test_n(const unsigned char *const *blocks, const uint64_t *halves,
+                                     size_t n, unsigned k, uint8_t *answers)
+{
+    for (size_t i = 0; i < n; i++)
+        answers[i] = bry__block_test(blocks[i], halves[i], k);
 }
 
 static inline void bry__block_set(unsigned char *block, uint64_t half, unsigned k)

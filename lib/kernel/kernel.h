@@ -18,11 +18,9 @@
 typedef struct bry__kernel {
     bry__isa isa;
 
-    /*
-     * The k positions that a hash half picks in a 64-byte block (kernel/block.h), which is aligned
+    /* The k positions that a hash half picks in a 64-byte block (kernel/block.h), which is aligned
      * to 64. block_has: whether all of them are set. block_add: sets them and returns whether one
-     * was clear. block_test: answers[i] is what block_has gives for blocks[i] and halves[i].
-     */
+     * was clear. block_test: answers[i] is what block_has gives for blocks[i] and halves[i]. */
     bool (*block_has)(const unsigned char *block, uint64_t half, unsigned k);
     bool (*block_add)(unsigned char *block, uint64_t half, unsigned k);
     void (*block_test)(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
@@ -54,10 +52,8 @@ typedef struct bry__kernel {
     unsigned (*runs_list)(const unsigned char *runs, uint64_t end, const uint64_t *kept,
                           bry__runs_place *place, bry__run_entry *to, unsigned room);
 
-    /*
-     * Rows of bit-sliced filters (kernel/rows.h), of 1, 2, 4, 8, 16, 32 or 64 bytes: ANDs n of
-     * them into mask, stops early if mask becomes zero, and returns whether it is not.
-     */
+    /* Rows of bit-sliced filters (kernel/rows.h), of 1, 2, 4, 8, 16, 32 or 64 bytes: ANDs n of them
+     * into mask, stops early if mask becomes zero, and returns whether it is not. */
     bool (*rows_and)(unsigned char *mask, const unsigned char *const *rows, size_t n, size_t bytes);
 } bry__kernel;
 

@@ -195,11 +195,9 @@ static bool avx512_rows_and(unsigned char *mask, const unsigned char *const *row
     return any;
 }
 
-/*
- * The run of a quotient, nearly without branches: which word it is in cannot be predicted. The
- * zeros of four words are counted at once; the run is in the first one that has its own 0, unless it
- * begins in an earlier word.
- */
+/* The run of a quotient, nearly without branches: which word it is in cannot be predicted. The
+ * zeros of four words are counted at once; the run is in the first one that has its own 0, unless
+ * it begins in an earlier word. */
 static inline void avx512_probe_run(bry__probe *probe)
 {
     unsigned start = bry__probe_start(probe), zeros = probe->quotient & ((1u << BRY__SAMPLED) - 1);
@@ -298,10 +296,8 @@ static void avx512_probe_slots(const bry__probe *probes, size_t n, uint32_t *val
     }
 }
 
-/*
- * Eight slots at a time, which are in 64 bytes. Of these, each lane takes the four words of 16 bits
- * that end with or behind the slot, and shifts the value to their lowest bits.
- */
+/* Eight slots at a time, which are in 64 bytes. Of these, each lane takes the four words of 16 bits
+ * that end with or behind the slot, and shifts the value to their lowest bits. */
 static void avx512_slots_select(const unsigned char *bytes, uint64_t end, unsigned n, unsigned bits,
                                 unsigned value_bits, const bry__kept_values *values,
                                 bry__kept *kept)

@@ -5,24 +5,6 @@
 
 #include <arm_neon.h>
 
-/* NEON has no gather, so the scalar loops are faster. */
-static bool neon_block_has(const unsigned char *block, uint64_t half, unsigned k)
-{
-    return bry__block_test(block, half, k);
-}
-
-static bool neon_block_add(unsigned char *block, uint64_t half, unsigned k)
-{
-    return bry__block_add(block, half, k);
-}
-
-static void neon_block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
-                            unsigned k, uint8_t *answers)
-{
-    for (size_t i = 0; i < n; i++)
-        answers[i] = bry__block_test(blocks[i], halves[i], k);
-}
-
 static uint64_t neon_popcount(const unsigned char *bytes, size_t len)
 {
     uint64_t count = 0;
@@ -73,9 +55,9 @@ static bool neon_rows_and(unsigned char *mask, const unsigned char *const *rows,
 
 const bry__kernel bry__kernel_neon = {
     .isa = BRY__ISA_NEON,
-    .block_has = neon_block_has,
-    .block_add = neon_block_add,
-    .block_test = neon_block_test,
+    .block_has = bry__block_test, /* NEON has no gather, so the scalar loops are faster */
+    .block_add = bry__block_add,
+    .block_test = bry__block_test_n,
     .popcount = neon_popcount,
     .popcount_or = neon_popcount_or,
     .or_into = neon_or_into,

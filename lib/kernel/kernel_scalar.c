@@ -5,23 +5,6 @@
 #include "kernel/popcount.h"
 #include "kernel/rows.h"
 
-static bool scalar_block_has(const unsigned char *block, uint64_t half, unsigned k)
-{
-    return bry__block_test(block, half, k);
-}
-
-static bool scalar_block_add(unsigned char *block, uint64_t half, unsigned k)
-{
-    return bry__block_add(block, half, k);
-}
-
-static void scalar_block_test(const unsigned char *const *blocks, const uint64_t *halves, size_t n,
-                              unsigned k, uint8_t *answers)
-{
-    for (size_t i = 0; i < n; i++)
-        answers[i] = bry__block_test(blocks[i], halves[i], k);
-}
-
 static void scalar_or_into(unsigned char *into, const unsigned char *from, size_t len)
 {
     for (size_t i = 0; i < len; i += 8)
@@ -37,9 +20,9 @@ static bool scalar_rows_and(unsigned char *mask, const unsigned char *const *row
 
 const bry__kernel bry__kernel_scalar = {
     .isa = BRY__ISA_SCALAR,
-    .block_has = scalar_block_has,
-    .block_add = scalar_block_add,
-    .block_test = scalar_block_test,
+    .block_has = bry__block_test,
+    .block_add = bry__block_add,
+    .block_test = bry__block_test_n,
     .popcount = bry__popcount_words,
     .popcount_or = bry__popcount_or_words,
     .or_into = scalar_or_into,

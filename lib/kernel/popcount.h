@@ -1,7 +1,5 @@
-/*
- * Loops that the compiler optimizes well by itself when it may use the popcount instruction: each
- * translation unit compiles them for its own instruction set.
- */
+/* Loops that the compiler optimizes well by itself when it may use the popcount instruction: each
+ * translation unit compiles them for its own instruction set. */
 #ifndef BRY_KERNEL_POPCOUNT_H
 #define BRY_KERNEL_POPCOUNT_H
 

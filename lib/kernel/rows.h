@@ -1,8 +1,6 @@
-/*
- * Rows of bit-sliced filters: bit c of a row belongs to column c and is bit c % 8 of byte c / 8.
+/* Rows of bit-sliced filters: bit c of a row belongs to column c and is bit c % 8 of byte c / 8.
  * These are the definitions; each instruction set replaces those that it can do faster
- * (kernel_*.c).
- */
+ * (kernel_*.c). */
 #ifndef BRY_KERNEL_ROWS_H
 #define BRY_KERNEL_ROWS_H
 
@@ -64,10 +62,8 @@ static inline bool bry__rows_and_words(unsigned char *mask, const unsigned char 
     return any != 0;
 }
 
-/*
- * Transposes 64 × 64 bits: afterwards bit j of word i is what bit i of word j was.
- * Swaps halves, then quarters within them, down to single bits.
- */
+/* Transposes 64 × 64 bits: afterwards bit j of word i is what bit i of word j was. Swaps halves,
+ * then quarters within them, down to single bits. */
 static inline void bry__transpose64(uint64_t square[64])
 {
     uint64_t mask = UINT64_C(0x00000000ffffffff);
