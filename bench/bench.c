@@ -8,10 +8,8 @@
 #include "bench/harness/machine.h"
 #include "cli/core/args.h"
 #include "cli/core/output/output.h"
-#include "cli/core/stop_signals.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const char cli_program[] = "bloomery-bench";
 

@@ -2,7 +2,6 @@
 #include "clients/c/cluster_client.h"
 #include "clients/c/struct_version.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

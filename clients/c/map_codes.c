@@ -10,7 +10,6 @@
  */
 #include "clients/c/cluster_map.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,33 +16,16 @@ void bf_replicate(server_context *context, const char *effect, server_string **a
     api.Replicate(context, effect, "v", argv + 1, (size_t)argc - 1);
 }
 
-static int filter_run_replayed(server_context *context, server_string **argv, int argc,
-                               server_command_function *command)
-{
-    if (!is_replayed(context))
-        return reply_internal(context);
-    return command(context, argv, argc);
-}
-
-static int filter_command_create(server_context *context, server_string **argv, int argc)
-{
-    return filter_run_replayed(context, argv, argc, bf_command_reserve);
-}
-
-static int filter_command_add(server_context *context, server_string **argv, int argc)
-{
-    return filter_run_replayed(context, argv, argc, bf_add_replayed);
-}
-
-static int filter_command_del(server_context *context, server_string **argv, int argc)
-{
-    return filter_run_replayed(context, argv, argc, bf_command_del);
-}
-
-static int filter_command_merge(server_context *context, server_string **argv, int argc)
-{
-    return filter_run_replayed(context, argv, argc, bf_command_merge);
-}
+/* A handler that runs another one, but not for clients. */
+#define REPLAYED(name, handler)                                                                    \
+    static int name(server_context *context, server_string **argv, int argc)                       \
+    {                                                                                              \
+        return is_replayed(context) ? handler(context, argv, argc) : reply_internal(context);      \
+    }
+REPLAYED(filter_command_create, bf_command_reserve)
+REPLAYED(filter_command_add, bf_add_replayed)
+REPLAYED(filter_command_del, bf_command_del)
+REPLAYED(filter_command_merge, bf_command_merge)
 
 static int filter_command_chunk(server_context *context, server_string **argv, int argc)
 {

@@ -134,20 +134,14 @@ held_object *bf_create(server_context *context, bf_parameters *parameters)
     bry_filter_options options = bf_options_of(parameters);
     bry_filter_shape shape = {0};
     held_object *made = NULL;
-    if (parameters->error < BRY_FILTER_ERROR_MIN) {
+    bry_status status;
+    if (parameters->error < BRY_FILTER_ERROR_MIN)
         reply_error(context, "RANGE", "the error rate must be at least %g", BRY_FILTER_ERROR_MIN);
-        return NULL;
-    }
-    if (bry_filter_plan(&options, &shape) != BRY_OK) {
+    else if (bry_filter_plan(&options, &shape) != BRY_OK)
         reply_error(context, "RANGE", "the error rate is too small for this capacity");
-        return NULL;
-    }
-    if (!object_may_grow(context, NULL, shape.bytes_empty)) {
+    else if (!object_may_grow(context, NULL, shape.bytes_empty))
         object_too_large(context, &filter_family);
-        return NULL;
-    }
-    bry_status status = bf_create_object(parameters, &options, &made);
-    if (status != BRY_OK)
+    else if ((status = bf_create_object(parameters, &options, &made)) != BRY_OK)
         reply_status(context, status);
     return made;
 }

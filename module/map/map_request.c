@@ -63,22 +63,16 @@ held_object *map_request_make(server_context *context, map_request *request)
     bry_map_shape shape = {0};
     held_object *made = NULL;
     bry_status status = bry_map_plan(options, &shape);
-    if (status == BRY_E_RANGE) {
+    if (status == BRY_E_RANGE)
         reply_error(
             context, "RANGE",
             "ERROR is too small for this CAPACITY, or VALUES or RAW exceeds the limit of engine %s",
             bry_engine_name(options->engine));
-        return NULL;
-    }
-    if (status == BRY_OK && !object_may_grow(context, NULL, shape.bytes)) {
+    else if (status == BRY_OK && !object_may_grow(context, NULL, shape.bytes))
         reply_error(context, "RANGE",
                     "CAPACITY and ERROR need %" PRIu64 " bytes, more than bloomery.max-key-bytes",
                     shape.bytes);
-        return NULL;
-    }
-    if (status == BRY_OK)
-        status = map_create(options, &made);
-    if (status != BRY_OK)
+    else if (status != BRY_OK || (status = map_create(options, &made)) != BRY_OK)
         reply_status(context, status);
     return made;
 }
