@@ -1,6 +1,7 @@
 #include "cli/cluster/cluster_view.h"
 
 #include "cli/core/args.h"
+#include "cli/core/array.h"
 #include "cli/core/output/output.h"
 
 #include <stdarg.h>
@@ -169,14 +170,9 @@ static bry_status add_open_slot(cluster_view *view, uint32_t node, const char *w
     snprintf(open.other, sizeof open.other, "%.40s", strlen(end) > 3 ? end + 3 : "");
     if (open.slot >= BRYC_SLOTS)
         return BRY_OK;
-    if (view->open_count == view->open_capacity) {
-        size_t capacity = view->open_capacity ? 2 * view->open_capacity : 16;
-        view_open_slot *all = realloc(view->open, capacity * sizeof *all);
-        if (!all)
-            return BRY_E_NOMEM;
-        view->open = all;
-        view->open_capacity = capacity;
-    }
+    if (!cli_array_reserve(&view->open, &view->open_capacity, view->open_count + 1,
+                           sizeof *view->open))
+        return BRY_E_NOMEM;
     view->open[view->open_count++] = open;
     return BRY_OK;
 }

@@ -1,5 +1,6 @@
 /* bloomery index locate: the files that may contain the keys given as arguments or on standard
  * input. */
+#include "cli/core/array.h"
 #include "cli/core/files/saved_file.h"
 #include "cli/core/input/words.h"
 #include "cli/core/json/json_write.h"
@@ -237,14 +238,8 @@ static void locate_context_free(locate_context *a)
 
 static bool add_candidates(locate_context *a, size_t key, const uint32_t *units, size_t n)
 {
-    if (n > a->capacity - a->count) {
-        size_t capacity = a->capacity * 2 > a->count + n ? a->capacity * 2 : a->count + n;
-        candidate_file *grown = realloc(a->candidates, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        a->candidates = grown;
-        a->capacity = capacity;
-    }
+    if (!cli_array_reserve(&a->candidates, &a->capacity, a->count + n, sizeof *a->candidates))
+        return false;
     for (size_t i = 0; i < n; i++)
         a->candidates[a->count++] =
             (candidate_file){(uint32_t)key, a->index->owners[units[i]], false};

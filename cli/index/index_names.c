@@ -1,5 +1,6 @@
 #include "cli/index/index_names.h"
 
+#include "cli/core/array.h"
 #include "cli/core/files/note_bytes.h"
 
 #include <bloomery/hash.h>
@@ -50,14 +51,8 @@ static bry_status reserve_named_file(cli_names *names)
 {
     if (names->count == MOST_FILES)
         return BRY_E_FULL;
-    if (names->count == names->capacity) {
-        size_t capacity = names->capacity ? names->capacity * 2 : 16;
-        cli_named_file *files = realloc(names->files, capacity * sizeof *files);
-        if (!files)
-            return BRY_E_NOMEM;
-        names->files = files;
-        names->capacity = capacity;
-    }
+    if (!cli_array_reserve(&names->files, &names->capacity, names->count + 1, sizeof *names->files))
+        return BRY_E_NOMEM;
     if ((names->count + 1) * 2 <= names->slots)
         return BRY_OK;
     size_t slots = names->slots ? names->slots * 2 : 64;

@@ -1,6 +1,7 @@
 #include "cli/index/index_paths.h"
 
 #include "cli/core/args.h"
+#include "cli/core/array.h"
 #include "cli/core/files/saved_file.h"
 #include "cli/core/input/lines.h"
 #include "cli/core/output/output.h"
@@ -19,14 +20,8 @@ static int paths_out_of_memory(void)
 
 static bool keep_path(cli_paths *paths, char *path)
 {
-    if (paths->count == paths->capacity) {
-        size_t capacity = paths->capacity ? paths->capacity * 2 : 64;
-        char **grown = realloc(paths->path, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        paths->path = grown;
-        paths->capacity = capacity;
-    }
+    if (!cli_array_reserve(&paths->path, &paths->capacity, paths->count + 1, sizeof *paths->path))
+        return false;
     paths->path[paths->count++] = path;
     return true;
 }

@@ -1,4 +1,5 @@
 /* bloomery map get, put, del and info on servers. */
+#include "cli/core/array.h"
 #include "cli/map/map_client.h"
 
 #include <inttypes.h>
@@ -17,13 +18,8 @@ static int get_from_server(cli_map_target *self, const cli_text *keys, size_t n,
                            bry_map_value *values, bry_answer *answers)
 {
     remote_target *from = self->inside;
-    if (n > from->capacity) {
-        bryc_key *grown = realloc(from->keys, n * sizeof *grown);
-        if (!grown)
-            return cli_no_memory();
-        from->keys = grown;
-        from->capacity = n;
-    }
+    if (!cli_array_reserve(&from->keys, &from->capacity, n, sizeof *from->keys))
+        return cli_no_memory();
     for (size_t i = 0; i < n; i++)
         from->keys[i] = (bryc_key){keys[i].bytes, keys[i].len};
     bry_status status = bryc_map_get_n(from->remote.map, from->keys, n, values, answers);

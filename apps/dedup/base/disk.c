@@ -1,5 +1,7 @@
 #include "apps/dedup/base/disk.h"
 
+#include "cli/core/array.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -105,18 +107,7 @@ dedup_status dedup_buffer_reserve(bry_buffer *buffer, size_t len)
 
 dedup_status dedup_make_room(void *list, size_t *room, size_t wanted, size_t each)
 {
-    enum { LEAST = 16 };
-    void *items;
-    if (wanted <= *room)
-        return DEDUP_OK;
-    size_t larger = wanted < LEAST ? LEAST : wanted < 2 * *room ? 2 * *room : wanted;
-    memcpy(&items, list, sizeof items); /* a pointer to any type */
-    items = realloc(items, larger * each);
-    if (!items)
-        return dedup_no_memory();
-    memcpy(list, &items, sizeof items);
-    *room = larger;
-    return DEDUP_OK;
+    return cli_array_reserve(list, room, wanted, each) ? DEDUP_OK : dedup_no_memory();
 }
 
 static dedup_status read_rest_of_file(int fd, const char *name, size_t most, bry_buffer *into)

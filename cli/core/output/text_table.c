@@ -1,5 +1,6 @@
 #include "cli/core/output/text_table.h"
 
+#include "cli/core/array.h"
 #include "cli/core/output/output.h"
 
 #include <assert.h>
@@ -11,15 +12,10 @@
 
 void cli_table_add(cli_table *table, const char *format, ...)
 {
-    if (table->count == table->capacity) {
-        size_t capacity = table->capacity ? table->capacity * 2 : 64;
-        char **grown = realloc(table->cells, capacity * sizeof *grown);
-        if (!grown) {
-            table->failed = true;
-            return;
-        }
-        table->cells = grown;
-        table->capacity = capacity;
+    if (!cli_array_reserve(&table->cells, &table->capacity, table->count + 1,
+                           sizeof *table->cells)) {
+        table->failed = true;
+        return;
     }
     va_list arguments;
     va_start(arguments, format);

@@ -134,8 +134,9 @@ static void store_squares(const bry__dba_place *const *places, uint64_t which, u
 
 /* ---- tiles --------------------------------------------------------------------------------- */
 
-static void dba_columns_load_tile(const bry__dba_place *const *places, unsigned n, uint32_t table,
-                                  uint64_t row, tile out)
+/* Loads a tile of the units' bits, or stores it. */
+static void dba_columns_move_tile(const bry__dba_place *const *places, unsigned n, uint32_t table,
+                                  uint64_t row, tile bits, bool store)
 {
     uint64_t done = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -144,31 +145,16 @@ static void dba_columns_load_tile(const bry__dba_place *const *places, unsigned 
             continue;
         if (group->width == 1) {
             size_t bytes = dba_columns_bit_bytes(group, row);
-            memset(out[i], 0, TILE_BYTES);
-            memcpy(out[i], bry__dba_byte(group, table, row), bytes);
+            if (store) {
+                memcpy(bry__dba_table_write(&group->table[table], row >> 3), bits[i], bytes);
+            } else {
+                memset(bits[i], 0, TILE_BYTES);
+                memcpy(bits[i], bry__dba_byte(group, table, row), bytes);
+            }
             continue;
         }
         uint64_t which = dba_columns_neighbours(places, n, i);
-        load_squares(places, which, table, row, out);
-        done |= which;
-    }
-}
-
-static void store_tile(const bry__dba_place *const *places, unsigned n, uint32_t table,
-                       uint64_t row, tile in)
-{
-    uint64_t done = 0;
-    for (unsigned i = 0; i < n; i++) {
-        const bry__dba_group *group = places[i]->group;
-        if (done >> i & 1)
-            continue;
-        if (group->width == 1) {
-            memcpy(bry__dba_table_write(&group->table[table], row >> 3), in[i],
-                   dba_columns_bit_bytes(group, row));
-            continue;
-        }
-        uint64_t which = dba_columns_neighbours(places, n, i);
-        store_squares(places, which, table, row, in);
+        (store ? store_squares : load_squares)(places, which, table, row, bits);
         done |= which;
     }
 }
@@ -195,7 +181,7 @@ void bry__dba_columns_write(const bry__dba_place *const *places, unsigned n,
             if (i % most == 0)
                 bry__frame_writer_open(writer, COLUMNS,
                                        (size_t)(left < most ? left : most) * n * TILE_BYTES);
-            dba_columns_load_tile(places, n, t, i * TILE_ROWS, turned);
+            dba_columns_move_tile(places, n, t, i * TILE_ROWS, turned, false);
             bry__frame_writer_put(writer, turned, (size_t)n * TILE_BYTES);
         }
     }
@@ -224,7 +210,7 @@ static bry_status dba_columns_read_tile(const bry__dba_place *const *places, uns
             set[i] += (unsigned)__builtin_popcountll(bry__load64(turned[i] + b));
     }
     if (status == BRY_OK)
-        store_tile(places, n, table, row, turned);
+        dba_columns_move_tile(places, n, table, row, turned, true);
     return status;
 }
 
