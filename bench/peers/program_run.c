@@ -59,7 +59,6 @@ program_usage program_run(const char *const *arguments, int file, program_reader
 
 bool program_bloomery(const char *what, cli_path *path)
 {
-    if (cli_find_beside("bloomery", path) && cli_is_executable(path->text))
-        return true;
-    return bench_fail("%s needs the program bloomery in the directory of bloomery-bench", what);
+    return (cli_find_beside("bloomery", path) && cli_is_executable(path->text)) ||
+           bench_fail("%s needs the program bloomery in the directory of bloomery-bench", what);
 }

@@ -113,9 +113,8 @@ static bool counter_in_time(server_context *context, const counter_table *table,
     if (!self->sent)
         return true;
     if (self->sent > now) {
-        if (self->sent - now <= table->skew || counter_all_repeats(table, self))
-            return true;
-        return reply_false(context, "SKEW",
+        return self->sent - now <= table->skew || counter_all_repeats(table, self) ||
+               reply_false(context, "SKEW",
                            "SENT is %" PRIu64
                            " ms ahead of the server's clock; SKEW allows %" PRIu64
                            "; nothing was changed",
@@ -125,13 +124,12 @@ static bool counter_in_time(server_context *context, const counter_table *table,
     bry_counters_options_like(table->counters, &options);
     if (table->skew <= options.window && now - self->sent <= options.window - table->skew)
         return true;
-    if (counter_all_repeats(table, self))
-        return true;
-    return reply_false(
-        context, "EXPIRED",
-        "the operation was created %" PRIu64
-        " ms ago: if it was applied then, it may have been forgotten; nothing was changed",
-        now - self->sent);
+    return counter_all_repeats(table, self) ||
+           reply_false(
+               context, "EXPIRED",
+               "the operation was created %" PRIu64
+               " ms ago: if it was applied then, it may have been forgotten; nothing was changed",
+               now - self->sent);
 }
 
 /* ---- what is replicated --------------------------------------------------------------------- */

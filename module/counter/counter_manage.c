@@ -15,9 +15,8 @@ static bool counter_read_skew(server_context *context, bry_counters_options *req
     uint64_t most = request->window / 4 + 1;
     if (!request->max_skew)
         request->max_skew = most < DEFAULT_SKEW ? most : DEFAULT_SKEW;
-    if (request->max_skew <= request->window)
-        return true;
-    return reply_false(context, "RANGE", "SKEW is longer than WINDOW");
+    return request->max_skew <= request->window ||
+           reply_false(context, "RANGE", "SKEW is longer than WINDOW");
 }
 
 static option_list counter_list_options(bry_counters_options *request)

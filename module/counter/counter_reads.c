@@ -94,9 +94,8 @@ static bool counter_read_cursor(server_context *context, const server_string *ar
     char quote[QUOTED_SIZE];
     size_t len;
     const char *bytes = api.StringPtrLen(argument, &len);
-    if (!text_parse_plain(bytes, len, cursor))
-        return true;
-    return reply_false(context, "ERR",
+    return !text_parse_plain(bytes, len, cursor) ||
+           reply_false(context, "ERR",
                        "invalid cursor %s: use 0 or a cursor that COUNTER.SCAN returned",
                        quoted(argument, quote));
 }

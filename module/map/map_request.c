@@ -124,9 +124,7 @@ static bool map_values_fit(server_context *context, const map_request *request,
 /* The seed is a secret that only MAP.INFO shows: see SECURITY.md. */
 static bool map_seed_fits(server_context *context, uint64_t theirs, uint64_t given)
 {
-    if (theirs == given)
-        return true;
-    return reply_false(context, "MISMATCH", "the map has another SEED");
+    return theirs == given || reply_false(context, "MISMATCH", "the map has another SEED");
 }
 
 bool map_request_fits(server_context *context, const map_request *request, const bry_map *map)

@@ -60,12 +60,11 @@ static bool once_read_create(server_context *context, server_string **argv, int 
     if (!options_read(context, argv, argc, 2, options, count))
         return false;
     window->refuse = window->max_bytes != 0;
-    if (window->window)
-        return true;
-    return reply_false(
-        context, "ERR",
-        "WINDOW is required: how long ids are remembered, which must be longer than any "
-        "client retries");
+    return window->window ||
+           reply_false(
+               context, "ERR",
+               "WINDOW is required: how long ids are remembered, which must be longer than any "
+               "client retries");
 }
 
 int once_command_create(server_context *context, server_string **argv, int argc)

@@ -358,9 +358,8 @@ static bool prepare_filter_work(const bench_settings *settings, filter_work *wor
         .hashes = malloc(chunk * sizeof(bry_hash)),
         .answers = malloc(settings->batch),
     };
-    if (work->hashes && work->answers && bench_keys_make(&work->keys, settings->items))
-        return true;
-    return bench_fail("%llu keys do not fit in memory", (unsigned long long)settings->items);
+    return (work->hashes && work->answers && bench_keys_make(&work->keys, settings->items)) ||
+           bench_fail("%llu keys do not fit in memory", (unsigned long long)settings->items);
 }
 
 static void free_filter_work(filter_work *work)
@@ -422,9 +421,8 @@ static bool check_filter(const filter_report *report, size_t i)
     /* One more than the band: even if less than one is expected, one may occur. */
     double p = report->filters[i].facts.predicted_error, expected = (double)items * p;
     double away = fabs((double)found[PHASE_MISS] - expected);
-    if (away <= 5 * sqrt(expected * (1 - p)) + 1)
-        return true;
-    return bench_fail("%s: %llu false positives where %.1f are expected", who->candidate.name,
+    return away <= 5 * sqrt(expected * (1 - p)) + 1 ||
+           bench_fail("%s: %llu false positives where %.1f are expected", who->candidate.name,
                       (unsigned long long)found[PHASE_MISS], expected);
 }
 

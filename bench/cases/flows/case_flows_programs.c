@@ -145,18 +145,17 @@ static bool check_flows(const flow_programs *all, int file, flows_programs_repor
     report->error = most_error;
     report->absent = numbers.number[1];
     report->false_positive = numbers.number[2];
-    if (usage.done && numbers.found == MOST_MARKS)
-        return true;
-    return bench_fail("flows: bloomery flows --check failed");
+    return (usage.done && numbers.found == MOST_MARKS) ||
+           bench_fail("flows: bloomery flows --check failed");
 }
 
 static bool flow_counts_agree(const flows_programs_report *report)
 {
     double ours = (double)report->row[FLOWS_BLOOMERY].flows,
            theirs = (double)report->row[FLOWS_SOFTFLOWD].flows, most = most_error * theirs;
-    if (!report->row[FLOWS_SOFTFLOWD].there || fabs(ours - theirs) <= most + 5 * sqrt(most) + 2)
-        return true;
-    return bench_fail("flows: %.0f flows, but %.0f by softflowd", ours, theirs);
+    return !report->row[FLOWS_SOFTFLOWD].there ||
+           fabs(ours - theirs) <= most + 5 * sqrt(most) + 2 ||
+           bench_fail("flows: %.0f flows, but %.0f by softflowd", ours, theirs);
 }
 
 static double flow_growth(const flows_programs_report *programs, unsigned row)

@@ -28,9 +28,8 @@ bool index_plan_for(index_report *report)
     bry_index_options options =
         index_options_for(&report->settings.index, report->settings.error, report->settings.grow);
     report->shape = (bry_index_shape){0};
-    if (report->exact || bry_index_plan(&options, &report->shape) == BRY_OK)
-        return true;
-    return bench_fail("no index can be made of this size and error");
+    return report->exact || bry_index_plan(&options, &report->shape) == BRY_OK ||
+           bench_fail("no index can be made of this size and error");
 }
 
 static bool check_index_report(const index_report *report, const bench_result *result)
@@ -42,9 +41,8 @@ static bool check_index_report(const index_report *report, const bench_result *r
                           (unsigned long long)(asked - result->found[INDEX_HIT]));
     /* One more than the band: even if less than one is expected, one may occur. */
     double p = record->estimated_error, expected = (double)asked * p;
-    if ((double)record->found <= expected + 5 * sqrt(expected) + 1)
-        return true;
-    return bench_fail("%llu false positives where %.1f are expected",
+    return (double)record->found <= expected + 5 * sqrt(expected) + 1 ||
+           bench_fail("%llu false positives where %.1f are expected",
                       (unsigned long long)record->found, expected);
 }
 
@@ -89,9 +87,8 @@ bool index_reports_measure(const index_data *const *data, index_report *reports,
 
 bool index_data_for(index_data *data, const index_settings *settings)
 {
-    if (index_data_make(data, settings->units, settings->unit_capacity, 0))
-        return true;
-    return bench_fail("%llu elements do not fit in memory",
+    return index_data_make(data, settings->units, settings->unit_capacity, 0) ||
+           bench_fail("%llu elements do not fit in memory",
                       (unsigned long long)settings->unit_capacity * settings->units);
 }
 

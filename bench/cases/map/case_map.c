@@ -39,9 +39,8 @@ static bool same_tally(const map_tally *a, const map_tally *b)
  * like twice the number of pairs; and even if less than one is expected, a pair may occur. */
 static bool check_most(const char *what, double seen, double expected)
 {
-    if (seen <= expected + 5 * sqrt(2 * expected) + 2)
-        return true;
-    return bench_fail("map: %.0f %s where %.1f are expected", seen, what, expected);
+    return seen <= expected + 5 * sqrt(2 * expected) + 2 ||
+           bench_fail("map: %.0f %s where %.1f are expected", seen, what, expected);
 }
 
 static bool check_compact(const map_report *report, double n, double same_value)

@@ -228,9 +228,8 @@ static bool observe_maplet(const maplet_work *work, maplet_report *report)
 /* Two more than the band: even if less than one is expected, a pair may occur. */
 static bool check_band(const char *what, double seen, double expected, double sigma)
 {
-    if (fabs(seen - expected) <= 5 * sigma + 2)
-        return true;
-    return bench_fail("maplet: %.0f %s where %.1f are expected", seen, what, expected);
+    return fabs(seen - expected) <= 5 * sigma + 2 ||
+           bench_fail("maplet: %.0f %s where %.1f are expected", seen, what, expected);
 }
 
 static bool check_errors(const maplet_work *work, const maplet_report *report)

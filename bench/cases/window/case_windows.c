@@ -67,9 +67,8 @@ static bool compare_windows(const window_settings *settings, windows_report *rep
 static bool check_burst(const burst_facts *facts, double error, const char *name)
 {
     double asked = (double)facts->asked;
-    if (facts->worst_error * asked <= error * asked + 5 * sqrt(error * asked) + 1)
-        return true;
-    return bench_fail("%s: an error of %.3g in a burst where %g is promised", name,
+    return facts->worst_error * asked <= error * asked + 5 * sqrt(error * asked) + 1 ||
+           bench_fail("%s: an error of %.3g in a burst where %g is promised", name,
                       facts->worst_error, error);
 }
 
