@@ -35,9 +35,7 @@
 #include "counter/counter_object.h"
 #include "window/window_object.h"
 
-#include "common/allocator.h"
-#include "common/random.h"
-#include "common/struct_size.h"
+#include "frame/job_row.h"
 
 #include <errno.h>
 
@@ -239,15 +237,7 @@ void bry_counters_destroy(bry_counters *counters)
     bry__free(&under, counters, sizeof *counters);
 }
 
-uint64_t bry_counters_seed(const bry_counters *counters)
-{
-    return counters->options.seed;
-}
-
-bry_engine bry_counters_engine(const bry_counters *counters)
-{
-    return counters->options.engine;
-}
+BRY__JOB_GETTERS(counters, options.seed, options.engine)
 
 uint64_t bry_counters_capacity(const bry_counters *counters)
 {

@@ -119,15 +119,7 @@ void bry_filter_clear(bry_filter *filter)
     filter->engine->clear(filter);
 }
 
-uint64_t bry_filter_seed(const bry_filter *filter)
-{
-    return filter->seed;
-}
-
-bry_engine bry_filter_engine(const bry_filter *filter)
-{
-    return filter->engine->engine;
-}
+BRY__JOB_GETTERS(filter, seed, engine->engine)
 
 uint64_t bry_filter_capacity(const bry_filter *filter)
 {

@@ -135,6 +135,17 @@ bry_status bry__job_load_file(const bry__job *job, const char *path, bry_load *l
         return make(&options, engine, &shape, &allocator, object);                                 \
     }
 
+/* Seed and engine, which are these members of the object. */
+#define BRY__JOB_GETTERS(job, its_seed, its_engine)                                                \
+    uint64_t bry_##job##_seed(const bry_##job *object)                                             \
+    {                                                                                              \
+        return object->its_seed;                                                                   \
+    }                                                                                              \
+    bry_engine bry_##job##_engine(const bry_##job *object)                                         \
+    {                                                                                              \
+        return object->its_engine;                                                                 \
+    }
+
 /* Streams of this kind, of which there is one version, by job##_write() and job##_read(). */
 #define BRY__JOB_STREAM(job, kind)                                                                 \
     bry_status bry_##job##_save(const bry_##job *object, const bry_sink *sink,                     \

@@ -74,15 +74,7 @@ void bry_index_clear(bry_index *index)
     bry__index_forget_units(index);
 }
 
-uint64_t bry_index_seed(const bry_index *index)
-{
-    return index->options.seed;
-}
-
-bry_engine bry_index_engine(const bry_index *index)
-{
-    return index->engine->engine;
-}
+BRY__JOB_GETTERS(index, options.seed, engine->engine)
 
 uint64_t bry_index_unit_capacity(const bry_index *index)
 {

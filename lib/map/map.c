@@ -186,15 +186,7 @@ void bry_map_clear(bry_map *map)
     map->refused_unsure = map->refused_full = map->ghosts = 0;
 }
 
-uint64_t bry_map_seed(const bry_map *map)
-{
-    return map->options.seed;
-}
-
-bry_engine bry_map_engine(const bry_map *map)
-{
-    return map->engine->engine;
-}
+BRY__JOB_GETTERS(map, options.seed, engine->engine)
 
 uint64_t bry_map_capacity(const bry_map *map)
 {

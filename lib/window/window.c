@@ -167,15 +167,7 @@ void bry_window_clear(bry_window *window)
     window->refused_full = window->refused_skew = 0;
 }
 
-uint64_t bry_window_seed(const bry_window *window)
-{
-    return window->options.seed;
-}
-
-bry_engine bry_window_engine(const bry_window *window)
-{
-    return window->engine->engine;
-}
+BRY__JOB_GETTERS(window, options.seed, engine->engine)
 
 uint64_t bry_window_capacity(const bry_window *window)
 {
