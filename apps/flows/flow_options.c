@@ -4,7 +4,6 @@
 #include "cli/core/limits.h"
 #include "cli/core/output/output.h"
 
-
 #define COMPACT_FLOWS UINT64_C(1000000)
 #define KBF_FLOWS UINT64_C(100000)
 #define MOST_SUSPECTS UINT64_C(1000000)
