@@ -207,19 +207,23 @@ static bry_status read_values_frame(values_reader *values, const unsigned char *
     return status == BRY_OK ? claim_values(values) : status;
 }
 
-static bry_status read_values_frames(values_reader *values, unsigned char *buffer)
+/* Reads a frame into a buffer of its length: a few values take no memory to speak of. */
+static bry_status read_values_next(values_reader *values)
 {
     bry__frame_reader *reader = values->reader;
-    bry_status status = BRY_OK;
-    while (values->dictionary->table.codes < values->codes && status == BRY_OK) {
-        size_t length;
-        status =
-            bry__frame_reader_expect(reader, VALUES, "values are missing", 1, BUFFER_SIZE, &length);
-        if (status == BRY_OK)
-            status = bry__frame_reader_read(reader, buffer, length);
-        if (status == BRY_OK)
-            status = read_values_frame(values, buffer, length);
-    }
+    const bry_allocator *allocator = &values->dictionary->allocator;
+    size_t length;
+    bry_status status =
+        bry__frame_reader_expect(reader, VALUES, "values are missing", 1, BUFFER_SIZE, &length);
+    if (status != BRY_OK)
+        return status;
+    unsigned char *buffer = bry__alloc_buffer(allocator, length);
+    if (!buffer)
+        return bry__frame_reader_no_memory(reader);
+    status = bry__frame_reader_read(reader, buffer, length);
+    if (status == BRY_OK)
+        status = read_values_frame(values, buffer, length);
+    bry__free(allocator, buffer, length);
     return status;
 }
 
@@ -229,13 +233,9 @@ static bry_status read_values(bry__frame_reader *reader, bry_map *map, uint64_t 
                             .dictionary = map->dictionary,
                             .may_be_free = map->engine->recodes,
                             .codes = codes};
-    if (codes == 0)
-        return BRY_OK;
-    unsigned char *buffer = bry__alloc_buffer(&map->allocator, BUFFER_SIZE);
-    if (!buffer)
-        return bry__frame_reader_no_memory(reader);
-    bry_status status = read_values_frames(&values, buffer);
-    bry__free(&map->allocator, buffer, BUFFER_SIZE);
+    bry_status status = BRY_OK;
+    while (codes > 0 && values.dictionary->table.codes < codes && status == BRY_OK)
+        status = read_values_next(&values);
     return status;
 }
 

@@ -96,16 +96,20 @@ bry_status bry__maplet_writer_begin(const bry__maplet *maplet, bry__maplet_write
     made->maplet = maplet;
     made->value_bits = maplet->values ? bry__values_name_bits(maplet) : maplet->value_bits;
     made->tables = bry__maplet_live_tables(maplet);
-    bry_status status = bry__table_output_begin(&made->output);
-    if (status == BRY_OK)
-        status = bry__table_init(&made->empty, maplet->chain.range, made->value_bits, &allocator);
+    size_t room = 0;
+    bry_status status =
+        bry__table_init(&made->empty, maplet->chain.range, made->value_bits, &allocator);
     for (unsigned i = 0; i < made->tables && status == BRY_OK; i++) {
         uint64_t n = i < maplet->tables ? bry__maplet_live(maplet, i) : 0;
         bry__table_source source = {.table = n ? &maplet->table[i] : &made->empty};
         if (n && maplet->values && !maplet_save_is_plain(maplet->values, i))
             source.names = maplet_save_names(maplet->values, made->few);
         status = bry__table_writer_begin(&made->table[i], &source, n, made->value_bits);
+        size_t most = bry__table_frame_most(made->table[i].shape.segments, n);
+        room = most > room ? most : room;
     }
+    if (status == BRY_OK)
+        status = bry__table_output_begin(&made->output, room);
     if (status == BRY_OK)
         *saving = made;
     else
@@ -227,6 +231,7 @@ struct bry__maplet_reader {
     bry__maplet maplet;
     unsigned table; /* the table being read */
     unsigned char *buffer;
+    size_t buffer_room;
     bry__entry_visit visit;
     bry__table_reader loading[BRY__MAPLET_TABLES];
 };
@@ -235,7 +240,7 @@ void bry__maplet_reader_free(bry__maplet_reader *reading)
 {
     bry_allocator allocator = reading->allocator;
     bry__maplet_free(&reading->maplet);
-    bry__free(&allocator, reading->buffer, BRY__TABLE_LOAD);
+    bry__free(&allocator, reading->buffer, reading->buffer_room);
     bry__free(&allocator, reading, sizeof *reading);
 }
 
@@ -259,11 +264,30 @@ static bry_status maplet_load_add_table(bry__maplet_reader *reading, const unsig
                                               .n = bry__load64(counts),
                                               .crowded = bry__load64(counts + 8),
                                               .visit = &reading->visit,
-                                              .allocator = &reading->allocator,
-                                              .buffer = reading->buffer};
+                                              .allocator = &reading->allocator};
     const char *problem = bry__table_reader_begin(
         &reading->loading[i], bry__chain_range(&maplet->chain, i), maplet->value_bits);
     return problem ? bry__frame_reader_bad(reader, problem) : BRY_OK;
+}
+
+/* A buffer that suffices for all tables. */
+static bry_status maplet_load_make_buffer(bry__maplet_reader *reading, bry__frame_reader *reader)
+{
+    size_t room = 0;
+    for (unsigned i = 0; i < reading->maplet.tables; i++) {
+        const bry__table_reader *loading = &reading->loading[i];
+        size_t most = bry__table_frame_most(loading->table->segments, loading->n);
+        room = most > room ? most : room;
+    }
+    reading->buffer_room = room + BRY__SEGMENT_RECORD_MOST;
+    reading->buffer = bry__alloc_buffer(&reading->allocator, reading->buffer_room);
+    if (!reading->buffer)
+        return bry__frame_reader_no_memory(reader);
+    for (unsigned i = 0; i < reading->maplet.tables; i++) {
+        reading->loading[i].buffer = reading->buffer;
+        reading->loading[i].room = room;
+    }
+    return BRY_OK;
 }
 
 static bry_status maplet_load_head(bry__maplet_reader *reading, bry__frame_reader *reader)
@@ -294,7 +318,7 @@ static bry_status maplet_load_head(bry__maplet_reader *reading, bry__frame_reade
         status = maplet_load_add_table(reading, counts, reader);
     if (status == BRY_OK && tables > 1 && reading->loading[tables - 1].n == 0)
         status = bry__frame_reader_bad(reader, "the last table has no entries");
-    return status;
+    return status == BRY_OK ? maplet_load_make_buffer(reading, reader) : status;
 }
 
 bry_status bry__maplet_reader_begin(bry__maplet_reader **reading, bry__frame_reader *reader,
@@ -306,9 +330,7 @@ bry_status bry__maplet_reader_begin(bry__maplet_reader **reading, bry__frame_rea
     made->allocator = *allocator;
     if (visit)
         made->visit = *visit;
-    made->buffer = bry__alloc_buffer(allocator, BRY__TABLE_LOAD);
-    bry_status status =
-        made->buffer ? maplet_load_head(made, reader) : bry__frame_reader_no_memory(reader);
+    bry_status status = maplet_load_head(made, reader);
     if (status == BRY_OK)
         *reading = made;
     else

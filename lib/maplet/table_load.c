@@ -26,7 +26,7 @@ static bry_status table_load_frame(const bry__table_reader *loading, uint32_t ty
 {
     *size = 0;
     bry_status status =
-        bry__frame_reader_expect(loading->reader, type, missing, 1, BRY__TABLE_BUFFER, size);
+        bry__frame_reader_expect(loading->reader, type, missing, 1, loading->room, size);
     return status == BRY_OK ? bry__frame_reader_read(loading->reader, loading->buffer, *size)
                             : status;
 }
@@ -166,7 +166,7 @@ static bry_status table_load_record(bry__table_reader *loading, const unsigned c
     if (status != BRY_OK)
         return status;
     bry__segment made = table_load_segment(table, record + BRY__RECORD_SIZE, n, &layout,
-                                           loading->buffer + BRY__TABLE_BUFFER);
+                                           loading->buffer + loading->room);
     status = table_load_take_segment(loading, &made);
     loading->more = more;
     loading->segment += !more;

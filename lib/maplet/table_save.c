@@ -12,17 +12,17 @@
 
 /* ---- output -------------------------------------------------------------------------------- */
 
-bry_status bry__table_output_begin(bry__table_output *output)
+bry_status bry__table_output_begin(bry__table_output *output, size_t room)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
-    *output = (bry__table_output){.buffer = bry__alloc_buffer(&allocator, BRY__TABLE_BUFFER)};
+    *output = (bry__table_output){.buffer = bry__alloc_buffer(&allocator, room), .room = room};
     return output->buffer ? BRY_OK : BRY_E_NOMEM;
 }
 
 void bry__table_output_end(bry__table_output *output)
 {
     bry_allocator allocator = bry__allocator_or_default(NULL);
-    bry__free(&allocator, output->buffer, BRY__TABLE_BUFFER);
+    bry__free(&allocator, output->buffer, output->room);
     output->buffer = NULL;
 }
 

@@ -39,14 +39,28 @@ typedef struct bry__table_source {
 } bry__table_source;
 
 /* Output of frames: a stream, or only a checksum of their payloads. */
+#define BRY__TABLE_FRAME ((size_t)1 << 18) /* a frame ends when it has reached this size */
+
+/* No frame of a table with so many segments and entries is larger. A frame of crowds is smaller than
+ * two records. */
+static inline size_t bry__table_frame_most(uint64_t segments, uint64_t n)
+{
+    uint64_t records = segments + n / BRY__SEGMENT_MAX,
+             full = BRY__TABLE_FRAME / BRY__SEGMENT_RECORD_MOST;
+    return (size_t)(records < full ? records + 1 : full + 1) * BRY__SEGMENT_RECORD_MOST + 4;
+}
+_Static_assert(BRY__TABLE_FRAME % BRY__SEGMENT_RECORD_MOST == 0 &&
+                   BRY__CROWD_BATCH * BRY__CROWD_ENTRY < 2 * BRY__SEGMENT_RECORD_MOST,
+               "bry__table_frame_most() counts in records");
+
 typedef struct bry__table_output {
     bry__frame_writer *writer; /* NULL: only the checksum */
     uint64_t stamp[2];
     unsigned char *buffer; /* of the next frame */
-    size_t filled;
+    size_t filled, room;
 } bry__table_output;
-/* BRY_E_NOMEM. */
-bry_status bry__table_output_begin(bry__table_output *output);
+/* room: the most that bry__table_frame_most() gives for a table. BRY_E_NOMEM. */
+bry_status bry__table_output_begin(bry__table_output *output, size_t room);
 void bry__table_output_end(bry__table_output *output);
 
 /* An entry that is not in the segment in which it will be saved. */
@@ -96,14 +110,10 @@ typedef struct bry__table_reader {
     const bry__entry_visit *visit; /* may be NULL */
     bry__frame_reader *reader;
     const bry_allocator *allocator;
-    unsigned char
-        *buffer; /* BRY__TABLE_LOAD bytes: one frame, whose checksum is verified first, and
-                              after that the block of a segment */
+    unsigned char *buffer; /* one frame, whose checksum is verified first, and after that the block
+                              of a segment */
+    size_t room; /* for the frame; there are BRY__SEGMENT_RECORD_MOST bytes behind it */
 } bry__table_reader;
-
-#define BRY__TABLE_BUFFER (BRY__TABLE_FRAME + 4 + BRY__SEGMENT_RECORD_MOST)
-#define BRY__TABLE_LOAD (BRY__TABLE_BUFFER + BRY__SEGMENT_RECORD_MOST)
-#define BRY__TABLE_FRAME ((size_t)1 << 18) /* a frame ends when it has reached this size */
 
 /* Begins a table, without memory yet, from the numbers it was saved with. NULL, or the problem. */
 const char *bry__table_reader_begin(bry__table_reader *loading, uint64_t range,
