@@ -65,6 +65,7 @@ static void restore_base(const recording_io *recording, recording_io *fs)
     for (int i = 0; i < recording->base_file_count; i++) {
         const recorded_file *file = &recording->base_files[i];
         fs->files[i] = *file;
+        fs->files[i].room = file->len;
         fs->files[i].bytes = malloc(file->len ? file->len : 1);
         if (!fs->files[i].bytes)
             abort();

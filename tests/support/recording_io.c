@@ -71,7 +71,10 @@ static recorded_file *reach_file(recording_io *fs, int file)
 
 static void resize(recorded_file *file, size_t len)
 {
-    file->bytes = must(realloc(file->bytes, len ? len : 1));
+    if (len > file->room || len < file->room / 2) {
+        file->room = len + len / 2 + 1;
+        file->bytes = must(realloc(file->bytes, file->room));
+    }
     if (len > file->len)
         memset(file->bytes + file->len, 0, len - file->len);
     file->len = len;
@@ -471,7 +474,7 @@ void recording_put(recording_io *fs, const char *path, const void *bytes, size_t
     unsigned char *copy = copy_of(bytes, len); /* copied first: `bytes` may be the old content */
     free(file->bytes);
     file->bytes = copy;
-    file->len = len;
+    file->len = file->room = len;
 }
 
 const recorded_file *recording_get(const recording_io *fs, const char *path)

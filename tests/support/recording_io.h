@@ -14,7 +14,7 @@ enum { RECORDED_NAMES = 96, RECORDED_FILES = 128, RECORDED_DESCRIPTORS = 16 };
 
 typedef struct recorded_file {
     unsigned char *bytes;
-    size_t len;
+    size_t len, room;
     mode_t mode;
 } recorded_file;
 
