@@ -1,8 +1,7 @@
 # Hardening without measurable cost. Not for sanitizers, which check more.
-include(CheckPIESupported)
-check_pie_supported()
-
 if(NOT BLOOMERY_SANITIZE AND NOT BLOOMERY_FUZZ)
+  include(CheckPIESupported)
+  check_pie_supported()
   add_compile_options(-fstack-protector-strong)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     add_compile_options(-fstack-clash-protection -fcf-protection)

@@ -13,7 +13,9 @@ if(BLOOMERY_FUZZ)
   add_link_options(-fsanitize=address,undefined)
 elseif(BLOOMERY_SANITIZE STREQUAL "address")
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
-  add_link_options(-fsanitize=address,undefined)
+  # Tests start programs thousands of times. At a fixed address they have 100,000 relocations fewer to
+  # apply, most of them in the tables of the undefined-behaviour sanitizer.
+  add_link_options(-fsanitize=address,undefined $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 elseif(BLOOMERY_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread -g1)
   add_link_options(-fsanitize=thread)
