@@ -485,7 +485,7 @@ static int check_plan_mix(const cli_syntax *syntax, bool cluster)
 static const char *plan_engine_help(void)
 {
     static char text[160];
-    int len = snprintf(text, sizeof text, "only this engine: ");
+    int len = snprintf(text, sizeof text, "only ");
     for (bry_engine i = BRY_ENGINE_AUTO + 1; bry_engine_name(i) && len < (int)sizeof text; i++)
         len += snprintf(text + len, sizeof text - (size_t)len, "%s%s", bry_engine_name(i),
                         !bry_engine_name(i + 1)   ? "; auto is all (default)"

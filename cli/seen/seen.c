@@ -45,7 +45,7 @@ static int check_engine(const words *said, seen_options *asked)
     asked->window.bends = full != 0;
     if (err && !window->max_bytes)
         return cli_misuse("--on-full err requires --max-memory");
-    if (err && window->engine == BRY_ENGINE_COMPACT)
+    if (err && window->engine != BRY_ENGINE_AUTO && window->engine != BRY_ENGINE_FBF)
         return cli_misuse("--on-full err is for engine fbf");
     if (err)
         window->engine = BRY_ENGINE_FBF;

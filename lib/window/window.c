@@ -45,7 +45,7 @@ bry_status bry__window_read_options(const bry_window_options *given, bry_window_
     if (status != BRY_OK)
         return status;
     fill_defaults(options);
-    if (options->engine == BRY_ENGINE_COMPACT && (options->fbf.bits || options->fbf.hashes))
+    if (options->engine != BRY_ENGINE_FBF && (options->fbf.bits || options->fbf.hashes))
         return BRY_E_UNSUPPORTED;
     if (!bry_engine_name(options->engine) || options->refuse > 1 || options->fixed > 1 ||
         options->refresh > 1 || options->reserved ||

@@ -235,7 +235,7 @@ static bool window_begin_delete(server_context *context, server_string *key, hel
     bry_window *window = window_of(object);
     bry_window_options options = window_like(window);
     uint64_t now = (uint64_t)api.Milliseconds();
-    if (bry_window_engine(window) != BRY_ENGINE_COMPACT) {
+    if (bry_window_engine(window) == BRY_ENGINE_FBF) {
         window_family.totals.refused++;
         return reply_false(context, "UNSUPPORTED",
                            "engine fbf cannot delete single items; engine compact can");

@@ -85,7 +85,7 @@ TEST(test_engines)
         assert_int_equal(engine, i);
     }
     assert_int_equal(BRY_ENGINE_DBA, 5);
-    assert_null(bry_engine_name((bry_engine)6));
+    assert_null(bry_engine_name((bry_engine)99));
     assert_null(bry_engine_name((bry_engine)-1));
 
     static const char *const not_names[] = {"", "Bloom", "bloom ", "blo", "bloomy"};

@@ -88,7 +88,7 @@ TEST(test_bad_options_are_refused)
     bad = good;                                                                                    \
     bad.field = (value);                                                                           \
     assert_refused(bad, status)
-    REFUSE(BRY_E_RANGE, engine, (bry_engine)6);
+    REFUSE(BRY_E_RANGE, engine, (bry_engine)99);
     REFUSE(BRY_E_RANGE, engine, (bry_engine)-1);
     REFUSE(BRY_E_UNSUPPORTED, engine, BRY_ENGINE_KBF);
     REFUSE(BRY_E_UNSUPPORTED, engine, BRY_ENGINE_DBA);
