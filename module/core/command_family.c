@@ -146,10 +146,11 @@ int family_register(server_context *context, command_family *self)
 {
     self->totals.family = self;
     describe_engines(self);
-    if (self->type_name && register_type(context, self) != SERVER_OK)
-        return SERVER_ERR;
-    if (self->type_name)
+    if (self->type_name) {
+        if (family_count == MOST_TABLES || register_type(context, self) != SERVER_OK)
+            return SERVER_ERR;
         families[family_count++] = self;
+    }
     if (family_add_commands(context, self->commands) != SERVER_OK)
         return SERVER_ERR;
     return self->settings ? settings_register(context, self->settings) : SERVER_OK;

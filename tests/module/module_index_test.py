@@ -310,7 +310,11 @@ class Frames(IndexCase):
         for engine in self.each(*ENGINES):
             frame = self.frame(engine)
             self.assertEqual(self.client("INDEX.IMPORT", "i", 9, frame), 200)
+            self.client("CONFIG", "SET", "notify-keyspace-events", "EA")
+            listener = self.connect()
+            listener("SUBSCRIBE", "__keyevent@0__:index.import")
             self.assertEqual(self.client("INDEX.IMPORT", "i", 8, frame), 200)
+            self.assertEqual(listener._read()[2], b"i")
             for found in self.locate(*(f"part {j}" for j in range(200))):
                 self.assertEqual(found[:2], [8, 9])
             self.assertEqual(self.info("i", 9)[b"items"], 200)

@@ -53,5 +53,29 @@ class Settings(Case):
             self.assertEqual(server.client("CONFIG", "GET", "bf-initial-size"),
                              [b"bf-initial-size", b"123"])
 
+    def test_limits(self):
+        """The least and the most are accepted, and nothing beyond them."""
+        most = 2**40
+        limits = {name: (1, most, 0, most + 1, "x") for name in (
+            "map-capacity", "window-capacity", "counter-capacity", "once-capacity", "index-capacity",
+            "bf-initial-size")}
+        limits["index-units"] = (1, 2**20, 0, 2**20 + 1)
+        limits["bf-expansion-factor"] = (0, 2**32 - 1, -1, 2**32)
+        limits["max-key-bytes"] = (65536, most, 65535, most + 1, "5")
+        for name in ("map-error", "window-error", "index-error", "once-error"):
+            limits[name] = ("1e-9", "50%", "0", "51%", "2", "x", "-0.1")
+        limits["bf-error-rate"] = ("1e-9", "99%", "0", "1", "x")
+        for name, other in (("map-engine", "fbf"), ("window-engine", "kbf"), ("index-engine", "bloom")):
+            limits[name] = ("auto", "compact", other, "x", "")
+        for name, (least, most, *beyond) in limits.items():
+            setting = f"bloomery.{name}"
+            before = self.client("CONFIG", "GET", setting)
+            self.addCleanup(self.client, "CONFIG", "SET", *before)
+            for value in beyond:
+                self.refused("ERR", "CONFIG", "SET", setting, value)
+            self.assertEqual(self.client("CONFIG", "GET", setting), before)
+            for value in (least, most):
+                self.assertEqual(self.client("CONFIG", "SET", setting, value), b"OK", (name, value))
+
 
 server_runner.main()

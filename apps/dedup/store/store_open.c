@@ -31,7 +31,7 @@ dedup_status dedup_store_enter_again(dedup_store *store)
     dedup_status status = DEDUP_OK;
     for (size_t i = 0; status == DEDUP_OK && i < store->rows.count; i++) {
         status = adopt_container(store, &adopted, store->rows.row[i].number);
-        if (status == DEDUP_DAMAGED) /* check reports a damaged one */
+        if (status == DEDUP_DAMAGED) /* or missing: check reports it */
             status = DEDUP_OK;
     }
     if (status == DEDUP_OK)

@@ -6,6 +6,7 @@
 
 #include "common/endian.h"
 #include "frame/frame.h"
+#include "frame/frame_pieces.h"
 #include "hash/derive.h"
 #include "support/cmocka_all.h"
 #include "support/generator.h"
@@ -294,7 +295,7 @@ TEST(unexpected_frames)
 {
     bry_buffer buffer = BRY_BUFFER;
     make_row(&buffer, 1);
-    for (int way = 0; way < 7; way++) {
+    for (int way = 0; way < 9; way++) {
         bry_view view = {buffer.bytes, buffer.len, 0};
         bry_source source = bry_view_source(&view);
         bry_load load = BRY_LOAD;
@@ -320,6 +321,11 @@ TEST(unexpected_frames)
         if (way == 5) /* one more than there are */
             for (int i = 0; i < 5; i++)
                 bry__frame_reader_read_frame(&reader, TYPE_A, bytes, 8);
+        if (way == 7 || way == 8) { /* shorter or longer than it may be */
+            size_t length;
+            bry__frame_reader_expect(&reader, TYPE_A, "missing", way == 7 ? 9 : 1,
+                                     way == 7 ? 16 : 7, &length);
+        }
         if (way == 6) { /* past the end */
             for (int i = 0; i < 4; i++)
                 assert_int_equal(bry__frame_reader_read_frame(&reader, TYPE_A, bytes, 8), BRY_OK);
@@ -335,6 +341,50 @@ TEST(unexpected_frames)
         bry__frame_reader_close(&reader);
     }
     bry_buffer_free(&buffer);
+}
+
+/* Reads two pieces of a table of three. first, second: their numbers; size: of the second. */
+static const char *read_pieces(uint64_t first, uint64_t second, size_t size, int byte)
+{
+    const bry_allocator allocator = bry__allocator_or_default(NULL);
+    bry__pieces table;
+    assert_int_equal(bry__pieces_init_of(&table, 3 * 4096, 12, &allocator), BRY_OK);
+    assert_int_equal(table.count, 3);
+    unsigned char frame[8 + 4096 + 64];
+    bry_buffer buffer = BRY_BUFFER;
+    bry_sink sink = bry_buffer_sink(&buffer);
+    bry__frame_writer writer;
+    assert_int_equal(bry__frame_writer_begin(&writer, &sink, NULL, KIND, 1, 1), BRY_OK);
+    for (int i = 0; i < 2; i++) {
+        memset(frame, i ? byte : 1, sizeof frame);
+        bry__store64(frame, i ? second : first);
+        bry__frame_writer_write(&writer, BRY__FOUR('P', 'I', 'E', 'C'), frame,
+                                8 + (i ? size : 4096));
+    }
+    assert_int_equal(bry__frame_writer_end(&writer), BRY_OK);
+    bry_view view = {buffer.bytes, buffer.len, 0};
+    bry_source source = bry_view_source(&view);
+    bry_load load = BRY_LOAD;
+    bry__frame_reader reader;
+    bry__frame_reader_open(&reader, &source, &load, KIND, 1);
+    bry_status status = bry__frame_read_pieces(&reader, &table, 1, 2, &allocator);
+    assert_int_equal(status, load.problem ? BRY_E_BADDATA : BRY_OK);
+    bry__frame_reader_close(&reader);
+    bry__pieces_free(&table, &allocator);
+    bry_buffer_free(&buffer);
+    return load.problem;
+}
+
+TEST(pieces)
+{
+    assert_null(read_pieces(0, 2, 4096, 1));
+    static const char place[] = "a piece is out of place", size[] = "a piece has the wrong size";
+    assert_string_equal(read_pieces(0, 3, 4096, 1), place);
+    assert_string_equal(read_pieces(1, 0, 4096, 1), place);
+    assert_string_equal(read_pieces(1, 1, 4096, 1), place); /* twice */
+    assert_string_equal(read_pieces(0, 1, 4096 - 64, 1), size);
+    assert_string_equal(read_pieces(0, 1, 4096 + 64, 1), size);
+    assert_string_equal(read_pieces(0, 1, 4096, 0), "a piece is empty");
 }
 
 TEST(limit)
