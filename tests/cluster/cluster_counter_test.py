@@ -174,9 +174,10 @@ class Counters(ClusterCase):
 
     @each_client(wait=1)
     def test_connections_cut(self, agent):
-        """Retries after a lost connection are recognised."""
+        """Retries after a lost connection are recognised. So is a retry because the replica was late;
+        its answer says that the increment was counted before."""
         for i in range(30):
-            self.assertEqual(agent.add(("tea", 1)), [(i + 1, True)])
+            self.assertEqual(agent.add(("tea", 1))[0][0], i + 1)
             if i % 3 == 0:
                 for node in self.cluster.primaries():
                     node.client("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
