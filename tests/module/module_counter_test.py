@@ -323,8 +323,8 @@ class Around(Described, Counters):
         "LOAD t 0 x", "APPLY t 5 c 1 i", "SAME t c 1 i", "TOUCH t 5 0"))
     MADE = "CREATE k WINDOW 10m; INCRBY k c 5 i"
     ADDED = (f"CREATE k WINDOW 10m SEED 1; INCRBY k {some(100, 'c{} 1 i')}; "
-             f"INCRBY k {some(20, 'c{} 1 i', 90)}; DEL k c1 none", 109,
-             {"operations": 122, "repeats": 10, "refused": 0})
+             f"INCRBY k {some(20, 'c{} 1 i', 90)}; DEL k c1 none; GET k c2; GET none c1 c2", 109,
+             {"operations": 125, "repeats": 10, "refused": 0})
     SHORT = ("GET k; INFO; INFO k x; DEL k; SCAN k; INCRBY k; INCRBY k c; INCRBY k c 1; "
              "INCRBY k c 1 i d; INCRBY k SENT 5; INCRBY k c 1 i d 2 i e")
     ABSENT = {"GET k c": [None], "GET k c d": [None, None], "SCAN k 0": [b"0", []],

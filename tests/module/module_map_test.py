@@ -373,7 +373,8 @@ class Around(Described, Case):
                 ("INSERT k XX FIELDS f v", "k"), ("DEL k f", "k"), ("EXISTS k f", "k"),
                 ("MERGE k s t", "k s t"), ("COMPRESS k", "k"), ("INFO k", "k"))
     MADE = "SET k a 1"
-    ADDED = (f"CREATE k SEED 1; SET k {some(100, '{0} {0}')}; DEL k 1 2 3", 97, {"operations": 103})
+    ADDED = (f"GET none 1 2; CREATE k SEED 1; SET k {some(100, '{0} {0}')}; DEL k 1 2 3; GET k 1", 97,
+             {"operations": 106})
     SHORT = ("CREATE; SET k; SET k a; SET k a 1 b; GET k; GET; INSERT k; INSERT k XX FIELDS a; "
              "INSERT k XX FIELDS a 1 b; REMOVE k; DEL k; EXISTS k; MERGE k; COMPRESS; COMPRESS k n; "
              "INFO; INFO k n")
