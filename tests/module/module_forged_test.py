@@ -170,6 +170,14 @@ class Forged(module_fuzz_test.Fuzz):
         print(f"{count + 1} payloads, refused and taken: {taken}")
         self.assertTrue(all(min(tally) > 0 for tally in taken.values()), taken)
 
+    def test_chunk_of_something_else(self):
+        self.client("BF.ADD", "h", "a")
+        _, chunk = self.client("BF.SCANDUMP", "h", 0)
+        self.assertEqual(self.client("BF.LOADCHUNK", "copy", *chunk_of(chunk[CHUNK_HEAD:])), b"OK")
+        self.client("DEL", "copy")
+        self.refused("ERR", "BF.LOADCHUNK", "copy", *chunk_of(chunk[CHUNK_HEAD:], b"NOTCHUNK"),
+                     text="bad data")
+
     # ---- by the append-only file --------------------------------------------------------------
 
     def log_of(self, server):

@@ -145,12 +145,12 @@ def _hash(data, seed=0):
     return xxhash.xxh3_128_intdigest(data, seed=seed) & (1 << 64) - 1
 
 
-def chunk_of(payload):
+def chunk_of(payload, magic=b"BRYCHUNK"):
     """The iterator and the single chunk of a filter with this payload."""
     state = 0
     for start in range(0, len(payload) // 4096 * 4096, 4096):
         state = _hash(payload[start:start + 4096], state)
     state = _hash(payload[len(payload) // 4096 * 4096:], state)
-    head = b"BRYCHUNK" + struct.pack("<QQQ", 0, len(payload), state)
+    head = magic + struct.pack("<QQQ", 0, len(payload), state)
     check = _hash(payload, _hash(head))
     return (state & 0xffffffff) << 20 | 1, head + struct.pack("<Q", check) + payload
