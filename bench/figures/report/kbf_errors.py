@@ -84,8 +84,9 @@ def memory_by_p(data):
         f"{first[0]:.0f} bytes per key for p = {p_text(largest)} and {last[0]:.0f} for "
         f"p = {p_text(smallest)}, with the values: {first[0] / 100:.2f} and {last[0] / 100:.2f} GB "
         f"for 10⁷ pairs, where the paper has 0.5 to 1.5 GB.",
-        agrees=0.5 < first[0] / 100 < last[0] / 100 < 1.5 and all(more[0] > less[0] for (_, less), (_, more) in itertools.pairwise(
-            data.points("published shape"))),
+        agrees=0.5 < first[0] / 100 < last[0] / 100 < 1.5 and all(
+            more[0] > less[0]
+            for (_, less), (_, more) in itertools.pairwise(data.points("published shape"))),
         beyond=f"Sized for the errors that consistent decoding leaves, kbf takes {tuned[0]:.0f} and "
                f"{tuned[1]:.0f} bytes per key; compact takes {compact[0]:.1f} and {compact[1]:.1f}.",
         past=max(tuned[0], compact[0]) < first[0] and max(tuned[1], compact[1]) < last[0])
