@@ -134,9 +134,8 @@ static void store_squares(const bry__dba_place *const *places, uint64_t which, u
 
 /* ---- tiles --------------------------------------------------------------------------------- */
 
-/* Loads a tile of the units' bits, or stores it. */
-static void dba_columns_move_tile(const bry__dba_place *const *places, unsigned n, uint32_t table,
-                                  uint64_t row, tile bits, bool store)
+static void dba_columns_load_tile(const bry__dba_place *const *places, unsigned n, uint32_t table,
+                                  uint64_t row, tile out)
 {
     uint64_t done = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -145,16 +144,31 @@ static void dba_columns_move_tile(const bry__dba_place *const *places, unsigned 
             continue;
         if (group->width == 1) {
             size_t bytes = dba_columns_bit_bytes(group, row);
-            if (store) {
-                memcpy(bry__dba_table_write(&group->table[table], row >> 3), bits[i], bytes);
-            } else {
-                memset(bits[i], 0, TILE_BYTES);
-                memcpy(bits[i], bry__dba_byte(group, table, row), bytes);
-            }
+            memset(out[i], 0, TILE_BYTES);
+            memcpy(out[i], bry__dba_byte(group, table, row), bytes);
             continue;
         }
         uint64_t which = dba_columns_neighbours(places, n, i);
-        (store ? store_squares : load_squares)(places, which, table, row, bits);
+        load_squares(places, which, table, row, out);
+        done |= which;
+    }
+}
+
+static void store_tile(const bry__dba_place *const *places, unsigned n, uint32_t table,
+                       uint64_t row, tile in)
+{
+    uint64_t done = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const bry__dba_group *group = places[i]->group;
+        if (done >> i & 1)
+            continue;
+        if (group->width == 1) {
+            memcpy(bry__dba_table_write(&group->table[table], row >> 3), in[i],
+                   dba_columns_bit_bytes(group, row));
+            continue;
+        }
+        uint64_t which = dba_columns_neighbours(places, n, i);
+        store_squares(places, which, table, row, in);
         done |= which;
     }
 }
@@ -181,7 +195,7 @@ void bry__dba_columns_write(const bry__dba_place *const *places, unsigned n,
             if (i % most == 0)
                 bry__frame_writer_open(writer, COLUMNS,
                                        (size_t)(left < most ? left : most) * n * TILE_BYTES);
-            dba_columns_move_tile(places, n, t, i * TILE_ROWS, turned, false);
+            dba_columns_load_tile(places, n, t, i * TILE_ROWS, turned);
             bry__frame_writer_put(writer, turned, (size_t)n * TILE_BYTES);
         }
     }
@@ -210,7 +224,7 @@ static bry_status dba_columns_read_tile(const bry__dba_place *const *places, uns
             set[i] += (unsigned)__builtin_popcountll(bry__load64(turned[i] + b));
     }
     if (status == BRY_OK)
-        dba_columns_move_tile(places, n, table, row, turned, true);
+        store_tile(places, n, table, row, turned);
     return status;
 }
 
