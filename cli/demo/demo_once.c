@@ -360,7 +360,7 @@ static int run_demo(demo *self)
     if (code == CLI_GO_ON)
         code = stopped;
     if (code == CLI_GO_ON)
-        code = cli_is_stopped() ? CLI_FAILED : conclude_demo(self);
+        code = cli_is_stopped() || !self->shop ? CLI_FAILED : conclude_demo(self);
     return code;
 }
 

@@ -211,6 +211,7 @@ static int dir_read_slab(const char *dir, uint64_t slab, char **bytes, size_t *l
     if (*bytes && !failed)
         return CLI_GO_ON;
     free(*bytes);
+    *bytes = NULL;
     return cli_fail("%s/%s: cannot read", cli_name(dir).text, name);
 }
 
@@ -499,9 +500,9 @@ int cli_map_save_command(int argc, char **argv)
 static int restore_slab(cli_remote *remote, const char *dir, uint64_t slab)
 {
     cli_memory memory;
-    bry_map *map;
-    char *bytes;
-    size_t len;
+    bry_map *map = NULL;
+    char *bytes = NULL;
+    size_t len = 0;
     cli_memory_init(&memory, 0);
     int code = dir_load_slab(dir, remote->map, slab, &memory, &map);
     if (code != CLI_GO_ON)

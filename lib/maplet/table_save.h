@@ -50,7 +50,7 @@ static inline size_t bry__table_frame_most(uint64_t segments, uint64_t n)
     return (size_t)(records < full ? records + 1 : full + 1) * BRY__SEGMENT_RECORD_MOST + 4;
 }
 _Static_assert(BRY__TABLE_FRAME % BRY__SEGMENT_RECORD_MOST == 0 &&
-                   BRY__CROWD_BATCH * BRY__CROWD_ENTRY < 2 * BRY__SEGMENT_RECORD_MOST,
+                   (size_t)BRY__CROWD_BATCH * BRY__CROWD_ENTRY < 2 * BRY__SEGMENT_RECORD_MOST,
                "bry__table_frame_most() counts in records");
 
 typedef struct bry__table_output {
