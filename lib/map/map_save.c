@@ -234,6 +234,7 @@ static bry_status read_values(bry__frame_reader *reader, bry_map *map, uint64_t 
                             .may_be_free = map->engine->recodes,
                             .codes = codes};
     bry_status status = BRY_OK;
+    /* without codes there may be no dictionary */
     while (codes > 0 && values.dictionary->table.codes < codes && status == BRY_OK)
         status = read_values_next(&values);
     return status;

@@ -38,7 +38,6 @@ typedef struct bry__table_source {
     bry__names names; /* saved instead of values; all zeros: values are saved as they are */
 } bry__table_source;
 
-/* Output of frames: a stream, or only a checksum of their payloads. */
 #define BRY__TABLE_FRAME ((size_t)1 << 18) /* a frame ends when it has reached this size */
 
 /* No frame of a table with so many segments and entries is larger. A frame of crowds is smaller than
@@ -53,6 +52,7 @@ _Static_assert(BRY__TABLE_FRAME % BRY__SEGMENT_RECORD_MOST == 0 &&
                    (size_t)BRY__CROWD_BATCH * BRY__CROWD_ENTRY < 2 * BRY__SEGMENT_RECORD_MOST,
                "bry__table_frame_most() counts in records");
 
+/* Output of frames: a stream, or only a checksum of their payloads. */
 typedef struct bry__table_output {
     bry__frame_writer *writer; /* NULL: only the checksum */
     uint64_t stamp[2];

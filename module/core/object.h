@@ -199,7 +199,7 @@ int object_merge(server_context *context, server_string **argv, int argc, const 
 /* The methods of the family's type. */
 server_type_methods object_type_methods(const command_family *family);
 
-/* Defines FAMILY_rdb_load(). */
+/* rdb_load for a family; FAMILY_RDB_LOAD(map_family) defines map_family_rdb_load(), which calls it. */
 void *object_rdb_load(server_io *io, int encoding, command_family *family);
 #define FAMILY_RDB_LOAD(family)                                                                    \
     static void *family##_rdb_load(server_io *io, int encoding)                                    \

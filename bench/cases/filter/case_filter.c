@@ -229,32 +229,26 @@ static bool own_facts(const filter_work *work, filter_facts *facts)
 }
 
 static const filter_candidate filter_blocked[] = {
-    {{"blocked Bloom", own_make, own_drop, own_run, 0},
-     "blocked",
-     false,
-     false,
-     BRY_ENGINE_BLOOM,
-     own_facts},
-    {{"blocked Bloom, batch", own_make, own_drop, own_batch_run, 0},
-     "blocked_batch",
-     true,
-     false,
-     BRY_ENGINE_BLOOM,
-     own_facts},
+    {.candidate = {"blocked Bloom", own_make, own_drop, own_run, 0},
+     .id = "blocked",
+     .engine = BRY_ENGINE_BLOOM,
+     .facts = own_facts},
+    {.candidate = {"blocked Bloom, batch", own_make, own_drop, own_batch_run, 0},
+     .id = "blocked_batch",
+     .batched = true,
+     .engine = BRY_ENGINE_BLOOM,
+     .facts = own_facts},
 };
 static const filter_candidate filter_compact[] = {
-    {{"compact", own_make, own_drop, own_run, 0},
-     "compact",
-     false,
-     false,
-     BRY_ENGINE_COMPACT,
-     own_facts},
-    {{"compact, batch", own_make, own_drop, own_batch_run, 0},
-     "compact_batch",
-     true,
-     false,
-     BRY_ENGINE_COMPACT,
-     own_facts},
+    {.candidate = {"compact", own_make, own_drop, own_run, 0},
+     .id = "compact",
+     .engine = BRY_ENGINE_COMPACT,
+     .facts = own_facts},
+    {.candidate = {"compact, batch", own_make, own_drop, own_batch_run, 0},
+     .id = "compact_batch",
+     .batched = true,
+     .engine = BRY_ENGINE_COMPACT,
+     .facts = own_facts},
 };
 
 /* ---- the standard filter ------------------------------------------------------------------- */
@@ -319,18 +313,13 @@ static bool standard_facts(const filter_work *work, filter_facts *facts)
 }
 
 static const filter_candidate filter_standard[] = {
-    {{"standard Bloom", standard_make, standard_drop, standard_run, 0},
-     "standard",
-     false,
-     false,
-     BRY_ENGINE_AUTO,
-     standard_facts},
-    {{"standard Bloom, batch", standard_make, standard_drop, standard_batch_run, 0},
-     "standard_batch",
-     true,
-     false,
-     BRY_ENGINE_AUTO,
-     standard_facts},
+    {.candidate = {"standard Bloom", standard_make, standard_drop, standard_run, 0},
+     .id = "standard",
+     .facts = standard_facts},
+    {.candidate = {"standard Bloom, batch", standard_make, standard_drop, standard_batch_run, 0},
+     .id = "standard_batch",
+     .batched = true,
+     .facts = standard_facts},
 };
 
 /* ---- the cases ----------------------------------------------------------------------------- */
@@ -471,8 +460,13 @@ static bool measure_filter_case(const bench_settings *settings, bool compare, fi
     return good;
 }
 
-static const char *const phase_names[FILTER_PHASES] = {"add", "hit", "miss", "hit_ready",
-                                                       "miss_ready"};
+static const char *const phase_names[FILTER_PHASES] = {
+    [PHASE_ADD] = "add",
+    [PHASE_HIT] = "hit",
+    [PHASE_MISS] = "miss",
+    [PHASE_HIT_READY] = "hit_ready",
+    [PHASE_MISS_READY] = "miss_ready",
+};
 
 /* How many times as fast as libbloom in the same run; NAN without libbloom. */
 static double against_libbloom(const filter_report *report, size_t i, unsigned phase)

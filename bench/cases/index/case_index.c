@@ -92,8 +92,14 @@ bool index_data_for(index_data *data, const index_settings *settings)
                       (unsigned long long)settings->unit_capacity * settings->units);
 }
 
-static const char *const phase_names[INDEX_PHASES] = {"add",       "hit",        "miss",
-                                                      "hit_batch", "miss_batch", "reinsert"};
+static const char *const phase_names[INDEX_PHASES] = {
+    [INDEX_ADD] = "add",
+    [INDEX_HIT] = "hit",
+    [INDEX_MISS] = "miss",
+    [INDEX_HIT_BATCH] = "hit_batch",
+    [INDEX_MISS_BATCH] = "miss_batch",
+    [INDEX_REINSERT] = "reinsert",
+};
 
 static double report_elements(const index_report *report)
 {

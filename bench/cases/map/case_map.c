@@ -141,8 +141,15 @@ bool map_data_for(map_data *data, const bench_settings *settings)
 
 /* ---- the report ---------------------------------------------------------------------------- */
 
-static const char *const phase_names[MAP_PHASES] = {"insert",     "hit",    "miss",  "hit_batch",
-                                                    "miss_batch", "update", "delete"};
+static const char *const phase_names[MAP_PHASES] = {
+    [MAP_INSERT] = "insert",
+    [MAP_UPDATE] = "update",
+    [MAP_DELETE] = "delete",
+    [MAP_HIT] = "hit",
+    [MAP_MISS] = "miss",
+    [MAP_HIT_BATCH] = "hit_batch",
+    [MAP_MISS_BATCH] = "miss_batch",
+};
 
 /* In the order of importance. */
 static const unsigned shown[MAP_PHASES] = {MAP_INSERT, MAP_UPDATE,    MAP_DELETE,    MAP_HIT,

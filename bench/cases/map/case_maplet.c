@@ -308,7 +308,15 @@ static bool measure_maplets(const maplet_work *work, maplet_report *report)
 /* ---- the report ---------------------------------------------------------------------------- */
 
 static const char *const phase_names[MAPLET_PHASES] = {
-    "insert", "hit", "miss", "hit_batch", "miss_batch", "delete", "insert_full", "upsert"};
+    [MAPLET_INSERT] = "insert",
+    [MAPLET_HIT] = "hit",
+    [MAPLET_MISS] = "miss",
+    [MAPLET_HIT_BATCH] = "hit_batch",
+    [MAPLET_MISS_BATCH] = "miss_batch",
+    [MAPLET_DELETE] = "delete",
+    [MAPLET_INSERT_FULL] = "insert_full",
+    [MAPLET_UPSERT] = "upsert",
+};
 
 /* In the order of importance. */
 static const unsigned shown[MAPLET_PHASES] = {

@@ -200,8 +200,15 @@ static bool measure_remote(const kbf_workload *load, remote_report *report)
     return good;
 }
 
-static const char *const phase_names[REMOTE_PHASES] = {"fill",       "hit",    "miss",  "hit_batch",
-                                                       "miss_batch", "update", "delete"};
+static const char *const phase_names[REMOTE_PHASES] = {
+    [REMOTE_FILL] = "fill",
+    [REMOTE_HIT] = "hit",
+    [REMOTE_MISS] = "miss",
+    [REMOTE_HIT_BATCH] = "hit_batch",
+    [REMOTE_MISS_BATCH] = "miss_batch",
+    [REMOTE_UPDATE] = "update",
+    [REMOTE_DELETE] = "delete",
+};
 
 static void remote_json(cli_json *json, const remote_report *report)
 {

@@ -84,8 +84,13 @@ bool window_reports_measure(window_report *reports, size_t count)
 
 /* ---- the report ---------------------------------------------------------------------------- */
 
-static const char *const phase_names[WINDOW_PHASES] = {"add", "hit", "miss", "hit_batch",
-                                                       "miss_batch"};
+static const char *const phase_names[WINDOW_PHASES] = {
+    [WINDOW_ADD] = "add",
+    [WINDOW_HIT] = "hit",
+    [WINDOW_MISS] = "miss",
+    [WINDOW_HIT_BATCH] = "hit_batch",
+    [WINDOW_MISS_BATCH] = "miss_batch",
+};
 
 static const char *engine_of(const window_report *report)
 {
