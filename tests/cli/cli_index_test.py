@@ -1,5 +1,6 @@
 """bloomery index: results compared with an exact twin; all subcommands; files of all kinds."""
 
+import math
 import os
 import stat
 
@@ -180,6 +181,25 @@ class Build(IndexCase):
                         ["del", "x", "a"], ["refresh", "x"]):
             self.fails([*command, "--max-memory", "10k"],
                        "x: the index needs more memory than --max-memory allows (10000 bytes)")
+
+    def test_errors_are_as_promised(self):
+        self.put("a", numbered(0, 3000))
+        self.put("b", numbered(3000, 7000))
+        strangers = [b"stranger %d" % i for i in range(20000)]
+        for engine in ENGINES:
+            self.expect(["build", engine, "a", "b", "--engine", engine, "--seed", "3", "--error",
+                         "5%", "--units", "2", "--unit-capacity", "4000"], 0)
+            done = self.call("locate", engine, stdin=b"\n".join(strangers))
+            self.assertEqual(done.returncode, 1)
+            found = len({line.split(b"\t")[0] for line in done.stdout.splitlines()})
+            promised = 0.05
+            self.assertLessEqual(found, 20000 * promised +
+                                 5 * math.sqrt(20000 * promised * (1 - promised)))
+            estimated = self.json("info", engine, "--json")["estimated_error"]
+            sigma = math.sqrt(20000 * estimated)
+            self.assertLessEqual(abs(found - 20000 * estimated), 6 * sigma)
+            done = self.call("locate", engine, "--confirm", stdin=b"\n".join(strangers))
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (1, b"", b""))
 
     def test_misuse(self):
         for arguments, problem in (

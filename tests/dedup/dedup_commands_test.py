@@ -400,6 +400,25 @@ class Commands(DedupCase):
         self.fails(3, "Permission denied", "rm", self.repo, "one", **other)
         self.check()
 
+    def test_reader_during_put(self):
+        """While a put is in the middle, the other archives are there and the new one is not."""
+        self.init("--compress", "none")
+        self.write("a", generate(1, 1_000_000))
+        self.put("one")
+        writer = subprocess.Popen([PROGRAM, "dedup", "put", self.repo, "two", "-", "-q"],
+                                  stdin=subprocess.PIPE)
+        content = generate(2, 12_000_000)
+        writer.stdin.write(content)
+        writer.stdin.flush()
+        for _ in range(3):
+            self.assert_restores("one")
+            self.assertEqual(len(self.json("ls", self.repo)["archives"]), 1)
+            self.assertEqual(self.json("stats", self.repo)["archives"], 1)
+        writer.stdin.close()
+        self.assertEqual(writer.wait(), 0)
+        self.assertEqual(self.run_ok("get", self.repo, "two"), content)
+        self.check()
+
     def on_terminal(self, *arguments, **options):
         inner, outer = pty.openpty()
         writer = subprocess.Popen([PROGRAM, "dedup", *map(str, arguments)], cwd=self.directory,
